@@ -1,0 +1,1 @@
+export type { ByteSource, HttpResponse } from "./http-response.js";
