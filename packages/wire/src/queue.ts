@@ -1,0 +1,34 @@
+import type { ReasoningEffort } from "./usage.js";
+
+/**
+ * How a queued message reaches the model. `steer`: at the running turn's next tool-result boundary, or as
+ * the opening of the next turn if there is none. `queue`: as a turn of its own, first in, first out.
+ */
+export type QueueMode = "steer" | "queue";
+
+/**
+ * A user message that waits. Durable; it stays its own message, under its own id, when it is delivered, and
+ * can be edited, moved, switched or removed until then.
+ */
+export interface QueuedMessage {
+  /** The id under which it was sent, and the `messageId` under which it will stand in the log. */
+  readonly id: string;
+  readonly text: string;
+  /** When it was queued, in epoch milliseconds. */
+  readonly queuedAt: number;
+  /** Absent: `steer`. */
+  readonly mode?: QueueMode;
+  /** The model chosen when it was queued; a steer joins a running turn and keeps that turn's model. */
+  readonly model?: string;
+  readonly reasoningEffort?: ReasoningEffort;
+}
+
+/**
+ * A conversation's queue as a whole, in delivery order. It travels as the payload of the `message-queue`
+ * surface, beside the chat stream, because it is state and not content. Empty `messages` is an empty queue.
+ */
+export interface QueuePayload {
+  readonly messages: readonly QueuedMessage[];
+  /** True after a stop or an error: nothing is delivered until the queue is resumed, and nothing is lost. */
+  readonly paused?: boolean;
+}
