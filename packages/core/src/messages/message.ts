@@ -1,0 +1,69 @@
+import type { ProviderMetadata } from "@parley/wire";
+import type { MessageContentPart } from "./part.js";
+
+/** Any format that is unique in its domain; Parley makes UUIDv7. */
+export type ConversationId = string;
+export type TurnId = string;
+export type MessageId = string;
+export type ProviderCallId = string;
+
+export type MessageRole = "system" | "user" | "assistant" | "tool";
+
+/** The in-memory envelope of a message. */
+export interface ConversationMessage {
+  id: MessageId;
+  conversationId: ConversationId;
+  role: MessageRole;
+  createdAt: Date;
+  /** Ordered parts. */
+  content: MessageContentPart[];
+  /** Free-form: source, tags, hints for a page. `metadata.origin` names provider and model (see `messageOrigin`). */
+  metadata?: Record<string, unknown>;
+  /** Set where a provider says something about the whole message. */
+  providerMetadata?: ProviderMetadata;
+  /** The owner, where the store knows one. */
+  resourceId?: string;
+}
+
+/** A conversation as its engine sees it. */
+export interface Conversation {
+  id: ConversationId;
+  createdAt: Date;
+  updatedAt: Date;
+  title?: string;
+  metadata?: Record<string, unknown>;
+}
+
+/**
+ * Tokens of a call or, summed, of a turn. `inputTokens` includes what was read from or written to a cache,
+ * `outputTokens` includes reasoning, whichever provider reported them.
+ */
+export interface TokenUsage {
+  inputTokens: number;
+  outputTokens: number;
+  totalTokens?: number;
+  cacheReadTokens?: number;
+  cacheWriteTokens?: number;
+  reasoningTokens?: number;
+}
+
+/** Which provider and model wrote an assistant message. */
+export interface MessageOrigin {
+  provider: string;
+  model: string;
+}
+
+/** The origin kept in a message's metadata, if there is one. */
+export function messageOrigin(message: Pick<ConversationMessage, "metadata">): MessageOrigin | undefined {
+  const origin = message.metadata?.origin;
+  if (typeof origin !== "object" || origin === null) return undefined;
+  const { provider, model } = origin as Partial<Record<string, unknown>>;
+  return typeof provider === "string" && typeof model === "string" ? { provider, model } : undefined;
+}
+
+/** The message's text parts joined, without reasoning, tools or files. */
+export function textOf(message: { readonly content: readonly MessageContentPart[] }): string {
+  let text = "";
+  for (const part of message.content) if (part.type === "text") text += part.text;
+  return text;
+}

@@ -1,0 +1,139 @@
+import type { ProviderMetadata } from "@parley/wire";
+
+/**
+ * What every part may carry. `providerMetadata` is keyed by provider and opaque to core: it is stored
+ * with the part and handed back to the provider that made it, unchanged.
+ */
+export interface PartExtras {
+  providerMetadata?: ProviderMetadata;
+}
+
+/** Plain text of the user, the model or (in a system message) the host. */
+export interface TextContentPart extends PartExtras {
+  type: "text";
+  text: string;
+}
+
+/** The model's reasoning. Replayed only to the provider and model that made it. */
+export interface ReasoningContentPart extends PartExtras {
+  type: "reasoning";
+  /** What may be shown; empty where the provider hides it. */
+  text: string;
+}
+
+/**
+ * A request of the model to run a tool. `argumentsText` is the text the model sent, and what a later
+ * request repeats byte for byte; `arguments` is derived from it.
+ */
+export interface ToolCallContentPart extends PartExtras {
+  type: "tool-call";
+  /** Tool name or identifier. */
+  name: string;
+  /** The parsed arguments, or the raw text where it is not JSON. */
+  arguments: unknown;
+  argumentsText?: string;
+  /** Pairs the call with its result. Always set by Parley. */
+  toolCallId?: string;
+  /** The step that produced the call. */
+  stepId?: string;
+}
+
+/**
+ * What a tool answered. `resultText` is the text a request carries; `result` is derived from it.
+ */
+export interface ToolResultContentPart extends PartExtras {
+  type: "tool-result";
+  /** Tool name or identifier. */
+  name: string;
+  /** The parsed result, or the text itself where it is not a JSON object or array. */
+  result: unknown;
+  resultText?: string;
+  /** The call this answers. Always set by Parley. */
+  toolCallId?: string;
+  isError?: boolean;
+  /** The step that produced the call. */
+  stepId?: string;
+  /** How long the tool took. */
+  durationMs?: number;
+}
+
+/** Data beside the conversation, such as an opaque output of a provider. Never shown to a model as text. */
+export interface MetadataContentPart extends PartExtras {
+  type: "metadata";
+  data: unknown;
+}
+
+/** A file: `data` is base64, or `url` says where it lies. */
+export interface FileContentPart extends PartExtras {
+  type: "file";
+  mediaType: string;
+  data?: string;
+  url?: string;
+  filename?: string;
+}
+
+/** A source that the model cited. */
+export interface SourceContentPart extends PartExtras {
+  type: "source";
+  id?: string;
+  title?: string;
+  url?: string;
+}
+
+/** A failure, kept in the log where it happened. Never sent to a model. */
+export interface ErrorContentPart extends PartExtras {
+  type: "error";
+  message: string;
+  code?: string;
+}
+
+/** The only content model: every envelope of Parley carries these parts. */
+export type MessageContentPart =
+  | TextContentPart
+  | ReasoningContentPart
+  | ToolCallContentPart
+  | ToolResultContentPart
+  | MetadataContentPart
+  | FileContentPart
+  | SourceContentPart
+  | ErrorContentPart;
+
+/**
+ * The value that a call's argument text stands for: parsed JSON, `{}` for an empty text (some providers
+ * send that for "no arguments"), and the text itself where it is not JSON.
+ */
+export function argumentsFromText(text: string): unknown {
+  if (text.trim() === "") return {};
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+/** The value that a result's text stands for: a JSON object or array parsed, any other text as it is. */
+export function resultFromText(text: string): unknown {
+  const first = text.trimStart()[0];
+  if (first !== "{" && first !== "[") return text;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+/** The text a request carries for a value: strings as they are, all else as JSON. */
+export function textOfValue(value: unknown): string {
+  if (typeof value === "string") return value;
+  return JSON.stringify(value) ?? "";
+}
+
+/** The text of a call's arguments that a request carries. */
+export function argumentsTextOf(part: ToolCallContentPart): string {
+  return part.argumentsText ?? (part.arguments === undefined ? "{}" : textOfValue(part.arguments));
+}
+
+/** The text of a tool's answer that a request carries. */
+export function resultTextOf(part: ToolResultContentPart): string {
+  return part.resultText ?? textOfValue(part.result);
+}

@@ -1,0 +1,246 @@
+import type { AgentContext, Extensions } from "@parley/http";
+import type { ContextManifest, ReasoningEffort } from "@parley/wire";
+import type { ParleyError } from "./errors.js";
+import type { CanonicalMessage } from "./messages/canonical-message.js";
+import type {
+  Conversation,
+  ConversationId,
+  ConversationMessage,
+  MessageOrigin,
+  MessageRole,
+  ProviderCallId,
+  TokenUsage,
+  TurnId,
+} from "./messages/message.js";
+import type { MessageContentPart } from "./messages/part.js";
+
+export type { AgentContext, Extensions };
+
+export type ProviderRole = MessageRole;
+
+export interface ProviderTextPart {
+  type: "text";
+  text: string;
+}
+
+/** Any part. Core always hands over `MessageContentPart`s; other callers may pass a provider's own shapes. */
+// biome-ignore lint/suspicious/noExplicitAny: the published shape of this type is open on purpose
+export type ProviderContentPart = ProviderTextPart | { [key: string]: any };
+
+/** A message as a provider takes and returns it. Shares its parts with every other envelope. */
+export interface ProviderMessage {
+  role: ProviderRole;
+  content: ProviderContentPart[];
+  /** Who wrote it: an adapter replays opaque content only to the provider and model that made it. */
+  origin?: MessageOrigin;
+  /** Hints such as `{ role: "developer" }` that a provider may understand. */
+  metadata?: Record<string, unknown>;
+}
+
+/** A tool as a provider sees it. `schema` is a JSON Schema of the arguments. */
+export interface ProviderToolDefinition {
+  name: string;
+  description?: string;
+  schema?: unknown;
+}
+
+/** A call the model made. `argumentsText` is the text it sent; `arguments` is derived from it. */
+export interface ProviderToolCall {
+  id: string;
+  name: string;
+  arguments: unknown;
+  argumentsText?: string;
+}
+
+export interface ProviderCallMetadata {
+  /** Underlying provider name. */
+  provider: string;
+  /** Model name or identifier. */
+  model: string;
+  /** Handed to the HTTP layer and to policies; not interpreted by core. */
+  extensions?: Extensions;
+}
+
+export interface ProviderCallParams {
+  /** In order; instructions come first, as `system` messages. */
+  messages: ProviderMessage[];
+  tools?: ProviderToolDefinition[];
+  /** Provider-specific. */
+  toolChoice?: unknown;
+  /** The most tokens to generate. */
+  maxTokens?: number;
+  metadata: ProviderCallMetadata;
+  agentContext?: AgentContext;
+  /** Aborting ends the call and its socket; the stream then fails with `canceled`. */
+  signal?: AbortSignal;
+  /** How hard to think. Adapters map it to what their model takes, or ignore it. */
+  reasoningEffort?: ReasoningEffort;
+  /** Fields for the provider's request body, passed on as they are. They win over derived ones. */
+  extraParams?: Record<string, unknown>;
+  /** The same for calls that share a prefix, so that a provider finds its cache. */
+  cacheKey?: string;
+}
+
+/** Why a call's generation ended. */
+export type ProviderFinishReason = "stop" | "tool-calls" | "length" | "content-filter" | "error" | "other";
+
+export interface ProviderCallResult {
+  id: ProviderCallId;
+  createdAt: Date;
+  /**
+   * The assistant message: text, reasoning, files, sources and opaque parts in the order the model made them,
+   * with `tool-call` parts where they stood. A call listed both here and in `toolCalls` is one call, by its id.
+   */
+  message: ProviderMessage;
+  toolCalls?: ProviderToolCall[];
+  usage?: TokenUsage;
+  finishReason?: ProviderFinishReason;
+  /** The provider's raw response. Kept only when asked. */
+  raw?: unknown;
+}
+
+/**
+ * What a stream may say. `index` is the part's place in the final message; without it a delta continues the
+ * last part of its kind, or opens a new one behind a part of another kind.
+ */
+export type ProviderStreamEvent =
+  /** `delta` is the message with the text so far (built when read), `textDelta` the increment. */
+  | { type: "delta"; delta: ProviderMessage; textDelta?: string; index?: number }
+  | { type: "reasoning-delta"; textDelta: string; index?: number }
+  /** A part is complete, with all its metadata. Replaces what the deltas of the same place made. */
+  | { type: "part"; part: MessageContentPart; index?: number }
+  /** Progress of a call's arguments, for showing only: `tool-call` follows when they are complete. */
+  | { type: "tool-input-delta"; toolCallId: string; name: string; inputTextDelta: string }
+  | { type: "tool-call"; toolCall: ProviderToolCall; index?: number }
+  | { type: "usage"; usage: TokenUsage }
+  /** The call failed. Ends the stream; `final` rejects with the same error. */
+  | { type: "error"; error: ParleyError }
+  | { type: "done"; result: ProviderCallResult };
+
+/**
+ * One call under way. Iterating drives it and always ends with `done` or `error`, never by throwing.
+ * `final` may be awaited instead of, or beside, iterating; a rejection that nobody awaits is not reported as
+ * unhandled. Leaving the iteration early cancels the call.
+ */
+export interface ProviderStream extends AsyncIterable<ProviderStreamEvent> {
+  final: Promise<ProviderCallResult>;
+}
+
+/** The bridge to a model. One path: `complete` collects what `completeStream` streams. */
+export interface ProviderAdapter {
+  complete(params: ProviderCallParams): Promise<ProviderCallResult>;
+  completeStream?(params: ProviderCallParams): Promise<ProviderStream>;
+}
+
+export interface ProviderCallRecord {
+  id: ProviderCallId;
+  createdAt: Date;
+  metadata: ProviderCallMetadata;
+  usage?: TokenUsage;
+  raw?: unknown;
+  /** The step that made the call. */
+  stepId?: string;
+  /** What the model was shown. */
+  manifest?: ContextManifest;
+  finishReason?: ProviderFinishReason;
+  ttftMs?: number;
+  decodeMs?: number;
+  genTotalMs?: number;
+}
+
+export interface ConversationTurn {
+  id: TurnId;
+  conversationId: ConversationId;
+  createdAt: Date;
+  userMessages: ConversationMessage[];
+  assistantMessages: ConversationMessage[];
+  toolMessages?: ConversationMessage[];
+  providerCalls: ProviderCallRecord[];
+  /** Holds, among others, `usage` (summed), `contextSize`, `reason` and `durationMs`. */
+  metadata?: Record<string, unknown>;
+}
+
+export interface ListConversationsOptions {
+  /** Default 50. */
+  limit?: number;
+  /** Only conversations updated before this date. */
+  before?: Date;
+}
+
+export interface ListMessagesOptions {
+  /** Default: all. The first `limit` in the order asked for, so `ascending: false` keeps the newest. */
+  limit?: number;
+  /** Oldest first when true. Stores of Parley order ascending by default and newest first when false. */
+  ascending?: boolean;
+}
+
+/**
+ * Persistence for the engine: eight methods, so that anyone can bring a store of their own. Stores of Parley
+ * are idempotent by message id and by turn id, and refuse a message whose id exists in another conversation.
+ */
+export interface ConversationStore {
+  createConversation(input: {
+    id?: ConversationId;
+    title?: string;
+    metadata?: Record<string, unknown>;
+  }): Promise<Conversation>;
+  getConversation(id: ConversationId): Promise<Conversation | null>;
+  updateConversation(
+    id: ConversationId,
+    updates: Partial<Pick<Conversation, "title" | "metadata">>,
+  ): Promise<Conversation | null>;
+  /** Latest update first. */
+  listConversations(options?: ListConversationsOptions): Promise<Conversation[]>;
+  appendMessages(messages: ConversationMessage[]): Promise<void>;
+  listMessages(conversationId: ConversationId, options?: ListMessagesOptions): Promise<ConversationMessage[]>;
+  appendTurn(turn: ConversationTurn): Promise<void>;
+  listTurns(conversationId: ConversationId): Promise<ConversationTurn[]>;
+}
+
+/** A message in its log, as the history reads it. */
+export interface HistoryEntry {
+  message: ConversationMessage;
+  /** The message's range of seqs, one per part. Absent in stores that do not number. */
+  firstSeq?: number;
+  lastSeq?: number;
+  turnId?: TurnId;
+  stepId?: string;
+  /** Set on a compaction's summary: the seqs it stands for. */
+  covers?: { fromSeq: number; toSeq: number };
+}
+
+/**
+ * An optional ability of a store: pages from the newest end, so that a window costs the same however long the
+ * history is. `before` is the cursor that the previous page returned.
+ */
+export interface NewestFirstReader {
+  readNewest(request: { conversationId: ConversationId; limit: number; before?: number }): Promise<{
+    /** Newest first. */
+    entries: HistoryEntry[];
+    /** Absent when the beginning was reached. */
+    before?: number;
+  }>;
+}
+
+/** A thread of the canonical store: what the rest of Parley calls a conversation. */
+export interface Thread {
+  id: string;
+  resourceId?: string;
+  title?: string;
+  metadata?: Record<string, unknown>;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** Persistence in canonical form, for agents outside the runtime. */
+export interface MemoryStore {
+  listMessages(args: {
+    threadId: string;
+    limit?: number;
+    /** Default `asc`. With a limit, the first ones in that order. */
+    orderBy?: "asc" | "desc";
+  }): Promise<CanonicalMessage[]>;
+  saveMessages(args: { messages: CanonicalMessage[] }): Promise<void>;
+  getThreadById(args: { threadId: string }): Promise<Thread | null>;
+  saveThread(args: { thread: Thread }): Promise<void>;
+}

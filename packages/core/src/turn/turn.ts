@@ -1,0 +1,121 @@
+import type { AgentEvent, ContextManifest, TurnMetrics, TurnReason } from "@parley/wire";
+import type { Clock } from "../clock.js";
+import type { ParleyError } from "../errors.js";
+import type { IdFactory } from "../messages/ids.js";
+import type { ConversationMessage, TokenUsage } from "../messages/message.js";
+import type { ProviderAdapter, ProviderCallParams, ProviderCallRecord, ProviderMessage } from "../ports.js";
+import type { Tool } from "./tool.js";
+
+/** Bounds of one turn. Every field has a default in `defaultTurnLimits`. */
+export interface TurnLimits {
+  /** Model calls in one turn. */
+  readonly maxSteps: number;
+  /** Tools of one step that run at the same time. */
+  readonly toolConcurrency: number;
+  /** How long one tool may take. */
+  readonly toolTimeoutMs: number;
+  /** How much of a tool's answer is kept, in UTF-8 bytes. The rest is cut and said to be cut. */
+  readonly toolOutputBytes: number;
+}
+
+export const defaultTurnLimits: TurnLimits = {
+  maxSteps: 32,
+  toolConcurrency: 8,
+  toolTimeoutMs: 120_000,
+  toolOutputBytes: 1_000_000,
+};
+
+/** What the model is shown in one step. */
+export interface StepContext {
+  /** Instructions first, then history, then this turn's messages. */
+  readonly messages: ProviderMessage[];
+  readonly manifest?: ContextManifest;
+}
+
+/** One durable write of a step. */
+export interface StepCommit {
+  readonly stepId: string;
+  readonly stepIndex: number;
+  /** `generation`: the assistant message, before any tool starts. `results`: the tool messages, in call order. */
+  readonly phase: "generation" | "results";
+  readonly messages: readonly ConversationMessage[];
+}
+
+/** What a commit answers. */
+export interface StepCommitted {
+  /** Messages that were promoted with the results: the model sees them in the next step. */
+  readonly steering?: readonly ConversationMessage[];
+  /** Asks the turn to end here without sealing, so that another node goes on. */
+  readonly release?: boolean;
+}
+
+/** Where a turn leaves what must last. The loop never sees a store. */
+export interface TurnSink {
+  /** Resolves when the messages are durable. A rejection ends the turn with that error. */
+  commitStep(commit: StepCommit): Promise<StepCommitted>;
+  /** True while the node is shutting down: the turn finishes its step and then releases. */
+  draining?(): boolean;
+}
+
+/** A turn that another node began: where it goes on. */
+export interface TurnResume {
+  /** The step to continue with. */
+  readonly stepIndex: number;
+  /** Calls of the previous step that have no result yet and may be made again, with the assistant message. */
+  readonly pending?: {
+    readonly assistant: ConversationMessage;
+    readonly results: readonly ConversationMessage[];
+  };
+  readonly metrics?: TurnMetrics;
+  readonly providerCalls?: readonly ProviderCallRecord[];
+}
+
+/** Everything one turn needs. */
+export interface TurnSetup {
+  readonly conversationId: string;
+  readonly turnId: string;
+  readonly owner?: string;
+  readonly provider: ProviderAdapter;
+  /** Model, extra parameters, effort. `tools` here are only shown to the model; `tools` below are also run. */
+  readonly providerParams: Omit<ProviderCallParams, "messages">;
+  /** The tools that run here. Without any, calls are left to the caller and the turn makes one step. */
+  readonly tools?: readonly Tool<never>[];
+  /** The user messages that opened the turn: told in the first event. */
+  readonly userMessages: readonly ConversationMessage[];
+  /** Builds what the model is shown; asked once per step with the messages that the turn has made so far. */
+  context(step: {
+    readonly stepIndex: number;
+    readonly stepId: string;
+    readonly turnMessages: readonly ConversationMessage[];
+  }): Promise<StepContext>;
+  readonly sink: TurnSink;
+  readonly limits?: Partial<TurnLimits>;
+  readonly clock?: Clock;
+  readonly ids?: IdFactory;
+  /** Aborting stops the turn: what exists is kept, every open call gets a result, the reason is `aborted`. */
+  readonly signal?: AbortSignal;
+  /** The reason to give when `signal` aborts. Default `aborted`. */
+  abortReason?(): TurnReason;
+  readonly resume?: TurnResume;
+  /** Keep the providers' raw responses in the call records. Default false. */
+  readonly keepRaw?: boolean;
+}
+
+/** How a turn ended, with what is not yet durable. */
+export interface TurnOutcome {
+  /** `released` leaves the turn open for another node; all else is final. */
+  readonly state: "finished" | "released";
+  readonly reason: TurnReason;
+  readonly error?: ParleyError;
+  /** All messages that the turn made, in order: assistant, tool and steering messages. */
+  readonly messages: readonly ConversationMessage[];
+  /** The tail of `messages` that no commit has written. The seal writes it. */
+  readonly uncommitted: readonly ConversationMessage[];
+  readonly providerCalls: readonly ProviderCallRecord[];
+  readonly usage?: TokenUsage;
+  readonly contextSize?: number;
+  readonly metrics: TurnMetrics;
+}
+
+/** The events of a turn, from `user-message` to `done`, and its outcome as the return value. */
+export type TurnStream = AsyncGenerator<AgentEvent, TurnOutcome, undefined>;
