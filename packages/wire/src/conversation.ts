@@ -1,8 +1,8 @@
 import type { ReasoningEffort } from "./usage.js";
 
 /**
- * `active`: a turn is running. `idle`: none is. `closed`: put away, not deleted, and hidden from lists unless
- * asked for. The server owns the transitions and tells every client of them.
+ * `active`: a turn is running. `idle`: none is. `closed`: put away, but not deleted; a send reopens it. The
+ * server owns the transitions and tells every client of them.
  */
 export type ConversationStatus = "active" | "idle" | "closed";
 
