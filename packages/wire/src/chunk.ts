@@ -65,10 +65,10 @@ export interface ToolResultChunk {
   /** The text that the model is shown, exactly. */
   readonly content: string;
   readonly isError: boolean;
-  /** The value that the tool returned, where it is more than the text in `content`. */
-  readonly result?: unknown;
   /** The step that asked: equal to the `stepId` of the call with the same `toolCallId`. */
   readonly stepId?: StepId;
+  /** How long the tool took, from dispatch to result. */
+  readonly durationMs?: number;
   readonly providerMetadata?: ProviderMetadata;
 }
 
@@ -93,7 +93,7 @@ export interface SystemChunk {
  */
 export interface FileChunk {
   readonly type: "file";
-  readonly mediaType?: string;
+  readonly mediaType: string;
   readonly filename?: string;
   /** The bytes, base64. */
   readonly data?: string;
@@ -110,11 +110,9 @@ export interface SourceChunk {
   readonly providerMetadata?: ProviderMetadata;
 }
 
-/** Structured data that an application put into a message. Never shown to the model as text. */
+/** Structured data beside the text, from an application or a provider. Never shown to the model as text. */
 export interface DataChunk {
   readonly type: "data";
-  /** What the data is, for the code that renders it. */
-  readonly name?: string;
   readonly data: unknown;
   readonly providerMetadata?: ProviderMetadata;
 }

@@ -21,7 +21,7 @@ function describeChunk(chunk: Chunk): string {
     case "source":
       return chunk.title ?? chunk.url ?? "source";
     case "data":
-      return chunk.name ?? "data";
+      return JSON.stringify(chunk.data);
     default:
       return chunk satisfies never;
   }
@@ -107,13 +107,22 @@ describe("the unions of the wire", () => {
     };
     const file: Chunk = { type: "file", mediaType: "image/png", filename: "plot.png", data: "AAAA" };
     const source: Chunk = { type: "source", id: "source-1", url: "https://example.org/" };
-    const data: Chunk = { type: "data", name: "weather", data: { celsius: 21 } };
+    const data: Chunk = { type: "data", data: { celsius: 21 } };
     expect([call, file, source, data].map(describeChunk)).toEqual([
       '{ "b": 2.0, "a": 1 }',
       "plot.png",
       "https://example.org/",
-      "weather",
+      '{"celsius":21}',
     ]);
+  });
+
+  it("ask little of the newer chunks", () => {
+    const least: readonly Chunk[] = [
+      { type: "file", mediaType: "image/png" },
+      { type: "source" },
+      { type: "data", data: null },
+    ];
+    expect(least.map(describeChunk)).toEqual(["file", "source", "null"]);
   });
 
   it("tell events apart by type", () => {
