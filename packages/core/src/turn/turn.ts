@@ -3,6 +3,7 @@ import type { Clock } from "../clock.js";
 import type { ParleyError } from "../errors.js";
 import type { IdFactory } from "../messages/ids.js";
 import type { ConversationMessage, TokenUsage } from "../messages/message.js";
+import type { ToolCallContentPart } from "../messages/part.js";
 import type { ProviderAdapter, ProviderCallParams, ProviderCallRecord, ProviderMessage } from "../ports.js";
 import type { Tool } from "./tool.js";
 
@@ -61,13 +62,14 @@ export interface TurnSink {
 export interface TurnResume {
   /** The step to continue with. */
   readonly stepIndex: number;
-  /** Calls of the previous step that have no result yet and may be made again, with the assistant message. */
-  readonly pending?: {
-    readonly assistant: ConversationMessage;
-    readonly results: readonly ConversationMessage[];
-  };
-  readonly metrics?: TurnMetrics;
+  /** That step was committed with calls that have no results yet: they are made first. */
+  readonly pendingCalls?: readonly ToolCallContentPart[];
+  /** What the turn has made and committed before, without its user messages. */
+  readonly messages?: readonly ConversationMessage[];
+  readonly steps?: TurnMetrics["steps"];
   readonly providerCalls?: readonly ProviderCallRecord[];
+  /** How long the turn had been open. */
+  readonly elapsedMs?: number;
 }
 
 /** Everything one turn needs. */

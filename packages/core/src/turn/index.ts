@@ -1,0 +1,26 @@
+export { Assembly, type VisibleDelta } from "./assemble.js";
+export { stepIdOf } from "./run-step.js";
+export { runTurn } from "./run-turn.js";
+export {
+  isToolOutput,
+  type JsonSchema,
+  type StandardResult,
+  type StandardSchema,
+  type Tool,
+  type ToolContext,
+  type ToolOutput,
+  toolDefinition,
+  toolOutput,
+} from "./tool.js";
+export {
+  defaultTurnLimits,
+  type StepCommit,
+  type StepCommitted,
+  type StepContext,
+  type TurnLimits,
+  type TurnOutcome,
+  type TurnResume,
+  type TurnSetup,
+  type TurnSink,
+  type TurnStream,
+} from "./turn.js";

@@ -1,0 +1,264 @@
+import type { AgentEvent, ToolTiming } from "@parley/wire";
+import type { Clock } from "../clock.js";
+import { Channel } from "../messages/channel.js";
+import type { IdFactory } from "../messages/ids.js";
+import type { ConversationMessage } from "../messages/message.js";
+import type { ToolCallContentPart, ToolResultContentPart } from "../messages/part.js";
+import { resultFromText, textOfValue } from "../messages/part.js";
+import { interruptedResultText } from "../messages/repair.js";
+import { stepIdOf } from "./run-step.js";
+import { isToolOutput, type Tool } from "./tool.js";
+import type { TurnLimits, TurnSetup } from "./turn.js";
+import { validateArguments } from "./validate-arguments.js";
+
+/** The tool messages of a step, one per call, in call order, and how long each tool took. */
+export interface ToolsResult {
+  readonly messages: readonly ConversationMessage[];
+  readonly timings: readonly ToolTiming[];
+  readonly toolMs: number;
+}
+
+interface Answer {
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+/**
+ * Runs the calls of one step side by side, at most `toolConcurrency` at once. Yields what tools print and each
+ * result as it comes. Every call gets exactly one result, whatever its tool does: unknown tools and bad
+ * arguments tell the model what was wrong, a throw or a timeout becomes an error result, and an abort answers
+ * every open call at once, without waiting for tools that ignore it.
+ */
+export async function* runTools(
+  setup: TurnSetup,
+  step: {
+    readonly index: number;
+    readonly calls: readonly ToolCallContentPart[];
+    readonly limits: TurnLimits;
+    readonly clock: Clock;
+    readonly ids: IdFactory;
+  },
+): AsyncGenerator<AgentEvent, ToolsResult, undefined> {
+  const { conversationId, turnId } = setup;
+  const { calls, clock, limits } = step;
+  const stepId = stepIdOf(turnId, step.index);
+  const tools = new Map((setup.tools ?? []).map((tool) => [tool.name, tool]));
+  const messages: (ConversationMessage | undefined)[] = calls.map(() => undefined);
+  const timings: ToolTiming[] = [];
+  const events = new Channel<AgentEvent>();
+  const start = clock.monotonic();
+
+  const settle = (index: number, call: ToolCallContentPart, answer: Answer, startedAt: number) => {
+    if (messages[index] !== undefined) return;
+    const durationMs = clock.monotonic() - startedAt;
+    const bounded = { ...answer, text: boundText(answer.text, limits.toolOutputBytes) };
+    const { message, event } = toolResult(setup, step, call, bounded, durationMs);
+    messages[index] = message;
+    timings[index] = {
+      toolCallId: call.toolCallId ?? "",
+      toolName: call.name,
+      isError: answer.isError,
+      durationMs,
+    };
+    events.push(event);
+  };
+
+  const runOne = async (index: number, call: ToolCallContentPart) => {
+    const startedAt = clock.monotonic();
+    const tool = tools.get(call.name);
+    const output = (data: string, stream: "stdout" | "stderr" = "stdout") => {
+      if (messages[index] !== undefined || data === "") return;
+      const toolCallId = call.toolCallId ?? "";
+      events.push({ type: "tool-output", conversationId, turnId, stepId, toolCallId, data, stream });
+    };
+    const answer =
+      tool === undefined
+        ? unknownTool(call.name, tools)
+        : await callTool(setup, tool, call, { stepId, clock, limits, output });
+    settle(index, call, answer, startedAt);
+  };
+
+  const running = runLimited(calls, limits.toolConcurrency, runOne, setup.signal).then(
+    () => {
+      // A stop leaves calls that never started: they are answered like the ones it interrupted.
+      for (const [index, call] of calls.entries()) settle(index, call, interrupted(), clock.monotonic());
+      events.end();
+    },
+    (error: unknown) => events.fail(error),
+  );
+  for await (const event of events) yield event;
+  await running;
+  return {
+    messages: messages.filter((message) => message !== undefined),
+    timings,
+    toolMs: clock.monotonic() - start,
+  };
+}
+
+/** Answers calls that will not run, because their step was cut short: one result each, as for calls that ran. */
+export async function* interruptCalls(
+  setup: TurnSetup,
+  step: {
+    readonly index: number;
+    readonly calls: readonly ToolCallContentPart[];
+    readonly clock: Clock;
+    readonly ids: IdFactory;
+  },
+): AsyncGenerator<AgentEvent, readonly ConversationMessage[], undefined> {
+  const messages: ConversationMessage[] = [];
+  for (const call of step.calls) {
+    const { message, event } = toolResult(setup, step, call, interrupted(), 0);
+    messages.push(message);
+    yield event;
+  }
+  return messages;
+}
+
+/** A result as the message that is kept and the event that is told. */
+function toolResult(
+  setup: TurnSetup,
+  step: { readonly index: number; readonly clock: Clock; readonly ids: IdFactory },
+  call: ToolCallContentPart,
+  answer: Answer,
+  durationMs: number,
+): { message: ConversationMessage; event: AgentEvent } {
+  const { conversationId, turnId } = setup;
+  const stepId = stepIdOf(turnId, step.index);
+  const toolCallId = call.toolCallId ?? "";
+  const { text, isError } = answer;
+  const part: ToolResultContentPart = {
+    type: "tool-result",
+    name: call.name,
+    toolCallId,
+    stepId,
+    result: resultFromText(text),
+    resultText: text,
+    isError,
+    durationMs,
+  };
+  const message: ConversationMessage = {
+    id: step.ids.next(),
+    conversationId,
+    role: "tool",
+    createdAt: new Date(step.clock.now()),
+    content: [part],
+  };
+  const event: AgentEvent = {
+    type: "tool-result",
+    conversationId,
+    turnId,
+    stepId,
+    toolCallId,
+    toolName: call.name,
+    content: text,
+    isError,
+    durationMs,
+    messageId: message.id,
+  };
+  return { message, event };
+}
+
+/** The answer to a call whose tool was cut off: it may or may not have taken effect. */
+function interrupted(): Answer {
+  return { text: interruptedResultText, isError: true };
+}
+
+async function callTool(
+  setup: TurnSetup,
+  tool: Tool<never>,
+  call: ToolCallContentPart,
+  step: {
+    readonly stepId: string;
+    readonly clock: Clock;
+    readonly limits: TurnLimits;
+    readonly output: (data: string, stream?: "stdout" | "stderr") => void;
+  },
+): Promise<Answer> {
+  const timeoutMs = tool.timeoutMs ?? step.limits.toolTimeoutMs;
+  const abort = new AbortController();
+  let finish: (answer: Answer) => void = () => {};
+  const cutOff = new Promise<Answer>((resolve) => {
+    finish = resolve;
+  });
+  const onStop = () => {
+    abort.abort();
+    finish(interrupted());
+  };
+  const cancelTimer = step.clock.after(timeoutMs, () => {
+    abort.abort();
+    finish({ text: `The tool took longer than ${timeoutMs} ms and was stopped.`, isError: true });
+  });
+  if (setup.signal?.aborted) onStop();
+  else setup.signal?.addEventListener("abort", onStop, { once: true });
+  try {
+    return await Promise.race([execute(setup, tool, call, abort.signal, step), cutOff]);
+  } finally {
+    cancelTimer();
+    setup.signal?.removeEventListener("abort", onStop);
+  }
+}
+
+async function execute(
+  setup: TurnSetup,
+  tool: Tool<never>,
+  call: ToolCallContentPart,
+  signal: AbortSignal,
+  step: { readonly stepId: string; readonly output: (data: string, stream?: "stdout" | "stderr") => void },
+): Promise<Answer> {
+  try {
+    const checked = await validateArguments(tool, call);
+    if (!checked.ok) return { text: checked.message, isError: true };
+    if (signal.aborted) return interrupted();
+    const value: unknown = await tool.execute(checked.value as never, {
+      conversationId: setup.conversationId,
+      turnId: setup.turnId,
+      stepId: step.stepId,
+      toolCallId: call.toolCallId ?? "",
+      ...(setup.owner === undefined ? {} : { owner: setup.owner }),
+      signal,
+      output: step.output,
+    });
+    if (isToolOutput(value)) return { text: textOfValue(value.content), isError: value.isError ?? false };
+    return { text: textOfValue(value), isError: false };
+  } catch (thrown) {
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    return { text: `The tool failed: ${message === "" ? "no reason given" : message}`, isError: true };
+  }
+}
+
+function unknownTool(name: string, tools: ReadonlyMap<string, unknown>): Answer {
+  const known = [...tools.keys()].join(", ");
+  return {
+    text: `There is no tool named "${name}". ${known === "" ? "No tools are available." : `Available: ${known}.`}`,
+    isError: true,
+  };
+}
+
+/** Starts calls in order, `limit` at a time, and starts no more once the signal aborts. */
+async function runLimited<T>(
+  values: readonly T[],
+  limit: number,
+  work: (index: number, value: T) => Promise<void>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    while (next < values.length && !signal?.aborted) {
+      const index = next;
+      next += 1;
+      await work(index, values[index] as T);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(Math.max(1, limit), values.length) }, worker));
+}
+
+/** At most `maxBytes` of UTF-8, cut between characters, with a line that says how much is missing. */
+function boundText(text: string, maxBytes: number): string {
+  if (text.length * 3 <= maxBytes) return text;
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.length <= maxBytes) return text;
+  let end = maxBytes;
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  const kept = new TextDecoder().decode(bytes.subarray(0, end));
+  return `${kept}\n[cut: ${bytes.length - end} of ${bytes.length} bytes are left out]`;
+}

@@ -1,0 +1,276 @@
+import type { AgentEvent, StepMetrics, TurnMetrics, TurnReason } from "@parley/wire";
+import { systemClock } from "../clock.js";
+import { type ParleyError, toParleyError } from "../errors.js";
+import { createUuidV7Factory } from "../messages/ids.js";
+import { type ConversationMessage, type TokenUsage, textOf } from "../messages/message.js";
+import type { ToolCallContentPart } from "../messages/part.js";
+import type { ProviderCallParams, ProviderCallRecord, ProviderFinishReason } from "../ports.js";
+import { runStep, stepIdOf, wireUsage } from "./run-step.js";
+import { interruptCalls, runTools } from "./run-tools.js";
+import { toolDefinition } from "./tool.js";
+import { defaultTurnLimits, type TurnOutcome, type TurnSetup, type TurnStream } from "./turn.js";
+
+const defaultIds = createUuidV7Factory();
+
+/**
+ * One turn, from the user's message to `done`: ask the model, commit its message, run its tools, commit their
+ * results together with what the user steered in, and again, until the model calls no tool.
+ *
+ * The loop knows no store. What must last goes through `setup.sink`, in this order: the assistant message of a
+ * step with calls is committed before any of its tools starts; the results of a step are committed before the
+ * next one. What the last step made is returned as `uncommitted`, for the caller to write with its seal.
+ *
+ * It never throws. A failure yields `error`, and like a stop it keeps what exists and answers every open call.
+ * Leaving the iteration early abandons the turn where it stands; abort `setup.signal` to stop it properly.
+ */
+export async function* runTurn(setup: TurnSetup): TurnStream {
+  const { conversationId, turnId, resume, sink } = setup;
+  const clock = setup.clock ?? systemClock;
+  const ids = setup.ids ?? defaultIds;
+  const limits = { ...defaultTurnLimits, ...setup.limits };
+  const openedAt = clock.monotonic() - (resume?.elapsedMs ?? 0);
+  const params = withToolDefinitions(setup);
+
+  const messages: ConversationMessage[] = [...(resume?.messages ?? [])];
+  const providerCalls: ProviderCallRecord[] = [...(resume?.providerCalls ?? [])];
+  const steps: StepMetrics[] = [...(resume?.steps ?? [])];
+  let committed = messages.length;
+  let stepIndex = resume?.stepIndex ?? 0;
+  let calls = resume?.pendingCalls ?? [];
+  let lastUsage: TokenUsage | undefined;
+  let ending: { reason: TurnReason; error?: ParleyError; released?: true } | undefined;
+
+  if (resume === undefined) {
+    yield inputEvent(setup);
+    yield { type: "turn-start", conversationId, turnId, model: modelOf(params), startedAt: clock.now() };
+  }
+
+  // Each round is one step: a model call (skipped when a resumed step has calls left to run), then its tools.
+  while (ending === undefined) {
+    if (calls.length === 0) {
+      const opened = await openStep(setup, stepIndex, messages);
+      if ("error" in opened) {
+        ending = failed(setup, opened.error);
+        break;
+      }
+      const step = yield* runStep(setup, {
+        index: stepIndex,
+        context: opened,
+        params,
+        messageId: ids.next(),
+        clock,
+      });
+      steps.push(step.metrics);
+      providerCalls.push(step.record);
+      lastUsage = step.usage;
+      if (step.message !== undefined) messages.push(step.message);
+      calls = step.calls;
+      if (step.error !== undefined) {
+        // Calls that arrived before the failure stand in the log, so they need their results.
+        messages.push(...(yield* interruptCalls(setup, { index: stepIndex, calls, clock, ids })));
+        ending = failed(setup, step.error);
+        break;
+      }
+      if (calls.length === 0 || !runnable(setup, calls)) {
+        ending = { reason: reasonOf(step.finishReason, calls.length > 0) };
+        break;
+      }
+      const generated = await commit(setup, stepIndex, "generation", messages.slice(committed));
+      if ("error" in generated) {
+        messages.push(...(yield* interruptCalls(setup, { index: stepIndex, calls, clock, ids })));
+        ending = failed(setup, generated.error);
+        break;
+      }
+      committed = messages.length;
+    }
+
+    const ran = yield* runTools(setup, { index: stepIndex, calls, limits, clock, ids });
+    messages.push(...ran.messages);
+    noteTools(steps, stepIdOf(turnId, stepIndex), ran);
+    if (setup.signal?.aborted) {
+      ending = { reason: setup.abortReason?.() ?? "aborted" };
+      break;
+    }
+    const results = await commit(setup, stepIndex, "results", messages.slice(committed));
+    if ("error" in results) {
+      ending = failed(setup, results.error);
+      break;
+    }
+    messages.push(...results.steering);
+    committed = messages.length;
+    if (results.steering.length > 0) yield steeringEvent(setup, results.steering);
+    calls = [];
+    stepIndex += 1;
+    if (stepIndex >= limits.maxSteps) ending = { reason: "max-steps" };
+    else if (results.release || sink.draining?.()) ending = { reason: "interrupted", released: true };
+  }
+
+  if (ending.error !== undefined) {
+    messages.push(errorMessage(setup, ending.error, ids.next(), new Date(clock.now())));
+    const { code, message, retryable } = ending.error;
+    yield { type: "error", conversationId, turnId, code, message, retryable };
+  }
+  const usage = sumUsage(providerCalls);
+  const contextSize = lastUsage === undefined ? undefined : lastUsage.inputTokens + lastUsage.outputTokens;
+  const durationMs = clock.monotonic() - openedAt;
+  const { reason } = ending;
+  if (!ending.released) {
+    yield {
+      type: "done",
+      conversationId,
+      turnId,
+      reason,
+      durationMs,
+      ...(usage === undefined ? {} : { usage: wireUsage(usage) }),
+      ...(contextSize === undefined ? {} : { contextSize }),
+    };
+  }
+  const metrics: TurnMetrics = {
+    turnId,
+    usage: wireUsage(usage ?? { inputTokens: 0, outputTokens: 0 }),
+    durationMs,
+    steps,
+    reason,
+    model: modelOf(params),
+    ...(contextSize === undefined ? {} : { contextSize }),
+  };
+  return {
+    state: ending.released ? "released" : "finished",
+    reason,
+    messages,
+    uncommitted: messages.slice(committed),
+    providerCalls,
+    metrics,
+    ...(ending.error === undefined ? {} : { error: ending.error }),
+    ...(usage === undefined ? {} : { usage }),
+    ...(contextSize === undefined ? {} : { contextSize }),
+  } satisfies TurnOutcome;
+}
+
+async function openStep(setup: TurnSetup, stepIndex: number, turnMessages: readonly ConversationMessage[]) {
+  try {
+    return await setup.context({ stepIndex, stepId: stepIdOf(setup.turnId, stepIndex), turnMessages });
+  } catch (thrown) {
+    return { error: toParleyError(thrown) };
+  }
+}
+
+async function commit(
+  setup: TurnSetup,
+  stepIndex: number,
+  phase: "generation" | "results",
+  messages: readonly ConversationMessage[],
+): Promise<{ error: ParleyError } | { steering: readonly ConversationMessage[]; release: boolean }> {
+  try {
+    const stepId = stepIdOf(setup.turnId, stepIndex);
+    const { steering = [], release = false } = await setup.sink.commitStep({
+      stepId,
+      stepIndex,
+      phase,
+      messages,
+    });
+    return { steering, release };
+  } catch (thrown) {
+    return { error: toParleyError(thrown, "store_unavailable") };
+  }
+}
+
+/** A stop ends a turn as the stop says; all else is an error. */
+function failed(setup: TurnSetup, error: ParleyError): { reason: TurnReason; error?: ParleyError } {
+  if (setup.signal?.aborted) return { reason: setup.abortReason?.() ?? "aborted" };
+  return { reason: "error", error };
+}
+
+/** Calls run here unless none of the tools do, or one is only declared: then they are the caller's. */
+function runnable(setup: TurnSetup, calls: readonly ToolCallContentPart[]): boolean {
+  const own = new Set((setup.tools ?? []).map((tool) => tool.name));
+  if (own.size === 0) return false;
+  const declared = new Set((setup.providerParams.tools ?? []).map((tool) => tool.name));
+  return calls.every((call) => own.has(call.name) || !declared.has(call.name));
+}
+
+function reasonOf(finish: ProviderFinishReason | undefined, openCalls: boolean): TurnReason {
+  if (openCalls) return "tool-calls";
+  if (finish === "length" || finish === "content-filter" || finish === "error") return finish;
+  return "stop";
+}
+
+function withToolDefinitions(setup: TurnSetup): Omit<ProviderCallParams, "messages"> {
+  const own = (setup.tools ?? []).map(toolDefinition);
+  if (own.length === 0) return setup.providerParams;
+  const names = new Set(own.map((tool) => tool.name));
+  const declared = (setup.providerParams.tools ?? []).filter((tool) => !names.has(tool.name));
+  return { ...setup.providerParams, tools: [...own, ...declared] };
+}
+
+const modelOf = (params: Omit<ProviderCallParams, "messages">) => params.metadata.model;
+
+function noteTools(
+  steps: StepMetrics[],
+  stepId: string,
+  ran: { readonly timings: NonNullable<StepMetrics["tools"]>; readonly toolMs: number },
+): void {
+  const index = steps.findIndex((step) => step.stepId === stepId);
+  const step = steps[index];
+  if (step !== undefined) steps[index] = { ...step, toolMs: ran.toolMs, tools: ran.timings };
+}
+
+function sumUsage(records: readonly ProviderCallRecord[]): TokenUsage | undefined {
+  let sum: TokenUsage | undefined;
+  for (const { usage } of records) {
+    if (usage === undefined) continue;
+    sum = sum === undefined ? { ...usage } : addUsage(sum, usage);
+  }
+  if (sum?.totalTokens !== undefined) sum.totalTokens = sum.inputTokens + sum.outputTokens;
+  return sum;
+}
+
+/** Counters that only one side knows are kept; ones that neither knows stay absent. */
+function addUsage(a: TokenUsage, b: TokenUsage): TokenUsage {
+  const sum: TokenUsage = { ...a };
+  for (const key of Object.keys(b) as (keyof TokenUsage)[]) sum[key] = (a[key] ?? 0) + (b[key] ?? 0);
+  return sum;
+}
+
+function inputEvent(setup: TurnSetup): AgentEvent {
+  const { conversationId, turnId, userMessages } = setup;
+  const [first] = userMessages;
+  return {
+    type: "user-message",
+    conversationId,
+    turnId,
+    text: userMessages.map(textOf).join("\n\n"),
+    ...(first === undefined ? {} : { messageId: first.id, createdAt: first.createdAt.getTime() }),
+    ...(userMessages.length > 1
+      ? { messages: userMessages.map((message) => ({ messageId: message.id, text: textOf(message) })) }
+      : {}),
+  };
+}
+
+function steeringEvent(setup: TurnSetup, steering: readonly ConversationMessage[]): AgentEvent {
+  const { conversationId, turnId } = setup;
+  return {
+    type: "steering",
+    conversationId,
+    turnId,
+    text: steering.map(textOf).join("\n\n"),
+    messageIds: steering.map((message) => message.id),
+    messages: steering.map((message) => ({ messageId: message.id, text: textOf(message) })),
+    ...(steering[0] === undefined ? {} : { createdAt: steering[0].createdAt.getTime() }),
+  };
+}
+
+function errorMessage(
+  setup: TurnSetup,
+  error: ParleyError,
+  id: string,
+  createdAt: Date,
+): ConversationMessage {
+  return {
+    id,
+    conversationId: setup.conversationId,
+    role: "assistant",
+    createdAt,
+    content: [{ type: "error", message: error.message, code: error.code }],
+  };
+}
