@@ -1,13 +1,14 @@
 import { defineConfig } from "vitest/config";
 
-// Tests read the packages' sources through the "parley-source" condition, so a change needs no build.
-const conditions = ["parley-source", "node", "import", "module", "default"];
+// Tests read the packages' sources through the "parley-source" condition, so a change needs no build. Vitest hands
+// these conditions on to Node, where they hold for `require` too: "import" and "module" must not be among them.
+const conditions = ["parley-source", "node"];
 
 export default defineConfig({
-  resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
+    include: ["packages/*/src/**/*.test.ts", "apps/*/src/**/*.test.{ts,tsx}", "test/**/*.test.ts"],
+    globalSetup: ["test/harness/global-setup.ts"],
     testTimeout: 20_000,
     hookTimeout: 60_000,
   },

@@ -1,0 +1,177 @@
+// Installs what a folder's package-lock.json names, and only when it is not there yet.
+// Plain Node without dependencies: this runs before anything is installed.
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { basename, dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { withLock } from "./lock.mjs";
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** Lives inside node_modules, so `npm ci` (which empties that folder first) takes a stale claim away with it. */
+const stampName = ".parley-installed";
+
+/** A failure that the person at the keyboard can do something about: printed without a stack. */
+export class SetupError extends Error {}
+
+/**
+ * Makes sure that `folder` has exactly what its lock file says. Quick when nothing changed. An install made by
+ * hand (`npm install`) is accepted when it matches the lock file; anything else is replaced by `npm ci`.
+ * Safe to call from several processes at once. Install scripts of dependencies never run.
+ */
+export async function install(folder, { quiet = false } = {}) {
+  const stamp = expectedStamp(folder);
+  if (readStamp(folder) === stamp) return;
+  await withLock(join(root, ".cache", `install-${basename(folder)}.lock`), announceWait(quiet), async () => {
+    if (readStamp(folder) === stamp) return; // another process did it while this one waited
+    if (!installedAsLocked(folder)) {
+      await npmCi(folder);
+      const missing = firstMissing(folder);
+      if (missing) {
+        throw new SetupError(
+          `npm ci ended well, but left out ${missing}.\nRemove ${name(folder)}/node_modules and try again.`,
+        );
+      }
+    }
+    writeFileSync(join(folder, "node_modules", stampName), stamp);
+  });
+}
+
+/** Runs a Node script of an installed tool with its output on the terminal; resolves with the exit code. */
+export function runNode(args, options = {}) {
+  return run(process.execPath, args, { stdio: "inherit", cwd: root, ...options });
+}
+
+function expectedStamp(folder) {
+  const lock = createHash("sha256")
+    .update(readFileSync(join(folder, "package-lock.json")))
+    .digest("hex");
+  return `${lock} ${process.platform}-${process.arch} node-${process.versions.node.split(".")[0]}\n`;
+}
+
+function readStamp(folder) {
+  try {
+    return readFileSync(join(folder, "node_modules", stampName), "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+function readLock(path) {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")).packages ?? {};
+  } catch {
+    return undefined;
+  }
+}
+
+/** npm writes node_modules/.package-lock.json when an install is complete; it lists what was really put there. */
+function installedAsLocked(folder) {
+  const installed = readLock(join(folder, "node_modules", ".package-lock.json"));
+  const wanted = readLock(join(folder, "package-lock.json"));
+  if (!installed || !wanted) return false;
+  const same = (a, b) =>
+    a.version === b.version && a.integrity === b.integrity && Boolean(a.link) === Boolean(b.link);
+  for (const [path, entry] of Object.entries(wanted)) {
+    if (path.startsWith("node_modules/") && path in installed && !same(entry, installed[path])) return false;
+  }
+  const extra = Object.keys(installed).some((path) => path.startsWith("node_modules/") && !(path in wanted));
+  return !extra && firstMissing(folder) === undefined;
+}
+
+/** The first package of the lock file that this platform needs and that is not on the disk. */
+function firstMissing(folder) {
+  const wanted = readLock(join(folder, "package-lock.json")) ?? {};
+  const paths = Object.keys(wanted).filter((path) => path.startsWith("node_modules/"));
+  return paths.find((path) => needed(wanted[path]) && !existsSync(join(folder, path)));
+}
+
+function needed(entry) {
+  // Optional packages that name no platform only serve other optional ones (such as a WebAssembly fallback).
+  if (entry.optional && !entry.os && !entry.cpu) return false;
+  return allows(entry.os, process.platform) && allows(entry.cpu, process.arch) && allows(entry.libc, libc());
+}
+
+function allows(list, value) {
+  if (!list || value === undefined) return true;
+  if (list.includes(`!${value}`)) return false;
+  return list.includes(value) || list.every((one) => one.startsWith("!"));
+}
+
+function libc() {
+  if (process.platform !== "linux") return undefined;
+  return process.report.getReport().header.glibcVersionRuntime ? "glibc" : "musl";
+}
+
+async function npmCi(folder) {
+  const started = Date.now();
+  const seconds = () => `${((Date.now() - started) / 1000).toFixed(0)} s`;
+  console.log(`Installing what ${name(folder)}/package-lock.json names (npm ci) ...`);
+  // npm draws its own progress on a terminal; elsewhere a line now and then shows that it is alive.
+  const alive = process.stdout.isTTY
+    ? undefined
+    : setInterval(() => console.log(`  still installing, ${seconds()}`), 10_000);
+  const npm = npmCommand();
+  const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"];
+  const code = await run(npm.file, [...npm.args, ...args], {
+    cwd: folder,
+    shell: npm.shell,
+    env: { ...npmEnvironment(), npm_config_cache: writableCache() },
+  }).finally(() => clearInterval(alive));
+  if (code !== 0) {
+    throw new SetupError(
+      `npm ci failed in ${name(folder)}/ (exit code ${code}); its own words are above.\n` +
+        "The first install needs the npm registry. Nothing half-done is kept as done: run the same command again.",
+    );
+  }
+  console.log(`Installed in ${seconds()}.`);
+}
+
+/** Under `npm start` the running npm names itself; otherwise the one that PATH finds. */
+function npmCommand() {
+  const running = process.env.npm_execpath;
+  if (running && /npm-cli\.c?js$/.test(running) && existsSync(running)) {
+    return { file: process.execPath, args: [running], shell: false };
+  }
+  return { file: "npm", args: [], shell: process.platform === "win32" };
+}
+
+/** `npm start` hands its own settings down as npm_* variables; those of the outer command must not steer this one. */
+function npmEnvironment() {
+  const kept = Object.entries(process.env).filter(
+    ([key]) => !/^npm_(package|lifecycle|config_local_prefix)/.test(key),
+  );
+  return Object.fromEntries(kept);
+}
+
+/** npm's cache, or a folder of our own where the home is missing or read-only. */
+function writableCache() {
+  const usual = process.env.npm_config_cache ?? join(process.env.HOME ?? homedir(), ".npm");
+  try {
+    mkdirSync(usual, { recursive: true });
+    accessSync(usual, constants.W_OK);
+    return usual;
+  } catch {
+    return join(root, ".cache", "npm");
+  }
+}
+
+function announceWait(quiet) {
+  return (holder) => {
+    if (!quiet) console.log(`Another install is under way (process ${holder}); waiting for it ...`);
+  };
+}
+
+function name(folder) {
+  return relative(dirname(root), folder) || folder;
+}
+
+function run(file, args, options) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, args, { stdio: "inherit", ...options });
+    child.once("error", (error) => reject(new SetupError(`Cannot run ${file}: ${error.message}`)));
+    child.once("close", (code, signal) => resolve(code ?? (signal === "SIGINT" ? 130 : 1)));
+  });
+}

@@ -1,0 +1,72 @@
+import { statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname } from "node:path";
+import type { TestProject } from "vitest/node";
+import { type ChromiumSource, findChromium } from "./chromium-source.js";
+import { findPostgresBinaries, type PostgresBinaries } from "./postgres-binaries.js";
+import { type PostgresDesk, startPostgresDesk } from "./postgres-desk.js";
+import { postgresUser } from "./postgres-user.js";
+import { makeTemporaryFolder, type TemporaryFolder } from "./temporary-folder.js";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Installations that a suite may start servers from, the preferred one first. */
+    postgresBinaries: PostgresBinaries[];
+    /** The servers of this run, the preferred one first. They start when a suite first asks the desk for one. */
+    postgresServers: { name: string; major: number; number: number }[];
+    postgresDesk: string;
+    chromium: ChromiumSource | undefined;
+  }
+}
+
+let folder: TemporaryFolder | undefined;
+let desk: PostgresDesk | undefined;
+
+/**
+ * Runs once per run, before all suites: finds out what this machine offers. Nothing is started before a suite asks.
+ * Whatever the run leaves in the temporary folder goes with it at the end.
+ */
+export async function setup(project: TestProject): Promise<void> {
+  folder = makeTemporaryFolder(reachableTemporaryFolder(), "parley-test-", { open: true });
+  process.env.TMPDIR = folder.path; // inherited by the workers
+
+  const { found, refused } = findPostgresBinaries(folder.path);
+  desk = await startPostgresDesk(found, process.env.PARLEY_TEST_POSTGRES_URL);
+  const chromium = findChromium();
+  project.provide("postgresBinaries", found);
+  project.provide("postgresServers", desk.servers);
+  project.provide("postgresDesk", desk.url);
+  project.provide("chromium", chromium.source);
+
+  if (desk.servers.length === 0) {
+    sayLoudly("no PostgreSQL can be had here; suites that need one are SKIPPED", [
+      ...refused,
+      "install PostgreSQL 15 or newer, or set PARLEY_TEST_POSTGRES_URL",
+    ]);
+  }
+  if (!chromium.source) {
+    sayLoudly("no Chromium can be had here; suites that need one are SKIPPED", chromium.reasons);
+  }
+}
+
+export async function teardown(): Promise<void> {
+  await desk?.close();
+  folder?.remove();
+}
+
+/** One line, so that it cannot be missed and need not be searched for. */
+function sayLoudly(what: string, why: string[]): void {
+  console.error(`\n!!! ${what} (${why.join("; ")})\n`);
+}
+
+/** Where the server's user can get to: a temporary folder below a closed home would not do. */
+function reachableTemporaryFolder(): string {
+  const candidates = [tmpdir(), "/tmp", "/var/tmp"];
+  return candidates.find((path) => !postgresUser() || isOpenToAll(path)) ?? tmpdir();
+}
+
+function isOpenToAll(path: string): boolean {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (!stat || (stat.mode & 0o001) === 0) return false;
+  return dirname(path) === path || isOpenToAll(dirname(path));
+}

@@ -1,0 +1,178 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { randomBytes, randomInt } from "node:crypto";
+import { once } from "node:events";
+import { chownSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import type { PostgresBinaries } from "./postgres-binaries.js";
+import { postgresUser } from "./postgres-user.js";
+import { makeTemporaryFolder } from "./temporary-folder.js";
+
+/** A private server with a cluster of its own: whoever started it may kill it and start it again. */
+export interface PostgresServer {
+  /** Of the database `postgres`, with the superuser's password. Stays the same across restarts. */
+  readonly url: string;
+  readonly name: string;
+  readonly major: number;
+  /** Ends the server at once, as a crash would (SIGKILL). What was committed is there after `restart`. */
+  kill(): Promise<void>;
+  /** Stops the server if it runs, and starts it on the same port with the same data. */
+  restart(): Promise<void>;
+  /** Stops the server and removes its files. Can be called twice. */
+  stop(): Promise<void>;
+}
+
+/** Settings as PostgreSQL names them, added to (or put in place of) the ones that suit a test. */
+export type PostgresSettings = Readonly<Record<string, string>>;
+
+type ServerProcess = ChildProcessByStdio<null, null, Readable>;
+
+/** The system hands out higher ports by itself: a server that restarts could find its own taken. */
+const ports = { from: 20_000, below: 32_768 };
+const password = randomBytes(16).toString("hex");
+const user = "parley";
+
+const settingsForTests: PostgresSettings = {
+  listen_addresses: "127.0.0.1",
+  unix_socket_directories: "",
+  // A killed process loses nothing that it gave to the system; only a power cut would.
+  fsync: "off",
+  full_page_writes: "off",
+  max_connections: "200",
+};
+
+/** Makes a cluster in a temporary folder and starts a server on a free port of 127.0.0.1. */
+export async function startPostgres(
+  binaries: PostgresBinaries,
+  settings: PostgresSettings = {},
+): Promise<PostgresServer> {
+  const owner = postgresUser();
+  const folder = makeTemporaryFolder(tmpdir(), "pg-", { owner });
+  const data = join(folder.path, "data");
+  let port = 0;
+  let running: ServerProcess | undefined;
+
+  const start = async (): Promise<void> => {
+    running = await startServer(binaries, folder.path, data, port, { ...settingsForTests, ...settings });
+  };
+  const end = async (signal: "SIGINT" | "SIGKILL"): Promise<void> => {
+    if (!running) return;
+    const ended = running;
+    running = undefined;
+    await endServer(ended, signal);
+  };
+
+  try {
+    await initialiseCluster(binaries, folder.path, data);
+    // A port that was free a moment ago may be taken by now.
+    for (let attempt = 1; !running; attempt++) {
+      port = await freePort();
+      await start().catch((error: unknown) => {
+        if (attempt === 5 || !String(error).includes("could not bind")) throw error;
+      });
+    }
+  } catch (error) {
+    folder.remove();
+    throw error;
+  }
+  return {
+    url: `postgresql://${user}:${password}@127.0.0.1:${port}/postgres`,
+    name: binaries.name,
+    major: binaries.major,
+    kill: () => end("SIGKILL"),
+    async restart() {
+      await end("SIGINT");
+      await start();
+    },
+    async stop() {
+      await end("SIGINT");
+      folder.remove();
+    },
+  };
+}
+
+async function initialiseCluster(binaries: PostgresBinaries, folder: string, data: string): Promise<void> {
+  const owner = postgresUser();
+  const secret = join(folder, "password");
+  writeFileSync(secret, password, { mode: 0o600 });
+  if (owner) chownSync(secret, owner.uid, owner.gid);
+  const args = [
+    "-D",
+    data,
+    "-U",
+    user,
+    "--auth=password",
+    `--pwfile=${secret}`,
+    "--encoding=UTF8",
+    "--locale=C",
+    "--no-sync",
+  ];
+  const child = spawn(join(binaries.bin, "initdb"), args, {
+    ...owner,
+    cwd: folder,
+    env: serverEnvironment(folder),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+  const [code] = await once(child, "close");
+  if (code !== 0) throw new Error(`initdb of ${binaries.name} failed:\n${output}`);
+}
+
+/** Resolves when the server accepts connections; rejects with its own words when it ends before that. */
+async function startServer(
+  binaries: PostgresBinaries,
+  folder: string,
+  data: string,
+  port: number,
+  settings: PostgresSettings,
+): Promise<ServerProcess> {
+  const options = Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`]);
+  const child = spawn(join(binaries.bin, "postgres"), ["-D", data, "-p", String(port), ...options], {
+    ...postgresUser(),
+    cwd: folder,
+    env: serverEnvironment(folder),
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let words = "";
+  await new Promise<void>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", () => reject(new Error(`${binaries.name} did not start:\n${words}`)));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      // Enough for the reason of a failed start; a running server's log is not kept.
+      if (words.length < 20_000) words += text;
+      if (words.includes("ready to accept connections")) resolve();
+    });
+  });
+  return child;
+}
+
+/** Waits for "close", not "exit": it comes when the last backend that shares the log pipe has gone as well. */
+async function endServer(child: ServerProcess, signal: "SIGINT" | "SIGKILL"): Promise<void> {
+  if (child.stderr.closed) return;
+  const closed = once(child, "close");
+  child.kill(signal);
+  await closed;
+}
+
+function serverEnvironment(folder: string): NodeJS.ProcessEnv {
+  return { PATH: process.env.PATH, HOME: folder, LC_ALL: "C", TZ: "UTC" };
+}
+
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(ports.from, ports.below);
+    const probe = createServer();
+    const free = await new Promise<boolean>((resolve) => {
+      probe.once("error", () => resolve(false));
+      probe.listen(port, "127.0.0.1", () => resolve(true));
+    });
+    if (!free) continue;
+    probe.close();
+    await once(probe, "close");
+    return port;
+  }
+}
