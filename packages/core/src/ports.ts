@@ -244,3 +244,34 @@ export interface MemoryStore {
   getThreadById(args: { threadId: string }): Promise<Thread | null>;
   saveThread(args: { thread: Thread }): Promise<void>;
 }
+
+export type {
+  ActiveLease,
+  AdmitInput,
+  AdmitOutcome,
+  CommitInput,
+  CommitResult,
+  CompactInput,
+  CompactResult,
+  ConversationRecord,
+  ConversationSettings,
+  ForkInput,
+  ForkResult,
+  JournalBatch,
+  Lease,
+  LogStore,
+  LogStoreRoot,
+  NextTurn,
+  OpenedTurn,
+  OpenTurnState,
+  QueueEntry,
+  QueueOperation,
+  QueueState,
+  SealInput,
+  SealResult,
+  SearchHit,
+  StopRequest,
+  TurnChoices,
+  TurnRecord,
+  Wake,
+} from "./log-store.js";

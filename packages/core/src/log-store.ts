@@ -1,0 +1,443 @@
+import type {
+  ConversationStatus,
+  QueueMode,
+  ReasoningEffort,
+  StepMetrics,
+  StoredChunk,
+  TurnMetrics,
+  TurnReason,
+} from "@parley/wire";
+import type { ConversationId, ConversationMessage, TurnId } from "./messages/message.js";
+import type { ConversationStore, HistoryEntry, ProviderCallRecord } from "./ports.js";
+
+/**
+ * The store that the runtime stands on. Every method is one transaction, takes and returns plain data that
+ * survives a structured clone, and either happens as a whole or not at all. Failures are `ParleyError`s;
+ * `store_unavailable` means that the outcome is unknown and the same call may be made again: admission,
+ * commits, seals, forks and compactions are idempotent by the ids they carry.
+ */
+export interface LogStoreRoot {
+  /** Brings the schema up, under a lock. Refuses a newer one with `schema_newer`. */
+  migrate(): Promise<void>;
+
+  /**
+   * Renews the node's life by the store's own clock: `until` = now + ttl. Returns the turns of this node that
+   * someone asked to stop and that are still open.
+   */
+  heartbeat(node: string, ttlMs: number): Promise<StopRequest[]>;
+
+  /** Ends the node's life at once: whatever leases it still holds can be claimed by others. */
+  retire(node: string): Promise<void>;
+
+  /**
+   * Takes over leases whose node is dead or retired, oldest first, at most `limit`, skipping rows that someone
+   * else is taking. Each gets fence + 1 and belongs to `node` from then on.
+   */
+  claimExpired(node: string, limit: number): Promise<Lease[]>;
+
+  /**
+   * Appends batches of journal events, for many conversations in one go. Answers per batch, in order: `ok`, or
+   * `stale_fence` when that turn is no longer the writer's (that batch is then not written). A batch whose
+   * `firstN` is already there is `ok` and not written twice.
+   */
+  flushJournal(batches: readonly JournalBatch[]): Promise<("ok" | "stale_fence")[]>;
+
+  /** The store as one owner sees it: another owner's ids behave as unknown. */
+  forOwner(owner: string): LogStore;
+
+  close(): Promise<void>;
+}
+
+/** A turn, or a compaction, that a node holds. */
+export interface Lease {
+  owner: string;
+  conversationId: ConversationId;
+  /** The id of the turn; of a lease that a compaction took, the id given to `lease`. */
+  turnId: TurnId;
+  /** What the lease was taken for. */
+  purpose: "turn" | "compaction";
+  /** Grows with every take-over. A write with an older fence is refused with `stale_fence`. */
+  fence: number;
+  stopRequested: boolean;
+}
+
+export interface StopRequest {
+  owner: string;
+  conversationId: ConversationId;
+  turnId: TurnId;
+  fence: number;
+}
+
+/** One row of the journal: consecutive events of an open turn, encoded by the runtime, opaque to the store. */
+export interface JournalBatch {
+  conversationId: ConversationId;
+  turnId: TurnId;
+  fence: number;
+  /** The number of the first event, counted from 0 in its turn. */
+  firstN: number;
+  /** How many events the batch holds. */
+  count: number;
+  data: string;
+}
+
+/** Model, effort and instructions as chosen for one turn. Absent fields fall back to the conversation's. */
+export interface TurnChoices {
+  model?: string;
+  reasoningEffort?: ReasoningEffort;
+  instructions?: string;
+}
+
+/** What a conversation keeps about itself. `null` in an update means: back to the default. */
+export interface ConversationSettings extends TurnChoices {
+  title?: string;
+  /** In tokens; 0 compacts only by hand. */
+  compactThreshold?: number;
+  metadata?: Record<string, unknown>;
+}
+
+/** A conversation with all that one look should tell. */
+export interface ConversationRecord extends ConversationSettings {
+  id: ConversationId;
+  title: string;
+  status: ConversationStatus;
+  createdAt: number;
+  lastActivityAt: number;
+  /** Moves with every change a watcher should hear of; never equal for two changes of one owner. */
+  changedAt: number;
+  parentId?: ConversationId;
+  parentSeq?: number;
+  compactedFrom?: ConversationId;
+  /** Set on the archive that a compaction made: the conversation it belongs to. Such a one refuses sends. */
+  archiveOf?: ConversationId;
+  /** The last seq given, 0 for none. */
+  lastSeq: number;
+  /** The last seq of sealed turns. */
+  sealedSeq: number;
+  /** The open turn, or the compaction, if there is one. */
+  active?: ActiveLease;
+  queue: QueueEntry[];
+  queuePaused: boolean;
+  /** Of the newest sealed turn that knows it. */
+  contextSize?: number;
+}
+
+export interface ActiveLease {
+  turnId: TurnId;
+  purpose: "turn" | "compaction";
+  node: string;
+  fence: number;
+  stopRequested: boolean;
+  startedAt: number;
+  model?: string;
+}
+
+export interface QueueEntry {
+  /** The message id under which it was sent. */
+  id: string;
+  message: ConversationMessage;
+  mode: QueueMode;
+  queuedAt: number;
+  choices: TurnChoices;
+}
+
+export interface QueueState {
+  entries: QueueEntry[];
+  paused: boolean;
+}
+
+/** A turn that a transaction has just opened, with its user rows already written. */
+export interface OpenedTurn {
+  turnId: TurnId;
+  fence: number;
+  choices: TurnChoices;
+  /** The messages that opened it, in order, with their seqs. */
+  entries: HistoryEntry[];
+  startedAt: number;
+}
+
+export interface AdmitInput {
+  /** The node that runs the turn, if one opens. */
+  node: string;
+  conversationId: ConversationId;
+  /** Written when the conversation is unknown. */
+  settings?: ConversationSettings;
+  /** `message.id` is the client's message id. */
+  message: ConversationMessage;
+  /** Of everything the client sent: the same id with another hash is `message_conflict`. */
+  bodyHash: string;
+  ifBusy: "reject" | "queue";
+  /** How it waits, if it has to. */
+  mode: QueueMode;
+  choices: TurnChoices;
+  /** The id of the turn, if one opens. */
+  turnId: TurnId;
+  /** The longest the queue may get. */
+  queueLength: number;
+  /** The title of a conversation that has none yet. */
+  title: string;
+}
+
+/**
+ * - `started`: the user row is written, a turn is open and this node holds it.
+ * - `queued`: a turn is running and the message waits.
+ * - `known`: the same message was admitted before; its outcome then and, if it has one, its turn.
+ *
+ * Refusals: `turn_active`, `queue_full`, `message_conflict`, `conversation_not_found` (another owner's id),
+ * `conversation_closed` (an archive). A closed conversation is reopened.
+ */
+export type AdmitOutcome =
+  | { kind: "started"; turn: OpenedTurn; created: boolean }
+  | { kind: "queued"; queue: QueueState; turnId?: TurnId }
+  | { kind: "known"; outcome: "started" | "queued"; turnId?: TurnId };
+
+export interface CommitInput {
+  conversationId: ConversationId;
+  turnId: TurnId;
+  fence: number;
+  stepId: string;
+  messages: ConversationMessage[];
+  /** Promote all waiting `steer` entries behind the messages, unless the queue is paused. */
+  promoteSteers: boolean;
+  /** Steps and calls so far, kept on the turn so that whoever takes over can go on counting. */
+  steps: StepMetrics[];
+  providerCalls: ProviderCallRecord[];
+}
+
+/** The whole journal of the turn is gone after a commit: its events are in rows now. */
+export interface CommitResult {
+  /** The written rows, with their seqs. Committing the same message ids again answers the same. */
+  entries: HistoryEntry[];
+  /** The promoted entries as rows, in order. */
+  promoted: HistoryEntry[];
+  queue: QueueState;
+  stopRequested: boolean;
+}
+
+/** How a lease ends: what, if anything, opens next. */
+export interface NextTurn {
+  node: string;
+  /** The id of the next turn, if the queue opens one. */
+  turnId: TurnId;
+  /** Keep what waits instead of opening a turn with it. */
+  pauseQueue: boolean;
+  /** Hand the queue on only if true; a draining node leaves it to others. */
+  openNext: boolean;
+}
+
+export interface SealInput {
+  conversationId: ConversationId;
+  turnId: TurnId;
+  fence: number;
+  /** The rows that no commit has written. */
+  messages: ConversationMessage[];
+  stepId?: string;
+  reason: TurnReason;
+  metrics: TurnMetrics;
+  providerCalls: ProviderCallRecord[];
+  next: NextTurn;
+}
+
+export interface SealResult {
+  /** The seqs of the whole turn. */
+  firstSeq: number;
+  lastSeq: number;
+  entries: HistoryEntry[];
+  /** The turn that the queue opened in the same transaction: the waiting steers together, else the first entry. */
+  next?: OpenedTurn;
+  queue: QueueState;
+  status: ConversationStatus;
+}
+
+/** The open turn as it is durable. */
+export interface OpenTurnState {
+  turnId: TurnId;
+  fence: number;
+  node: string;
+  choices: TurnChoices;
+  startedAt: number;
+  stopRequested: boolean;
+  /** Its committed rows, user messages first. */
+  entries: HistoryEntry[];
+  steps: StepMetrics[];
+  providerCalls: ProviderCallRecord[];
+  /** What the journal holds, in order of `firstN`, from the batch that contains `afterN` + 1 on. */
+  journal: JournalBatch[];
+}
+
+export interface TurnRecord {
+  turnId: TurnId;
+  ordinal: number;
+  status: "running" | "sealed";
+  reason?: TurnReason;
+  choices: TurnChoices;
+  firstSeq: number;
+  lastSeq: number;
+  startedAt: number;
+  sealedAt?: number;
+  metrics?: TurnMetrics;
+  providerCalls: ProviderCallRecord[];
+}
+
+export type QueueOperation =
+  | { op: "list" }
+  | {
+      op: "edit";
+      id: string;
+      text?: string;
+      mode?: QueueMode;
+      model?: string | null;
+      reasoningEffort?: ReasoningEffort | null;
+      /** Move before this entry; null moves to the end. */
+      before?: string | null;
+    }
+  | { op: "remove"; id: string }
+  | { op: "pause" }
+  /** Unpauses; on an idle conversation the queue opens its next turn here. */
+  | { op: "resume"; node: string; turnId: TurnId };
+
+export interface ForkInput {
+  conversationId: ConversationId;
+  /** The last seq of a sealed turn, or 0. Anything else is `invalid_request`. */
+  atSeq: number;
+  newId: ConversationId;
+  title?: string;
+  /** Admitted in the fork in the same transaction: edit and regenerate. */
+  admit?: Omit<AdmitInput, "conversationId">;
+}
+
+export interface ForkResult {
+  conversation: ConversationRecord;
+  /** False when `newId` existed as this very fork. */
+  created: boolean;
+  turn?: OpenedTurn;
+}
+
+export interface CompactInput {
+  conversationId: ConversationId;
+  /** The lease under which it runs: a turn's own, or one taken by `lease`. */
+  turnId: TurnId;
+  fence: number;
+  /** A `system` message. */
+  summary: ConversationMessage;
+  covers: { fromSeq: number; toSeq: number };
+  /** The id of the archive: a closed, hidden fork by reference at the last sealed seq. */
+  archiveId: ConversationId;
+  /** Ends the lease of a compaction by hand; absent inside a turn. */
+  release?: NextTurn;
+}
+
+export interface CompactResult {
+  entry: HistoryEntry;
+  next?: OpenedTurn;
+  queue: QueueState;
+}
+
+export interface SearchHit {
+  conversationId: ConversationId;
+  title: string;
+  seq: number;
+  role: ConversationMessage["role"];
+  /** Around the first hit, plain text. */
+  snippet: string;
+  createdAt: number;
+}
+
+/** One owner's part of the store. */
+export interface LogStore extends ConversationStore {
+  admit(input: AdmitInput): Promise<AdmitOutcome>;
+  commitStep(input: CommitInput): Promise<CommitResult>;
+  seal(input: SealInput): Promise<SealResult>;
+
+  /** Marks the open turn. Returns its lease, or null when nothing runs. */
+  requestStop(id: ConversationId): Promise<Lease | null>;
+  /** Takes an open lease from whoever holds it (fence + 1), if it is still the given turn's with that fence. */
+  takeOver(request: {
+    conversationId: ConversationId;
+    turnId: TurnId;
+    fence: number;
+    node: string;
+  }): Promise<Lease | null>;
+  /** Gives an open turn back unsealed: any node may claim it at once. */
+  release(request: { conversationId: ConversationId; turnId: TurnId; fence: number }): Promise<void>;
+  /** Takes the lease of an idle conversation for a compaction; `turn_active` when it is not idle. */
+  lease(request: { conversationId: ConversationId; node: string; turnId: TurnId }): Promise<Lease>;
+  /** Ends a compaction's lease without a compaction, and lets the queue go on. */
+  endLease(request: {
+    conversationId: ConversationId;
+    turnId: TurnId;
+    fence: number;
+    next: NextTurn;
+  }): Promise<{ next?: OpenedTurn; queue: QueueState }>;
+
+  /** `sinceSeq < seq < beforeSeq`, ascending; `limit` keeps the newest; through ancestors; sealed unless `open`. */
+  readChunks(query: {
+    conversationId: ConversationId;
+    sinceSeq?: number;
+    beforeSeq?: number;
+    limit?: number;
+    open?: boolean;
+  }): Promise<{ chunks: StoredChunk[]; latestSeq: number }>;
+  /** Whole messages from the newest end, newest first, through ancestors; `before` excludes seqs from there on. */
+  readNewest(query: {
+    conversationId: ConversationId;
+    limit: number;
+    before?: number;
+  }): Promise<{ entries: HistoryEntry[]; before?: number }>;
+  /** The open turn, or null. `afterN` leaves out journal batches that end at or before it. */
+  readOpenTurn(query: {
+    conversationId: ConversationId;
+    afterN?: number;
+    fence?: number;
+  }): Promise<OpenTurnState | null>;
+
+  queue(id: ConversationId, operation: QueueOperation): Promise<QueueState & { started?: OpenedTurn }>;
+  fork(input: ForkInput): Promise<ForkResult>;
+  compact(input: CompactInput): Promise<CompactResult>;
+  /** Takes the latest compaction out of force; `nothing_to_compact` when there is none; `turn_active` while busy. */
+  undoCompaction(id: ConversationId): Promise<ConversationRecord>;
+
+  /** Creates, or returns what is there under the same id (`created: false`). */
+  create(input: {
+    id: ConversationId;
+    settings: ConversationSettings;
+  }): Promise<{ conversation: ConversationRecord; created: boolean }>;
+  get(id: ConversationId): Promise<ConversationRecord | null>;
+  /** Newest activity first; archives left out. `before` is the `next` of the page before. */
+  list(query: {
+    q?: string;
+    status?: ConversationStatus;
+    limit: number;
+    before?: string;
+  }): Promise<{ conversations: ConversationRecord[]; next?: string }>;
+  /** Changes what is named; null puts a setting back to its default. `closed` hides, pauses the queue, and opens again. */
+  set(
+    id: ConversationId,
+    settings: { [Key in keyof ConversationSettings]?: ConversationSettings[Key] | null } & {
+      closed?: boolean;
+    },
+  ): Promise<ConversationRecord>;
+  readTurn(id: ConversationId, turnId: TurnId): Promise<{ turn: TurnRecord; entries: HistoryEntry[] } | null>;
+  /** The turn that a message of this conversation belongs to, by its receipt. */
+  findReceipt(
+    id: ConversationId,
+    messageId: string,
+  ): Promise<{ outcome: "started" | "queued"; turnId?: TurnId } | null>;
+  /** Of sealed turns, in order, through ancestors. */
+  metrics(id: ConversationId): Promise<TurnMetrics[]>;
+  /** Conversations changed after `since`, in order of change, deleted ones as tombstones where the store has them. */
+  changed(query: {
+    since: number;
+    limit: number;
+  }): Promise<{ conversations: ConversationRecord[]; last: number }>;
+  search(query: { q: string; limit: number; conversationId?: ConversationId }): Promise<SearchHit[]>;
+  /** Always succeeds on the owner's own: rows past the last living fork point go at once. Returns the ids that are gone. */
+  remove(id: ConversationId, options: { cascade: boolean }): Promise<string[]>;
+}
+
+/** How nodes and processes tell each other that a conversation has news. Losing one costs time, never data. */
+export interface Wake {
+  notify(conversationIds: readonly ConversationId[]): void;
+  /** Returns a function that stops listening. */
+  listen(onWake: (conversationIds: readonly ConversationId[]) => void): () => void;
+  close?(): Promise<void>;
+}
