@@ -1,0 +1,33 @@
+/** Pairs results with calls by position, because providers reuse ids such as `call_0` in every step. */
+export interface CallLedger<Call> {
+  /** Notes a call of the message at `place`. Places ascend. */
+  add(place: number, toolCallId: string, call: Call): void;
+  /**
+   * The call that a result with this id answers, which is then answered: of the nearest message that has an
+   * unanswered call with the id, the first such call.
+   */
+  answer(toolCallId: string): Call | undefined;
+  /** Whether any call with this id was noted, answered or not. */
+  knows(toolCallId: string): boolean;
+}
+
+export function createCallLedger<Call>(): CallLedger<Call> {
+  const open = new Map<string, { place: number; calls: Call[] }[]>();
+  return {
+    add(place, toolCallId, call) {
+      const groups = open.get(toolCallId) ?? [];
+      open.set(toolCallId, groups);
+      const last = groups.at(-1);
+      if (last?.place === place) last.calls.push(call);
+      else groups.push({ place, calls: [call] });
+    },
+    answer(toolCallId) {
+      const groups = open.get(toolCallId);
+      const nearest = groups?.at(-1);
+      const call = nearest?.calls.shift();
+      if (nearest?.calls.length === 0) groups?.pop();
+      return call;
+    },
+    knows: (toolCallId) => open.has(toolCallId),
+  };
+}

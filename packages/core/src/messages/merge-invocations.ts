@@ -1,0 +1,60 @@
+import { createCallLedger } from "./call-ledger.js";
+import type { CanonicalMessage, MessagePart, ToolInvocationPart } from "./canonical-message.js";
+import { argumentsFromText, resultFromText } from "./part.js";
+
+/**
+ * Stored messages for readers that want a call and its result in one part: each result moves into the part of
+ * the call that it answers, `args` and `result` are set, and tool messages that have become empty are left
+ * out. Results pair by position, so an id that several steps used is no problem. A call without a result stays
+ * a call; a result without a call stays where it is. Idempotent; the input is not changed.
+ */
+export function mergeInvocations(messages: readonly CanonicalMessage[]): CanonicalMessage[] {
+  const ledger = createCallLedger<ToolInvocationPart>();
+  const merged: CanonicalMessage[] = [];
+  messages.forEach((message, place) => {
+    const parts: MessagePart[] = [];
+    for (const part of message.content.parts) {
+      if (part.type !== "tool-invocation") {
+        parts.push(part);
+        continue;
+      }
+      const invocation = withValues(part);
+      const call = isLoneResult(part) ? ledger.answer(part.toolCallId) : undefined;
+      if (call !== undefined) {
+        answer(call, invocation);
+        continue;
+      }
+      if (part.state === "call" && message.role === "assistant") {
+        ledger.add(place, part.toolCallId, invocation);
+      }
+      parts.push(invocation);
+    }
+    if (parts.length === 0 && message.content.parts.length > 0) return;
+    merged.push({ ...message, content: { ...message.content, parts } });
+  });
+  return merged;
+}
+
+function isLoneResult(part: ToolInvocationPart): boolean {
+  return part.state === "result" && part.args === undefined && part.argsText === undefined;
+}
+
+function withValues(part: ToolInvocationPart): ToolInvocationPart {
+  const { argsText, resultText } = part;
+  return {
+    ...part,
+    ...(argsText === undefined ? {} : { args: argumentsFromText(argsText) }),
+    ...(resultText === undefined ? {} : { result: resultFromText(resultText) }),
+  };
+}
+
+/** Puts a result into its call. The call is a copy made here, so the input stays as it was. */
+function answer(call: ToolInvocationPart, result: ToolInvocationPart): void {
+  const providerMetadata = { ...result.providerMetadata, ...call.providerMetadata };
+  Object.assign(
+    call,
+    { ...result, ...call },
+    { state: "result" },
+    Object.keys(providerMetadata).length === 0 ? {} : { providerMetadata },
+  );
+}

@@ -1,0 +1,156 @@
+import type { ChatMessage, Chunk, StepId, StoredChunk } from "@parley/wire";
+import type { ConversationMessage, MessageRole } from "./message.js";
+import { isOwnMessage, normalizeEnvelope, normalizeMessage } from "./normalize-message.js";
+import { isFields, normalizePart, type PartPlace } from "./normalize-part.js";
+import { argumentsTextOf, type MessageContentPart, resultTextOf } from "./part.js";
+
+/**
+ * The chunks of a message, one per part and in order; at least one. On Parley's own form nothing of the parts
+ * is lost. The envelope's metadata does not travel: it belongs to the server.
+ */
+export function toChunks(message: ConversationMessage): Chunk[] {
+  const own = isOwnMessage(message) ? message : normalizeMessage(message);
+  return own.content.map((part) => toChunk(part, own.role));
+}
+
+/** Where a message stands in its log. */
+export interface ChunkPlace {
+  /** The seq of the message's first part. */
+  readonly firstSeq: number;
+  readonly turnId?: string;
+  readonly stepId?: string;
+}
+
+/** The chunks of a message at their place in the log: the part with index i has the seq `firstSeq + i`. */
+export function toStoredChunks(message: ConversationMessage, place: ChunkPlace): StoredChunk[] {
+  const own = isOwnMessage(message) ? message : normalizeMessage(message);
+  const createdAt = own.createdAt.getTime();
+  return own.content.map((part, index) => ({
+    seq: place.firstSeq + index,
+    role: own.role,
+    chunk: toChunk(part, own.role),
+    messageId: own.id,
+    ...(place.turnId === undefined ? {} : { turnId: place.turnId }),
+    ...(place.stepId === undefined ? {} : { stepId: place.stepId as StepId }),
+    createdAt,
+    partIndex: index,
+    partCount: own.content.length,
+  }));
+}
+
+/**
+ * The messages that stored chunks belong to, in Parley's own form, ordered by seq; a seq that comes twice counts
+ * once. A window that begins or ends inside a message gives a message with the parts it has. Chunks without
+ * a message id, as other servers send them, are one message as long as the role stays the same.
+ */
+export function fromChunks(
+  chunks: readonly StoredChunk[],
+  options: { readonly conversationId: string },
+): ConversationMessage[] {
+  const messages: ConversationMessage[] = [];
+  let group: StoredChunk[] = [];
+  const close = () => {
+    const message = fromGroup(group, options.conversationId);
+    if (message !== undefined) messages.push(message);
+    group = [];
+  };
+  for (const stored of chunks.toSorted((left, right) => left.seq - right.seq)) {
+    const last = group.at(-1);
+    if (last?.seq === stored.seq) continue;
+    if (last !== undefined && !continues(last, stored)) close();
+    group.push(stored);
+  }
+  close();
+  return messages;
+}
+
+function continues(last: StoredChunk, next: StoredChunk): boolean {
+  if (next.role !== last.role || next.messageId !== last.messageId) return false;
+  return next.messageId !== undefined || next.partIndex !== 0;
+}
+
+function fromGroup(group: readonly StoredChunk[], conversationId: string): ConversationMessage | undefined {
+  const [first] = group;
+  if (first === undefined) return undefined;
+  const id = first.messageId ?? `${conversationId}:${first.seq}`;
+  const parts = group.map(({ chunk, partIndex, seq }) =>
+    fromChunk(chunk, { messageId: id, index: partIndex ?? seq - first.seq }),
+  );
+  return normalizeEnvelope({ conversationId, role: first.role, createdAt: first.createdAt }, id, parts);
+}
+
+/** The message as role and chunks alone. */
+export function toChatMessage(message: ConversationMessage): ChatMessage {
+  const own = isOwnMessage(message) ? message : normalizeMessage(message);
+  return { role: own.role, chunks: toChunks(own) };
+}
+
+/** The message that a role and chunks stand for, in an envelope of the caller. */
+export function fromChatMessage(
+  message: ChatMessage,
+  envelope: Pick<ConversationMessage, "id" | "conversationId" | "createdAt"> &
+    Partial<Pick<ConversationMessage, "metadata" | "providerMetadata" | "resourceId">>,
+): ConversationMessage {
+  const parts = message.chunks.map((chunk, index) => fromChunk(chunk, { messageId: envelope.id, index }));
+  return normalizeEnvelope({ ...envelope, role: message.role }, envelope.id, parts);
+}
+
+function toChunk(part: MessageContentPart, role: MessageRole): Chunk {
+  switch (part.type) {
+    case "text":
+      return role === "system" ? { ...part, type: "system" } : part;
+    case "reasoning":
+      return { ...part, type: "thinking" };
+    case "tool-call": {
+      const { name, arguments: input, argumentsText: _, toolCallId = "", stepId, ...rest } = part;
+      return {
+        ...rest,
+        toolCallId,
+        toolName: name,
+        input,
+        argumentsText: argumentsTextOf(part),
+        ...(stepId === undefined ? {} : { stepId: stepId as StepId }),
+      };
+    }
+    case "tool-result": {
+      // The value is left out: it is derived from the text, and would double what travels.
+      const { name, result: _, resultText: _text, toolCallId = "", isError = false, stepId, ...rest } = part;
+      return {
+        ...rest,
+        toolCallId,
+        toolName: name,
+        content: resultTextOf(part),
+        isError,
+        ...(stepId === undefined ? {} : { stepId: stepId as StepId }),
+      };
+    }
+    case "metadata":
+      return { ...part, type: "data" };
+    case "file":
+    case "source":
+    case "error":
+      return part;
+  }
+}
+
+function fromChunk(chunk: Chunk, place: PartPlace): MessageContentPart {
+  if (!isFields(chunk)) return normalizePart(chunk, place);
+  switch (chunk.type) {
+    case "system":
+      return normalizePart({ ...chunk, type: "text" }, place);
+    case "thinking":
+      return normalizePart({ ...chunk, type: "reasoning" }, place);
+    case "tool-call": {
+      const { toolName, input, ...rest } = chunk;
+      return normalizePart({ ...rest, name: toolName, arguments: input }, place);
+    }
+    case "tool-result": {
+      const { toolName, content, ...rest } = chunk;
+      return normalizePart({ ...rest, name: toolName, resultText: content }, place);
+    }
+    case "data":
+      return normalizePart({ ...chunk, type: "metadata" }, place);
+    default:
+      return normalizePart(chunk, place);
+  }
+}
