@@ -129,8 +129,8 @@ async function npmCi(folder) {
   console.log(`Installed in ${seconds()}.`);
 }
 
-/** Under `npm start` the running npm names itself; otherwise the one that PATH finds. */
-function npmCommand() {
+/** How to call npm. Under `npm start` the running npm names itself; otherwise it is the one that PATH finds. */
+export function npmCommand() {
   const running = process.env.npm_execpath;
   if (running && /npm-cli\.c?js$/.test(running) && existsSync(running)) {
     return { file: process.execPath, args: [running], shell: false };

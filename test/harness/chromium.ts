@@ -9,7 +9,7 @@ import { describe, inject } from "vitest";
 import type { ChromiumSource } from "./chromium-source.js";
 
 /** What a browser driver needs to start the browser. */
-export interface ChromiumLaunch {
+interface ChromiumLaunch {
   readonly executablePath: string;
   readonly args: string[];
   readonly env: Record<string, string>;
@@ -41,7 +41,7 @@ export async function launchBrowser(): Promise<Browser> {
 }
 
 /** Where the browser is and how to start it; unpacks the npm package on its first use. */
-export async function chromiumLaunch(): Promise<ChromiumLaunch> {
+async function chromiumLaunch(): Promise<ChromiumLaunch> {
   const source: ChromiumSource | undefined = inject("chromium");
   if (!source) throw new Error("there is no Chromium here, and this suite should have been skipped");
   const env = Object.fromEntries(

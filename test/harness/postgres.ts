@@ -66,7 +66,7 @@ export function describeOnOwnPostgres(
 }
 
 /** The URL of another database on the same server. */
-export function onDatabase(url: string, database: string): string {
+function onDatabase(url: string, database: string): string {
   const other = new URL(url);
   other.pathname = `/${database}`;
   return other.href;

@@ -1,0 +1,25 @@
+// attw: whoever installs a package gets its types, however they resolve modules (ESM only, as the packages are).
+import { buildProblems } from "./context.mjs";
+
+export const about = "published types resolve (attw, ESM only)";
+
+export async function run(context) {
+  const problems = await buildProblems(context);
+  if (problems.length > 0) return { problems };
+  const results = await Promise.all(
+    context.packages().map(async ({ folder }) => {
+      const archive = await context.pack(folder);
+      const args = [archive, "--profile", "esm-only", "--no-emoji", "--format", "ascii"];
+      const { code, output } = await context.runTool([
+        "node_modules/@arethetypeswrong/cli/dist/index.js",
+        ...args,
+      ]);
+      return code === 0 ? [] : [`${folder}:\n${output}`];
+    }),
+  );
+  return {
+    problems: results.flat(),
+    note: `${results.length} packages`,
+    advice: "Compare `exports` in package.json with what lies in dist/.",
+  };
+}

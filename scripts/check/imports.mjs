@@ -1,0 +1,145 @@
+// Who may import whom: the direction of the house, no value cycles, and what must stay out of each room.
+import { isBuiltin } from "node:module";
+import { readSourceGraph } from "./source-graph.mjs";
+
+export const about = "import direction, value cycles, no Node or vendor where it does not belong";
+
+/** What a room may import of each other room. A room that is not listed (the command line) may import all. */
+const everything = { values: true, types: true };
+const typesOnly = { values: false, types: true };
+/** Providers and stores see the core through its ports; values they share with it are messages and errors. */
+const coreThroughPorts = {
+  values: ["@parley/core/errors", "@parley/core/messages"],
+  types: ["@parley/core/ports", "@parley/core/errors", "@parley/core/messages"],
+};
+const allowed = {
+  wire: {},
+  http: {},
+  core: { wire: everything, http: typesOnly },
+  providers: { core: coreThroughPorts, http: everything, wire: everything },
+  store: { core: coreThroughPorts, wire: everything },
+  server: { core: everything, wire: everything },
+  client: { wire: everything },
+  web: { client: everything, wire: everything },
+};
+
+const withoutNode = ["wire", "core", "client", "web"];
+const withoutVendors = ["wire", "http", "core"];
+const vendors = /openai|anthropic|gpt|claude|vercel|mistral|gemini|ollama|deepseek/i;
+
+export async function run({ root }) {
+  const graph = readSourceGraph(root);
+  const shipped = [...graph.files.values()].filter((file) => !file.isTest);
+  const problems = [
+    ...[...graph.files.values()].flatMap((file) => relativeAcross(graph, file)),
+    ...shipped.flatMap(wrongDirection),
+    ...shipped.flatMap(nodeWhereItIsNot),
+    ...shipped.flatMap(vendorNames),
+    ...nodeInHttp(graph),
+    ...cycles(shipped).map((files) => `value cycle: ${[...files, files[0]].join(" -> ")}`),
+  ];
+  return {
+    problems,
+    note: `${shipped.length} files`,
+    advice:
+      "The direction is drawn in docs/architecture.md. Use `import type` where only a type is needed; move what two rooms share downwards.",
+  };
+}
+
+/** Tests may reach into the test harness; nothing else leaves its own package by a relative path. */
+function relativeAcross({ rooms }, file) {
+  const own = `${rooms.find((room) => room.name === file.room).folder}/`;
+  return file.imports
+    .filter(({ from, target }) => from.startsWith(".") && !target.startsWith(own))
+    .filter(({ target }) => !(file.isTest && target.startsWith("test/harness/")))
+    .map((one) => at(file, one, `leaves its package by a relative path ("${one.from}")`));
+}
+
+function wrongDirection(file) {
+  const rules = allowed[file.room];
+  if (!rules) return [];
+  return file.imports
+    .filter(({ from }) => from.startsWith("@parley/") && from.split("/")[1] !== file.room)
+    .flatMap((one) => {
+      const rule = rules[one.from.split("/")[1]];
+      if (!rule) return [at(file, one, `${file.room} may not import ${one.from}`)];
+      const which = one.typeOnly ? rule.types : rule.values;
+      if (which === true || (Array.isArray(which) && which.includes(one.from))) return [];
+      const what = one.typeOnly ? "types" : "values";
+      return [at(file, one, `${file.room} may not import ${what} from ${one.from}`)];
+    });
+}
+
+function nodeWhereItIsNot(file) {
+  if (!withoutNode.includes(file.room)) return [];
+  return file.imports
+    .filter(({ from }) => isBuiltin(from))
+    .map((one) => at(file, one, `${file.room} may not import ${one.from}`));
+}
+
+/** Node's modules only behind `@parley/http/node`: never in reach of the portable entry. */
+function nodeInHttp({ files }) {
+  const fromIndex = reachable(files, "packages/http/src/index.ts");
+  const fromNode = reachable(files, "packages/http/src/node.ts");
+  return [...files.values()]
+    .filter(({ room, isTest }) => room === "http" && !isTest)
+    .flatMap((file) =>
+      file.imports
+        .filter(({ from, typeOnly }) => isBuiltin(from) && !typeOnly)
+        .filter(() => fromIndex.has(file.path) || !fromNode.has(file.path))
+        .map((one) => at(file, one, `${one.from} is in reach of src/index.ts, or not of src/node.ts`)),
+    );
+}
+
+function reachable(files, start) {
+  const seen = new Set();
+  const next = [start];
+  for (let path = next.pop(); path !== undefined; path = next.pop()) {
+    const file = files.get(path);
+    if (!file || seen.has(path)) continue;
+    seen.add(path);
+    for (const { target, typeOnly } of file.imports) if (target && !typeOnly) next.push(target);
+  }
+  return seen;
+}
+
+function vendorNames(file) {
+  if (!withoutVendors.includes(file.room)) return [];
+  return file.text.split("\n").flatMap((line, index) => {
+    const vendor = vendors.exec(line)?.[0];
+    return vendor ? [`${file.path}:${index + 1}: ${file.room} names a vendor ("${vendor}")`] : [];
+  });
+}
+
+/** Groups of files that load each other (Tarjan's strongly connected components). */
+function cycles(files) {
+  const edges = new Map(
+    files.map(({ path, imports }) => [
+      path,
+      imports.filter(({ typeOnly, lazy }) => !typeOnly && !lazy).map(({ target }) => target),
+    ]),
+  );
+  const order = new Map();
+  const low = new Map();
+  const stack = [];
+  const groups = [];
+  const visit = (path) => {
+    order.set(path, order.size);
+    low.set(path, order.get(path));
+    stack.push(path);
+    for (const target of edges.get(path)) {
+      if (!edges.has(target)) continue;
+      if (!order.has(target)) visit(target);
+      if (stack.includes(target)) low.set(path, Math.min(low.get(path), low.get(target)));
+    }
+    if (low.get(path) !== order.get(path)) return;
+    const group = stack.splice(stack.indexOf(path));
+    if (group.length > 1 || edges.get(path).includes(path)) groups.push(group);
+  };
+  for (const path of edges.keys()) if (!order.has(path)) visit(path);
+  return groups;
+}
+
+function at(file, { line }, problem) {
+  return `${file.path}:${line}: ${problem}`;
+}

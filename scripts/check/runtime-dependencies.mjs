@@ -1,0 +1,23 @@
+// The three packages at the bottom bring nothing along.
+export const about = "wire, http and core have no runtime dependencies";
+
+const bare = ["packages/wire", "packages/http", "packages/core"];
+const kinds = ["dependencies", "peerDependencies", "optionalDependencies"];
+
+export async function run(context) {
+  const names = context.packages().map(({ manifest }) => manifest.name);
+  const problems = context
+    .packages()
+    .filter(({ folder }) => bare.includes(folder))
+    .flatMap(({ folder, manifest }) =>
+      kinds.flatMap((kind) =>
+        Object.keys(manifest[kind] ?? {})
+          .filter((name) => !names.includes(name))
+          .map((name) => `${folder}/package.json: ${kind} has ${name}`),
+      ),
+    );
+  return {
+    problems,
+    advice: "Write the little that is needed, or move the code to a package that may depend on others.",
+  };
+}

@@ -1,0 +1,73 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+
+/** A copy of the working tree in which a test may break things, with the dependencies of the original. */
+export interface TreeCopy {
+  readonly path: string;
+  read(file: string): string;
+  /** Puts `text` into `file` until `restore` is called. */
+  plant(file: string, text: string): void;
+  /** Takes every planted change back. */
+  restore(): void;
+  remove(): void;
+}
+
+/** Copies sources and built files; links what is installed, with the packages' own names leading into the copy. */
+export function copyTree(): TreeCopy {
+  const path = join(tmpdir(), "tree-copy");
+  const left = ["node_modules", ".git", ".cache", ".parley"];
+  cpSync(root, path, {
+    recursive: true,
+    preserveTimestamps: true,
+    filter: (file) =>
+      !relative(root, file)
+        .split("/")
+        .some((part) => left.includes(part)),
+  });
+  linkInstalled(path);
+  const planted = new Map<string, string | undefined>();
+  const read = (file: string): string => readFileSync(join(path, file), "utf8");
+  return {
+    path,
+    read,
+    plant(file, text) {
+      if (!planted.has(file)) planted.set(file, readIfThere(join(path, file)));
+      writeFileSync(join(path, file), text);
+    },
+    restore() {
+      for (const [file, text] of planted) {
+        if (text === undefined) rmSync(join(path, file));
+        else writeFileSync(join(path, file), text);
+      }
+      planted.clear();
+    },
+    remove: () => rmSync(path, { recursive: true, force: true }),
+  };
+}
+
+function linkInstalled(copy: string): void {
+  const installed = join(copy, "node_modules");
+  mkdirSync(join(installed, "@parley"), { recursive: true });
+  for (const name of readdirSync(join(root, "node_modules"))) {
+    if (name === "@parley") continue;
+    if (name.startsWith(".parley") || name === ".package-lock.json")
+      cpSync(join(root, "node_modules", name), join(installed, name));
+    else symlinkSync(join(root, "node_modules", name), join(installed, name));
+  }
+  for (const name of readdirSync(join(copy, "packages"))) {
+    symlinkSync(join(copy, "packages", name), join(installed, "@parley", name));
+  }
+  symlinkSync(join(root, "test", "node_modules"), join(copy, "test", "node_modules"));
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
+}
