@@ -1,0 +1,52 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it, onTestFinished } from "vitest";
+
+/** Runs `.ci/run` with an npm that prints what it is told for the checks and for the tests. */
+function ciRun(
+  check: { says: string; code: number },
+  test: { says: string; code: number },
+): { code: number | null; last: string } {
+  const root = mkdtempSync(join(tmpdir(), "ci-"));
+  onTestFinished(() => rmSync(root, { recursive: true }));
+  mkdirSync(join(root, ".ci"));
+  cpSync(fileURLToPath(new URL("../.ci/run", import.meta.url)), join(root, ".ci", "run"));
+  const npm = join(root, "npm");
+  writeFileSync(
+    npm,
+    `#!/bin/sh\ncase "$*" in *check*) printf '${check.says}'; exit ${check.code};; *) printf '${test.says}'; exit ${test.code};; esac\n`,
+  );
+  chmodSync(npm, 0o755);
+  const { status, stdout } = spawnSync(join(root, ".ci", "run"), {
+    encoding: "utf8",
+    env: { PATH: `${root}:${process.env.PATH}` },
+  });
+  return { code: status, last: stdout.trimEnd().split("\n").at(-1) ?? "" };
+}
+
+describe(".ci/run", () => {
+  it("adds up the checks and the tests", () => {
+    const check = { says: "ok types\\n\\n9 passed, 0 failed\\n", code: 0 };
+    const test = { says: "1 passed, 5 failed\\nlater\\n40 passed, 0 failed, 2 skipped\\n", code: 0 };
+    expect(ciRun(check, test)).toEqual({ code: 0, last: "49 passed, 0 failed, 2 skipped" });
+  });
+
+  it("runs the tests although a check failed, and fails", () => {
+    const check = { says: "8 passed, 1 failed\\n", code: 1 };
+    expect(ciRun(check, { says: "40 passed, 0 failed\\n", code: 0 })).toEqual({
+      code: 1,
+      last: "48 passed, 1 failed",
+    });
+  });
+
+  it("counts a suite that ends without a result, or badly without a failure, as failed", () => {
+    const check = { says: "Segmentation fault\\n", code: 139 };
+    expect(ciRun(check, { says: "40 passed, 0 failed\\n", code: 1 })).toEqual({
+      code: 1,
+      last: "40 passed, 2 failed",
+    });
+  });
+});
