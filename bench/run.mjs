@@ -1,0 +1,116 @@
+// Runs the scenarios and prints one table per case. See README.md for how to read it.
+import { readdirSync } from "node:fs";
+import { cpus } from "node:os";
+import { parseArgs } from "node:util";
+import { formatTable } from "./format-table.mjs";
+import { measureCase } from "./measure-case.mjs";
+import { caseTable, targetLines } from "./summarise.mjs";
+
+const usage = `Usage: node bench/run.mjs [options]
+
+  --only <scenario>  run this scenario only; may be given several times
+  --quick            fewer and shorter rounds: a first look, with more noise
+  --json             print one JSON document instead of tables
+  --list             print the scenarios and end
+  --help             print this text and end`;
+
+const names = readdirSync(new URL("./scenarios/", import.meta.url))
+  .filter((file) => file.endsWith(".mjs"))
+  .map((file) => file.slice(0, -".mjs".length))
+  .sort();
+
+process.exitCode = await main();
+
+async function main() {
+  const args = readArguments();
+  if (typeof args === "string") {
+    console.error(`${args}\n\n${usage}`);
+    return 2;
+  }
+  if (args.help) {
+    console.log(`${usage}\n\nScenarios: ${names.join(", ")}`);
+    return 0;
+  }
+  const scenarios = await Promise.all((args.only ?? names).map(loadScenario));
+  if (args.list) {
+    for (const { name, title } of scenarios) console.log(`${name.padEnd(16)} ${title}`);
+    return 0;
+  }
+  // Progress goes to stderr, so that stdout holds the result and nothing else.
+  const log = (line) => console.error(line);
+  const say = args.json ? () => {} : (text) => console.log(text);
+  const machine = describeMachine();
+  say(
+    `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}${args.quick ? ", quick: expect noise" : ""}`,
+  );
+  const report = { machine, quick: args.quick === true, scenarios: [] };
+  for (const scenario of scenarios) {
+    report.scenarios.push(await runScenario(scenario, { quick: args.quick === true, log, say }));
+  }
+  if (args.json) console.log(JSON.stringify(report, null, 2));
+  const failures = report.scenarios.flatMap((scenario) => scenario.failures);
+  for (const failure of failures) console.error(`FAILED  ${failure}`);
+  return failures.length > 0 ? 1 : 0;
+}
+
+async function runScenario(scenario, { quick, log, say }) {
+  const report = { name: scenario.name, title: scenario.title, cases: [], tables: [], failures: [] };
+  say(`\n${scenario.name}: ${scenario.title}`);
+  if (scenario.run !== undefined) {
+    try {
+      report.tables = await scenario.run({ quick, log });
+      for (const table of report.tables) {
+        say(`\n${table.title}`);
+        say(formatTable(table.columns, table.rows));
+        for (const line of table.statements ?? []) say(line);
+      }
+    } catch (error) {
+      report.failures.push(`${scenario.name}: ${error.stack ?? error}`);
+    }
+    return report;
+  }
+  for (const each of scenario.cases) {
+    const measured = await measureCase(scenario, each, { quick, log });
+    report.cases.push(measured);
+    say(
+      `\n${each.name} (CPU per ${scenario.unit} of the client process, median of ${measured.rounds} rounds)`,
+    );
+    say(caseTable(measured));
+    for (const line of targetLines(measured)) say(line);
+    for (const result of measured.results) {
+      if (result.failed)
+        report.failures.push(`${scenario.name}, ${each.name}, ${result.name}: ${result.failed}`);
+    }
+  }
+  return report;
+}
+
+async function loadScenario(name) {
+  const { scenario } = await import(`./scenarios/${name}.mjs`);
+  if (scenario?.name !== name)
+    throw new Error(`scenarios/${name}.mjs does not export a scenario of that name`);
+  return scenario;
+}
+
+function readArguments() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        only: { type: "string", multiple: true },
+        quick: { type: "boolean" },
+        json: { type: "boolean" },
+        list: { type: "boolean" },
+        help: { type: "boolean", short: "h" },
+      },
+    });
+    const unknown = values.only?.find((name) => !names.includes(name));
+    return unknown === undefined ? values : `There is no scenario "${unknown}": ${names.join(", ")}.`;
+  } catch (error) {
+    return error.message;
+  }
+}
+
+function describeMachine() {
+  const cores = cpus();
+  return { cpu: cores[0]?.model.trim() ?? "unknown CPU", cores: cores.length, node: process.versions.node };
+}

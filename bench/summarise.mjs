@@ -1,0 +1,45 @@
+// From samples to figures and lines of text.
+import { formatTable } from "./format-table.mjs";
+
+export function median(values) {
+  if (values.length === 0) return undefined;
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** Round by round, because rounds close in time share the machine's mood. */
+export function ratios(result, against) {
+  return result.samples.map((sample, round) => sample / against.samples[round]);
+}
+
+export function caseTable({ results }) {
+  const firstLimit = results.find((result) => result.kind === "limit");
+  const rows = results.map((result) => {
+    const name = result.note ? `${result.name}, ${result.note}` : result.name;
+    if (result.failed) return [name, result.kind, "FAILED", "", "see below"];
+    if (result.skipped) return [name, result.kind, "SKIPPED", "", result.skipped];
+    const against = results.find((each) => each.key === result.against) ?? firstLimit;
+    const spread = `${time(Math.min(...result.samples))} .. ${time(Math.max(...result.samples))}`;
+    return [name, result.kind, time(result.median), spread, ratioText(result, against)];
+  });
+  return formatTable(["contestant", "kind", "CPU", "min .. max", "ratio to the limit"], rows, [2]);
+}
+
+function ratioText(result, against) {
+  if (against === undefined || result === against) return "1x";
+  if (against.samples.length !== result.samples.length) return "";
+  return `${median(ratios(result, against)).toFixed(2)}x of ${against.key}`;
+}
+
+export function targetLines({ targets }) {
+  return targets.map(({ ours, against, atMost, ratio, pass }) => {
+    if (ratio === undefined) return `NOT MEASURED  ${ours}: target at most ${atMost}x of ${against}`;
+    return `${pass ? "PASS" : "MISS"}  ${ours}: ${ratio.toFixed(2)}x of ${against}, target at most ${atMost}x`;
+  });
+}
+
+function time(microseconds) {
+  if (microseconds >= 10_000) return `${(microseconds / 1000).toFixed(1)} ms`;
+  return `${microseconds.toFixed(microseconds >= 100 ? 0 : 2)} us`;
+}
