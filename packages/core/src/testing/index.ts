@@ -1,0 +1,47 @@
+export {
+  baseCases,
+  type ContractCase,
+  type ContractReport,
+  ContractViolation,
+  check,
+  checkEqual,
+  checkRejects,
+  deepEqual,
+  runCases,
+} from "./contract-case.js";
+export { type ConversationStoreFixture, conversationStoreContract } from "./conversation-store-contract.js";
+export { checkEventOrder, type EventOrderOptions } from "./event-order.js";
+export { type Gate, gate } from "./gate.js";
+export {
+  type ProviderContractOptions,
+  type ProviderFixture,
+  type ProviderScenario,
+  providerContract,
+} from "./provider-contract.js";
+export {
+  crash,
+  cut,
+  delay,
+  fail,
+  finish,
+  hang,
+  part,
+  pause,
+  reasoning,
+  refuse,
+  type Said,
+  type Script,
+  type ScriptAction,
+  type ScriptEntry,
+  type ScriptStage,
+  text,
+  toolCall,
+  usage,
+} from "./script.js";
+export {
+  createScriptedProvider,
+  type ScriptedCall,
+  type ScriptedProvider,
+  type ScriptedProviderOptions,
+  type ScriptSource,
+} from "./scripted-provider.js";
