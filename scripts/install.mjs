@@ -2,8 +2,8 @@
 // Plain Node without dependencies: this runs before anything is installed.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
+import { constants as access, accessSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { constants, homedir } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { withLock } from "./lock.mjs";
@@ -151,7 +151,7 @@ function writableCache() {
   const usual = process.env.npm_config_cache ?? join(process.env.HOME ?? homedir(), ".npm");
   try {
     mkdirSync(usual, { recursive: true });
-    accessSync(usual, constants.W_OK);
+    accessSync(usual, access.W_OK);
     return usual;
   } catch {
     return join(root, ".cache", "npm");
@@ -168,10 +168,23 @@ function name(folder) {
   return relative(dirname(root), folder) || folder;
 }
 
+/**
+ * Resolves with the exit code. While the child runs, its end decides: Ctrl-C reaches it as well (the terminal tells
+ * both), and a request to terminate is handed on.
+ */
 function run(file, args, options) {
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { stdio: "inherit", ...options });
-    child.once("error", (error) => reject(new SetupError(`Cannot run ${file}: ${error.message}`)));
-    child.once("close", (code, signal) => resolve(code ?? (signal === "SIGINT" ? 130 : 1)));
+    const ignore = () => undefined;
+    const handOn = () => child.kill("SIGTERM");
+    const settle = (finish) => {
+      process.off("SIGINT", ignore).off("SIGTERM", handOn);
+      finish();
+    };
+    process.on("SIGINT", ignore).on("SIGTERM", handOn);
+    child.once("error", (error) =>
+      settle(() => reject(new SetupError(`Cannot run ${file}: ${error.message}`))),
+    );
+    child.once("close", (code, signal) => settle(() => resolve(code ?? 128 + constants.signals[signal])));
   });
 }

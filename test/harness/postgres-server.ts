@@ -40,6 +40,8 @@ const settingsForTests: PostgresSettings = {
   // A killed process loses nothing that it gave to the system; only a power cut would.
   fsync: "off",
   full_page_writes: "off",
+  // Beside the data, so that a killed server leaves nothing in /dev/shm.
+  dynamic_shared_memory_type: "mmap",
   max_connections: "200",
 };
 
@@ -53,15 +55,18 @@ export async function startPostgres(
   const data = join(folder.path, "data");
   let port = 0;
   let running: ServerProcess | undefined;
+  let killed = false;
 
   const start = async (): Promise<void> => {
     running = await startServer(binaries, folder.path, data, port, { ...settingsForTests, ...settings });
+    killed = false;
   };
   const end = async (signal: "SIGINT" | "SIGKILL"): Promise<void> => {
     if (!running) return;
     const ended = running;
     running = undefined;
     await endServer(ended, signal);
+    killed = signal === "SIGKILL";
   };
 
   try {
@@ -87,6 +92,8 @@ export async function startPostgres(
       await start();
     },
     async stop() {
+      // A killed server gives its shared memory back at its next start and stop; without one it would stay for ever.
+      if (killed) await start().catch(() => undefined);
       await end("SIGINT");
       folder.remove();
     },
