@@ -1,0 +1,62 @@
+/** A body as a transport sends it. */
+export interface EncodedBody {
+  readonly body: BodyInit | undefined;
+  /** The content type to send where the caller named none. */
+  readonly contentType: string | undefined;
+  /** False for a stream, which is gone once it was sent. */
+  readonly replayable: boolean;
+  /** True for a stream: `fetch` wants to be told. */
+  readonly stream: boolean;
+}
+
+const NOTHING: EncodedBody = { body: undefined, contentType: undefined, replayable: true, stream: false };
+
+/**
+ * Turns a request's `body` into what is sent: a `BodyInit` as it is, an async iterable as a stream, anything
+ * else as JSON. Throws what `JSON.stringify` throws.
+ */
+export function encodeBody(body: unknown): EncodedBody {
+  if (body === undefined || body === null) return NOTHING;
+  if (typeof body === "string") return { body, contentType: undefined, replayable: true, stream: false };
+  if (typeof body === "object") {
+    if (body instanceof ReadableStream) {
+      return { body, contentType: undefined, replayable: false, stream: true };
+    }
+    if (isPlatformBody(body)) return { body, contentType: undefined, replayable: true, stream: false };
+    if (Symbol.asyncIterator in body) {
+      const stream = streamOfIterable(body as AsyncIterable<Uint8Array>);
+      return { body: stream, contentType: undefined, replayable: false, stream: true };
+    }
+  }
+  const json: string | undefined = JSON.stringify(body);
+  if (json === undefined) throw new TypeError("The body has no JSON form");
+  return { body: json, contentType: "application/json", replayable: true, stream: false };
+}
+
+function isPlatformBody(body: object): body is BodyInit & object {
+  return (
+    ArrayBuffer.isView(body) ||
+    body instanceof ArrayBuffer ||
+    body instanceof URLSearchParams ||
+    body instanceof Blob ||
+    body instanceof FormData
+  );
+}
+
+function streamOfIterable(iterable: AsyncIterable<Uint8Array | string>): ReadableStream<Uint8Array> {
+  const iterator = iterable[Symbol.asyncIterator]();
+  const encoder = new TextEncoder();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const next = await iterator.next();
+        if (next.done === true) controller.close();
+        else controller.enqueue(typeof next.value === "string" ? encoder.encode(next.value) : next.value);
+      },
+      async cancel() {
+        await iterator.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,54 @@
+import type { Clock } from "./clock.js";
+import type { HttpResponse } from "./http-response.js";
+import type {
+  CircuitBreaker,
+  ErrorClassifier,
+  HttpCache,
+  HttpRequestInterceptor,
+  HttpTransport,
+  Logger,
+  MetricsSink,
+  RateLimiter,
+  ResponseClassifier,
+  TracingAdapter,
+} from "./ports.js";
+import type { AgentContext, HttpHeaders, HttpRequestOptions } from "./request-options.js";
+import type { ResilienceProfile } from "./resilience.js";
+
+/** How a client is put together. Only the name is needed. */
+export interface HttpClientConfig {
+  clientName: string;
+  baseUrl?: string;
+  /** Default: the platform's `fetch`. On Node, `createNodeTransport` of `@parley/http/node` costs a quarter. */
+  transport?: HttpTransport;
+  defaultHeaders?: HttpHeaders;
+  defaultResilience?: ResilienceProfile;
+  /** Used by requests that bring none of their own. */
+  defaultAgentContext?: AgentContext;
+  interceptors?: readonly HttpRequestInterceptor[];
+  logger?: Logger;
+  metrics?: MetricsSink;
+  tracing?: TracingAdapter;
+  cache?: HttpCache;
+  rateLimiter?: RateLimiter;
+  circuitBreaker?: CircuitBreaker;
+  responseClassifier?: ResponseClassifier;
+  /** Default: `DefaultErrorClassifier`. */
+  errorClassifier?: ErrorClassifier;
+  /** Asked for a base URL where neither the request nor `baseUrl` has one. */
+  resolveBaseUrl?(request: HttpRequestOptions): string | undefined | Promise<string | undefined>;
+  /** The limit for requests that set none. See `HttpRequestOptions.maxResponseBytes`. */
+  maxResponseBytes?: number;
+  /** Time, for tests. Default: the machine's. */
+  clock?: Clock;
+  /** A number in [0, 1) for jitter. Default: `Math.random`. */
+  random?(): number;
+  /** Default: a random UUID. */
+  createRequestId?(): string;
+  /** The older form of an interceptor's `beforeSend`; runs before all interceptors. */
+  beforeRequest?(request: HttpRequestOptions): void | Promise<void>;
+  /** The older form of an interceptor's `afterResponse`; runs after all interceptors. */
+  afterResponse?(request: HttpRequestOptions, response: HttpResponse): void | Promise<void>;
+  /** Runs around each logical request, retries included. What it throws, the caller gets. */
+  policyWrapper?<T>(execute: () => Promise<T>, request: HttpRequestOptions): Promise<T>;
+}

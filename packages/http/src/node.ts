@@ -1,0 +1,15 @@
+import { createDefaultHttpClient, type HttpClient } from "./http-client.js";
+import type { HttpClientConfig } from "./http-client-config.js";
+import { createNodeTransport, type NodeTransport } from "./node-transport.js";
+
+export type { NodeTransport, NodeTransportOptions } from "./node-transport.js";
+export { createNodeTransport } from "./node-transport.js";
+
+let sharedTransport: NodeTransport | undefined;
+
+/** `createDefaultHttpClient` on the Node transport. Clients without a transport of their own share one. */
+export function createNodeHttpClient(config: Partial<HttpClientConfig> = {}): HttpClient {
+  if (config.transport !== undefined) return createDefaultHttpClient(config);
+  sharedTransport ??= createNodeTransport();
+  return createDefaultHttpClient({ ...config, transport: sharedTransport });
+}

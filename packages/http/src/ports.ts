@@ -1,0 +1,184 @@
+import type { ErrorCategory, FallbackHint, HttpError } from "./errors.js";
+import type { HttpResponse } from "./http-response.js";
+import type { RateLimitFeedback } from "./rate-limit-feedback.js";
+import type {
+  AgentContext,
+  CorrelationInfo,
+  Extensions,
+  HttpHeaders,
+  HttpMethod,
+  HttpRequestOptions,
+} from "./request-options.js";
+
+/** What a transport is asked to send. It is a `RequestInit`, so `fetch` itself is a transport. */
+export interface TransportInit extends RequestInit {
+  method: string;
+  /** Lower-case names, values checked. */
+  headers: HttpHeaders;
+  /** Aborted when the attempt ends early; the transport must then close the socket, body included. */
+  signal: AbortSignal;
+  /** Set for a stream body, as `fetch` demands. */
+  duplex?: "half";
+}
+
+/** What a transport answers with, as soon as the headers are there. A fetch `Response` is one. */
+export interface TransportResponse {
+  readonly status: number;
+  readonly statusText: string;
+  readonly url: string;
+  readonly redirected: boolean;
+  readonly headers: Headers;
+  readonly body: ReadableStream<Uint8Array> | null;
+  /** Reads one header by its lower-case name without building `headers`. */
+  header?(name: string): string | null;
+  /** The push path of a byte source; used instead of `body` where present. */
+  readonly consume?: ((onChunk: (chunk: Uint8Array) => void | Promise<void>) => Promise<void>) | undefined;
+  /** Gives up the body. Never throws. Comes with `consume`. */
+  cancel?(reason?: unknown): void;
+}
+
+/** Sends one attempt. Rejects when no response arrives. */
+export type HttpTransport = (url: string, init: TransportInit) => Promise<TransportResponse>;
+
+/**
+ * Looks at every attempt. Interceptors run in the order given before sending and in reverse afterwards; one
+ * that throws is logged and skipped. `request` is the attempt's own copy: `beforeSend` may change it.
+ */
+export interface HttpRequestInterceptor {
+  beforeSend?(context: { request: HttpRequestOptions; signal: AbortSignal }): void | Promise<void>;
+  /** The body of `requestRaw` is not read yet and belongs to the caller: use `clone()` to look into it. */
+  afterResponse?(context: {
+    request: HttpRequestOptions;
+    response: HttpResponse;
+    attempt: number;
+  }): void | Promise<void>;
+  onError?(context: { request: HttpRequestOptions; error: HttpError; attempt: number }): void | Promise<void>;
+}
+
+/** Keeps parsed JSON answers. A failing cache is logged and treated as a miss. */
+export interface HttpCache {
+  /** The value kept under `key`, or undefined. */
+  get(key: string): unknown | Promise<unknown>;
+  set(key: string, value: unknown, ttlMs: number): void | Promise<void>;
+}
+
+/** What a limiter and a breaker learn about the attempt. */
+export interface AttemptContext {
+  clientName: string;
+  /** The origin that the attempt goes to. */
+  origin: string;
+  request: HttpRequestOptions;
+}
+
+/** Delays attempts. */
+export interface RateLimiter {
+  /** Resolves when the attempt may be sent. Must stop waiting when the signal aborts. A rejection fails the attempt. */
+  acquire(context: AttemptContext, signal: AbortSignal): void | Promise<void>;
+  /** Told after every response what the server said about limits. */
+  report?(context: AttemptContext, feedback: RateLimitFeedback, retryAfterMs: number | undefined): void;
+}
+
+/** The answer of a circuit breaker: a permit that must be settled once, or a refusal. */
+export type CircuitEntry =
+  | { readonly admitted: true; settle(result: "success" | "failure" | "ignored"): void }
+  | { readonly admitted: false; readonly retryAfterMs: number };
+
+/** Stops attempts to a place that keeps failing. */
+export interface CircuitBreaker {
+  enter(context: AttemptContext): CircuitEntry | Promise<CircuitEntry>;
+}
+
+/** Where the client reports what it does. */
+export interface Logger {
+  debug(message: string, details?: Record<string, unknown>): void;
+  info(message: string, details?: Record<string, unknown>): void;
+  warn(message: string, details?: Record<string, unknown>): void;
+  error(message: string, details?: Record<string, unknown>): void;
+}
+
+/**
+ * The end of a logical request, told once. For `requestRaw` it is the moment its response is handed over: the
+ * body may still be under way.
+ */
+export interface RequestOutcome {
+  ok: boolean;
+  /** 0 where no response arrived. */
+  status?: number;
+  errorCategory?: ErrorCategory;
+  attempts: number;
+  /** `finishedAt` minus the measured duration: a wall clock that is set meanwhile does not distort it. */
+  startedAt: Date;
+  finishedAt: Date;
+  rateLimitFeedback?: RateLimitFeedback;
+}
+
+/** What a span and a metric know about a request. */
+export interface RequestDescription {
+  clientName: string;
+  operation: string;
+  method: HttpMethod;
+  correlation: CorrelationInfo;
+  agentContext?: AgentContext;
+  extensions?: Extensions;
+}
+
+/** One logical request, for metrics. */
+export interface RequestMetrics extends RequestDescription {
+  outcome: RequestOutcome;
+  durationMs: number;
+  /** True when the cache answered and nothing was sent. */
+  fromCache: boolean;
+}
+
+/** Receives one record per logical request. */
+export interface MetricsSink {
+  recordRequest(info: RequestMetrics): void | Promise<void>;
+}
+
+/** One span per logical request. */
+export interface TracingSpan {
+  end(outcome: RequestOutcome, error?: unknown): void | Promise<void>;
+}
+
+/** Starts spans named `client.operation`. */
+export interface TracingAdapter {
+  startSpan(name: string, context: RequestDescription): TracingSpan | undefined;
+}
+
+/** What a classifier says about a failure. */
+export interface ClassifiedError {
+  category: ErrorCategory;
+  statusCode?: number;
+  /** Default: true for rate_limit, timeout and transient. */
+  retryable?: boolean;
+  /** A wait that wins over the server's Retry-After. */
+  suggestedBackoffMs?: number;
+  reason?: string;
+}
+
+/** Sorts failures into categories. */
+export interface ErrorClassifier {
+  /** `error` is whatever the transport, a limiter or a body threw. */
+  classifyNetworkError(error: unknown): ClassifiedError;
+  /** `bodyText` is the start of the body. */
+  classifyResponse(response: HttpResponse, bodyText?: string): ClassifiedError;
+}
+
+/** A response classifier's verdict; what it leaves out keeps its usual meaning. */
+export interface ResponseClassification {
+  /** Default: true when the status is not 2xx. */
+  treatAsError?: boolean;
+  /** The status to go by instead of the one sent. */
+  overrideStatus?: number;
+  category?: ErrorCategory;
+  fallback?: FallbackHint;
+}
+
+/** Decides whether a response counts as a failure. One that throws is logged and passed over. */
+export interface ResponseClassifier {
+  /** `bodyText` is present when the status is not 2xx; reading the body of any other would take it from the caller. */
+  classify(
+    response: HttpResponse,
+    bodyText?: string,
+  ): ResponseClassification | undefined | Promise<ResponseClassification | undefined>;
+}

@@ -1,0 +1,21 @@
+import { fetchTransport } from "../src/fetch-transport.js";
+import { createNodeTransport } from "../src/node-transport.js";
+import type { HttpTransport } from "../src/ports.js";
+
+/** Both transports, each with the name that its tests carry. */
+export const transports: readonly (readonly [string, HttpTransport])[] = [
+  ["fetch", fetchTransport],
+  ["node", createNodeTransport()],
+];
+
+/** Counts calls of a transport. */
+export function counted(transport: HttpTransport): { transport: HttpTransport; calls(): number } {
+  let calls = 0;
+  return {
+    transport: (url, init) => {
+      calls += 1;
+      return transport(url, init);
+    },
+    calls: () => calls,
+  };
+}
