@@ -114,7 +114,14 @@ async function npmCi(folder) {
     ? undefined
     : setInterval(() => console.log(`  still installing, ${seconds()}`), 10_000);
   const npm = npmCommand();
-  const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"];
+  const args = [
+    "ci",
+    "--ignore-scripts",
+    "--no-audit",
+    "--no-fund",
+    "--prefer-offline",
+    "--no-update-notifier",
+  ];
   const code = await run(npm.file, [...npm.args, ...args], {
     cwd: folder,
     shell: npm.shell,

@@ -16,7 +16,7 @@ export function readSourceGraph(root) {
   for (const room of rooms) {
     for (const path of listSources(root, `${room.folder}/src`)) {
       const text = readFileSync(join(root, path), "utf8");
-      const isTest = /\.(test|test-d|bench)\.tsx?$/.test(path);
+      const isTest = /\.(test|test-d|test-support|bench)\.tsx?$/.test(path);
       files.set(path, { path, room: room.name, isTest, text, imports: readImports(path, text) });
     }
   }
