@@ -91,7 +91,7 @@ function fromInvocation(part: Fields, role: MessageRole, place: PartPlace): Read
   const { toolCallId } = part;
   const id = typeof toolCallId === "string" && toolCallId !== "" ? toolCallId : callIdAt(place);
   const { args: _, argsText: _text, providerMetadata: _call, ...outcome } = part;
-  const { isError: _error, durationMs: _duration, ...request } = part;
+  const { result: _result, resultText: _answer, isError: _error, durationMs: _ms, ...request } = part;
   return {
     part: callOf({ ...request, toolCallId: id }, place),
     result: resultOf({ ...outcome, toolCallId: id }, place),
@@ -104,7 +104,7 @@ function isStoredResult(part: Fields): boolean {
 }
 
 function callOf(part: Fields, place: PartPlace): MessageContentPart {
-  const { toolName, args, argsText, result: _, resultText: _text, state: _state, ...rest } = part;
+  const { toolName, args, argsText, state: _, ...rest } = part;
   return normalizePart(
     { ...rest, type: "tool-call", name: toolName, arguments: args, argumentsText: argsText },
     place,

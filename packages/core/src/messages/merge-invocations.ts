@@ -9,7 +9,7 @@ import { argumentsFromText, resultFromText } from "./part.js";
  * a call; a result without a call stays where it is. Idempotent; the input is not changed.
  */
 export function mergeInvocations(messages: readonly CanonicalMessage[]): CanonicalMessage[] {
-  const ledger = createCallLedger<ToolInvocationPart>();
+  const ledger = createCallLedger<{ parts: MessagePart[]; index: number; call: ToolInvocationPart }>();
   const merged: CanonicalMessage[] = [];
   messages.forEach((message, place) => {
     const parts: MessagePart[] = [];
@@ -19,13 +19,13 @@ export function mergeInvocations(messages: readonly CanonicalMessage[]): Canonic
         continue;
       }
       const invocation = withValues(part);
-      const call = isLoneResult(part) ? ledger.answer(part.toolCallId) : undefined;
-      if (call !== undefined) {
-        answer(call, invocation);
+      const slot = isLoneResult(part) ? ledger.answer(part.toolCallId) : undefined;
+      if (slot !== undefined) {
+        slot.parts[slot.index] = answered(slot.call, invocation);
         continue;
       }
       if (part.state === "call" && message.role === "assistant") {
-        ledger.add(place, part.toolCallId, invocation);
+        ledger.add(place, part.toolCallId, { parts, index: parts.length, call: invocation });
       }
       parts.push(invocation);
     }
@@ -48,13 +48,15 @@ function withValues(part: ToolInvocationPart): ToolInvocationPart {
   };
 }
 
-/** Puts a result into its call. The call is a copy made here, so the input stays as it was. */
-function answer(call: ToolInvocationPart, result: ToolInvocationPart): void {
+/** The call with its result in it. Where both say something of the same name, the call's stands. */
+function answered(call: ToolInvocationPart, result: ToolInvocationPart): ToolInvocationPart {
   const providerMetadata = { ...result.providerMetadata, ...call.providerMetadata };
-  Object.assign(
-    call,
-    { ...result, ...call },
-    { state: "result" },
-    Object.keys(providerMetadata).length === 0 ? {} : { providerMetadata },
-  );
+  return {
+    ...result,
+    ...call,
+    state: "result",
+    result: result.result,
+    ...(result.resultText === undefined ? {} : { resultText: result.resultText }),
+    ...(Object.keys(providerMetadata).length === 0 ? {} : { providerMetadata }),
+  };
 }

@@ -73,15 +73,14 @@ export function normalizeEnvelope(
 ): ConversationMessage {
   const { role, createdAt, metadata, providerMetadata, resourceId, conversationId, ...rest } = fields;
   const known = knownRole(role);
-  const kept = {
-    ...(metadata === undefined || metadata === null
-      ? {}
+  const given =
+    metadata === undefined || metadata === null
+      ? undefined
       : isFields(metadata)
         ? metadata
-        : { value: metadata }),
-    // A role of another system, such as `developer`, is a hint that a provider may still understand.
-    ...(known === role || typeof role !== "string" ? {} : { role }),
-  };
+        : { value: metadata };
+  // A role of another system, such as `developer`, is a hint that a provider may still understand.
+  const kept = known === role || typeof role !== "string" ? given : { ...given, role };
   return {
     ...rest,
     id,
@@ -89,7 +88,7 @@ export function normalizeEnvelope(
     role: known,
     createdAt: dateOf(createdAt),
     content: parts.length === 0 ? [{ type: "text", text: "" }] : parts,
-    ...(isFields(metadata) || Object.keys(kept).length > 0 ? { metadata: kept } : {}),
+    ...(kept === undefined ? {} : { metadata: kept }),
     ...(isFields(providerMetadata) ? { providerMetadata } : {}),
     ...(typeof resourceId === "string" ? { resourceId } : {}),
   } as ConversationMessage;

@@ -26,7 +26,11 @@ export interface PartPlace {
 
 /** A tool part in Parley's own form, where id and text are always there. */
 export type OwnToolCallPart = ToolCallContentPart & { toolCallId: string; argumentsText: string };
-export type OwnToolResultPart = ToolResultContentPart & { toolCallId: string; resultText: string };
+export type OwnToolResultPart = ToolResultContentPart & {
+  toolCallId: string;
+  resultText: string;
+  isError: boolean;
+};
 
 /** The id of a call that came without one. The same place always gives the same id. */
 export function callIdAt(place: PartPlace): string {
@@ -54,6 +58,7 @@ export function isOwnPart(part: unknown): part is MessageContentPart {
         typeof part.name === "string" &&
         isId(part.toolCallId) &&
         typeof part.argumentsText === "string" &&
+        part.arguments !== undefined &&
         isOptional(part.stepId, "string")
       );
     case "tool-result":
@@ -61,9 +66,10 @@ export function isOwnPart(part: unknown): part is MessageContentPart {
         typeof part.name === "string" &&
         isId(part.toolCallId) &&
         typeof part.resultText === "string" &&
+        part.result !== undefined &&
         isOptional(part.stepId, "string") &&
         isOptional(part.durationMs, "number") &&
-        (part.isError === undefined || part.isError === true)
+        isOptional(part.isError, "boolean")
       );
     case "metadata":
       return part.data !== undefined;
@@ -122,8 +128,8 @@ function normalizeResult(part: Fields, place: PartPlace): OwnToolResultPart {
     result: resultFromText(resultText),
     resultText,
     toolCallId: isId(toolCallId) ? toolCallId : strayIdAt(place),
-    // One spelling for "no error", so that forms which leave the field out and forms which need it agree.
-    ...(isError === true ? { isError } : {}),
+    // Always said, so that forms which need the field and forms which may leave it out agree.
+    isError: isError === true,
     ...(typeof stepId === "string" ? { stepId } : {}),
     ...(typeof durationMs === "number" ? { durationMs } : {}),
   } as OwnToolResultPart;
@@ -202,6 +208,7 @@ function isId(value: unknown): value is string {
 
 function isOptional(value: unknown, type: "string"): value is string | undefined;
 function isOptional(value: unknown, type: "number"): value is number | undefined;
-function isOptional(value: unknown, type: "string" | "number"): boolean {
+function isOptional(value: unknown, type: "boolean"): value is boolean | undefined;
+function isOptional(value: unknown, type: "string" | "number" | "boolean"): boolean {
   return value === undefined || typeof value === type;
 }

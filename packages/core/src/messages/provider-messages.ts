@@ -37,7 +37,7 @@ function isSent(part: MessageContentPart): boolean {
 }
 
 function toProviderPart(part: MessageContentPart): ProviderContentPart {
-  const { type, ...fields } = part;
+  const { type, ...fields } = part.type === "tool-result" ? { isError: false, ...part } : part;
   const entries: [string, unknown][] = [["type", type]];
   for (const [key, value] of Object.entries(fields).sort(byKey)) {
     if (value === undefined) continue;
