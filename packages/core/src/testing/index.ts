@@ -12,6 +12,14 @@ export {
 export { type ConversationStoreFixture, conversationStoreContract } from "./conversation-store-contract.js";
 export { checkEventOrder, type EventOrderOptions } from "./event-order.js";
 export { type Gate, gate } from "./gate.js";
+export { createMemoryDatabase, type MemoryDatabase } from "./memory-log/database.js";
+export {
+  createMemoryLogStore,
+  type MemoryLogStoreOptions,
+  type StoreCall,
+  type StoreFault,
+} from "./memory-log-store.js";
+export { createMemoryWake } from "./memory-wake.js";
 export {
   type ProviderContractOptions,
   type ProviderFixture,

@@ -1,0 +1,143 @@
+import type { Clock } from "../clock.js";
+import { ParleyError } from "../errors.js";
+import type { LogStore, LogStoreRoot } from "../log-store.js";
+import { createUuidV7Factory, type IdFactory } from "../messages/ids.js";
+import { admit } from "./memory-log/admit.js";
+import { commitStep, seal } from "./memory-log/commit.js";
+import { compact, undoCompaction } from "./memory-log/compact.js";
+import * as engine from "./memory-log/conversation-store.js";
+import * as conversations from "./memory-log/conversations.js";
+import { createMemoryDatabase, type MemoryDatabase } from "./memory-log/database.js";
+import { fork } from "./memory-log/fork.js";
+import * as leases from "./memory-log/lease.js";
+import { operateQueue } from "./memory-log/queue.js";
+import * as reads from "./memory-log/read.js";
+import { remove } from "./memory-log/remove.js";
+import { search } from "./memory-log/search.js";
+
+/** A call on its way to the store. */
+export interface StoreCall {
+  readonly method: Exclude<keyof LogStoreRoot, "forOwner"> | keyof LogStore;
+  /** Absent for what a node asks. */
+  readonly owner?: string;
+  /** As given by the caller; not to be changed. */
+  readonly args: readonly unknown[];
+}
+
+/** `before`: the call fails without effect. `after`: it takes effect, and the caller never learns of it. */
+export type StoreFault = "before" | "after";
+
+export interface MemoryLogStoreOptions {
+  /** The store's own time: what leases are measured by. */
+  readonly clock: Pick<Clock, "now">;
+  /** A database that several handles look at. Default: one of its own. */
+  readonly database?: MemoryDatabase;
+  readonly ids?: IdFactory;
+  /**
+   * Asked before each call. A fault makes the call fail with `store_unavailable`; what the hook throws, the
+   * call rejects with, without effect; a promise holds the call back until it resolves.
+   */
+  readonly faults?: (call: StoreCall) => StoreFault | undefined | Promise<StoreFault | undefined>;
+}
+
+/**
+ * The whole store in the memory of one process, for tests and trials: it forgets everything with its process.
+ *
+ * Each method is atomic because it runs in one go, and what goes in and comes out are copies. Several runtimes
+ * may share one store, or have a handle each on one `database`, as nodes share a server's.
+ */
+export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRoot {
+  const db = options.database ?? createMemoryDatabase(options.clock);
+  const ids = options.ids ?? createUuidV7Factory(options.clock);
+  let closed = false;
+
+  async function call<Args extends readonly unknown[], Result>(
+    method: StoreCall["method"],
+    owner: string | undefined,
+    args: Args,
+    transaction: (...args: Args) => Result,
+  ): Promise<Result> {
+    // Copied before anything is awaited: what the caller changes later must not get in.
+    const given = copyOf(args);
+    let fault: StoreFault | undefined;
+    if (options.faults !== undefined) {
+      fault = await options.faults({ method, args, ...(owner === undefined ? {} : { owner }) });
+    }
+    if (closed) throw new ParleyError("store_unavailable", "The store is closed", { retryable: false });
+    if (fault === "before") throw new ParleyError("store_unavailable");
+    const result = copyOf(transaction(...given));
+    if (fault === "after") throw new ParleyError("store_unavailable");
+    return result;
+  }
+
+  function forOwner(owner: string): LogStore {
+    const run = <Args extends readonly unknown[], Result>(
+      method: keyof LogStore,
+      args: Args,
+      transaction: (db: MemoryDatabase, owner: string, ...args: Args) => Result,
+    ): Promise<Result> => call(method, owner, args, (...given) => transaction(db, owner, ...given));
+    return {
+      admit: (...args) => run("admit", args, admit),
+      commitStep: (...args) => run("commitStep", args, commitStep),
+      seal: (...args) => run("seal", args, seal),
+      requestStop: (...args) => run("requestStop", args, leases.requestStop),
+      takeOver: (...args) => run("takeOver", args, leases.takeOver),
+      release: (...args) => run("release", args, leases.release),
+      lease: (...args) => run("lease", args, leases.leaseIdle),
+      endLease: (...args) => run("endLease", args, leases.endIdleLease),
+      readChunks: (...args) => run("readChunks", args, reads.readChunks),
+      readNewest: (...args) => run("readNewest", args, reads.readNewest),
+      readOpenTurn: (...args) => run("readOpenTurn", args, reads.readOpenTurn),
+      queue: (...args) => run("queue", args, operateQueue),
+      fork: (...args) => run("fork", args, fork),
+      compact: (...args) => run("compact", args, compact),
+      undoCompaction: (...args) => run("undoCompaction", args, undoCompaction),
+      create: (...args) => run("create", args, conversations.create),
+      get: (...args) => run("get", args, conversations.get),
+      list: (...args) => run("list", args, conversations.list),
+      set: (...args) => run("set", args, conversations.set),
+      readTurn: (...args) => run("readTurn", args, reads.readTurn),
+      findReceipt: (...args) => run("findReceipt", args, reads.findReceipt),
+      lastCall: (...args) => run("lastCall", args, reads.lastCall),
+      metrics: (...args) => run("metrics", args, reads.metrics),
+      changed: (...args) => run("changed", args, conversations.changed),
+      search: (...args) => run("search", args, search),
+      remove: (...args) => run("remove", args, remove),
+      createConversation: (...args) =>
+        run("createConversation", args, (d, o, input) => engine.createConversation(d, o, input, ids)),
+      getConversation: (...args) => run("getConversation", args, engine.getConversation),
+      updateConversation: (...args) => run("updateConversation", args, engine.updateConversation),
+      listConversations: (...args) => run("listConversations", args, engine.listConversations),
+      appendMessages: (...args) => run("appendMessages", args, engine.appendMessages),
+      listMessages: (...args) => run("listMessages", args, engine.listMessages),
+      appendTurn: (...args) => run("appendTurn", args, engine.appendTurn),
+      listTurns: (...args) => run("listTurns", args, engine.listTurns),
+    };
+  }
+
+  const root = <Args extends readonly unknown[], Result>(
+    method: StoreCall["method"],
+    args: Args,
+    transaction: (db: MemoryDatabase, ...args: Args) => Result,
+  ): Promise<Result> => call(method, undefined, args, (...given) => transaction(db, ...given));
+  return {
+    migrate: () => root("migrate", [], () => undefined),
+    heartbeat: (...args) => root("heartbeat", args, leases.heartbeat),
+    retire: (...args) => root("retire", args, leases.retire),
+    claimExpired: (...args) => root("claimExpired", args, leases.claimExpired),
+    flushJournal: (...args) => root("flushJournal", args, reads.flushJournal),
+    forOwner,
+    async close() {
+      closed = true;
+    },
+  };
+}
+
+/** A deep copy of plain data. What cannot be copied cannot be stored either, and is refused. */
+function copyOf<T>(value: T): T {
+  try {
+    return structuredClone(value);
+  } catch (cause) {
+    throw new ParleyError("invalid_request", "Only plain data can be stored", { cause });
+  }
+}

@@ -1,0 +1,91 @@
+import { ParleyError } from "../../errors.js";
+import type { CompactInput, CompactResult, ConversationRecord } from "../../log-store.js";
+import type { ConversationId } from "../../messages/message.js";
+import {
+  appendRow,
+  checkMessages,
+  checkNewId,
+  entryOf,
+  findLog,
+  invalid,
+  type Log,
+  logOf,
+  type MemoryDatabase,
+  touch,
+} from "./database.js";
+import { addFork } from "./fork.js";
+import { checkTurnId, endedBefore, endLease, heldLease, turnActive } from "./lease.js";
+import { queueStateOf, recordOf } from "./record.js";
+import { compactionInForce } from "./view.js";
+
+export function compact(db: MemoryDatabase, owner: string, input: CompactInput): CompactResult {
+  const log = logOf(db, owner, input.conversationId);
+  const repeated = compactedBefore(db, log, input);
+  if (repeated !== undefined) return repeated;
+  const active = heldLease(log, input.turnId, input.fence);
+  checkMessages([input.summary], log.id);
+  checkCovers(log, input.covers);
+  checkNewId(db, input.archiveId);
+  if (log.rowsById.has(input.summary.id)) {
+    throw new ParleyError("message_conflict", undefined, { details: { messageId: input.summary.id } });
+  }
+  if (input.release !== undefined) {
+    if (active.purpose === "turn") throw invalid("A turn is ended by sealing it");
+    checkTurnId(log, input.release.turnId);
+  }
+
+  // The archive shows the conversation as it was before, so it leaves ahead of the summary.
+  addFork(db, log, {
+    id: input.archiveId,
+    atSeq: log.sealedSeq,
+    title: log.title,
+    archiveOf: log.id,
+  });
+  const turn = log.turnsById.get(input.turnId);
+  const row = appendRow(db, log, input.summary, {
+    covers: input.covers,
+    ...(turn === undefined ? {} : { turn }),
+  });
+  log.compactions.push({ seq: row.lastSeq, archiveId: input.archiveId });
+  // Without a turn around it, the summary is final at once.
+  if (turn === undefined) log.sealedSeq = log.lastSeq;
+  touch(db, log);
+  const next = input.release === undefined ? undefined : endLease(db, log, input.release).next;
+  return {
+    entry: entryOf(row, log.id),
+    ...(next === undefined ? {} : { next }),
+    queue: queueStateOf(log),
+  };
+}
+
+function compactedBefore(db: MemoryDatabase, log: Log, input: CompactInput): CompactResult | undefined {
+  const row = log.rowsById.get(input.summary.id);
+  const archive = findLog(db, log.owner, input.archiveId);
+  if (row?.covers === undefined || archive?.archiveOf !== log.id) return undefined;
+  const { release } = input;
+  const ended = release === undefined ? undefined : endedBefore(log, { fence: input.fence, next: release });
+  if (ended === undefined) heldLease(log, input.turnId, input.fence);
+  return {
+    entry: entryOf(row, log.id),
+    ...(ended?.next === undefined ? {} : { next: ended.next }),
+    queue: queueStateOf(log),
+  };
+}
+
+function checkCovers(log: Log, covers: CompactInput["covers"]): void {
+  const { fromSeq, toSeq } = covers;
+  const whole = Number.isSafeInteger(fromSeq) && Number.isSafeInteger(toSeq);
+  if (whole && fromSeq >= 1 && fromSeq <= toSeq && toSeq <= log.lastSeq) return;
+  throw invalid("A compaction covers seqs that exist", { fromSeq, toSeq });
+}
+
+export function undoCompaction(db: MemoryDatabase, owner: string, id: ConversationId): ConversationRecord {
+  const log = logOf(db, owner, id);
+  if (log.archiveOf !== undefined) throw new ParleyError("conversation_closed");
+  if (log.active !== undefined) throw turnActive(log);
+  const latest = compactionInForce(log);
+  if (latest === undefined) throw new ParleyError("nothing_to_compact", "No compaction is in force");
+  log.undone.add(latest.seq);
+  touch(db, log);
+  return recordOf(db, log);
+}

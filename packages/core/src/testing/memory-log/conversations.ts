@@ -1,0 +1,124 @@
+import { ParleyError } from "../../errors.js";
+import type { ConversationRecord, ConversationSettings, LogStore } from "../../log-store.js";
+import type { ConversationId } from "../../messages/message.js";
+import {
+  addLog,
+  checkNewId,
+  findLog,
+  invalid,
+  type Log,
+  logOf,
+  type MemoryDatabase,
+  ownerOf,
+  touch,
+} from "./database.js";
+import { recordOf, statusOf } from "./record.js";
+
+export function create(
+  db: MemoryDatabase,
+  owner: string,
+  input: { id: ConversationId; settings: ConversationSettings },
+): { conversation: ConversationRecord; created: boolean } {
+  const existing = findLog(db, owner, input.id);
+  if (existing !== undefined) return { conversation: recordOf(db, existing), created: false };
+  checkNewId(db, input.id);
+  const { settings } = input;
+  const log = addLog(db, { id: input.id, owner, settings, title: settings.title ?? "" });
+  return { conversation: recordOf(db, log), created: true };
+}
+
+export function get(db: MemoryDatabase, owner: string, id: ConversationId): ConversationRecord | null {
+  const log = findLog(db, owner, id);
+  return log === undefined ? null : recordOf(db, log);
+}
+
+export function list(
+  db: MemoryDatabase,
+  owner: string,
+  query: Parameters<LogStore["list"]>[0],
+): { conversations: ConversationRecord[]; next?: string } {
+  const start = query.before === undefined ? undefined : parsePlace(query.before);
+  const words = query.q?.toLowerCase();
+  const found = [...ownerOf(db, owner).logs.values()]
+    .filter((log) => log.archiveOf === undefined)
+    .filter((log) => query.status === undefined || statusOf(log) === query.status)
+    .filter(
+      (log) =>
+        words === undefined ||
+        log.id.toLowerCase().startsWith(words) ||
+        log.title.toLowerCase().includes(words),
+    )
+    .filter((log) => start === undefined || newestFirst(start, placeOf(log)) < 0)
+    .sort((left, right) => newestFirst(placeOf(left), placeOf(right)));
+  const page = found.slice(0, Math.max(0, query.limit));
+  const last = page.at(-1);
+  return {
+    conversations: page.map((log) => recordOf(db, log)),
+    ...(last === undefined || page.length === found.length
+      ? {}
+      : { next: `${last.lastActivityAt}~${last.id}` }),
+  };
+}
+
+/** Where a conversation stands in a listing: by its last activity, and by id among equals. */
+interface Place {
+  readonly at: number;
+  readonly id: ConversationId;
+}
+
+function placeOf(log: Log): Place {
+  return { at: log.lastActivityAt, id: log.id };
+}
+
+function newestFirst(left: Place, right: Place): number {
+  if (left.at !== right.at) return right.at - left.at;
+  return left.id === right.id ? 0 : left.id > right.id ? -1 : 1;
+}
+
+function parsePlace(text: string): Place {
+  const match = /^(\d+)~(.+)$/.exec(text);
+  if (match?.[1] === undefined || match[2] === undefined) throw invalid("The page's cursor is not valid");
+  return { at: Number(match[1]), id: match[2] };
+}
+
+export function set(
+  db: MemoryDatabase,
+  owner: string,
+  id: ConversationId,
+  changes: Parameters<LogStore["set"]>[1],
+): ConversationRecord {
+  const log = logOf(db, owner, id);
+  const { closed, title, ...others } = changes;
+  if (closed === false && log.archiveOf !== undefined) {
+    throw new ParleyError("conversation_closed", "An archive stays closed");
+  }
+  const settings: Record<string, unknown> = { ...log.settings };
+  for (const [name, value] of Object.entries(others)) {
+    if (value === null) delete settings[name];
+    else if (value !== undefined) settings[name] = value;
+  }
+  log.settings = settings as ConversationSettings;
+  if (title !== undefined) log.title = title ?? "";
+  if (closed !== undefined) log.closed = closed;
+  if (closed === true && log.queue.length > 0) log.queuePaused = true;
+  touch(db, log);
+  return recordOf(db, log);
+}
+
+export function changed(
+  db: MemoryDatabase,
+  owner: string,
+  query: { since?: number; limit: number },
+): { conversations: ConversationRecord[]; last: number } {
+  const { logs, lastChange } = ownerOf(db, owner);
+  const { since } = query;
+  if (since === undefined) return { conversations: [], last: lastChange };
+  const page = [...logs.values()]
+    .filter((log) => log.changedAt > since && log.archiveOf === undefined)
+    .sort((left, right) => left.changedAt - right.changedAt)
+    .slice(0, Math.max(0, query.limit));
+  return {
+    conversations: page.map((log) => recordOf(db, log)),
+    last: page.at(-1)?.changedAt ?? since,
+  };
+}

@@ -1,0 +1,290 @@
+import type { StepMetrics, TurnMetrics, TurnReason } from "@parley/wire";
+import type { Clock } from "../../clock.js";
+import { ParleyError } from "../../errors.js";
+import type { ConversationSettings, JournalBatch, QueueEntry, TurnChoices } from "../../log-store.js";
+import type { ConversationId, ConversationMessage, TurnId } from "../../messages/message.js";
+import type { ConversationTurn, HistoryEntry, ProviderCallRecord } from "../../ports.js";
+
+/** A message at its place. Never changed once it is there. */
+export interface Row {
+  readonly message: ConversationMessage;
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+  readonly turnId?: TurnId;
+  readonly stepId?: string;
+  readonly covers?: { fromSeq: number; toSeq: number };
+}
+
+export interface Turn {
+  readonly id: TurnId;
+  readonly ordinal: number;
+  readonly choices: TurnChoices;
+  readonly startedAt: number;
+  firstSeq: number;
+  lastSeq: number;
+  steps: StepMetrics[];
+  providerCalls: ProviderCallRecord[];
+  /** What each commit promoted, by the commit's last message id: a repeated commit answers the same. */
+  readonly promotions: Map<string, Row[]>;
+  sealed?: {
+    readonly at: number;
+    /** Absent where the turn was appended as a whole. */
+    readonly fence?: number;
+    readonly reason?: TurnReason;
+    readonly metrics?: TurnMetrics;
+    /** The turn that the same transaction opened. */
+    readonly nextTurnId?: TurnId;
+  };
+  /** Set on a turn that `appendTurn` brought. */
+  readonly appended?: ConversationTurn;
+}
+
+export interface Active {
+  readonly turnId: TurnId;
+  readonly purpose: "turn" | "compaction";
+  /** Empty while nobody holds it. */
+  node: string;
+  fence: number;
+  stopRequested: boolean;
+  readonly startedAt: number;
+  /** Counts leases of the whole database: which one is older, within a millisecond too. */
+  readonly order: number;
+}
+
+export interface Receipt {
+  readonly bodyHash: string;
+  readonly outcome: "started" | "queued";
+  turnId?: TurnId;
+}
+
+export interface Compaction {
+  readonly seq: number;
+  readonly archiveId: ConversationId;
+}
+
+/** One conversation: its head, its own rows and all that hangs on it. */
+export interface Log {
+  readonly id: ConversationId;
+  readonly owner: string;
+  readonly createdAt: number;
+  /** The log this one continues, and the last seq they have in common. */
+  readonly parent?: { readonly log: Log; readonly seq: number };
+  readonly archiveOf?: ConversationId;
+  settings: ConversationSettings;
+  title: string;
+  closed: boolean;
+  lastActivityAt: number;
+  updatedAt: number;
+  changedAt: number;
+  /** Only what was written here: rows up to `parent.seq` are the parent's. */
+  rows: Row[];
+  readonly rowsById: Map<string, Row>;
+  lastSeq: number;
+  sealedSeq: number;
+  /** The fence of the newest lease. Never goes back. */
+  fence: number;
+  active?: Active;
+  /** Of the open turn, in order of `firstN`. */
+  journal: JournalBatch[];
+  queue: QueueEntry[];
+  queuePaused: boolean;
+  turns: Turn[];
+  readonly turnsById: Map<TurnId, Turn>;
+  readonly receipts: Map<string, Receipt>;
+  /** Made here, in order. Those of ancestors are theirs. */
+  readonly compactions: Compaction[];
+  /** Summaries out of force in this log, its ancestors' included, by seq. */
+  readonly undone: Set<number>;
+  contextSize?: number;
+  /** Logs that continue this one, archives included. */
+  readonly forks: Set<Log>;
+}
+
+interface Owner {
+  readonly logs: Map<ConversationId, Log>;
+  lastChange: number;
+  /** Where each message and turn id was first used. */
+  readonly messages: Map<string, Log>;
+  readonly turns: Map<TurnId, Log>;
+}
+
+/** All that handles on one memory database have in common. */
+export interface MemoryDatabase {
+  readonly clock: Pick<Clock, "now">;
+  /** Ids are unique across owners. */
+  readonly logs: Map<ConversationId, Log>;
+  readonly owners: Map<string, Owner>;
+  /** When each node's life ends. A node that is not here is dead. */
+  readonly nodes: Map<string, number>;
+  /** The logs that have an open turn or a compaction. */
+  readonly leased: Set<Log>;
+  leases: number;
+}
+
+/** An empty database. `clock.now` is the time that leases are measured by. */
+export function createMemoryDatabase(clock: Pick<Clock, "now">): MemoryDatabase {
+  return {
+    clock,
+    logs: new Map(),
+    owners: new Map(),
+    nodes: new Map(),
+    leased: new Set(),
+    leases: 0,
+  };
+}
+
+export function ownerOf(db: MemoryDatabase, owner: string): Owner {
+  let found = db.owners.get(owner);
+  if (found === undefined) {
+    found = { logs: new Map(), lastChange: 0, messages: new Map(), turns: new Map() };
+    db.owners.set(owner, found);
+  }
+  return found;
+}
+
+/** The owner's conversation. Another owner's is as unknown as one that never was. */
+export function findLog(db: MemoryDatabase, owner: string, id: ConversationId): Log | undefined {
+  const log = db.logs.get(id);
+  return log?.owner === owner ? log : undefined;
+}
+
+export function logOf(db: MemoryDatabase, owner: string, id: ConversationId): Log {
+  const log = findLog(db, owner, id);
+  if (log !== undefined) return log;
+  throw notFound(id);
+}
+
+export function notFound(conversationId: ConversationId): ParleyError {
+  return new ParleyError("conversation_not_found", undefined, { details: { conversationId } });
+}
+
+export function invalid(message: string, details?: Record<string, unknown>): ParleyError {
+  return new ParleyError("invalid_request", message, details === undefined ? {} : { details });
+}
+
+const conversationIdForm = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/** Refuses an id under which no conversation can be made, for its form or because another owner has it. */
+export function checkNewId(db: MemoryDatabase, id: ConversationId): void {
+  if (!conversationIdForm.test(id)) {
+    throw invalid("A conversation id has 1 to 128 characters of A-Z a-z 0-9 . _ : -");
+  }
+  if (db.logs.has(id)) throw notFound(id);
+}
+
+export interface NewLog {
+  readonly id: ConversationId;
+  readonly owner: string;
+  readonly settings: ConversationSettings;
+  readonly title: string;
+  readonly parent?: { readonly log: Log; readonly seq: number };
+  readonly archiveOf?: ConversationId;
+}
+
+export function addLog(db: MemoryDatabase, input: NewLog): Log {
+  const now = db.clock.now();
+  const { title: _, ...settings } = input.settings;
+  const { parent } = input;
+  const log: Log = {
+    id: input.id,
+    owner: input.owner,
+    createdAt: now,
+    ...(parent === undefined ? {} : { parent }),
+    ...(input.archiveOf === undefined ? {} : { archiveOf: input.archiveOf }),
+    settings,
+    title: input.title,
+    closed: input.archiveOf !== undefined,
+    lastActivityAt: now,
+    updatedAt: now,
+    changedAt: 0,
+    rows: [],
+    rowsById: new Map(),
+    lastSeq: parent?.seq ?? 0,
+    sealedSeq: parent?.seq ?? 0,
+    fence: 0,
+    journal: [],
+    queue: [],
+    queuePaused: false,
+    turns: [],
+    turnsById: new Map(),
+    receipts: new Map(),
+    compactions: [],
+    undone: new Set(parent?.log.undone),
+    forks: new Set(),
+  };
+  parent?.log.forks.add(log);
+  db.logs.set(log.id, log);
+  ownerOf(db, log.owner).logs.set(log.id, log);
+  touch(db, log);
+  return log;
+}
+
+/** Marks a change that watchers hear of: later than every other change of the same owner. */
+export function touch(db: MemoryDatabase, log: Log): void {
+  const now = db.clock.now();
+  const owner = ownerOf(db, log.owner);
+  owner.lastChange = Math.max(now, owner.lastChange + 1);
+  log.changedAt = owner.lastChange;
+  // A clock that goes back must not make a conversation older.
+  log.updatedAt = Math.max(now, log.updatedAt);
+}
+
+export interface RowPlace {
+  readonly turn?: Turn;
+  readonly stepId?: string;
+  readonly covers?: { fromSeq: number; toSeq: number };
+}
+
+/** Gives the next seqs to a message: one per part, and one to a message without parts. */
+export function appendRow(
+  db: MemoryDatabase,
+  log: Log,
+  message: ConversationMessage,
+  place: RowPlace = {},
+): Row {
+  const firstSeq = log.lastSeq + 1;
+  const lastSeq = log.lastSeq + Math.max(1, message.content.length);
+  const row: Row = {
+    message,
+    firstSeq,
+    lastSeq,
+    ...(place.turn === undefined ? {} : { turnId: place.turn.id }),
+    ...(place.stepId === undefined ? {} : { stepId: place.stepId }),
+    ...(place.covers === undefined ? {} : { covers: place.covers }),
+  };
+  log.rows.push(row);
+  log.rowsById.set(message.id, row);
+  log.lastSeq = lastSeq;
+  if (place.turn !== undefined) place.turn.lastSeq = lastSeq;
+  log.lastActivityAt = Math.max(db.clock.now(), log.lastActivityAt);
+  const { messages } = ownerOf(db, log.owner);
+  if (!messages.has(message.id)) messages.set(message.id, log);
+  return row;
+}
+
+/** The row as a reader of `conversationId` sees it: what a fork inherits reads as its own. */
+export function entryOf(row: Row, conversationId: ConversationId): HistoryEntry {
+  return {
+    message: { ...row.message, conversationId },
+    firstSeq: row.firstSeq,
+    lastSeq: row.lastSeq,
+    ...(row.turnId === undefined ? {} : { turnId: row.turnId }),
+    ...(row.stepId === undefined ? {} : { stepId: row.stepId }),
+    ...(row.covers === undefined ? {} : { covers: row.covers }),
+  };
+}
+
+/** Refuses messages that say they belong to another conversation. */
+export function checkMessages(
+  messages: readonly ConversationMessage[],
+  conversationId: ConversationId,
+): void {
+  for (const message of messages) {
+    if (message.conversationId !== conversationId) {
+      throw invalid("The message names another conversation", { messageId: message.id });
+    }
+    if (!Array.isArray(message.content)) {
+      throw invalid("A message has a list of parts", { messageId: message.id });
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import type { ConversationStatus } from "@parley/wire";
+import type { ConversationRecord, QueueState } from "../../log-store.js";
+import type { Log, MemoryDatabase } from "./database.js";
+import { compactionInForce } from "./view.js";
+
+/** `active` is for turns: a compaction by hand holds the lease, but nothing is being answered. */
+export function statusOf(log: Log): ConversationStatus {
+  if (log.closed) return "closed";
+  return log.active?.purpose === "turn" ? "active" : "idle";
+}
+
+export function queueStateOf(log: Log): QueueState {
+  return { entries: log.queue.slice(), paused: log.queuePaused };
+}
+
+export function recordOf(db: MemoryDatabase, log: Log): ConversationRecord {
+  const { active, parent } = log;
+  const archiveId = compactionInForce(log)?.archiveId;
+  return {
+    ...log.settings,
+    id: log.id,
+    title: log.title,
+    status: statusOf(log),
+    createdAt: log.createdAt,
+    lastActivityAt: log.lastActivityAt,
+    changedAt: log.changedAt,
+    ...(parent === undefined ? {} : { parentId: parent.log.id, parentSeq: parent.seq }),
+    ...(archiveId !== undefined && db.logs.has(archiveId) ? { compactedFrom: archiveId } : {}),
+    ...(log.archiveOf === undefined ? {} : { archiveOf: log.archiveOf }),
+    lastSeq: log.lastSeq,
+    sealedSeq: log.sealedSeq,
+    ...(active === undefined ? {} : { active: activeLeaseOf(log, active) }),
+    queue: log.queue.slice(),
+    queuePaused: log.queuePaused,
+    ...(log.contextSize === undefined ? {} : { contextSize: log.contextSize }),
+  };
+}
+
+function activeLeaseOf(log: Log, active: NonNullable<Log["active"]>): ConversationRecord["active"] & object {
+  const model = log.turnsById.get(active.turnId)?.choices.model ?? log.settings.model;
+  return {
+    turnId: active.turnId,
+    purpose: active.purpose,
+    node: active.node,
+    fence: active.fence,
+    stopRequested: active.stopRequested,
+    startedAt: active.startedAt,
+    ...(model === undefined || active.purpose === "compaction" ? {} : { model }),
+  };
+}

@@ -1,0 +1,52 @@
+import type { LogStore, SearchHit } from "../../log-store.js";
+import { textOf } from "../../messages/message.js";
+import { findLog, type Log, type MemoryDatabase, ownerOf, type Row } from "./database.js";
+import { rowsBackwards } from "./view.js";
+
+/** How many characters stand on each side of the first hit. */
+const snippetMargin = 60;
+
+/** Messages that hold all words of the query, newest first. A word is a run of letters and digits, of any case. */
+export function search(
+  db: MemoryDatabase,
+  owner: string,
+  query: Parameters<LogStore["search"]>[0],
+): SearchHit[] {
+  const words = wordsOf(query.q).map(({ word }) => word);
+  if (words.length === 0 || !(query.limit > 0)) return [];
+  const hits: SearchHit[] = [];
+  if (query.conversationId !== undefined) {
+    const log = findLog(db, owner, query.conversationId);
+    if (log !== undefined) for (const row of rowsBackwards(log)) collect(hits, log, row, words);
+  } else {
+    for (const log of ownerOf(db, owner).logs.values()) {
+      // What an archive shows stands in its origin.
+      if (log.archiveOf === undefined) for (const row of log.rows) collect(hits, log, row, words);
+    }
+    hits.sort((left, right) => right.createdAt - left.createdAt || right.seq - left.seq);
+  }
+  return hits.slice(0, query.limit);
+}
+
+function collect(hits: SearchHit[], log: Log, row: Row, words: readonly string[]): void {
+  const text = textOf(row.message);
+  const found = new Map<string, number>();
+  for (const { word, start } of wordsOf(text)) if (!found.has(word)) found.set(word, start);
+  if (!words.every((word) => found.has(word))) return;
+  const first = Math.min(...words.map((word) => found.get(word) ?? 0));
+  hits.push({
+    conversationId: log.id,
+    title: log.title,
+    seq: row.firstSeq,
+    role: row.message.role,
+    snippet: text.slice(Math.max(0, first - snippetMargin), first + snippetMargin),
+    createdAt: row.message.createdAt.getTime(),
+  });
+}
+
+function wordsOf(text: string): { word: string; start: number }[] {
+  return Array.from(text.matchAll(/[\p{L}\p{N}]+/gu), (match) => ({
+    word: match[0].toLowerCase(),
+    start: match.index,
+  }));
+}
