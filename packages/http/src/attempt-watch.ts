@@ -1,6 +1,9 @@
 import { type Clock, MAX_TIMER_MS } from "./clock.js";
 import type { HttpError, TimeoutKind } from "./errors.js";
 
+/** A timer this late was held up by a busy process, not by the server. */
+const BUSY_LOOP_MS = 100;
+
 /** Why an attempt was ended from our side. */
 export type Interruption = TimeoutKind | "canceled";
 
@@ -109,11 +112,6 @@ export class AttemptWatch {
     if (this.#stallMs === Number.POSITIVE_INFINITY) return;
     this.#waitingSince = this.#clock.monotonicNow();
     this.#arm();
-  }
-
-  /** Bytes arrived, and the reader waits for more. */
-  progress(): void {
-    if (this.#waitingSince !== undefined) this.#waitingSince = this.#clock.monotonicNow();
   }
 
   /** The reader is busy with what it has. */

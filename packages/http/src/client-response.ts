@@ -30,6 +30,8 @@ export class ClientResponse implements HttpResponse {
   #bytes: Uint8Array | undefined;
   #status: number;
   #used = false;
+  /** Whether the stream that `body` made has been read from. */
+  #streamUse: { readonly started: boolean } | undefined;
   #watch: AttemptWatch | undefined;
 
   constructor(head: ResponseHead, source: BodySource | null) {
@@ -68,7 +70,7 @@ export class ClientResponse implements HttpResponse {
   }
 
   get bodyUsed(): boolean {
-    return this.#used;
+    return this.#used || this.#streamUse?.started === true;
   }
 
   get body(): ReadableStream<Uint8Array<ArrayBuffer>> | null {
@@ -76,13 +78,15 @@ export class ClientResponse implements HttpResponse {
     if (this.#stream === undefined) {
       this.#claim();
       const source = this.#source;
+      const use = { started: false };
       const stream = streamOfSource({
         consume: (onChunk) => {
-          this.#used = true;
+          use.started = true;
           return source.consume(onChunk);
         },
         cancel: (reason) => source.cancel(reason),
       });
+      this.#streamUse = use;
       this.#stream = stream;
       this.#source = sourceOfStream(stream);
     }
@@ -95,7 +99,7 @@ export class ClientResponse implements HttpResponse {
   }
 
   consume(onChunk: (chunk: Uint8Array) => void | Promise<void>): Promise<void> {
-    if (this.#used) return Promise.reject(new TypeError("The body was read already"));
+    if (this.bodyUsed) return Promise.reject(new TypeError("The body was read already"));
     this.#used = true;
     this.#claim();
     return this.#source === null ? Promise.resolve() : this.#source.consume(onChunk);
@@ -140,12 +144,13 @@ export class ClientResponse implements HttpResponse {
   }
 
   clone(): ClientResponse {
-    if (this.#used) throw new TypeError("The body was read already");
+    if (this.bodyUsed) throw new TypeError("The body was read already");
     let copy: BodySource | null = null;
     if (this.#bytes !== undefined) copy = sourceOfChunks([this.#bytes]);
     else if (this.body !== null) {
       const [ours, theirs] = this.body.tee();
-      this.#stream = ours;
+      this.#stream = undefined;
+      this.#streamUse = undefined;
       this.#source = sourceOfStream(ours);
       this.#root = this.#source;
       copy = sourceOfStream(theirs);
@@ -207,7 +212,7 @@ export class ClientResponse implements HttpResponse {
   }
 
   async #read(): Promise<Uint8Array> {
-    if (this.#used) throw new TypeError("The body was read already");
+    if (this.bodyUsed) throw new TypeError("The body was read already");
     if (this.#bytes !== undefined) return this.#bytes;
     this.#used = true;
     this.#claim();

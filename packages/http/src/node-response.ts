@@ -84,21 +84,35 @@ export class NodeResponse implements TransportResponse {
         reject(error);
         this.cancel();
       };
+      let busy = false;
+      let ended = false;
+      const proceed = (): void => {
+        busy = false;
+        if (ended) resolve();
+        else bytes.resume();
+      };
       bytes.on("data", (chunk: Uint8Array) => {
         if (this.#canceled) return;
         try {
           const wait = onChunk(chunk);
           if (wait === undefined) return;
+          busy = true;
           bytes.pause();
-          wait.then(() => bytes.resume(), fail);
+          wait.then(proceed, fail);
         } catch (error) {
           fail(error);
         }
       });
-      bytes.on("end", resolve);
+      // A paused message still tells its end, so the reader may be busy with the last chunk.
+      bytes.on("end", () => {
+        ended = true;
+        if (!busy) resolve();
+      });
       bytes.on("error", reject);
-      // Whatever else happens to a message, it closes; after `end` or `error` this changes nothing.
-      bytes.on("close", () => reject(brokenOff()));
+      // Whatever else happens to a message, it closes.
+      bytes.on("close", () => {
+        if (!ended) reject(brokenOff());
+      });
     });
   }
 }

@@ -16,11 +16,13 @@ export function watchBody(
       const deliver = (chunk: Uint8Array): void | Promise<void> => {
         // A transport slow to notice the abort must not feed a reader that was already told of the failure.
         if (watch.failure !== undefined) throw watch.failure;
-        watch.progress();
+        watch.stopWaiting();
         try {
           const wait = onChunk(chunk);
-          if (wait === undefined) return;
-          watch.stopWaiting();
+          if (wait === undefined) {
+            watch.startWaiting();
+            return;
+          }
           return wait.then(
             () => watch.startWaiting(),
             (error) => {
