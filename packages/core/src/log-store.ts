@@ -26,12 +26,13 @@ export interface LogStoreRoot {
    */
   heartbeat(node: string, ttlMs: number): Promise<StopRequest[]>;
 
-  /** Ends the node's life at once: whatever leases it still holds can be claimed by others. */
+  /** Ends the node's life at once, until its next heartbeat: whatever leases it still holds can be claimed by others. */
   retire(node: string): Promise<void>;
 
   /**
    * Takes over leases whose node is dead or retired, oldest first, at most `limit`, skipping rows that someone
-   * else is taking. Each gets fence + 1 and belongs to `node` from then on.
+   * else is taking. Each gets fence + 1 and belongs to `node` from then on. A node that has never sent a heartbeat
+   * is dead, and so is nobody: what was released, or opened without a holder, is claimed here too.
    */
   claimExpired(node: string, limit: number): Promise<Lease[]>;
 
@@ -80,7 +81,10 @@ export interface JournalBatch {
   data: string;
 }
 
-/** Model, effort and instructions as chosen for one turn. Absent fields fall back to the conversation's. */
+/**
+ * Model, effort and instructions as chosen for one turn. Absent fields fall back to the conversation's. Where
+ * several waiting messages open a turn together, the last one that names a field wins.
+ */
 export interface TurnChoices {
   model?: string;
   reasoningEffort?: ReasoningEffort;
@@ -98,7 +102,9 @@ export interface ConversationSettings extends TurnChoices {
 /** A conversation with all that one look should tell. */
 export interface ConversationRecord extends ConversationSettings {
   id: ConversationId;
+  /** Empty until there is one. */
   title: string;
+  /** `closed` while put away, else `active` while a turn is open. A compaction by hand leaves it `idle`. */
   status: ConversationStatus;
   createdAt: number;
   lastActivityAt: number;
@@ -124,6 +130,7 @@ export interface ConversationRecord extends ConversationSettings {
 export interface ActiveLease {
   turnId: TurnId;
   purpose: "turn" | "compaction";
+  /** Empty while nobody holds it. */
   node: string;
   fence: number;
   stopRequested: boolean;
@@ -196,7 +203,7 @@ export interface CommitInput {
   fence: number;
   stepId: string;
   messages: ConversationMessage[];
-  /** Promote all waiting `steer` entries behind the messages, unless the queue is paused. */
+  /** Promote all waiting `steer` entries behind the messages, unless the queue is paused or a stop was requested. */
   promoteSteers: boolean;
   /** Steps and calls so far, kept on the turn so that whoever takes over can go on counting. */
   steps: StepMetrics[];
@@ -205,7 +212,7 @@ export interface CommitInput {
 
 /** The whole journal of the turn is gone after a commit: its events are in rows now. */
 export interface CommitResult {
-  /** The written rows, with their seqs. Committing the same message ids again answers the same. */
+  /** The written rows, with their seqs. Committing the same message ids again answers the same, promotions too. */
   entries: HistoryEntry[];
   /** The promoted entries as rows, in order. */
   promoted: HistoryEntry[];
@@ -218,9 +225,15 @@ export interface NextTurn {
   node: string;
   /** The id of the next turn, if the queue opens one. */
   turnId: TurnId;
-  /** Keep what waits instead of opening a turn with it. */
+  /**
+   * Keep what waits instead of opening a turn with it; an empty queue is not paused by it. A stop that was
+   * requested does the same, so that the next turn never answers it.
+   */
   pauseQueue: boolean;
-  /** Hand the queue on only if true; a draining node leaves it to others. */
+  /**
+   * False on a draining node, which leaves the queue to others: what waits opens its turn without a holder, for
+   * whoever calls `claimExpired` next, and `next` is absent.
+   */
   openNext: boolean;
 }
 
@@ -278,6 +291,10 @@ export interface TurnRecord {
   providerCalls: ProviderCallRecord[];
 }
 
+/**
+ * Editing and removing are refused with `message_conflict` once the message was delivered, and with
+ * `invalid_request` where no such message ever waited.
+ */
 export type QueueOperation =
   | { op: "list" }
   | {
@@ -290,14 +307,16 @@ export type QueueOperation =
       /** Move before this entry; null moves to the end. */
       before?: string | null;
     }
+  /** An empty queue has nothing to keep: taking out the last entry ends a pause. Removing twice is removing once. */
   | { op: "remove"; id: string }
   | { op: "pause" }
   /** Unpauses; on an idle conversation the queue opens its next turn here. */
   | { op: "resume"; node: string; turnId: TurnId };
 
+/** A fork takes on the origin's settings and which compactions are in force; later changes are each one's own. */
 export interface ForkInput {
   conversationId: ConversationId;
-  /** The last seq of a sealed turn, or 0. Anything else is `invalid_request`. */
+  /** The last seq of a sealed turn (or of a sealed row outside turns), or 0. Anything else is `invalid_request`. */
   atSeq: number;
   newId: ConversationId;
   title?: string;
@@ -309,6 +328,7 @@ export interface ForkResult {
   conversation: ConversationRecord;
   /** False when `newId` existed as this very fork. */
   created: boolean;
+  /** Also on a repeated call, as long as `admit.node` still holds it. */
   turn?: OpenedTurn;
 }
 
@@ -342,13 +362,17 @@ export interface SearchHit {
   createdAt: number;
 }
 
-/** One owner's part of the store. */
+/**
+ * One owner's part of the store. For an unknown id, `get`, `readTurn`, `readOpenTurn`, `findReceipt`, `lastCall` and
+ * `takeOver` answer null, `readNewest` and `remove` nothing; `admit` and `create` make it; all others refuse with
+ * `conversation_not_found`. A conversation id has 1 to 128 of `A-Za-z0-9._:-`, else it is `invalid_request`.
+ */
 export interface LogStore extends ConversationStore {
   admit(input: AdmitInput): Promise<AdmitOutcome>;
   commitStep(input: CommitInput): Promise<CommitResult>;
   seal(input: SealInput): Promise<SealResult>;
 
-  /** Marks the open turn. Returns its lease, or null when nothing runs. */
+  /** Marks the open turn, or the compaction. Returns its lease, or null when nothing runs. */
   requestStop(id: ConversationId): Promise<Lease | null>;
   /** Takes an open lease from whoever holds it (fence + 1), if it is still the given turn's with that fence. */
   takeOver(request: {
@@ -361,7 +385,7 @@ export interface LogStore extends ConversationStore {
   release(request: { conversationId: ConversationId; turnId: TurnId; fence: number }): Promise<void>;
   /** Takes the lease of an idle conversation for a compaction; `turn_active` when it is not idle. */
   lease(request: { conversationId: ConversationId; node: string; turnId: TurnId }): Promise<Lease>;
-  /** Ends a compaction's lease without a compaction, and lets the queue go on. */
+  /** Ends a compaction's lease without a compaction, and lets the queue go on. Ending it again answers the same. */
   endLease(request: {
     conversationId: ConversationId;
     turnId: TurnId;
@@ -377,13 +401,20 @@ export interface LogStore extends ConversationStore {
     limit?: number;
     open?: boolean;
   }): Promise<{ chunks: StoredChunk[]; latestSeq: number }>;
-  /** Whole messages from the newest end, newest first, through ancestors; `before` excludes seqs from there on. */
+  /**
+   * Whole messages from the newest end, newest first, through ancestors; `before` excludes seqs from there on.
+   * Open turns included; summaries that were taken out of force left out. What was inherited reads as the
+   * conversation's own: `message.conversationId` is the one asked for.
+   */
   readNewest(query: {
     conversationId: ConversationId;
     limit: number;
     before?: number;
   }): Promise<{ entries: HistoryEntry[]; before?: number }>;
-  /** The open turn, or null. `afterN` leaves out journal batches that end at or before it. */
+  /**
+   * The open turn, or null. `afterN` leaves out journal batches that end at or before it; with `fence`, only if the
+   * turn still has that fence, for a number that was counted under another one says nothing.
+   */
   readOpenTurn(query: {
     conversationId: ConversationId;
     afterN?: number;
@@ -422,11 +453,16 @@ export interface LogStore extends ConversationStore {
     id: ConversationId,
     messageId: string,
   ): Promise<{ outcome: "started" | "queued"; turnId?: TurnId } | null>;
+  /** The newest provider call of the conversation, through ancestors: what the next one is compared with. */
+  lastCall(id: ConversationId): Promise<ProviderCallRecord | null>;
   /** Of sealed turns, in order, through ancestors. */
   metrics(id: ConversationId): Promise<TurnMetrics[]>;
-  /** Conversations changed after `since`, in order of change, deleted ones as tombstones where the store has them. */
+  /**
+   * Conversations changed after `since`, in order of change, and the `changedAt` of the last one (or `since`).
+   * Without `since`: none, and the newest `changedAt` there is, to begin from.
+   */
   changed(query: {
-    since: number;
+    since?: number;
     limit: number;
   }): Promise<{ conversations: ConversationRecord[]; last: number }>;
   search(query: { q: string; limit: number; conversationId?: ConversationId }): Promise<SearchHit[]>;
@@ -436,8 +472,9 @@ export interface LogStore extends ConversationStore {
 
 /** How nodes and processes tell each other that a conversation has news. Losing one costs time, never data. */
 export interface Wake {
-  notify(conversationIds: readonly ConversationId[]): void;
+  /** `open` also asks every listener to show the conversations to its clients. */
+  notify(conversationIds: readonly ConversationId[], kind?: "news" | "open"): void;
   /** Returns a function that stops listening. */
-  listen(onWake: (conversationIds: readonly ConversationId[]) => void): () => void;
+  listen(onWake: (conversationIds: readonly ConversationId[], kind: "news" | "open") => void): () => void;
   close?(): Promise<void>;
 }
