@@ -1,0 +1,83 @@
+export { type Clock, systemClock } from "./clock.js";
+export {
+  type ConversationEngine,
+  DefaultConversationEngine,
+  type DefaultConversationEngineOptions,
+  type StreamingTurn,
+  type StreamingTurnEvent,
+  type TurnInput,
+  type TurnOptions,
+  type TurnOutput,
+} from "./engine.js";
+export { type ErrorCode, isParleyError, ParleyError, type ParleyErrorOptions } from "./errors.js";
+export {
+  BudgetedHistoryBuilder,
+  type BudgetedHistoryBuilderOptions,
+} from "./history/budgeted-history-builder.js";
+export type {
+  HistoryBudget,
+  HistoryBuilder,
+  HistoryBuildRequest,
+  HistoryBuildResult,
+} from "./history/history-builder.js";
+export {
+  RecentNTurnsHistoryBuilder,
+  type RecentNTurnsHistoryBuilderOptions,
+} from "./history/recent-n-turns.js";
+export { InMemoryConversationStore } from "./in-memory-conversation-store.js";
+export { createCountingIds, createUuidV7Factory, type IdFactory } from "./messages/ids.js";
+export {
+  type Conversation,
+  type ConversationId,
+  type ConversationMessage,
+  type MessageId,
+  type MessageOrigin,
+  type MessageRole,
+  type ProviderCallId,
+  type TokenUsage,
+  type TurnId,
+  textOf,
+} from "./messages/message.js";
+export type {
+  ErrorContentPart,
+  FileContentPart,
+  MessageContentPart,
+  MetadataContentPart,
+  ReasoningContentPart,
+  SourceContentPart,
+  TextContentPart,
+  ToolCallContentPart,
+  ToolResultContentPart,
+} from "./messages/part.js";
+export type {
+  AgentContext,
+  ConversationStore,
+  ConversationTurn,
+  Extensions,
+  ListConversationsOptions,
+  ListMessagesOptions,
+  NewestFirstReader,
+  ProviderAdapter,
+  ProviderCallMetadata,
+  ProviderCallParams,
+  ProviderCallRecord,
+  ProviderCallResult,
+  ProviderContentPart,
+  ProviderFinishReason,
+  ProviderMessage,
+  ProviderRole,
+  ProviderStream,
+  ProviderStreamEvent,
+  ProviderTextPart,
+  ProviderToolCall,
+  ProviderToolDefinition,
+} from "./ports.js";
+export {
+  type JsonSchema,
+  type StandardSchema,
+  type Tool,
+  type ToolContext,
+  type ToolOutput,
+  toolOutput,
+} from "./turn/tool.js";
+export type { TurnLimits } from "./turn/turn.js";
