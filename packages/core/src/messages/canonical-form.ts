@@ -2,7 +2,7 @@ import type { CanonicalMessage, MessageType } from "./canonical-message.js";
 import { fromCanonicalPart, toCanonicalPart } from "./canonical-part.js";
 import type { ConversationMessage } from "./message.js";
 import { isOwnMessage, messageIdOf, normalizeEnvelope, normalizeMessage } from "./normalize-message.js";
-import { type Fields, isFields } from "./normalize-part.js";
+import { type Fields, fieldsBeside, isFields } from "./normalize-part.js";
 import type { MessageContentPart } from "./part.js";
 import { splitResults } from "./split-results.js";
 
@@ -50,6 +50,9 @@ export function toCanonical(
   };
 }
 
+const canonicalFields = new Set(["id", "threadId", "role", "type", "content", "createdAt", "resourceId"]);
+const contentFields = new Set(["format", "parts", "content", "metadata", "providerMetadata"]);
+
 /**
  * The message that a stored one stands for, in Parley's own form, whoever wrote it.
  *
@@ -59,16 +62,19 @@ export function toCanonical(
  * are derived from it, so reading twice gives the same messages.
  */
 export function fromCanonical(canonical: CanonicalMessage): ConversationMessage[] {
-  const { threadId, type: _, content, ...envelope } = canonical as unknown as Fields;
-  const { format: _format, parts, content: text, ...unknown } = isFields(content) ? content : { content };
-  const id = messageIdOf(canonical as unknown as Fields, 0);
+  const envelope = canonical as unknown as Fields;
+  const body: Fields = isFields(envelope.content) ? envelope.content : { content: envelope.content };
+  const { parts, content: text } = body;
+  const id = messageIdOf(envelope, 0);
 
   const read: MessageContentPart[] = [];
   let merged = false;
   const results: MessageContentPart[] = [];
   for (const [index, part] of (Array.isArray(parts) ? (parts as unknown[]) : []).entries()) {
     // Merged calls that stand side by side were made together: all calls first, then all results.
-    if (!isFields(part) || part.type !== "tool-invocation") read.push(...results.splice(0));
+    if (results.length > 0 && (!isFields(part) || part.type !== "tool-invocation")) {
+      read.push(...results.splice(0));
+    }
     const entry = fromCanonicalPart(part, canonical.role, { messageId: id, index });
     read.push(entry.part);
     if (entry.result !== undefined) {
@@ -81,6 +87,21 @@ export function fromCanonical(canonical: CanonicalMessage): ConversationMessage[
   if (typeof text === "string" && text !== "" && !read.some((part) => part.type === "text")) {
     read.unshift({ type: "text", text });
   }
-  const message = normalizeEnvelope({ ...unknown, ...envelope, conversationId: threadId }, id, read);
+  const { threadId, role, createdAt, resourceId } = envelope;
+  const { metadata, providerMetadata } = body;
+  const message = normalizeEnvelope(
+    {
+      ...fieldsBeside(body, contentFields),
+      ...fieldsBeside(envelope, canonicalFields),
+      conversationId: threadId,
+      role,
+      createdAt,
+      metadata,
+      providerMetadata,
+      resourceId,
+    },
+    id,
+    read,
+  );
   return merged ? splitResults(message) : [message];
 }

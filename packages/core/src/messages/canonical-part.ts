@@ -1,6 +1,13 @@
 import type { MessagePart } from "./canonical-message.js";
 import type { MessageRole } from "./message.js";
-import { callIdAt, type Fields, isFields, normalizePart, type PartPlace } from "./normalize-part.js";
+import {
+  callIdAt,
+  type Fields,
+  fieldsBeside,
+  isFields,
+  normalizePart,
+  type PartPlace,
+} from "./normalize-part.js";
 import { argumentsTextOf, type MessageContentPart, resultTextOf } from "./part.js";
 
 /**
@@ -103,15 +110,16 @@ function isStoredResult(part: Fields): boolean {
   return typeof part.resultText === "string" && part.args === undefined && part.argsText === undefined;
 }
 
+const storedCallFields = new Set(["type", "toolName", "args", "argsText", "state"]);
+const storedResultFields = new Set(["type", "toolName", "state"]);
+
 function callOf(part: Fields, place: PartPlace): MessageContentPart {
-  const { toolName, args, argsText, state: _, ...rest } = part;
-  return normalizePart(
-    { ...rest, type: "tool-call", name: toolName, arguments: args, argumentsText: argsText },
-    place,
-  );
+  const { toolName: name, args, argsText } = part;
+  const rest = fieldsBeside(part, storedCallFields);
+  return normalizePart({ ...rest, type: "tool-call", name, arguments: args, argumentsText: argsText }, place);
 }
 
 function resultOf(part: Fields, place: PartPlace): MessageContentPart {
-  const { toolName, state: _, ...rest } = part;
-  return normalizePart({ ...rest, type: "tool-result", name: toolName }, place);
+  const rest = fieldsBeside(part, storedResultFields);
+  return normalizePart({ ...rest, type: "tool-result", name: part.toolName }, place);
 }

@@ -1,7 +1,7 @@
 import { createCallLedger } from "./call-ledger.js";
 import { hashText } from "./hash.js";
 import type { ConversationMessage, MessageRole } from "./message.js";
-import { type Fields, isFields, isOwnPart, normalizePart } from "./normalize-part.js";
+import { type Fields, fieldsBeside, isFields, isOwnPart, normalizePart } from "./normalize-part.js";
 import type { MessageContentPart } from "./part.js";
 import { stableValue } from "./stable-value.js";
 
@@ -65,13 +65,24 @@ export function ownMessages(messages: readonly ConversationMessage[]): readonly 
   return messages.every(isOwnMessage) ? messages : normalizeMessages(messages);
 }
 
+const envelopeFields = new Set([
+  "id",
+  "conversationId",
+  "role",
+  "createdAt",
+  "content",
+  "metadata",
+  "providerMetadata",
+  "resourceId",
+]);
+
 /** The envelope in Parley's own form around parts that have it already. */
 export function normalizeEnvelope(
   fields: Fields,
   id: string,
   parts: MessageContentPart[],
 ): ConversationMessage {
-  const { role, createdAt, metadata, providerMetadata, resourceId, conversationId, ...rest } = fields;
+  const { role, createdAt, metadata, providerMetadata, resourceId, conversationId } = fields;
   const known = knownRole(role);
   const given =
     metadata === undefined || metadata === null
@@ -82,7 +93,6 @@ export function normalizeEnvelope(
   // A role of another system, such as `developer`, is a hint that a provider may still understand.
   const kept = known === role || typeof role !== "string" ? given : { ...given, role };
   return {
-    ...rest,
     id,
     conversationId: typeof conversationId === "string" ? conversationId : "",
     role: known,
@@ -91,6 +101,7 @@ export function normalizeEnvelope(
     ...(kept === undefined ? {} : { metadata: kept }),
     ...(isFields(providerMetadata) ? { providerMetadata } : {}),
     ...(typeof resourceId === "string" ? { resourceId } : {}),
+    ...fieldsBeside(fields, envelopeFields),
   } as ConversationMessage;
 }
 

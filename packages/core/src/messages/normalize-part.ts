@@ -18,6 +18,22 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+const noFields: Fields = Object.freeze({});
+
+/**
+ * The fields beside the named ones. There are none almost always, and then this is several times cheaper than
+ * a rest pattern, which always makes a new object of the slow kind.
+ */
+export function fieldsBeside(fields: Fields, named: ReadonlySet<string>): Fields {
+  let beside: [string, unknown][] | undefined;
+  for (const key of Object.keys(fields)) {
+    if (named.has(key)) continue;
+    beside ??= [];
+    beside.push([key, fields[key]]);
+  }
+  return beside === undefined ? noFields : Object.fromEntries(beside);
+}
+
 /** Where a part stands: what ids that it lacks are made from. */
 export interface PartPlace {
   readonly messageId: string;
@@ -108,23 +124,39 @@ function keptWhole(original: unknown): MetadataContentPart {
   return { type: "metadata", data: original ?? null };
 }
 
+const callFields = new Set(["type", "name", "arguments", "argumentsText", "toolCallId", "stepId"]);
+
 function normalizeCall(part: Fields, place: PartPlace): OwnToolCallPart {
-  const { arguments: given, argumentsText: text, toolCallId, stepId, ...rest } = part;
+  const { name, arguments: given, argumentsText: text, toolCallId, stepId } = part;
   const argumentsText = typeof text === "string" ? text : given === undefined ? "{}" : textFor(given);
   return {
-    ...rest,
+    type: "tool-call",
+    name,
     arguments: argumentsFromText(argumentsText),
     argumentsText,
     toolCallId: isId(toolCallId) ? toolCallId : callIdAt(place),
     ...(typeof stepId === "string" ? { stepId } : {}),
+    ...fieldsBeside(part, callFields),
   } as OwnToolCallPart;
 }
 
+const resultFields = new Set([
+  "type",
+  "name",
+  "result",
+  "resultText",
+  "toolCallId",
+  "stepId",
+  "isError",
+  "durationMs",
+]);
+
 function normalizeResult(part: Fields, place: PartPlace): OwnToolResultPart {
-  const { result: given, resultText: text, toolCallId, stepId, isError, durationMs, ...rest } = part;
+  const { name, result: given, resultText: text, toolCallId, stepId, isError, durationMs } = part;
   const resultText = typeof text === "string" ? text : textFor(given);
   return {
-    ...rest,
+    type: "tool-result",
+    name,
     result: resultFromText(resultText),
     resultText,
     toolCallId: isId(toolCallId) ? toolCallId : strayIdAt(place),
@@ -132,6 +164,7 @@ function normalizeResult(part: Fields, place: PartPlace): OwnToolResultPart {
     isError: isError === true,
     ...(typeof stepId === "string" ? { stepId } : {}),
     ...(typeof durationMs === "number" ? { durationMs } : {}),
+    ...fieldsBeside(part, resultFields),
   } as OwnToolResultPart;
 }
 
