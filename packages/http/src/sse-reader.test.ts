@@ -156,6 +156,22 @@ describe("readSse", () => {
     expect(await cancelled).toMatchObject({ code: "sse_line_too_long" });
   });
 
+  it("holds the source until the last event of a chunk is taken", async () => {
+    const { source, push } = pushSource();
+    const events = readSse(source);
+    const first = events.next();
+    let held = true;
+    const released = Promise.resolve(push("data: a\n\ndata: b\n\ndata: c\n\n")).then(() => {
+      held = false;
+    });
+    expect((await first).value?.data).toBe("a");
+    expect((await events.next()).value?.data).toBe("b");
+    expect(held).toBe(true);
+    expect((await events.next()).value?.data).toBe("c");
+    await released;
+    await events.return();
+  });
+
   it("gives up the rest of a web stream when the loop is left", async () => {
     const { source, cancelled } = webSource([
       "data: a\n\n",
@@ -247,6 +263,32 @@ describe("readSseBatches", () => {
     ended.end();
     await all;
     expect(ended.cancels()).toBe(0);
+  });
+
+  it("ends a pending call when it is left", async () => {
+    const { source, cancels } = pushSource();
+    const batches = readSseBatches(source);
+    const pending = batches.next();
+    await batches.return();
+    expect(await pending).toEqual({ done: true, value: undefined });
+    expect(cancels()).toBe(1);
+  });
+
+  it("gives up a body that nobody began to read", async () => {
+    const { source, cancelled } = webSource(["data: a\n\n"]);
+    await readSseBatches(source).return();
+    await cancelled;
+  });
+
+  it("answers calls that do not wait for each other in their order", async () => {
+    const { source, push, end } = pushSource();
+    const batches = readSseBatches(source);
+    const calls = [batches.next(), batches.next(), batches.next(), batches.next()];
+    push("data: a\n\n");
+    push("data: b\n\n");
+    end();
+    const results = await Promise.all(calls);
+    expect(results.map(({ value }) => value && dataOf(value))).toEqual([["a"], ["b"], undefined, undefined]);
   });
 
   it("throws what a callback threw", async () => {
