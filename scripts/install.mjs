@@ -145,12 +145,13 @@ export function npmCommand() {
   return { file: "npm", args: [], shell: process.platform === "win32" };
 }
 
-/** `npm start` hands its own settings down as npm_* variables; those of the outer command must not steer this one. */
-function npmEnvironment() {
-  const kept = Object.entries(process.env).filter(
-    ([key]) => !/^npm_(package|lifecycle|config_local_prefix)/.test(key),
-  );
-  return Object.fromEntries(kept);
+/**
+ * The environment for calling npm from within an npm script: `npm start` hands its own settings down as npm_*
+ * variables, and the folder that it was called in must not become the folder of the inner call.
+ */
+export function npmEnvironment() {
+  const ofTheOuterCall = /^npm_(package_|lifecycle_|config_(local_prefix|workspace|include_workspace_root))/;
+  return Object.fromEntries(Object.entries(process.env).filter(([key]) => !ofTheOuterCall.test(key)));
 }
 
 /** npm's cache, or a folder of our own where the home is missing or read-only. */

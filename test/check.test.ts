@@ -162,17 +162,17 @@ describe("npm run check", { timeout: 60_000 }, () => {
 
   it("publint: finds an export without a file", () => {
     plantInManifest("packages/wire", ({ exports }) => {
-      exports["./planted"] = "./dist/planted.js";
+      exports["./absent"] = "./dist/absent.js";
     });
-    expectFailure("publint", "packages/wire", "./dist/planted.js");
+    expectFailure("publint", "packages/wire", "./dist/absent.js");
   });
 
   it("attw: finds an export without types", () => {
-    tree.plant("packages/wire/dist/planted.js", "export const planted = 1;\n");
+    tree.plant("packages/wire/dist/untyped.js", "export const untyped = 1;\n");
     plantInManifest("packages/wire", ({ exports }) => {
-      exports["./planted"] = "./dist/planted.js";
+      exports["./untyped"] = "./dist/untyped.js";
     });
-    expectFailure("attw", "packages/wire", "@parley/wire/planted");
+    expectFailure("attw", "packages/wire", "@parley/wire/untyped");
   });
 
   it("browser-bundle: finds a module that only Node has", () => {

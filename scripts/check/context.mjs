@@ -1,9 +1,9 @@
 // What several checks need: the root, the packages, one build and one packing for all of them.
 import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { npmCommand, root } from "../install.mjs";
+import { npmCommand, npmEnvironment, root } from "../install.mjs";
 import { projects } from "../setup.mjs";
 
 /** Made once per run of the checks; `close` removes what was packed. */
@@ -57,18 +57,20 @@ async function pack(folder, into) {
     [...args, "pack", "--ignore-scripts", "--pack-destination", own],
     {
       cwd: join(root, folder),
+      env: npmEnvironment(),
       shell,
     },
   );
-  const archive = readdirSync(own).find((name) => name.endsWith(".tgz"));
-  if (code !== 0 || !archive) throw new Error(`npm pack failed in ${folder}:\n${output}`);
-  return join(own, archive);
+  const { name, version } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
+  const archive = join(own, `${name.replace("@", "").replace("/", "-")}-${version}.tgz`);
+  if (code !== 0 || !existsSync(archive)) throw new Error(`npm pack failed in ${folder}:\n${output}`);
+  return archive;
 }
 
 function runProgram(file, args, options) {
   return new Promise((resolve, reject) => {
-    const env = { ...process.env, NO_COLOR: "1", FORCE_COLOR: "0" };
-    const child = spawn(file, args, { stdio: ["ignore", "pipe", "pipe"], env, ...options });
+    const env = { ...(options.env ?? process.env), NO_COLOR: "1", FORCE_COLOR: "0" };
+    const child = spawn(file, args, { stdio: ["ignore", "pipe", "pipe"], ...options, env });
     let output = "";
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8").on("data", (text) => {
