@@ -1,0 +1,57 @@
+import type { HistoryBudget } from "./history-builder.js";
+
+/** What something takes of a budget, in the three units that a budget may bound. */
+export interface ContextCost {
+  readonly messages: number;
+  readonly characters: number;
+  readonly tokens: number;
+}
+
+/** Nothing. */
+export const noCost: ContextCost = { messages: 0, characters: 0, tokens: 0 };
+
+/** All units in which a cost is told. */
+export const costUnits = [
+  "tokens",
+  "characters",
+  "messages",
+] as const satisfies readonly (keyof ContextCost)[];
+
+/** Both together. */
+export function addCost(a: ContextCost, b: ContextCost): ContextCost {
+  return {
+    messages: a.messages + b.messages,
+    characters: a.characters + b.characters,
+    tokens: a.tokens + b.tokens,
+  };
+}
+
+/** All together. */
+export function sumCost(costs: Iterable<ContextCost>): ContextCost {
+  let sum = noCost;
+  for (const cost of costs) sum = addCost(sum, cost);
+  return sum;
+}
+
+/** What a budget leaves beside a cost that is spent already. Units that it does not bound are unlimited. */
+export function remainingBudget(budget: HistoryBudget | undefined, spent: ContextCost): ContextCost {
+  return {
+    messages: (budget?.maxMessages ?? Number.POSITIVE_INFINITY) - spent.messages,
+    characters: (budget?.maxChars ?? Number.POSITIVE_INFINITY) - spent.characters,
+    tokens: (budget?.maxTokens ?? Number.POSITIVE_INFINITY) - spent.tokens,
+  };
+}
+
+/** A share of a limit, between 0 and 1. */
+export function scaleCost(limit: ContextCost, share: number): ContextCost {
+  return {
+    messages: limit.messages * share,
+    characters: limit.characters * share,
+    tokens: limit.tokens * share,
+  };
+}
+
+/** Whether a cost stays within a limit in every unit. */
+export function fits(cost: ContextCost, limit: ContextCost): boolean {
+  return costUnits.every((unit) => cost[unit] <= limit[unit]);
+}

@@ -1,0 +1,190 @@
+import type { ContextManifest, ContextSegment, ContextTransform, PrefixBreak } from "@parley/wire";
+import { chainHash, hashText } from "../messages/hash.js";
+import type { ConversationMessage } from "../messages/message.js";
+import { toProviderMessages } from "../messages/provider-messages.js";
+import type { HistoryEntry, ProviderToolDefinition } from "../ports.js";
+import type { WindowSelection } from "./choose-window.js";
+import type { ContextCost } from "./context-cost.js";
+import type { PreviousCall } from "./history-builder.js";
+import type { MessageMeter } from "./message-tokens.js";
+
+/** A request in its smallest stretches: the instructions, the tools, then each message. */
+export interface RequestLink {
+  readonly kind: ContextSegment["kind"];
+  readonly role?: ConversationMessage["role"];
+  /** Absent for what is not in the log. */
+  readonly firstSeq?: number;
+  readonly lastSeq?: number;
+  readonly estimatedTokens: number;
+  /** Of the request from its start through this stretch. */
+  readonly hash: string;
+}
+
+/** What a manifest is made of. */
+export interface ManifestInput {
+  readonly window: WindowSelection;
+  readonly measure: MessageMeter;
+  readonly instructions?: { readonly text: string; readonly cost: ContextCost } | undefined;
+  readonly tools?:
+    | { readonly definitions: readonly ProviderToolDefinition[]; readonly cost: ContextCost }
+    | undefined;
+  readonly model?: string | undefined;
+  readonly previous?: PreviousCall | undefined;
+  readonly contextWindow?: number | undefined;
+}
+
+/** How a request relates to the one before it. */
+export type PrefixComparison = Pick<ContextManifest, "prefixKept" | "prefixKeptTokens" | "prefixBreak">;
+
+/**
+ * The record of what the model is shown. Pure: the same log and the same settings give the same manifest, and
+ * its hashes are of the bytes that providers are handed.
+ */
+export function buildManifest(input: ManifestInput): ContextManifest {
+  const { instructions, tools, window } = input;
+  const links = linkRequest(input);
+  const comparison = comparePrefix(input.previous, { links, model: input.model });
+  const keptLinks = links.findIndex((link) => link.hash === input.previous?.manifest.prefixHash) + 1;
+  return {
+    ...(instructions === undefined ? {} : { instructionsHash: hashText(instructions.text) }),
+    ...(tools === undefined ? {} : { toolsHash: hashText(toolsText(tools.definitions)) }),
+    segments: [...joinLinks(links.slice(0, keptLinks)), ...joinLinks(links.slice(keptLinks))],
+    dropped: window.dropped,
+    transforms: window.pieces.flatMap(transformsOf),
+    estimatedTokens: links.reduce((sum, link) => sum + link.estimatedTokens, 0),
+    ...(input.contextWindow === undefined ? {} : { contextWindow: input.contextWindow }),
+    prefixHash: links.at(-1)?.hash ?? hashText(""),
+    ...comparison,
+  };
+}
+
+/**
+ * Whether the previous call's whole request is the beginning of this one; if not, where they part and how much
+ * they share. What they share is known at the previous manifest's segments, so it may be a little more.
+ */
+export function comparePrefix(
+  previous: PreviousCall | undefined,
+  current: { readonly links: readonly RequestLink[]; readonly model?: string | undefined },
+): PrefixComparison {
+  if (previous === undefined) return {};
+  const { manifest } = previous;
+  const { links } = current;
+  const placeOf = new Map(links.map((link, index) => [link.hash, index + 1]));
+  const isModelKept =
+    previous.model === undefined || current.model === undefined || previous.model === current.model;
+  const shared = placeOf.get(manifest.prefixHash) ?? lastShared(manifest.segments, placeOf);
+  const prefixKeptTokens = links.slice(0, shared).reduce((sum, link) => sum + link.estimatedTokens, 0);
+  if (!isModelKept) {
+    const detail = `${previous.model} -> ${current.model}`;
+    return { prefixKept: false, prefixKeptTokens, prefixBreak: { at: "model", detail } };
+  }
+  if (placeOf.has(manifest.prefixHash)) return { prefixKept: true, prefixKeptTokens };
+  return { prefixKept: false, prefixKeptTokens, prefixBreak: breakAt(manifest, links, shared, placeOf) };
+}
+
+function lastShared(segments: readonly ContextSegment[], placeOf: ReadonlyMap<string, number>): number {
+  const segment = segments.findLast(({ hash }) => hash !== undefined && placeOf.has(hash));
+  return placeOf.get(segment?.hash ?? "") ?? 0;
+}
+
+function breakAt(
+  before: ContextManifest,
+  links: readonly RequestLink[],
+  shared: number,
+  placeOf: ReadonlyMap<string, number>,
+): PrefixBreak {
+  const old = before.segments[before.segments.findLastIndex(({ hash }) => placeOf.has(hash ?? "")) + 1];
+  const now = links[shared];
+  // What comes earlier in a request decides: a tool that was taken away shows as the message in its place.
+  const kinds: readonly PrefixBreak["at"][] = ["instructions", "tools", "summary", "messages"];
+  const at = kinds.find((kind) => kind === old?.kind || kind === now?.kind) ?? "messages";
+  const seq = now?.kind === at || at === "messages" ? now?.firstSeq : old?.firstSeq;
+  return { at, ...(seq === undefined ? {} : { seq }), detail: breakDetail(at, old, now) };
+}
+
+function breakDetail(at: PrefixBreak["at"], old: ContextSegment | undefined, now: RequestLink | undefined) {
+  if (at === "instructions" || at === "tools") return `${at} changed`;
+  if (at === "summary") return now?.kind === "summary" ? "compaction" : "summary left out";
+  const moved = old?.firstSeq !== undefined && now?.firstSeq !== undefined && old.firstSeq !== now.firstSeq;
+  return moved ? "window moved" : "messages changed";
+}
+
+function toolsText(definitions: readonly ProviderToolDefinition[]): string {
+  return JSON.stringify(definitions);
+}
+
+function linkRequest({ window, measure, instructions, tools }: ManifestInput): RequestLink[] {
+  const links: RequestLink[] = [];
+  let hash = "";
+  const add = (text: string, link: Omit<RequestLink, "hash">) => {
+    hash = chainHash(hash, text);
+    links.push({ ...link, hash });
+  };
+  if (instructions !== undefined) {
+    add(instructions.text, { kind: "instructions", estimatedTokens: instructions.cost.tokens });
+  }
+  if (tools !== undefined) {
+    add(toolsText(tools.definitions), { kind: "tools", estimatedTokens: tools.cost.tokens });
+  }
+  for (const piece of window.pieces) {
+    const entries = new Map(piece.entries.map((entry) => [entry.message.id, entry]));
+    for (const message of piece.messages) {
+      const [lowered] = toProviderMessages([message]);
+      if (lowered === undefined) continue;
+      add(JSON.stringify(lowered), {
+        kind: piece.kind === "summary" ? "summary" : "messages",
+        role: message.role,
+        ...placeOfEntry(entries.get(message.id)),
+        estimatedTokens: measure(message).tokens,
+      });
+    }
+  }
+  return links;
+}
+
+function placeOfEntry(entry: HistoryEntry | undefined): { firstSeq?: number; lastSeq?: number } {
+  const { firstSeq, lastSeq } = entry ?? {};
+  return firstSeq === undefined || lastSeq === undefined ? {} : { firstSeq, lastSeq };
+}
+
+/** Neighbours of one kind with consecutive seqs as one segment. A message that a repair made joins its neighbour. */
+function joinLinks(links: readonly RequestLink[]): ContextSegment[] {
+  const segments: ContextSegment[] = [];
+  for (const link of links) {
+    const last = segments.at(-1);
+    if (last === undefined || !joins(last, link)) {
+      segments.push(link);
+      continue;
+    }
+    const { role, ...joined } = { ...last, ...link };
+    const firstSeq = last.firstSeq ?? link.firstSeq;
+    segments[segments.length - 1] = {
+      ...joined,
+      ...(role === last.role && role !== undefined ? { role } : {}),
+      ...(firstSeq === undefined ? {} : { firstSeq }),
+      estimatedTokens: last.estimatedTokens + link.estimatedTokens,
+    };
+  }
+  return segments;
+}
+
+function joins(last: ContextSegment, link: RequestLink): boolean {
+  if (last.kind !== "messages" || link.kind !== "messages") return false;
+  if (link.firstSeq === undefined) return true;
+  return last.lastSeq !== undefined && link.firstSeq === last.lastSeq + 1;
+}
+
+function transformsOf(piece: WindowSelection["pieces"][number]): ContextTransform[] {
+  const entries = new Map(piece.entries.map((entry) => [entry.message.id, entry]));
+  return piece.repairs.map(({ kind, messageId, toolCallId }) => ({
+    kind,
+    ...placeOfEntry(entries.get(messageId)),
+    detail: `call ${toolCallId}`,
+  }));
+}
+
+/** The seq at which a request's window began, if something had no room before it. */
+export function windowStart(manifest: ContextManifest): number | undefined {
+  const last = manifest.dropped.findLast((range) => range.reason === "budget");
+  return last === undefined ? undefined : last.lastSeq + 1;
+}

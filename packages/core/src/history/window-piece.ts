@@ -1,0 +1,42 @@
+import type { ConversationMessage } from "../messages/message.js";
+import { type Repair, repairHistory } from "../messages/repair.js";
+import type { HistoryEntry } from "../ports.js";
+import { type ContextCost, sumCost } from "./context-cost.js";
+import type { MessageMeter } from "./message-tokens.js";
+import type { TurnPiece } from "./split-steps.js";
+
+/** A stretch of the window: what the log holds, and what the model is shown of it. */
+export interface WindowPiece {
+  readonly kind: "summary" | TurnPiece["kind"];
+  /** In order. */
+  readonly entries: readonly HistoryEntry[];
+  /** The messages of the entries, with exactly one result behind each call. */
+  readonly messages: readonly ConversationMessage[];
+  readonly repairs: readonly Repair[];
+  /** What the messages take, after the repair. */
+  readonly cost: ContextCost;
+}
+
+/** A turn of which each piece is repaired and measured. */
+export interface MeasuredTurn {
+  /** In order. */
+  readonly pieces: readonly WindowPiece[];
+}
+
+/**
+ * Repairs and measures a piece by itself. A piece holds the results of its calls, so pieces that are repaired one by
+ * one are a repaired history, and what comes later never changes what came before.
+ */
+export function measurePiece(
+  kind: WindowPiece["kind"],
+  entries: readonly HistoryEntry[],
+  measure: MessageMeter,
+): WindowPiece {
+  const { messages, repairs } = repairHistory(entries.map((entry) => entry.message));
+  return { kind, entries, messages, repairs, cost: sumCost(messages.map(measure)) };
+}
+
+/** Whether an entry lies before a seq. One without a seq is not in the log yet, so it does not. */
+export function isBefore(entry: HistoryEntry, seq: number | undefined): boolean {
+  return seq !== undefined && entry.lastSeq !== undefined && entry.lastSeq < seq;
+}
