@@ -108,7 +108,6 @@ class TurnOrder {
   readonly #stepIds = new Set<string>();
   /** The calls of the current step, with whether each has its result. */
   #calls = new Map<string, boolean>();
-  readonly #callIds = new Set<string>();
   #steered = false;
   #usageSeen = false;
   #usages: Usage[] = [];
@@ -137,8 +136,8 @@ class TurnOrder {
         return;
       case "tool-call":
         yield* this.#generate(event.stepId);
-        if (this.#callIds.has(event.toolCallId)) yield `call ${event.toolCallId} came twice`;
-        this.#callIds.add(event.toolCallId);
+        // Only in its own step: some models number their calls anew in each step.
+        if (this.#calls.has(event.toolCallId)) yield `call ${event.toolCallId} came twice`;
         this.#calls.set(event.toolCallId, false);
         return;
       case "usage":
