@@ -168,9 +168,18 @@ export class AttemptWatch {
     const now = this.#clock.monotonicNow();
     if (now >= this.#deadlineAt) this.#fail("overall");
     else if (now >= this.#attemptDueAt) this.#fail("attempt");
-    else if (this.#waitingSince !== undefined && now >= this.#waitingSince + this.#stallMs)
-      this.#fail("stall");
+    else if (this.#stalled(now)) this.#fail("stall");
     else this.#arm();
+  }
+
+  #stalled(now: number): boolean {
+    if (this.#waitingSince === undefined) return false;
+    const lateMs = now - (this.#waitingSince + this.#stallMs);
+    if (lateMs < 0) return false;
+    if (lateMs < BUSY_LOOP_MS) return true;
+    // The process itself was busy for so long that bytes may lie unread in the socket: silence counts anew.
+    this.#waitingSince = now;
+    return false;
   }
 
   #clearTimer(): void {
