@@ -1,8 +1,8 @@
-import { isParleyError } from "../errors.js";
 import type { ConversationMessage } from "../messages/message.js";
-import type { MessageContentPart } from "../messages/part.js";
-import type { ConversationStore, ConversationTurn, NewestFirstReader } from "../ports.js";
-import { type ContractCase, check, checkEqual, checkRejects } from "./contract-case.js";
+import type { ConversationStore } from "../ports.js";
+import { type ContractCase, check, checkEqual } from "./contract-case.js";
+import { newestFirstCases, parleyStoreCases } from "./parley-store-cases.js";
+import { everyPart, sampleTurn, text, uniqueId } from "./sample-messages.js";
 
 /** Makes a store for one case. */
 export interface ConversationStoreFixture {
@@ -13,7 +13,8 @@ export interface ConversationStoreFixture {
   close?(): Promise<void>;
 }
 
-type Body = (store: ConversationStore, tick: () => Promise<void>) => Promise<void>;
+/** One case: what it does with a store, and how it lets time pass. */
+export type StoreCase = (store: ConversationStore, tick: () => Promise<void>) => Promise<void>;
 
 /**
  * What the engine expects of a `ConversationStore`. Each case gets a store of its own, which may share a database
@@ -27,7 +28,7 @@ export function conversationStoreContract(
 ): ContractCase[] {
   const asCase =
     (parleyOnly: boolean) =>
-    ([name, body]: [string, Body]): ContractCase => ({
+    ([name, body]: [string, StoreCase]): ContractCase => ({
       name,
       ...(parleyOnly ? { parleyOnly } : {}),
       async run() {
@@ -43,12 +44,12 @@ export function conversationStoreContract(
     ...conversationCases.map(asCase(false)),
     ...messageCases.map(asCase(false)),
     ...turnCases.map(asCase(false)),
-    ...parleyCases.map(asCase(true)),
+    ...parleyStoreCases.map(asCase(true)),
     ...newestFirstCases.map(asCase(true)),
   ];
 }
 
-const conversationCases: [string, Body][] = [
+const conversationCases: [string, StoreCase][] = [
   [
     "creates a conversation under the given id, with title and metadata",
     async (store) => {
@@ -121,7 +122,7 @@ const conversationCases: [string, Body][] = [
   ],
 ];
 
-const messageCases: [string, Body][] = [
+const messageCases: [string, StoreCase][] = [
   [
     "keeps messages in the order of appending, whatever their dates say",
     async (store) => {
@@ -197,12 +198,12 @@ const messageCases: [string, Body][] = [
   ],
 ];
 
-const turnCases: [string, Body][] = [
+const turnCases: [string, StoreCase][] = [
   [
     "keeps turns whole and in the order of appending",
     async (store) => {
       const { id } = await store.createConversation({ id: uniqueId() });
-      const turns = [turnOf(id), turnOf(id)];
+      const turns = [sampleTurn(id), sampleTurn(id)];
       for (const turn of turns) {
         await store.appendMessages([
           ...turn.userMessages,
@@ -215,280 +216,6 @@ const turnCases: [string, Body][] = [
     },
   ],
 ];
-
-const parleyCases: [string, Body][] = [
-  [
-    "returns the existing conversation when its id is created again",
-    async (store) => {
-      const first = await store.createConversation({ id: uniqueId(), title: "first" });
-      checkEqual(
-        await store.createConversation({ id: first.id, title: "second" }),
-        first,
-        "the second answer",
-      );
-    },
-  ],
-  [
-    "writes a message once, however often its id is appended",
-    async (store) => {
-      const { id } = await store.createConversation({ id: uniqueId() });
-      const message = text(id, "once");
-      const other = text(id, "other");
-      await store.appendMessages([message, message]);
-      await store.appendMessages([message, other]);
-      await store.appendMessages([{ ...message, content: [{ type: "text", text: "changed" }] }]);
-      checkEqual(await store.listMessages(id, { ascending: true }), [message, other], "the messages");
-    },
-  ],
-  [
-    "refuses a message id of another conversation, and writes nothing of that append",
-    async (store) => {
-      const left = await store.createConversation({ id: uniqueId() });
-      const right = await store.createConversation({ id: uniqueId() });
-      const message = text(left.id, "mine");
-      await store.appendMessages([message]);
-      const foreign = { ...message, conversationId: right.id };
-      const error = await checkRejects(store.appendMessages([text(right.id, "new"), foreign]), "the append");
-      checkCode(error, "invalid_request");
-      checkEqual(await store.listMessages(right.id), [], "the other conversation");
-    },
-  ],
-  [
-    "refuses a message and a turn of a conversation that does not exist",
-    async (store) => {
-      const { id } = await store.createConversation({ id: uniqueId() });
-      const unknown = uniqueId();
-      const append = store.appendMessages([text(id, "known"), text(unknown, "unknown")]);
-      checkCode(await checkRejects(append, "appendMessages"), "conversation_not_found");
-      checkEqual(await store.listMessages(id), [], "the known conversation");
-      const turn = store.appendTurn(turnOf(unknown));
-      checkCode(await checkRejects(turn, "appendTurn"), "conversation_not_found");
-      checkEqual(await store.listMessages(unknown), [], "messages of the unknown one");
-      checkEqual(await store.listTurns(unknown), [], "turns of the unknown one");
-    },
-  ],
-  [
-    "writes a turn once, however often its id is appended",
-    async (store) => {
-      const { id } = await store.createConversation({ id: uniqueId() });
-      const turn = turnOf(id);
-      await store.appendMessages([
-        ...turn.userMessages,
-        ...turn.assistantMessages,
-        ...(turn.toolMessages ?? []),
-      ]);
-      await store.appendTurn(turn);
-      await store.appendTurn(turn);
-      checkEqual((await store.listTurns(id)).length, 1, "the number of turns");
-    },
-  ],
-  [
-    "hands out and takes in copies, so that nobody can change what is stored",
-    async (store) => {
-      const metadata = { tag: "a" };
-      const { id } = await store.createConversation({ id: uniqueId(), metadata });
-      const message = text(id, "original");
-      await store.appendMessages([message]);
-      metadata.tag = "b";
-      message.content.push({ type: "text", text: "added" });
-      for (const read of await store.listMessages(id)) read.content.length = 0;
-      const conversation = await store.getConversation(id);
-      conversation?.updatedAt.setTime(0);
-      if (conversation?.metadata !== undefined) conversation.metadata.tag = "c";
-      const [stored] = await store.listMessages(id);
-      checkEqual(stored?.content, [{ type: "text", text: "original" }], "the stored content");
-      const again = await store.getConversation(id);
-      checkEqual(again?.metadata, { tag: "a" }, "the stored metadata");
-      check((again?.updatedAt.getTime() ?? 0) > 0, "the stored date is untouched");
-    },
-  ],
-  [
-    "moves updatedAt with an append, and lists the conversation first",
-    async (store, tick) => {
-      const first = await store.createConversation({ id: uniqueId() });
-      await tick();
-      const second = await store.createConversation({ id: uniqueId() });
-      await tick();
-      await store.appendMessages([text(first.id, "news")]);
-      const updated = await store.getConversation(first.id);
-      check(updated !== null && updated.updatedAt > first.updatedAt, "updatedAt moves on");
-      const listed = (await store.listConversations({ limit: 1000 })).map((each) => each.id);
-      check(listed.indexOf(first.id) < listed.indexOf(second.id), "the updated conversation comes first");
-      await tick();
-      await store.appendMessages(await store.listMessages(first.id));
-      checkEqual(
-        (await store.getConversation(first.id))?.updatedAt,
-        updated.updatedAt,
-        "after a repeated append",
-      );
-    },
-  ],
-  [
-    "lists oldest first by default, and newest first when not ascending",
-    async (store) => {
-      const { id } = await store.createConversation({ id: uniqueId() });
-      const messages = ["a", "b", "c"].map((each) => text(id, each));
-      await store.appendMessages(messages);
-      checkEqual(await store.listMessages(id), messages, "the default");
-      checkEqual(await store.listMessages(id, { ascending: false }), messages.toReversed(), "newest first");
-      const newest = await store.listMessages(id, { ascending: false, limit: 2 });
-      checkEqual(newest, [messages[2], messages[1]], "the newest two");
-    },
-  ],
-];
-
-/** These say nothing about a store without `readNewest`. */
-const newestFirstCases: [string, Body][] = [
-  [
-    "pages from the newest end without a gap or a repeat, and says where the beginning is",
-    async (store) => {
-      if (!readsNewestFirst(store)) return;
-      const { id } = await store.createConversation({ id: uniqueId() });
-      const messages = ["a", "b", "c", "d", "e"].map((each) => text(id, each));
-      await store.appendMessages(messages);
-      const read: ConversationMessage[] = [];
-      let before: number | undefined;
-      let pages = 0;
-      do {
-        const page = await store.readNewest({
-          conversationId: id,
-          limit: 2,
-          ...(before === undefined ? {} : { before }),
-        });
-        read.push(...page.entries.map((entry) => entry.message));
-        before = page.before;
-        pages += 1;
-      } while (before !== undefined && pages < 10);
-      checkEqual(pages, 3, "the number of pages");
-      checkEqual(read, messages.toReversed(), "the messages");
-    },
-  ],
-  [
-    "goes on with older messages although newer ones were appended between two pages",
-    async (store) => {
-      if (!readsNewestFirst(store)) return;
-      const { id } = await store.createConversation({ id: uniqueId() });
-      const messages = ["a", "b", "c"].map((each) => text(id, each));
-      await store.appendMessages(messages);
-      const first = await store.readNewest({ conversationId: id, limit: 2 });
-      await store.appendMessages([text(id, "late")]);
-      check(first.before !== undefined, "there is another page");
-      const second = await store.readNewest({ conversationId: id, limit: 2, before: first.before });
-      checkEqual(
-        second.entries.map((entry) => entry.message),
-        messages.slice(0, 1),
-        "the second page",
-      );
-      checkEqual(second.before, undefined, "the end");
-    },
-  ],
-  [
-    "numbers parts from 1 without a gap, one for a message without parts",
-    async (store) => {
-      if (!readsNewestFirst(store)) return;
-      const { id } = await store.createConversation({ id: uniqueId() });
-      const two: ConversationMessage = { ...text(id, ""), content: everyPart.slice(0, 2) };
-      const none: ConversationMessage = { ...text(id, ""), content: [] };
-      await store.appendMessages([text(id, "first"), two, none, text(id, "last")]);
-      const { entries } = await store.readNewest({ conversationId: id, limit: 10 });
-      const ranges = entries.toReversed().map((entry) => [entry.firstSeq, entry.lastSeq]);
-      checkEqual(
-        ranges,
-        [
-          [1, 1],
-          [2, 3],
-          [4, 4],
-          [5, 5],
-        ],
-        "the ranges",
-      );
-    },
-  ],
-  [
-    "reads nothing of a conversation that is empty or does not exist",
-    async (store) => {
-      if (!readsNewestFirst(store)) return;
-      const { id } = await store.createConversation({ id: uniqueId() });
-      checkEqual(await store.readNewest({ conversationId: id, limit: 5 }), { entries: [] }, "empty");
-      checkEqual(
-        await store.readNewest({ conversationId: uniqueId(), limit: 5 }),
-        { entries: [] },
-        "unknown",
-      );
-    },
-  ],
-];
-
-const everyPart: MessageContentPart[] = [
-  { type: "reasoning", text: "hm", providerMetadata: { p: { signature: "s" } } },
-  { type: "text", text: "Hello", providerMetadata: { p: { id: 1 } } },
-  {
-    type: "tool-call",
-    name: "weather",
-    arguments: { city: "Oslo" },
-    argumentsText: '{"city": "Oslo"}',
-    toolCallId: "call-1",
-    stepId: "turn.0",
-  },
-  {
-    type: "tool-result",
-    name: "weather",
-    result: { degrees: 4 },
-    resultText: '{"degrees": 4}',
-    toolCallId: "call-1",
-    isError: false,
-    stepId: "turn.0",
-    durationMs: 12,
-  },
-  { type: "metadata", data: { any: [1, "a", null] } },
-  { type: "file", mediaType: "text/plain", data: "aGk=", filename: "hi.txt" },
-  { type: "source", id: "s1", title: "A page", url: "https://example.com/" },
-  { type: "error", message: "The connection failed", code: "network" },
-];
-
-function readsNewestFirst(store: ConversationStore): store is ConversationStore & NewestFirstReader {
-  return "readNewest" in store && typeof store.readNewest === "function";
-}
-
-function uniqueId(): string {
-  return crypto.randomUUID();
-}
-
-function text(conversationId: string, content: string, createdAt = 1_700_000_000_000): ConversationMessage {
-  return {
-    id: uniqueId(),
-    conversationId,
-    role: "user",
-    createdAt: new Date(createdAt),
-    content: [{ type: "text", text: content }],
-  };
-}
-
-function turnOf(conversationId: string): ConversationTurn {
-  const createdAt = new Date(1_700_000_000_000);
-  return {
-    id: uniqueId(),
-    conversationId,
-    createdAt,
-    userMessages: [text(conversationId, "question")],
-    assistantMessages: [{ ...text(conversationId, "answer"), role: "assistant" }],
-    toolMessages: [{ ...text(conversationId, ""), role: "tool", content: everyPart.slice(3, 4) }],
-    providerCalls: [
-      {
-        id: uniqueId(),
-        createdAt,
-        metadata: { provider: "p", model: "m" },
-        usage: { inputTokens: 10, outputTokens: 5 },
-      },
-    ],
-    metadata: { reason: "stop", usage: { inputTokens: 10, outputTokens: 5 } },
-  };
-}
-
-function checkCode(error: unknown, code: string): void {
-  check(isParleyError(error), `expected a ParleyError, got ${String(error)}`);
-  checkEqual(error.code, code, "the error's code");
-}
 
 /** Resolves when the real clock shows a later millisecond. */
 async function laterTime(): Promise<void> {
