@@ -7,10 +7,10 @@ export interface BoundedPattern {
 }
 
 /** Steps of a backtracking search that one test may cost in the worst case. */
-const maxWork = 1e8;
+const maxWork = 4e7;
 
 /** The longest text for a pattern whose search can double with each character. */
-const maxExponentialLength = 20;
+const maxExponentialLength = 18;
 
 /** Compiled patterns are kept, because a tool's schema is applied again and again. */
 const compiled = new Map<string, BoundedPattern | undefined>();
