@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { root, runNode } from "./install.mjs";
 import { explain, setup } from "./setup.mjs";
+import { showState } from "./state.mjs";
 
 /** From the best downwards; the first one that exists is run. */
 const runnable = [{ file: "apps/cli/dist/main.js", says: "Starting Parley.", args: ["start"] }];
@@ -14,8 +15,7 @@ try {
     console.log(`\n${best.says}`);
     process.exitCode = await runNode([best.file, ...best.args, ...process.argv.slice(2)]);
   } else {
-    const { showState } = await import("./state.mjs");
-    await showState();
+    showState();
   }
 } catch (error) {
   process.exitCode = explain(error);

@@ -17,13 +17,13 @@ const rooms = [
 ];
 
 /** Prints which rooms exist and which do not. */
-export async function showState() {
+export function showState() {
   console.log(
-    "\nParley is under construction. Nothing serves yet: the libraries below are built and tested.\n",
+    "\nParley is under construction. Nothing serves yet; these are its rooms, and what is in them so far.\n",
   );
   for (const [folder, says] of rooms) {
-    const about = countSources(folder);
-    const state = about === 0 ? "coming" : `${about} files`;
+    const files = countSources(folder);
+    const state = files === 0 ? "coming" : `${files} ${files === 1 ? "file" : "files"}`;
     console.log(`  ${folder.padEnd(20)}${state.padEnd(12)}${says}`);
   }
   console.log("\nTry `npm test` (all suites, on a real PostgreSQL and a real browser) and `npm run check`.");

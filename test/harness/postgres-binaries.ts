@@ -87,7 +87,7 @@ function hydrateLinks(native: string): void {
   if (!existsSync(list)) return;
   const links: { source: string; target: string }[] = JSON.parse(readFileSync(list, "utf8"));
   for (const { source, target } of links) {
-    const link = join(dirname(native), target.replace(/^native/, native.slice(dirname(native).length + 1)));
+    const link = join(native, relative("native", target));
     if (existsSync(link)) continue;
     try {
       symlinkSync(relative(dirname(target), source), link);
