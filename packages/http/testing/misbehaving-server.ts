@@ -29,9 +29,9 @@ export type Script = (response: ServerResponse, request: SeenRequest, n: number)
 export async function startServer(script: Script): Promise<MisbehavingServer> {
   const seen: SeenRequest[] = [];
   const waiting: { n: number; resolve: (request: SeenRequest) => void }[] = [];
-  const sockets = new Set<Socket>();
+  const sockets = new Map<Socket, Promise<void>>();
   const server = createServer((incoming, response) => {
-    const disconnected = new Promise<void>((resolve) => incoming.socket.once("close", () => resolve()));
+    const disconnected = sockets.get(incoming.socket) ?? Promise.resolve();
     // Scripts destroy sockets on purpose; what the server side thinks of that is of no interest.
     response.on("error", () => {});
     incoming.on("error", () => {});
@@ -51,9 +51,14 @@ export async function startServer(script: Script): Promise<MisbehavingServer> {
     });
   });
   server.on("connection", (socket) => {
-    sockets.add(socket);
     socket.on("error", () => {});
-    socket.once("close", () => sockets.delete(socket));
+    const closed = new Promise<void>((resolve) => {
+      socket.once("close", () => {
+        sockets.delete(socket);
+        resolve();
+      });
+    });
+    sockets.set(socket, closed);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
