@@ -335,6 +335,34 @@ describe("DefaultConversationEngine.runStreamingTurn", () => {
     expect(await iterator.next()).toEqual({ value: undefined, done: true });
   });
 
+  it("answers reads in the order in which they were asked, also several at once", async () => {
+    const { engine } = await setUp();
+    for (const [script, ends] of [
+      [
+        [text("a"), text("b")],
+        ["delta a", "delta b", "completed", "end"],
+      ],
+      [
+        [text("a"), fail("network")],
+        ["delta a", "network", "end", "end"],
+      ],
+    ] as const) {
+      const door = gate();
+      const turn = await engine.runStreamingTurn(input(createScriptedProvider([[pause(door), ...script]])));
+      const iterator = turn[Symbol.asyncIterator]();
+      const reads = Array.from({ length: 4 }, () => iterator.next());
+      door.open();
+      const answers = await Promise.allSettled(reads);
+      const told = answers.map((answer) => {
+        if (answer.status === "rejected") return (answer.reason as ParleyError).code;
+        if (answer.value.done) return "end";
+        const event = answer.value.value;
+        return event.type === "delta" ? `delta ${event.textDelta}` : event.type;
+      });
+      expect(told).toEqual(ends);
+    }
+  });
+
   it("finishes and stores a turn that nobody watches", async () => {
     const { engine, store } = await setUp();
     const { final } = await engine.runStreamingTurn(input(createScriptedProvider([text("quiet")])));

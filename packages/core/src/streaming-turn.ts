@@ -49,9 +49,11 @@ export class TurnFeed implements StreamingTurn {
   #settle: { resolve: (output: TurnOutput) => void; reject: (error: ParleyError) => void } | undefined;
   #waiting: StreamingTurnEvent[] = [];
   #head = 0;
-  #reader:
-    | { resolve: (result: IteratorResult<StreamingTurnEvent>) => void; reject: (error: unknown) => void }
-    | undefined;
+  /** Reads that wait for an event, first come first served. */
+  #readers: {
+    resolve: (result: IteratorResult<StreamingTurnEvent>) => void;
+    reject: (error: unknown) => void;
+  }[] = [];
   #end: { error?: ParleyError } | undefined;
   #left = false;
 
@@ -71,9 +73,8 @@ export class TurnFeed implements StreamingTurn {
 
   push(event: StreamingTurnEvent): void {
     if (this.#left || this.#end !== undefined) return;
-    const reader = this.#reader;
+    const reader = this.#readers.shift();
     if (reader !== undefined) {
-      this.#reader = undefined;
       reader.resolve({ value: event, done: false });
       return;
     }
@@ -122,29 +123,31 @@ export class TurnFeed implements StreamingTurn {
     }
     if (this.#end !== undefined || this.#left) return Promise.resolve({ value: undefined, done: true });
     return new Promise((resolve, reject) => {
-      this.#reader = { resolve, reject };
+      this.#readers.push({ resolve, reject });
     });
   }
 
   #finish(end: { error?: ParleyError }): void {
     this.#end = end;
-    const reader = this.#reader;
-    this.#reader = undefined;
-    if (reader === undefined) return;
-    if (end.error === undefined) {
-      reader.resolve({ value: undefined, done: true });
-    } else {
+    const [first] = this.#readers;
+    if (end.error !== undefined && first !== undefined) {
+      this.#readers.shift();
       this.#end = {};
-      reader.reject(end.error);
+      first.reject(end.error);
     }
+    this.#endReaders();
   }
 
   #leave(): void {
     this.#left = true;
     this.#waiting = [];
     this.#head = 0;
-    this.#reader?.resolve({ value: undefined, done: true });
-    this.#reader = undefined;
+    this.#endReaders();
+  }
+
+  #endReaders(): void {
+    for (const reader of this.#readers) reader.resolve({ value: undefined, done: true });
+    this.#readers = [];
   }
 }
 
