@@ -1,5 +1,5 @@
 import type { ConversationMessage } from "../messages/message.js";
-import { createTokenCounter, type TokenEstimator } from "../messages/token-counter.js";
+import { createTokenCounter } from "../messages/token-counter.js";
 import type { HistoryEntry } from "../ports.js";
 import type { WindowSelection } from "./choose-window.js";
 import { addCost, noCost } from "./context-cost.js";
@@ -11,7 +11,7 @@ import type {
   HistoryDropped,
 } from "./history-builder.js";
 import { buildManifest, windowStart } from "./manifest.js";
-import { createMessageMeter, measureInstructions, measureTools } from "./message-tokens.js";
+import { createMessageMeter, measureInstructions, measureTools, type TextCounter } from "./message-tokens.js";
 import { canReadNewest, readNewestFirst } from "./read-newest-first.js";
 import { createWindowSelector, type WindowSelector } from "./select-window.js";
 
@@ -19,7 +19,7 @@ export interface BudgetedHistoryBuilderOptions {
   /** Used where a request brings none. */
   budget?: HistoryBudget;
   /** Used where a request brings none. Default: a token counter of its own. */
-  tokens?: TokenEstimator;
+  tokens?: TextCounter;
   /** The share of the budget that is set free when messages must go. Default 0.25 (see `WindowOptions`). */
   slack?: number;
 }
@@ -33,7 +33,7 @@ export interface BudgetedHistoryBuilderOptions {
  */
 export class BudgetedHistoryBuilder implements HistoryBuilder {
   readonly #budget: HistoryBudget | undefined;
-  readonly #tokens: TokenEstimator;
+  readonly #tokens: TextCounter;
   readonly #slack: number | undefined;
 
   constructor(options: BudgetedHistoryBuilderOptions = {}) {

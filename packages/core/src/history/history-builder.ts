@@ -1,7 +1,7 @@
 import type { ContextManifest, DroppedRange } from "@parley/wire";
 import type { Conversation, ConversationMessage } from "../messages/message.js";
-import type { TokenEstimator } from "../messages/token-counter.js";
 import type { ConversationStore, HistoryEntry, ProviderToolDefinition } from "../ports.js";
+import type { TextCounter } from "./message-tokens.js";
 
 /** How much a request may hold. Every bound that is given is honoured; none means all of the history. */
 export interface HistoryBudget {
@@ -39,7 +39,7 @@ export interface HistoryBuildRequest {
   /** Chooses the calibration of the estimator; a switch of models is told in the manifest. */
   model?: string;
   /** Default: the estimator that the builder was made with. */
-  tokens?: TokenEstimator;
+  tokens?: TextCounter;
   /** Lets the window begin where it began before, and tells whether the prefix was kept. */
   previous?: PreviousCall;
   /** The model's window, noted in the manifest. */

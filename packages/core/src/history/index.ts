@@ -23,6 +23,7 @@ export {
   measureInstructions,
   measureMessage,
   measureTools,
+  type TextCounter,
 } from "./message-tokens.js";
 export { RecentNTurnsHistoryBuilder, type RecentNTurnsHistoryBuilderOptions } from "./recent-n-turns.js";
 export {

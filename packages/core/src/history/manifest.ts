@@ -128,13 +128,16 @@ function linkRequest({ window, measure, instructions, tools }: ManifestInput): R
   }
   for (const piece of window.pieces) {
     const entries = new Map(piece.entries.map((entry) => [entry.message.id, entry]));
+    let entry = piece.entries[0];
     for (const message of piece.messages) {
+      // What a repair made belongs to the row before it.
+      entry = entries.get(message.id) ?? entry;
       const [lowered] = toProviderMessages([message]);
       if (lowered === undefined) continue;
       add(JSON.stringify(lowered), {
         kind: piece.kind === "summary" ? "summary" : "messages",
         role: message.role,
-        ...placeOfEntry(entries.get(message.id)),
+        ...placeOfEntry(entry),
         estimatedTokens: measure(message).tokens,
       });
     }
@@ -147,7 +150,7 @@ function placeOfEntry(entry: HistoryEntry | undefined): { firstSeq?: number; las
   return firstSeq === undefined || lastSeq === undefined ? {} : { firstSeq, lastSeq };
 }
 
-/** Neighbours of one kind with consecutive seqs as one segment. A message that a repair made joins its neighbour. */
+/** Neighbours with consecutive seqs as one segment. */
 function joinLinks(links: readonly RequestLink[]): ContextSegment[] {
   const segments: ContextSegment[] = [];
   for (const link of links) {
@@ -170,8 +173,8 @@ function joinLinks(links: readonly RequestLink[]): ContextSegment[] {
 
 function joins(last: ContextSegment, link: RequestLink): boolean {
   if (last.kind !== "messages" || link.kind !== "messages") return false;
-  if (link.firstSeq === undefined) return true;
-  return last.lastSeq !== undefined && link.firstSeq === last.lastSeq + 1;
+  if (last.lastSeq === undefined || link.firstSeq === undefined) return last.lastSeq === link.lastSeq;
+  return link.lastSeq === last.lastSeq || link.firstSeq === last.lastSeq + 1;
 }
 
 function transformsOf(piece: WindowSelection["pieces"][number]): ContextTransform[] {

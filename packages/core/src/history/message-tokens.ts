@@ -4,6 +4,9 @@ import type { TokenEstimator } from "../messages/token-counter.js";
 import type { ProviderToolDefinition } from "../ports.js";
 import { type ContextCost, noCost } from "./context-cost.js";
 
+/** What measuring needs of an estimator. */
+export type TextCounter = Pick<TokenEstimator, "countText">;
+
 /** Role, separators and the wrapping of content that a provider adds around each message. */
 const messageOverheadTokens = 4;
 /** The wrapping of a call or a result around its name, id and text. */
@@ -38,7 +41,7 @@ function requestText(part: MessageContentPart): string | undefined {
   }
 }
 
-function partTokens(part: MessageContentPart, text: string, tokens: TokenEstimator, model?: string): number {
+function partTokens(part: MessageContentPart, text: string, tokens: TextCounter, model?: string): number {
   if (part.type === "file") {
     return fileTokens[part.mediaType.slice(0, part.mediaType.indexOf("/"))] ?? otherFileTokens;
   }
@@ -54,7 +57,7 @@ function partTokens(part: MessageContentPart, text: string, tokens: TokenEstimat
  */
 export function measureMessage(
   message: Pick<ConversationMessage, "content">,
-  tokens: TokenEstimator,
+  tokens: TextCounter,
   model?: string,
 ): ContextCost {
   let characters = 0;
@@ -67,34 +70,30 @@ export function measureMessage(
     characters += text.length;
     total += partTokens(part, text, tokens, model);
   }
-  return isSent ? { messages: 1, characters, tokens: total } : noCost;
+  return isSent ? { messages: 1, characters, tokens: Math.ceil(total) } : noCost;
 }
 
 /** What the instructions take. They are not counted as a message. */
-export function measureInstructions(
-  instructions: string,
-  tokens: TokenEstimator,
-  model?: string,
-): ContextCost {
+export function measureInstructions(instructions: string, tokens: TextCounter, model?: string): ContextCost {
   if (instructions === "") return noCost;
   return {
     messages: 0,
     characters: instructions.length,
-    tokens: tokens.countText(instructions, model) + messageOverheadTokens,
+    tokens: Math.ceil(tokens.countText(instructions, model) + messageOverheadTokens),
   };
 }
 
 /** What the definitions of tools take. They are not text content, so they cost tokens only. */
 export function measureTools(
   tools: readonly ProviderToolDefinition[],
-  tokens: TokenEstimator,
+  tokens: TextCounter,
   model?: string,
 ): ContextCost {
   let total = 0;
   for (const tool of tools) {
     total += tokens.countText(JSON.stringify(tool), model) + toolDefinitionOverheadTokens;
   }
-  return { messages: 0, characters: 0, tokens: total };
+  return { messages: 0, characters: 0, tokens: Math.ceil(total) };
 }
 
 /** Measures messages for one estimator and model. */
@@ -104,7 +103,7 @@ export type MessageMeter = (message: ConversationMessage) => ContextCost;
  * A meter that counts each message object once. Make a new one when the estimator's calibration may have
  * changed: one per built window is right, for the counts of a window must be comparable with each other.
  */
-export function createMessageMeter(tokens: TokenEstimator, model?: string): MessageMeter {
+export function createMessageMeter(tokens: TextCounter, model?: string): MessageMeter {
   const known = new WeakMap<ConversationMessage, ContextCost>();
   return (message) => {
     let cost = known.get(message);
