@@ -9,6 +9,7 @@ import {
   type TurnInput,
 } from "./engine.js";
 import { ParleyError } from "./errors.js";
+import { BudgetedHistoryBuilder } from "./history/budgeted-history-builder.js";
 import type { HistoryBuilder, HistoryBuildRequest } from "./history/history-builder.js";
 import { RecentNTurnsHistoryBuilder } from "./history/recent-n-turns.js";
 import { InMemoryConversationStore } from "./in-memory-conversation-store.js";
@@ -234,6 +235,21 @@ describe("DefaultConversationEngine.runTurn", () => {
       [],
       ["assistant tool-call", "tool tool-result"],
     ]);
+  });
+
+  it("records what the model was shown in each call, with a builder that says so", async () => {
+    const { engine } = await setUp({ historyBuilder: new BudgetedHistoryBuilder(), tools: [weather()] });
+    const provider = createScriptedProvider([
+      [text("Hi.")],
+      [toolCall("weather", { city: "Oslo" })],
+      [text("Cold.")],
+    ]);
+    await engine.runTurn(input(provider));
+    const { turn } = await engine.runTurn(input(provider, { historyBudget: { maxTokens: 10_000 } }));
+    expect(turn.providerCalls).toHaveLength(2);
+    for (const { manifest } of turn.providerCalls) expect(manifest).toBeDefined();
+    const roles = provider.calls.map((call) => call.params.messages.map((message) => message.role).join(" "));
+    expect(roles).toEqual(["user", "user assistant user", "user assistant user assistant tool"]);
   });
 
   it("refuses an unknown conversation, a foreign message and no message, before anything is written", async () => {

@@ -10,6 +10,10 @@ export {
   type TurnOutput,
 } from "./engine.js";
 export { type ErrorCode, isParleyError, ParleyError, type ParleyErrorOptions } from "./errors.js";
+export {
+  BudgetedHistoryBuilder,
+  type BudgetedHistoryBuilderOptions,
+} from "./history/budgeted-history-builder.js";
 export type {
   HistoryBudget,
   HistoryBuilder,
