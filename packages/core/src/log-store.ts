@@ -470,11 +470,13 @@ export interface LogStore extends ConversationStore {
   remove(id: ConversationId, options: { cascade: boolean }): Promise<string[]>;
 }
 
+/** `news`: something was written. `stop`: someone asked the running turn to stop. `open`: show it to its clients. */
+export type WakeKind = "news" | "stop" | "open";
+
 /** How nodes and processes tell each other that a conversation has news. Losing one costs time, never data. */
 export interface Wake {
-  /** `open` also asks every listener to show the conversations to its clients. */
-  notify(conversationIds: readonly ConversationId[], kind?: "news" | "open"): void;
+  notify(conversationIds: readonly ConversationId[], kind?: WakeKind): void;
   /** Returns a function that stops listening. */
-  listen(onWake: (conversationIds: readonly ConversationId[], kind: "news" | "open") => void): () => void;
+  listen(onWake: (conversationIds: readonly ConversationId[], kind: WakeKind) => void): () => void;
   close?(): Promise<void>;
 }

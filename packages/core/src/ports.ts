@@ -274,4 +274,5 @@ export type {
   TurnChoices,
   TurnRecord,
   Wake,
+  WakeKind,
 } from "./log-store.js";

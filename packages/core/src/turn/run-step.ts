@@ -137,7 +137,12 @@ export async function* runStep(
     finishReason: result?.finishReason,
     error,
     usage,
-    metrics: { stepId, usage: wireUsage(usage ?? { inputTokens: 0, outputTokens: 0 }), ...timing, model },
+    metrics: {
+      stepId,
+      usage: wireUsage(usage ?? { inputTokens: 0, outputTokens: 0 }),
+      ...timing,
+      model: setup.model ?? model,
+    },
     record: {
       id: result?.id ?? messageId,
       createdAt: startedAt,

@@ -34,6 +34,8 @@ export async function* runTools(
   step: {
     readonly index: number;
     readonly calls: readonly ToolCallContentPart[];
+    /** Results that are known already, from before a take-over. */
+    readonly settled?: readonly ConversationMessage[];
     readonly limits: TurnLimits;
     readonly clock: Clock;
     readonly ids: IdFactory;
@@ -43,7 +45,13 @@ export async function* runTools(
   const { calls, clock, limits } = step;
   const stepId = stepIdOf(turnId, step.index);
   const tools = new Map((setup.tools ?? []).map((tool) => [tool.name, tool]));
-  const messages: (ConversationMessage | undefined)[] = calls.map(() => undefined);
+  const known = new Map<string, ConversationMessage>();
+  for (const message of step.settled ?? []) {
+    for (const part of message.content) {
+      if (part.type === "tool-result" && part.toolCallId !== undefined) known.set(part.toolCallId, message);
+    }
+  }
+  const messages = calls.map((call) => known.get(call.toolCallId ?? ""));
   const timings: ToolTiming[] = [];
   const events = new Channel<AgentEvent>();
   const start = clock.monotonic();
@@ -64,6 +72,7 @@ export async function* runTools(
   };
 
   const runOne = async (index: number, call: ToolCallContentPart) => {
+    if (messages[index] !== undefined) return;
     const startedAt = clock.monotonic();
     const tool = tools.get(call.name);
     const output = (data: string, stream: "stdout" | "stderr" = "stdout") => {
@@ -90,7 +99,7 @@ export async function* runTools(
   await running;
   return {
     messages: messages.filter((message) => message !== undefined),
-    timings,
+    timings: timings.filter((timing) => timing !== undefined),
     toolMs: clock.monotonic() - start,
   };
 }

@@ -1,4 +1,4 @@
-import type { AgentEvent, StepMetrics, TurnMetrics, TurnReason } from "@parley/wire";
+import type { AgentEvent, StepMetrics, TurnReason } from "@parley/wire";
 import { systemClock } from "../clock.js";
 import { type ParleyError, toParleyError } from "../errors.js";
 import { createUuidV7Factory } from "../messages/ids.js";
@@ -8,7 +8,13 @@ import type { ProviderCallParams, ProviderCallRecord, ProviderFinishReason } fro
 import { runStep, stepIdOf, wireUsage } from "./run-step.js";
 import { interruptCalls, runTools } from "./run-tools.js";
 import { toolDefinition } from "./tool.js";
-import { defaultTurnLimits, type TurnOutcome, type TurnSetup, type TurnStream } from "./turn.js";
+import {
+  defaultTurnLimits,
+  type StepCommit,
+  type TurnOutcome,
+  type TurnSetup,
+  type TurnStream,
+} from "./turn.js";
 
 const defaultIds = createUuidV7Factory();
 
@@ -37,12 +43,23 @@ export async function* runTurn(setup: TurnSetup): TurnStream {
   let committed = messages.length;
   let stepIndex = resume?.stepIndex ?? 0;
   let calls = resume?.pendingCalls ?? [];
+  let settled = resume?.settled ?? [];
   let lastUsage: TokenUsage | undefined;
   let ending: { reason: TurnReason; error?: ParleyError; released?: true } | undefined;
 
+  const save = (phase: StepCommit["phase"]) =>
+    commit(setup, {
+      stepId: stepIdOf(turnId, stepIndex),
+      stepIndex,
+      phase,
+      messages: messages.slice(committed),
+      steps: [...steps],
+      providerCalls: [...providerCalls],
+    });
+
   if (resume === undefined) {
     yield inputEvent(setup);
-    yield { type: "turn-start", conversationId, turnId, model: modelOf(params), startedAt: clock.now() };
+    yield { type: "turn-start", conversationId, turnId, model: modelOf(setup), startedAt: clock.now() };
   }
 
   // Each round is one step: a model call (skipped when a resumed step has calls left to run), then its tools.
@@ -75,7 +92,7 @@ export async function* runTurn(setup: TurnSetup): TurnStream {
         ending = { reason: reasonOf(step.finishReason, calls.length > 0) };
         break;
       }
-      const generated = await commit(setup, stepIndex, "generation", messages.slice(committed));
+      const generated = await save("generation");
       if ("error" in generated) {
         messages.push(...(yield* interruptCalls(setup, { index: stepIndex, calls, clock, ids })));
         ending = failed(setup, generated.error);
@@ -84,14 +101,15 @@ export async function* runTurn(setup: TurnSetup): TurnStream {
       committed = messages.length;
     }
 
-    const ran = yield* runTools(setup, { index: stepIndex, calls, limits, clock, ids });
+    const ran = yield* runTools(setup, { index: stepIndex, calls, settled, limits, clock, ids });
     messages.push(...ran.messages);
     noteTools(steps, stepIdOf(turnId, stepIndex), ran);
+    settled = [];
     if (setup.signal?.aborted) {
-      ending = { reason: setup.abortReason?.() ?? "aborted" };
+      ending = stopped(setup);
       break;
     }
-    const results = await commit(setup, stepIndex, "results", messages.slice(committed));
+    const results = await save("results");
     if ("error" in results) {
       ending = failed(setup, results.error);
       break;
@@ -110,41 +128,69 @@ export async function* runTurn(setup: TurnSetup): TurnStream {
     const { code, message, retryable } = ending.error;
     yield { type: "error", conversationId, turnId, code, message, retryable };
   }
-  const usage = sumUsage(providerCalls);
-  const contextSize = lastUsage === undefined ? undefined : lastUsage.inputTokens + lastUsage.outputTokens;
-  const durationMs = clock.monotonic() - openedAt;
-  const { reason } = ending;
-  if (!ending.released) {
-    yield {
-      type: "done",
-      conversationId,
-      turnId,
-      reason,
-      durationMs,
-      ...(usage === undefined ? {} : { usage: wireUsage(usage) }),
-      ...(contextSize === undefined ? {} : { contextSize }),
-    };
-  }
-  const metrics: TurnMetrics = {
-    turnId,
-    usage: wireUsage(usage ?? { inputTokens: 0, outputTokens: 0 }),
-    durationMs,
+  const outcome = conclude(setup, ending, {
+    messages,
+    committed,
+    providerCalls,
     steps,
-    reason,
-    model: modelOf(params),
-    ...(contextSize === undefined ? {} : { contextSize }),
-  };
+    lastUsage,
+    durationMs: clock.monotonic() - openedAt,
+  });
+  if (outcome.state === "finished") yield doneEvent(setup, outcome);
+  return outcome;
+}
+
+/** The turn's figures, summed once, for `done` and for the record alike. */
+function conclude(
+  setup: TurnSetup,
+  ending: { readonly reason: TurnReason; readonly error?: ParleyError; readonly released?: true },
+  made: {
+    readonly messages: readonly ConversationMessage[];
+    readonly committed: number;
+    readonly providerCalls: readonly ProviderCallRecord[];
+    readonly steps: readonly StepMetrics[];
+    readonly lastUsage: TokenUsage | undefined;
+    readonly durationMs: number;
+  },
+): TurnOutcome {
+  const { messages, providerCalls, steps, lastUsage, durationMs } = made;
+  const { reason } = ending;
+  const usage = sumUsage(providerCalls);
+  const contextSize =
+    lastUsage === undefined ? {} : { contextSize: lastUsage.inputTokens + lastUsage.outputTokens };
   return {
     state: ending.released ? "released" : "finished",
     reason,
     messages,
-    uncommitted: messages.slice(committed),
+    uncommitted: messages.slice(made.committed),
     providerCalls,
-    metrics,
+    metrics: {
+      turnId: setup.turnId,
+      usage: wireUsage(usage ?? { inputTokens: 0, outputTokens: 0 }),
+      durationMs,
+      steps,
+      reason,
+      model: modelOf(setup),
+      ...contextSize,
+    },
     ...(ending.error === undefined ? {} : { error: ending.error }),
     ...(usage === undefined ? {} : { usage }),
+    ...contextSize,
+  };
+}
+
+function doneEvent(setup: TurnSetup, outcome: TurnOutcome): AgentEvent {
+  const { conversationId, turnId } = setup;
+  const { reason, usage, contextSize, metrics } = outcome;
+  return {
+    type: "done",
+    conversationId,
+    turnId,
+    reason,
+    ...(metrics.durationMs === undefined ? {} : { durationMs: metrics.durationMs }),
+    ...(usage === undefined ? {} : { usage: wireUsage(usage) }),
     ...(contextSize === undefined ? {} : { contextSize }),
-  } satisfies TurnOutcome;
+  };
 }
 
 async function openStep(setup: TurnSetup, stepIndex: number, turnMessages: readonly ConversationMessage[]) {
@@ -157,18 +203,10 @@ async function openStep(setup: TurnSetup, stepIndex: number, turnMessages: reado
 
 async function commit(
   setup: TurnSetup,
-  stepIndex: number,
-  phase: "generation" | "results",
-  messages: readonly ConversationMessage[],
+  step: StepCommit,
 ): Promise<{ error: ParleyError } | { steering: readonly ConversationMessage[]; release: boolean }> {
   try {
-    const stepId = stepIdOf(setup.turnId, stepIndex);
-    const { steering = [], release = false } = await setup.sink.commitStep({
-      stepId,
-      stepIndex,
-      phase,
-      messages,
-    });
+    const { steering = [], release = false } = await setup.sink.commitStep(step);
     return { steering, release };
   } catch (thrown) {
     return { error: toParleyError(thrown, "store_unavailable") };
@@ -177,8 +215,11 @@ async function commit(
 
 /** A stop ends a turn as the stop says; all else is an error. */
 function failed(setup: TurnSetup, error: ParleyError): { reason: TurnReason; error?: ParleyError } {
-  if (setup.signal?.aborted) return { reason: setup.abortReason?.() ?? "aborted" };
-  return { reason: "error", error };
+  return setup.signal?.aborted ? stopped(setup) : { reason: "error", error };
+}
+
+function stopped(setup: TurnSetup): { reason: TurnReason; error?: ParleyError } {
+  return setup.abortReason?.() ?? { reason: "aborted" };
 }
 
 /** Calls run here unless none of the tools do, or one is only declared: then they are the caller's. */
@@ -203,7 +244,7 @@ function withToolDefinitions(setup: TurnSetup): Omit<ProviderCallParams, "messag
   return { ...setup.providerParams, tools: [...own, ...declared] };
 }
 
-const modelOf = (params: Omit<ProviderCallParams, "messages">) => params.metadata.model;
+const modelOf = (setup: TurnSetup) => setup.model ?? setup.providerParams.metadata.model;
 
 function noteTools(
   steps: StepMetrics[],

@@ -40,6 +40,9 @@ export interface StepCommit {
   /** `generation`: the assistant message, before any tool starts. `results`: the tool messages, in call order. */
   readonly phase: "generation" | "results";
   readonly messages: readonly ConversationMessage[];
+  /** The turn's steps and calls so far, this one included: whoever takes over goes on counting from them. */
+  readonly steps: TurnMetrics["steps"];
+  readonly providerCalls: readonly ProviderCallRecord[];
 }
 
 /** What a commit answers. */
@@ -64,6 +67,8 @@ export interface TurnResume {
   readonly stepIndex: number;
   /** That step was committed with calls that have no results yet: they are made first. */
   readonly pendingCalls?: readonly ToolCallContentPart[];
+  /** Results of those calls that are known already: kept as they are, not made again. */
+  readonly settled?: readonly ConversationMessage[];
   /** What the turn has made and committed before, without its user messages. */
   readonly messages?: readonly ConversationMessage[];
   readonly steps?: TurnMetrics["steps"];
@@ -80,6 +85,8 @@ export interface TurnSetup {
   readonly provider: ProviderAdapter;
   /** Model, extra parameters, effort. `tools` here are only shown to the model; `tools` below are also run. */
   readonly providerParams: Omit<ProviderCallParams, "messages">;
+  /** The model's name as people know it, for events and metrics. Default: the name in `providerParams`. */
+  readonly model?: string;
   /** The tools that run here. Without any, calls are left to the caller and the turn makes one step. */
   readonly tools?: readonly Tool<never>[];
   /** The user messages that opened the turn: told in the first event. */
@@ -96,8 +103,8 @@ export interface TurnSetup {
   readonly ids?: IdFactory;
   /** Aborting stops the turn: what exists is kept, every open call gets a result, the reason is `aborted`. */
   readonly signal?: AbortSignal;
-  /** The reason to give when `signal` aborts. Default `aborted`. */
-  abortReason?(): TurnReason;
+  /** Why `signal` aborted: the turn ends with this reason, and with `error` if there is one. Default `aborted`. */
+  abortReason?(): { readonly reason: TurnReason; readonly error?: ParleyError };
   readonly resume?: TurnResume;
   /** Keep the providers' raw responses in the call records. Default false. */
   readonly keepRaw?: boolean;

@@ -1,0 +1,113 @@
+import type { ReasoningEffort } from "@parley/wire";
+import type { Clock } from "../clock.js";
+import type { ParleyError } from "../errors.js";
+import type { BudgetedHistoryBuilder } from "../history/budgeted-history-builder.js";
+import type { LogStoreRoot, Wake } from "../log-store.js";
+import type { IdFactory } from "../messages/ids.js";
+import type { TokenEstimator } from "../messages/token-counter.js";
+import type { Tool } from "../turn/tool.js";
+import type { Hub } from "./hub.js";
+import type { Journal } from "./journal.js";
+import type { ModelCatalog } from "./models.js";
+import type { Watchers } from "./watchers.js";
+
+/** Bounds of a runtime. Passing one is refused with a code that names it. */
+export interface RuntimeLimits {
+  /** Turns that run at once in this process. `limit_exceeded` */
+  readonly runningTurns: number;
+  /** Turns of one owner that run at once in this process. `limit_exceeded` */
+  readonly runningTurnsPerOwner: number;
+  /** Messages that may wait in one conversation. `queue_full` */
+  readonly queueLength: number;
+  /** UTF-8 bytes of one message. `too_large` */
+  readonly messageBytes: number;
+  /** UTF-8 bytes of one tool's answer; more is cut, and said to be cut. */
+  readonly toolOutputBytes: number;
+  /** Model calls in one turn; the turn then ends with `max-steps`. */
+  readonly maxSteps: number;
+  /** How long a turn may take; it then ends with the error `timeout`. */
+  readonly turnDurationMs: number;
+  readonly toolTimeoutMs: number;
+  readonly toolConcurrency: number;
+  /** Frames that a subscriber may be behind before its subscription ends. */
+  readonly subscriberFrames: number;
+}
+
+export const defaultRuntimeLimits: RuntimeLimits = {
+  runningTurns: 200,
+  runningTurnsPerOwner: 100,
+  queueLength: 50,
+  messageBytes: 1_000_000,
+  toolOutputBytes: 1_000_000,
+  maxSteps: 32,
+  turnDurationMs: 60 * 60_000,
+  toolTimeoutMs: 120_000,
+  toolConcurrency: 8,
+  subscriberFrames: 10_000,
+};
+
+/** How the node keeps its leases. */
+export interface LeasePace {
+  /** How long a node lives after its last heartbeat. */
+  readonly ttlMs: number;
+  readonly renewMs: number;
+  /** How often the leases of dead nodes are looked for. */
+  readonly claimMs: number;
+  /** How often remote turns and changes are looked for when no wake-up came; 0 for a store that no one shares. */
+  readonly pollMs: number;
+  /** How long another node may take to obey a stop before this one takes the turn over. */
+  readonly stopMs: number;
+}
+
+export const defaultLeasePace: LeasePace = {
+  ttlMs: 10_000,
+  renewMs: 3_000,
+  claimMs: 5_000,
+  pollMs: 1_000,
+  stopMs: 5_000,
+};
+
+/** What happened in a turn that was just sealed. */
+export interface SealedTurn {
+  readonly owner: string;
+  readonly conversationId: string;
+  readonly turnId: string;
+  readonly reason: string;
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+}
+
+/** Where a host listens in. A hook that throws is reported to `onError` and changes nothing. */
+export interface RuntimeHooks {
+  /** After the seal and its events. */
+  afterTurn?(turn: SealedTurn): void | Promise<void>;
+  /** What went wrong in the background: for logs. Never carries message content. */
+  onError?(error: ParleyError, context: { readonly where: string; readonly conversationId?: string }): void;
+}
+
+/** What the rooms of the runtime share. */
+export interface Environment {
+  /** Under which name this process holds its leases. A new one after it lost touch with the store for too long. */
+  readonly identity: { node: string };
+  readonly root: LogStoreRoot;
+  readonly wake: Wake;
+  readonly models: ModelCatalog;
+  readonly tools: readonly Tool<never>[];
+  readonly instructions: string | undefined;
+  readonly reasoningEffort: ReasoningEffort;
+  readonly clock: Clock;
+  readonly ids: IdFactory;
+  readonly limits: RuntimeLimits;
+  readonly lease: LeasePace;
+  readonly hooks: RuntimeHooks;
+  readonly tokens: TokenEstimator;
+  readonly history: BudgetedHistoryBuilder;
+  readonly hub: Hub;
+  readonly journal: Journal;
+  readonly watchers: Watchers;
+  /** The share of a window at which a conversation is compacted on its own. */
+  readonly compactAt: number;
+  /** Asks this model for the titles of new conversations, instead of cutting their first message. */
+  readonly titleModel: string | undefined;
+  readonly keepRaw: boolean;
+}

@@ -1,0 +1,162 @@
+import type { WsChatChunks, WsChatDelta, WsChatReset, WsChatSnapshot } from "@parley/wire";
+import { ParleyError } from "../errors.js";
+import { parseCursor } from "./cursor.js";
+
+/** What a subscriber of a conversation is sent. One object per event, whatever the number of subscribers. */
+export type SubscriptionFrame = WsChatSnapshot | WsChatChunks | WsChatReset | WsChatDelta;
+
+/** Someone who follows a conversation. */
+export interface Subscriber {
+  /** Called in order, never concurrently. Must not throw. */
+  onFrame(frame: SubscriptionFrame): void;
+  /** Called once, when the subscription ends for a reason other than the subscriber leaving. */
+  onEnd(error?: ParleyError): void;
+}
+
+/** The state that a subscription starts from. */
+export interface JoinPoint {
+  /** What the subscriber is sent first. */
+  readonly frames: readonly SubscriptionFrame[];
+  /** Frames that were published before this seq was committed are covered by `frames`. */
+  readonly seq: number;
+  /** Within the open turn: events up to this number are covered. */
+  readonly open?: { readonly turnId: string; readonly epoch: number; readonly n: number } | undefined;
+}
+
+/**
+ * Fans frames out to the subscribers of each conversation.
+ *
+ * A subscriber joins in two moves, so that nothing falls between: it is registered first and collects what is
+ * published from then on; then its join point is read, and of what it collected only the part that the join
+ * point does not cover is sent. From there on it hears everything directly. Publishing is synchronous and
+ * never waits for anyone.
+ */
+export class Hub {
+  readonly #rooms = new Map<string, Set<Membership>>();
+  readonly #maxPending: number;
+  /** Called when a conversation gets its first subscriber or loses its last. */
+  onOccupied: ((conversationId: string, occupied: boolean) => void) | undefined;
+
+  constructor(maxPending = 10_000) {
+    this.#maxPending = maxPending;
+  }
+
+  occupied(conversationId: string): boolean {
+    return this.#rooms.has(conversationId);
+  }
+
+  rooms(): string[] {
+    return [...this.#rooms.keys()];
+  }
+
+  publish(conversationId: string, frame: SubscriptionFrame): void {
+    const room = this.#rooms.get(conversationId);
+    if (room === undefined) return;
+    for (const membership of room) membership.deliver(frame);
+  }
+
+  /** Returns a function that leaves. */
+  join(conversationId: string, subscriber: Subscriber, readJoinPoint: () => Promise<JoinPoint>): () => void {
+    const membership = new Membership(subscriber, this.#maxPending);
+    let room = this.#rooms.get(conversationId);
+    if (room === undefined) {
+      room = new Set();
+      this.#rooms.set(conversationId, room);
+      this.onOccupied?.(conversationId, true);
+    }
+    room.add(membership);
+    const leave = () => {
+      membership.leave();
+      const current = this.#rooms.get(conversationId);
+      if (current?.delete(membership) && current.size === 0) {
+        this.#rooms.delete(conversationId);
+        this.onOccupied?.(conversationId, false);
+      }
+    };
+    membership.onOverflow = leave;
+    readJoinPoint().then(
+      (point) => membership.begin(point),
+      (error: unknown) => {
+        leave();
+        subscriber.onEnd(error instanceof Error ? (error as ParleyError) : new ParleyError("internal"));
+      },
+    );
+    return leave;
+  }
+
+  /** Ends all subscriptions of a conversation that is gone, or of all when the hub closes. */
+  end(conversationId: string | undefined, error?: ParleyError): void {
+    const ids = conversationId === undefined ? [...this.#rooms.keys()] : [conversationId];
+    for (const id of ids) {
+      const room = this.#rooms.get(id);
+      if (room === undefined) continue;
+      this.#rooms.delete(id);
+      for (const membership of room) membership.end(error);
+      this.onOccupied?.(id, false);
+    }
+  }
+}
+
+class Membership {
+  readonly #subscriber: Subscriber;
+  readonly #maxPending: number;
+  #collected: SubscriptionFrame[] | undefined = [];
+  #left = false;
+  onOverflow: (() => void) | undefined;
+
+  constructor(subscriber: Subscriber, maxPending: number) {
+    this.#subscriber = subscriber;
+    this.#maxPending = maxPending;
+  }
+
+  deliver(frame: SubscriptionFrame): void {
+    if (this.#left) return;
+    if (this.#collected === undefined) {
+      this.#subscriber.onFrame(frame);
+      return;
+    }
+    this.#collected.push(frame);
+    if (this.#collected.length > this.#maxPending) {
+      this.onOverflow?.();
+      this.#subscriber.onEnd(new ParleyError("limit_exceeded", "Too far behind: subscribe again by cursor"));
+    }
+  }
+
+  begin(point: JoinPoint): void {
+    if (this.#left) return;
+    const collected = this.#collected ?? [];
+    this.#collected = undefined;
+    for (const frame of point.frames) this.#subscriber.onFrame(frame);
+    for (const frame of collected) {
+      if (this.#left) return;
+      const rest = notCovered(frame, point);
+      if (rest !== undefined) this.#subscriber.onFrame(rest);
+    }
+  }
+
+  leave(): void {
+    this.#left = true;
+    this.#collected = undefined;
+  }
+
+  end(error: ParleyError | undefined): void {
+    if (this.#left) return;
+    this.leave();
+    this.#subscriber.onEnd(error);
+  }
+}
+
+/** The part of a frame that a join point has not told already. */
+function notCovered(frame: SubscriptionFrame, point: JoinPoint): SubscriptionFrame | undefined {
+  if (frame.type === "chat.reset" || frame.type === "chat.snapshot") return frame;
+  if (frame.type === "chat.chunks") {
+    const chunks = frame.chunks.filter((chunk) => chunk.seq > point.seq);
+    return chunks.length === 0 ? undefined : { ...frame, chunks };
+  }
+  const place = parseCursor(frame.cursor);
+  if (place.seq < point.seq) return undefined;
+  if (place.open === undefined || point.open === undefined) return frame;
+  if (place.open.turnId !== point.open.turnId) return frame;
+  if (place.open.epoch !== point.open.epoch) return place.open.epoch < point.open.epoch ? undefined : frame;
+  return place.open.n <= point.open.n ? undefined : frame;
+}

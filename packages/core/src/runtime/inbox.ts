@@ -1,0 +1,200 @@
+import type { QueueMode, ReasoningEffort } from "@parley/wire";
+import { ParleyError } from "../errors.js";
+import type { AdmitInput, AdmitOutcome, QueueState, TurnChoices } from "../log-store.js";
+import { chainHash, hashText } from "../messages/hash.js";
+import type { ConversationMessage } from "../messages/message.js";
+import type { MessageContentPart } from "../messages/part.js";
+import type { Coordinator } from "./coordinator.js";
+import type { Environment } from "./environment.js";
+
+/** What a client sends. */
+export interface SendInput {
+  /** An unknown id is created. Absent: one that follows from owner and message id. */
+  readonly conversationId?: string | undefined;
+  /** The client's own, for retries. Absent: a new one, so that a retry is a new message. */
+  readonly messageId?: string | undefined;
+  /** Text, or parts where a message holds more than text. */
+  readonly message: string | readonly MessageContentPart[];
+  readonly model?: string | undefined;
+  readonly reasoningEffort?: ReasoningEffort | undefined;
+  readonly instructions?: string | undefined;
+  /** While a turn runs: refuse with `turn_active` (the default), or wait in the queue. */
+  readonly ifBusy?: "reject" | "queue" | undefined;
+  /** How it waits. Default `steer`. */
+  readonly mode?: QueueMode | undefined;
+}
+
+/** The answer to a send. Whoever holds it knows that the message is durable. */
+export interface Receipt {
+  readonly conversationId: string;
+  readonly messageId: string;
+  readonly outcome: "started" | "queued";
+  /** The turn that the message opened, or joined. */
+  readonly turnId?: string;
+  /** True when the same message had been sent before. */
+  readonly repeated: boolean;
+  readonly queue?: QueueState;
+}
+
+const idPattern = /^[A-Za-z0-9._:-]{1,128}$/;
+const titleCharacters = 80;
+
+/** Refuses what cannot be an id. */
+export function checkId(name: string, id: string): string {
+  if (idPattern.test(id)) return id;
+  throw new ParleyError("invalid_request", `${name}: 1 to 128 of the characters A-Z a-z 0-9 . _ : -`);
+}
+
+/** The id of a conversation that a message opens without naming one: the same for every retry. */
+export function derivedConversationId(owner: string, messageId: string): string {
+  const first = chainHash(hashText(owner), messageId);
+  return `c.${first}${chainHash(first, messageId)}`;
+}
+
+/** The first line of a text, shortened. */
+export function titleFrom(text: string): string {
+  const line = text.trim().replace(/\s+/gu, " ");
+  const characters = Array.from(line.slice(0, titleCharacters * 4));
+  if (characters.length <= titleCharacters) return line;
+  return `${characters
+    .slice(0, titleCharacters - 1)
+    .join("")
+    .trimEnd()}…`;
+}
+
+/**
+ * Admits what clients send: one transaction that writes the receipt together with the user's row and the new
+ * turn, or with an entry in the queue. What was admitted is never lost; what was refused left no trace.
+ */
+export class Inbox {
+  readonly #env: Environment;
+  readonly #coordinator: Coordinator;
+  #admitting = 0;
+
+  constructor(env: Environment, coordinator: Coordinator) {
+    this.#env = env;
+    this.#coordinator = coordinator;
+  }
+
+  async send(owner: string, input: SendInput): Promise<Receipt> {
+    const { conversationId, admission } = this.prepare(owner, input);
+    const outcome = await this.#admit(owner, () =>
+      this.#env.root.forOwner(owner).admit({ ...admission, conversationId }),
+    );
+    return this.settle(owner, conversationId, admission.message.id, outcome);
+  }
+
+  /** Everything that can be refused before the store is asked. */
+  prepare(
+    owner: string,
+    input: SendInput,
+  ): { conversationId: string; admission: Omit<AdmitInput, "conversationId"> } {
+    const { clock, ids, identity, limits, models } = this.#env;
+    if (this.#coordinator.draining) throw new ParleyError("draining");
+    const messageId = input.messageId === undefined ? ids.next() : checkId("messageId", input.messageId);
+    const conversationId =
+      input.conversationId === undefined
+        ? derivedConversationId(owner, messageId)
+        : checkId("conversationId", input.conversationId);
+    const content = this.#content(input.message);
+    const choices: TurnChoices = {
+      ...(input.model === undefined ? {} : { model: models.resolve(input.model).name }),
+      ...(input.reasoningEffort === undefined ? {} : { reasoningEffort: input.reasoningEffort }),
+      ...(input.instructions === undefined ? {} : { instructions: input.instructions }),
+    };
+    const message: ConversationMessage = {
+      id: messageId,
+      conversationId,
+      role: "user",
+      createdAt: new Date(clock.now()),
+      content,
+    };
+    return {
+      conversationId,
+      admission: {
+        node: identity.node,
+        message,
+        bodyHash: hashText(JSON.stringify([content, choices])),
+        ifBusy: input.ifBusy ?? "reject",
+        mode: input.mode ?? "steer",
+        choices,
+        turnId: ids.next(),
+        queueLength: limits.queueLength,
+        title: titleFrom(typeof input.message === "string" ? input.message : textOfParts(content)),
+      },
+    };
+  }
+
+  /** Starts what an admission opened, and answers. */
+  settle(owner: string, conversationId: string, messageId: string, outcome: AdmitOutcome): Receipt {
+    const base = { conversationId, messageId };
+    if (outcome.kind === "known") {
+      const { outcome: before, turnId } = outcome;
+      return { ...base, outcome: before, repeated: true, ...(turnId === undefined ? {} : { turnId }) };
+    }
+    if (outcome.kind === "started") {
+      this.#coordinator.run(owner, conversationId, outcome.turn);
+      return { ...base, outcome: "started", turnId: outcome.turn.turnId, repeated: false };
+    }
+    this.#env.watchers.changed(owner);
+    this.#env.wake.notify([conversationId]);
+    return {
+      ...base,
+      outcome: "queued",
+      repeated: false,
+      queue: outcome.queue,
+      ...(outcome.turnId === undefined ? {} : { turnId: outcome.turnId }),
+    };
+  }
+
+  /** Room for one more turn: counted from before the transaction, so that a burst cannot slip through. */
+  async #admit<T>(owner: string, admit: () => Promise<T>): Promise<T> {
+    const { limits } = this.#env;
+    const running = this.#coordinator.size + this.#admitting;
+    if (running >= limits.runningTurns) {
+      throw new ParleyError(
+        "limit_exceeded",
+        `This node runs ${limits.runningTurns} turns already (runningTurns)`,
+      );
+    }
+    if (this.#coordinator.sizeOf(owner) >= limits.runningTurnsPerOwner) {
+      throw new ParleyError(
+        "limit_exceeded",
+        `${limits.runningTurnsPerOwner} turns of this owner run already (runningTurnsPerOwner)`,
+      );
+    }
+    this.#admitting += 1;
+    try {
+      return await admit();
+    } finally {
+      this.#admitting -= 1;
+    }
+  }
+
+  #content(message: SendInput["message"]): MessageContentPart[] {
+    const parts: MessageContentPart[] =
+      typeof message === "string" ? [{ type: "text", text: message }] : message.map((part) => ({ ...part }));
+    const empty = parts.every((part) => part.type === "text" && part.text.trim() === "");
+    if (empty) throw new ParleyError("invalid_request", "message: must not be empty");
+    const { messageBytes } = this.#env.limits;
+    const bytes = utf8Length(JSON.stringify(parts));
+    if (bytes > messageBytes) {
+      throw new ParleyError(
+        "too_large",
+        `message: ${bytes} bytes are more than the limit of ${messageBytes}`,
+        {
+          details: { bytes, limit: messageBytes },
+        },
+      );
+    }
+    return parts;
+  }
+}
+
+function textOfParts(parts: readonly MessageContentPart[]): string {
+  return parts.map((part) => (part.type === "text" ? part.text : "")).join(" ");
+}
+
+function utf8Length(text: string): number {
+  return text.length * 3 < 64_000 ? new TextEncoder().encode(text).length : new Blob([text]).size;
+}

@@ -1,0 +1,66 @@
+import type { ModelInfo, ModelsResponse } from "@parley/wire";
+import { ParleyError } from "../errors.js";
+import type { ProviderAdapter } from "../ports.js";
+
+/** A model that turns can be given to. */
+export interface ModelBinding {
+  /** As users name it: `credential/model`. */
+  readonly name: string;
+  readonly provider: ProviderAdapter;
+  /** The provider's name, which its opaque parts are keyed by. */
+  readonly providerName: string;
+  /** The model's name at the provider. */
+  readonly model: string;
+  readonly contextWindow: number;
+  readonly maxOutputTokens?: number;
+  /** Fields for every request to this model. */
+  readonly extraParams?: Record<string, unknown>;
+}
+
+/** The models of one runtime. The first one serves where nothing else is named. */
+export interface ModelCatalog {
+  /** `model_unavailable`, naming what there is, for an unknown name. */
+  resolve(name: string | undefined): ModelBinding;
+  list(): ModelsResponse;
+  /** Lowers a window that turned out to be smaller than declared. */
+  learnWindow(name: string, contextWindow: number): void;
+}
+
+export function createModelCatalog(
+  bindings: readonly ModelBinding[],
+  options: { readonly defaultModel?: string } = {},
+): ModelCatalog {
+  const byName = new Map(bindings.map((binding) => [binding.name, binding]));
+  const fallback = options.defaultModel ?? bindings[0]?.name;
+  return {
+    resolve(name) {
+      const wanted = name ?? fallback;
+      const binding = wanted === undefined ? undefined : byName.get(wanted);
+      if (binding !== undefined) return binding;
+      const known = [...byName.keys()].join(", ");
+      throw new ParleyError(
+        "model_unavailable",
+        wanted === undefined
+          ? "model: no model is configured"
+          : `model: "${wanted}" is not configured; there is ${known === "" ? "none" : known}`,
+      );
+    },
+    list() {
+      const modelInfo: Record<string, ModelInfo> = {};
+      for (const { name, contextWindow, maxOutputTokens } of byName.values()) {
+        modelInfo[name] = { contextWindow, ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }) };
+      }
+      return {
+        models: [...byName.keys()],
+        modelInfo,
+        ...(fallback === undefined ? {} : { defaultModel: fallback }),
+      };
+    },
+    learnWindow(name, contextWindow) {
+      const binding = byName.get(name);
+      if (binding !== undefined && contextWindow > 0 && contextWindow < binding.contextWindow) {
+        byName.set(name, { ...binding, contextWindow });
+      }
+    },
+  };
+}

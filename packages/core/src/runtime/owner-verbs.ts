@@ -1,0 +1,389 @@
+import type { ConversationDetail, LastResponse, ProviderCallInfo, StepId, TurnDetail } from "@parley/wire";
+import { ParleyError, toParleyError } from "../errors.js";
+import type { ConversationRecord, LogStore, OpenedTurn } from "../log-store.js";
+import { textOf } from "../messages/message.js";
+import type { ProviderCallRecord } from "../ports.js";
+import { wireUsage } from "../turn/run-step.js";
+import type { HandCompactions } from "./compact-by-hand.js";
+import type { Coordinator } from "./coordinator.js";
+import { formatCursor } from "./cursor.js";
+import type { Environment } from "./environment.js";
+import type { Follower } from "./follower.js";
+import { checkId, type Inbox } from "./inbox.js";
+import { chunksOf } from "./live-turn.js";
+import type { OwnerRuntime, QueueApi } from "./owner-runtime.js";
+import type { Recovery } from "./recovery.js";
+import { compactThreshold } from "./step-context.js";
+import type { Subscriptions } from "./subscribe.js";
+import { toMeta, toQueuePayload } from "./watchers.js";
+
+const defaultListLimit = 50;
+const mostListed = 200;
+
+/** The rooms of a runtime, and the owner who is asking. */
+export interface OwnerScope {
+  readonly env: Environment;
+  readonly owner: string;
+  readonly inbox: Inbox;
+  readonly coordinator: Coordinator;
+  readonly recovery: Recovery;
+  readonly subscriptions: Subscriptions;
+  readonly compactions: HandCompactions;
+  readonly following: Follower;
+}
+
+/** One owner's verbs. */
+export function createOwnerRuntime(scope: OwnerScope): OwnerRuntime {
+  const { env, owner, inbox, coordinator, subscriptions, compactions } = scope;
+  const store = env.root.forOwner(owner);
+  const changed = (conversationId: string) => {
+    env.watchers.changed(owner);
+    env.wake.notify([conversationId]);
+  };
+  const find = async (conversationId: string): Promise<ConversationRecord> => {
+    const record = await store.get(conversationId);
+    if (record === null) throw new ParleyError("conversation_not_found");
+    return record;
+  };
+  const stop = (conversationId: string) => stopTurn(scope, store, conversationId);
+
+  return {
+    send: (input) => inbox.send(owner, input),
+    queue: queueVerbs(scope, store, changed),
+    stop,
+    async close(conversationId) {
+      await find(conversationId);
+      const stopped = await stop(conversationId);
+      await store.set(conversationId, { closed: true });
+      changed(conversationId);
+      return stopped;
+    },
+    async open(conversationId) {
+      await store.set(conversationId, { closed: false });
+      env.watchers.changed(owner);
+      env.watchers.tell(owner, { type: "conversation.open", conversationId });
+      env.wake.notify([conversationId], "open");
+    },
+    async create({ id, ...settings }) {
+      if (settings.model !== undefined) env.models.resolve(settings.model);
+      const made = await store.create({
+        id: id === undefined ? env.ids.next() : checkId("id", id),
+        settings,
+      });
+      if (made.created) changed(made.conversation.id);
+      return { conversation: toMeta(made.conversation), created: made.created };
+    },
+    async list(query = {}) {
+      const limit = Math.min(mostListed, Math.max(1, query.limit ?? defaultListLimit));
+      const { conversations, next } = await store.list({
+        limit,
+        ...(query.q === undefined || query.q === "" ? {} : { q: query.q }),
+        ...(query.status === undefined ? {} : { status: query.status }),
+        ...(query.before === undefined ? {} : { before: query.before }),
+      });
+      return {
+        conversations: conversations.map(toMeta),
+        ...(next === undefined ? {} : { nextBefore: next }),
+      };
+    },
+    meta: async (conversationId) => detailOf(scope, await find(conversationId)),
+    async settings(conversationId) {
+      const record = await find(conversationId);
+      const { title, model, reasoningEffort, instructions, metadata } = record;
+      return {
+        title,
+        compactThreshold: compactThreshold(env, record, env.models.resolve(record.model)),
+        ...(model === undefined ? {} : { model }),
+        ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
+        ...(instructions === undefined ? {} : { instructions }),
+        ...(metadata === undefined ? {} : { metadata }),
+      };
+    },
+    async set(conversationId, change) {
+      if (typeof change.model === "string") env.models.resolve(change.model);
+      checkThreshold(change.compactThreshold);
+      const record = await store.set(conversationId, change);
+      changed(conversationId);
+      return toMeta(record);
+    },
+    async history({ conversationId, sinceSeq, beforeSeq, limit, open }) {
+      checkBounds({ sinceSeq, beforeSeq, limit });
+      return store.readChunks({
+        conversationId,
+        ...(sinceSeq === undefined ? {} : { sinceSeq }),
+        ...(beforeSeq === undefined ? {} : { beforeSeq }),
+        ...(limit === undefined ? {} : { limit }),
+        ...(open === undefined ? {} : { open }),
+      });
+    },
+    metrics: (conversationId) => store.metrics(conversationId),
+    turn: (conversationId, turnId) => turnDetail(store, conversationId, turnId),
+    last: (conversationId, options) => lastAnswer(scope, store, conversationId, options?.signal),
+    compact: (conversationId, request = {}) => compactions.compact(owner, store, conversationId, request),
+    previewCompaction: (conversationId, request = {}) => compactions.preview(store, conversationId, request),
+    async undoCompaction(conversationId) {
+      const record = await store.undoCompaction(conversationId);
+      changed(conversationId);
+      return toMeta(record);
+    },
+    fork: (input) => forkConversation(scope, store, input, changed),
+    async search({ q, limit = defaultListLimit }) {
+      if (q.trim() === "") throw new ParleyError("invalid_request", "q: what to search for");
+      return store.search({ q, limit: Math.min(mostListed, Math.max(1, limit)) });
+    },
+    async remove(conversationId, { cascade = false } = {}) {
+      await coordinator.interrupt(conversationId, undefined, { reason: "aborted" });
+      compactions.stop(conversationId);
+      const gone = await store.remove(conversationId, { cascade });
+      for (const id of gone) {
+        env.hub.end(id, new ParleyError("conversation_not_found", "The conversation was deleted"));
+        env.watchers.tell(owner, { type: "conversation.removed", conversationId: id });
+      }
+      env.watchers.changed(owner);
+      env.wake.notify(gone);
+      return gone;
+    },
+    subscribe: (conversationId, cursor) => subscriptions.subscribe(owner, conversationId, cursor),
+    attach: (conversationId, cursor, subscriber) =>
+      subscriptions.attach(owner, conversationId, cursor, subscriber),
+    events: (conversationId, turnId) => subscriptions.events(owner, conversationId, turnId),
+    watch: (listener) => env.watchers.watch(owner, listener),
+  };
+}
+
+function queueVerbs(scope: OwnerScope, store: LogStore, changed: (id: string) => void): QueueApi {
+  const { env, owner, inbox, coordinator } = scope;
+  return {
+    list: async (conversationId) => toQueuePayload(await store.queue(conversationId, { op: "list" })),
+    add: (input) => inbox.send(owner, { ...input, ifBusy: "queue" }),
+    async edit(conversationId, messageId, change) {
+      const { text, mode, model, reasoningEffort, before } = change;
+      if (text !== undefined && text.trim() === "") {
+        throw new ParleyError("invalid_request", "text: must not be empty; remove the message instead");
+      }
+      if (typeof model === "string") env.models.resolve(model);
+      const queue = await store.queue(conversationId, {
+        op: "edit",
+        id: messageId,
+        ...(text === undefined ? {} : { text }),
+        ...(mode === undefined ? {} : { mode }),
+        ...(model === undefined ? {} : { model }),
+        ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
+        ...(before === undefined ? {} : { before }),
+      });
+      changed(conversationId);
+      return toQueuePayload(queue);
+    },
+    async remove(conversationId, messageId) {
+      const queue = await store.queue(conversationId, { op: "remove", id: messageId });
+      changed(conversationId);
+      return toQueuePayload(queue);
+    },
+    async resume(conversationId) {
+      if (coordinator.draining) throw new ParleyError("draining");
+      const { started, ...queue } = await store.queue(conversationId, {
+        op: "resume",
+        node: env.identity.node,
+        turnId: env.ids.next(),
+      });
+      changed(conversationId);
+      if (started !== undefined) coordinator.run(owner, conversationId, started);
+      return { queue: toQueuePayload(queue), ...(started === undefined ? {} : { turnId: started.turnId }) };
+    },
+  };
+}
+
+/** Marks the turn, and sees to it that someone obeys: at once here, or by taking it over from a silent node. */
+async function stopTurn(
+  scope: OwnerScope,
+  store: LogStore,
+  conversationId: string,
+): Promise<{ abortedTurn: boolean }> {
+  const { env, owner, coordinator, compactions, recovery } = scope;
+  const lease = await store.requestStop(conversationId);
+  if (lease === null) {
+    if ((await store.get(conversationId)) === null) throw new ParleyError("conversation_not_found");
+    return { abortedTurn: false };
+  }
+  if (compactions.stop(conversationId)) return { abortedTurn: lease.purpose === "turn" };
+  if (coordinator.active(conversationId)?.turnId === lease.turnId) {
+    void coordinator.interrupt(conversationId, lease.turnId, { reason: "aborted" });
+    return { abortedTurn: true };
+  }
+  env.wake.notify([conversationId], "stop");
+  env.clock.after(env.lease.stopMs, () => {
+    recovery
+      .seize(owner, lease)
+      .catch((error: unknown) =>
+        env.hooks.onError?.(toParleyError(error), { where: "stop", conversationId }),
+      );
+  });
+  return { abortedTurn: lease.purpose === "turn" };
+}
+
+function detailOf(scope: OwnerScope, record: ConversationRecord): ConversationDetail {
+  const { env, coordinator } = scope;
+  const live = coordinator.active(record.id);
+  const { active, metadata, contextSize } = record;
+  let contextWindow: number | undefined;
+  try {
+    contextWindow = env.models.resolve(record.model).contextWindow;
+  } catch {
+    // A model that is gone from the configuration leaves the window unknown.
+  }
+  const open =
+    live === undefined
+      ? active?.purpose === "turn"
+        ? { turnId: active.turnId, epoch: active.fence, n: -1 }
+        : undefined
+      : { turnId: live.turnId, epoch: live.epoch, n: live.committedN };
+  return {
+    ...toMeta(record),
+    queue: toQueuePayload({ entries: record.queue, paused: record.queuePaused }),
+    cursor: formatCursor(live?.committedSeq ?? record.lastSeq, open),
+    ...(metadata === undefined ? {} : { metadata: metadata as NonNullable<ConversationDetail["metadata"]> }),
+    ...(contextSize === undefined ? {} : { contextSize }),
+    ...(contextWindow === undefined ? {} : { contextWindow }),
+    ...(active?.purpose === "turn"
+      ? {
+          activeTurn: {
+            turnId: active.turnId,
+            startedAt: active.startedAt,
+            ...(active.model === undefined ? {} : { model: active.model }),
+          },
+        }
+      : {}),
+  };
+}
+
+async function turnDetail(store: LogStore, conversationId: string, turnId: string): Promise<TurnDetail> {
+  const found = await store.readTurn(conversationId, turnId);
+  if (found === null) throw new ParleyError("conversation_not_found", "No such turn in this conversation");
+  const { turn, entries } = found;
+  return {
+    conversationId,
+    turnId,
+    status: turn.status,
+    startedAt: turn.startedAt,
+    chunks: chunksOf(entries),
+    providerCalls: turn.providerCalls.map(toCallInfo),
+    ...(turn.reason === undefined ? {} : { reason: turn.reason }),
+    ...(turn.choices.model === undefined ? {} : { model: turn.choices.model }),
+    ...(turn.sealedAt === undefined ? {} : { sealedAt: turn.sealedAt }),
+    ...(turn.metrics === undefined ? {} : { metrics: turn.metrics }),
+  };
+}
+
+function toCallInfo(record: ProviderCallRecord): ProviderCallInfo {
+  const { id, createdAt, metadata, usage, manifest, stepId, raw, ttftMs, decodeMs, genTotalMs } = record;
+  return {
+    id,
+    stepId: (stepId ?? "") as StepId,
+    model: metadata.model,
+    provider: metadata.provider,
+    startedAt: createdAt.getTime(),
+    ...(usage === undefined ? {} : { usage: wireUsage(usage) }),
+    ...(ttftMs === undefined ? {} : { ttftMs }),
+    ...(decodeMs === undefined ? {} : { decodeMs }),
+    ...(genTotalMs === undefined ? {} : { genTotalMs }),
+    ...(manifest === undefined ? {} : { manifest }),
+    ...(raw === undefined ? {} : { raw }),
+  };
+}
+
+async function lastAnswer(
+  scope: OwnerScope,
+  store: LogStore,
+  conversationId: string,
+  signal: AbortSignal | undefined,
+): Promise<LastResponse> {
+  const { owner, subscriptions } = scope;
+  const record = await store.get(conversationId);
+  if (record === null) throw new ParleyError("conversation_not_found");
+  if (record.active?.purpose === "turn") {
+    const events = subscriptions.events(owner, conversationId, record.active.turnId);
+    const onAbort = () => void events.return();
+    signal?.addEventListener("abort", onAbort, { once: true });
+    try {
+      for await (const _ of events) signal?.throwIfAborted();
+    } finally {
+      signal?.removeEventListener("abort", onAbort);
+    }
+  }
+  let before: number | undefined;
+  do {
+    const page = await store.readNewest({
+      conversationId,
+      limit: 50,
+      ...(before === undefined ? {} : { before }),
+    });
+    for (const { message, turnId } of page.entries) {
+      const text = textOf(message);
+      if (message.role !== "assistant" || text === "") continue;
+      const turn = turnId === undefined ? null : await store.readTurn(conversationId, turnId);
+      const reason = turn?.turn.reason;
+      return {
+        conversationId,
+        text,
+        ...(turnId === undefined ? {} : { turnId }),
+        ...(reason === undefined ? {} : { reason }),
+      };
+    }
+    before = page.before;
+  } while (before !== undefined);
+  return { conversationId, text: "" };
+}
+
+async function forkConversation(
+  scope: OwnerScope,
+  store: LogStore,
+  input: Parameters<OwnerRuntime["fork"]>[0],
+  changed: (conversationId: string) => void,
+): ReturnType<OwnerRuntime["fork"]> {
+  const { env, owner, inbox, coordinator } = scope;
+  const newId = input.id === undefined ? env.ids.next() : checkId("id", input.id);
+  if (!Number.isInteger(input.atSeq) || input.atSeq < 0) {
+    throw new ParleyError("invalid_request", "atSeq: the last seq of a sealed turn, or 0");
+  }
+  const admit =
+    input.message === undefined
+      ? undefined
+      : inbox.prepare(owner, {
+          conversationId: newId,
+          message: input.message,
+          messageId: input.messageId,
+          model: input.model,
+          reasoningEffort: input.reasoningEffort,
+        }).admission;
+  const forked = await store.fork({
+    conversationId: input.conversationId,
+    atSeq: input.atSeq,
+    newId,
+    ...(admit === undefined ? {} : { admit }),
+  });
+  changed(newId);
+  const turn: OpenedTurn | undefined = forked.turn;
+  if (turn !== undefined) coordinator.run(owner, newId, turn);
+  return {
+    conversation: toMeta(forked.conversation),
+    ...(turn === undefined ? {} : { turnId: turn.turnId }),
+  };
+}
+
+function checkThreshold(threshold: number | null | undefined): void {
+  if (threshold === null || threshold === undefined) return;
+  if (!Number.isInteger(threshold) || threshold < 0) {
+    throw new ParleyError(
+      "invalid_request",
+      "compactThreshold: tokens, a whole number; 0 compacts only by hand",
+    );
+  }
+}
+
+function checkBounds(bounds: { readonly [name: string]: number | undefined }): void {
+  for (const [name, value] of Object.entries(bounds)) {
+    if (value !== undefined && (!Number.isInteger(value) || value < 0)) {
+      throw new ParleyError("invalid_request", `${name}: a whole number of at least 0`);
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import { ParleyError } from "../errors.js";
+import type { PreviousCall } from "../history/history-builder.js";
+import type { ConversationRecord, LogStore } from "../log-store.js";
+import type { ConversationMessage } from "../messages/message.js";
+import { toProviderMessages } from "../messages/provider-messages.js";
+import type { ProviderMessage, ProviderToolDefinition } from "../ports.js";
+import type { StepContext } from "../turn/turn.js";
+import type { Environment } from "./environment.js";
+import type { ModelBinding } from "./models.js";
+
+/** Tokens kept free for the answer where the model does not say how much it may write. */
+const answerReserve = 4_096;
+
+/** The tokens that a request to the model may take. */
+export function requestBudget(binding: ModelBinding): number {
+  const reserve = Math.min(binding.maxOutputTokens ?? answerReserve, Math.floor(binding.contextWindow / 4));
+  return Math.max(1, binding.contextWindow - reserve);
+}
+
+/** The tokens at which a conversation is compacted on its own; 0 for never. */
+export function compactThreshold(
+  env: Environment,
+  record: ConversationRecord,
+  binding: ModelBinding,
+): number {
+  return record.compactThreshold ?? Math.floor(binding.contextWindow * env.compactAt);
+}
+
+/** Everything that decides what a turn shows its model. */
+export interface ContextRequest {
+  readonly env: Environment;
+  readonly store: LogStore;
+  readonly record: ConversationRecord;
+  readonly binding: ModelBinding;
+  readonly instructions: string | undefined;
+  readonly tools: readonly ProviderToolDefinition[];
+  readonly userMessages: readonly ConversationMessage[];
+  readonly turnMessages: readonly ConversationMessage[];
+  readonly previous: PreviousCall | undefined;
+}
+
+/** One step's window: instructions, then as much of the log as fits, then the turn itself. */
+export async function buildStepContext(
+  request: ContextRequest,
+): Promise<StepContext & { readonly truncated: boolean; readonly estimatedTokens: number }> {
+  const { env, record, binding, instructions } = request;
+  const built = await env.history.buildHistory({
+    conversation: {
+      id: record.id,
+      createdAt: new Date(record.createdAt),
+      updatedAt: new Date(record.lastActivityAt),
+    },
+    store: request.store,
+    newUserMessages: [...request.userMessages],
+    turnMessages: request.turnMessages,
+    budget: { maxTokens: requestBudget(binding) },
+    model: binding.name,
+    tokens: env.tokens,
+    contextWindow: binding.contextWindow,
+    tools: request.tools,
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(request.previous === undefined ? {} : { previous: request.previous }),
+  });
+  const messages: ProviderMessage[] = toProviderMessages(built.messages);
+  if (instructions !== undefined && instructions !== "") {
+    messages.unshift({ role: "system", content: [{ type: "text", text: instructions }] });
+  }
+  if (built.manifest === undefined) throw new ParleyError("internal");
+  return {
+    messages,
+    manifest: built.manifest,
+    truncated: built.truncated,
+    estimatedTokens: built.manifest.estimatedTokens,
+  };
+}

@@ -1,0 +1,175 @@
+import type {
+  ConversationMeta,
+  QueuePayload,
+  WsConversationCompacted,
+  WsConversationOpen,
+  WsConversationStatusChanged,
+  WsConversationUpdated,
+} from "@parley/wire";
+import type { Clock } from "../clock.js";
+import type { ConversationRecord, LogStoreRoot, QueueState } from "../log-store.js";
+import { textOf } from "../messages/message.js";
+
+/** What someone who watches an owner's conversations hears. */
+export type WatchEvent =
+  | WsConversationStatusChanged
+  | WsConversationUpdated
+  | WsConversationOpen
+  | WsConversationCompacted
+  | { readonly type: "conversation.removed"; readonly conversationId: string }
+  | { readonly type: "queue.changed"; readonly conversationId: string; readonly queue: QueuePayload };
+
+interface Feed {
+  readonly listeners: Set<(event: WatchEvent) => void>;
+  /** What was last told of each conversation: only differences are told. */
+  readonly told: Map<string, { status: string; queue: string }>;
+  since: number | undefined;
+  reading: Promise<void> | undefined;
+  again: boolean;
+}
+
+/**
+ * Tells watchers what changes in their owner's conversations. There is one source, the store's feed of changes,
+ * read after every change made here and in the pace of the polls for changes made elsewhere; so a watcher hears
+ * the same, in the same order, whichever node did it.
+ */
+export class Watchers {
+  readonly #root: LogStoreRoot;
+  readonly #feeds = new Map<string, Feed>();
+  readonly #onError: (error: unknown) => void;
+  #stopPolling: () => void = () => {};
+
+  constructor(root: LogStoreRoot, onError: (error: unknown) => void) {
+    this.#root = root;
+    this.#onError = onError;
+  }
+
+  /** Looks for changes of other nodes every `ms`; 0 never. */
+  poll(clock: Clock, ms: number): void {
+    if (ms <= 0) return;
+    const tick = () => {
+      for (const owner of this.#feeds.keys()) this.changed(owner);
+      this.#stopPolling = clock.after(ms, tick);
+    };
+    this.#stopPolling = clock.after(ms, tick);
+  }
+
+  close(): void {
+    this.#stopPolling();
+    this.#feeds.clear();
+  }
+
+  /** Resolves when every later change will be told; read the list after that. Returns a function that stops. */
+  async watch(owner: string, listener: (event: WatchEvent) => void): Promise<() => void> {
+    let feed = this.#feeds.get(owner);
+    if (feed === undefined) {
+      feed = { listeners: new Set(), told: new Map(), since: undefined, reading: undefined, again: false };
+      this.#feeds.set(owner, feed);
+    }
+    const { listeners } = feed;
+    listeners.add(listener);
+    if (feed.since === undefined) {
+      this.changed(owner);
+      await feed.reading;
+    }
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0 && this.#feeds.get(owner)?.listeners === listeners) this.#feeds.delete(owner);
+    };
+  }
+
+  /** Says something that is not a state, such as "show this conversation". */
+  tell(owner: string, event: WatchEvent): void {
+    for (const listener of this.#feeds.get(owner)?.listeners ?? []) listener(event);
+  }
+
+  /** The same to the watchers of every owner whose conversation it is: for news from other nodes. */
+  async tellOwners(conversationId: string, event: WatchEvent): Promise<void> {
+    for (const owner of this.#feeds.keys()) {
+      if ((await this.#root.forOwner(owner).get(conversationId)) !== null) this.tell(owner, event);
+    }
+  }
+
+  /** A conversation of this owner has changed: reads the feed, once for however many calls. */
+  changed(owner: string): void {
+    const feed = this.#feeds.get(owner);
+    if (feed === undefined) return;
+    if (feed.reading !== undefined) {
+      feed.again = true;
+      return;
+    }
+    feed.reading = this.#read(owner, feed)
+      .catch(this.#onError)
+      .finally(() => {
+        feed.reading = undefined;
+        if (feed.again) {
+          feed.again = false;
+          this.changed(owner);
+        }
+      });
+  }
+
+  async #read(owner: string, feed: Feed): Promise<void> {
+    const store = this.#root.forOwner(owner);
+    if (feed.since === undefined) {
+      const { last } = await store.changed({ limit: 1 });
+      feed.since = last;
+      return;
+    }
+    for (;;) {
+      const { conversations, last } = await store.changed({ since: feed.since, limit: 100 });
+      feed.since = last;
+      for (const record of conversations) this.#tellChange(feed, record);
+      if (conversations.length < 100) return;
+    }
+  }
+
+  #tellChange(feed: Feed, record: ConversationRecord): void {
+    if (record.archiveOf !== undefined) return;
+    const conversationId = record.id;
+    const before = feed.told.get(conversationId);
+    const queue = toQueuePayload({ entries: record.queue, paused: record.queuePaused });
+    const queueText = JSON.stringify(queue);
+    feed.told.set(conversationId, { status: record.status, queue: queueText });
+    const tell = (event: WatchEvent) => {
+      for (const listener of feed.listeners) listener(event);
+    };
+    if (before?.status !== record.status) {
+      tell({ type: "conversation.statusChanged", conversationId, status: record.status });
+    }
+    if (before?.queue !== queueText) tell({ type: "queue.changed", conversationId, queue });
+    tell({ type: "conversation.updated", conversationId, meta: toMeta(record) });
+  }
+}
+
+/** What a list shows of a conversation. */
+export function toMeta(record: ConversationRecord): ConversationMeta {
+  const { id, createdAt, lastActivityAt, title, status, compactedFrom, model, reasoningEffort } = record;
+  return {
+    id,
+    createdAt,
+    lastActivityAt,
+    title,
+    status,
+    ...(compactedFrom === undefined ? {} : { compactedFrom }),
+    ...(model === undefined ? {} : { model }),
+    ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
+    ...(record.parentId === undefined ? {} : { parentId: record.parentId }),
+    ...(record.parentSeq === undefined ? {} : { forkedAtSeq: record.parentSeq }),
+  };
+}
+
+/** The queue as clients see it. */
+export function toQueuePayload(queue: QueueState): QueuePayload {
+  return {
+    messages: queue.entries.map(({ id, message, mode, queuedAt, choices }) => ({
+      id,
+      text: textOf(message),
+      queuedAt,
+      mode,
+      ...(choices.model === undefined ? {} : { model: choices.model }),
+      ...(choices.reasoningEffort === undefined ? {} : { reasoningEffort: choices.reasoningEffort }),
+    })),
+    ...(queue.paused ? { paused: true } : {}),
+  };
+}
