@@ -235,6 +235,21 @@ describe("messages of other writers", () => {
     ]);
   });
 
+  it("reads a merged call without arguments as a call with none", () => {
+    const bare = {
+      type: "tool-invocation",
+      toolCallId: "x",
+      toolName: "now",
+      result: "noon",
+      state: "result",
+    };
+    const [assistant, tool] = fromCanonical(stored(parts(bare)));
+    expect(assistant?.content).toEqual([
+      { type: "tool-call", name: "now", arguments: {}, argumentsText: "{}", toolCallId: "x" },
+    ]);
+    expect(tool?.content).toMatchObject([{ type: "tool-result", toolCallId: "x", resultText: "noon" }]);
+  });
+
   it("keeps calls that were made together together, and what was said after their results behind them", () => {
     const content = parts(merged("x"), merged("y"), { type: "text", text: "Both done." }, merged("z"));
     expect(shapeOf(fromCanonical(stored(content)))).toEqual([
