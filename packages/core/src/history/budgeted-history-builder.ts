@@ -12,7 +12,7 @@ import type {
 } from "./history-builder.js";
 import { buildManifest, windowStart } from "./manifest.js";
 import { createMessageMeter, measureInstructions, measureTools, type TextCounter } from "./message-tokens.js";
-import { canReadNewest, readNewestFirst } from "./read-newest-first.js";
+import { canReadNewest, readPages } from "./read-pages.js";
 import { createWindowSelector, type WindowSelector } from "./select-window.js";
 
 export interface BudgetedHistoryBuilderOptions {
@@ -98,8 +98,8 @@ function fixedPart<Value extends { readonly length: number }, Part>(
 async function offerHistory(req: HistoryBuildRequest, selector: WindowSelector): Promise<number | undefined> {
   const { store, conversation } = req;
   if (canReadNewest(store)) {
-    for await (const entry of readNewestFirst(store, conversation.id)) {
-      if (selector.offer(entry) === "full") return undefined;
+    for await (const page of readPages(store, conversation.id)) {
+      for (const entry of page) if (selector.offer(entry) === "full") return undefined;
     }
     return 0;
   }

@@ -3,7 +3,7 @@ import { repairHistory } from "../messages/repair.js";
 import type { ConversationStore, HistoryEntry } from "../ports.js";
 import { createCoveredRanges } from "./covered-ranges.js";
 import type { HistoryBuilder, HistoryBuildRequest, HistoryBuildResult } from "./history-builder.js";
-import { canReadNewest, readNewestFirst } from "./read-newest-first.js";
+import { canReadNewest, readPages } from "./read-pages.js";
 import { createTurnGrouper, type TurnGroup } from "./turn-grouper.js";
 
 export interface RecentNTurnsHistoryBuilderOptions {
@@ -63,7 +63,7 @@ async function* newestFirst(
   conversationId: string,
 ): AsyncGenerator<HistoryEntry, void, undefined> {
   if (canReadNewest(store)) {
-    yield* readNewestFirst(store, conversationId);
+    for await (const page of readPages(store, conversationId)) yield* page;
     return;
   }
   const messages: ConversationMessage[] = await store.listMessages(conversationId, { ascending: true });

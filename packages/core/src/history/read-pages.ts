@@ -10,11 +10,11 @@ export function canReadNewest(store: ConversationStore): store is ConversationSt
   return "readNewest" in store && typeof store.readNewest === "function";
 }
 
-/** A conversation's entries, newest first, in pages that are read only when they are reached. */
-export async function* readNewestFirst(
+/** A conversation's entries, newest first, page by page. A page is read only when it is asked for. */
+export async function* readPages(
   store: NewestFirstReader,
   conversationId: ConversationId,
-): AsyncGenerator<HistoryEntry, void, undefined> {
+): AsyncGenerator<readonly HistoryEntry[], void, undefined> {
   let limit = firstPage;
   let before: number | undefined;
   do {
@@ -23,7 +23,7 @@ export async function* readNewestFirst(
       limit,
       ...(before === undefined ? {} : { before }),
     });
-    yield* page.entries;
+    yield page.entries;
     before = page.before;
     limit = Math.min(limit * 2, largestPage);
   } while (before !== undefined);
