@@ -1,13 +1,13 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
-import { randomBytes, randomInt } from "node:crypto";
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { chownSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import type { PostgresBinaries } from "./postgres-binaries.js";
-import { postgresUser } from "./postgres-user.js";
+import { makeCluster } from "./postgres-cluster.js";
+import { postgresUser, serverEnvironment } from "./postgres-user.js";
 import { makeTemporaryFolder } from "./temporary-folder.js";
 
 /** A private server with a cluster of its own: whoever started it may kill it and start it again. */
@@ -31,8 +31,6 @@ type ServerProcess = ChildProcessByStdio<null, null, Readable>;
 
 /** The system hands out higher ports by itself: a server that restarts could find its own taken. */
 const ports = { from: 20_000, below: 32_768 };
-const password = randomBytes(16).toString("hex");
-const user = "parley";
 
 const settingsForTests: PostgresSettings = {
   listen_addresses: "127.0.0.1",
@@ -56,6 +54,7 @@ export async function startPostgres(
   let port = 0;
   let running: ServerProcess | undefined;
   let killed = false;
+  let access = "";
 
   const start = async (): Promise<void> => {
     running = await startServer(binaries, folder.path, data, port, { ...settingsForTests, ...settings });
@@ -70,7 +69,7 @@ export async function startPostgres(
   };
 
   try {
-    await initialiseCluster(binaries, folder.path, data);
+    access = await makeCluster(binaries, data);
     // A port that was free a moment ago may be taken by now.
     for (let attempt = 1; !running; attempt++) {
       port = await freePort();
@@ -83,7 +82,7 @@ export async function startPostgres(
     throw error;
   }
   return {
-    url: `postgresql://${user}:${password}@127.0.0.1:${port}/postgres`,
+    url: `postgresql://${access}@127.0.0.1:${port}/postgres`,
     name: binaries.name,
     major: binaries.major,
     kill: () => end("SIGKILL"),
@@ -100,35 +99,6 @@ export async function startPostgres(
   };
 }
 
-async function initialiseCluster(binaries: PostgresBinaries, folder: string, data: string): Promise<void> {
-  const owner = postgresUser();
-  const secret = join(folder, "password");
-  writeFileSync(secret, password, { mode: 0o600 });
-  if (owner) chownSync(secret, owner.uid, owner.gid);
-  const args = [
-    "-D",
-    data,
-    "-U",
-    user,
-    "--auth=password",
-    `--pwfile=${secret}`,
-    "--encoding=UTF8",
-    "--locale=C",
-    "--no-sync",
-  ];
-  const child = spawn(join(binaries.bin, "initdb"), args, {
-    ...owner,
-    cwd: folder,
-    env: serverEnvironment(folder),
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding("utf8").on("data", (text: string) => (output += text));
-  const [code] = await once(child, "close");
-  if (code !== 0) throw new Error(`initdb of ${binaries.name} failed:\n${output}`);
-}
-
 /** Resolves when the server accepts connections; rejects with its own words when it ends before that. */
 async function startServer(
   binaries: PostgresBinaries,
@@ -141,7 +111,7 @@ async function startServer(
   const child = spawn(join(binaries.bin, "postgres"), ["-D", data, "-p", String(port), ...options], {
     ...postgresUser(),
     cwd: folder,
-    env: serverEnvironment(folder),
+    env: serverEnvironment,
     stdio: ["ignore", "ignore", "pipe"],
   });
   let words = "";
@@ -163,10 +133,6 @@ async function endServer(child: ServerProcess, signal: "SIGINT" | "SIGKILL"): Pr
   const closed = once(child, "close");
   child.kill(signal);
   await closed;
-}
-
-function serverEnvironment(folder: string): NodeJS.ProcessEnv {
-  return { PATH: process.env.PATH, HOME: folder, LC_ALL: "C", TZ: "UTC" };
 }
 
 async function freePort(): Promise<number> {

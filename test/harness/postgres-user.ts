@@ -5,3 +5,6 @@ export type UserIds = { readonly uid: number; readonly gid: number };
 export function postgresUser(): UserIds | undefined {
   return process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined;
 }
+
+/** What PostgreSQL's programs see of the environment: no language, time zone or PG* variable of the person who tests. */
+export const serverEnvironment: NodeJS.ProcessEnv = { PATH: process.env.PATH, LC_ALL: "C", TZ: "UTC" };
