@@ -1,5 +1,6 @@
 // Measures the contestants of one case: each in a process of its own, the server in another, rounds interleaved.
 import { fork } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { median, ratios } from "./summarise.mjs";
 
@@ -24,8 +25,7 @@ export async function measureCase(scenario, benchCase, { quick, log }) {
       for (const runner of [...live.slice(first), ...live.slice(0, first)]) await measureRound(runner);
     }
   } finally {
-    for (const runner of runners) runner.child?.kill();
-    server?.child.kill();
+    await Promise.all([...runners, server].map((each) => each?.child && dismiss(each.child)));
   }
   const results = runners.map(({ child: _, ...result }) => ({ ...result, median: median(result.samples) }));
   return {
@@ -71,6 +71,16 @@ async function measureRound(runner) {
   runner.failed = failed;
   runner.child.kill();
   runner.child = undefined;
+}
+
+/** Lets a child end by itself, which also writes its profile under `--cpu-prof`. */
+async function dismiss(child) {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, "exit");
+  const timer = setTimeout(() => child.kill("SIGKILL"), 5_000);
+  if (child.connected) child.disconnect();
+  await ended;
+  clearTimeout(timer);
 }
 
 /** The next message of a child; rejects when it ends or stays silent instead. */
