@@ -12,6 +12,7 @@ export {
 export { type ConversationStoreFixture, conversationStoreContract } from "./conversation-store-contract.js";
 export { checkEventOrder, type EventOrderOptions } from "./event-order.js";
 export { type Gate, gate } from "./gate.js";
+export { type LogStoreCase, type LogStoreFixture, logStoreContract } from "./log-store-contract.js";
 export { createMemoryDatabase, type MemoryDatabase } from "./memory-log/database.js";
 export {
   createMemoryLogStore,

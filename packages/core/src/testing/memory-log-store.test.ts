@@ -3,6 +3,7 @@ import type { LogStoreRoot } from "../log-store.js";
 import type { ConversationMessage } from "../messages/message.js";
 import { conversationStoreContract } from "./conversation-store-contract.js";
 import { gate } from "./gate.js";
+import { logStoreContract } from "./log-store-contract.js";
 import { createMemoryDatabase } from "./memory-log/database.js";
 import { createMemoryLogStore, type StoreFault } from "./memory-log-store.js";
 
@@ -48,6 +49,24 @@ describe("the memory store as a store for the engine", () => {
     return { store, tick: () => clock.advance(1) };
   });
   for (const { name, run } of cases) it(name, run);
+});
+
+describe("the memory store as the runtime's store", () => {
+  const clock = handClock();
+  const database = createMemoryDatabase(clock);
+  const cases = logStoreContract(() => ({
+    root: createMemoryLogStore({ clock, database }),
+    second: createMemoryLogStore({ clock, database }),
+    advance: clock.advance,
+  }));
+  for (const { name, run } of cases) it(name, run);
+
+  it("leaves nothing behind when all cases are through", async () => {
+    expect(
+      [...database.logs.values()].map(({ owner }) => owner).filter((owner) => !owner.startsWith("stranger")),
+    ).toEqual([]);
+    expect(database.leased.size).toBe(0);
+  });
 });
 
 describe("faults of the memory store", () => {

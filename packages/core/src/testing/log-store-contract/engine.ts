@@ -1,0 +1,131 @@
+import type { ConversationTurn } from "../../ports.js";
+import { check, checkEqual } from "../contract-case.js";
+import {
+  message,
+  providerCall,
+  refused,
+  type TopicCase,
+  textsOf,
+  turnMetrics,
+  uniqueId,
+} from "./scenario.js";
+
+/** The engine's eight methods and the runtime's look at the same conversations. */
+export const engineCases: readonly TopicCase[] = [
+  {
+    name: "what an engine appends is sealed at once and read as chunks, pages and forks",
+    async run(s) {
+      const { id } = await s.store.createConversation({ id: uniqueId(), title: "Plans", metadata: { n: 1 } });
+      const messages = [message(id, { text: "a" }), message(id, { role: "assistant", text: "b" })];
+      await s.store.appendMessages(messages);
+      const record = await s.store.get(id);
+      checkEqual(
+        [record?.title, record?.metadata, record?.lastSeq, record?.sealedSeq],
+        ["Plans", { n: 1 }, 2, 2],
+        "the record",
+      );
+      const { chunks } = await s.store.readChunks({ conversationId: id });
+      checkEqual(
+        chunks.map(({ seq, turnId }) => [seq, turnId]),
+        [
+          [1, undefined],
+          [2, undefined],
+        ],
+        "the chunks",
+      );
+      const { conversation } = await s.store.fork({ conversationId: id, atSeq: 2, newId: uniqueId() });
+      checkEqual(await s.texts(conversation.id), ["a", "b"], "a fork's log");
+      await s.store.appendMessages(await s.store.listMessages(conversation.id));
+      checkEqual((await s.store.get(conversation.id))?.lastSeq, 2, "inherited messages appended again");
+      await s.turn(id, "c");
+      checkEqual(await s.texts(id), ["a", "b", "c", "Answer to c"], "the log after a turn");
+    },
+  },
+  {
+    name: "nobody appends beside a running turn",
+    async run(s) {
+      const turn = await s.start();
+      const id = turn.conversationId;
+      await refused(s.store.appendMessages([message(id)]), "turn_active", "messages");
+      const appended: ConversationTurn = {
+        id: uniqueId(),
+        conversationId: id,
+        createdAt: new Date(1_700_000_000_000),
+        userMessages: [],
+        assistantMessages: [],
+        providerCalls: [],
+      };
+      await refused(s.store.appendTurn(appended), "turn_active", "a turn");
+      await s.seal(turn);
+      await s.store.appendMessages([message(id, { text: "After" })]);
+      checkEqual(await s.texts(id), ["Hello", "After"], "the log");
+    },
+  },
+  {
+    name: "an engine reads the runtime's turns, inherited ones too",
+    async run(s) {
+      const turn = await s.start();
+      const id = turn.conversationId;
+      const answer = message(id, { role: "assistant", text: "Answer" });
+      const calls = [providerCall()];
+      const metrics = turnMetrics(turn.turnId, { contextSize: 5 });
+      await s.seal(turn, [answer], { metrics, providerCalls: calls });
+      await s.start(id);
+      const [read, ...others] = await s.store.listTurns(id);
+      check(read !== undefined && others.length === 0, "the sealed turn alone");
+      checkEqual(
+        [read.id, read.conversationId, read.createdAt],
+        [turn.turnId, id, new Date(turn.startedAt)],
+        "it",
+      );
+      checkEqual(
+        read.userMessages,
+        turn.entries.map((entry) => entry.message),
+        "its questions",
+      );
+      checkEqual([read.assistantMessages, read.toolMessages ?? []], [[answer], []], "its answers");
+      checkEqual(read.providerCalls, calls, "its calls");
+      const { usage, contextSize, reason, durationMs } = read.metadata ?? {};
+      checkEqual([usage, contextSize, reason, durationMs], [metrics.usage, 5, "stop", 33], "its metadata");
+      const { conversation } = await s.store.fork({ conversationId: id, atSeq: 2, newId: uniqueId() });
+      checkEqual(
+        (await s.store.listTurns(conversation.id)).map((each) => each.id),
+        [turn.turnId],
+        "in a fork",
+      );
+    },
+  },
+  {
+    name: "a turn that an engine appended can be read with its messages",
+    async run(s) {
+      const { id } = await s.store.createConversation({ id: uniqueId() });
+      const question = message(id, { text: "q" });
+      const answer = message(id, { role: "assistant", text: "a" });
+      await s.store.appendMessages([question, answer]);
+      const call = providerCall();
+      const turnId = uniqueId();
+      const createdAt = new Date(1_700_000_000_000);
+      await s.store.appendTurn({
+        id: turnId,
+        conversationId: id,
+        createdAt,
+        userMessages: [question],
+        assistantMessages: [answer],
+        providerCalls: [call],
+        metadata: { reason: "stop" },
+      });
+      const read = await s.store.readTurn(id, turnId);
+      checkEqual(
+        [read?.turn.status, read?.turn.reason, read?.turn.firstSeq, read?.turn.lastSeq],
+        ["sealed", "stop", 1, 2],
+        "the turn",
+      );
+      checkEqual(
+        [read?.turn.providerCalls, textsOf(read?.entries ?? [])],
+        [[call], ["q", "a"]],
+        "what it has",
+      );
+      checkEqual(await s.store.lastCall(id), call, "the newest call");
+    },
+  },
+];
