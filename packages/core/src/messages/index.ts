@@ -58,6 +58,15 @@ export {
   repairHistory,
 } from "./repair.js";
 export { stableValue } from "./stable-value.js";
+export { countTextTokens } from "./text-tokens.js";
+export type { ModelCalibration, PublishedFactor, TokenObservation } from "./token-calibration.js";
+export {
+  createTokenCounter,
+  TokenCounter,
+  type TokenCounterSnapshot,
+  type TokenEstimator,
+} from "./token-counter.js";
+export { estimateTranscriptTokens, type TranscriptSize, utf8Length } from "./transcript-tokens.js";
 export {
   type ChunkPlace,
   fromChatMessage,
