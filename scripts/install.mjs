@@ -125,7 +125,7 @@ async function npmCi(folder) {
   const code = await run(npm.file, [...npm.args, ...args], {
     cwd: folder,
     shell: npm.shell,
-    env: { ...npmEnvironment(), npm_config_cache: writableCache() },
+    env: npmEnvironment(),
   }).finally(() => clearInterval(alive));
   if (code !== 0) {
     throw new SetupError(
@@ -147,11 +147,13 @@ export function npmCommand() {
 
 /**
  * The environment for calling npm from within an npm script: `npm start` hands its own settings down as npm_*
- * variables, and the folder that it was called in must not become the folder of the inner call.
+ * variables, and the folder that it was called in must not become the folder of the inner call. Its cache is one that
+ * can be written.
  */
 export function npmEnvironment() {
   const ofTheOuterCall = /^npm_(package_|lifecycle_|config_(local_prefix|workspace|include_workspace_root))/;
-  return Object.fromEntries(Object.entries(process.env).filter(([key]) => !ofTheOuterCall.test(key)));
+  const kept = Object.entries(process.env).filter(([key]) => !ofTheOuterCall.test(key));
+  return { ...Object.fromEntries(kept), npm_config_cache: writableCache() };
 }
 
 /** npm's cache, or a folder of our own where the home is missing or read-only. */
