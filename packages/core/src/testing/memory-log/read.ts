@@ -20,10 +20,9 @@ export function readChunks(
   const last = Math.min(query.open === true ? log.lastSeq : log.sealedSeq, (query.beforeSeq ?? Infinity) - 1);
   const limit = query.limit ?? Number.MAX_SAFE_INTEGER;
   const chunks: StoredChunk[] = [];
-  // The window may begin or end inside a message, so the newest row is looked for past the window's end.
-  for (const row of rowsBackwards(log)) {
+  for (const row of rowsBackwards(log, last)) {
     if (row.lastSeq <= since || chunks.length >= limit) break;
-    if (row.firstSeq > last) continue;
+    // The window may begin or end inside a message.
     for (const chunk of toStoredChunks(row.message, row).reverse()) {
       if (chunk.seq > since && chunk.seq <= last && chunks.length < limit) chunks.push(chunk);
     }
@@ -41,8 +40,9 @@ export function readNewest(
   const log = findLog(db, owner, query.conversationId);
   const entries: HistoryEntry[] = [];
   if (log === undefined || !(query.limit > 0)) return { entries };
-  for (const row of rowsBackwards(log, (query.before ?? Number.MAX_SAFE_INTEGER) - 1)) {
-    if (isUndone(log, row)) continue;
+  const before = query.before ?? Number.MAX_SAFE_INTEGER;
+  for (const row of rowsBackwards(log, before - 1)) {
+    if (row.lastSeq >= before || isUndone(log, row)) continue;
     const oldest = entries.at(-1)?.firstSeq;
     if (entries.length >= query.limit && oldest !== undefined) return { entries, before: oldest };
     entries.push(entryOf(row, log.id));

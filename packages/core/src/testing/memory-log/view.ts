@@ -1,13 +1,13 @@
 import type { ConversationId, TurnId } from "../../messages/message.js";
 import type { Log, Row, Turn } from "./database.js";
 
-/** How many rows, from the oldest on, end at or before `seq`. */
+/** How many rows, from the oldest on, begin at or before `seq`. */
 function countThrough(rows: readonly Row[], seq: number): number {
   let low = 0;
   let high = rows.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((rows[middle]?.lastSeq ?? seq) <= seq) low = middle + 1;
+    if ((rows[middle]?.firstSeq ?? seq) <= seq) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -30,7 +30,7 @@ function* stretches(log: Log): Generator<Stretch> {
   }
 }
 
-/** Whole rows from the newest that ends at or before `through` backwards, through all ancestors. */
+/** Rows from the newest that begins at or before `through` backwards, through all ancestors. */
 export function* rowsBackwards(log: Log, through = Number.MAX_SAFE_INTEGER): Generator<Row> {
   for (const stretch of stretches(log)) {
     const { rows } = stretch.log;
