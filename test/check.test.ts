@@ -41,7 +41,7 @@ function expectFailure(name: string, ...words: string[]): void {
   expect(code).toBe(1);
 }
 
-describe("npm run check", { timeout: 60_000 }, () => {
+describe("npm run check", { timeout: 120_000 }, () => {
   it("names its checks, and refuses a name that it does not know", () => {
     const { code, output } = check("--list");
     expect(code).toBe(0);
