@@ -1,0 +1,101 @@
+import { constants } from "node:fs";
+import { open, readdir, realpath } from "node:fs/promises";
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
+
+export interface FilesOptions {
+  /** The folder that may be read. */
+  readonly root: string;
+  /** The most bytes that are read of one file; the rest is said to be left out. Default 200,000. */
+  readonly maxBytes?: number;
+  /** The most names that are listed of one folder. Default 500. */
+  readonly maxEntries?: number;
+}
+
+/** A folder and the two things that may be done below it. */
+export interface Root {
+  list(path: string, signal: AbortSignal): Promise<string>;
+  /** Undefined for what is not text. */
+  read(path: string, signal: AbortSignal): Promise<string | undefined>;
+}
+
+export function openRoot(options: FilesOptions): Root {
+  const { maxBytes = 200_000, maxEntries = 500 } = options;
+  const root = resolve(options.root);
+
+  /**
+   * The real place of a path, checked twice: as it is written, and after all links are followed. The second
+   * check is what counts; the first gives the clearer message.
+   */
+  const locate = async (path: string): Promise<string> => {
+    if (path.includes("\0")) throw new Error("A path has no NUL characters");
+    if (isAbsolute(path) || leaves(relative(root, resolve(root, path)))) throw new Error(outside(path));
+    const realRoot = await realpath(root).catch(() => {
+      throw new Error("The shared folder does not exist");
+    });
+    const real = await realpath(join(realRoot, path)).catch(() => {
+      throw new Error(`${path} does not exist`);
+    });
+    if (leaves(relative(realRoot, real))) throw new Error(outside(path));
+    return real;
+  };
+
+  return {
+    async list(path, signal) {
+      const entries = await readdir(await locate(path), { withFileTypes: true }).catch((error: unknown) => {
+        throw new Error(
+          codeOf(error) === "ENOTDIR" ? `${path} is a file, not a folder` : messageOf(path, error),
+        );
+      });
+      signal.throwIfAborted();
+      const names = entries
+        .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
+        .sort((a, b) => (a < b ? -1 : 1));
+      if (names.length === 0) return "The folder is empty.";
+      if (names.length <= maxEntries) return names.join("\n");
+      return `${names.slice(0, maxEntries).join("\n")}\n[${names.length - maxEntries} more are left out]`;
+    },
+    async read(path, signal) {
+      const real = await locate(path);
+      // Not blocking on a pipe, and not following a link that was put there since the check.
+      const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+      const file = await open(real, flags).catch((error: unknown) => {
+        throw new Error(messageOf(path, error));
+      });
+      try {
+        const stat = await file.stat();
+        if (stat.isDirectory()) throw new Error(`${path} is a folder, not a file`);
+        if (!stat.isFile()) throw new Error(`${path} is not a regular file`);
+        const buffer = Buffer.alloc(Math.min(stat.size, maxBytes));
+        const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
+        signal.throwIfAborted();
+        const bytes = buffer.subarray(0, bytesRead);
+        if (bytes.includes(0)) return undefined;
+        const text = new TextDecoder().decode(bytes, { stream: stat.size > bytesRead });
+        return stat.size > bytesRead ? `${text}\n[${stat.size - bytesRead} more bytes are left out]` : text;
+      } finally {
+        await file.close();
+      }
+    },
+  };
+}
+
+function leaves(path: string): boolean {
+  return path === ".." || path.startsWith(`..${sep}`) || isAbsolute(path);
+}
+
+function outside(path: string): string {
+  return `${path} lies outside the shared folder`;
+}
+
+function codeOf(error: unknown): unknown {
+  return typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
+}
+
+/** Says what is wrong without naming the folder's place on this machine. */
+function messageOf(path: string, error: unknown): string {
+  const code = codeOf(error);
+  if (code === "ENOENT") return `${path} does not exist`;
+  if (code === "EACCES" || code === "EPERM") return `${path} may not be read`;
+  if (code === "ELOOP") return outside(path);
+  return `${path} cannot be read (${typeof code === "string" ? code : "unknown reason"})`;
+}

@@ -1,0 +1,29 @@
+import type { Tool } from "@parley/core/turn";
+
+/** Tells the model what time it is: in UTC, and in a time zone if one is asked for. */
+export function timeTool(options: { readonly now?: () => Date } = {}): Tool<{ timeZone?: string }> {
+  const now = options.now ?? (() => new Date());
+  return {
+    name: "current_time",
+    description:
+      "Tells the current date and time, in UTC or in a given IANA time zone such as Europe/Berlin.",
+    recovery: "retry",
+    schema: {
+      type: "object",
+      properties: { timeZone: { type: "string", description: "An IANA time zone. Default UTC." } },
+      additionalProperties: false,
+    },
+    execute({ timeZone = "UTC" }) {
+      const at = now();
+      return { iso: at.toISOString(), timeZone, local: localTime(at, timeZone) };
+    },
+  };
+}
+
+function localTime(at: Date, timeZone: string): string {
+  try {
+    return new Intl.DateTimeFormat("en-GB", { timeZone, dateStyle: "full", timeStyle: "long" }).format(at);
+  } catch {
+    throw new Error(`"${timeZone}" is not an IANA time zone; use a name such as UTC or America/New_York`);
+  }
+}
