@@ -146,13 +146,12 @@ export function npmCommand() {
 }
 
 /**
- * The environment for calling npm from within an npm script: `npm start` hands its own settings down as npm_*
- * variables, and the folder that it was called in must not become the folder of the inner call. Its cache is one that
- * can be written.
+ * The environment for calling npm from within an npm script. A choice of workspaces made for the outer command comes
+ * down as variables, and would make the inner one fail or pack something else. The cache is one that can be written.
  */
 export function npmEnvironment() {
-  const ofTheOuterCall = /^npm_(package_|lifecycle_|config_(local_prefix|workspace|include_workspace_root))/;
-  const kept = Object.entries(process.env).filter(([key]) => !ofTheOuterCall.test(key));
+  const choiceOfWorkspaces = /^npm_config_(workspaces?|include_workspace_root)$/;
+  const kept = Object.entries(process.env).filter(([key]) => !choiceOfWorkspaces.test(key));
   return { ...Object.fromEntries(kept), npm_config_cache: writableCache() };
 }
 
