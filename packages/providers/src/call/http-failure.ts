@@ -3,13 +3,19 @@ import { type ErrorCategory, HttpError, SseLimitError } from "@parley/http";
 
 /** What a provider's own error payload says, where there is one. */
 export interface ProviderFailure {
-  readonly code: ErrorCode;
+  /** Absent where the payload has words for people only: then the status decides. */
+  readonly code?: ErrorCode | undefined;
   /** The provider's words, for people. */
   readonly message?: string | undefined;
   readonly retryable?: boolean;
+  /** The provider's own code, for programs that know it. */
+  readonly reason?: string | undefined;
 }
 
-/** Reads a failed response's body; undefined where it says nothing more than its status. */
+/**
+ * Reads an error payload: of a failed response, or (with status 0) one that came inside a stream. Undefined
+ * where it says nothing more than its status.
+ */
 export type ReadFailure = (body: unknown, status: number) => ProviderFailure | undefined;
 
 const codes: Record<ErrorCategory, ErrorCode> = {
@@ -34,22 +40,56 @@ const longestMessage = 500;
  */
 export function toProviderError(error: unknown, provider: string, readFailure: ReadFailure): ParleyError {
   if (isParleyError(error)) return error;
-  if (error instanceof SseLimitError) {
+  if (SseLimitError.isInstance(error)) {
     return new ParleyError("provider_rejected", `${provider}: ${error.message}`, { cause: error });
   }
   if (!HttpError.isInstance(error)) {
     return new ParleyError("internal", undefined, { cause: error });
   }
   const said = error.body === undefined ? undefined : readFailure(parseJson(error.body), error.status);
-  const retryAfterMs = error.fallback?.retryAfterMs;
-  const code = said?.code ?? codeOf(error);
-  const retryable = said?.retryable ?? (said === undefined ? error.retryable : undefined);
-  const text = said?.message ?? error.message;
-  return new ParleyError(code, `${provider}: ${clip(text)}`, {
+  const retryable = said?.retryable ?? (said?.code === undefined ? error.retryable : undefined);
+  const requestId = error.headers?.["x-request-id"] ?? error.headers?.["request-id"];
+  return failureError(provider, said ?? {}, {
     cause: error,
-    ...(retryable === undefined ? {} : { retryable }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(error.status === 0 ? {} : { details: { status: error.status } }),
+    code: codeOf(error),
+    message: error.message,
+    retryable,
+    retryAfterMs: error.fallback?.retryAfterMs,
+    details: {
+      ...(error.status === 0 ? {} : { status: error.status }),
+      ...(requestId === undefined ? {} : { requestId }),
+    },
+  });
+}
+
+/** A failure that a provider reported inside its stream, after it had answered 200. */
+export function toStreamError(payload: unknown, provider: string, readFailure: ReadFailure): ParleyError {
+  const said = readFailure(payload, 0) ?? {};
+  return failureError(provider, said, {
+    code: "provider_rejected",
+    message: "the provider reported a failure inside its stream",
+    retryable: said.retryable,
+  });
+}
+
+function failureError(
+  provider: string,
+  said: ProviderFailure,
+  known: {
+    cause?: unknown;
+    code: ErrorCode;
+    message: string;
+    retryable: boolean | undefined;
+    retryAfterMs?: number | undefined;
+    details?: Record<string, unknown>;
+  },
+): ParleyError {
+  const details = { ...known.details, ...(said.reason === undefined ? {} : { reason: said.reason }) };
+  return new ParleyError(said.code ?? known.code, `${provider}: ${clip(said.message ?? known.message)}`, {
+    cause: known.cause,
+    ...(known.retryable === undefined ? {} : { retryable: known.retryable }),
+    ...(known.retryAfterMs === undefined ? {} : { retryAfterMs: known.retryAfterMs }),
+    ...(Object.keys(details).length === 0 ? {} : { details }),
   });
 }
 

@@ -1,36 +1,57 @@
 import { ParleyError } from "@parley/core/errors";
 import { createProviderStream, type ProviderStreamWriter } from "@parley/core/messages";
 import type { ProviderStream, ProviderStreamEvent } from "@parley/core/ports";
-import { consumeSse, type HttpClient, type HttpRequestOptions } from "@parley/http";
+import {
+  createSseParser,
+  type HttpClient,
+  HttpError,
+  type HttpRequestOptions,
+  type HttpResponse,
+} from "@parley/http";
 import { type ReadFailure, toProviderError } from "./http-failure.js";
 
 /** What a provider's stream becomes: made anew for every attempt, fed with its parsed events. */
 export interface StreamFold<VendorEvent> {
   /** The events that follow from one more of the provider's. Ends with a `done` or an `error`. */
   push(event: VendorEvent): readonly ProviderStreamEvent[];
-  /** After the last byte: what is still to be said, or an error when the provider had not finished. */
-  end(): readonly ProviderStreamEvent[];
+  /**
+   * After the last event: what is still to be said. Nothing (or an `error`) when the provider had not finished.
+   * `marked` is true where the stream ended with `[DONE]`.
+   */
+  end(ending: { readonly marked: boolean }): readonly ProviderStreamEvent[];
+  /** True once the answer is whole even if the connection breaks now; `end` is asked then. */
+  readonly complete?: boolean;
 }
 
+type CallRequest = Omit<HttpRequestOptions, "signal">;
+
+/** One call to a provider, in its own terms. */
 export interface StreamCall<VendorEvent> {
   readonly provider: string;
   readonly http: HttpClient;
   /** `signal` is set by the call. */
-  readonly request: Omit<HttpRequestOptions, "signal">;
+  readonly request: CallRequest;
   readonly createFold: () => StreamFold<VendorEvent>;
   readonly readFailure: ReadFailure;
   readonly signal: AbortSignal | undefined;
+  /** The events that an answer in one piece of JSON stands for, from a server that does not stream. */
+  readonly eventsOfBody?: (body: unknown) => readonly VendorEvent[];
+  /** Another request for the same call where this failure can be avoided that way. Asked at most once. */
+  readonly recover?: (error: ParleyError) => CallRequest | undefined;
   /** How often a call that failed inside its stream, before anything was visible, is made again. Default 2. */
-  readonly streamRetries?: number;
+  readonly streamRetries?: number | undefined;
   /** Waits before such a repetition. */
-  readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly wait?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
 }
 
 const firstRetryMs = 500;
+/** How long a server may keep a connection open behind its last event before it is closed from here. */
+const closingMs = 1_000;
 
 /**
  * One call to a provider that answers with server-sent events. The HTTP layer repeats what failed before the
  * answer began; a failure inside the answer is repeated here, and only while nothing of it has been seen.
+ * While the reader is behind, nothing more is read from the socket.
  */
 export function streamCall<VendorEvent>(call: StreamCall<VendorEvent>): ProviderStream {
   return createProviderStream((writer) => produce(call, writer), { signal: call.signal });
@@ -41,64 +62,164 @@ async function produce<VendorEvent>(
   writer: ProviderStreamWriter,
 ): Promise<void> {
   const retries = call.streamRetries ?? 2;
-  for (let attempt = 0; ; attempt += 1) {
-    const outcome = await attemptOnce(call, writer);
-    if (outcome === undefined) return;
-    const again = outcome.error.retryable && !outcome.visible && attempt < retries && !writer.signal.aborted;
-    if (!again) {
-      writer.write({ type: "error", error: outcome.error });
+  let request = call.request;
+  let recovered = false;
+  for (let retry = 0; ; ) {
+    const attempt = new Attempt(call, writer);
+    const error = await attempt.run(request);
+    if (error === undefined) return;
+    const other = recovered || attempt.visible || writer.signal.aborted ? undefined : call.recover?.(error);
+    if (other !== undefined) {
+      recovered = true;
+      request = other;
+      continue;
+    }
+    // What failed before the answer began was already repeated as often as the HTTP client may.
+    const again = attempt.answered && !attempt.visible && error.retryable && retry < retries;
+    if (!again || writer.signal.aborted) {
+      writer.write({ type: "error", error });
       return;
     }
-    await (call.wait ?? pause)(outcome.error.retryAfterMs ?? firstRetryMs * 2 ** attempt, writer.signal);
+    await (call.wait ?? pause)(error.retryAfterMs ?? firstRetryMs * 2 ** retry, writer.signal);
+    retry += 1;
   }
 }
 
-/** Undefined when the call ended well, else why it failed and whether anything of it had been seen. */
-async function attemptOnce<VendorEvent>(
-  call: StreamCall<VendorEvent>,
-  writer: ProviderStreamWriter,
-): Promise<{ error: ParleyError; visible: boolean } | undefined> {
-  const fold = call.createFold();
-  let visible = false;
-  let ended = false;
-  let failure: ParleyError | undefined;
-  let waiting: Promise<void> | undefined;
-  const take = (events: readonly ProviderStreamEvent[]) => {
-    for (const event of events) {
-      if (ended) return;
-      if (event.type === "error") {
-        failure = event.error;
-        ended = true;
-        return;
+/** One request and the reading of its answer. */
+class Attempt<VendorEvent> {
+  /** Whether the answer began. */
+  answered = false;
+  /** Whether anything of it has been seen. */
+  visible = false;
+  readonly #call: StreamCall<VendorEvent>;
+  readonly #writer: ProviderStreamWriter;
+  readonly #fold: StreamFold<VendorEvent>;
+  #ended = false;
+  #failure: ParleyError | undefined;
+  #waiting: Promise<void> | undefined;
+  /** What went wrong on this side, as opposed to on the line. */
+  #thrown: unknown;
+
+  constructor(call: StreamCall<VendorEvent>, writer: ProviderStreamWriter) {
+    this.#call = call;
+    this.#writer = writer;
+    this.#fold = call.createFold();
+  }
+
+  /** Undefined when the call ended well, else why it failed. */
+  async run(request: CallRequest): Promise<ParleyError | undefined> {
+    const { provider } = this.#call;
+    try {
+      const response = await this.#call.http.requestRaw({ ...request, signal: this.#writer.signal });
+      this.answered = true;
+      if (this.#call.eventsOfBody !== undefined && isJson(response)) {
+        const body = parseEvent(provider, await response.text());
+        for (const event of this.#call.eventsOfBody(body)) this.#take(this.#fold.push(event));
+        this.#end(true);
+      } else {
+        await this.#readEvents(response);
+        this.#end(false);
       }
-      if (event.type === "done") ended = true;
-      else if (event.type !== "usage") visible = true;
-      waiting = writer.write(event) ?? waiting;
+      if (!this.#ended) {
+        this.#failure = new ParleyError("network", `${provider}: the stream ended before its last event`);
+      }
+    } catch (error) {
+      this.#fail(error);
     }
-  };
-  try {
-    const response = await call.http.requestRaw({ ...call.request, signal: writer.signal });
-    const source = {
-      body: response.body === undefined ? null : response.body,
-      ...(response.cancel === undefined ? {} : { cancel: () => response.cancel?.() }),
-    };
-    await consumeSse(response.consume === undefined ? source : response, {
+    return this.#failure;
+  }
+
+  async #readEvents(response: HttpResponse): Promise<void> {
+    let closing: ReturnType<typeof setTimeout> | undefined;
+    const parser = createSseParser({
       onEvent: ({ data }) => {
-        if (ended || data === "[DONE]") return;
-        take(fold.push(parseEvent(call.provider, data) as VendorEvent));
+        if (this.#ended) return;
+        if (data === "[DONE]") this.#end(true);
+        else this.#take(this.#fold.push(parseEvent(this.#call.provider, data) as VendorEvent));
       },
     });
-    if (waiting !== undefined) await waiting;
-    if (!ended) take(fold.end());
-    if (!ended)
-      failure = new ParleyError("network", `${call.provider}: the stream ended before its last event`);
-  } catch (error) {
-    if (ended && failure === undefined) return undefined;
-    failure ??= writer.signal.aborted
-      ? new ParleyError("canceled", undefined, { cause: error })
-      : toProviderError(error, call.provider, call.readFailure);
+    try {
+      await readChunks(response, (chunk) => {
+        try {
+          parser.push(chunk);
+        } catch (error) {
+          this.#thrown = error;
+          throw error;
+        }
+        if (this.#ended) {
+          // The end of the body usually comes with its last event, and then the connection can be used again.
+          closing ??= setTimeout(() => response.cancel?.(), closingMs);
+          return undefined;
+        }
+        const waiting = this.#waiting;
+        this.#waiting = undefined;
+        return waiting;
+      });
+    } finally {
+      clearTimeout(closing);
+    }
   }
-  return failure === undefined ? undefined : { error: failure, visible };
+
+  #take(events: readonly ProviderStreamEvent[]): void {
+    for (const event of events) {
+      if (this.#ended) return;
+      if (event.type === "error") {
+        this.#failure = event.error;
+        this.#ended = true;
+        return;
+      }
+      if (event.type === "done") this.#ended = true;
+      else if (event.type !== "usage") this.visible = true;
+      this.#waiting = this.#writer.write(event) ?? this.#waiting;
+    }
+  }
+
+  #end(marked: boolean): void {
+    if (!this.#ended) this.#take(this.#fold.end({ marked }));
+  }
+
+  #fail(error: unknown): void {
+    if (this.#ended) return;
+    const { provider, readFailure } = this.#call;
+    if (this.#writer.signal.aborted) {
+      this.#failure = new ParleyError("canceled", undefined, { cause: error });
+      return;
+    }
+    if (error !== this.#thrown && this.#fold.complete === true) {
+      this.#end(false);
+      if (this.#ended) return;
+    }
+    // A client that somebody else wrote throws what its platform throws when a body breaks.
+    const onTheLine = this.answered && error !== this.#thrown && !HttpError.isInstance(error);
+    this.#failure =
+      onTheLine && error instanceof TypeError
+        ? new ParleyError("network", `${provider}: the connection broke`, { cause: error })
+        : toProviderError(error, provider, readFailure);
+  }
+}
+
+async function readChunks(
+  response: HttpResponse,
+  onChunk: (chunk: Uint8Array) => void | Promise<void>,
+): Promise<void> {
+  if (response.consume !== undefined) return response.consume(onChunk);
+  const reader = response.body?.getReader();
+  if (reader === undefined) return;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const held = onChunk(value);
+      if (held !== undefined) await held;
+    }
+  } catch (error) {
+    reader.cancel(error).catch(() => {});
+    throw error;
+  }
+}
+
+function isJson(response: HttpResponse): boolean {
+  return /^\s*application\/(?:[\w.-]+\+)?json\b/i.test(response.headers.get("content-type") ?? "");
 }
 
 function parseEvent(provider: string, data: string): unknown {

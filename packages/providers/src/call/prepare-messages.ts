@@ -1,0 +1,110 @@
+import {
+  type ConversationMessage,
+  hashText,
+  type MessageContentPart,
+  type MessageOrigin,
+  type MessageRole,
+  messageOrigin,
+  normalizeMessages,
+  repairHistory,
+} from "@parley/core/messages";
+import type { ProviderMessage } from "@parley/core/ports";
+
+/** A message that can be lowered without further checks of its shape. */
+export interface PreparedMessage {
+  readonly role: MessageRole;
+  readonly content: readonly MessageContentPart[];
+  readonly origin?: MessageOrigin;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** What an API takes as the id of a call. */
+export interface CallIdRule {
+  /** Ids that do not match are replaced. */
+  readonly pattern: RegExp;
+  readonly maxLength: number;
+}
+
+/** The ids that every API known so far takes. */
+export const commonCallIds: CallIdRule = { pattern: /^[a-zA-Z0-9_-]+$/, maxLength: 64 };
+
+/**
+ * Any messages as ones that an API can be given: every part in Parley's own form, exactly one result per call
+ * right behind it and in call order, no other results, and call ids that are valid and come once. Histories
+ * that were repaired before pass unchanged. An id that has to be replaced is replaced by the same one every time,
+ * and what follows a message never changes what became of it, so a prefix stays a prefix.
+ */
+export function prepareMessages(
+  messages: readonly ProviderMessage[],
+  rule: CallIdRule = commonCallIds,
+): PreparedMessage[] {
+  return uniqueCallIds(repairHistory(toConversation(messages)).messages.map(toPrepared), rule);
+}
+
+/** As `prepareMessages`, but results whose calls are elsewhere (with the provider) stay. */
+export function normalizeOnly(messages: readonly ProviderMessage[]): PreparedMessage[] {
+  return normalizeMessages(toConversation(messages)).map(toPrepared);
+}
+
+const anyDate = new Date(0);
+
+function toConversation(messages: readonly ProviderMessage[]): ConversationMessage[] {
+  return messages.map(({ role, content, origin, metadata }, index) => ({
+    id: `m${index}`,
+    conversationId: "",
+    role,
+    createdAt: anyDate,
+    content: content as MessageContentPart[],
+    metadata: origin === undefined ? { ...metadata } : { ...metadata, origin },
+  }));
+}
+
+function toPrepared(message: ConversationMessage): PreparedMessage {
+  const origin = messageOrigin(message);
+  return {
+    role: message.role,
+    content: message.content,
+    ...(origin === undefined ? {} : { origin }),
+    ...(message.metadata === undefined ? {} : { metadata: message.metadata }),
+  };
+}
+
+/** Providers reuse ids such as `call_0` in every step, which others refuse in one request. */
+function uniqueCallIds(messages: readonly PreparedMessage[], rule: CallIdRule): PreparedMessage[] {
+  const used = new Set<string>();
+  // Results stand right behind their calls, in call order, so one queue pairs them whatever their ids are.
+  let open: string[] = [];
+  return messages.map((message) => {
+    if (message.role === "assistant") open = [];
+    let changed = false;
+    const content = message.content.map((part) => {
+      if (part.type === "tool-call") {
+        const id = uniqueId(validId(part.toolCallId ?? "", rule), used, rule.maxLength);
+        open.push(id);
+        if (id === part.toolCallId) return part;
+        changed = true;
+        return { ...part, toolCallId: id };
+      }
+      if (part.type !== "tool-result") return part;
+      const id = open.shift();
+      if (id === undefined || id === part.toolCallId) return part;
+      changed = true;
+      return { ...part, toolCallId: id };
+    });
+    return changed ? { ...message, content } : message;
+  });
+}
+
+function validId(id: string, rule: CallIdRule): string {
+  return id.length <= rule.maxLength && rule.pattern.test(id) ? id : `call_${hashText(id)}`;
+}
+
+function uniqueId(id: string, used: Set<string>, maxLength: number): string {
+  let candidate = id;
+  for (let n = 2; used.has(candidate); n += 1) {
+    const suffix = `_${n}`;
+    candidate = id.slice(0, maxLength - suffix.length) + suffix;
+  }
+  used.add(candidate);
+  return candidate;
+}
