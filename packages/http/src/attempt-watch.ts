@@ -27,7 +27,8 @@ export class AttemptWatch {
   readonly #makeInterruption: MakeInterruption;
   readonly #deadlineAt: number;
   readonly #stallMs: number;
-  readonly #controller = new AbortController();
+  #controller: AbortController | undefined;
+  #abortListener: ((reason: unknown) => void) | undefined;
   #attemptDueAt = Number.POSITIVE_INFINITY;
   #waitingSince: number | undefined;
   #timer: unknown;
@@ -57,9 +58,19 @@ export class AttemptWatch {
     this.#arm();
   }
 
-  /** Aborted when the attempt is interrupted. */
+  /** Aborted when the attempt is interrupted. Made on first use. */
   get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#failure !== undefined) this.#controller.abort(this.#failure);
+    }
     return this.#controller.signal;
+  }
+
+  /** Sets the one listener that is told when the attempt is interrupted, at once if it was. */
+  onAbort(listener: (reason: unknown) => void): void {
+    if (this.#failure === undefined) this.#abortListener = listener;
+    else listener(this.#failure);
   }
 
   /** The error that interrupted the attempt, if one did. */
@@ -131,7 +142,7 @@ export class AttemptWatch {
   abandon(): void {
     if (this.#released) return;
     this.release();
-    this.#controller.abort();
+    this.#abort(undefined);
   }
 
   /** The caller's signal aborted. */
@@ -146,7 +157,13 @@ export class AttemptWatch {
     const interrupt = this.#interrupt;
     this.release();
     interrupt?.(failure);
-    this.#controller.abort(failure);
+    this.#abort(failure);
+  }
+
+  #abort(reason: unknown): void {
+    this.#controller?.abort(reason);
+    this.#abortListener?.(reason);
+    this.#abortListener = undefined;
   }
 
   #arm(): void {

@@ -1,14 +1,16 @@
 import type { Interruption } from "./attempt-watch.js";
-import type { EncodedBody } from "./encode-body.js";
+import type { ComposedRequest } from "./compose-request.js";
 import { HttpError, type HttpErrorDetails, TimeoutError } from "./errors.js";
+import type { HttpClientConfig } from "./http-client-config.js";
 import type { RateLimitFeedback } from "./rate-limit-feedback.js";
+import { createRequestId } from "./request-id.js";
 import type { CorrelationInfo, HttpRequestOptions } from "./request-options.js";
 import type { EffectiveResilience } from "./resilience.js";
 
 /** One logical request under way: what all its attempts have in common. */
 export class Call {
-  readonly request: HttpRequestOptions;
-  readonly correlation: CorrelationInfo;
+  /** The request as the caller gave it. */
+  readonly options: HttpRequestOptions;
   readonly profile: EffectiveResilience;
   /** Monotonic. */
   readonly startedAt: number;
@@ -21,22 +23,38 @@ export class Call {
   rateLimitFeedback: RateLimitFeedback | undefined;
   /** Where the last attempt went. */
   url: string | undefined;
-  /** The body, where one encoding serves all attempts. */
-  encoded: EncodedBody | undefined;
+  /** What is sent, where one composition serves all attempts. */
+  composed: ComposedRequest | undefined;
   /** Whether the body can be sent again. */
   replayable = true;
+  readonly #config: HttpClientConfig;
+  #request: (HttpRequestOptions & { correlation: CorrelationInfo }) | undefined;
 
   constructor(
-    request: HttpRequestOptions,
-    correlation: CorrelationInfo,
+    options: HttpRequestOptions,
+    config: HttpClientConfig,
     profile: EffectiveResilience,
     startedAt: number,
   ) {
-    this.request = request;
-    this.correlation = correlation;
+    this.options = options;
+    this.#config = config;
     this.profile = profile;
     this.startedAt = startedAt;
     this.deadlineAt = startedAt + profile.overallTimeoutMs;
+  }
+
+  /**
+   * The request with its correlation and agent context filled in. Made on first use: a request that succeeds
+   * unobserved needs neither.
+   */
+  get request(): HttpRequestOptions & { correlation: CorrelationInfo } {
+    if (this.#request === undefined) {
+      const { correlation: given, agentContext = this.#config.defaultAgentContext } = this.options;
+      const requestId = given?.requestId ?? (this.#config.createRequestId ?? createRequestId)();
+      this.#request = { ...this.options, correlation: { ...given, requestId } };
+      if (agentContext !== undefined) this.#request.agentContext = agentContext;
+    }
+    return this.#request;
   }
 
   /** An error of this request. */
@@ -65,11 +83,11 @@ export class Call {
   #message(what: string): string {
     // The host alone: a path or a query may hold a key.
     const host = this.url !== undefined && URL.canParse(this.url) ? ` (${new URL(this.url).host})` : "";
-    return `${this.request.operation}${host}: ${what}`;
+    return `${this.options.operation}${host}: ${what}`;
   }
 
   #context(): Pick<HttpErrorDetails, "correlation" | "agentContext"> {
-    const { agentContext } = this.request;
-    return { correlation: this.correlation, ...(agentContext === undefined ? {} : { agentContext }) };
+    const { correlation, agentContext } = this.request;
+    return { correlation, ...(agentContext === undefined ? {} : { agentContext }) };
   }
 }

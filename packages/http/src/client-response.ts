@@ -14,6 +14,11 @@ type ResponseHead = Omit<TransportResponse, "body" | "consume" | "cancel">;
 
 const decoder = new TextDecoder();
 
+/** Bytes as UTF-8, without a byte order mark, as `Response.text` reads them. */
+export function decodeText(bytes: Uint8Array): string {
+  return decoder.decode(bytes);
+}
+
 // The net under callers who drop a response without looking at its body: its socket, timer and listener go
 // when the response itself is collected.
 const abandoned = new FinalizationRegistry<AttemptWatch>((watch) => watch.abandon());
@@ -136,7 +141,7 @@ export class ClientResponse implements HttpResponse {
   }
 
   async text(): Promise<string> {
-    return decoder.decode(await this.#read());
+    return decodeText(await this.#read());
   }
 
   async json(): Promise<unknown> {
@@ -183,7 +188,7 @@ export class ClientResponse implements HttpResponse {
       this.#source = peeked.source;
       this.#root = peeked.source;
     }
-    return decoder.decode(peeked.head);
+    return decodeText(peeked.head);
   }
 
   /** Goes by another status than the one sent. */

@@ -6,18 +6,17 @@ import { needsBaseUrl } from "./build-url.js";
 import { Call } from "./call.js";
 import { ClientResponse } from "./client-response.js";
 import { type Clock, MAX_TIMER_MS, systemClock } from "./clock.js";
-import { composeRequest } from "./compose-request.js";
+import { type ComposedRequest, composeRequest, toTransportInit } from "./compose-request.js";
 import { HttpError } from "./errors.js";
 import { fetchTransport } from "./fetch-transport.js";
 import type { HttpClientConfig } from "./http-client-config.js";
 import type { HttpResponse } from "./http-response.js";
 import { judgeNetworkError, judgeResponse } from "./judge-response.js";
 import { Observer } from "./observer.js";
-import type { HttpRequestInterceptor, HttpTransport, TransportInit, TransportResponse } from "./ports.js";
+import type { HttpCache, HttpRequestInterceptor, HttpTransport, TransportResponse } from "./ports.js";
 import { readRateLimitFeedback } from "./rate-limit-feedback.js";
 import { type ReadResponse, readArrayBuffer, readJson, readText } from "./read-response.js";
 import { addHeaders } from "./request-headers.js";
-import { createRequestId } from "./request-id.js";
 import type { HttpHeaders, HttpRequestOptions } from "./request-options.js";
 import { type EffectiveResilience, type ResilienceProfile, resolveResilience } from "./resilience.js";
 import { readRetryAfterMs } from "./retry-after.js";
@@ -53,6 +52,7 @@ export class DefaultHttpClient implements HttpClient {
   readonly #config: HttpClientConfig;
   readonly #transport: HttpTransport;
   readonly #clock: Clock;
+  readonly #wallNow: () => number;
   readonly #observer: Observer;
   readonly #interceptors: readonly HttpRequestInterceptor[];
   readonly #reversed: readonly HttpRequestInterceptor[];
@@ -64,6 +64,7 @@ export class DefaultHttpClient implements HttpClient {
     this.#config = config;
     this.#transport = config.transport ?? fetchTransport;
     this.#clock = config.clock ?? systemClock;
+    this.#wallNow = () => this.#clock.wallNow();
     this.#observer = new Observer(config, this.#clock);
     this.#interceptors = withLegacyHooks(config);
     this.#reversed = [...this.#interceptors].reverse();
@@ -76,12 +77,15 @@ export class DefaultHttpClient implements HttpClient {
     return this.#config.clientName;
   }
 
-  async requestJson<T>(options: HttpRequestOptions): Promise<T> {
+  requestJson<T>(options: HttpRequestOptions): Promise<T> {
     const call = this.#open(options);
     const { cache } = this.#config;
     const { cacheKey, cacheTtlMs = 0 } = options;
     if (cache === undefined || cacheKey === undefined) return this.#execute(call, readJson<T>);
+    return this.#throughCache(call, cache, cacheKey, cacheTtlMs);
+  }
 
+  async #throughCache<T>(call: Call, cache: HttpCache, cacheKey: string, cacheTtlMs: number): Promise<T> {
     const kept = await this.#lookUp(call, () => cache.get(cacheKey));
     if (kept !== undefined) {
       this.#observer.finish(call, this.#observer.start(call), undefined, true);
@@ -107,19 +111,12 @@ export class DefaultHttpClient implements HttpClient {
   }
 
   #open(options: HttpRequestOptions): Call {
-    const { correlation: given, resilience, budget } = options;
-    const correlation = {
-      ...given,
-      requestId: given?.requestId ?? (this.#config.createRequestId ?? createRequestId)(),
-    };
-    const request: HttpRequestOptions = { ...options, correlation };
-    const agentContext = options.agentContext ?? this.#config.defaultAgentContext;
-    if (agentContext !== undefined) request.agentContext = agentContext;
+    const { resilience, budget } = options;
     const profile =
       resilience === undefined && budget === undefined
         ? this.#defaultProfile
         : resolveResilience([this.#config.defaultResilience, resilience], budget);
-    return new Call(request, correlation, profile, this.#clock.monotonicNow());
+    return new Call(options, this.#config, profile, this.#clock.monotonicNow());
   }
 
   /** Runs a logical request and reports its one outcome. Without a reader the response itself is the result. */
@@ -160,7 +157,7 @@ export class DefaultHttpClient implements HttpClient {
         if (failure.response !== undefined) failure.response.cancel?.();
         this.#observer.log("warn", "Retrying", {
           operation: request.operation,
-          requestId: call.correlation.requestId,
+          requestId: call.request.correlation.requestId,
           attempt,
           delayMs,
           category: failure.category,
@@ -178,36 +175,41 @@ export class DefaultHttpClient implements HttpClient {
     attempt: number,
     read: ReadResponse<T> | undefined,
   ): Promise<AttemptResult<T>> {
+    // Each `await` below that most clients do not need is behind a condition: a request costs what it uses.
+    const { baseUrl, resolveBaseUrl, responseClassifier, maxResponseBytes } = this.#config;
+    const intercepted = this.#interceptors.length > 0;
     call.attempts = attempt;
     call.status = 0;
-    const request = this.#copyForAttempt(call.request, attempt);
+    // A copy that nobody would see is not made.
+    const request = intercepted || this.#gate.active ? this.#copyForAttempt(call, attempt) : call.options;
     const watch = this.#watch(call);
     let admission: Admission | undefined;
     let failure: HttpError | undefined;
     let handedOver = false;
     try {
       if (this.#clock.monotonicNow() >= call.deadlineAt) throw call.interruption("overall");
-      await this.#beforeSend(request, watch);
-      const baseUrl = await this.#baseUrl(request, watch);
-      const { url, init } = composeRequest(
-        call,
-        request,
-        baseUrl,
-        watch.signal,
-        this.#interceptors.length === 0,
-      );
-      if (this.#gate.active) admission = await this.#gate.admit(call, request, url, watch);
-      const response = await this.#send(call, url, init, watch);
+      if (watch.failure !== undefined) throw watch.failure;
+      if (intercepted) await this.#beforeSend(request, watch);
+      const base = resolveBaseUrl === undefined ? baseUrl : await this.#resolveBase(request, watch);
+      const composed = call.composed ?? this.#compose(call, request, base, intercepted);
+      if (this.#gate.active) admission = await this.#gate.admit(call, request, composed.url, watch);
+
+      watch.startAttempt(call.profile.perAttemptTimeoutMs);
+      // Taken out of the object first: a browser's `fetch` refuses to be called as somebody's method.
+      const transport = this.#transport;
+      const sent = transport(composed.url, toTransportInit(composed, request.fetchOptions, watch));
+      const response = this.#receive(call, await watch.guard(sent, discard), watch);
       if (this.#gate.active || this.#observer.active) this.#readLimits(call, response, admission);
 
-      failure = await judgeResponse(this.#config, this.#observer, call, response, this.#clock.wallNow);
+      if (!response.ok || responseClassifier !== undefined) {
+        failure = await judgeResponse(this.#config, this.#observer, call, response, this.#wallNow);
+        if (watch.failure !== undefined) throw watch.failure;
+      }
       call.status = failure?.status ?? response.status;
-      if (watch.failure !== undefined) throw watch.failure;
       if (failure === undefined) {
-        const maxBytes =
-          request.maxResponseBytes ?? this.#config.maxResponseBytes ?? Number.POSITIVE_INFINITY;
+        const maxBytes = request.maxResponseBytes ?? maxResponseBytes ?? Number.POSITIVE_INFINITY;
         const value = read === undefined ? (response as T) : await read(call, response, maxBytes);
-        await this.#afterResponse(request, response, attempt, watch);
+        if (intercepted) await this.#afterResponse(request, response, attempt, watch);
         if (read === undefined) {
           handedOver = true;
           watch.handOver();
@@ -228,10 +230,31 @@ export class DefaultHttpClient implements HttpClient {
     return { ok: false, failure, request };
   }
 
-  #copyForAttempt(request: HttpRequestOptions, attempt: number): HttpRequestOptions {
-    const headers = addHeaders({ ...this.#defaultHeaders }, request.headers);
-    if (request.idempotencyKey !== undefined) headers["idempotency-key"] = request.idempotencyKey;
-    return { ...request, headers, attempt };
+  #copyForAttempt(call: Call, attempt: number): HttpRequestOptions {
+    return { ...call.request, headers: this.#headers(call.options), attempt };
+  }
+
+  #headers(options: HttpRequestOptions): HttpHeaders {
+    const headers = addHeaders({ ...this.#defaultHeaders }, options.headers);
+    if (options.idempotencyKey !== undefined) headers["idempotency-key"] = options.idempotencyKey;
+    return headers;
+  }
+
+  #compose(
+    call: Call,
+    request: HttpRequestOptions,
+    baseUrl: string | undefined,
+    intercepted: boolean,
+  ): ComposedRequest {
+    // An interceptor may have added headers in any spelling.
+    const headers = intercepted ? addHeaders({}, request.headers) : this.#headers(call.options);
+    const composed = composeRequest(call, request, headers, baseUrl);
+    // What no interceptor can change is composed once: what is retried is then what was sent, even if the
+    // caller changes the objects of the request meanwhile.
+    if (!intercepted) call.composed = composed;
+    call.url = composed.url;
+    call.replayable = composed.encoded.replayable;
+    return composed;
   }
 
   async #beforeSend(request: HttpRequestOptions, watch: AttemptWatch): Promise<void> {
@@ -244,33 +267,32 @@ export class DefaultHttpClient implements HttpClient {
     if (watch.failure !== undefined) throw watch.failure;
   }
 
-  async #baseUrl(request: HttpRequestOptions, watch: AttemptWatch): Promise<string | undefined> {
+  async #resolveBase(request: HttpRequestOptions, watch: AttemptWatch): Promise<string | undefined> {
     const { baseUrl } = this.#config;
-    if (baseUrl !== undefined || this.#config.resolveBaseUrl === undefined) return baseUrl;
-    if (!needsBaseUrl(request)) return undefined;
-    const resolved = this.#config.resolveBaseUrl(request);
+    if (baseUrl !== undefined || !needsBaseUrl(request)) return baseUrl;
+    const resolved = this.#config.resolveBaseUrl?.(request);
     return isPromise(resolved) ? watch.guard(resolved) : resolved;
   }
 
-  async #send(call: Call, url: string, init: TransportInit, watch: AttemptWatch): Promise<ClientResponse> {
-    watch.startAttempt(call.profile.perAttemptTimeoutMs);
-    // Taken out of the object first: a browser's `fetch` refuses to be called as somebody's method.
-    const transport = this.#transport;
-    const answer = await watch.guard(transport(url, init), discard);
+  #receive(call: Call, answer: TransportResponse, watch: AttemptWatch): ClientResponse {
     const inner = bodyOf(answer);
-    if (inner === null) watch.bodyEnded();
-    const body = inner && watchBody(inner, watch, (error) => this.#toFailure(call, error));
-    return new ClientResponse(answer, body);
+    if (inner === null) {
+      watch.bodyEnded();
+      return new ClientResponse(answer, null);
+    }
+    return new ClientResponse(
+      answer,
+      watchBody(inner, watch, (error) => this.#toFailure(call, error)),
+    );
   }
 
   #readLimits(call: Call, response: ClientResponse, admission: Admission | undefined): void {
-    const { wallNow } = this.#clock;
-    const feedback = readRateLimitFeedback(response.headers, response.status, wallNow);
+    const feedback = readRateLimitFeedback(response.headers, response.status, this.#wallNow);
     if (feedback === undefined) return;
     call.rateLimitFeedback = feedback;
     admission?.report(
       feedback,
-      readRetryAfterMs((name) => response.header(name), wallNow),
+      readRetryAfterMs((name) => response.header(name), this.#wallNow),
     );
   }
 
@@ -337,7 +359,7 @@ export class DefaultHttpClient implements HttpClient {
 
   #watch(call: Call): AttemptWatch {
     const limits = { deadlineAt: call.deadlineAt, stallTimeoutMs: call.profile.stallTimeoutMs };
-    return new AttemptWatch(this.#clock, call.request.signal, limits, call.interruption);
+    return new AttemptWatch(this.#clock, call.options.signal, limits, call.interruption);
   }
 
   #toFailure(call: Call, error: unknown): HttpError {

@@ -100,7 +100,7 @@ function classify(
 
 async function readErrorBody(call: Call, response: ClientResponse): Promise<string> {
   try {
-    return await response.peekText(ERROR_BODY_BYTES, call.request.keepErrorBody === true);
+    return await response.peekText(ERROR_BODY_BYTES, call.options.keepErrorBody === true);
   } catch {
     // A 500 whose body breaks is still a 500. Where the attempt was interrupted, the watch says so.
     return "";

@@ -121,7 +121,7 @@ const BODILESS = new Set([204, 205, 304]);
 
 /** The message's bytes with a content encoding that we know taken off, as `fetch` does. */
 function decoded(message: IncomingMessage, onError: (error: unknown) => void): Readable {
-  const encoding = message.headers["content-encoding"];
+  const encoding = rawHeader(message.rawHeaders, "content-encoding");
   if (encoding === undefined) return message;
   const decoder = decoderFor(encoding.trim().toLowerCase());
   if (decoder === undefined) return message;
@@ -129,6 +129,15 @@ function decoded(message: IncomingMessage, onError: (error: unknown) => void): R
     if (error) onError(error);
   });
   return decoder;
+}
+
+/** Finds one header in the list as it came. Asking `message.headers` would sort all of them into an object. */
+function rawHeader(rawHeaders: readonly string[], name: string): string | undefined {
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const candidate = rawHeaders[at];
+    if (candidate?.length === name.length && candidate.toLowerCase() === name) return rawHeaders[at + 1];
+  }
+  return undefined;
 }
 
 function decoderFor(encoding: string) {

@@ -33,7 +33,7 @@ interface Journey {
   readonly options: NodeTransportOptions;
   readonly httpAgent: HttpAgent;
   readonly httpsAgent: HttpsAgent;
-  readonly signal: AbortSignal | null | undefined;
+  readonly abort: Pick<TransportInit, "signal" | "onAbort">;
   readonly redirect: RequestInit["redirect"];
   readonly resolve: (response: TransportResponse) => void;
   readonly reject: (error: unknown) => void;
@@ -53,13 +53,36 @@ export function createNodeTransport(options: NodeTransportOptions = {}): NodeTra
   const httpAgent = new HttpAgent({ keepAlive: true, maxSockets });
   const httpsAgent = new HttpsAgent({ ...options.tls, keepAlive: true, maxSockets });
 
+  // Clients mostly send to the same few URLs, and parsing one costs as much as building its headers.
+  let lastText = "";
+  let lastUrl: URL | undefined;
+  const parse = (text: string): URL => {
+    if (lastUrl === undefined || text !== lastText) {
+      lastUrl = new URL(text);
+      lastText = text;
+    }
+    return lastUrl;
+  };
+
   const transport = (url: string, init: TransportInit): Promise<TransportResponse> => {
     const start = (body: NodeBody): Promise<TransportResponse> =>
       new Promise((resolve, reject) => {
-        const { signal, redirect = "follow", method } = init;
-        const headers = defaultHeaders(init.headers, body, options);
-        const journey = { options, httpAgent, httpsAgent, signal, redirect, resolve, reject };
-        send({ ...journey, method, headers, body, redirects: 0 }, new URL(url));
+        const { redirect, method } = init;
+        const headers = completeHeaders(init.headers, method, body, options);
+        const journey: Journey = {
+          options,
+          httpAgent,
+          httpsAgent,
+          abort: init,
+          redirect,
+          resolve,
+          reject,
+          method,
+          headers,
+          body,
+          redirects: 0,
+        };
+        send(journey, parse(url));
       });
     const body = toNodeBody(init.body);
     return body instanceof Promise ? body.then(start) : start(body);
@@ -71,56 +94,88 @@ export function createNodeTransport(options: NodeTransportOptions = {}): NodeTra
   return Object.assign(transport, { close });
 }
 
-function defaultHeaders(given: HttpHeaders, body: NodeBody, options: NodeTransportOptions): HttpHeaders {
+function completeHeaders(
+  given: HttpHeaders,
+  method: string,
+  body: NodeBody,
+  options: NodeTransportOptions,
+): HttpHeaders {
   const headers: HttpHeaders = { accept: "*/*", "user-agent": "parley", ...given };
   if (options.acceptEncoding !== undefined) headers["accept-encoding"] ??= options.acceptEncoding;
   if (body.type !== undefined) headers["content-type"] ??= body.type;
-  // Named by us for every method: Node frames the body of a GET or DELETE only when told its length.
+  // The framing is always spelled out: left to itself, Node frames no body of a GET or a DELETE.
   if (body.length !== undefined) headers["content-length"] = String(body.length);
+  else if (body.content !== undefined) headers["transfer-encoding"] = "chunked";
+  else if (method === "POST" || method === "PUT" || method === "PATCH") headers["content-length"] = "0";
   return headers;
 }
 
 function send(journey: Journey, url: URL): void {
-  const { signal } = journey;
-  const refusal = signal?.aborted === true ? signal.reason : refusalOf(url);
+  const refusal = refusalOf(url);
   if (refusal !== undefined) {
     journey.reject(refusal);
     return;
   }
+  const { hostname } = url;
   const secure = url.protocol === "https:";
   const target: RequestOptions = {
-    hostname: url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname,
+    hostname: hostname.startsWith("[") ? hostname.slice(1, -1) : hostname,
     port: url.port,
     path: url.pathname + url.search,
     method: journey.method,
-    headers: journey.headers,
+    headers: flatten(journey.headers, url.host),
     agent: secure ? journey.httpsAgent : journey.httpAgent,
   };
   const request = secure ? httpsRequest(target) : httpRequest(target);
-  if (signal) {
-    const onAbort = (): void => {
-      request.destroy(signal.reason instanceof Error ? signal.reason : withCode("Aborted", "ABORT_ERR"));
-    };
-    signal.addEventListener("abort", onAbort);
-    request.on("close", () => signal.removeEventListener("abort", onAbort));
-  }
+  // Once there is an answer, trouble belongs to the answer's body; and a redirect has moved on.
   let answered = false;
-  const fail = (error: Error): void => {
-    // Once there is an answer, trouble belongs to the answer's body; and a redirect has moved on.
-    if (!answered) journey.reject(error);
-  };
-  request.on("error", fail);
-  // A request that closes with neither an answer nor an error would leave its caller waiting.
-  request.on("close", () => fail(withCode("The connection closed", "ECONNRESET")));
   request.on("response", (message) => {
     answered = true;
     onResponse(journey, url, request, message);
   });
+  request.on("error", (error) => {
+    if (!answered) journey.reject(error);
+  });
+  request.on("close", () => {
+    // Closed with neither an answer nor an error; rejecting again after an error changes nothing.
+    if (!answered) journey.reject(withCode("The connection closed", "ECONNRESET"));
+  });
+
+  endOnAbort(request, journey.abort);
 
   const { content } = journey.body;
-  if (content instanceof ReadableStream) writeStream(request, content);
-  else if (content === undefined) request.end();
-  else request.end(content);
+  if (content === undefined) request.end();
+  else if (typeof content === "string" || content instanceof Uint8Array) request.end(content);
+  else writeStream(request, content);
+}
+
+/** Closes the request's socket when its attempt ends early, body included. */
+function endOnAbort(request: ClientRequest, abort: Pick<TransportInit, "signal" | "onAbort">): void {
+  const end = (reason: unknown): void => {
+    request.destroy(reason instanceof Error ? reason : withCode("Aborted", "ABORT_ERR"));
+  };
+  if (abort.onAbort !== undefined) {
+    abort.onAbort(end);
+    return;
+  }
+  const { signal } = abort;
+  if (signal.aborted) {
+    end(signal.reason);
+    return;
+  }
+  const onAbort = (): void => end(signal.reason);
+  signal.addEventListener("abort", onAbort);
+  request.on("close", () => signal.removeEventListener("abort", onAbort));
+}
+
+/** Node takes headers as a list as they are, without keeping a second copy by name; `host` is then ours to add. */
+function flatten(headers: HttpHeaders, host: string): string[] {
+  const list = headers.host === undefined ? ["host", host] : [];
+  for (const name in headers) {
+    const value = headers[name];
+    if (value !== undefined) list.push(name, value);
+  }
+  return list;
 }
 
 function refusalOf(url: URL): Error | undefined {
@@ -133,8 +188,8 @@ function refusalOf(url: URL): Error | undefined {
 
 function onResponse(journey: Journey, url: URL, request: ClientRequest, message: IncomingMessage): void {
   const status = message.statusCode ?? 0;
-  const { location } = message.headers;
-  if (location === undefined || !REDIRECTS.has(status) || journey.redirect === "manual") {
+  const location = REDIRECTS.has(status) ? message.headers.location : undefined;
+  if (location === undefined || journey.redirect === "manual") {
     journey.resolve(new NodeResponse(request, message, url, journey.redirects > 0));
     return;
   }
@@ -144,11 +199,17 @@ function onResponse(journey: Journey, url: URL, request: ClientRequest, message:
     journey.reject(next);
     return;
   }
-  // Drained rather than cut, so that the socket can serve the next step; a redirect's body is short.
-  message.resume();
-  send(next.journey, next.url);
+  // The body is drained, so that the socket can serve the next step, unless it is too long to be worth it. The
+  // next step waits for that: an attempt then never holds more than one request that an abort must end.
+  let drained = 0;
+  message.on("data", (chunk: Uint8Array) => {
+    drained += chunk.byteLength;
+    if (drained > MAX_DRAINED_BYTES) request.destroy();
+  });
+  message.on("close", () => send(next.journey, next.url));
 }
 
+const MAX_DRAINED_BYTES = 64 * 1024;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const CREDENTIAL = /auth|cookie|api-?key|token|secret|credential/;
 

@@ -49,7 +49,7 @@ export class Observer {
     const { tracing, clientName } = this.#config;
     if (tracing === undefined) return undefined;
     try {
-      return tracing.startSpan(`${clientName}.${call.request.operation}`, this.#describe(call));
+      return tracing.startSpan(`${clientName}.${call.options.operation}`, this.#describe(call));
     } catch (error) {
       this.failed("Tracing", error);
       return undefined;
@@ -85,12 +85,12 @@ export class Observer {
   }
 
   #describe(call: Call): RequestDescription {
-    const { operation, method, agentContext, extensions } = call.request;
+    const { operation, method, correlation, agentContext, extensions } = call.request;
     return {
       clientName: this.#config.clientName,
       operation,
       method,
-      correlation: call.correlation,
+      correlation,
       ...(agentContext === undefined ? {} : { agentContext }),
       ...(extensions === undefined ? {} : { extensions }),
     };

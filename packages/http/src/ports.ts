@@ -16,7 +16,12 @@ export interface TransportInit extends RequestInit {
   /** Lower-case names, values checked. */
   headers: HttpHeaders;
   /** Aborted when the attempt ends early; the transport must then close the socket, body included. */
-  signal: AbortSignal;
+  readonly signal: AbortSignal;
+  /**
+   * The same news as `signal`, for a transport that wants no more than one callback: calls `listener` once if
+   * the attempt ends early, at once if it has. Reading `signal` makes one, which is not cheap.
+   */
+  onAbort?(listener: (reason: unknown) => void): void;
   /** Set for a stream body, as `fetch` demands. */
   duplex?: "half";
 }

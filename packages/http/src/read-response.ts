@@ -1,5 +1,5 @@
 import type { Call } from "./call.js";
-import type { ClientResponse } from "./client-response.js";
+import { type ClientResponse, decodeText } from "./client-response.js";
 
 /** What becomes of a good response. It runs inside the attempt, so a body that breaks here can be retried. */
 export type ReadResponse<T> = (call: Call, response: ClientResponse, maxBytes: number) => Promise<T>;
@@ -11,7 +11,7 @@ const SHOWN_CHARACTERS = 2000;
 export async function readJson<T>(call: Call, response: ClientResponse, maxBytes: number): Promise<T> {
   const bytes = await response.keepBody(maxBytes);
   if (bytes.byteLength === 0) return undefined as T;
-  const text = await response.text();
+  const text = decodeText(bytes);
   try {
     return JSON.parse(text) as T;
   } catch (cause) {
@@ -29,8 +29,7 @@ export async function readJson<T>(call: Call, response: ClientResponse, maxBytes
 
 /** The body as UTF-8 text. */
 export async function readText(_call: Call, response: ClientResponse, maxBytes: number): Promise<string> {
-  await response.keepBody(maxBytes);
-  return response.text();
+  return decodeText(await response.keepBody(maxBytes));
 }
 
 /** The body's bytes, in a buffer of their own. */
