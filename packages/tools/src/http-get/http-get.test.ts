@@ -1,4 +1,4 @@
-import { createServer, type Server } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { callTool } from "../tool-call.test-support.js";
@@ -10,15 +10,19 @@ let port = 0;
 let hits = 0;
 
 beforeAll(async () => {
+  const answers: Record<string, (response: ServerResponse) => unknown> = {
+    "/moved": (response) => response.writeHead(302, { location: "/page" }).end(),
+    "/away": (response) => response.writeHead(302, { location: "http://evil.example/" }).end(),
+    "/loop": (response) => response.writeHead(302, { location: "/loop" }).end(),
+    "/gone": (response) => response.writeHead(404).end("nothing here"),
+    "/big": (response) => response.end("x".repeat(500_000)),
+    "/hang": () => {},
+  };
   server = createServer((request, response) => {
     hits += 1;
-    if (request.url === "/moved") return response.writeHead(302, { location: "/page" }).end();
-    if (request.url === "/away") return response.writeHead(302, { location: "http://evil.example/" }).end();
-    if (request.url === "/loop") return response.writeHead(302, { location: "/loop" }).end();
-    if (request.url === "/gone") return response.writeHead(404).end("nothing here");
-    if (request.url === "/big") return response.end("x".repeat(500_000));
-    if (request.url === "/hang") return;
-    response.end("hello");
+    const answer = answers[request.url ?? ""];
+    if (answer === undefined) response.end("hello");
+    else answer(response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   port = (server.address() as AddressInfo).port;
