@@ -1,0 +1,193 @@
+import { type Beat, call, say, think } from "./beat.js";
+import { longAnswer } from "./long-answer.js";
+import type { Scene } from "./scene.js";
+
+/** The demo's own tool: takes its time and tells how far it is. */
+export const slowToolName = "demo_slow_task";
+
+const things = `You can ask me for:
+
+- **the time** in some city, or a **calculation** such as \`(3 + 4) * 12\`: I call a tool
+- **many tools** at once, or a **slow tool** that reports while it works
+- a **long answer** with headings, a table and code
+- an **error**, to see how a failed turn looks
+- your **files**, if a folder was shared with me
+
+While I work you can **steer** me, **queue** the next message, **stop** me, reload the page or kill the server: the conversation goes on where it was.`;
+
+const honesty =
+  "I am the demo model: a few hundred lines of code without a network, not a language model. I follow keywords and repeat your words back.";
+
+/** What the demo model does, from what it sees. The same scene gives the same beats. */
+export function compose(scene: Scene): readonly Beat[] {
+  if (scene.purpose === "compaction") return [say(summary(scene.asked))];
+  if (scene.purpose === "title") return [say(title(scene.asked))];
+  if (scene.results.length > 0) return afterTools(scene);
+  const asked = scene.asked.toLowerCase();
+  for (const { words, beats } of repertoire) {
+    if (!words.some((word) => asked.includes(word))) continue;
+    const chosen = beats(scene);
+    if (chosen !== undefined) return chosen;
+  }
+  const expression = findExpression(scene.asked);
+  if (expression !== undefined && scene.tools.has("calculator")) {
+    return [
+      think("That looks like arithmetic. I could guess, but a tool knows."),
+      call("calculator", { expression }),
+    ];
+  }
+  return smallTalk(scene);
+}
+
+const zones = ["Europe/Berlin", "America/New_York", "Asia/Tokyo"];
+
+const repertoire: readonly {
+  readonly words: readonly string[];
+  readonly beats: (scene: Scene) => readonly Beat[] | undefined;
+}[] = [
+  {
+    words: ["error", "fail", "crash"],
+    beats: () => [
+      think("An error was asked for. An error it shall be."),
+      say("Here it comes: I start to answer, and then "),
+      {
+        kind: "fail",
+        code: "provider_overloaded",
+        message: "Demo: this error was asked for. What I had said is kept; you can send again.",
+      },
+    ],
+  },
+  {
+    words: ["many tools", "several tools", "parallel"],
+    beats: ({ tools }) => {
+      const calls: Beat[] = [];
+      if (tools.has("current_time"))
+        for (const timeZone of zones) calls.push(call("current_time", { timeZone }));
+      if (tools.has("calculator")) {
+        for (const expression of ["2 ^ 64", "sqrt(2) * 1000", "(7 * 6)"])
+          calls.push(call("calculator", { expression }));
+      }
+      if (calls.length === 0) return undefined;
+      return [
+        think("Several tools side by side: one step, many results."),
+        say("Let me ask all of them at once."),
+        ...calls,
+      ];
+    },
+  },
+  {
+    words: ["slow"],
+    beats: ({ tools }) =>
+      tools.has(slowToolName)
+        ? [
+            think("A slow tool gives you time to steer me or to stop me."),
+            say("This takes a few seconds. Send something meanwhile: I read it when the tool is done."),
+            call(slowToolName, { steps: 5 }),
+          ]
+        : undefined,
+  },
+  { words: ["long"], beats: () => [think("A long one. I shall pace myself."), say(longAnswer)] },
+  {
+    words: ["time", "clock", "date", "day"],
+    beats: ({ tools, asked }) =>
+      tools.has("current_time")
+        ? [
+            think("I have no watch, but there is a tool for it."),
+            call("current_time", { timeZone: zoneOf(asked) }),
+          ]
+        : undefined,
+  },
+  {
+    words: ["file", "folder"],
+    beats: ({ tools }) =>
+      tools.has("list_files")
+        ? [think("I may look at a folder."), call("list_files", {})]
+        : [
+            say(
+              'No folder was shared with me. Set `tools: { files: { root: "./docs" } }` in the configuration to share one.',
+            ),
+          ],
+  },
+  {
+    words: ["help", "what can you do", "who are you", "hello", "hi ", "hey"],
+    beats: () => [say(`Hello! ${honesty}\n\n${things}`)],
+  },
+];
+
+function afterTools(scene: Scene): readonly Beat[] {
+  const lines = scene.results.map(
+    ({ tool, text, isError }) => `- \`${tool}\` ${isError ? "failed:" : "says"} ${oneLine(text)}`,
+  );
+  const count = scene.results.length;
+  const beats: Beat[] = [
+    think(count === 1 ? "The tool has answered." : `All ${count} tools have answered.`),
+    say(`${count === 1 ? "The tool has answered" : "The tools have answered"}:\n\n${lines.join("\n")}\n`),
+  ];
+  if (scene.steered !== undefined) {
+    beats.push(
+      say(
+        `\nYou steered me while I was at work: "${oneLine(scene.steered)}". Noted, and I change course: this is my whole answer.`,
+      ),
+    );
+  }
+  return beats;
+}
+
+function smallTalk(scene: Scene): readonly Beat[] {
+  const words = scene.asked.split(/\s+/u).filter((word) => word !== "").length;
+  const seen =
+    scene.messages <= 1
+      ? "This is the first message I see of this conversation."
+      : `I was shown ${scene.messages} messages of this conversation${scene.hasSummary ? ", the oldest ones as a summary" : ""}.`;
+  return [
+    think(
+      `The user wrote ${words} ${words === 1 ? "word" : "words"}. No keyword that I know. I should be honest about that.`,
+    ),
+    say(`You wrote: "${oneLine(scene.asked)}"\n\n${honesty} ${seen}\n\n${things}`),
+  ];
+}
+
+/** A summary that keeps the first words of each message, which is what a compaction needs to be seen working. */
+function summary(asked: string): string {
+  const lines = asked
+    .split("\n")
+    .filter((line) => /^(user|assistant|tool): /.test(line))
+    .map((line) => `- ${oneLine(line).slice(0, 120)}`);
+  return lines.length === 0 ? "- nothing worth keeping" : lines.slice(-40).join("\n");
+}
+
+function title(asked: string): string {
+  const first = asked.split("\n").find((line) => line.startsWith("user: ")) ?? asked;
+  return first
+    .replace(/^user: /, "")
+    .split(/\s+/u)
+    .slice(0, 6)
+    .join(" ");
+}
+
+function zoneOf(asked: string): string {
+  const cities: Readonly<Record<string, string>> = {
+    berlin: "Europe/Berlin",
+    london: "Europe/London",
+    paris: "Europe/Paris",
+    "new york": "America/New_York",
+    tokyo: "Asia/Tokyo",
+    delhi: "Asia/Kolkata",
+    sydney: "Australia/Sydney",
+    cairo: "Africa/Cairo",
+  };
+  const found = Object.keys(cities).find((city) => asked.toLowerCase().includes(city));
+  return (found === undefined ? undefined : cities[found]) ?? "UTC";
+}
+
+function findExpression(asked: string): string | undefined {
+  const found = /[-(]*\d[\d\s.()]*(?:[-+*/%^][-\d\s.()]*\d[\d\s.()]*)+/.exec(asked)?.[0]?.trim();
+  if (found === undefined) return undefined;
+  const open = found.split("(").length - found.split(")").length;
+  return open > 0 ? `${found}${")".repeat(open)}` : open < 0 ? undefined : found;
+}
+
+function oneLine(text: string): string {
+  const line = text.replace(/\s+/gu, " ").trim();
+  return line.length <= 200 ? line : `${line.slice(0, 199)}…`;
+}

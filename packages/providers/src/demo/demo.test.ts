@@ -1,0 +1,170 @@
+import { isParleyError } from "@parley/core/errors";
+import type { ProviderCallParams, ProviderMessage, ProviderStreamEvent } from "@parley/core/ports";
+import { providerContract } from "@parley/core/testing";
+import { describe, expect, it } from "vitest";
+import { DemoProviderAdapter, slowTask, slowToolName } from "./index.js";
+
+const user = (text: string): ProviderMessage => ({ role: "user", content: [{ type: "text", text }] });
+const tools = ["current_time", "calculator", slowToolName].map((name) => ({ name }));
+const request = (
+  messages: ProviderMessage[],
+  more: Partial<ProviderCallParams> = {},
+): ProviderCallParams => ({
+  messages,
+  tools,
+  metadata: { provider: "demo", model: "demo" },
+  ...more,
+});
+const demo = () => new DemoProviderAdapter({ pace: "instant" });
+
+const called = (name: string, toolCallId: string): ProviderMessage => ({
+  role: "assistant",
+  content: [{ type: "tool-call", name, toolCallId, arguments: {}, argumentsText: "{}" }],
+});
+const answered = (name: string, toolCallId: string, resultText: string): ProviderMessage => ({
+  role: "tool",
+  content: [{ type: "tool-result", name, toolCallId, result: resultText, resultText }],
+});
+
+async function textOf(params: ProviderCallParams): Promise<string> {
+  const { message } = await demo().complete(params);
+  return message.content.map((part) => (part.type === "text" ? String(part.text) : "")).join("");
+}
+
+describe("the demo model", () => {
+  it("says what it is and what can be tried", async () => {
+    const text = await textOf(request([user("hello there")]));
+    expect(text).toContain("demo model");
+    expect(text).toContain("not a language model");
+    expect(text).toContain("steer");
+  });
+
+  it("streams reasoning and text that add up to its message", async () => {
+    const events: ProviderStreamEvent[] = [];
+    for await (const event of await demo().completeStream(request([user("tell me something")])))
+      events.push(event);
+    const done = events.at(-1);
+    if (done?.type !== "done") throw new Error("no done");
+    const text = events.map((event) => (event.type === "delta" ? event.textDelta : "")).join("");
+    const thought = events.map((event) => (event.type === "reasoning-delta" ? event.textDelta : "")).join("");
+    expect(done.result.message.content).toEqual([
+      { type: "reasoning", text: thought },
+      { type: "text", text },
+    ]);
+    expect(done.result.usage?.outputTokens).toBeGreaterThan(10);
+  });
+
+  it("calls a tool, and tells what it answered", async () => {
+    const first = await demo().complete(request([user("what time is it in Tokyo?")]));
+    expect(first.toolCalls).toMatchObject([{ name: "current_time", arguments: { timeZone: "Asia/Tokyo" } }]);
+    expect(first.finishReason).toBe("tool-calls");
+    const then = [
+      user("what time is it in Tokyo?"),
+      called("current_time", "1"),
+      answered("current_time", "1", "noon"),
+    ];
+    expect(await textOf(request(then))).toContain("`current_time` says noon");
+  });
+
+  it("calculates with the calculator", async () => {
+    const { toolCalls } = await demo().complete(request([user("please work out (3 + 4) * 12 for me")]));
+    expect(toolCalls).toMatchObject([{ name: "calculator", arguments: { expression: "(3 + 4) * 12" } }]);
+  });
+
+  it("calls many tools in one step", async () => {
+    const { toolCalls } = await demo().complete(request([user("use many tools")]));
+    expect(toolCalls).toHaveLength(6);
+    expect(new Set(toolCalls?.map((each) => each.id)).size).toBe(6);
+  });
+
+  it("obeys steering", async () => {
+    const messages = [
+      user("slow tool please"),
+      called(slowToolName, "1"),
+      answered(slowToolName, "1", "ok"),
+      user("be brief"),
+    ];
+    expect(await textOf(request(messages))).toContain('You steered me while I was at work: "be brief"');
+  });
+
+  it("answers the newest question, not an older one", async () => {
+    const messages = [
+      user("what time is it?"),
+      called("current_time", "1"),
+      answered("current_time", "1", "noon"),
+      { role: "assistant" as const, content: [{ type: "text", text: "It is noon." }] },
+      user("hello"),
+    ];
+    expect(await textOf(request(messages))).toContain("demo model");
+  });
+
+  it("fails when it is asked to, after it began to speak", async () => {
+    const events: ProviderStreamEvent[] = [];
+    for await (const event of await demo().completeStream(request([user("give me an error")])))
+      events.push(event);
+    expect(events.some((event) => event.type === "delta")).toBe(true);
+    expect(events.at(-1)).toMatchObject({
+      type: "error",
+      error: { code: "provider_overloaded", retryable: true },
+    });
+  });
+
+  it("sums up for a compaction and names a conversation", async () => {
+    const text =
+      "The conversation to add:\nuser: I like green\n\nassistant: Noted\n\nWrite the whole memory now.";
+    const purpose = (name: string) => ({
+      metadata: { provider: "demo", model: "demo", extensions: { "parley.purpose": name } },
+    });
+    expect(await textOf(request([user(text)], purpose("compaction")))).toBe(
+      "- user: I like green\n- assistant: Noted",
+    );
+    expect(
+      await textOf(request([user("user: how do I grow tomatoes in a small flat?")], purpose("title"))),
+    ).toBe("how do I grow tomatoes in");
+  });
+
+  it("stops at once when it is told to, at any pace", async () => {
+    const abort = new AbortController();
+    const stream = await new DemoProviderAdapter({ seed: 7 }).completeStream(
+      request([user("a long answer please")], { signal: abort.signal }),
+    );
+    for await (const event of stream)
+      if (event.type === "delta" || event.type === "reasoning-delta") abort.abort();
+    await expect(stream.final).rejects.toSatisfy(
+      (error) => isParleyError(error) && error.code === "canceled",
+    );
+  });
+
+  it("says the same for the same request", async () => {
+    const params = request([user("a long answer please")]);
+    expect((await demo().complete(params)).message).toEqual((await demo().complete(params)).message);
+  });
+});
+
+describe("the demo model as a provider", () => {
+  const asks = {
+    text: "tell me something",
+    tools: "use many tools",
+    reasoning: "hm",
+    breaking: "an error please",
+  };
+  const cases = providerContract(
+    (scenario) => ({ provider: demo(), params: request([user(asks[scenario as keyof typeof asks])]) }),
+    { without: ["refusing", "hanging"] },
+  );
+  it.each(cases)("$name", ({ run }) => run());
+});
+
+describe("the slow task", () => {
+  it("reports each step and ends when it is aborted", async () => {
+    const told: string[] = [];
+    const output = (data: string) => told.push(data);
+    const quick = slowTask({ stepMs: 0 });
+    expect(await quick.execute({ steps: 2 }, { signal: new AbortController().signal, output })).toBe(
+      "finished 2 steps",
+    );
+    expect(told).toEqual(["step 1 of 2 done\n", "step 2 of 2 done\n"]);
+    const aborted = AbortSignal.abort();
+    await expect(quick.execute({ steps: 2 }, { signal: aborted, output })).rejects.toThrow();
+  });
+});
