@@ -1,0 +1,41 @@
+/** What a statement may be given: plain values, and lists of them for `unnest`. */
+export type StatementValue = string | number | boolean | null | readonly (string | number | boolean | null)[];
+
+/**
+ * One SQL statement. Answers hold only what every driver reads alike: text, int4, float8 and bool. Statements cast
+ * everything else (`content::text`, `date_part(...)`), so that no driver's type parsers are relied on.
+ */
+export interface Statement {
+  readonly text: string;
+  readonly values?: readonly StatementValue[];
+  /** A statement with a name is prepared once per connection. The same name always has the same text. */
+  readonly name?: string;
+}
+
+export type ResultRow = Record<string, unknown>;
+
+/** Somewhere statements run, one after the other. */
+export interface Connection {
+  query(statement: Statement): Promise<ResultRow[]>;
+
+  /**
+   * Several statements in one round trip and one transaction: all of them happen, or none. Each one sees what was
+   * committed before it began, also by others while an earlier one of the batch waited for a lock. Answers with the
+   * rows of each.
+   */
+  batch(statements: readonly Statement[]): Promise<ResultRow[][]>;
+}
+
+/**
+ * What the store's operations stand on: PostgreSQL through a pool, or PGlite. Isolation is READ COMMITTED. Failures
+ * reject with a `ParleyError` where the database is the cause (`store_unavailable`, `too_large`, ...).
+ */
+export interface Database extends Connection {
+  /**
+   * Runs `work` in one transaction on one connection, and commits when it resolves. A deadlock or a serialization
+   * failure rolls back and runs `work` again, so `work` must not change anything but the database.
+   */
+  transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T>;
+
+  close(): Promise<void>;
+}

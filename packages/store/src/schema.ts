@@ -1,0 +1,250 @@
+import { sql } from "drizzle-orm";
+import {
+  bigint,
+  boolean,
+  customType,
+  doublePrecision,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+  uniqueIndex,
+} from "drizzle-orm/pg-core";
+
+/**
+ * Identifiers are compared byte by byte: the same order on every server whatever its locale, and cheaper than any
+ * other collation.
+ */
+const key = customType<{ data: string; driverData: string }>({ dataType: () => 'text COLLATE "C"' });
+
+const moment = (name: string) => timestamp(name, { withTimezone: true });
+
+/**
+ * One row per log. `removed` is a log that lost its name: it stays as long as a fork shares its rows, and gives way
+ * when its id is used again.
+ */
+export const conversation = pgTable(
+  "conversation",
+  {
+    id: key("id").primaryKey(),
+    owner: key("owner").notNull(),
+    title: text("title").notNull(),
+    status: text("status", { enum: ["open", "closed", "removed"] }).notNull(),
+    model: text("model"),
+    effort: text("effort"),
+    instructions: text("instructions"),
+    compactThreshold: doublePrecision("compact_threshold"),
+    queuePaused: boolean("queue_paused").notNull().default(false),
+    metadata: jsonb("metadata"),
+    /** The log that this one continues, and the last seq they have in common. */
+    parentId: key("parent_id"),
+    parentSeq: integer("parent_seq"),
+    /** Set on an archive: the conversation that was compacted. */
+    archiveOf: key("archive_of"),
+    /** The archive of the compaction in force. */
+    compactedFrom: key("compacted_from"),
+    /** Of the newest sealed turn that knows it, inherited ones included. */
+    contextSize: doublePrecision("context_size"),
+    createdAt: moment("created_at").notNull(),
+    lastActivityAt: moment("last_activity_at").notNull(),
+    updatedAt: moment("updated_at").notNull(),
+    /** The number of its last change, given by `conversation_changed`; see `operations/changed.ts`. */
+    changedAt: bigint("changed_at", { mode: "number" }).notNull(),
+  },
+  (table) => [
+    index("conversation_activity").on(table.owner, table.lastActivityAt, table.id),
+    uniqueIndex("conversation_changes").on(table.owner, table.changedAt),
+    index("conversation_children").on(table.parentId).where(sql`${table.parentId} is not null`),
+  ],
+);
+
+/**
+ * What every write of a conversation locks. Narrow, and none of the columns that a turn changes is indexed, so that
+ * its updates stay within the page. A log without a name has no head.
+ */
+export const conversationHead = pgTable(
+  "conversation_head",
+  {
+    conversationId: key("conversation_id").primaryKey(),
+    owner: key("owner").notNull(),
+    nextSeq: integer("next_seq").notNull(),
+    sealedSeq: integer("sealed_seq").notNull(),
+    /** How many turns the log has of its own. */
+    turnCount: integer("turn_count").notNull().default(0),
+    /** The open turn. */
+    turnId: key("turn_id"),
+    /** The lease of a compaction by hand. Never set together with `turn_id`. */
+    compactionId: key("compaction_id"),
+    /** Who holds the turn or the compaction; empty while nobody does. */
+    node: key("node").notNull().default(""),
+    /** Of the newest lease. Never goes back. */
+    fence: integer("fence").notNull().default(0),
+    stopRequestedAt: moment("stop_requested_at"),
+    /** When the open turn or the compaction began. */
+    startedAt: moment("started_at"),
+    /** When the last row was written; later than the conversation's own mark while a turn runs. */
+    activeAt: moment("active_at").notNull(),
+  },
+  (table) => [
+    // Both hold a handful of rows: what a heartbeat and a claim look for without reading all heads.
+    index("conversation_head_stopping")
+      .on(table.conversationId)
+      .where(sql`${table.stopRequestedAt} is not null`),
+    index("conversation_head_compacting")
+      .on(table.conversationId)
+      .where(sql`${table.compactionId} is not null`),
+  ],
+);
+
+/** The log: one row per message, with one seq per part from `first_seq` on. Rows are never changed. */
+export const conversationMessage = pgTable(
+  "conversation_message",
+  {
+    id: key("id").notNull(),
+    threadId: key("thread_id").notNull(),
+    role: text("role").notNull(),
+    type: text("type").notNull(),
+    content: jsonb("content").notNull(),
+    createdAt: moment("created_at").defaultNow().notNull(),
+    /** Only where the message names one of its own; the owner stands on the conversation. */
+    resourceId: text("resource_id"),
+    firstSeq: integer("first_seq").notNull(),
+    partCount: integer("part_count").notNull(),
+    turnId: key("turn_id"),
+    /** As `stepMark` writes it: what follows the turn's id, where it begins with it. */
+    step: key("step"),
+    /** Set on a compaction's summary: the seqs it stands for. */
+    coversFrom: integer("covers_from"),
+    coversTo: integer("covers_to"),
+  },
+  (table) => [
+    primaryKey({ name: "conversation_message_place", columns: [table.threadId, table.firstSeq] }),
+    // By id first: an append asks whether an id is used in any conversation, and ids that ascend fill pages.
+    uniqueIndex("conversation_message_id").on(table.id, table.threadId),
+    index("conversation_message_words").using("gin", sql`message_words(${table.content})`),
+  ],
+);
+
+export const conversationTurn = pgTable(
+  "conversation_turn",
+  {
+    conversationId: key("conversation_id").notNull(),
+    id: key("id").notNull(),
+    ordinal: integer("ordinal").notNull(),
+    status: text("status", { enum: ["running", "waiting", "sealed"] }).notNull(),
+    reason: text("reason"),
+    model: text("model"),
+    effort: text("effort"),
+    instructions: text("instructions"),
+    firstSeq: integer("first_seq").notNull(),
+    lastSeq: integer("last_seq").notNull(),
+    /** While it runs; afterwards they stand in the metrics. */
+    steps: jsonb("steps"),
+    metrics: jsonb("metrics"),
+    providerCalls: jsonb("provider_calls"),
+    startedAt: moment("started_at").notNull(),
+    sealedAt: moment("sealed_at"),
+    /** The fence it was sealed with, and the turn that the same transaction opened: what a repeated seal answers. */
+    sealedFence: integer("sealed_fence"),
+    nextTurnId: key("next_turn_id"),
+    /** Of a turn that an engine brought as a whole: which messages are its own, and its metadata. */
+    appended: jsonb("appended"),
+  },
+  (table) => [
+    primaryKey({ name: "conversation_turn_id", columns: [table.id, table.conversationId] }),
+    index("conversation_turn_order").on(table.conversationId, table.ordinal),
+    // Open turns alone: what a claim walks, oldest first.
+    index("conversation_turn_running").on(table.startedAt).where(sql`${table.status} = 'running'`),
+  ],
+);
+
+/** The running step's events, one row per batch. Empty once the step's rows are written. */
+export const turnJournal = pgTable(
+  "turn_journal",
+  {
+    conversationId: key("conversation_id").notNull(),
+    turnId: key("turn_id").notNull(),
+    firstN: integer("first_n").notNull(),
+    eventCount: integer("event_count").notNull(),
+    /** The fence under which it was written. */
+    epoch: integer("epoch").notNull(),
+    data: text("data").notNull(),
+  },
+  (table) => [
+    primaryKey({ name: "turn_journal_place", columns: [table.conversationId, table.turnId, table.firstN] }),
+  ],
+);
+
+/** What waits. Holds the same columns as a message, so that a delivery copies the row. */
+export const queuedMessage = pgTable(
+  "queued_message",
+  {
+    conversationId: key("conversation_id").notNull(),
+    id: key("id").notNull(),
+    rank: integer("rank").notNull(),
+    mode: text("mode", { enum: ["steer", "queue"] }).notNull(),
+    model: text("model"),
+    effort: text("effort"),
+    instructions: text("instructions"),
+    role: text("role").notNull(),
+    type: text("type").notNull(),
+    content: jsonb("content").notNull(),
+    createdAt: moment("created_at").notNull(),
+    resourceId: text("resource_id"),
+    partCount: integer("part_count").notNull(),
+    queuedAt: moment("queued_at").notNull(),
+  },
+  (table) => [primaryKey({ name: "queued_message_id", columns: [table.conversationId, table.id] })],
+);
+
+/** What a client's message was answered with. */
+export const receipt = pgTable(
+  "receipt",
+  {
+    conversationId: key("conversation_id").notNull(),
+    messageId: key("message_id").notNull(),
+    bodyHash: text("body_hash").notNull(),
+    outcome: text("outcome", { enum: ["started", "queued"] }).notNull(),
+    turnId: key("turn_id"),
+  },
+  (table) => [primaryKey({ name: "receipt_message", columns: [table.conversationId, table.messageId] })],
+);
+
+/** Compactions and their undoing, by the seq of the summary. A fork undoes for itself what it inherited. */
+export const compaction = pgTable(
+  "compaction",
+  {
+    conversationId: key("conversation_id").notNull(),
+    seq: integer("seq").notNull(),
+    kind: text("kind", { enum: ["made", "undone"] }).notNull(),
+    fromSeq: integer("from_seq"),
+    toSeq: integer("to_seq"),
+    archiveId: key("archive_id"),
+  },
+  (table) => [
+    primaryKey({ name: "compaction_entry", columns: [table.conversationId, table.seq, table.kind] }),
+  ],
+);
+
+/** How long each node lives, by the database's clock. */
+export const node = pgTable("node", {
+  id: key("id").primaryKey(),
+  until: moment("until").notNull(),
+});
+
+export const apiKey = pgTable(
+  "api_key",
+  {
+    id: key("id").primaryKey(),
+    owner: key("owner").notNull(),
+    hash: text("hash").notNull(),
+    prefix: text("prefix").notNull(),
+    scopes: text("scopes").array().notNull(),
+    createdAt: moment("created_at").notNull(),
+    lastUsedAt: moment("last_used_at"),
+  },
+  (table) => [uniqueIndex("api_key_hash").on(table.hash)],
+);
