@@ -176,7 +176,7 @@ export interface AdmitInput {
   /** How it waits, if it has to. */
   mode: QueueMode;
   choices: TurnChoices;
-  /** The id of the turn, if one opens. */
+  /** The id of the turn, if one opens. Used once in its conversation, as every turn's and compaction's. */
   turnId: TurnId;
   /** The longest the queue may get. */
   queueLength: number;
@@ -332,6 +332,7 @@ export interface ForkResult {
   turn?: OpenedTurn;
 }
 
+/** The same summary and archive ids again are answered with what was written, whoever holds the lease by then. */
 export interface CompactInput {
   conversationId: ConversationId;
   /** The lease under which it runs: a turn's own, or one taken by `lease`. */

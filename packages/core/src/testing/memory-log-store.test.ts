@@ -124,6 +124,51 @@ describe("faults of the memory store", () => {
   });
 });
 
+describe("what the memory store keeps", () => {
+  it("drops the rows of a removed conversation that no fork shares, and the rest with the last fork", async () => {
+    const clock = handClock();
+    const database = createMemoryDatabase(clock);
+    const store = createMemoryLogStore({ clock, database }).forOwner("o");
+    await store.createConversation({ id: "c" });
+    await store.appendMessages(["a", "b", "c"].map((id) => userMessage("c", id)));
+    await store.fork({ conversationId: "c", atSeq: 1, newId: "early" });
+    await store.fork({ conversationId: "c", atSeq: 2, newId: "late" });
+    const shared = database.logs.get("c");
+    await store.remove("c", { cascade: false });
+    expect(shared?.rows.map((row) => row.message.id)).toEqual(["a", "b"]);
+    await store.remove("late", { cascade: false });
+    expect(shared?.rows.map((row) => row.message.id)).toEqual(["a"]);
+    expect([...(shared?.rowsById.keys() ?? [])]).toEqual(["a"]);
+    await store.remove("early", { cascade: false });
+    expect(shared?.rows).toEqual([]);
+    expect(shared?.forks.size).toBe(0);
+  });
+
+  it("reads the newest page by looking at its rows alone, however long the log and its ancestors are", async () => {
+    const clock = handClock();
+    const database = createMemoryDatabase(clock);
+    const store = createMemoryLogStore({ clock, database }).forOwner("o");
+    await store.createConversation({ id: "c0" });
+    const messages = Array.from({ length: 1_000 }, (_, index) => userMessage("c0", `m${index}`));
+    await store.appendMessages(messages);
+    await store.fork({ conversationId: "c0", atSeq: 990, newId: "c1" });
+    const looks = new Set<string>();
+    const log = database.logs.get("c0");
+    if (log === undefined) throw new Error("the log is there");
+    log.rows = new Proxy(log.rows, {
+      get(rows, name, receiver) {
+        if (typeof name === "string" && /^\d+$/.test(name)) looks.add(name);
+        return Reflect.get(rows, name, receiver);
+      },
+    });
+    const page = await store.readNewest({ conversationId: "c1", limit: 5 });
+    expect(page.entries.map(({ firstSeq }) => firstSeq)).toEqual([990, 989, 988, 987, 986]);
+    const window = await store.readChunks({ conversationId: "c1", beforeSeq: 500, limit: 5 });
+    expect(window.chunks.map(({ seq }) => seq)).toEqual([495, 496, 497, 498, 499]);
+    expect(looks.size).toBeLessThan(40);
+  });
+});
+
 describe("handles on one memory database", () => {
   it("see the same conversations, and close each for itself", async () => {
     const clock = handClock();

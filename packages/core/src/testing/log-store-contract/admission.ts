@@ -192,6 +192,32 @@ export const admissionCases: readonly TopicCase[] = [
     },
   },
   {
+    name: "a message id that stands in the log without a receipt is refused",
+    async run(s) {
+      const turn = await s.start();
+      const id = turn.conversationId;
+      const answer = message(id, { role: "assistant" });
+      await s.seal(turn, [answer]);
+      await refused(s.send(id, { messageId: answer.id }), "message_conflict", "an answer's id");
+      checkEqual((await s.texts(id)).length, 2, "the number of rows");
+    },
+  },
+  {
+    name: "a turn's id is used once in its conversation",
+    async run(s) {
+      const { conversationId: id, turnId } = await s.turn();
+      await refused(s.send(id, { turnId }), "invalid_request", "a message with the id of a sealed turn");
+      const lease = s.store.lease({ conversationId: id, node: s.node, turnId });
+      await refused(lease, "invalid_request", "a compaction with it");
+      const turn = await s.start(id);
+      const waiting = await s.enqueue(id);
+      await refused(s.seal(turn, [], { next: { turnId } }), "invalid_request", "a next turn with it");
+      checkEqual((await s.store.queue(id, { op: "list" })).entries[0]?.id, waiting, "what waits");
+      checkEqual((await s.store.get(id))?.active?.turnId, turn.turnId, "the running turn");
+      await s.seal(turn);
+    },
+  },
+  {
     name: "a message to a closed conversation opens it again",
     async run(s) {
       const { conversationId: id } = await s.turn();

@@ -4,6 +4,7 @@ import {
   callingMessage,
   heldTurn,
   message,
+  outcomeOf,
   refused,
   resultMessage,
   type Scenario,
@@ -143,7 +144,10 @@ export const compactionCases: readonly TopicCase[] = [
       const input = await prepared(s, id);
       const first = await s.store.compact(input);
       checkEqual(await s.store.compact(input), first, "the second answer");
-      checkEqual((await s.texts(id)).length, 3, "the rows");
+      const turn = await s.start(id);
+      checkEqual((await s.store.compact(input)).entry, first.entry, "the entry when others went on");
+      checkEqual((await s.store.get(id))?.active?.turnId, turn.turnId, "the running turn");
+      checkEqual((await s.texts(id)).length, 4, "the rows");
     },
   },
   {
@@ -176,6 +180,10 @@ export const compactionCases: readonly TopicCase[] = [
       const { entry, next } = await s.store.compact(input);
       checkEqual([entry.firstSeq, entry.turnId, next], [7, turn.turnId, undefined], "the entry");
       checkEqual(await s.store.compact(input), { entry, queue: { entries: [], paused: false } }, "again");
+      const open = await s.store.readOpenTurn({ conversationId: id });
+      checkEqual(open?.entries.at(-1), entry, "the entry in the open turn");
+      const ending = { ...input, summary: message(id), archiveId: uniqueId(), release: s.next() };
+      await refused(s.store.compact(ending), "invalid_request", "one that would end the turn");
       const record = await s.store.get(id);
       checkEqual([record?.active?.turnId, record?.sealedSeq], [turn.turnId, 2], "the running turn");
       checkEqual(
@@ -206,6 +214,14 @@ export const compactionCases: readonly TopicCase[] = [
         const odd = { ...input, covers: { fromSeq, toSeq } };
         await refused(s.store.compact(odd), "invalid_request", `covering ${fromSeq} to ${toSeq}`);
       }
+      const [first] = await s.log(id);
+      const taken = { ...input, summary: message(id, { role: "system", id: first?.message.id ?? "" }) };
+      await refused(s.store.compact(taken), "message_conflict", "a summary with the id of another message");
+      const elsewhere = { ...input, summary: message(uniqueId(), { role: "system" }) };
+      await refused(s.store.compact(elsewhere), "invalid_request", "a summary of another conversation");
+      const { conversationId: other } = await s.turn();
+      const occupied = await outcomeOf(s.store.compact({ ...input, archiveId: other }));
+      check("code" in occupied, "the archive's id must be free");
       checkEqual(await s.store.get(input.archiveId), null, "the archive");
       checkEqual((await s.texts(id)).length, 2, "the rows");
       checkEqual((await s.store.get(id))?.active?.turnId, input.turnId, "the lease");
@@ -276,6 +292,13 @@ export const compactionCases: readonly TopicCase[] = [
       const late = uniqueId();
       await s.store.fork({ conversationId: id, atSeq: 3, newId: late });
       checkEqual((await covered(s, late)).length, 0, "in a fork made after the undo");
+      await s.store.remove(id, { cascade: false });
+      checkEqual((await covered(s, kept)).length, 1, "in a fork whose origin is gone");
+      const { compactedFrom } = (await s.store.get(kept)) ?? {};
+      check(
+        compactedFrom === undefined || (await s.store.get(compactedFrom)) !== null,
+        "an archive that is named is there",
+      );
     },
   },
   {

@@ -21,6 +21,7 @@ async function follow(s: Scenario, since: number, limit: number) {
   const seen: ConversationRecord[] = [];
   let last = since;
   for (;;) {
+    check(seen.length < 10_000, "the feed has an end");
     const page = await s.store.changed({ since: last, limit });
     check(page.conversations.length <= limit, "no more changes than asked for");
     if (page.conversations.length === 0) {
@@ -141,6 +142,7 @@ export const conversationCases: readonly TopicCase[] = [
       checkEqual([listed, pages], [expected, 3], "page by page");
       const whole = await s.store.list({ limit: 5 });
       checkEqual([whole.conversations.length, whole.next], [5, undefined], "exactly all");
+      await refused(s.store.list({ limit: 2, before: "nowhere" }), "invalid_request", "a page from nowhere");
       const [first] = whole.conversations;
       checkEqual(first, await s.store.get(a), "a listed conversation");
     },
@@ -217,9 +219,21 @@ export const conversationCases: readonly TopicCase[] = [
       await changedBy("a promotion", () => s.commit(turn, [callingMessage(id, "c")], promotion));
       await changedBy("a seal", () => s.seal(turn, [message(id, { role: "assistant" })]));
       await changedBy("an append", () => s.store.appendMessages([message(id)]));
+      const lease = await s.store.lease({ conversationId: id, node: s.node, turnId: uniqueId() });
+      const compaction = {
+        conversationId: id,
+        turnId: lease.turnId,
+        fence: lease.fence,
+        summary: message(id, { role: "system" }),
+        covers: { fromSeq: 1, toSeq: 1 },
+        archiveId: uniqueId(),
+        release: s.next(),
+      };
+      await changedBy("a compaction", () => s.store.compact(compaction));
+      await changedBy("an undo", () => s.store.undoCompaction(id));
       await changedBy("an update", () => s.store.updateConversation(id, { title: "Newer" }));
       const { last } = await s.store.changed({ limit: 10 });
-      await s.texts(id);
+      await s.log(id);
       await s.store.list({ limit: 10 });
       checkEqual((await s.store.changed({ since: last, limit: 10 })).conversations, [], "reading is none");
     },

@@ -1,9 +1,11 @@
 import type { ConversationTurn } from "../../ports.js";
 import { check, checkEqual } from "../contract-case.js";
 import {
+  callingMessage,
   message,
   providerCall,
   refused,
+  resultMessage,
   type TopicCase,
   textsOf,
   turnMetrics,
@@ -69,8 +71,20 @@ export const engineCases: readonly TopicCase[] = [
       const answer = message(id, { role: "assistant", text: "Answer" });
       const calls = [providerCall()];
       const metrics = turnMetrics(turn.turnId, { contextSize: 5 });
+      const calling = callingMessage(id, "c");
+      const result = resultMessage(id, "c");
+      await s.commit(turn, [calling, result]);
       await s.seal(turn, [answer], { metrics, providerCalls: calls });
       await s.start(id);
+      const used: ConversationTurn = {
+        id: turn.turnId,
+        conversationId: (await s.turn()).conversationId,
+        createdAt: new Date(1_700_000_000_000),
+        userMessages: [],
+        assistantMessages: [],
+        providerCalls: [],
+      };
+      await refused(s.store.appendTurn(used), "invalid_request", "its id in another conversation");
       const [read, ...others] = await s.store.listTurns(id);
       check(read !== undefined && others.length === 0, "the sealed turn alone");
       checkEqual(
@@ -83,11 +97,11 @@ export const engineCases: readonly TopicCase[] = [
         turn.entries.map((entry) => entry.message),
         "its questions",
       );
-      checkEqual([read.assistantMessages, read.toolMessages ?? []], [[answer], []], "its answers");
+      checkEqual([read.assistantMessages, read.toolMessages], [[calling, answer], [result]], "its answers");
       checkEqual(read.providerCalls, calls, "its calls");
       const { usage, contextSize, reason, durationMs } = read.metadata ?? {};
       checkEqual([usage, contextSize, reason, durationMs], [metrics.usage, 5, "stop", 33], "its metadata");
-      const { conversation } = await s.store.fork({ conversationId: id, atSeq: 2, newId: uniqueId() });
+      const { conversation } = await s.store.fork({ conversationId: id, atSeq: 5, newId: uniqueId() });
       checkEqual(
         (await s.store.listTurns(conversation.id)).map((each) => each.id),
         [turn.turnId],
@@ -126,6 +140,20 @@ export const engineCases: readonly TopicCase[] = [
         "what it has",
       );
       checkEqual(await s.store.lastCall(id), call, "the newest call");
+      const next = await s.start(id);
+      checkEqual((await s.store.readTurn(id, next.turnId))?.turn.ordinal, 2, "the next turn's ordinal");
+    },
+  },
+  {
+    name: "the ids of a removed conversation's messages are free",
+    async run(s) {
+      const { id } = await s.store.createConversation({ id: uniqueId() });
+      const gone = message(id);
+      await s.store.appendMessages([gone]);
+      await s.store.remove(id, { cascade: false });
+      const { id: other } = await s.store.createConversation({ id: uniqueId() });
+      await s.store.appendMessages([{ ...gone, conversationId: other }]);
+      checkEqual((await s.texts(other)).length, 1, "the number of rows");
     },
   },
 ];

@@ -344,6 +344,11 @@ export const leaseCases: readonly TopicCase[] = [
       };
       checkEqual(await end(false), { queue: { entries: [], paused: false } }, "with nothing waiting");
       checkEqual((await s.store.get(id))?.active, undefined, "the lease");
+      const turn = await s.start(id);
+      const wrong = await outcomeOf(s.store.endLease({ ...heldTurn(turn), next: s.next() }));
+      check("code" in wrong, "a turn is not ended this way");
+      checkEqual((await s.store.get(id))?.active?.turnId, turn.turnId, "the running turn");
+      await s.seal(turn);
       const { next, queue } = await end(true);
       checkEqual([textsOf(next?.entries ?? []), queue.entries], [["Waited"], []], "with a message waiting");
       checkEqual((await s.store.get(id))?.active?.turnId, next?.turnId, "the running turn");

@@ -102,6 +102,7 @@ export const readCases: readonly TopicCase[] = [
       checkEqual(await window(s, id, { sinceSeq: 6 }), [[], 6], "nothing newer");
       checkEqual(await window(s, id, { sinceSeq: 99 }), [[], 99], "from beyond the end");
       checkEqual(await window(s, id, { sinceSeq: 3, beforeSeq: 4 }), [[], 3], "nothing between");
+      checkEqual(await window(s, id, { sinceSeq: 3, limit: 0 }), [[], 3], "none asked for");
       checkEqual(await window(s, id, { beforeSeq: 1 }), [[], 0], "nothing before the first");
       const { conversation } = await s.store.create({ id: uniqueId(), settings: {} });
       checkEqual(await window(s, conversation.id), [[], 0], "an empty conversation");

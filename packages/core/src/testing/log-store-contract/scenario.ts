@@ -210,6 +210,7 @@ export class Scenario {
         ...(before === undefined ? {} : { before }),
       });
       entries.push(...page.entries);
+      check(page.before === undefined || page.before < (before ?? Infinity), "a page leads to an older one");
       before = page.before;
     } while (before !== undefined);
     return entries.reverse();
@@ -232,7 +233,8 @@ export class Scenario {
   /** Claims until nothing is left, and returns what belonged to this case. */
   async claimMine(node: string, limit = 1_000): Promise<Awaited<ReturnType<LogStoreRoot["claimExpired"]>>> {
     const mine = [];
-    for (;;) {
+    for (let call = 0; ; call++) {
+      check(call < 1_000, "what was claimed by a living node is not claimed again");
       const claimed = await this.root.claimExpired(node, limit);
       check(claimed.length <= limit, "no more leases than asked for");
       mine.push(...claimed.filter((lease) => lease.owner === this.owner));

@@ -132,7 +132,20 @@ export const turnCases: readonly TopicCase[] = [
         ...(first === undefined ? {} : { id: first.message.id }),
       });
       await refused(s.commit(turn, [message(id), taken]), "message_conflict", "the commit");
+      await refused(s.seal(turn, [message(id), taken]), "message_conflict", "the seal");
       checkEqual((await s.texts(id)).length, 3, "the number of rows");
+    },
+  },
+  {
+    name: "a commit or a seal with a message of another conversation is refused as a whole",
+    async run(s) {
+      const turn = await s.start();
+      const id = turn.conversationId;
+      const messages = [message(id, { role: "assistant" }), message(uniqueId(), { role: "assistant" })];
+      await refused(s.commit(turn, messages), "invalid_request", "the commit");
+      await refused(s.seal(turn, messages), "invalid_request", "the seal");
+      checkEqual((await s.texts(id)).length, 1, "the number of rows");
+      checkEqual((await s.store.get(id))?.status, "active", "the status");
     },
   },
   {

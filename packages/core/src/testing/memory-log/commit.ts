@@ -53,7 +53,6 @@ export function seal(db: MemoryDatabase, owner: string, input: SealInput): SealR
 
   const rows = writeRows(db, log, turn, input.messages, input.stepId);
   log.sealedSeq = log.lastSeq;
-  turn.steps = [...input.metrics.steps];
   turn.providerCalls = input.providerCalls;
   if (input.metrics.contextSize !== undefined) log.contextSize = input.metrics.contextSize;
   const { next, nextTurnId } = endLease(db, log, input.next);

@@ -14,7 +14,7 @@ import {
   touch,
 } from "./database.js";
 import { addFork } from "./fork.js";
-import { checkTurnId, endedBefore, endLease, heldLease, turnActive } from "./lease.js";
+import { checkTurnId, endLease, heldLease, stillOpened, turnActive } from "./lease.js";
 import { queueStateOf, recordOf } from "./record.js";
 import { compactionInForce } from "./view.js";
 
@@ -58,16 +58,16 @@ export function compact(db: MemoryDatabase, owner: string, input: CompactInput):
   };
 }
 
+/** The same compaction again: what it wrote, and the turn it opened as long as its node still has it. */
 function compactedBefore(db: MemoryDatabase, log: Log, input: CompactInput): CompactResult | undefined {
   const row = log.rowsById.get(input.summary.id);
   const archive = findLog(db, log.owner, input.archiveId);
   if (row?.covers === undefined || archive?.archiveOf !== log.id) return undefined;
   const { release } = input;
-  const ended = release === undefined ? undefined : endedBefore(log, { fence: input.fence, next: release });
-  if (ended === undefined) heldLease(log, input.turnId, input.fence);
+  const next = release === undefined ? undefined : stillOpened(log, release.turnId, release.node);
   return {
     entry: entryOf(row, log.id),
-    ...(ended?.next === undefined ? {} : { next: ended.next }),
+    ...(next === undefined ? {} : { next }),
     queue: queueStateOf(log),
   };
 }

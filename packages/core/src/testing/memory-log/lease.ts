@@ -185,7 +185,7 @@ export function stillOpened(log: Log, turnId: TurnId, node: string): OpenedTurn 
 }
 
 /** Where a call that ended a lease is repeated: the same answer, as long as nothing has happened since. */
-export function endedBefore(
+function endedBefore(
   log: Log,
   request: { fence: number; next: NextTurn },
 ): { next?: OpenedTurn; queue: QueueState } | undefined {
