@@ -3,20 +3,22 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { root, runNode } from "./install.mjs";
 import { explain, setup } from "./setup.mjs";
-import { showState } from "./state.mjs";
 
 /** From the best downwards; the first one that exists is run. */
-const runnable = [{ file: "apps/cli/dist/main.js", says: "Starting Parley.", args: ["start"] }];
+const runnable = [
+  { file: "apps/cli/dist/main.js", says: "Starting Parley.", args: ["serve"] },
+  {
+    file: "examples/terminal-chat.mjs",
+    says: "Parley has no server yet. This is its runtime, in this terminal, on a store in memory.",
+    args: [],
+  },
+];
 
 try {
   await setup();
   const best = runnable.find(({ file }) => existsSync(join(root, file)));
-  if (best) {
-    console.log(`\n${best.says}`);
-    process.exitCode = await runNode([best.file, ...best.args, ...process.argv.slice(2)]);
-  } else {
-    showState();
-  }
+  console.log(`\n${best.says}\n`);
+  process.exitCode = await runNode([best.file, ...best.args, ...process.argv.slice(2)]);
 } catch (error) {
   process.exitCode = explain(error);
 }

@@ -1,0 +1,57 @@
+// A client is cut off in the middle of an answer and comes back with its cursor: nothing is missing, nothing twice.
+import { systemClock } from "@parley/core";
+import { createModelCatalog, createRuntime } from "@parley/core/runtime";
+import { createMemoryLogStore, createMemoryWake } from "@parley/core/testing";
+import { DemoProviderAdapter, demoContextWindow } from "@parley/providers/demo";
+
+const runtime = await createRuntime({
+  store: createMemoryLogStore({ clock: systemClock }),
+  wake: createMemoryWake(),
+  models: createModelCatalog([
+    {
+      name: "demo/demo",
+      provider: new DemoProviderAdapter({ pace: "instant" }),
+      providerName: "demo",
+      model: "demo",
+      contextWindow: demoContextWindow,
+    },
+  ]),
+});
+const me = runtime.forOwner("me");
+
+const { conversationId, turnId } = await me.send({ message: "A long answer, please", messageId: "m1" });
+
+// The first client leaves after twenty frames. All it keeps is the cursor of the last one.
+let first = "";
+let cursor = "";
+let seen = 0;
+for await (const frame of me.subscribe(conversationId, "0")) {
+  if (frame.type === "chat.delta") {
+    if (frame.event.type === "text-delta") first += frame.event.delta;
+  }
+  cursor = frame.cursor ?? cursor;
+  seen += 1;
+  if (seen === 20) break;
+}
+console.log(`cut off after ${seen} frames, at cursor ${cursor.replace(turnId, "<turn>")}`);
+
+// Sending the same message again starts nothing: it is the same turn.
+const again = await me.send({ message: "A long answer, please", messageId: "m1" });
+console.log(`sent again: ${again.repeated ? "the same turn" : "a second turn"}`);
+
+// The second client asks for everything behind the cursor.
+let second = "";
+for await (const frame of me.subscribe(conversationId, cursor)) {
+  if (frame.type === "chat.chunks") {
+    // What was committed meanwhile replaces what was provisional, so the first part is told again, whole.
+    for (const { role, chunk } of frame.chunks)
+      if (role === "assistant" && chunk.type === "text") first = chunk.text;
+    second = "";
+  }
+  if (frame.type !== "chat.delta") continue;
+  if (frame.event.type === "text-delta") second += frame.event.delta;
+  if (frame.event.type === "turn-sealed") break;
+}
+const { text } = await me.last(conversationId);
+console.log(first + second === text ? "the two parts are the whole answer" : "SOMETHING IS MISSING");
+await runtime.close();

@@ -1,0 +1,34 @@
+import { execFile } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+
+const folder = join(import.meta.dirname, "..", "examples");
+const run = promisify(execFile);
+
+/** What each example prints, at the least. They use the built packages, as a reader of them would. */
+const printed: Record<string, readonly string[]> = {
+  "engine.mjs": ["[calls calculator]", '"value":84', "2 model calls, reason stop"],
+  "resume.mjs": [
+    "cut off after 20 frames",
+    "sent again: the same turn",
+    "the two parts are the whole answer",
+  ],
+  "terminal-chat.mjs": ["you: hello", "I am the demo model", "< calculator:", "tokens in context]"],
+};
+
+describe("the examples", () => {
+  it("are all listed here", () => {
+    const files = readdirSync(folder).filter((file) => file.endsWith(".mjs"));
+    expect(files.sort()).toEqual(Object.keys(printed).sort());
+  });
+
+  it.each(Object.keys(printed))("%s runs and prints what it promises", async (file) => {
+    const running = run(process.execPath, [join(folder, file)], { timeout: 60_000 });
+    running.child.stdin?.end();
+    const { stdout, stderr } = await running;
+    expect(stderr).toBe("");
+    for (const line of printed[file] ?? []) expect(stdout).toContain(line);
+  });
+});
