@@ -19,10 +19,7 @@ export async function measureCase(scenario, benchCase, { quick, log }) {
     }
     for (let round = 0; round < rounds; round++) {
       log(`  ${benchCase.name}: round ${round + 1} of ${rounds}`);
-      // Each round starts with another contestant, so that none always follows the same one.
-      const live = runners.filter((runner) => runner.child !== undefined);
-      const first = live.length > 0 ? round % live.length : 0;
-      for (const runner of [...live.slice(first), ...live.slice(0, first)]) await measureRound(runner);
+      for (const runner of shuffled(runners)) if (runner.child !== undefined) await measureRound(runner);
     }
   } finally {
     await Promise.all([...runners, server].map((each) => each?.child && dismiss(each.child)));
@@ -36,6 +33,16 @@ export async function measureCase(scenario, benchCase, { quick, log }) {
     results,
     targets: judge(scenario, results),
   };
+}
+
+/** In another order each round, so that none always follows the same one. */
+function shuffled(values) {
+  const order = [...values];
+  for (let i = order.length - 1; i > 0; i--) {
+    const j = Math.floor(Math.random() * (i + 1));
+    [order[i], order[j]] = [order[j], order[i]];
+  }
+  return order;
 }
 
 async function startServer(scenario, benchCase) {

@@ -8,11 +8,12 @@ import { caseTable, targetLines } from "./summarise.mjs";
 
 const usage = `Usage: node bench/run.mjs [options]
 
-  --only <scenario>  run this scenario only; may be given several times
-  --quick            fewer and shorter rounds: a first look, with more noise
-  --json             print one JSON document instead of tables
-  --list             print the scenarios and end
-  --help             print this text and end`;
+  --only <scenario>    run this scenario only; may be given several times
+  --contestant <text>  run only contestants whose name has this text, and the limits; may be repeated
+  --quick              fewer and shorter rounds: a first look, with more noise
+  --json               print one JSON document instead of tables
+  --list               print the scenarios and end
+  --help               print this text and end`;
 
 const names = readdirSync(new URL("./scenarios/", import.meta.url))
   .filter((file) => file.endsWith(".mjs"))
@@ -31,7 +32,9 @@ async function main() {
     console.log(`${usage}\n\nScenarios: ${names.join(", ")}`);
     return 0;
   }
-  const scenarios = await Promise.all((args.only ?? names).map(loadScenario));
+  const scenarios = await Promise.all(
+    (args.only ?? names).map((name) => loadScenario(name, args.contestant)),
+  );
   if (args.list) {
     for (const { name, title } of scenarios) console.log(`${name.padEnd(16)} ${title}`);
     return 0;
@@ -85,11 +88,17 @@ async function runScenario(scenario, { quick, log, say }) {
   return report;
 }
 
-async function loadScenario(name) {
+async function loadScenario(name, wanted) {
   const { scenario } = await import(`./scenarios/${name}.mjs`);
-  if (scenario?.name !== name)
+  if (scenario?.name !== name) {
     throw new Error(`scenarios/${name}.mjs does not export a scenario of that name`);
-  return scenario;
+  }
+  if (wanted === undefined || scenario.contestants === undefined) return scenario;
+  const takesPart = ({ name, kind }) => kind === "limit" || wanted.some((text) => name.includes(text));
+  const contestants = scenario.contestants.filter(takesPart);
+  const present = new Set(contestants.map((contestant) => contestant.name));
+  const targets = scenario.targets?.filter(({ ours, against }) => present.has(ours) && present.has(against));
+  return { ...scenario, contestants, targets };
 }
 
 function readArguments() {
@@ -97,6 +106,7 @@ function readArguments() {
     const { values } = parseArgs({
       options: {
         only: { type: "string", multiple: true },
+        contestant: { type: "string", multiple: true },
         quick: { type: "boolean" },
         json: { type: "boolean" },
         list: { type: "boolean" },

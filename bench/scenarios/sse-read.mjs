@@ -149,14 +149,18 @@ function ours(lib, transport, url, options, read) {
   );
 }
 
-const inBatches = (lib) => async (response, onEvent) => {
-  for await (const events of lib.readSseBatches(response)) {
-    for (const event of events) onEvent(JSON.parse(event.data));
-  }
-};
-
-const oneByOne = (lib) => async (response, onEvent) => {
-  for await (const event of lib.readSse(response)) onEvent(JSON.parse(event.data));
+/** The three ways to read, from the cheapest to the handiest. */
+const ways = {
+  pushed: (lib) => (response, onEvent) =>
+    lib.consumeSse(response, { onEvent: ({ data }) => onEvent(JSON.parse(data)) }),
+  "in batches": (lib) => async (response, onEvent) => {
+    for await (const events of lib.readSseBatches(response)) {
+      for (const { data } of events) onEvent(JSON.parse(data));
+    }
+  },
+  "one by one": (lib) => async (response, onEvent) => {
+    for await (const { data } of lib.readSse(response)) onEvent(JSON.parse(data));
+  },
 };
 
 const onFetch = "hand-split text on fetch";
@@ -177,34 +181,20 @@ const contestants = [
       return reader(({ href }, onEvent) => nodeText(agent, href, createHandSplitter(onEvent)), url, options);
     },
   },
-  {
-    name: "ours on fetch, in batches",
+  ...Object.keys(ways).map((way) => ({
+    name: `ours on fetch, ${way}`,
     kind: "ours",
     against: onFetch,
     load: loadOurs,
-    open: ({ lib, url, options }) => ours(lib, undefined, url, options, inBatches(lib)),
-  },
-  {
-    name: "ours on fetch, one by one",
-    kind: "ours",
-    against: onFetch,
-    load: loadOurs,
-    open: ({ lib, url, options }) => ours(lib, undefined, url, options, oneByOne(lib)),
-  },
-  {
-    name: "ours on Node, in batches",
+    open: ({ lib, url, options }) => ours(lib, undefined, url, options, ways[way](lib)),
+  })),
+  ...Object.keys(ways).map((way) => ({
+    name: `ours on Node, ${way}`,
     kind: "ours",
     against: onNode,
     load: loadOurs,
-    open: ({ lib, url, options }) => ours(lib, lib.createNodeTransport(), url, options, inBatches(lib)),
-  },
-  {
-    name: "ours on Node, one by one",
-    kind: "ours",
-    against: onNode,
-    load: loadOurs,
-    open: ({ lib, url, options }) => ours(lib, lib.createNodeTransport(), url, options, oneByOne(lib)),
-  },
+    open: ({ lib, url, options }) => ours(lib, lib.createNodeTransport(), url, options, ways[way](lib)),
+  })),
   {
     name: "eventsource-parser",
     kind: "peer",
@@ -259,8 +249,6 @@ function openai(lib, url, options, start) {
   );
 }
 
-const target = (ours, against) => ({ ours, against, atMost: 1.3 });
-
 export const scenario = {
   name: "sse-read",
   title: "reading a Responses stream, the JSON of each event parsed",
@@ -284,10 +272,7 @@ export const scenario = {
     },
   ],
   contestants,
-  targets: [
-    target("ours on fetch, in batches", onFetch),
-    target("ours on fetch, one by one", onFetch),
-    target("ours on Node, in batches", onNode),
-    target("ours on Node, one by one", onNode),
-  ],
+  targets: contestants
+    .filter(({ kind }) => kind === "ours")
+    .map(({ name, against }) => ({ ours: name, against, atMost: 1.3 })),
 };
