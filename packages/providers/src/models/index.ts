@@ -1,0 +1,1 @@
+export { defaultModelLimits, type ModelLimits, modelLimits } from "./model-limits.js";

@@ -1,0 +1,27 @@
+import type { ProviderCallParams } from "@parley/core/ports";
+
+type Effort = NonNullable<ProviderCallParams["reasoningEffort"]>;
+
+// Sending `reasoning` or asking for encrypted reasoning is refused by these; every newer model reasons.
+const withoutReasoning = /^(?:ft:)?(?:gpt-3\.5|gpt-4|chatgpt-|gpt-5-chat|davinci|babbage)/;
+// These refuse the levels above `high`.
+const upToHigh = /^(?:o1|o3|o4|codex-mini|gpt-5(?:-|$)|gpt-5\.1(?!-codex-max)|gpt-oss)/;
+// These know `xhigh` and nothing above it.
+const upToXhigh = /^(?:gpt-5\.1-codex-max|gpt-5\.[2-5])/;
+
+/** Whether a model takes `reasoning`, judged by its name. Unknown names are taken for newer models, which do. */
+export function reasons(model: string): boolean {
+  return !withoutReasoning.test(baseName(model));
+}
+
+/** The word for an effort that the model takes: the level itself, or the highest that an older model knows. */
+export function effortFor(model: string, effort: Effort): Effort {
+  if (effort !== "xhigh" && effort !== "max") return effort;
+  const name = baseName(model);
+  if (upToHigh.test(name)) return "high";
+  return upToXhigh.test(name) ? "xhigh" : effort;
+}
+
+function baseName(model: string): string {
+  return model.slice(model.lastIndexOf("/") + 1).toLowerCase();
+}
