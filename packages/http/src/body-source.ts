@@ -1,10 +1,23 @@
 import type { ByteSource } from "./http-response.js";
+import type { TransportResponse } from "./ports.js";
 
 /** A body to be read once, by push. The contract of both methods is that of {@link ByteSource}. */
 export type BodySource = Required<Pick<ByteSource, "consume" | "cancel">>;
 
 /** Receives one chunk; a promise holds back the next. */
 export type OnChunk = (chunk: Uint8Array) => void | Promise<void>;
+
+/** The body of a transport's answer, by its push path where it has one; null where there is no body. */
+export function bodyOf(answer: Pick<TransportResponse, "body" | "consume" | "cancel">): BodySource | null {
+  const { consume, cancel } = answer;
+  if (consume !== undefined && cancel !== undefined) {
+    return {
+      consume: (onChunk) => consume.call(answer, onChunk),
+      cancel: (reason) => cancel.call(answer, reason),
+    };
+  }
+  return answer.body === null ? null : sourceOfStream(answer.body);
+}
 
 /** A body that is already there. */
 export function sourceOfChunks(chunks: readonly Uint8Array[]): BodySource {

@@ -1,7 +1,7 @@
 import { type Admission, AttemptGate } from "./attempt-gate.js";
 import { AttemptWatch } from "./attempt-watch.js";
 import { backoffDelayMs } from "./backoff.js";
-import { type BodySource, BodyTooLarge, sourceOfStream } from "./body-source.js";
+import { BodyTooLarge, bodyOf } from "./body-source.js";
 import { needsBaseUrl } from "./build-url.js";
 import { Call } from "./call.js";
 import { ClientResponse } from "./client-response.js";
@@ -18,7 +18,7 @@ import { readRateLimitFeedback } from "./rate-limit-feedback.js";
 import { type ReadResponse, readArrayBuffer, readJson, readText } from "./read-response.js";
 import { addHeaders } from "./request-headers.js";
 import type { HttpHeaders, HttpRequestOptions } from "./request-options.js";
-import { type EffectiveResilience, type ResilienceProfile, resolveResilience } from "./resilience.js";
+import { type EffectiveResilience, resolveResilience } from "./resilience.js";
 import { readRetryAfterMs } from "./retry-after.js";
 import { watchBody } from "./watched-body.js";
 
@@ -375,25 +375,6 @@ export class DefaultHttpClient implements HttpClient {
   }
 }
 
-/** Settings that suit most services; whatever the config says wins. */
-const SAFE_DEFAULTS = {
-  maxAttempts: 3,
-  perAttemptTimeoutMs: 60_000,
-  stallTimeoutMs: 60_000,
-} satisfies ResilienceProfile;
-
-/**
- * A client with safe defaults: three attempts, a minute for each attempt, a minute of silence in a body, no
- * overall deadline.
- */
-export function createDefaultHttpClient(config: Partial<HttpClientConfig> = {}): HttpClient {
-  return new DefaultHttpClient({
-    ...config,
-    clientName: config.clientName ?? "http",
-    defaultResilience: { ...SAFE_DEFAULTS, ...config.defaultResilience },
-  });
-}
-
 function withLegacyHooks(config: HttpClientConfig): readonly HttpRequestInterceptor[] {
   const { beforeRequest, afterResponse, interceptors = [] } = config;
   if (beforeRequest === undefined && afterResponse === undefined) return interceptors;
@@ -404,17 +385,6 @@ function withLegacyHooks(config: HttpClientConfig): readonly HttpRequestIntercep
     },
     ...interceptors,
   ];
-}
-
-function bodyOf(answer: TransportResponse): BodySource | null {
-  const { consume, cancel } = answer;
-  if (consume !== undefined && cancel !== undefined) {
-    return {
-      consume: (onChunk) => consume.call(answer, onChunk),
-      cancel: (reason) => cancel.call(answer, reason),
-    };
-  }
-  return answer.body === null ? null : sourceOfStream(answer.body);
 }
 
 /** Closes a response that arrived after its attempt had ended. */

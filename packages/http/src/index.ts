@@ -1,6 +1,7 @@
 export { MemoryCircuitBreaker, type MemoryCircuitBreakerOptions } from "./circuit-breaker.js";
 export { DefaultErrorClassifier } from "./classify.js";
 export { type Clock, systemClock } from "./clock.js";
+export { createDefaultHttpClient } from "./create-default-http-client.js";
 export {
   type ErrorCategory,
   type FallbackHint,
@@ -10,7 +11,7 @@ export {
   type TimeoutKind,
 } from "./errors.js";
 export { fetchTransport } from "./fetch-transport.js";
-export { createDefaultHttpClient, DefaultHttpClient, type HttpClient } from "./http-client.js";
+export { DefaultHttpClient, type HttpClient } from "./http-client.js";
 export type { HttpClientConfig } from "./http-client-config.js";
 export type { ByteSource, HttpResponse } from "./http-response.js";
 export { MemoryHttpCache, type MemoryHttpCacheOptions } from "./memory-cache.js";

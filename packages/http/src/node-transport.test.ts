@@ -214,4 +214,36 @@ describe("the Node transport", () => {
     expect(ready.getClientName()).toBe("ready");
     expect(await ready.requestJson(get(server.url))).toEqual({ n: 2 });
   });
+
+  it("obeys a plain signal when it is used without the client", async () => {
+    const server = await serve(() => {});
+    const aborter = new AbortController();
+    const send = open();
+    const request = send(server.url, { method: "GET", headers: {}, signal: aborter.signal });
+    const first = await server.request(1);
+    const reason = new Error("enough");
+    aborter.abort(reason);
+    await expect(request).rejects.toBe(reason);
+    await first.disconnected;
+    await expect(send(server.url, { method: "GET", headers: {}, signal: aborter.signal })).rejects.toBe(
+      reason,
+    );
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it("leaves nothing behind that keeps the process alive", async () => {
+    const sockets = () => process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
+    const before = sockets();
+    const server = await serve((response, request) => {
+      if (request.path === "/open") response.write("open");
+      else json(response, 200, {});
+    });
+    const busy = client(open());
+    await Promise.all([busy.requestJson(get(server.url)), busy.requestText(get(server.url))]);
+    const response = await busy.requestRaw(get(`${server.url}/open`));
+    response.cancel?.();
+    await server.close();
+    // Our ends close when the loop gets to them; what is left behind for good runs into the test's timeout.
+    while (sockets() > before) await new Promise((resolve) => setImmediate(resolve));
+  });
 });

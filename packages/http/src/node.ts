@@ -1,4 +1,5 @@
-import { createDefaultHttpClient, type HttpClient } from "./http-client.js";
+import { createDefaultHttpClient } from "./create-default-http-client.js";
+import type { HttpClient } from "./http-client.js";
 import type { HttpClientConfig } from "./http-client-config.js";
 import { createNodeTransport, type NodeTransport } from "./node-transport.js";
 

@@ -7,8 +7,8 @@ import {
   startServer,
 } from "../testing/misbehaving-server.js";
 import { transports } from "../testing/transports.js";
+import { createDefaultHttpClient } from "./create-default-http-client.js";
 import { HttpError, TimeoutError } from "./errors.js";
-import { createDefaultHttpClient } from "./http-client.js";
 import { resilientFetch } from "./resilient-fetch.js";
 
 const servers: MisbehavingServer[] = [];

@@ -1,5 +1,6 @@
+import { createDefaultHttpClient } from "./create-default-http-client.js";
 import { HttpError, TimeoutError } from "./errors.js";
-import { createDefaultHttpClient, type HttpClient } from "./http-client.js";
+import type { HttpClient } from "./http-client.js";
 import type { HttpClientConfig } from "./http-client-config.js";
 import type { HttpResponse } from "./http-response.js";
 import type { Extensions, HttpHeaders, HttpMethod, HttpRequestOptions } from "./request-options.js";
