@@ -1,0 +1,187 @@
+import { randomUUID } from "node:crypto";
+import {
+  closeSync,
+  openSync,
+  readFileSync,
+  rmdirSync,
+  statSync,
+  unlinkSync,
+  utimesSync,
+  writeSync,
+} from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { ParleyError } from "@parley/core/errors";
+
+/** Who holds a folder, as it stands in the lock file. */
+interface Holder {
+  readonly nonce: string;
+  readonly pid: number;
+  readonly host: string;
+  /** When the process began, by its kernel: a number that a later process with the same id does not have. */
+  readonly processStart: string | undefined;
+  readonly since: string;
+}
+
+export interface FolderLock {
+  release(): void;
+}
+
+const lockName = "parley.lock";
+/** How often the holder says that it lives: what another machine goes by. */
+const renewMs = 10_000;
+/** After how long without that a holder on another machine counts as gone. */
+const goneMs = 60_000;
+
+/**
+ * Takes a folder for this process. PGlite itself has no lock, and two processes on one folder destroy it.
+ *
+ * The lock is a file that is created exclusively and names its holder. A holder that crashed leaves the file behind;
+ * whoever comes next sees that its process is gone and takes the file away, under a second, short-lived lock, so that
+ * of two who see it at once only one does. On the same machine the process table decides, on another one the file's
+ * age.
+ */
+export async function lockFolder(folder: string): Promise<FolderLock> {
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, lockName);
+  const own: Holder = {
+    nonce: randomUUID(),
+    pid: process.pid,
+    host: hostname(),
+    processStart: processStart(process.pid),
+    since: new Date().toISOString(),
+  };
+  if (!create(path, own)) await replaceDead(path, own, folder);
+  const renewal = setInterval(() => renew(path), renewMs);
+  renewal.unref();
+  let released = false;
+  const release = () => {
+    if (released) return;
+    released = true;
+    clearInterval(renewal);
+    process.off("exit", release);
+    if (read(path)?.nonce === own.nonce) unlinkSync(path);
+  };
+  process.once("exit", release);
+  return { release };
+}
+
+/** True when the file is new and ours. */
+function create(path: string, holder: Holder): boolean {
+  try {
+    const file = openSync(path, "wx", 0o600);
+    writeSync(file, JSON.stringify(holder));
+    closeSync(file);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    throw error;
+  }
+}
+
+async function replaceDead(path: string, own: Holder, folder: string): Promise<void> {
+  const holder = read(path);
+  if (holder === undefined ? isFresh(path) : isAlive(path, holder)) throw busy(folder, holder);
+  const turnstile = `${path}.taking`;
+  try {
+    await mkdir(turnstile);
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error;
+    if (ageMs(turnstile) < goneMs) throw busy(folder, holder);
+    rmdirSync(turnstile);
+    await mkdir(turnstile);
+  }
+  try {
+    // Looked at again behind the turnstile: whoever passed before may hold the folder by now.
+    const found = read(path);
+    if (found !== undefined && (found.nonce !== holder?.nonce || isAlive(path, found)))
+      throw busy(folder, found);
+    unlinkIfThere(path);
+    if (!create(path, own)) throw busy(folder, read(path));
+  } finally {
+    rmdirSync(turnstile);
+  }
+}
+
+function isAlive(path: string, holder: Holder): boolean {
+  if (holder.host !== hostname()) return ageMs(path) < goneMs;
+  // The lock of this very process: a second store on the same folder.
+  if (holder.pid === process.pid && holder.processStart === processStart(process.pid)) return true;
+  try {
+    process.kill(holder.pid, 0);
+  } catch (error) {
+    // Not ours to signal, but there.
+    if (codeOf(error) !== "EPERM") return false;
+  }
+  const start = processStart(holder.pid);
+  return start === undefined || holder.processStart === undefined || start === holder.processStart;
+}
+
+/** A file without content belongs to someone who is just writing it, or who died doing so. */
+function isFresh(path: string): boolean {
+  return ageMs(path) < 5_000;
+}
+
+function read(path: string): Holder | undefined {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as Holder;
+  } catch {
+    return undefined;
+  }
+}
+
+function renew(path: string): void {
+  try {
+    const now = new Date();
+    utimesSync(path, now, now);
+  } catch {
+    // The folder is gone; the database will say so.
+  }
+}
+
+function ageMs(path: string): number {
+  try {
+    return Date.now() - statSync(path).mtimeMs;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+/** The kernel's start time of a process, and of the system, where it tells them. */
+function processStart(pid: number): string | undefined {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ");
+    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+    return `${boot}/${fields?.[19]}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function unlinkIfThere(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+  }
+}
+
+function busy(folder: string, holder: Holder | undefined): ParleyError {
+  const who =
+    holder === undefined
+      ? "another process"
+      : `process ${holder.pid}${holder.host === hostname() ? "" : ` on ${holder.host}`}, since ${holder.since}`;
+  return new ParleyError(
+    "store_unavailable",
+    `The folder ${folder} is in use by ${who}. End it, or use another folder or a PostgreSQL server.`,
+    {
+      retryable: false,
+      details: { folder, ...(holder === undefined ? {} : { pid: holder.pid, host: holder.host }) },
+    },
+  );
+}
+
+function codeOf(error: unknown): unknown {
+  return typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
+}

@@ -1,0 +1,67 @@
+import { isParleyError, ParleyError } from "@parley/core/errors";
+
+/** The SQLSTATE that the server gave, if it was the server that spoke. */
+export function sqlState(error: unknown): string | undefined {
+  if (typeof error !== "object" || error === null || !("code" in error) || !("severity" in error))
+    return undefined;
+  return typeof error.code === "string" ? error.code : undefined;
+}
+
+/** Codes and classes (two characters) of SQLSTATE that mean: not now, and perhaps on another connection. */
+const unavailable = new Set([
+  "08", // connection exceptions
+  "53", // out of connections, memory or disk
+  "57", // shut down, crashed, starting up, canceled by the statement's time limit
+  "58", // input and output errors of the server's system
+  "25006", // read-only: the server is a standby, or has become one
+  "25P03", // the time limit of idle transactions
+  "40", // deadlock or serialization failure that went on after retries
+  "55P03", // the time limit of locks
+]);
+
+/** Wrong address or credentials: waiting does not help. */
+const misconfigured = new Set(["28", "3D"]);
+
+/**
+ * What the driver failed with, as the error that the store's callers know. Whatever the server did not say itself
+ * is a broken or impossible connection.
+ */
+export function failureOf(error: unknown): ParleyError {
+  if (isParleyError(error)) return error;
+  const state = sqlState(error);
+  if (state === undefined) return new ParleyError("store_unavailable", undefined, { cause: error });
+  const family = state.slice(0, 2);
+  const details = { sqlState: state };
+  if (unavailable.has(state) || unavailable.has(family)) {
+    return new ParleyError("store_unavailable", undefined, { cause: error, details });
+  }
+  if (misconfigured.has(family)) {
+    return new ParleyError("store_unavailable", "The database refuses the connection", {
+      cause: error,
+      details,
+      retryable: false,
+    });
+  }
+  if (family === "54")
+    return new ParleyError("too_large", "The database cannot hold this", { cause: error, details });
+  if (family === "22") {
+    return new ParleyError("invalid_request", "The database cannot hold this value", {
+      cause: error,
+      details,
+    });
+  }
+  return new ParleyError("internal", undefined, { cause: error, details });
+}
+
+/** True where the server undid the transaction because of others: the same work may simply be done again. */
+export function isConflict(error: ParleyError): boolean {
+  const state = sqlState(error.cause);
+  return state === "40001" || state === "40P01";
+}
+
+/** True where the connection is dead, or leads to a server that no longer takes writes. */
+export function spoilsConnection(error: ParleyError): boolean {
+  if (error.code !== "store_unavailable") return false;
+  const state = sqlState(error.cause);
+  return state === undefined || state === "25006" || state === "25P03" || /^(08|57P)/.test(state);
+}

@@ -1,0 +1,146 @@
+import type { Connection, Submittable } from "pg";
+import type { ResultRow, Statement, StatementValue } from "../database.js";
+
+type ReadValue = (text: string) => unknown;
+
+interface Column {
+  readonly name: string;
+  readonly read: ReadValue;
+}
+
+const keep: ReadValue = (text) => text;
+/** int4, int2, int8 where a statement could not cast it, float8, float4; bool. All else is read as text. */
+const readers = new Map<number, ReadValue>([
+  [23, Number],
+  [21, Number],
+  [20, Number],
+  [701, Number],
+  [700, Number],
+  [16, (text) => text === "t"],
+]);
+
+/** What a connection has prepared, and how the answers of each statement look. */
+const prepared = new WeakMap<Connection, Map<string, readonly Column[]>>();
+
+/**
+ * Statements that are sent together and end with one `Sync`: one round trip, and by the protocol one transaction, so
+ * that neither BEGIN nor COMMIT is needed and an error undoes all of it. Each statement still takes its own snapshot
+ * when it begins. The driver's own queries send a `Sync` each, which makes each a transaction of its own.
+ *
+ * A statement that was prepared before is neither parsed nor described again.
+ */
+export class PipelinedStatements implements Submittable {
+  readonly #statements: readonly Statement[];
+  readonly #settle: (error: unknown, results?: ResultRow[][]) => void;
+  readonly #results: ResultRow[][] = [];
+  readonly #columns: (readonly Column[] | undefined)[];
+  #current = 0;
+  #known: Map<string, readonly Column[]> | undefined;
+  #settled = false;
+  /** The driver looks for a callback on whatever is submitted. */
+  readonly callback = () => undefined;
+
+  constructor(statements: readonly Statement[], settle: (error: unknown, results?: ResultRow[][]) => void) {
+    this.#statements = statements;
+    this.#settle = settle;
+    this.#columns = statements.map(() => undefined);
+  }
+
+  submit(connection: Connection): void {
+    let known = prepared.get(connection);
+    if (known === undefined) {
+      known = new Map();
+      prepared.set(connection, known);
+    }
+    this.#known = known;
+    connection.stream.cork();
+    try {
+      for (const [place, { text, values = [], name = "" }] of this.#statements.entries()) {
+        const columns = name === "" ? undefined : known.get(name);
+        this.#columns[place] = columns;
+        if (columns === undefined) {
+          // It may be there from an attempt that failed later; closing what is not there is no error.
+          if (name !== "") connection.close({ type: "S", name }, true);
+          connection.parse({ name, text, types: [] }, true);
+        }
+        connection.bind({ statement: name, values: values.map(literal) }, true);
+        if (columns === undefined) connection.describe({ type: "P", name: "" }, true);
+        connection.execute(null, true);
+      }
+      connection.sync();
+    } finally {
+      connection.stream.uncork();
+    }
+  }
+
+  handleRowDescription(message: { fields: { name: string; dataTypeID: number }[] }): void {
+    const columns = message.fields.map(({ name, dataTypeID }) => ({
+      name,
+      read: readers.get(dataTypeID) ?? keep,
+    }));
+    this.#columns[this.#current] = columns;
+  }
+
+  handleDataRow(message: { fields: (string | null)[] }): void {
+    const columns = this.#columns[this.#current] ?? [];
+    const row: ResultRow = {};
+    for (let place = 0; place < columns.length; place++) {
+      const column = columns[place];
+      const value = message.fields[place];
+      if (column !== undefined) {
+        row[column.name] = value === null || value === undefined ? null : column.read(value);
+      }
+    }
+    this.#rows().push(row);
+  }
+
+  handleCommandComplete(): void {
+    this.#rows();
+    const name = this.#statements[this.#current]?.name;
+    const columns = this.#columns[this.#current] ?? [];
+    if (name !== undefined && this.#known?.has(name) === false) this.#known.set(name, columns);
+    this.#current += 1;
+  }
+
+  handleEmptyQuery(): void {
+    this.handleCommandComplete();
+  }
+
+  handlePortalSuspended(): void {}
+
+  handleError(error: unknown): void {
+    this.#finish(error);
+  }
+
+  handleReadyForQuery(): void {
+    this.#finish(undefined);
+  }
+
+  #rows(): ResultRow[] {
+    let rows = this.#results[this.#current];
+    if (rows === undefined) {
+      rows = [];
+      this.#results[this.#current] = rows;
+    }
+    return rows;
+  }
+
+  #finish(error: unknown): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    if (error === undefined) this.#settle(undefined, this.#results);
+    else this.#settle(error);
+  }
+}
+
+/** A value as the text that the server reads. */
+function literal(value: StatementValue): string | null {
+  if (value === null) return null;
+  if (typeof value !== "object") return String(value);
+  const elements = value.map((element) => {
+    if (element === null) return "NULL";
+    if (typeof element !== "string") return String(element);
+    return `"${/["\\]/.test(element) ? element.replace(/["\\]/g, "\\$&") : element}"`;
+  });
+  return `{${elements.join(",")}}`;
+}

@@ -1,0 +1,86 @@
+import { ParleyError } from "@parley/core/errors";
+
+/**
+ * PostgreSQL holds neither NUL nor half a surrogate pair, in text and in jsonb. Both are kept by an escape: U+001A and
+ * the four hex digits of the code unit. U+001A itself is escaped the same way, so every text comes back as it was, and
+ * a text without these characters (nearly every one) is stored as it is.
+ */
+const mark = "\u001a";
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters in question
+const unstorable = /[\u0000\u001a]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: as above
+const escaped = /\u001a([0-9a-f]{4})/g;
+
+/** Any text as a `text` column holds it. */
+export function storedText(text: string): string {
+  return text.replace(unstorable, (unit) => mark + unit.charCodeAt(0).toString(16).padStart(4, "0"));
+}
+
+/** The text that `storedText` was given. */
+export function originalText(text: string): string {
+  if (!text.includes(mark)) return text;
+  return text.replace(escaped, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
+}
+
+/** In JSON these characters are always written as escapes, behind a backslash that is not itself escaped. */
+const unstorableInJson = /\\(\\|u(?:0000|001a|d[89a-f][0-9a-f]{2}))/g;
+const escapedInJson = /\\(\\|u001a([0-9a-f]{4}))/g;
+
+/** Deeper than this, databases and parsers run out of stack. */
+const deepest = 2_000;
+
+/**
+ * Plain data as the text of a `jsonb` column. What JSON would change in silence (a Date, a bigint, NaN, a class's
+ * object, a hole in a list) is refused with `invalid_request`, as is what is nested too deep.
+ */
+export function storedJson(value: unknown): string {
+  checkPlain(value, 0);
+  const text = JSON.stringify(value);
+  // The cheap question first: almost nothing has an escape of this kind.
+  if (!text.includes("\\u")) return text;
+  return text.replace(unstorableInJson, (whole, rest: string) =>
+    rest === "\\" ? whole : `\\u001a${rest.slice(1)}`,
+  );
+}
+
+/** The value that `storedJson` was given, from the text of the column. */
+export function originalJson(text: string): unknown {
+  if (!text.includes("\\u001a")) return JSON.parse(text) as unknown;
+  return JSON.parse(
+    text.replace(escapedInJson, (whole, rest: string, digits: string) =>
+      rest === "\\" ? whole : `\\u${digits}`,
+    ),
+  ) as unknown;
+}
+
+function checkPlain(value: unknown, depth: number): void {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return;
+    case "number":
+      if (Number.isFinite(value)) return;
+      break;
+    case "object": {
+      if (value === null) return;
+      if (depth > deepest) throw refused("This is nested too deep to be stored");
+      if (Array.isArray(value)) {
+        for (let place = 0; place < value.length; place++) checkPlain(value[place], depth + 1);
+        return;
+      }
+      const prototype: unknown = Object.getPrototypeOf(value);
+      if (prototype !== null && Object.getPrototypeOf(prototype) !== null) break;
+      if (typeof (value as { toJSON?: unknown }).toJSON === "function") break;
+      for (const key of Object.keys(value)) {
+        const member = (value as Record<string, unknown>)[key];
+        if (member !== undefined) checkPlain(member, depth + 1);
+      }
+      return;
+    }
+  }
+  throw refused("Only plain data can be stored");
+}
+
+function refused(message: string): ParleyError {
+  return new ParleyError("invalid_request", message);
+}
