@@ -30,15 +30,17 @@ export const commonCallIds: CallIdRule = { pattern: /^[a-zA-Z0-9_-]+$/, maxLengt
 
 /**
  * Any messages as ones that an API can be given: every part in Parley's own form, exactly one result per call
- * right behind it and in call order, no other results, and call ids that are valid and come once. Histories
- * that were repaired before pass unchanged. An id that has to be replaced is replaced by the same one every time,
+ * right behind it and in call order, no other results, nothing but results in tool messages (what else they held
+ * follows as the user's), and call ids that are valid and come once. Histories that were repaired before pass
+ * unchanged. An id that has to be replaced is replaced by the same one every time,
  * and what follows a message never changes what became of it, so a prefix stays a prefix.
  */
 export function prepareMessages(
   messages: readonly ProviderMessage[],
   rule: CallIdRule = commonCallIds,
 ): PreparedMessage[] {
-  return uniqueCallIds(repairHistory(toConversation(messages)).messages.map(toPrepared), rule);
+  const repaired = repairHistory(toConversation(messages)).messages.map(toPrepared);
+  return resultsAlone(uniqueCallIds(repaired, rule));
 }
 
 /** As `prepareMessages`, but results whose calls are elsewhere (with the provider) stay. */
@@ -93,6 +95,31 @@ function uniqueCallIds(messages: readonly PreparedMessage[], rule: CallIdRule): 
     });
     return changed ? { ...message, content } : message;
   });
+}
+
+function resultsAlone(messages: readonly PreparedMessage[]): PreparedMessage[] {
+  const alone: PreparedMessage[] = [];
+  let rest: MessageContentPart[] = [];
+  const sayRest = () => {
+    if (rest.length > 0) alone.push({ role: "user", content: rest });
+    rest = [];
+  };
+  for (const message of messages) {
+    if (message.role !== "tool") {
+      sayRest();
+      alone.push(message);
+      continue;
+    }
+    const results = message.content.filter((part) => part.type === "tool-result");
+    if (results.length === message.content.length) {
+      alone.push(message);
+      continue;
+    }
+    rest.push(...message.content.filter((part) => part.type !== "tool-result"));
+    if (results.length > 0) alone.push({ ...message, content: results });
+  }
+  sayRest();
+  return alone;
 }
 
 function validId(id: string, rule: CallIdRule): string {

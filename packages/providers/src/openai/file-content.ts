@@ -9,7 +9,7 @@ export type FileForm =
 
 const imageType = /^image\/(?:png|jpe?g|gif|webp)$/i;
 const textType = /^(?:text\/|application\/(?:json|xml|yaml|x-yaml|javascript|sql|toml)\b)|\+(?:json|xml)$/i;
-const webUrl = /^https?:\/\//i;
+const webUrl = /^https?:\/\/\S+$/i;
 const dataUrl = /^data:([^;,]+);base64,(.*)$/is;
 
 /**

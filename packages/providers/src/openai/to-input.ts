@@ -55,7 +55,7 @@ function lowerInput(message: PreparedMessage, items: InputItem[]): void {
       const text = resultTextOf(part);
       items.push({
         type: "function_call_output",
-        call_id: part.toolCallId ?? "",
+        call_id: wellFormed(part.toolCallId ?? ""),
         // The API has no field that says so, and a model should know a failure from an answer.
         output: wellFormed(part.isError === true ? `Error: ${text}` : text),
       });
@@ -156,7 +156,8 @@ function lowerWhole(unit: Unit, names: ToolNames): InputItem[] | undefined {
       continue;
     }
     const kept = readKept(part);
-    if (kept?.item !== undefined) {
+    // Only these two stand for a whole item; on a text or a call it would not be all that was said.
+    if (kept?.item !== undefined && (part.type === "metadata" || part.type === "file")) {
       const item = replayedItem(part, kept.item);
       if (item === undefined) return undefined;
       items.push(item);
