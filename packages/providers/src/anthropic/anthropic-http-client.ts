@@ -1,0 +1,98 @@
+import {
+  type AgentContext,
+  createDefaultHttpClient,
+  type Extensions,
+  type HttpClient,
+  type HttpHeaders,
+  type HttpRequestOptions,
+} from "@parley/http";
+import type { MessagesBody } from "./api-types.js";
+
+/** How to reach the API. */
+export interface AnthropicHttpClientConfig {
+  /** Sent in the header that the version wants, and nowhere else. An empty one is not sent. */
+  apiKey: string;
+  /** Default `https://api.anthropic.com/v1`. */
+  baseUrl?: string;
+  /** The version of the API, sent as `anthropic-version`. Default `2023-06-01`. */
+  version?: string;
+  /** Features that are not generally available, sent as `anthropic-beta`. */
+  betas?: readonly string[];
+  /** The name in telemetry and policies. Default `anthropic`. */
+  clientName?: string;
+  /** The client for all calls. Default: one with safe limits for a model that thinks before it speaks. */
+  httpClient?: HttpClient;
+  /** Annotations of every request; those of a call win. */
+  extensions?: Extensions;
+  /** On whose behalf a request is made, where the call does not say. */
+  agentContextFactory?: () => AgentContext | undefined;
+  /** Further headers of every request. */
+  headers?: HttpHeaders;
+}
+
+/** What a single request adds to the client's own settings. */
+export interface MessagesRequestOptions {
+  extensions?: Extensions | undefined;
+  agentContext?: AgentContext | undefined;
+}
+
+/** The API's client: the HTTP client that it calls through, and the requests that go through it. */
+export interface AnthropicHttpClient {
+  readonly http: HttpClient;
+  /** The request that streams the answer to a body, with the headers and annotations of this client. */
+  messagesRequest(body: MessagesBody, options?: MessagesRequestOptions): HttpRequestOptions;
+}
+
+export const defaultBaseUrl = "https://api.anthropic.com/v1";
+export const defaultVersion = "2023-06-01";
+/** From this version on the key is a bearer token. Versions are dates, so they compare as texts. */
+const firstBearerVersion = "2026-10-21";
+
+/** A client of the API. No policies are attached: whoever wants some gives an `httpClient` that has them. */
+export function createAnthropicHttpClient(config: AnthropicHttpClientConfig): AnthropicHttpClient {
+  const http =
+    config.httpClient ??
+    createDefaultHttpClient({
+      clientName: config.clientName ?? "anthropic",
+      // The API sends a ping now and then, so a silence of minutes is a dead connection.
+      defaultResilience: { maxAttempts: 3, perAttemptTimeoutMs: 120_000, stallTimeoutMs: 120_000 },
+    });
+  return {
+    http,
+    messagesRequest(body, { extensions, agentContext } = {}) {
+      const context = agentContext ?? config.agentContextFactory?.();
+      return {
+        operation: "anthropic.messages.create",
+        method: "POST",
+        urlParts: { baseUrl: config.baseUrl ?? defaultBaseUrl, path: "/messages" },
+        headers: headersOf(config),
+        body,
+        extensions: {
+          "ai.provider": "anthropic",
+          "ai.model": body.model,
+          "ai.operation": "messages.create",
+          ...config.extensions,
+          ...extensions,
+        },
+        ...(context === undefined ? {} : { agentContext: context }),
+      };
+    },
+  };
+}
+
+function headersOf({ apiKey, version = defaultVersion, betas = [], headers }: AnthropicHttpClientConfig) {
+  const key: HttpHeaders =
+    apiKey === ""
+      ? {}
+      : version >= firstBearerVersion
+        ? { authorization: `Bearer ${apiKey}` }
+        : { "x-api-key": apiKey };
+  return {
+    ...key,
+    "content-type": "application/json",
+    accept: "text/event-stream",
+    "anthropic-version": version,
+    ...(betas.length === 0 ? {} : { "anthropic-beta": betas.join(",") }),
+    ...headers,
+  };
+}

@@ -1,0 +1,131 @@
+import { collect, createProviderStream, type MessageOrigin } from "@parley/core/messages";
+import type {
+  ProviderAdapter,
+  ProviderCallParams,
+  ProviderCallResult,
+  ProviderStream,
+} from "@parley/core/ports";
+import { streamCall } from "../call/stream-call.js";
+import type { ToolNames } from "../call/tool-names.js";
+import {
+  type AnthropicHttpClient,
+  type AnthropicHttpClientConfig,
+  createAnthropicHttpClient,
+} from "./anthropic-http-client.js";
+import type { CacheControl, MessagesBody, MessagesEvent } from "./api-types.js";
+import { readAnthropicFailure } from "./failure.js";
+import { createMessageFold, type MessageFold, type PausedAnswer } from "./from-stream.js";
+import type { UnsendableArguments } from "./lower-messages.js";
+import { toRequest } from "./to-request.js";
+
+/** How the adapter calls the API. */
+export interface AnthropicAdapterSettings {
+  /** Used where a call names no model. */
+  defaultModel: string;
+  /** The most tokens of an answer, where a call does not say. Default: the most that the model gives. */
+  maxTokens?: number;
+  /** How long the API remembers the beginning of a request; false for not at all. Default `5m`. */
+  promptCache?: "5m" | "1h" | false;
+  /** Told of calls in a history whose arguments are no JSON object, and were sent as plain text. */
+  onUnsendableArguments?: (calls: readonly UnsendableArguments[]) => void;
+  /** How often a call that failed inside its stream, before anything was visible, is made again. Default 2. */
+  streamRetries?: number;
+}
+
+/** The settings with a client, or with what a client is made of. */
+export type AnthropicProviderAdapterConfig = AnthropicAdapterSettings &
+  ({ client: AnthropicHttpClient } | AnthropicHttpClientConfig);
+
+/** How often one call goes on with an answer that the API has paused. */
+const mostContinuations = 8;
+
+/** The Anthropic Messages API as a provider. */
+export class AnthropicProviderAdapter implements ProviderAdapter {
+  readonly #settings: AnthropicAdapterSettings;
+  readonly #client: AnthropicHttpClient;
+
+  constructor(config: AnthropicProviderAdapterConfig) {
+    this.#settings = config;
+    this.#client = "client" in config ? config.client : createAnthropicHttpClient(config);
+  }
+
+  async complete(params: ProviderCallParams): Promise<ProviderCallResult> {
+    return collect(await this.completeStream(params));
+  }
+
+  async completeStream(params: ProviderCallParams): Promise<ProviderStream> {
+    const { defaultModel, maxTokens, promptCache = "5m", onUnsendableArguments } = this.#settings;
+    const origin: MessageOrigin = {
+      provider: params.metadata.provider || "anthropic",
+      model: params.metadata.model || defaultModel,
+    };
+    const cache: CacheControl | undefined =
+      promptCache === false
+        ? undefined
+        : { type: "ephemeral", ...(promptCache === "1h" ? { ttl: promptCache } : {}) };
+    const { body, names, unsendable } = toRequest(params, { reader: origin, maxTokens, cache });
+    if (unsendable.length > 0) onUnsendableArguments?.(unsendable);
+    return this.#stream(params, { body, names, origin });
+  }
+
+  /** The answer, with what the API paused gone on with, as one stream. */
+  #stream(params: ProviderCallParams, call: Call): ProviderStream {
+    return createProviderStream(
+      async ({ write, signal }) => {
+        let before: PausedAnswer | undefined;
+        for (let requests = 1; ; requests += 1) {
+          const { stream, fold } = this.#request(params, call, signal, before);
+          for await (const event of stream) {
+            const paused = event.type === "done" ? fold().paused : undefined;
+            if (paused !== undefined && requests <= mostContinuations) {
+              before = paused;
+              break;
+            }
+            const wait = write(event);
+            if (event.type === "done" || event.type === "error") return;
+            if (wait !== undefined) await wait;
+          }
+        }
+      },
+      { signal: params.signal },
+    );
+  }
+
+  #request(
+    params: ProviderCallParams,
+    { body, names, origin }: Call,
+    signal: AbortSignal,
+    before: PausedAnswer | undefined,
+  ): { stream: ProviderStream; fold: () => MessageFold } {
+    const startedAt = new Date();
+    const createFold = () =>
+      createMessageFold({ provider: origin.provider, origin, names, startedAt, before });
+    let current = createFold();
+    const stream = streamCall<MessagesEvent>({
+      provider: origin.provider,
+      http: this.#client.http,
+      request: this.#client.messagesRequest(before === undefined ? body : continued(body, before), {
+        extensions: params.metadata.extensions,
+        agentContext: params.agentContext,
+      }),
+      createFold: () => {
+        current = createFold();
+        return current;
+      },
+      readFailure: readAnthropicFailure,
+      signal,
+      streamRetries: this.#settings.streamRetries,
+    });
+    return { stream, fold: () => current };
+  }
+}
+
+interface Call {
+  readonly body: MessagesBody;
+  readonly names: ToolNames;
+  readonly origin: MessageOrigin;
+}
+
+function continued(body: MessagesBody, { content }: PausedAnswer): MessagesBody {
+  return { ...body, messages: [...body.messages, { role: "assistant", content }] };
+}

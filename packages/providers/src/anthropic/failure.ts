@@ -1,0 +1,46 @@
+import type { ErrorCode } from "@parley/core/errors";
+import type { ProviderFailure } from "../call/http-failure.js";
+
+// The API's machine-readable types.
+const byType: Readonly<Record<string, ErrorCode>> = {
+  authentication_error: "provider_auth",
+  permission_error: "provider_auth",
+  billing_error: "quota_exceeded",
+  rate_limit_error: "rate_limited",
+  overloaded_error: "provider_overloaded",
+  api_error: "provider_overloaded",
+  conflict_error: "provider_overloaded",
+  timeout_error: "timeout",
+  not_found_error: "model_unavailable",
+  request_too_large: "context_overflow",
+  invalid_request_error: "provider_rejected",
+};
+
+// A prompt that is too long has the type of every other invalid request and no code of its own, and whoever
+// called can mend it only if it can be told apart. Both messages compare two figures:
+// "prompt is too long: 210000 tokens > 200000 maximum", "... exceed context limit: 190000 + 32000 > 200000".
+const overflow = /: \d+ (?:tokens|\+ \d+) > \d+/;
+
+/** Reads an error payload: `{ type: "error", error: { type, message, details } }`, of a response or an event. */
+export function readAnthropicFailure(body: unknown): ProviderFailure | undefined {
+  const payload = payloadOf(body);
+  if (payload === undefined) return undefined;
+  const { type, message, details } = payload;
+  const said = typeof message === "string" && message !== "" ? message : undefined;
+  const detail = (details as { error_code?: unknown } | null | undefined)?.error_code;
+  const reason = typeof detail === "string" ? detail : typeof type === "string" ? type : undefined;
+  const code = typeof type === "string" ? byType[type] : undefined;
+  const isOverflow = type === "invalid_request_error" && said !== undefined && overflow.test(said);
+  return {
+    code: isOverflow ? "context_overflow" : code,
+    message: said,
+    reason,
+  };
+}
+
+function payloadOf(body: unknown): Record<string, unknown> | undefined {
+  if (typeof body !== "object" || body === null) return undefined;
+  const { error } = body as { error?: unknown };
+  if (typeof error === "object" && error !== null) return error as Record<string, unknown>;
+  return body as Record<string, unknown>;
+}

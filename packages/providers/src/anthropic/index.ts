@@ -1,0 +1,14 @@
+export {
+  type AnthropicHttpClient,
+  type AnthropicHttpClientConfig,
+  createAnthropicHttpClient,
+  type MessagesRequestOptions,
+} from "./anthropic-http-client.js";
+export {
+  type AnthropicAdapterSettings,
+  AnthropicProviderAdapter,
+  type AnthropicProviderAdapterConfig,
+} from "./anthropic-provider-adapter.js";
+export type { MessagesBody } from "./api-types.js";
+export { rawArgumentsField, type UnsendableArguments } from "./lower-messages.js";
+export { type RequestProblem, validateRequest } from "./validate-request.js";
