@@ -41,7 +41,6 @@ export function writeStream(request: ClientRequest, stream: ReadableStream<Uint8
   request.on("drain", () => proceed?.());
   request.on("close", () => {
     closed = true;
-    proceed?.();
     reader.cancel().catch(() => {});
   });
   const pump = async (): Promise<void> => {

@@ -1,10 +1,17 @@
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
-import { json, type MisbehavingServer, type Script, startServer } from "../testing/misbehaving-server.js";
+import {
+  json,
+  type MisbehavingServer,
+  type Script,
+  startServer,
+  writeForever,
+} from "../testing/misbehaving-server.js";
 import { DefaultHttpClient } from "./http-client.js";
 import { createNodeHttpClient, createNodeTransport, type NodeTransport } from "./node.js";
+import { NodeResponse } from "./node-response.js";
 
 const servers: MisbehavingServer[] = [];
 const opened: NodeTransport[] = [];
@@ -245,5 +252,63 @@ describe("the Node transport", () => {
     await server.close();
     // Our ends close when the loop gets to them; what is left behind for good runs into the test's timeout.
     while (sockets() > before) await new Promise((resolve) => setImmediate(resolve));
+  });
+
+  it("frames a stream for methods whose bodies Node would send unframed", async () => {
+    const server = await serve((response, seen) => json(response, 200, { body: seen.body }));
+    const body = new Blob(["streamed"]).stream();
+    const answer = await client(open()).requestJson({
+      operation: "o",
+      method: "DELETE",
+      url: server.url,
+      body,
+    });
+    expect(answer).toEqual({ body: "streamed" });
+  });
+
+  it("follows a redirect whose body does not end, and ends it when aborted on the way", async () => {
+    const follower = client(open());
+    const server = await serve((response, request) => {
+      if (request.path === "/end") return json(response, 200, {});
+      response.writeHead(302, { location: "/end" });
+      if (request.path === "/endless") writeForever(response);
+      else response.write("a little, and then nothing");
+    });
+    await follower.requestJson({ operation: "o", method: "GET", url: `${server.url}/endless` });
+    await server.seen[0]?.disconnected;
+
+    const aborter = new AbortController();
+    const url = `${server.url}/stalled`;
+    const request = follower.requestText({ operation: "o", method: "GET", url, signal: aborter.signal });
+    const settled = request.catch((error: unknown) => error);
+    const stalled = await server.request(3);
+    aborter.abort();
+    expect(await settled).toMatchObject({ category: "canceled" });
+    await stalled.disconnected;
+  });
+});
+
+describe("a Node response", () => {
+  /** A message whose body is under way and will not end by itself. */
+  async function openMessage(): Promise<{ message: IncomingMessage; response: NodeResponse }> {
+    const server = await serve((response) => void response.writeHead(200).write("part"));
+    const outgoing = request(server.url).on("error", () => {});
+    outgoing.end();
+    const message = await new Promise<IncomingMessage>((resolve) => outgoing.on("response", resolve));
+    return { message, response: new NodeResponse(outgoing, message, new URL(server.url), false) };
+  }
+
+  it("fails its reader when the message is destroyed without an error", async () => {
+    const { message, response } = await openMessage();
+    const reading = response.consume?.(() => void message.destroy());
+    await expect(reading).rejects.toMatchObject({ code: "ECONNRESET" });
+  });
+
+  it("fails a reader that comes after the message was cut off", async () => {
+    const { message, response } = await openMessage();
+    const closed = new Promise((resolve) => message.once("close", resolve));
+    message.destroy();
+    await closed;
+    await expect(response.consume?.(() => {})).rejects.toMatchObject({ code: "ECONNRESET" });
   });
 });

@@ -99,23 +99,4 @@ describe.each(transports)("redirects over %s", (name, transport) => {
     ).rejects.toMatchObject({ status: 0 });
     expect(server.seen).toHaveLength(1);
   });
-
-  it("follows a redirect whose body does not end, and ends it when aborted on the way", async () => {
-    const server = await serve((response, request) => {
-      if (request.path === "/end") return json(response, 200, {});
-      response.writeHead(302, { location: "/end" });
-      if (request.path === "/long") response.end("x".repeat(1_000_000));
-      else response.write("a little, and then nothing");
-    });
-    await client.requestJson({ operation: "o", method: "GET", url: `${server.url}/long` });
-
-    const aborter = new AbortController();
-    const url = `${server.url}/stalled`;
-    const request = client.requestText({ operation: "o", method: "GET", url, signal: aborter.signal });
-    const settled = request.catch((error: unknown) => error);
-    const stalled = await server.request(3);
-    aborter.abort();
-    expect(await settled).toMatchObject({ category: "canceled" });
-    await stalled.disconnected;
-  });
 });

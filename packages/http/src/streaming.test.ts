@@ -3,7 +3,13 @@ import type { ServerResponse } from "node:http";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it } from "vitest";
-import { json, type MisbehavingServer, type Script, startServer } from "../testing/misbehaving-server.js";
+import {
+  json,
+  type MisbehavingServer,
+  type Script,
+  startServer,
+  writeForever,
+} from "../testing/misbehaving-server.js";
 import { transports } from "../testing/transports.js";
 import { VirtualClock } from "../testing/virtual-clock.js";
 import { DefaultHttpClient } from "./http-client.js";
@@ -349,5 +355,59 @@ describe.each(transports)("streaming over %s", (_name, transport) => {
     await settled;
     release();
     await first.disconnected;
+  });
+
+  it("reads the start of an error body that does not end, and closes it", async () => {
+    const server = await serve((response) => {
+      response.writeHead(500);
+      writeForever(response);
+    });
+    await expect(client().requestRaw(get(server.url))).rejects.toMatchObject({
+      status: 500,
+      body: expect.stringMatching(/^x{1000000}/),
+    });
+    await server.seen[0]?.disconnected;
+  });
+
+  it("closes the kept rest of an error body when it retries after all", async () => {
+    const server = await serve((response, _request, n) => {
+      if (n === 2) return json(response, 200, {});
+      response.writeHead(500);
+      writeForever(response);
+    });
+    const resilience = { maxAttempts: 2, baseBackoffMs: 0 };
+    await client().requestJson(get(server.url, { keepErrorBody: true, resilience }));
+    await server.seen[0]?.disconnected;
+  });
+
+  it("delivers nothing to a reader that was told of the failure, even if the transport does not listen", async () => {
+    const clock = new VirtualClock();
+    let deliver: (chunk: Uint8Array) => void = () => {};
+    const deaf: typeof transport = async (url) => ({
+      ...{ status: 200, statusText: "", url, redirected: false, headers: new Headers(), body: null },
+      consume: (onChunk) =>
+        new Promise<void>((_resolve, reject) => {
+          deliver = (chunk) => {
+            try {
+              void onChunk(chunk);
+            } catch (error) {
+              reject(error);
+            }
+          };
+        }),
+      cancel: () => {},
+    });
+    const resilience = { stallTimeoutMs: 1000 };
+    const response = await client({ clock, transport: deaf }).requestRaw(
+      get("http://127.0.0.1:9", { resilience }),
+    );
+    const chunks: string[] = [];
+    const reading = consume(response, (chunk) => void chunks.push(text(chunk)));
+    const settled = expect(reading).rejects.toMatchObject({ kind: "stall" });
+    deliver(new TextEncoder().encode("in time"));
+    clock.advance(1000);
+    deliver(new TextEncoder().encode("too late"));
+    await settled;
+    expect(chunks).toEqual(["in time"]);
   });
 });

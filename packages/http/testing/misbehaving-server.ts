@@ -85,6 +85,16 @@ export function json(response: ServerResponse, status: number, body: unknown, he
   response.end(JSON.stringify(body));
 }
 
+/** Writes a body that never ends, at the pace of the reader, until the connection is gone. */
+export function writeForever(response: ServerResponse): void {
+  const chunk = Buffer.alloc(64 * 1024, "x");
+  const more = (): void => {
+    while (!response.destroyed && response.write(chunk));
+  };
+  response.on("drain", more);
+  more();
+}
+
 /** Resets the connection under the response. */
 export function reset(response: ServerResponse): void {
   response.socket?.resetAndDestroy();
