@@ -340,13 +340,19 @@ export const leaseCases: readonly TopicCase[] = [
         await refused(stale, "stale_fence", "ending it with another fence");
         const first = await s.store.endLease(request);
         checkEqual(await s.store.endLease(request), first, "ending it again");
-        return first;
+        return { ...first, request };
       };
-      checkEqual(await end(false), { queue: { entries: [], paused: false } }, "with nothing waiting");
+      const quiet = await end(false);
+      checkEqual(
+        [quiet.next, quiet.queue],
+        [undefined, { entries: [], paused: false }],
+        "with nothing waiting",
+      );
       checkEqual((await s.store.get(id))?.active, undefined, "the lease");
       const turn = await s.start(id);
       const wrong = await outcomeOf(s.store.endLease({ ...heldTurn(turn), next: s.next() }));
       check("code" in wrong, "a turn is not ended this way");
+      await refused(s.store.endLease(quiet.request), "stale_fence", "ending the lease when others went on");
       checkEqual((await s.store.get(id))?.active?.turnId, turn.turnId, "the running turn");
       await s.seal(turn);
       const { next, queue } = await end(true);

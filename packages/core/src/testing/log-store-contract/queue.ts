@@ -139,6 +139,15 @@ export const queueCases: readonly TopicCase[] = [
     },
   },
   {
+    name: "a commit without rows promotes too",
+    async run(s) {
+      const { turn, id } = await waiting(s, ["s1", "steer"]);
+      const { entries, promoted } = await s.commit(turn, [], { promoteSteers: true });
+      checkEqual([entries, textsOf(promoted)], [[], ["s1"]], "the commit");
+      checkEqual(await s.texts(id), ["Hello", "s1"], "the log");
+    },
+  },
+  {
     name: "at the end of a turn the waiting steers open the next one together",
     async run(s) {
       const turn = await s.start();
