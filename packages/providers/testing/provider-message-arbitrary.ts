@@ -65,15 +65,13 @@ const providerMetadata = fc
   .map((given) => ({ ...given }));
 
 function part(fields: fc.Arbitrary<object>): fc.Arbitrary<MessageContentPart> {
-  return fc
-    .tuple(fields, fc.option(providerMetadata, { nil: undefined }))
-    .map(
-      ([given, metadata]) =>
-        ({
-          ...given,
-          ...(metadata === undefined ? {} : { providerMetadata: metadata }),
-        }) as MessageContentPart,
-    );
+  return fc.tuple(fields, fc.option(providerMetadata, { nil: undefined })).map(
+    ([given, metadata]) =>
+      ({
+        ...given,
+        ...(metadata === undefined ? {} : { providerMetadata: metadata }),
+      }) as MessageContentPart,
+  );
 }
 
 const callPart = part(
