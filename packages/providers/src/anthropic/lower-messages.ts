@@ -92,7 +92,9 @@ function sideOf<Role extends Side["role"]>(sides: Side[], role: Role): Extract<S
 }
 
 function toMessageParam(side: Side): MessageParam {
-  if (side.role === "assistant") return side;
+  // Answers that became one may use an id twice.
+  if (side.role === "assistant")
+    return { ...side, content: withoutLastThoughts(withoutHalves(side.content)) };
   const isResult = (block: UserBlock) => block.type === "tool_result";
   const results = side.content.filter(isResult);
   if (results.length === 0) return side;
