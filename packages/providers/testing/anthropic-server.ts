@@ -27,8 +27,8 @@ export interface AnthropicServer {
 
 /**
  * Starts a server. It refuses what the API would refuse (no key, no version, another path, a body that is not
- * valid) and leaves the rest to the answer; `n` counts requests from 1. A body that goes on with a paused answer
- * ends with the assistant, which is the one rule that is not applied to it.
+ * valid) and leaves the rest to the answer; `n` counts requests from 1. The paused answer that a body goes on with
+ * is the API's own and not looked into.
  */
 export async function startAnthropicServer(answerWith: Answer): Promise<AnthropicServer> {
   const seen: SeenRequest[] = [];
@@ -45,7 +45,7 @@ export async function startAnthropicServer(answerWith: Answer): Promise<Anthropi
         path: incoming.url ?? "",
         headers: incoming.headers,
         body,
-        problems: validateRequest(body).filter(({ problem }) => problem !== "must end with the user"),
+        problems: validateRequest(withoutPaused(body)),
         disconnected: closed.get(incoming.socket) ?? Promise.resolve(),
       };
       const n = seen.push(request);
@@ -69,6 +69,12 @@ export async function startAnthropicServer(answerWith: Answer): Promise<Anthropi
       return ended;
     },
   };
+}
+
+function withoutPaused(body: Record<string, unknown>): Record<string, unknown> {
+  const messages = Array.isArray(body.messages) ? (body.messages as { role?: unknown }[]) : [];
+  const isPaused = messages.length > 1 && messages.at(-1)?.role === "assistant";
+  return isPaused ? { ...body, messages: messages.slice(0, -1) } : body;
 }
 
 function parse(text: string): Record<string, unknown> {
