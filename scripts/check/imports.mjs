@@ -18,7 +18,7 @@ const allowed = {
   core: { wire: everything, http: typesOnly },
   providers: { core: coreThroughPorts, http: everything, wire: everything },
   store: { core: coreThroughPorts, wire: everything },
-  tools: { core: { values: ["@parley/core/turn"], types: ["@parley/core/turn"] } },
+  tools: { core: { values: ["@parley/core/errors", "@parley/core/turn"], types: ["@parley/core/turn"] } },
   server: { core: everything, wire: everything },
   client: { wire: everything },
   web: { client: everything, wire: everything },

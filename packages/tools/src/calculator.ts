@@ -1,3 +1,4 @@
+import { ParleyError } from "@parley/core/errors";
 import type { Tool } from "@parley/core/turn";
 
 const longestExpression = 1_000;
@@ -43,7 +44,7 @@ const constants: Readonly<Record<string, number>> = { pi: Math.PI, e: Math.E };
  */
 export function calculate(expression: string): number {
   if (expression.length > longestExpression) {
-    throw new Error(`The expression is longer than ${longestExpression} characters`);
+    throw new ParleyError("tool_failed", `The expression is longer than ${longestExpression} characters`);
   }
   const tokens = tokenize(expression);
   let place = 0;
@@ -52,7 +53,7 @@ export function calculate(expression: string): number {
   const fail = (expected: string): never => {
     const token = tokens[place];
     const found = token === undefined ? "the end" : `"${token.text}" at character ${token.at + 1}`;
-    throw new Error(`Expected ${expected}, found ${found}`);
+    throw new ParleyError("tool_failed", `Expected ${expected}, found ${found}`);
   };
   const take = (text: string) => {
     if (peek() !== text) fail(`"${text}"`);
@@ -61,7 +62,8 @@ export function calculate(expression: string): number {
 
   const sum = (): number => {
     depth += 1;
-    if (depth > deepestNesting) throw new Error(`The expression nests deeper than ${deepestNesting}`);
+    if (depth > deepestNesting)
+      throw new ParleyError("tool_failed", `The expression nests deeper than ${deepestNesting}`);
     let value = product();
     for (let operator = peek(); operator === "+" || operator === "-"; operator = peek()) {
       place += 1;
@@ -76,7 +78,7 @@ export function calculate(expression: string): number {
     for (let operator = peek(); operator === "*" || operator === "/" || operator === "%"; operator = peek()) {
       place += 1;
       const right = signed();
-      if (operator !== "*" && right === 0) throw new Error("Division by zero");
+      if (operator !== "*" && right === 0) throw new ParleyError("tool_failed", "Division by zero");
       value = operator === "*" ? value * right : operator === "/" ? value / right : value % right;
     }
     return value;
@@ -128,7 +130,7 @@ export function calculate(expression: string): number {
 
   const value = sum();
   if (place < tokens.length) fail("the end");
-  if (!Number.isFinite(value)) throw new Error("The result is not a finite number");
+  if (!Number.isFinite(value)) throw new ParleyError("tool_failed", "The result is not a finite number");
   return value;
 }
 
@@ -148,7 +150,8 @@ function tokenize(expression: string): Token[] {
     const match = pattern.exec(expression);
     if (match === null) {
       const rest = expression.slice(at).trimStart();
-      throw new Error(
+      throw new ParleyError(
+        "tool_failed",
         `"${Array.from(rest)[0]}" at character ${expression.length - rest.length + 1} is not understood`,
       );
     }

@@ -1,3 +1,4 @@
+import { ParleyError } from "@parley/core/errors";
 import type { Tool } from "@parley/core/turn";
 
 /** Tells the model what time it is: in UTC, and in a time zone if one is asked for. */
@@ -24,6 +25,9 @@ function localTime(at: Date, timeZone: string): string {
   try {
     return new Intl.DateTimeFormat("en-GB", { timeZone, dateStyle: "full", timeStyle: "long" }).format(at);
   } catch {
-    throw new Error(`"${timeZone}" is not an IANA time zone; use a name such as UTC or America/New_York`);
+    throw new ParleyError(
+      "tool_failed",
+      `"${timeZone}" is not an IANA time zone; use a name such as UTC or America/New_York`,
+    );
   }
 }

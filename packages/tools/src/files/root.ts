@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { open, readdir, realpath } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { ParleyError } from "@parley/core/errors";
 
 export interface FilesOptions {
   /** The folder that may be read. */
@@ -27,22 +28,24 @@ export function openRoot(options: FilesOptions): Root {
    * check is what counts; the first gives the clearer message.
    */
   const locate = async (path: string): Promise<string> => {
-    if (path.includes("\0")) throw new Error("A path has no NUL characters");
-    if (isAbsolute(path) || leaves(relative(root, resolve(root, path)))) throw new Error(outside(path));
+    if (path.includes("\0")) throw new ParleyError("tool_failed", "A path has no NUL characters");
+    if (isAbsolute(path) || leaves(relative(root, resolve(root, path))))
+      throw new ParleyError("tool_failed", outside(path));
     const realRoot = await realpath(root).catch(() => {
-      throw new Error("The shared folder does not exist");
+      throw new ParleyError("tool_failed", "The shared folder does not exist");
     });
     const real = await realpath(join(realRoot, path)).catch(() => {
-      throw new Error(`${path} does not exist`);
+      throw new ParleyError("tool_failed", `${path} does not exist`);
     });
-    if (leaves(relative(realRoot, real))) throw new Error(outside(path));
+    if (leaves(relative(realRoot, real))) throw new ParleyError("tool_failed", outside(path));
     return real;
   };
 
   return {
     async list(path, signal) {
       const entries = await readdir(await locate(path), { withFileTypes: true }).catch((error: unknown) => {
-        throw new Error(
+        throw new ParleyError(
+          "tool_failed",
           codeOf(error) === "ENOTDIR" ? `${path} is a file, not a folder` : messageOf(path, error),
         );
       });
@@ -59,12 +62,12 @@ export function openRoot(options: FilesOptions): Root {
       // Not blocking on a pipe, and not following a link that was put there since the check.
       const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
       const file = await open(real, flags).catch((error: unknown) => {
-        throw new Error(messageOf(path, error));
+        throw new ParleyError("tool_failed", messageOf(path, error));
       });
       try {
         const stat = await file.stat();
-        if (stat.isDirectory()) throw new Error(`${path} is a folder, not a file`);
-        if (!stat.isFile()) throw new Error(`${path} is not a regular file`);
+        if (stat.isDirectory()) throw new ParleyError("tool_failed", `${path} is a folder, not a file`);
+        if (!stat.isFile()) throw new ParleyError("tool_failed", `${path} is not a regular file`);
         const buffer = Buffer.alloc(Math.min(stat.size, maxBytes));
         const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
         signal.throwIfAborted();

@@ -3,6 +3,7 @@ import { request as httpRequest, type IncomingMessage, type RequestOptions } fro
 import { request as httpsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
 import { isIP } from "node:net";
+import { ParleyError } from "@parley/core/errors";
 import { isPublicAddress } from "./address.js";
 
 export interface FetchLimits {
@@ -32,24 +33,26 @@ export async function getPublic(
   const { maxRedirects = 3 } = limits;
   let url = parseUrl(address);
   for (let redirects = 0; ; redirects += 1) {
-    if (!isAllowedHost(url.hostname)) throw new Error(`${url.hostname} is not on the list of allowed hosts`);
+    if (!isAllowedHost(url.hostname))
+      throw new ParleyError("tool_failed", `${url.hostname} is not on the list of allowed hosts`);
     const answer = await getOnce(url, limits, signal);
     const { location } = answer.headers;
     if (location === undefined || answer.status < 300 || answer.status >= 400) {
       return { status: answer.status, url: url.href, text: answer.text };
     }
-    if (redirects >= maxRedirects) throw new Error(`More than ${maxRedirects} redirects`);
+    if (redirects >= maxRedirects)
+      throw new ParleyError("tool_failed", `More than ${maxRedirects} redirects`);
     url = parseUrl(new URL(location, url).href);
   }
 }
 
 function parseUrl(address: string): URL {
-  if (!URL.canParse(address)) throw new Error("This is not a URL");
+  if (!URL.canParse(address)) throw new ParleyError("tool_failed", "This is not a URL");
   const url = new URL(address);
   if (url.protocol !== "https:" && url.protocol !== "http:")
-    throw new Error("Only http and https are supported");
+    throw new ParleyError("tool_failed", "Only http and https are supported");
   if (url.username !== "" || url.password !== "")
-    throw new Error("A URL with a user name or password is refused");
+    throw new ParleyError("tool_failed", "A URL with a user name or password is refused");
   return url;
 }
 
@@ -61,7 +64,7 @@ function getOnce(
   const { maxBytes = 200_000, timeoutMs = 15_000, isAllowedAddress = isPublicAddress } = limits;
   const literal = url.hostname.replace(/^\[|\]$/g, "");
   if (isIP(literal) !== 0 && !isAllowedAddress(literal)) {
-    return Promise.reject(new Error(`${url.hostname} is not a public address`));
+    return Promise.reject(new ParleyError("tool_failed", `${url.hostname} is not a public address`));
   }
   return new Promise((resolve, reject) => {
     const timeout = AbortSignal.timeout(timeoutMs);
@@ -91,7 +94,7 @@ function getOnce(
       response.on("error", reject);
     });
     request.on("error", (error) =>
-      reject(timeout.aborted ? new Error(`No answer within ${timeoutMs} ms`) : error),
+      reject(timeout.aborted ? new ParleyError("tool_failed", `No answer within ${timeoutMs} ms`) : error),
     );
     request.end();
   });
@@ -105,7 +108,11 @@ function checkedLookup(isAllowedAddress: (address: string) => boolean): LookupFu
       const bad = addresses.find(({ address }) => !isAllowedAddress(address));
       const [first] = addresses;
       if (bad !== undefined || first === undefined) {
-        return callback(new Error(`${hostname} resolves to an address that is not public`), "", 0);
+        return callback(
+          new ParleyError("tool_failed", `${hostname} resolves to an address that is not public`),
+          "",
+          0,
+        );
       }
       if (options.all) return callback(null, addresses);
       return callback(null, first.address, first.family);
