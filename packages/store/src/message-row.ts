@@ -1,0 +1,193 @@
+import { ParleyError } from "@parley/core/errors";
+import {
+  type ConversationMessage,
+  fromCanonical,
+  normalizeMessage,
+  toCanonical,
+} from "@parley/core/messages";
+import type { HistoryEntry } from "@parley/core/ports";
+
+import { originalJson, originalText, storedJson, storedText } from "./stored-text.js";
+
+/** A message as its row holds it, before it has a place. */
+export interface MessageRow {
+  /** The message in Parley's own form, as it will be read. */
+  readonly message: ConversationMessage;
+  readonly id: string;
+  readonly role: string;
+  readonly type: string;
+  readonly content: string;
+  readonly createdAt: string;
+  readonly resourceId: string | null;
+  /** How many seqs it takes: one per part. */
+  readonly parts: number;
+}
+
+/** Refuses what belongs to another conversation and what is larger than a row may be. */
+export function messageRow(
+  message: ConversationMessage,
+  conversationId: string,
+  maxBytes: number,
+): MessageRow {
+  if (message.conversationId !== conversationId) {
+    throw new ParleyError("invalid_request", "The message names another conversation", {
+      details: { messageId: message.id },
+    });
+  }
+  if (!Array.isArray(message.content)) {
+    throw new ParleyError("invalid_request", "A message has a list of parts", {
+      details: { messageId: message.id },
+    });
+  }
+  const own = normalizeMessage(message);
+  const canonical = toCanonical(own);
+  return {
+    message: own,
+    id: storedText(own.id),
+    role: own.role,
+    type: canonical.type,
+    content: boundedJson(canonical.content, maxBytes),
+    createdAt: own.createdAt.toISOString(),
+    resourceId: canonical.resourceId === undefined ? null : storedText(canonical.resourceId),
+    parts: own.content.length,
+  };
+}
+
+/** JSON for a column, unless it is too large for one. */
+export function boundedJson(value: unknown, maxBytes: number): string {
+  const json = storedJson(value);
+  // A character takes at most three bytes per code unit: most texts need not be measured.
+  if (json.length * 3 > maxBytes && Buffer.byteLength(json) > maxBytes) {
+    throw new ParleyError("too_large", undefined, { details: { maxBytes } });
+  }
+  return json;
+}
+
+/** The columns of a stored message, as `entriesOfRow` reads them, of a table called `m`. */
+export const messageColumns = `m.id, m.role, m.type, m.content::text AS content,
+  date_part('epoch', m.created_at) * 1000 AS created_ms, m.resource_id, m.first_seq, m.part_count, m.turn_id, m.step,
+  m.covers_from, m.covers_to`;
+
+/** The same as one JSON value, for statements that return many things at once. */
+export const messageJson = `json_build_object('id', m.id, 'role', m.role, 'type', m.type, 'content', m.content,
+  'created_ms', date_part('epoch', m.created_at) * 1000, 'resource_id', m.resource_id, 'first_seq', m.first_seq,
+  'part_count', m.part_count, 'turn_id', m.turn_id, 'step', m.step, 'covers_from', m.covers_from,
+  'covers_to', m.covers_to)`;
+
+/** A message as it was read: from columns, or from JSON where texts are original and the content is a value. */
+export interface ReadMessage {
+  readonly id: string;
+  readonly role: string;
+  readonly type: string;
+  readonly content: unknown;
+  readonly created_ms: number;
+  readonly resource_id: string | null;
+  readonly first_seq: number;
+  readonly part_count: number;
+  readonly turn_id: string | null;
+  readonly step: string | null;
+  readonly covers_from: number | null;
+  readonly covers_to: number | null;
+}
+
+/** A row of `messageColumns` with its texts and its content as they were given. */
+export function readMessage(row: Record<string, unknown>): ReadMessage {
+  const read = row as unknown as ReadMessage & { content: string };
+  return {
+    ...read,
+    id: originalText(read.id),
+    content: originalJson(read.content),
+    resource_id: read.resource_id === null ? null : originalText(read.resource_id),
+    turn_id: read.turn_id === null ? null : originalText(read.turn_id),
+    step: read.step === null ? null : originalText(read.step),
+  };
+}
+
+/**
+ * The entries that a row stands for, as a reader of `conversationId` sees them: what a fork inherits reads as its own.
+ * It is one entry for everything that Parley writes. A row that another writer saved with a call and its result in
+ * one part becomes several, which share the row's seqs in order.
+ */
+export function entriesOf(read: ReadMessage, conversationId: string): HistoryEntry[] {
+  const messages = messagesOf(read, conversationId);
+  const turnId = read.turn_id ?? undefined;
+  const stepId = stepOf(read.step, turnId);
+  let next = read.first_seq;
+  return messages.map((message) => {
+    const firstSeq = next;
+    next += message.content.length;
+    return {
+      message,
+      firstSeq,
+      lastSeq: next - 1,
+      ...(turnId === undefined ? {} : { turnId }),
+      ...(stepId === undefined ? {} : { stepId }),
+      ...(read.covers_from === null || read.covers_to === null
+        ? {}
+        : { covers: { fromSeq: read.covers_from, toSeq: read.covers_to } }),
+    };
+  });
+}
+
+export function messagesOf(read: ReadMessage, conversationId: string): ConversationMessage[] {
+  return fromCanonical({
+    id: read.id,
+    threadId: conversationId,
+    role: read.role as ConversationMessage["role"],
+    type: read.type as "text",
+    content: read.content as Parameters<typeof fromCanonical>[0]["content"],
+    createdAt: new Date(Math.round(read.created_ms)),
+    ...(read.resource_id === null ? {} : { resourceId: read.resource_id }),
+  });
+}
+
+/** An entry for rows that were just written, without reading them again. */
+export function entryAt(
+  row: MessageRow,
+  place: { firstSeq: number; turnId?: string; stepId?: string; covers?: { fromSeq: number; toSeq: number } },
+): HistoryEntry {
+  const { firstSeq, turnId, stepId, covers } = place;
+  return {
+    message: row.message,
+    firstSeq,
+    lastSeq: firstSeq + row.parts - 1,
+    ...(turnId === undefined ? {} : { turnId }),
+    ...(stepId === undefined ? {} : { stepId }),
+    ...(covers === undefined ? {} : { covers }),
+  };
+}
+
+/** A step's id usually begins with its turn's, which the row has already: only the rest is stored. */
+export function stepMark(stepId: string | undefined, turnId: string | undefined): string | null {
+  if (stepId === undefined) return null;
+  const inTurn = turnId !== undefined && turnId !== "" && stepId.startsWith(turnId);
+  return storedText(inTurn ? `+${stepId.slice(turnId.length)}` : `=${stepId}`);
+}
+
+function stepOf(mark: string | null, turnId: string | undefined): string | undefined {
+  if (mark === null) return undefined;
+  return mark.startsWith("+") ? `${turnId ?? ""}${mark.slice(1)}` : mark.slice(1);
+}
+
+/** Rows as the lists that one `unnest` takes, with the offset of each from the first row's seq. */
+export function rowLists(rows: readonly MessageRow[]) {
+  let total = 0;
+  const offsets = rows.map(({ parts }) => {
+    const offset = total;
+    total += parts;
+    return offset;
+  });
+  return {
+    total,
+    values: [
+      rows.map((row) => row.id),
+      rows.map((row) => row.role),
+      rows.map((row) => row.type),
+      rows.map((row) => row.content),
+      rows.map((row) => row.createdAt),
+      rows.map((row) => row.resourceId),
+      offsets,
+      rows.map((row) => row.parts),
+    ] as const,
+  };
+}

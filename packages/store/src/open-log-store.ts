@@ -1,0 +1,96 @@
+import { createUuidV7Factory, type IdFactory } from "@parley/core/messages";
+import type { LogStore, LogStoreRoot } from "@parley/core/ports";
+import type { Database } from "./database.js";
+import { migrate } from "./migrate.js";
+import { admit } from "./operations/admit.js";
+import { changed } from "./operations/changed.js";
+import { claimExpired } from "./operations/claim-expired.js";
+import { commitStep } from "./operations/commit-step.js";
+import { compact, undoCompaction } from "./operations/compact.js";
+import * as engine from "./operations/engine.js";
+import { flushJournal } from "./operations/flush-journal.js";
+import { fork } from "./operations/fork.js";
+import { heartbeat, retire } from "./operations/heartbeat.js";
+import * as leases from "./operations/leases.js";
+import { list } from "./operations/list.js";
+import { operateQueue } from "./operations/queue.js";
+import { readChunks } from "./operations/read-chunks.js";
+import { readNewest } from "./operations/read-newest.js";
+import { readOpenTurn } from "./operations/read-open-turn.js";
+import { remove } from "./operations/remove.js";
+import { seal } from "./operations/seal.js";
+import { search } from "./operations/search.js";
+import * as settings from "./operations/settings.js";
+import * as turns from "./operations/turn-records.js";
+import type { StoreContext } from "./store-context.js";
+import { storedText } from "./stored-text.js";
+
+export interface LogStoreOptions {
+  /** The largest content of a message, and of any other JSON that is stored whole, in bytes. Default 32 MB. */
+  readonly maxBytes?: number;
+  readonly ids?: IdFactory;
+}
+
+/** The runtime's store on a database of either kind. `migrate` has to be called before anything else. */
+export function openLogStore(database: Database, options: LogStoreOptions = {}): LogStoreRoot {
+  const store: StoreContext = {
+    database,
+    ids: options.ids ?? createUuidV7Factory(),
+    maxBytes: options.maxBytes ?? 32 * 2 ** 20,
+  };
+  return {
+    migrate: () => migrate(database),
+    heartbeat: (node, ttlMs) => heartbeat(store, node, ttlMs),
+    retire: (node) => retire(store, node),
+    claimExpired: (node, limit) => claimExpired(store, node, limit),
+    flushJournal: (batches) => flushJournal(store, batches),
+    forOwner: (owner) => forOwner(store, storedText(owner)),
+    close: () => database.close(),
+  };
+}
+
+function forOwner(store: StoreContext, owner: string): LogStore {
+  // Refusals that are found before anything is awaited reject like all others.
+  const run =
+    <Args extends readonly unknown[], Result>(
+      operation: (store: StoreContext, owner: string, ...args: Args) => Promise<Result>,
+    ) =>
+    async (...args: Args): Promise<Result> =>
+      operation(store, owner, ...args);
+  return {
+    admit: run(admit),
+    commitStep: run(commitStep),
+    seal: run(seal),
+    requestStop: run(leases.requestStop),
+    takeOver: run(leases.takeOver),
+    release: run(leases.release),
+    lease: run(leases.lease),
+    endLease: run(leases.endLeaseOf),
+    readChunks: run(readChunks),
+    readNewest: run(readNewest),
+    readOpenTurn: run(readOpenTurn),
+    queue: run(operateQueue),
+    fork: run(fork),
+    compact: run(compact),
+    undoCompaction: run(undoCompaction),
+    create: run(settings.create),
+    get: run(settings.get),
+    list: run(list),
+    set: run(settings.set),
+    readTurn: run(turns.readTurn),
+    findReceipt: run(turns.findReceipt),
+    lastCall: run(turns.lastCall),
+    metrics: run(turns.metrics),
+    changed: run(changed),
+    search: run(search),
+    remove: run(remove),
+    createConversation: run(engine.createConversation),
+    getConversation: run(engine.getConversation),
+    updateConversation: run(engine.updateConversation),
+    listConversations: run(engine.listConversations),
+    appendMessages: run(engine.appendMessages),
+    listMessages: run(engine.listMessages),
+    appendTurn: run(turns.appendTurn),
+    listTurns: run(turns.listTurns),
+  };
+}

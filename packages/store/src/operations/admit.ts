@@ -1,0 +1,230 @@
+import { ParleyError } from "@parley/core/errors";
+import type { AdmitInput, AdmitOutcome } from "@parley/core/ports";
+import type { Connection } from "../database.js";
+import { entryAt, type MessageRow, messageRow } from "../message-row.js";
+import type { StoreContext } from "../store-context.js";
+import { originalText, storedText } from "../stored-text.js";
+import { createConversationRow } from "./create-conversation.js";
+import { activeId, type Head, lockHead, lockText, nowMs, touched } from "./head.js";
+import { checkTurnId, openTurn } from "./open-turn.js";
+import { choiceValues, queueState, readQueue } from "./queue-state.js";
+import { checkConversationId, messageConflict, turnActive } from "./refusals.js";
+
+/**
+ * Admission to an idle conversation, the case that matters, is one round trip: the lock, then one statement that
+ * checks everything under it and writes everything or nothing. Instead, statements one by one would take six round
+ * trips under the lock; one statement that also takes the lock would look for the receipt in a snapshot from before
+ * it waited, and miss the same message admitted meanwhile. Whatever the fast way does not write, the slow way decides.
+ */
+export async function admit(store: StoreContext, owner: string, input: AdmitInput): Promise<AdmitOutcome> {
+  checkConversationId(input.conversationId);
+  const row = messageRow(input.message, input.conversationId, store.maxBytes);
+  const id = storedText(input.conversationId);
+  const [, answers = []] = await store.database.batch([
+    { name: "lock_head", text: lockText, values: [id, owner] },
+    {
+      name: "admit",
+      text: admitText,
+      values: [
+        id,
+        owner,
+        storedText(input.node),
+        storedText(input.turnId),
+        row.id,
+        storedText(input.bodyHash),
+        row.role,
+        row.type,
+        row.content,
+        row.createdAt,
+        row.resourceId,
+        row.parts,
+        ...choiceValues(input.choices),
+        storedText(input.title),
+      ],
+    },
+  ]);
+  const [answer] = answers;
+  if (answer === undefined) {
+    return store.database.transaction((connection) => admitSlowly(store, connection, owner, input, row));
+  }
+  const { turnId, choices } = input;
+  return {
+    kind: "started",
+    turn: {
+      turnId,
+      fence: Number(answer.fence),
+      choices,
+      entries: [entryAt(row, { firstSeq: Number(answer.first_seq), turnId })],
+      startedAt: Math.round(Number(answer.started_ms)),
+    },
+    created: false,
+  };
+}
+
+/** Also what the plan tests look at. */
+export const admitText = `
+WITH idle AS (
+  SELECT h.conversation_id, t.at
+  FROM conversation_head h JOIN conversation c ON c.id = h.conversation_id, (SELECT ${nowMs} AS at) t
+  WHERE h.conversation_id = $1 AND h.owner = $2 AND h.turn_id IS NULL AND h.compaction_id IS NULL
+    AND c.archive_of IS NULL
+    AND NOT EXISTS (SELECT FROM receipt r WHERE r.conversation_id = $1 AND r.message_id = $5)
+    AND NOT EXISTS (SELECT FROM conversation_message m WHERE m.id = $5 AND m.thread_id = $1)
+    AND NOT EXISTS (SELECT FROM conversation_turn t WHERE t.id = $4 AND t.conversation_id = $1)
+), opened AS (
+  UPDATE conversation_head h SET turn_id = $4, node = $3, fence = h.fence + 1, turn_count = h.turn_count + 1,
+    next_seq = h.next_seq + $12::int4, stop_requested_at = NULL, started_at = idle.at,
+    active_at = greatest(h.active_at, idle.at)
+  FROM idle WHERE h.conversation_id = idle.conversation_id
+  RETURNING h.fence, h.turn_count, h.next_seq - $12::int4 AS first_seq, h.started_at
+), message AS (
+  INSERT INTO conversation_message
+    (thread_id, id, role, type, content, created_at, resource_id, first_seq, part_count, turn_id)
+  SELECT $1, $5, $7, $8, $9::jsonb, $10::timestamptz, $11, first_seq, $12::int4, $4 FROM opened
+), turn AS (
+  INSERT INTO conversation_turn
+    (conversation_id, id, ordinal, status, model, effort, instructions, first_seq, last_seq, started_at)
+  SELECT $1, $4, turn_count, 'running', $13, $14, $15, first_seq, first_seq + $12::int4 - 1, started_at FROM opened
+), answered AS (
+  INSERT INTO receipt (conversation_id, message_id, body_hash, outcome, turn_id)
+  SELECT $1, $5, $6, 'started', $4 FROM opened
+), changed AS (
+  UPDATE conversation c SET status = 'open', title = CASE WHEN c.title = '' THEN $16 ELSE c.title END, ${touched},
+    last_activity_at = greatest(c.last_activity_at, opened.started_at)
+  FROM opened WHERE c.id = $1
+)
+SELECT fence, first_seq, date_part('epoch', started_at) * 1000 AS started_ms FROM opened`;
+
+async function admitSlowly(
+  store: StoreContext,
+  connection: Connection,
+  owner: string,
+  input: AdmitInput,
+  row: MessageRow,
+): Promise<AdmitOutcome> {
+  const { conversationId } = input;
+  for (;;) {
+    const head = await lockHead(connection, owner, conversationId);
+    if (head !== undefined) {
+      const known = await knownAdmission(connection, conversationId, input);
+      if (known !== undefined) return known;
+      await checkAdmission(connection, head, input);
+      return admitInto(connection, head, input, row, false);
+    }
+    const settings = input.settings ?? {};
+    const created = await createConversationRow(store, connection, {
+      id: conversationId,
+      owner,
+      settings,
+      title: settings.title ?? "",
+    });
+    if (!created) continue;
+    const fresh = await lockHead(connection, owner, conversationId);
+    if (fresh !== undefined) return admitInto(connection, fresh, input, row, true);
+  }
+}
+
+/** What the same message was answered before. Refuses the same id with another body. */
+export async function knownAdmission(
+  connection: Connection,
+  conversationId: string,
+  input: Pick<AdmitInput, "message" | "bodyHash">,
+): Promise<(AdmitOutcome & { kind: "known" }) | undefined> {
+  const [receipt] = await connection.query({
+    name: "find_receipt",
+    text: "SELECT body_hash, outcome, turn_id FROM receipt WHERE conversation_id = $1 AND message_id = $2",
+    values: [storedText(conversationId), storedText(input.message.id)],
+  });
+  if (receipt === undefined) return undefined;
+  if (receipt.body_hash !== storedText(input.bodyHash)) throw messageConflict(input.message.id);
+  return {
+    kind: "known",
+    outcome: receipt.outcome === "started" ? "started" : "queued",
+    ...(typeof receipt.turn_id === "string" ? { turnId: originalText(receipt.turn_id) } : {}),
+  };
+}
+
+async function checkAdmission(connection: Connection, head: Head, input: AdmitInput): Promise<void> {
+  if (head.archive) throw new ParleyError("conversation_closed", "An archive takes no messages");
+  const values = [storedText(input.message.id), storedText(head.conversationId)];
+  const [written] = await connection.query({
+    name: "find_message",
+    text: "SELECT 1 AS written FROM conversation_message WHERE id = $1 AND thread_id = $2",
+    values,
+  });
+  if (written !== undefined) throw messageConflict(input.message.id);
+  if (activeId(head) === undefined) await checkTurnId(connection, head, input.turnId);
+  else if (input.ifBusy === "reject") throw turnActive(head.conversationId, activeId(head));
+}
+
+/** Admits a message that was checked, to a conversation that is locked. */
+export async function admitInto(
+  connection: Connection,
+  head: Head,
+  input: Omit<AdmitInput, "conversationId">,
+  row: MessageRow,
+  created: boolean,
+): Promise<AdmitOutcome> {
+  const id = storedText(head.conversationId);
+  const receipt = (outcome: "started" | "queued", turnId: string | null) => ({
+    name: "insert_receipt",
+    text: `INSERT INTO receipt (conversation_id, message_id, body_hash, outcome, turn_id) VALUES ($1, $2, $3, $4, $5)`,
+    values: [id, row.id, storedText(input.bodyHash), outcome, turnId],
+  });
+  const changed = {
+    name: "admit_touch",
+    text: `
+UPDATE conversation c SET status = 'open', title = CASE WHEN c.title = '' THEN $2 ELSE c.title END,
+  changed_at = conversation_changed(c.owner), updated_at = greatest(c.updated_at, ${nowMs}),
+  last_activity_at = greatest(c.last_activity_at, h.active_at)
+FROM conversation_head h WHERE c.id = $1 AND h.conversation_id = $1`,
+    values: [id, storedText(input.title)],
+  };
+  if (activeId(head) === undefined) {
+    const { turnId, node, choices } = input;
+    const turn = await openTurn(connection, head, { turnId, node, choices, rows: [row] });
+    await connection.batch([receipt("started", storedText(turnId)), changed]);
+    return { kind: "started", turn, created };
+  }
+  const queue = await readQueue(connection, head.conversationId);
+  if (queue.length >= input.queueLength) {
+    throw new ParleyError("queue_full", undefined, { details: { queueLength: input.queueLength } });
+  }
+  const [queued] = await connection.batch([
+    {
+      name: "enqueue",
+      text: `
+INSERT INTO queued_message (conversation_id, id, rank, mode, model, effort, instructions, role, type, content,
+  created_at, resource_id, part_count, queued_at)
+VALUES ($1, $2, (SELECT coalesce(max(rank), 0) + 1 FROM queued_message WHERE conversation_id = $1), $3, $4, $5, $6,
+  $7, $8, $9::jsonb, $10::timestamptz, $11, $12, ${nowMs})
+RETURNING date_part('epoch', queued_at) * 1000 AS queued_ms`,
+      values: [
+        id,
+        row.id,
+        input.mode,
+        ...choiceValues(input.choices),
+        row.role,
+        row.type,
+        row.content,
+        row.createdAt,
+        row.resourceId,
+        row.parts,
+      ],
+    },
+    receipt("queued", null),
+    changed,
+  ]);
+  const entry = {
+    id: input.message.id,
+    message: row.message,
+    mode: input.mode,
+    queuedAt: Math.round(Number(queued?.[0]?.queued_ms)),
+    choices: input.choices,
+  };
+  return {
+    kind: "queued",
+    queue: queueState([...queue, entry], head.queuePaused),
+    ...(head.turnId === undefined ? {} : { turnId: head.turnId }),
+  };
+}

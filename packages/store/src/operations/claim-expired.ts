@@ -1,0 +1,43 @@
+import type { Lease } from "@parley/core/ports";
+import type { StoreContext } from "../store-context.js";
+import { storedText } from "../stored-text.js";
+import { leaseColumns, leaseOf } from "./head.js";
+
+/**
+ * Walks the open turns, oldest first, by an index that holds nothing else, and takes those whose node is dead. SKIP
+ * LOCKED: a head that someone writes to at this moment is alive, or is being taken by someone else. Nothing is read
+ * from the journal here: whoever has the lease reads it in a statement of its own, behind every flush that was let in.
+ *
+ * An index of heads by node would find them more directly, and cost every turn two updates that leave their page.
+ */
+export async function claimExpired(store: StoreContext, node: string, limit: number): Promise<Lease[]> {
+  if (!(limit > 0)) return [];
+  const rows = await store.database.query({
+    name: "claim_expired",
+    text: claimText,
+    values: [storedText(node), Math.min(Math.floor(limit), 1_000_000)],
+  });
+  return rows
+    .toSorted((left, right) => Number(left.started_ms) - Number(right.started_ms))
+    .map((row) => leaseOf(row));
+}
+
+/** Also what the plan tests look at. */
+export const claimText = `
+WITH expired AS (
+  SELECT h.conversation_id
+  FROM (
+    SELECT conversation_id, id, started_at FROM conversation_turn WHERE status = 'running'
+    UNION ALL
+    SELECT conversation_id, compaction_id, started_at FROM conversation_head WHERE compaction_id IS NOT NULL
+  ) AS open
+  JOIN conversation_head h ON h.conversation_id = open.conversation_id
+  LEFT JOIN node n ON n.id = h.node
+  WHERE coalesce(h.turn_id, h.compaction_id) = open.id AND (n.until IS NULL OR n.until <= clock_timestamp())
+  ORDER BY open.started_at
+  LIMIT $2::int4
+  FOR UPDATE OF h SKIP LOCKED
+)
+UPDATE conversation_head h SET node = $1, fence = h.fence + 1
+FROM expired WHERE h.conversation_id = expired.conversation_id
+RETURNING ${leaseColumns}, date_part('epoch', h.started_at) * 1000 AS started_ms`;

@@ -1,0 +1,192 @@
+import type { Conversation, ConversationMessage } from "@parley/core/messages";
+import type { ListConversationsOptions, ListMessagesOptions } from "@parley/core/ports";
+import type { Connection } from "../database.js";
+import { entriesOf, type MessageRow, messageColumns, messageRow, readMessage } from "../message-row.js";
+import type { StoreContext } from "../store-context.js";
+import { originalJson, originalText, storedText } from "../stored-text.js";
+import { createConversationRow } from "./create-conversation.js";
+import { activeId, nowMs, requireHead, touched } from "./head.js";
+import { lineage } from "./lineage.js";
+import { insertRows } from "./open-turn.js";
+import { invalid, notFound, turnActive } from "./refusals.js";
+import { set } from "./settings.js";
+
+const conversationColumns = `c.id, c.title, c.metadata::text AS metadata,
+  date_part('epoch', c.created_at) * 1000 AS created_ms, date_part('epoch', c.updated_at) * 1000 AS updated_ms`;
+
+function conversationOf(row: Record<string, unknown>): Conversation {
+  const title = originalText(String(row.title));
+  return {
+    id: String(row.id),
+    createdAt: new Date(Math.round(Number(row.created_ms))),
+    updatedAt: new Date(Math.round(Number(row.updated_ms))),
+    ...(title === "" ? {} : { title }),
+    ...(typeof row.metadata === "string"
+      ? { metadata: originalJson(row.metadata) as Record<string, unknown> }
+      : {}),
+  };
+}
+
+async function find(connection: Connection, owner: string, id: string): Promise<Conversation | null> {
+  const [row] = await connection.query({
+    text: `SELECT ${conversationColumns} FROM conversation c WHERE c.id = $1 AND c.owner = $2 AND c.status <> 'removed'`,
+    values: [storedText(id), owner],
+  });
+  return row === undefined ? null : conversationOf(row);
+}
+
+export function createConversation(
+  store: StoreContext,
+  owner: string,
+  input: { id?: string; title?: string; metadata?: Record<string, unknown> },
+): Promise<Conversation> {
+  const id = input.id ?? store.ids.next();
+  const settings = input.metadata === undefined ? {} : { metadata: input.metadata };
+  return store.database.transaction(async (connection) => {
+    await createConversationRow(store, connection, { id, owner, settings, title: input.title ?? "" });
+    const made = await find(connection, owner, id);
+    if (made === null) throw notFound(id);
+    return made;
+  });
+}
+
+export function getConversation(
+  store: StoreContext,
+  owner: string,
+  id: string,
+): Promise<Conversation | null> {
+  return find(store.database, owner, id);
+}
+
+export async function updateConversation(
+  store: StoreContext,
+  owner: string,
+  id: string,
+  updates: Partial<Pick<Conversation, "title" | "metadata">>,
+): Promise<Conversation | null> {
+  if ((await find(store.database, owner, id)) === null) return null;
+  const { title, metadata } = updates;
+  await set(store, owner, id, {
+    ...(title === undefined ? {} : { title }),
+    ...(metadata === undefined ? {} : { metadata }),
+  });
+  return find(store.database, owner, id);
+}
+
+export async function listConversations(
+  store: StoreContext,
+  owner: string,
+  options: ListConversationsOptions = {},
+): Promise<Conversation[]> {
+  const rows = await store.database.query({
+    text: `SELECT ${conversationColumns} FROM conversation c
+      WHERE c.owner = $1 AND c.archive_of IS NULL AND c.status <> 'removed'
+        AND ($2::timestamptz IS NULL OR c.updated_at < $2::timestamptz)
+      ORDER BY c.changed_at DESC LIMIT $3::int4`,
+    values: [
+      owner,
+      options.before?.toISOString() ?? null,
+      Math.max(0, Math.min(options.limit ?? 50, 1_000_000)),
+    ],
+  });
+  return rows.map(conversationOf);
+}
+
+/**
+ * Rows outside turns, sealed at once; beside a running turn nobody else writes. Heads are locked in the order of ids,
+ * and everything is checked before the first row, so that a refusal leaves nothing behind.
+ */
+export function appendMessages(
+  store: StoreContext,
+  owner: string,
+  messages: readonly ConversationMessage[],
+): Promise<void> {
+  if (messages.length === 0) return Promise.resolve();
+  const rows = messages.map((message) => messageRow(message, message.conversationId, store.maxBytes));
+  return store.database.transaction((connection) => appendRows(connection, owner, rows));
+}
+
+/** Appends rows to the conversations that their messages name. */
+export async function appendRows(
+  connection: Connection,
+  owner: string,
+  rows: readonly MessageRow[],
+): Promise<void> {
+  const groups = new Map<string, MessageRow[]>();
+  for (const row of rows) {
+    const { conversationId } = row.message;
+    groups.set(conversationId, [...(groups.get(conversationId) ?? []), row]);
+  }
+  const fresh = new Map<string, { conversationId: string; rows: MessageRow[]; nextSeq: number }>();
+  const seen = new Map<string, string>();
+  for (const conversationId of [...groups.keys()].sort()) {
+    const head = await requireHead(connection, owner, conversationId);
+    const group = groups.get(conversationId) ?? [];
+    const known = await usedIds(connection, owner, conversationId, group);
+    const added: MessageRow[] = [];
+    for (const row of group) {
+      const before = seen.get(row.id);
+      if (before === conversationId || known.get(row.id) === "here") continue;
+      if (before !== undefined || known.get(row.id) === "elsewhere") {
+        throw invalid("The id of this message is used in another conversation", { id: row.message.id });
+      }
+      if (activeId(head) !== undefined) throw turnActive(conversationId, activeId(head));
+      seen.set(row.id, conversationId);
+      added.push(row);
+    }
+    if (added.length > 0) fresh.set(conversationId, { conversationId, rows: added, nextSeq: head.nextSeq });
+  }
+  for (const { conversationId, rows: added, nextSeq } of fresh.values()) {
+    const total = added.reduce((sum, row) => sum + row.parts, 0);
+    await connection.batch([
+      insertRows(conversationId, added, { firstSeq: nextSeq }),
+      {
+        text: `UPDATE conversation_head SET next_seq = next_seq + $2::int4, sealed_seq = next_seq + $2::int4 - 1,
+          active_at = greatest(active_at, ${nowMs}) WHERE conversation_id = $1`,
+        values: [storedText(conversationId), total],
+      },
+      {
+        text: `UPDATE conversation SET ${touched}, last_activity_at = greatest(last_activity_at, ${nowMs}) WHERE id = $1`,
+        values: [storedText(conversationId)],
+      },
+    ]);
+  }
+}
+
+/** Where ids of messages are used already: in this log, its own rows or inherited ones, or in another of the owner. */
+async function usedIds(
+  connection: Connection,
+  owner: string,
+  conversationId: string,
+  rows: readonly MessageRow[],
+): Promise<Map<string, "here" | "elsewhere">> {
+  const found = await connection.query({
+    text: `${lineage()}
+SELECT m.id, bool_or(l.id IS NOT NULL) AS here
+FROM conversation_message m JOIN conversation c ON c.id = m.thread_id AND c.owner = $2
+LEFT JOIN lineage l ON l.id = m.thread_id AND m.first_seq <= l.through
+WHERE m.id = ANY($3::text[]) AND (l.id IS NOT NULL OR c.status <> 'removed')
+GROUP BY m.id`,
+    values: [storedText(conversationId), owner, rows.map((row) => row.id)],
+  });
+  return new Map(found.map((row) => [String(row.id), row.here === true ? "here" : "elsewhere"]));
+}
+
+export async function listMessages(
+  store: StoreContext,
+  owner: string,
+  id: string,
+  options: ListMessagesOptions = {},
+): Promise<ConversationMessage[]> {
+  const limit = Math.max(0, Math.min(options.limit ?? 2_147_483_647, 2_147_483_647));
+  const direction = options.ascending === false ? "DESC" : "ASC";
+  const rows = await store.database.query({
+    text: `${lineage()}
+SELECT ${messageColumns} FROM lineage l
+JOIN conversation_message m ON m.thread_id = l.id AND m.first_seq <= l.through
+ORDER BY m.first_seq ${direction} LIMIT $3::int4`,
+    values: [storedText(id), owner, limit],
+  });
+  const messages = rows.map((row) => entriesOf(readMessage(row), id).map((entry) => entry.message));
+  return direction === "ASC" ? messages.flat() : messages.flatMap((group) => group.reverse());
+}

@@ -1,0 +1,48 @@
+import type { JournalBatch } from "@parley/core/ports";
+import type { StoreContext } from "../store-context.js";
+import { storedText } from "../stored-text.js";
+
+/**
+ * One statement for the batches of all running turns: it locks their heads in the order of ids (without an order two
+ * such statements would lock each other out), compares fences on the locked rows, and writes what is still held.
+ *
+ * Alternatives: a statement per turn costs a commit each; a fence that is compared without the lock can be passed
+ * while a take-over reads the journal, which then loses the row.
+ */
+export async function flushJournal(
+  store: StoreContext,
+  batches: readonly JournalBatch[],
+): Promise<("ok" | "stale_fence")[]> {
+  if (batches.length === 0) return [];
+  const rows = await store.database.query({
+    name: "flush_journal",
+    text: flushText,
+    values: [
+      batches.map((batch) => storedText(batch.conversationId)),
+      batches.map((batch) => storedText(batch.turnId)),
+      batches.map((batch) => batch.fence),
+      batches.map((batch) => batch.firstN),
+      batches.map((batch) => batch.count),
+      batches.map((batch) => storedText(batch.data)),
+    ],
+  });
+  const held = new Set(rows.map((row) => Number(row.place)));
+  return batches.map((_, index) => (held.has(index + 1) ? "ok" : "stale_fence"));
+}
+
+/** Also what the plan tests look at. */
+export const flushText = `
+WITH given AS MATERIALIZED (
+  SELECT * FROM unnest($1::text[], $2::text[], $3::int4[], $4::int4[], $5::int4[], $6::text[])
+    WITH ORDINALITY AS g(conversation_id, turn_id, fence, first_n, event_count, data, place)
+), locked AS MATERIALIZED (
+  SELECT conversation_id, turn_id, fence FROM conversation_head
+  WHERE conversation_id = ANY($1::text[]) ORDER BY conversation_id FOR UPDATE
+), held AS (
+  SELECT given.* FROM given JOIN locked USING (conversation_id, turn_id, fence)
+), written AS (
+  INSERT INTO turn_journal (conversation_id, turn_id, first_n, event_count, epoch, data)
+  SELECT conversation_id, turn_id, first_n, event_count, fence, data FROM held
+  ON CONFLICT DO NOTHING
+)
+SELECT place::int4 AS place FROM held`;

@@ -1,0 +1,29 @@
+import { ParleyError } from "@parley/core/errors";
+
+export function notFound(conversationId: string): ParleyError {
+  return new ParleyError("conversation_not_found", undefined, { details: { conversationId } });
+}
+
+export function invalid(message: string, details?: Record<string, unknown>): ParleyError {
+  return new ParleyError("invalid_request", message, details === undefined ? {} : { details });
+}
+
+export function staleFence(conversationId: string, turnId: string): ParleyError {
+  return new ParleyError("stale_fence", undefined, { details: { conversationId, turnId } });
+}
+
+export function turnActive(conversationId: string, turnId: string | undefined): ParleyError {
+  return new ParleyError("turn_active", undefined, { details: { conversationId, turnId } });
+}
+
+export function messageConflict(messageId: string, message?: string): ParleyError {
+  return new ParleyError("message_conflict", message, { details: { messageId } });
+}
+
+const conversationIdForm = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/** Refuses an id that no conversation can have. */
+export function checkConversationId(id: string): void {
+  if (conversationIdForm.test(id)) return;
+  throw invalid("A conversation id has 1 to 128 characters of A-Z a-z 0-9 . _ : -");
+}

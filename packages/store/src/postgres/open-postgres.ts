@@ -1,0 +1,30 @@
+import type { LogStoreRoot, Wake } from "@parley/core/ports";
+import { type LogStoreOptions, openLogStore } from "../open-log-store.js";
+import { createLocalWake } from "../pglite/local-wake.js";
+import { PostgresDatabase, type PostgresDatabaseOptions } from "./postgres-database.js";
+import { PostgresWake } from "./wake.js";
+
+export interface OpenPostgresOptions extends PostgresDatabaseOptions, LogStoreOptions {
+  /**
+   * Where to listen for other nodes' news: a direct connection, where `url` leads to a pooler that hands out
+   * connections per transaction. `false`: nowhere; nodes then find news by looking. Default: `url`, or with
+   * `transactionPooler` nowhere.
+   */
+  readonly listenUrl?: string | false;
+}
+
+/**
+ * The store on PostgreSQL 15 or newer, and the wake-up between its nodes. Connects when first needed: call
+ * `store.migrate()` to bring the schema up. Both have to be closed.
+ */
+export function openPostgres(options: OpenPostgresOptions): { store: LogStoreRoot; wake: Wake } {
+  const { url, driver, transactionPooler = false } = options;
+  const listenUrl = options.listenUrl ?? (transactionPooler ? false : url);
+  return {
+    store: openLogStore(new PostgresDatabase(options), options),
+    wake:
+      listenUrl === false
+        ? createLocalWake()
+        : new PostgresWake({ url: listenUrl, ...(driver === undefined ? {} : { driver }) }),
+  };
+}

@@ -1,0 +1,181 @@
+import type { Wake, WakeKind } from "@parley/core/ports";
+import pg from "pg";
+
+type Listener = Parameters<Wake["listen"]>[0];
+
+const channel = "parley_wake";
+
+/** A notification holds less than 8,000 bytes; an id has at most 128. */
+const idsPerNotification = 50;
+
+const kinds: readonly WakeKind[] = ["news", "stop", "open"];
+
+export interface PostgresWakeOptions {
+  readonly url: string;
+  readonly driver?: Readonly<pg.ClientConfig>;
+  /** The longest pause between two attempts to connect. Default 5 s. */
+  readonly maxPauseMs?: number;
+}
+
+/**
+ * Nodes wake each other by LISTEN and NOTIFY, on a connection that does nothing else: a NOTIFY within the writing
+ * transactions would make their commits wait for each other.
+ *
+ * Listeners of the same process hear at once. What is told within one tick travels together. While the connection is
+ * down, others hear nothing, and it is tried again and again: a lost wake-up costs time, because everyone also looks
+ * by themselves.
+ */
+export class PostgresWake implements Wake {
+  readonly #options: PostgresWakeOptions;
+  readonly #listeners = new Set<Listener>();
+  readonly #pending = new Map<WakeKind, Set<string>>();
+  readonly #tried = signal();
+  readonly #closing = signal();
+  readonly #connecting: Promise<void>;
+  #client: pg.Client | undefined;
+  #sending = false;
+  #closed = false;
+
+  constructor(options: PostgresWakeOptions) {
+    this.#options = options;
+    this.#connecting = this.#keepConnected();
+  }
+
+  /** Resolves when the first attempt to connect is through, whatever came of it. */
+  ready(): Promise<void> {
+    return this.#tried.given;
+  }
+
+  notify(conversationIds: readonly string[], kind: WakeKind = "news"): void {
+    if (this.#closed || conversationIds.length === 0) return;
+    const ids = [...conversationIds];
+    for (const listener of this.#listeners) {
+      queueMicrotask(() => {
+        if (this.#listeners.has(listener)) listener(ids, kind);
+      });
+    }
+    let pending = this.#pending.get(kind);
+    if (pending === undefined) {
+      pending = new Set();
+      this.#pending.set(kind, pending);
+    }
+    for (const id of ids) pending.add(id);
+    if (this.#sending) return;
+    this.#sending = true;
+    setImmediate(() => this.#send());
+  }
+
+  listen(onWake: Listener): () => void {
+    // Its own function, so that the same one may listen twice.
+    const listener: Listener = (ids, kind) => onWake(ids, kind);
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#listeners.clear();
+    this.#closing.give();
+    await this.#connecting;
+  }
+
+  /** What waited while a notification was under way goes with the next one. */
+  async #send(): Promise<void> {
+    while (this.#pending.size > 0) {
+      const told = [...this.#pending];
+      this.#pending.clear();
+      const client = this.#client;
+      if (client === undefined) break;
+      const payloads: string[] = [];
+      for (const [kind, ids] of told) {
+        const all = [...ids];
+        for (let start = 0; start < all.length; start += idsPerNotification) {
+          payloads.push(JSON.stringify([kind, ...all.slice(start, start + idsPerNotification)]));
+        }
+      }
+      try {
+        await client.query({
+          text: "SELECT count(pg_notify($1, payload)) FROM unnest($2::text[]) AS payload",
+          values: [channel, payloads],
+        });
+      } catch {
+        // The connection's own listener notices, and connects again.
+        break;
+      }
+    }
+    this.#sending = false;
+  }
+
+  async #keepConnected(): Promise<void> {
+    const longest = this.#options.maxPauseMs ?? 5_000;
+    let pauseMs = 100;
+    while (!this.#closed) {
+      const connected = await this.#connect();
+      this.#tried.give();
+      if (connected !== undefined) {
+        pauseMs = 100;
+        this.#client = connected.client;
+        await Promise.race([connected.ended, this.#closing.given]);
+        this.#client = undefined;
+        await connected.client.end().catch(() => undefined);
+      }
+      if (this.#closed) return;
+      await Promise.race([pause(pauseMs), this.#closing.given]);
+      pauseMs = Math.min(pauseMs * 2, longest);
+    }
+  }
+
+  async #connect(): Promise<{ client: pg.Client; ended: Promise<void> } | undefined> {
+    const client = new pg.Client({
+      application_name: "parley wake",
+      connectionTimeoutMillis: 5_000,
+      keepAlive: true,
+      ...this.#options.driver,
+      connectionString: this.#options.url,
+    });
+    const ended = new Promise<void>((resolve) => {
+      client.on("error", () => resolve());
+      client.on("end", () => resolve());
+    });
+    let ownId: number | undefined;
+    client.on("notification", ({ processId, payload }) => {
+      // Listeners of this process have heard already.
+      if (processId !== ownId && payload !== undefined) this.#hear(payload);
+    });
+    try {
+      await client.connect();
+      const { rows } = await client.query<{ id: number }>("SELECT pg_backend_pid() AS id");
+      ownId = rows[0]?.id;
+      await client.query(`LISTEN ${channel}`);
+      return { client, ended };
+    } catch {
+      await client.end().catch(() => undefined);
+      return undefined;
+    }
+  }
+
+  #hear(payload: string): void {
+    const message: unknown = JSON.parse(payload);
+    if (!Array.isArray(message)) return;
+    const [kind, ...ids] = message as [unknown, ...string[]];
+    const known = kinds.find((each) => each === kind);
+    if (known === undefined) return;
+    for (const listener of this.#listeners) listener(ids, known);
+  }
+}
+
+/** Something that happens once, and may have happened already. */
+function signal(): { readonly given: Promise<void>; readonly give: () => void } {
+  let give = () => {};
+  const given = new Promise<void>((resolve) => {
+    give = resolve;
+  });
+  return { given, give };
+}
+
+/** Does not keep a process alive that has nothing else to do. */
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}

@@ -1,0 +1,31 @@
+import type { ProviderCallRecord } from "@parley/core/ports";
+import type { StepMetrics } from "@parley/wire";
+import { boundedJson } from "./message-row.js";
+import type { StoreContext } from "./store-context.js";
+import { originalJson } from "./stored-text.js";
+
+/** Calls as the JSON of a column; null for none. A call's time is kept in milliseconds. */
+export function storedCalls(store: StoreContext, calls: readonly ProviderCallRecord[]): string | null {
+  if (calls.length === 0) return null;
+  return boundedJson(
+    calls.map((call) => ({ ...call, createdAt: call.createdAt.getTime() })),
+    store.maxBytes,
+  );
+}
+
+export function readCalls(json: unknown): ProviderCallRecord[] {
+  return typeof json === "string" ? callsOf(originalJson(json)) : [];
+}
+
+/** The calls of a value that was parsed already. */
+export function callsOf(value: unknown): ProviderCallRecord[] {
+  if (!Array.isArray(value)) return [];
+  return (value as (Omit<ProviderCallRecord, "createdAt"> & { createdAt: number })[]).map((call) => ({
+    ...call,
+    createdAt: new Date(call.createdAt),
+  }));
+}
+
+export function storedSteps(store: StoreContext, steps: readonly StepMetrics[]): string | null {
+  return steps.length === 0 ? null : boundedJson(steps, store.maxBytes);
+}
