@@ -1,0 +1,163 @@
+import {
+  argumentsFromText,
+  argumentsTextOf,
+  type ConversationMessage,
+  type MessageContentPart,
+  type MessageOrigin,
+  type Repair,
+  type RepairedHistory,
+  repairHistory,
+  resultFromText,
+  resultTextOf,
+  textOf,
+} from "@parley/core/messages";
+import type { AssistantBlock, MessageParam, UserBlock } from "../anthropic/api-types.js";
+import { withoutTrailingSpace } from "../anthropic/blank-text.js";
+import { lowerMessages, type UnsendableArguments } from "../anthropic/lower-messages.js";
+import { prepareMessages } from "../call/prepare-messages.js";
+import { createToolNames } from "../call/tool-names.js";
+import { wellFormed } from "../call/well-formed.js";
+import type { TranscriptMessage } from "./transcript-message.js";
+
+/** A message of OpenAI's chat API. */
+export interface OpenAIMessage {
+  readonly role: "system" | "user" | "assistant" | "tool";
+  readonly content?: string;
+  readonly tool_calls?: readonly {
+    readonly id: string;
+    readonly type: "function";
+    readonly function: { readonly name: string; readonly arguments: string };
+  }[];
+  readonly tool_call_id?: string;
+}
+
+/** A message of Anthropic's API: a text alone, or what it consists of. */
+export type AnthropicMessage =
+  | { readonly role: "user"; readonly content: string | readonly UserBlock[] }
+  | { readonly role: "assistant"; readonly content: string | readonly AssistantBlock[] };
+
+/**
+ * What could not be passed on as it was: arguments that are no JSON object, and calls and results that did not
+ * belong together. A repair names its message by its place in the transcript.
+ */
+export type TranscriptProblem = UnsendableArguments | Repair;
+
+/** A transcript in the form of Anthropic's API, where instructions stand apart from the messages. */
+export interface AnthropicMessages {
+  readonly system: string | undefined;
+  readonly messages: readonly AnthropicMessage[];
+  /** Empty where everything was passed on as it was. */
+  readonly problems: readonly TranscriptProblem[];
+}
+
+/**
+ * A transcript as messages of OpenAI's chat API: one for each of its own. Exactly one result stands behind each
+ * call; a result that answers nothing is left out, a call without one gets one that says so.
+ */
+export function toOpenAIMessages(messages: readonly TranscriptMessage[]): OpenAIMessage[] {
+  return repaired(messages).messages.flatMap((message): OpenAIMessage[] => {
+    if (message.role === "tool") {
+      return message.content.flatMap((part) =>
+        part.type === "tool-result"
+          ? [{ role: "tool", content: wellFormed(resultTextOf(part)), tool_call_id: part.toolCallId ?? "" }]
+          : [],
+      );
+    }
+    const text = wellFormed(textOf(message));
+    const calls = message.content.filter((part) => part.type === "tool-call");
+    // Only a message with calls may be without content.
+    const content = text === "" && calls.length > 0 ? {} : { content: text };
+    if (calls.length === 0) return [{ role: message.role, ...content }];
+    const toolCalls = calls.map((call) => ({
+      id: call.toolCallId ?? "",
+      type: "function" as const,
+      function: { name: call.name, arguments: wellFormed(argumentsTextOf(call)) },
+    }));
+    return [{ role: message.role, ...content, tool_calls: toolCalls }];
+  });
+}
+
+/**
+ * A transcript as messages of Anthropic's API, by the rules of its provider. `reader` is who will read them:
+ * reasoning goes only to those who wrote it. A last message of the assistant stays, to be gone on with.
+ */
+export function toAnthropicMessages(
+  messages: readonly TranscriptMessage[],
+  reader?: MessageOrigin,
+): AnthropicMessages {
+  const { messages: healthy, repairs } = repaired(messages);
+  const prepared = prepareMessages(
+    healthy.map(({ role, content, metadata }) => ({
+      role,
+      content,
+      ...(metadata?.origin === undefined ? {} : { origin: metadata.origin as MessageOrigin }),
+    })),
+  );
+  const lowered = lowerMessages(prepared, { names: createToolNames([]), reader });
+  const system = lowered.system.map(({ text }) => text).join("\n\n");
+  return {
+    system: system === "" ? undefined : system,
+    messages: withCleanEnd(lowered.messages).map(asText),
+    problems: [...repairs, ...lowered.unsendable],
+  };
+}
+
+function repaired(messages: readonly TranscriptMessage[]): RepairedHistory {
+  return repairHistory(messages.map(toConversationMessage));
+}
+
+const anyDate = new Date(0);
+
+function toConversationMessage(message: TranscriptMessage, place: number): ConversationMessage {
+  const { role, origin } = message;
+  return {
+    id: String(place),
+    conversationId: "",
+    role,
+    createdAt: anyDate,
+    content: contentOf(message),
+    ...(origin === undefined ? {} : { metadata: { origin } }),
+  };
+}
+
+function contentOf(message: TranscriptMessage): MessageContentPart[] {
+  const { role, content, toolCalls, toolCallId, toolName, isError, parts } = message;
+  if (parts !== undefined) return [...parts];
+  if (role === "tool") {
+    return [
+      {
+        type: "tool-result",
+        name: toolName ?? "",
+        result: resultFromText(content),
+        resultText: content,
+        ...(toolCallId === undefined ? {} : { toolCallId }),
+        isError,
+      },
+    ];
+  }
+  const calls = toolCalls.map(
+    (call): MessageContentPart => ({
+      type: "tool-call",
+      name: call.name,
+      arguments: argumentsFromText(call.arguments),
+      argumentsText: call.arguments,
+      toolCallId: call.id,
+    }),
+  );
+  return content === "" && calls.length > 0 ? calls : [{ type: "text", text: content }, ...calls];
+}
+
+/** White space at the end of an answer that is to be gone on with is refused. */
+function withCleanEnd(messages: readonly MessageParam[]): readonly MessageParam[] {
+  const last = messages.at(-1);
+  const end = last?.content.at(-1);
+  if (last?.role !== "assistant" || end?.type !== "text" || typeof end.text !== "string") return messages;
+  const clean = { ...end, type: "text", text: withoutTrailingSpace(end.text) } as const;
+  return [...messages.slice(0, -1), { role: "assistant", content: [...last.content.slice(0, -1), clean] }];
+}
+
+function asText(message: MessageParam): AnthropicMessage {
+  const [only, ...more] = message.content;
+  if (only?.type !== "text" || more.length > 0 || typeof only.text !== "string") return message;
+  return { role: message.role, content: only.text };
+}
