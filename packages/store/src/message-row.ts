@@ -1,8 +1,8 @@
 import { ParleyError } from "@parley/core/errors";
 import {
+  type CanonicalMessage,
   type ConversationMessage,
   fromCanonical,
-  normalizeMessage,
   toCanonical,
 } from "@parley/core/messages";
 import type { HistoryEntry } from "@parley/core/ports";
@@ -39,17 +39,23 @@ export function messageRow(
       details: { messageId: message.id },
     });
   }
-  const own = normalizeMessage(message);
-  const canonical = toCanonical(own);
+  return canonicalRow(toCanonical(message), maxBytes);
+}
+
+/** A message in the form in which it is stored, as any writer made it. */
+export function canonicalRow(canonical: CanonicalMessage, maxBytes: number): MessageRow {
+  const { id, role, type, content, createdAt, resourceId } = canonical;
+  const [message, ...others] = originalMessages(canonical);
+  if (message === undefined) throw new TypeError("a stored message is at least one message");
   return {
-    message: own,
-    id: storedText(own.id),
-    role: own.role,
-    type: canonical.type,
-    content: boundedJson(canonical.content, maxBytes),
-    createdAt: own.createdAt.toISOString(),
-    resourceId: canonical.resourceId === undefined ? null : storedText(canonical.resourceId),
-    parts: own.content.length,
+    message,
+    id: storedText(id),
+    role,
+    type,
+    content: boundedJson(content, maxBytes),
+    createdAt: createdAt.toISOString(),
+    resourceId: resourceId === undefined ? null : storedText(resourceId),
+    parts: [message, ...others].reduce((sum, each) => sum + each.content.length, 0),
   };
 }
 
@@ -130,15 +136,30 @@ export function entriesOf(read: ReadMessage, conversationId: string): HistoryEnt
 }
 
 export function messagesOf(read: ReadMessage, conversationId: string): ConversationMessage[] {
-  return fromCanonical({
+  return originalMessages({
     id: read.id,
     threadId: conversationId,
-    role: read.role as ConversationMessage["role"],
-    type: read.type as "text",
-    content: read.content as Parameters<typeof fromCanonical>[0]["content"],
+    role: read.role as CanonicalMessage["role"],
+    type: read.type as CanonicalMessage["type"],
+    content: read.content as CanonicalMessage["content"],
     createdAt: new Date(Math.round(read.created_ms)),
     ...(read.resource_id === null ? {} : { resourceId: read.resource_id }),
   });
+}
+
+/**
+ * The messages that a stored one was made from. Reading says `isError: false` of a result that did not say; a message
+ * is given back as it was, so what its writer left out is left out again.
+ */
+function originalMessages(canonical: CanonicalMessage): ConversationMessage[] {
+  const messages = fromCanonical(canonical);
+  const [message, other] = messages;
+  if (message?.role !== "tool" || other !== undefined) return messages;
+  for (const [place, part] of message.content.entries()) {
+    const stored = canonical.content.parts?.[place];
+    if (part.type === "tool-result" && stored !== undefined && !("isError" in stored)) delete part.isError;
+  }
+  return messages;
 }
 
 /** An entry for rows that were just written, without reading them again. */

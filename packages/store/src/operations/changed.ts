@@ -24,7 +24,7 @@ export async function changed(
     {
       name: "changes_open",
       text: `
-SELECT objid::float8 AS low FROM pg_locks
+SELECT objid::int8::float8 AS low FROM pg_locks
 WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND classid::int8 = hashtext($1)::int8 & 4294967295
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
       values: [owner],

@@ -8,6 +8,10 @@ import { leaseColumns, leaseOf } from "./head.js";
  * LOCKED: a head that someone writes to at this moment is alive, or is being taken by someone else. Nothing is read
  * from the journal here: whoever has the lease reads it in a statement of its own, behind every flush that was let in.
  *
+ * The head is joined twice. `seen` is the row as the snapshot has it, and belongs to the node that was found dead; `h`
+ * is locked, and may be newer by then. Only where both agree is it still that node's: a claim that met another one
+ * would otherwise take from a living node what that one has just claimed.
+ *
  * An index of heads by node would find them more directly, and cost every turn two updates that leave their page.
  */
 export async function claimExpired(store: StoreContext, node: string, limit: number): Promise<Lease[]> {
@@ -31,9 +35,11 @@ WITH expired AS (
     UNION ALL
     SELECT conversation_id, compaction_id, started_at FROM conversation_head WHERE compaction_id IS NOT NULL
   ) AS open
-  JOIN conversation_head h ON h.conversation_id = open.conversation_id
-  LEFT JOIN node n ON n.id = h.node
-  WHERE coalesce(h.turn_id, h.compaction_id) = open.id AND (n.until IS NULL OR n.until <= clock_timestamp())
+  JOIN conversation_head seen ON seen.conversation_id = open.conversation_id
+  LEFT JOIN node n ON n.id = seen.node
+  JOIN conversation_head h ON h.conversation_id = seen.conversation_id
+  WHERE coalesce(seen.turn_id, seen.compaction_id) = open.id AND (n.until IS NULL OR n.until <= clock_timestamp())
+    AND h.fence = seen.fence AND h.node = seen.node
   ORDER BY open.started_at
   LIMIT $2::int4
   FOR UPDATE OF h SKIP LOCKED

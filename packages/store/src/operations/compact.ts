@@ -14,8 +14,7 @@ import { storedText } from "../stored-text.js";
 import { compactionInForce, markCompactedFrom } from "./compaction-in-force.js";
 import { addFork } from "./fork.js";
 import { activeId, checkHeld, type Head, nowMs, requireHead } from "./head.js";
-import { endedBefore } from "./leases.js";
-import { checkTurnId, endLease, insertRows, touchStatement } from "./open-turn.js";
+import { checkTurnId, endLease, insertRows, stillOpened, touchStatement } from "./open-turn.js";
 import { queueState, readQueue } from "./queue-state.js";
 import { requireRecord } from "./record.js";
 import { checkConversationId, invalid, messageConflict, turnActive } from "./refusals.js";
@@ -85,6 +84,7 @@ export function compact(store: StoreContext, owner: string, input: CompactInput)
   });
 }
 
+/** The same compaction again: what it wrote, and the turn it opened as long as its node still has it. */
 async function compactedBefore(
   connection: Connection,
   owner: string,
@@ -108,16 +108,12 @@ async function compactedBefore(
   if (summary.covers_from === null || archives[0]?.archive_of !== conversationId) {
     throw messageConflict(input.summary.id);
   }
-  const ended =
-    release === undefined
-      ? undefined
-      : await endedBefore(connection, head, { turnId: input.turnId, fence: input.fence, next: release });
-  if (ended === undefined) checkHeld(head, input.turnId, input.fence);
   const [entry] = entriesOf(readMessage(summary), conversationId);
   if (entry === undefined) return undefined;
-  if (ended !== undefined) return { entry, ...ended };
+  const next =
+    release === undefined ? undefined : await stillOpened(connection, head, release.turnId, release.node);
   const queue = await readQueue(connection, conversationId);
-  return { entry, queue: queueState(queue, head.queuePaused) };
+  return { entry, ...(next === undefined ? {} : { next }), queue: queueState(queue, head.queuePaused) };
 }
 
 function checkCovers(head: Head, covers: CompactInput["covers"]): void {

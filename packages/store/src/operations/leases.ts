@@ -110,7 +110,7 @@ export function endLeaseOf(
 }
 
 /** Where a call that ended a compaction's lease is repeated: the same answer, as long as nothing has happened since. */
-export async function endedBefore(
+async function endedBefore(
   connection: Connection,
   head: Head,
   request: { turnId: string; fence: number; next: NextTurn },
