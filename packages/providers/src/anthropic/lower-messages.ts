@@ -50,8 +50,8 @@ export interface LoweredMessages {
 const opening: TextBlock = { type: "text", text: "[The conversation begins here.]" };
 
 /**
- * Prepared messages as the API takes them: neighbours of one side are merged, the results of calls come first
- * in the message behind them, blank texts are left out, reasoning and what only the API understands go to the
+ * Prepared messages as the API takes them: neighbours of one side are merged (results, which stand right behind
+ * their calls, come first in the message that they become part of), blank texts are left out, reasoning and what only the API understands go to the
  * provider and model that made them and to nobody else. System messages in front are instructions; later ones
  * stay where they are and are marked, because the user's messages are the only place for them.
  */
@@ -92,13 +92,9 @@ function sideOf<Role extends Side["role"]>(sides: Side[], role: Role): Extract<S
 }
 
 function toMessageParam(side: Side): MessageParam {
+  if (side.role === "user") return side;
   // Answers that became one may use an id twice.
-  if (side.role === "assistant")
-    return { ...side, content: withoutLastThoughts(withoutHalves(side.content)) };
-  const isResult = (block: UserBlock) => block.type === "tool_result";
-  const results = side.content.filter(isResult);
-  if (results.length === 0) return side;
-  return { role: "user", content: [...results, ...side.content.filter((block) => !isResult(block))] };
+  return { role: "assistant", content: withoutLastThoughts(withoutHalves(side.content)) };
 }
 
 function instructionBlock(part: MessageContentPart): TextBlock[] {

@@ -200,6 +200,27 @@ describe("messages", () => {
     ]);
   });
 
+  it("put text that a tool added behind all results", () => {
+    const { body } = lower([
+      user("a"),
+      assistant([call("c1"), call("c2")]),
+      { role: "tool", content: [{ type: "text", text: "note" }, ...result("c1", "1").content] },
+      result("c2", "2"),
+    ]);
+    expect(body.messages.at(-1)?.content.map(({ type }) => type)).toEqual([
+      "tool_result",
+      "tool_result",
+      "text",
+    ]);
+  });
+
+  it.each([" ", "\n\t", "\u001c", "\u0085", "\u00a0", "\u2028", ""])(
+    "leave out %j, which the API calls blank",
+    (blank) => {
+      expect(lower([user(blank), user("x")]).body.messages.map(textsOf)).toEqual([["x"]]);
+    },
+  );
+
   it("replace ids that the API refuses, the same way in call and result, and make them unique", () => {
     const { body } = lower([
       user("a"),

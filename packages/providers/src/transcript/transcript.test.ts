@@ -383,6 +383,7 @@ const healthy: fc.Arbitrary<Transcript> = fc
         messages.push(TranscriptMessage.assistantToolCalls(made, "working"));
         for (const [n, { id, name }] of made.entries()) {
           if (steered && n === 1) messages.push(TranscriptMessage.user("steer"));
+          if (steered && n === 2) messages.push(TranscriptMessage.assistant("meanwhile"));
           messages.push(TranscriptMessage.toolResult(id, name, result));
         }
       }
@@ -448,6 +449,42 @@ describe("truncation", () => {
     expect(transcript.messages.at(-1)?.content).toBe("result 5");
     expect(transcript.length).toBeGreaterThan(4);
     expect(transcript.length).toBeLessThan(messages.length);
+  });
+
+  it("keeps a call with a result that comes late, and what stands between them", () => {
+    const transcript = new Transcript([
+      TranscriptMessage.user("do it"),
+      TranscriptMessage.assistantToolCalls([call("c1")]),
+      TranscriptMessage.assistant("meanwhile"),
+      TranscriptMessage.toolResult("c1", "search", "late"),
+    ]);
+    expect(transcript.truncateToBudget(1).fits).toBe(false);
+    expect(transcript.length).toBe(4);
+  });
+
+  it("takes steering before the results for a part of the turn", () => {
+    const transcript = new Transcript([
+      TranscriptMessage.user("old"),
+      TranscriptMessage.assistant("answer"),
+      TranscriptMessage.user("do it"),
+      TranscriptMessage.assistantToolCalls([call("c1")]),
+      TranscriptMessage.user("steer"),
+      TranscriptMessage.toolResult("c1", "search", "result"),
+    ]);
+    transcript.truncateToBudget(1);
+    expect(transcript.messages.map(({ content }) => content)).toEqual(["do it", "", "steer", "result"]);
+  });
+
+  it("cuts the turn before an input that nothing has answered yet at its steps too", () => {
+    const transcript = new Transcript([
+      TranscriptMessage.user("do it"),
+      TranscriptMessage.assistantToolCalls([call("c1")]),
+      TranscriptMessage.toolResult("c1", "search", "x".repeat(500)),
+      TranscriptMessage.assistant("done"),
+      TranscriptMessage.user("thanks"),
+    ]);
+    transcript.truncateToBudget(60);
+    expect(transcript.messages.map(({ content }) => content)).toEqual(["do it", "done", "thanks"]);
   });
 
   it("keeps the input even where it alone is too long, and says that it does not fit", () => {
