@@ -1,13 +1,14 @@
 import { ParleyError } from "@parley/core/errors";
 
 /**
- * PostgreSQL holds neither NUL nor half a surrogate pair, in text and in jsonb. Both are kept by an escape: U+001A and
- * the four hex digits of the code unit. U+001A itself is escaped the same way, so every text comes back as it was, and
+ * PostgreSQL holds neither NUL nor half a surrogate pair, in text and in jsonb, and PGlite drops a byte order mark at
+ * the beginning of a text that it reads. All are kept by an escape: U+001A and the four hex digits of the code unit. U+001A itself is escaped the same way, so every text comes back as it was, and
  * a text without these characters (nearly every one) is stored as it is.
  */
 const mark = "\u001a";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters in question
-const unstorable = /[\u0000\u001a]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+const unstorable =
+  /^\ufeff|[\u0000\u001a]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: as above
 const escaped = /\u001a([0-9a-f]{4})/g;
 

@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { ParleyError } from "@parley/core/errors";
+import { builtFile } from "./built-file.js";
 
 /** Where the database lies in a store's folder. */
 export function databaseFolder(folder: string): string {
@@ -30,9 +30,11 @@ export async function createDatabaseFolder(folder: string): Promise<void> {
 }
 
 function runCreation(draft: string): Promise<void> {
-  const script = fileURLToPath(new URL("create-folder-process.js", import.meta.url));
   return new Promise((resolve, reject) => {
-    const child = fork(script, [draft], { stdio: ["ignore", "ignore", "pipe", "ipc"], execArgv: [] });
+    const child = fork(builtFile("create-folder-process.js"), [draft], {
+      stdio: ["ignore", "ignore", "pipe", "ipc"],
+      execArgv: [],
+    });
     let said = "";
     child.stderr?.on("data", (chunk: Buffer) => {
       said = `${said}${chunk}`.slice(-2_000);

@@ -1,0 +1,64 @@
+import { Worker } from "node:worker_threads";
+import type { LogStoreRoot, Wake } from "@parley/core/ports";
+import { builtFile } from "./built-file.js";
+import { fromFailure } from "./call.js";
+import { createDatabaseFolder, databaseFolder } from "./create-folder.js";
+import { lockFolder } from "./folder-lock.js";
+import { Forwarder, forwardedStore } from "./forward.js";
+import { createLocalWake } from "./local-wake.js";
+import type { Opened, WorkerOptions } from "./worker.js";
+
+export interface PgliteOptions {
+  /** Where everything lies. Made if it is not there. */
+  readonly folder: string;
+  /** Whether a commit waits for the disk, so that a power cut loses nothing that was acknowledged. Default true. */
+  readonly durable?: boolean;
+  /** How often the database is tidied up while it is written to. Default: every ten minutes. */
+  readonly vacuumMs?: number;
+}
+
+/**
+ * Opens the embedded store, for one process. A second one is refused with an error that names the first. The schema is
+ * brought up, and whatever turns a crash left open can be claimed at once: the folder's lock proves that nobody runs
+ * them.
+ */
+export async function openPglite(options: PgliteOptions): Promise<{ store: LogStoreRoot; wake: Wake }> {
+  const { folder, durable = true, vacuumMs = 600_000 } = options;
+  const lock = await lockFolder(folder);
+  try {
+    await createDatabaseFolder(folder);
+    const workerData: WorkerOptions = { folder: databaseFolder(folder), durable, vacuumMs };
+    const worker = new Worker(builtFile("worker.js"), { workerData, execArgv: [] });
+    const exited = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+    const forwarder = new Forwarder(await opened(worker));
+    const wake = createLocalWake();
+    let closing: Promise<void> | undefined;
+    const store = forwardedStore(forwarder, () => {
+      closing ??= forwarder
+        .call("close", [])
+        .then(() => exited)
+        .then(() => undefined)
+        .finally(() => {
+          lock.release();
+          return wake.close?.();
+        });
+      return closing;
+    });
+    await store.migrate();
+    await forwarder.call("forgetNodes", []);
+    return { store, wake };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+function opened(worker: Worker): Promise<Worker> {
+  return new Promise((resolve, reject) => {
+    worker.once("message", (message: Opened) => {
+      if ("failure" in message) reject(fromFailure(message.failure));
+      else resolve(worker);
+    });
+    worker.once("error", reject);
+  });
+}

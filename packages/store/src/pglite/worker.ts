@@ -1,0 +1,71 @@
+// The thread in which PGlite runs: its queries are synchronous and would stall the server's loop.
+import { parentPort, workerData } from "node:worker_threads";
+import { PGlite } from "@electric-sql/pglite";
+import type { LogStoreRoot } from "@parley/core/ports";
+import { openLogStore } from "../open-log-store.js";
+import { type Answer, type Call, toFailure } from "./call.js";
+import { DurableNodeFS, durableStartParams } from "./durable-node-fs.js";
+import { PgliteDatabase } from "./pglite-database.js";
+
+/** What the opener tells the thread. */
+export interface WorkerOptions {
+  readonly folder: string;
+  /** Whether a commit waits for the disk. */
+  readonly durable: boolean;
+  /** How often the database is tidied up while it is written to. */
+  readonly vacuumMs: number;
+}
+
+/** The first message of the thread. */
+export type Opened = { readonly opened: true } | { readonly failure: ReturnType<typeof toFailure> };
+
+const port = parentPort;
+if (port === null) throw new Error("this module runs in a worker thread");
+const { folder, durable, vacuumMs } = workerData as WorkerOptions;
+
+try {
+  const pglite = await PGlite.create(
+    durable ? { fs: new DurableNodeFS(folder), startParams: durableStartParams() } : { dataDir: folder },
+  );
+  const database = new PgliteDatabase(pglite);
+  const root = openLogStore(database);
+  let written = false;
+  const vacuum = setInterval(() => {
+    if (!written) return;
+    written = false;
+    pglite.exec("VACUUM (ANALYZE)").catch(() => {
+      written = true;
+    });
+  }, vacuumMs);
+  vacuum.unref();
+
+  port.on("message", (call: Call) => {
+    written ||= !call.method.startsWith("read") && call.method !== "get" && call.method !== "list";
+    answer(root, database, call).then((message) => {
+      port.postMessage(message);
+      if (call.method !== "close") return;
+      clearInterval(vacuum);
+      port.close();
+    });
+  });
+  port.postMessage({ opened: true } satisfies Opened);
+} catch (error) {
+  port.postMessage({ failure: toFailure(error) } satisfies Opened);
+  port.close();
+}
+
+async function answer(root: LogStoreRoot, database: PgliteDatabase, call: Call): Promise<Answer> {
+  try {
+    if (call.method === "forgetNodes") {
+      await database.query({ text: "DELETE FROM node" });
+      return { id: call.id, value: undefined };
+    }
+    const target = (call.owner === undefined ? root : root.forOwner(call.owner)) as unknown as Record<
+      string,
+      (...values: unknown[]) => Promise<unknown>
+    >;
+    return { id: call.id, value: await target[call.method]?.(...call.values) };
+  } catch (error) {
+    return { id: call.id, failure: toFailure(error) };
+  }
+}
