@@ -96,8 +96,9 @@ export class AttemptWatch {
   /** Starts the attempt's own clock. */
   startAttempt(timeoutMs: number): void {
     if (timeoutMs === Number.POSITIVE_INFINITY) return;
-    this.#attemptDueAt = this.#clock.monotonicNow() + timeoutMs;
-    this.#arm();
+    const now = this.#clock.monotonicNow();
+    this.#attemptDueAt = now + timeoutMs;
+    this.#arm(now);
   }
 
   /**
@@ -121,8 +122,9 @@ export class AttemptWatch {
   /** The reader waits for bytes: silence counts from now on. */
   startWaiting(): void {
     if (this.#stallMs === Number.POSITIVE_INFINITY) return;
-    this.#waitingSince = this.#clock.monotonicNow();
-    this.#arm();
+    const now = this.#clock.monotonicNow();
+    this.#waitingSince = now;
+    this.#arm(now);
   }
 
   /** The reader is busy with what it has. */
@@ -166,7 +168,7 @@ export class AttemptWatch {
     this.#abortListener = undefined;
   }
 
-  #arm(): void {
+  #arm(now?: number): void {
     if (this.#released) return;
     const stallAt =
       this.#waitingSince === undefined ? Number.POSITIVE_INFINITY : this.#waitingSince + this.#stallMs;
@@ -175,7 +177,7 @@ export class AttemptWatch {
     if (this.#timer !== undefined && this.#timerDueAt <= dueAt && dueAt !== Number.POSITIVE_INFINITY) return;
     this.#clearTimer();
     if (dueAt === Number.POSITIVE_INFINITY) return;
-    const delayMs = Math.max(0, Math.ceil(dueAt - this.#clock.monotonicNow()));
+    const delayMs = Math.max(0, Math.ceil(dueAt - (now ?? this.#clock.monotonicNow())));
     this.#timerDueAt = dueAt;
     this.#timer = this.#clock.setTimer(() => this.#onTimer(), Math.min(delayMs, MAX_TIMER_MS));
   }
@@ -186,7 +188,7 @@ export class AttemptWatch {
     if (now >= this.#deadlineAt) this.#fail("overall");
     else if (now >= this.#attemptDueAt) this.#fail("attempt");
     else if (this.#stalled(now)) this.#fail("stall");
-    else this.#arm();
+    else this.#arm(now);
   }
 
   #stalled(now: number): boolean {

@@ -44,7 +44,8 @@ function join(base: string, path: string): string {
 
 function encodeQuery(query: Query | undefined): string {
   let pairs = "";
-  for (const [name, value] of Object.entries(query ?? {})) {
+  if (query === undefined) return pairs;
+  for (const [name, value] of Object.entries(query)) {
     if (isList(value)) for (const one of value) pairs = append(pairs, encodePair(name, one));
     else pairs = append(pairs, encodePair(name, value));
   }

@@ -12,7 +12,7 @@ export class Call {
   /** The request as the caller gave it. */
   readonly options: HttpRequestOptions;
   readonly profile: EffectiveResilience;
-  /** Monotonic. */
+  /** Monotonic; 0 where nobody asks how long the request takes. */
   readonly startedAt: number;
   /** Monotonic; `Infinity` without an overall timeout. */
   readonly deadlineAt: number;
@@ -55,6 +55,10 @@ export class Call {
       if (agentContext !== undefined) this.#request.agentContext = agentContext;
     }
     return this.#request;
+  }
+
+  get hasDeadline(): boolean {
+    return this.deadlineAt !== Number.POSITIVE_INFINITY;
   }
 
   /** An error of this request. */

@@ -116,7 +116,9 @@ export class DefaultHttpClient implements HttpClient {
       resilience === undefined && budget === undefined
         ? this.#defaultProfile
         : resolveResilience([this.#config.defaultResilience, resilience], budget);
-    return new Call(options, this.#config, profile, this.#clock.monotonicNow());
+    // Reading the clock is not free, and only a deadline or an observer wants to know when a request began.
+    const timed = this.#observer.active || profile.overallTimeoutMs !== Number.POSITIVE_INFINITY;
+    return new Call(options, this.#config, profile, timed ? this.#clock.monotonicNow() : 0);
   }
 
   /** Runs a logical request and reports its one outcome. Without a reader the response itself is the result. */
@@ -187,7 +189,8 @@ export class DefaultHttpClient implements HttpClient {
     let failure: HttpError | undefined;
     let handedOver = false;
     try {
-      if (this.#clock.monotonicNow() >= call.deadlineAt) throw call.interruption("overall");
+      if (call.hasDeadline && this.#clock.monotonicNow() >= call.deadlineAt)
+        throw call.interruption("overall");
       if (watch.failure !== undefined) throw watch.failure;
       if (intercepted) await this.#beforeSend(request, watch);
       const base = resolveBaseUrl === undefined ? baseUrl : await this.#resolveBase(request, watch);
