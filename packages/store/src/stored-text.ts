@@ -6,8 +6,8 @@ import { ParleyError } from "@parley/core/errors";
  * a text without these characters (nearly every one) is stored as it is.
  */
 const mark = "\u001a";
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters in question
 const unstorable =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters in question
   /^\ufeff|[\u0000\u001a]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: as above
 const escaped = /\u001a([0-9a-f]{4})/g;
