@@ -1,4 +1,5 @@
 import type { LogStoreRoot, Wake } from "@parley/core/ports";
+import type { Database } from "../database.js";
 import { type LogStoreOptions, openLogStore } from "../open-log-store.js";
 import { createLocalWake } from "../pglite/local-wake.js";
 import { PostgresDatabase, type PostgresDatabaseOptions } from "./postgres-database.js";
@@ -13,15 +14,24 @@ export interface OpenPostgresOptions extends PostgresDatabaseOptions, LogStoreOp
   readonly listenUrl?: string | false;
 }
 
+export interface OpenedPostgres {
+  readonly store: LogStoreRoot;
+  readonly wake: Wake;
+  /** The connections of the store, for a `PostgresMemoryStore` beside it. Closed with the store. */
+  readonly database: Database;
+}
+
 /**
  * The store on PostgreSQL 15 or newer, and the wake-up between its nodes. Connects when first needed: call
  * `store.migrate()` to bring the schema up. Both have to be closed.
  */
-export function openPostgres(options: OpenPostgresOptions): { store: LogStoreRoot; wake: Wake } {
+export function openPostgres(options: OpenPostgresOptions): OpenedPostgres {
   const { url, driver, transactionPooler = false } = options;
+  const database = new PostgresDatabase(options);
   const listenUrl = options.listenUrl ?? (transactionPooler ? false : url);
   return {
-    store: openLogStore(new PostgresDatabase(options), options),
+    database,
+    store: openLogStore(database, options),
     wake:
       listenUrl === false
         ? createLocalWake()

@@ -1,0 +1,146 @@
+import { ParleyError } from "@parley/core/errors";
+import type { CanonicalMessage, MessagePart } from "@parley/core/messages";
+import { createUuidV7Factory } from "@parley/core/messages";
+import type { MemoryStore, Thread } from "@parley/core/ports";
+import type { Database } from "./database.js";
+import { boundedJson, canonicalRow, messageColumns, readMessage } from "./message-row.js";
+import { createConversationRow } from "./operations/create-conversation.js";
+import { appendRows } from "./operations/engine.js";
+import { requireHead } from "./operations/head.js";
+import { lineage } from "./operations/lineage.js";
+import type { StoreContext } from "./store-context.js";
+import { originalJson, originalText, storedText } from "./stored-text.js";
+
+export interface PostgresMemoryStoreOptions {
+  /** Whose threads these are. Another owner's ids behave as unknown. */
+  readonly owner: string;
+  /** The largest content of a message in bytes. Default 32 MB. */
+  readonly maxBytes?: number;
+}
+
+/**
+ * Messages in canonical form over the tables of the log: what an agent saves here the runtime reads as a
+ * conversation, and the other way round. A message is given back as it was saved (a file's bytes as base64); saving
+ * the same id again changes nothing. A thread that is not there yet is made with its first message.
+ */
+export class PostgresMemoryStore implements MemoryStore {
+  readonly #store: StoreContext;
+  readonly #owner: string;
+  readonly #resourceId: string;
+
+  constructor(database: Database, options: PostgresMemoryStoreOptions) {
+    this.#store = { database, ids: createUuidV7Factory(), maxBytes: options.maxBytes ?? 32 * 2 ** 20 };
+    this.#owner = storedText(options.owner);
+    this.#resourceId = options.owner;
+  }
+
+  async listMessages(args: {
+    threadId: string;
+    limit?: number;
+    orderBy?: "asc" | "desc";
+  }): Promise<CanonicalMessage[]> {
+    const { threadId, orderBy = "asc" } = args;
+    const rows = await this.#store.database.query({
+      text: `${lineage()}
+SELECT ${messageColumns} FROM lineage l
+JOIN conversation_message m ON m.thread_id = l.id AND m.first_seq <= l.through
+ORDER BY m.first_seq ${orderBy === "desc" ? "DESC" : "ASC"} LIMIT $3::int4`,
+      values: [
+        storedText(threadId),
+        this.#owner,
+        Math.max(0, Math.min(args.limit ?? 2_147_483_647, 2_147_483_647)),
+      ],
+    });
+    return rows.map((row) => {
+      const { id, role, type, content, created_ms, resource_id } = readMessage(row);
+      return {
+        id,
+        threadId,
+        role: role as CanonicalMessage["role"],
+        type: type as CanonicalMessage["type"],
+        content: content as CanonicalMessage["content"],
+        createdAt: new Date(Math.round(created_ms)),
+        ...(resource_id === null ? {} : { resourceId: resource_id }),
+      };
+    });
+  }
+
+  async saveMessages(args: { messages: CanonicalMessage[] }): Promise<void> {
+    const rows = args.messages.map((message) => canonicalRow(withoutBytes(message), this.#store.maxBytes));
+    if (rows.length === 0) return;
+    await this.#store.database.transaction(async (connection) => {
+      for (const id of [...new Set(args.messages.map((message) => message.threadId))].sort()) {
+        await createConversationRow(this.#store, connection, {
+          id,
+          owner: this.#owner,
+          title: "",
+          settings: {},
+        });
+      }
+      await appendRows(connection, this.#owner, rows);
+    });
+  }
+
+  async getThreadById(args: { threadId: string }): Promise<Thread | null> {
+    const [row] = await this.#store.database.query({
+      text: `SELECT title, metadata::text AS metadata, date_part('epoch', created_at) * 1000 AS created_ms,
+          date_part('epoch', updated_at) * 1000 AS updated_ms
+        FROM conversation WHERE id = $1 AND owner = $2 AND status <> 'removed'`,
+      values: [storedText(args.threadId), this.#owner],
+    });
+    if (row === undefined) return null;
+    const title = originalText(String(row.title));
+    return {
+      id: args.threadId,
+      resourceId: this.#resourceId,
+      ...(title === "" ? {} : { title }),
+      ...(typeof row.metadata === "string"
+        ? { metadata: originalJson(row.metadata) as Record<string, unknown> }
+        : {}),
+      createdAt: new Date(Math.round(Number(row.created_ms))),
+      updatedAt: new Date(Math.round(Number(row.updated_ms))),
+    };
+  }
+
+  /** Makes the thread, or replaces its title, metadata and times. */
+  async saveThread(args: { thread: Thread }): Promise<void> {
+    const { id, title, metadata, createdAt, updatedAt, resourceId } = args.thread;
+    if (resourceId !== undefined && resourceId !== this.#resourceId) {
+      throw new ParleyError("invalid_request", "The thread names another owner", {
+        details: { threadId: id },
+      });
+    }
+    await this.#store.database.transaction(async (connection) => {
+      await createConversationRow(this.#store, connection, {
+        id,
+        owner: this.#owner,
+        title: "",
+        settings: {},
+      });
+      await requireHead(connection, this.#owner, id);
+      await connection.query({
+        text: `UPDATE conversation SET title = $2, metadata = $3::jsonb, created_at = $4::timestamptz,
+          updated_at = $5::timestamptz, changed_at = conversation_changed(owner) WHERE id = $1`,
+        values: [
+          storedText(id),
+          storedText(title ?? ""),
+          metadata === undefined ? null : boundedJson(metadata, this.#store.maxBytes),
+          createdAt.toISOString(),
+          updatedAt.toISOString(),
+        ],
+      });
+    });
+  }
+}
+
+function withoutBytes(message: CanonicalMessage): CanonicalMessage {
+  const { parts } = message.content;
+  if (!parts.some((part) => part.type === "file" && typeof part.data !== "string")) return message;
+  const texts = parts.map(
+    (part): MessagePart =>
+      part.type === "file" && typeof part.data !== "string"
+        ? { ...part, data: Buffer.from(part.data).toString("base64") }
+        : part,
+  );
+  return { ...message, content: { ...message.content, parts: texts } };
+}
