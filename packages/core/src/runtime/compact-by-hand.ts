@@ -1,6 +1,6 @@
 import type { CompactionPreview, CompactionResult, CompactRequest } from "@parley/wire";
-import { ParleyError } from "../errors.js";
-import type { LogStore } from "../log-store.js";
+import { isParleyError, ParleyError } from "../errors.js";
+import type { LogStore, OpenedTurn } from "../log-store.js";
 import { compactedCounts } from "./compact-in-turn.js";
 import {
   defaultKeepLastN,
@@ -16,6 +16,22 @@ import type { Coordinator } from "./coordinator.js";
 import type { Environment } from "./environment.js";
 import { retryWhileUnavailable } from "./retry.js";
 
+interface Running {
+  /** Stops the compaction. */
+  readonly abort: AbortController;
+  /** Its lease is, or may be, another node's. */
+  readonly lost: AbortController;
+  readonly ended: Promise<void>;
+}
+
+/** Where a compaction tells what it did. */
+export interface CompactionEvents {
+  /** Rows were added outside a turn. */
+  onRows(conversationId: string): Promise<void>;
+  /** A lease may have been taken, but the answer was lost. */
+  onDoubt(owner: string, conversationId: string, turnId: string): void;
+}
+
 /**
  * Compactions that someone asked for. Each holds the conversation's lease while the model writes, so that sends
  * wait in the queue, and lets the queue go on when it is done, failed or stopped.
@@ -23,13 +39,18 @@ import { retryWhileUnavailable } from "./retry.js";
 export class HandCompactions {
   readonly #env: Environment;
   readonly #coordinator: Coordinator;
-  readonly #onRows: (conversationId: string) => Promise<void>;
-  readonly #running = new Map<string, AbortController>();
+  readonly #events: CompactionEvents;
+  readonly #running = new Map<string, Running>();
 
-  constructor(env: Environment, coordinator: Coordinator, onRows: (conversationId: string) => Promise<void>) {
+  constructor(env: Environment, coordinator: Coordinator, events: CompactionEvents) {
     this.#env = env;
     this.#coordinator = coordinator;
-    this.#onRows = onRows;
+    this.#events = events;
+  }
+
+  /** Whether a compaction of this conversation runs here. */
+  active(conversationId: string): boolean {
+    return this.#running.has(conversationId);
   }
 
   async preview(
@@ -48,12 +69,23 @@ export class HandCompactions {
   /** Stops the compaction of a conversation, if one runs here. */
   stop(conversationId: string): boolean {
     const running = this.#running.get(conversationId);
-    running?.abort();
+    running?.abort.abort();
     return running !== undefined;
   }
 
-  stopAll(): void {
-    for (const running of this.#running.values()) running.abort();
+  /** Resolves when none runs here any more. */
+  async stopAll(): Promise<void> {
+    const all = [...this.#running.values()];
+    for (const { abort } of all) abort.abort();
+    await Promise.all(all.map(({ ended }) => ended));
+  }
+
+  /** The node lost touch with the store for too long: all its leases may be another's. */
+  loseAll(): void {
+    for (const { abort, lost } of this.#running.values()) {
+      lost.abort();
+      abort.abort();
+    }
   }
 
   async compact(
@@ -63,20 +95,28 @@ export class HandCompactions {
     request: CompactRequest,
   ): Promise<CompactionResult> {
     const env = this.#env;
+    if (this.#coordinator.draining) throw new ParleyError("draining");
     const record = await store.get(conversationId);
     if (record === null) throw new ParleyError("conversation_not_found");
     const binding = env.models.resolve(request.modelName ?? record.model);
     const keep = keepCount(request);
     const turnId = env.ids.next();
-    const lease = await store.lease({ conversationId, node: env.identity.node, turnId });
-    const { fence } = lease;
+    const { fence } = await this.#lease(owner, store, conversationId, turnId);
+    const lease = { conversationId, turnId, fence };
     const abort = new AbortController();
-    this.#running.set(conversationId, abort);
+    const lost = new AbortController();
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.#running.set(conversationId, { abort, lost, ended });
     env.watchers.changed(owner);
+    let next: OpenedTurn | undefined;
     try {
       const plan = await planCompaction(env, store, conversationId, keepNewest(keep));
       if (plan === undefined) throw nothingToCompact(record, keep);
       const summary = await summarize(env, binding, plan, abort.signal);
+      abort.signal.throwIfAborted();
       const archiveId = env.ids.next();
       const message = summaryMessage({
         id: env.ids.next(),
@@ -88,27 +128,53 @@ export class HandCompactions {
       });
       const release = this.#coordinator.nextTurn(false);
       const covers = { fromSeq: plan.fromSeq, toSeq: plan.toSeq };
-      const { next } = await retryWhileUnavailable(env, () =>
-        store.compact({ conversationId, turnId, fence, summary: message, covers, archiveId, release }),
-      );
-      await this.#onRows(conversationId);
+      ({ next } = await retryWhileUnavailable(
+        env,
+        () => store.compact({ ...lease, summary: message, covers, archiveId, release }),
+        lost.signal,
+      ));
+      if (next === undefined) await this.#events.onRows(conversationId);
       const result = toResult(plan, summary, archiveId);
-      env.watchers.tell(owner, {
-        type: "conversation.compacted",
-        conversationId,
-        ...compactedCounts(result),
-      });
-      if (next !== undefined) this.#coordinator.run(owner, conversationId, next);
+      const told = { type: "conversation.compacted" as const, conversationId, ...compactedCounts(result) };
+      env.watchers.tell(owner, told);
       return result;
     } catch (error) {
-      const next = this.#coordinator.nextTurn(abort.signal.aborted);
-      const ended = await store.endLease({ conversationId, turnId, fence, next }).catch(() => undefined);
-      if (ended?.next !== undefined) this.#coordinator.run(owner, conversationId, ended.next);
-      throw error;
+      next = await this.#endLease(store, lease, abort.signal.aborted, lost.signal);
+      throw abort.signal.aborted ? new ParleyError("canceled", "The compaction was stopped") : error;
     } finally {
       this.#running.delete(conversationId);
       env.watchers.changed(owner);
       env.wake.notify([conversationId]);
+      if (next !== undefined) this.#coordinator.run(owner, conversationId, next);
+      end();
+    }
+  }
+
+  async #lease(owner: string, store: LogStore, conversationId: string, turnId: string) {
+    try {
+      return await store.lease({ conversationId, node: this.#env.identity.node, turnId });
+    } catch (error) {
+      if (isParleyError(error) && error.code === "store_unavailable") {
+        this.#events.onDoubt(owner, conversationId, turnId);
+      }
+      throw error;
+    }
+  }
+
+  /** Lets the queue go on without a compaction. A lease that is another's by now is none of ours. */
+  async #endLease(
+    store: LogStore,
+    lease: { readonly conversationId: string; readonly turnId: string; readonly fence: number },
+    pauseQueue: boolean,
+    lost: AbortSignal,
+  ): Promise<OpenedTurn | undefined> {
+    const next = this.#coordinator.nextTurn(pauseQueue);
+    const end = () => store.endLease({ ...lease, next });
+    try {
+      return (await retryWhileUnavailable(this.#env, end, lost)).next;
+    } catch (error) {
+      this.#env.report(error, "compaction", lease.conversationId);
+      return undefined;
     }
   }
 }

@@ -1,66 +1,108 @@
-import { toParleyError } from "../errors.js";
+import { ParleyError } from "../errors.js";
 import type { ConversationRecord, LogStore } from "../log-store.js";
+import type { ConversationMessage } from "../messages/message.js";
 import type { StepContext } from "../turn/turn.js";
-import { keepTokens, planCompaction, summarize, summaryMessage, toResult } from "./compaction.js";
+import {
+  type CompactionPlan,
+  keepTokens,
+  planCompaction,
+  summarize,
+  summaryMessage,
+  toResult,
+} from "./compaction.js";
 import type { Environment } from "./environment.js";
 import type { LiveTurn } from "./live-turn.js";
 import type { ModelBinding } from "./models.js";
 import { retryWhileUnavailable } from "./retry.js";
 import { compactThreshold } from "./step-context.js";
 
-/** The share of the threshold that the newest messages may keep as they are. */
+/** The share of the threshold that the newest messages may keep as they are, and with them the newest step. */
 const keptShare = 0.4;
+const newestStepShare = 0.8;
+/** The most that a summary may take of what it stands for. */
+const mostSummary = 0.9;
+/** After a try that gained nothing, how much a request has to grow before the next one. */
+const growthBeforeRetry = 1.25;
 
-/**
- * Before a step whose request passes the conversation's threshold, or no longer fits: sums up what is old, under
- * the turn's own lease, at most once for the step. Returns whether a summary was added. Where it would gain
- * nothing, or the model fails to write it, the turn goes on with what fits, and the reason is reported.
- */
-export async function compactInTurn(request: {
+/** A turn that may be compacted in its middle. */
+export interface CompactableTurn {
   readonly env: Environment;
   readonly store: LogStore;
-  readonly record: ConversationRecord;
-  readonly binding: ModelBinding;
-  readonly context: StepContext & { readonly truncated: boolean; readonly estimatedTokens: number };
   readonly live: LiveTurn;
-  readonly stepIndex: number;
-  readonly stepId: string;
+  readonly binding: ModelBinding;
+  /** The turn's own input: it stays, whatever it takes. */
+  readonly userMessages: readonly ConversationMessage[];
+  /** Aborts when the turn is stopped. */
   readonly signal: AbortSignal;
-  /** Messages that stay, whatever they take: the turn's own input. */
-  readonly always: ReadonlySet<string>;
-}): Promise<boolean> {
-  const { env, store, record, binding, context, live, signal } = request;
-  const { conversationId } = live;
-  const threshold = compactThreshold(env, record, binding);
-  if (threshold <= 0 || (context.estimatedTokens <= threshold && !context.truncated)) return false;
-  try {
-    const keep = keepTokens(env, Math.floor(threshold * keptShare), request.always);
-    const plan = await planCompaction(env, store, conversationId, keep);
-    if (plan === undefined) return false;
-    const summary = await summarize(env, binding, plan, signal);
-    // A summary as long as what it covers would be tried again before every step.
-    if (env.tokens.countText(summary, binding.name) >= plan.estimatedTokens * 0.9) return false;
+  /** Aborts when the turn is another node's. */
+  readonly lost: AbortSignal;
+}
+
+/**
+ * Compacts in the middle of a turn: before a step whose request passes the conversation's threshold, or no longer
+ * fits, what is old is summed up under the turn's own lease, at most once for the step. Where that would gain
+ * nothing, or the model fails to write the summary, the turn goes on with what fits; the reason is reported, and
+ * nothing is tried again until the request has grown by a quarter.
+ */
+export class TurnCompactor {
+  readonly #turn: CompactableTurn;
+  #notBelow = 0;
+
+  constructor(turn: CompactableTurn) {
+    this.#turn = turn;
+  }
+
+  /** Returns whether a summary was added, so that the context has to be built again. */
+  async before(
+    record: ConversationRecord,
+    context: StepContext & { readonly truncated: boolean; readonly estimatedTokens: number },
+  ): Promise<boolean> {
+    const { env, store, live, binding, userMessages, signal } = this.#turn;
+    const threshold = compactThreshold(env, record, binding);
+    const { estimatedTokens, truncated } = context;
+    if (threshold <= 0 || (estimatedTokens <= threshold && !truncated)) return false;
+    if (estimatedTokens < this.#notBelow) return false;
+    try {
+      const keep = keepTokens(
+        env,
+        { tokens: threshold * keptShare, newestStepTokens: threshold * newestStepShare },
+        { turnId: live.turnId, inputIds: new Set(userMessages.map(({ id }) => id)) },
+      );
+      const plan = await planCompaction(env, store, live.conversationId, keep);
+      if (plan === undefined) {
+        throw new ParleyError("nothing_to_compact", "What is left is the turn's own input and its last step");
+      }
+      const summary = await summarize(env, binding, plan, signal);
+      if (env.tokens.countText(summary, binding.name) >= plan.estimatedTokens * mostSummary) {
+        throw new ParleyError("nothing_to_compact", "The summary is no shorter than what it stands for");
+      }
+      await this.#write(plan, summary);
+      return true;
+    } catch (error) {
+      this.#notBelow = estimatedTokens * growthBeforeRetry;
+      if (!signal.aborted) env.report(error, "compaction", live.conversationId);
+      return false;
+    }
+  }
+
+  async #write(plan: CompactionPlan, summary: string): Promise<void> {
+    const { env, store, live, lost } = this.#turn;
+    const { conversationId, turnId, epoch: fence } = live;
     const archiveId = env.ids.next();
+    const message = summaryMessage({
+      id: env.ids.next(),
+      conversationId,
+      createdAt: new Date(env.clock.now()),
+      summary,
+      plan,
+      automatic: true,
+    });
+    const covers = { fromSeq: plan.fromSeq, toSeq: plan.toSeq };
     await live.beforeCommit();
     const { entry } = await retryWhileUnavailable(
       env,
-      () =>
-        store.compact({
-          conversationId,
-          turnId: live.turnId,
-          fence: live.epoch,
-          covers: { fromSeq: plan.fromSeq, toSeq: plan.toSeq },
-          archiveId,
-          summary: summaryMessage({
-            id: env.ids.next(),
-            conversationId,
-            createdAt: new Date(env.clock.now()),
-            summary,
-            plan,
-            automatic: true,
-          }),
-        }),
-      signal,
+      () => store.compact({ conversationId, turnId, fence, covers, archiveId, summary: message }),
+      lost,
     );
     live.committed([entry], live.steps);
     env.watchers.tell(live.owner, {
@@ -68,10 +110,6 @@ export async function compactInTurn(request: {
       conversationId,
       ...compactedCounts(toResult(plan, summary, archiveId)),
     });
-    return true;
-  } catch (error) {
-    if (!signal.aborted) env.hooks.onError?.(toParleyError(error), { where: "compaction", conversationId });
-    return false;
   }
 }
 

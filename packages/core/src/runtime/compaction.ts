@@ -92,17 +92,24 @@ export function keepNewest(n: number): (entry: HistoryEntry, index: number) => b
   return (_entry, index) => index < n;
 }
 
-/** Keeps the newest messages up to so many tokens, and the given ones whatever they take. */
+/**
+ * For a compaction inside a turn: keeps the newest messages up to so many tokens, and the turn's own input
+ * whatever it takes. The turn's newest step may take more, for the model has not answered to it yet.
+ */
 export function keepTokens(
-  env: Environment,
-  limit: number,
-  always: ReadonlySet<string>,
+  env: Pick<Environment, "tokens">,
+  limits: { readonly tokens: number; readonly newestStepTokens: number },
+  turn: { readonly turnId: string; readonly inputIds: ReadonlySet<string> },
 ): (entry: HistoryEntry, index: number) => boolean {
   const meter = createMessageMeter(env.tokens);
   let sum = 0;
-  return ({ message }) => {
+  let isNewestStep = true;
+  return ({ message, turnId }) => {
     sum += meter(message).tokens;
-    return always.has(message.id) || sum <= limit;
+    if (turn.inputIds.has(message.id)) return true;
+    const limit = isNewestStep && turnId === turn.turnId ? limits.newestStepTokens : limits.tokens;
+    if (message.role === "assistant") isNewestStep = false;
+    return sum <= limit;
   };
 }
 
@@ -147,15 +154,28 @@ export async function summarize(
     pieceTokens = 0;
   };
   for (const entry of plan.covered) {
-    const text = renderMessage(entry.message);
-    if (text === "") continue;
-    const tokens = env.tokens.countText(text, binding.name);
-    if (piece !== "" && pieceTokens + tokens > room) await sumUp();
-    piece += `${piece === "" ? "" : "\n\n"}${text}`;
-    pieceTokens += tokens;
+    for (const text of splitText(env, binding, renderMessage(entry.message), room)) {
+      const tokens = env.tokens.countText(text, binding.name);
+      if (piece !== "" && pieceTokens + tokens > room) await sumUp();
+      piece += `${piece === "" ? "" : "\n\n"}${text}`;
+      pieceTokens += tokens;
+    }
   }
   if (piece !== "" || summary === "") await sumUp();
   return summary;
+}
+
+/** A text in pieces of at most about so many tokens; none for an empty one. */
+function* splitText(
+  env: Environment,
+  binding: ModelBinding,
+  text: string,
+  room: number,
+): Generator<string, void, undefined> {
+  const tokens = env.tokens.countText(text, binding.name);
+  const count = Math.ceil(tokens / room);
+  const size = Math.ceil(text.length / Math.max(1, count));
+  for (let start = 0; start < text.length; start += size) yield text.slice(start, start + size);
 }
 
 /** The summary as the `system` message that goes into the log. */
@@ -206,6 +226,7 @@ async function askForSummary(
   signal: AbortSignal,
 ): Promise<string> {
   const before = earlier === "" ? "" : `The memory so far:\n${earlier}\n\n`;
+  signal.throwIfAborted();
   const stream = await openProviderStream(binding.provider, {
     messages: [
       { role: "system", content: [{ type: "text", text: summaryInstructions }] },
@@ -224,7 +245,7 @@ async function askForSummary(
     signal,
     ...(binding.extraParams === undefined ? {} : { extraParams: binding.extraParams }),
   });
-  const result = await collect(stream);
+  const result = await untilAborted(collect(stream), signal);
   let text = "";
   for (const part of result.message.content)
     if (part.type === "text") text += (part as { text: string }).text;
@@ -232,6 +253,21 @@ async function askForSummary(
     throw new ParleyError("provider_rejected", "The model returned an empty summary; nothing was compacted");
   }
   return text.trim();
+}
+
+/** Rejects when the signal aborts, also where the provider does not obey it. */
+async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  let onAbort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(new ParleyError("canceled"));
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
 }
 
 function renderMessage(message: ConversationMessage): string {

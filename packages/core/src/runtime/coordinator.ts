@@ -1,72 +1,48 @@
-import type { AgentEvent, TurnReason } from "@parley/wire";
-import { isParleyError, ParleyError, toParleyError } from "../errors.js";
-import type { PreviousCall } from "../history/history-builder.js";
-import type {
-  ConversationRecord,
-  LogStore,
-  NextTurn,
-  OpenedTurn,
-  SealInput,
-  SealResult,
-} from "../log-store.js";
-import type { HistoryEntry, ProviderAdapter } from "../ports.js";
-import { runTurn } from "../turn/run-turn.js";
-import type { Tool } from "../turn/tool.js";
-import { toolDefinition } from "../turn/tool.js";
-import type { StepCommit, StepCommitted, TurnOutcome, TurnResume, TurnSetup } from "../turn/turn.js";
-import { compactInTurn } from "./compact-in-turn.js";
+import type { TurnReason } from "@parley/wire";
+import type { Lease, NextTurn, OpenedTurn, SealResult } from "../log-store.js";
 import { formatCursor } from "./cursor.js";
 import type { Environment } from "./environment.js";
-import type { NumberedEvent } from "./journal-batch.js";
-import { LiveTurn } from "./live-turn.js";
-import type { ModelBinding } from "./models.js";
-import { recallTool } from "./recall.js";
-import { replayTurn } from "./replay.js";
-import { retryWhileUnavailable } from "./retry.js";
-import { buildStepContext } from "./step-context.js";
+import type { Follower } from "./follower.js";
+import type { LiveTurn } from "./live-turn.js";
 import { titleConversation } from "./title.js";
+import { type Interruption, type RunEnd, type TakenTurn, type TurnHost, TurnRun } from "./turn-run.js";
 
-/** Why a turn is cut short. */
-export interface Interruption {
-  readonly reason: TurnReason;
-  readonly error?: ParleyError;
-}
-
-interface RunningTurn {
-  readonly owner: string;
-  readonly live: LiveTurn;
-  readonly abort: AbortController;
-  interruption: Interruption | undefined;
-  /** The model's name, under which its token counts are learned. */
-  model: string | undefined;
+interface Running {
+  readonly run: TurnRun;
   readonly ended: Promise<void>;
-}
-
-/** How a turn goes on that another node began. */
-export interface TakenTurn {
-  readonly resume: TurnResume;
-  /** Where the numbers of its events go on. */
-  readonly nextN: number;
-  /** Events in the journal: they were told, or may have been, and are not in rows yet. */
-  readonly kept: readonly NumberedEvent[];
 }
 
 /**
  * Runs turns, at most one per conversation, each from an opened turn to its seal and on to the turn that the
  * seal opened. Four verbs: `run` starts one, `interrupt` cuts one short, `active` tells what runs, `drain` lets
  * every turn finish its step and give its lease back.
+ *
+ * A turn leaves this node in one of four ways. Sealed: it is told, and the next one starts. Released: it is open,
+ * and subscribers follow it in the store from then on. Lost: the same, without a word to the store, for the turn
+ * may be another node's. Broken: something failed that must not fail; `onBroken` ends the turn from what the
+ * store has of it, so that no conversation stays in the hand of a node that does not run it.
  */
 export class Coordinator {
   readonly #env: Environment;
-  readonly #running = new Map<string, RunningTurn>();
-  readonly #onSettled: (conversationId: string, seq: number) => void;
+  readonly #follower: Follower;
+  readonly #host: TurnHost;
+  readonly #running = new Map<string, Running>();
   #draining = false;
   /** Past its deadline a node publishes nothing and starts nothing: its leases may be another's. */
   alive: () => boolean = () => true;
+  onBroken: ((lease: Lease) => Promise<void>) | undefined;
 
-  constructor(env: Environment, onSettled: (conversationId: string, seq: number) => void) {
+  constructor(env: Environment, follower: Follower) {
     this.#env = env;
-    this.#onSettled = onSettled;
+    this.#follower = follower;
+    this.#host = {
+      alive: () => this.alive(),
+      draining: () => this.#draining,
+      isBehind: (conversationId, firstSeq) => follower.isBehind(conversationId, firstSeq),
+      handOver: (conversationId, firstSeq) => follower.handOver(conversationId, firstSeq),
+      nextTurn: (pauseQueue) => this.nextTurn(pauseQueue),
+      lost: (live) => follower.givenUp(live),
+    };
   }
 
   get size(): number {
@@ -79,53 +55,47 @@ export class Coordinator {
 
   sizeOf(owner: string): number {
     let count = 0;
-    for (const running of this.#running.values()) if (running.owner === owner) count += 1;
+    for (const { run } of this.#running.values()) if (run.owner === owner) count += 1;
     return count;
   }
 
+  /** The turn that runs here, unless it is lost. */
   active(conversationId: string): LiveTurn | undefined {
-    return this.#running.get(conversationId)?.live;
+    const live = this.#running.get(conversationId)?.run.live;
+    return live?.lost ? undefined : live;
   }
 
   /** Starts a turn that this node holds. Never throws: whatever goes wrong ends in the turn's own seal. */
   run(owner: string, conversationId: string, opened: OpenedTurn, taken?: TakenTurn): void {
-    const env = this.#env;
-    const writer = env.journal.open({ conversationId, turnId: opened.turnId, fence: opened.fence });
-    const live = new LiveTurn({
-      owner,
-      conversationId,
-      opened,
-      model: opened.choices.model,
-      writer,
-      publish: (frame) => {
-        if (this.alive()) env.hub.publish(conversationId, frame);
-      },
-      ...(taken === undefined ? {} : { from: { n: taken.nextN, steps: taken.resume.steps ?? [] } }),
-    });
-    const abort = new AbortController();
+    const before = this.#running.get(conversationId)?.run;
+    if (before?.live.turnId === opened.turnId && before.live.epoch === opened.fence) return;
+    // The store has given the conversation's lease anew, so the old one is no more.
+    before?.lose();
+    const run = new TurnRun(this.#env, this.#host, { owner, conversationId, opened, taken });
+    const { live } = run;
     let end = () => {};
     const ended = new Promise<void>((resolve) => {
       end = resolve;
     });
-    const running: RunningTurn = { owner, live, abort, interruption: undefined, model: undefined, ended };
-    writer.onLost = () => this.#lose(running);
+    const running: Running = { run, ended };
     this.#running.set(conversationId, running);
-    this.#onSettled(conversationId, live.committedSeq);
-    this.#work(running, opened, taken)
-      .catch((error: unknown) => this.#report(error, "turn", conversationId))
-      .finally(() => {
+    // Of a turn that was taken over, everything durable has been told.
+    if (taken !== undefined) this.#follower.settled(conversationId, live.committedSeq);
+    run
+      .run()
+      .then((result) => {
         if (this.#running.get(conversationId) === running) this.#running.delete(conversationId);
-        this.#onSettled(conversationId, live.committedSeq);
-        end();
-      });
+        this.#leave(run, result);
+      })
+      .catch((error: unknown) => this.#env.report(error, "turn", conversationId))
+      .finally(end);
   }
 
   /** Cuts a turn of this node short. Resolves when it is sealed; false when it does not run here. */
   async interrupt(conversationId: string, turnId: string | undefined, why: Interruption): Promise<boolean> {
     const running = this.#running.get(conversationId);
-    if (running === undefined || (turnId !== undefined && running.live.turnId !== turnId)) return false;
-    running.interruption ??= why;
-    running.abort.abort();
+    if (running === undefined || (turnId !== undefined && running.run.live.turnId !== turnId)) return false;
+    running.run.interrupt(why);
     await running.ended;
     return true;
   }
@@ -133,232 +103,26 @@ export class Coordinator {
   /** Resolves when nothing runs here any more; turns give their leases back after their step. */
   async drain(deadlineMs: number): Promise<void> {
     this.#draining = true;
-    const all = () => Promise.all([...this.#running.values()].map(({ ended }) => ended));
-    let cancel = () => {};
-    const deadline = new Promise<void>((resolve) => {
-      cancel = this.#env.clock.after(deadlineMs, resolve);
-    });
-    await Promise.race([all(), deadline]);
-    cancel();
-    for (const [conversationId] of this.#running) {
-      void this.interrupt(conversationId, undefined, { reason: "interrupted" });
+    if (deadlineMs > 0) {
+      let cancel = () => {};
+      const deadline = new Promise<void>((resolve) => {
+        cancel = this.#env.clock.after(deadlineMs, resolve);
+      });
+      await Promise.race([this.#allEnded(), deadline]);
+      cancel();
     }
-    await all();
+    for (const { run } of this.#running.values()) run.interrupt({ reason: "interrupted" });
+    await this.#allEnded();
   }
 
   /** The node lost touch with the store for too long: all its turns may be another's. */
   loseAll(): void {
-    for (const running of this.#running.values()) this.#lose(running);
+    for (const conversationId of [...this.#running.keys()]) this.lose(conversationId);
   }
 
-  #lose(running: RunningTurn): void {
-    running.live.lost = true;
-    running.interruption ??= { reason: "interrupted" };
-    running.abort.abort();
-  }
-
-  async #work(running: RunningTurn, opened: OpenedTurn, taken: TakenTurn | undefined): Promise<void> {
-    const env = this.#env;
-    const { owner, live } = running;
-    const { conversationId } = live;
-    const store = env.root.forOwner(owner);
-    if (taken === undefined) {
-      this.#status(conversationId, "active", (opened.entries[0]?.firstSeq ?? 1) - 1);
-      live.publishChunks(opened.entries);
-    } else {
-      env.hub.publish(conversationId, { type: "chat.reset", conversationId, turnId: live.turnId });
-      for (const { n, event } of taken.kept) live.recall(n, event);
-      const unopened = opened.entries.every(({ message }) => message.role === "user");
-      if (unopened && taken.kept.length === 0) for (const event of replayTurn(live)) live.emit(event);
-    }
-    env.watchers.changed(owner);
-    env.wake.notify([conversationId]);
-
-    const cancelDeadline = env.clock.after(env.limits.turnDurationMs, () => {
-      const error = new ParleyError("timeout", `The turn took longer than ${env.limits.turnDurationMs} ms`);
-      running.interruption ??= { reason: "error", error };
-      running.abort.abort();
-    });
-    let outcome: TurnOutcome;
-    try {
-      const setup = await this.#setUp(running, store, opened, taken);
-      const events = runTurn(setup);
-      let step = await events.next();
-      while (!step.done) {
-        const waiting = live.emit(
-          step.value as Exclude<AgentEvent, { type: "status" } | { type: "turn-sealed" }>,
-        );
-        if (waiting !== undefined) await waiting;
-        step = await events.next();
-      }
-      outcome = step.value;
-    } finally {
-      cancelDeadline();
-    }
-    if (live.lost) return;
-    if (outcome.state === "released") {
-      await live.beforeCommit().catch(() => {});
-      await store
-        .release({ conversationId, turnId: live.turnId, fence: live.epoch })
-        .catch((error: unknown) => this.#report(error, "release", conversationId));
-      env.wake.notify([conversationId]);
-      return;
-    }
-    await this.#seal(running, store, outcome);
-  }
-
-  async #setUp(
-    running: RunningTurn,
-    store: LogStore,
-    opened: OpenedTurn,
-    taken: TakenTurn | undefined,
-  ): Promise<TurnSetup> {
-    const env = this.#env;
-    const { live, owner, abort } = running;
-    const { conversationId, turnId } = live;
-    let record = await retryWhileUnavailable(env, () => store.get(conversationId), abort.signal);
-    const binding =
-      record === null ? failingModel(new ParleyError("conversation_not_found")) : this.#model(record, opened);
-    running.model = binding.name;
-    const instructions = opened.choices.instructions ?? record?.instructions ?? env.instructions;
-    const effort = opened.choices.reasoningEffort ?? record?.reasoningEffort ?? env.reasoningEffort;
-    const tools: Tool<never>[] = [...env.tools];
-    if (record?.compactedFrom !== undefined) tools.push(recallTool(store, conversationId) as Tool<never>);
-    const definitions = tools.map(toolDefinition);
-    const userMessages = opened.entries.filter(
-      (entry) => entry.message.role === "user" && isOpening(entry, opened),
-    );
-    let previous = await this.#previousCall(store, record);
-    return {
-      conversationId,
-      turnId,
-      owner,
-      provider: binding.provider,
-      model: binding.name,
-      providerParams: {
-        metadata: { provider: binding.providerName, model: binding.model },
-        reasoningEffort: effort,
-        cacheKey: conversationId,
-        ...(binding.maxOutputTokens === undefined ? {} : { maxTokens: binding.maxOutputTokens }),
-        ...(binding.extraParams === undefined ? {} : { extraParams: binding.extraParams }),
-      },
-      tools,
-      userMessages: userMessages.map(({ message }) => message),
-      clock: env.clock,
-      ids: env.ids,
-      limits: env.limits,
-      signal: abort.signal,
-      abortReason: () => running.interruption ?? { reason: "aborted" },
-      keepRaw: env.keepRaw,
-      ...(taken === undefined ? {} : { resume: taken.resume }),
-      context: async ({ stepIndex, stepId, turnMessages }) => {
-        if (record === null) throw new ParleyError("conversation_not_found");
-        const request = { env, store, binding, instructions, tools: definitions, turnMessages, previous };
-        const own = userMessages.map(({ message }) => message);
-        let context = await buildStepContext({ ...request, record, userMessages: own });
-        const compacted = await compactInTurn({
-          env,
-          store,
-          record,
-          binding,
-          context,
-          live,
-          stepIndex,
-          stepId,
-          signal: abort.signal,
-          always: new Set(own.map(({ id }) => id)),
-        });
-        if (compacted) {
-          record = (await store.get(conversationId)) ?? record;
-          context = await buildStepContext({ ...request, record, userMessages: own });
-        }
-        if (context.manifest !== undefined) previous = { manifest: context.manifest, model: binding.name };
-        return context;
-      },
-      sink: {
-        draining: () => this.#draining,
-        commitStep: (commit) => this.#commit(running, store, commit),
-      },
-    };
-  }
-
-  #model(record: ConversationRecord, opened: OpenedTurn): ModelBinding {
-    try {
-      return this.#env.models.resolve(opened.choices.model ?? record.model);
-    } catch (error) {
-      return failingModel(toParleyError(error));
-    }
-  }
-
-  async #previousCall(store: LogStore, record: ConversationRecord | null): Promise<PreviousCall | undefined> {
-    if (record === null) return undefined;
-    const last = await store.lastCall(record.id);
-    return last?.manifest === undefined ? undefined : { manifest: last.manifest, model: last.metadata.model };
-  }
-
-  async #commit(running: RunningTurn, store: LogStore, commit: StepCommit): Promise<StepCommitted> {
-    const env = this.#env;
-    const { live, owner } = running;
-    const { conversationId, turnId } = live;
-    if (live.lost || !this.alive()) throw new ParleyError("stale_fence");
-    await live.beforeCommit();
-    const result = await retryWhileUnavailable(
-      env,
-      () =>
-        store.commitStep({
-          conversationId,
-          turnId,
-          fence: live.epoch,
-          stepId: commit.stepId,
-          messages: [...commit.messages],
-          promoteSteers: commit.phase === "results",
-          steps: [...commit.steps],
-          providerCalls: [...commit.providerCalls],
-        }),
-      running.abort.signal,
-    ).catch((error: unknown) => {
-      if (isParleyError(error) && error.code === "stale_fence") this.#lose(running);
-      throw error;
-    });
-    live.committed([...result.entries, ...result.promoted], commit.steps);
-    if (result.promoted.length > 0) env.watchers.changed(owner);
-    env.wake.notify([conversationId]);
-    if (result.stopRequested) {
-      running.interruption ??= { reason: "aborted" };
-      running.abort.abort();
-    }
-    return { steering: result.promoted.map(({ message }) => message) };
-  }
-
-  async #seal(running: RunningTurn, store: LogStore, outcome: TurnOutcome): Promise<void> {
-    const env = this.#env;
-    const { live, owner } = running;
-    const { conversationId, turnId } = live;
-    const stepId = outcome.metrics.steps.at(-1)?.stepId;
-    const input: SealInput = {
-      conversationId,
-      turnId,
-      fence: live.epoch,
-      messages: [...outcome.uncommitted],
-      reason: outcome.reason,
-      metrics: outcome.metrics,
-      providerCalls: [...outcome.providerCalls],
-      next: this.nextTurn(outcome.reason === "aborted" || outcome.reason === "error"),
-      ...(stepId === undefined ? {} : { stepId }),
-    };
-    observeUsage(env, running.model, outcome);
-    let sealed: SealResult;
-    try {
-      await live.beforeCommit();
-      sealed = await retryWhileUnavailable(env, () => store.seal(input));
-    } catch (error) {
-      live.lost = true;
-      this.#report(error, "seal", conversationId);
-      return;
-    }
-    live.committed(sealed.entries, outcome.metrics.steps);
-    this.#running.delete(conversationId);
-    this.#afterSeal(owner, conversationId, turnId, outcome.reason, sealed);
+  /** The conversation is gone, or its turn another's. */
+  lose(conversationId: string): void {
+    this.#running.get(conversationId)?.run.lose();
   }
 
   /** What the store needs to know to open the next turn when a lease ends. */
@@ -367,74 +131,59 @@ export class Coordinator {
     return { node: identity.node, turnId: ids.next(), pauseQueue, openNext: !this.#draining && this.alive() };
   }
 
-  /** Tells of a seal, and goes on. */
-  #afterSeal(
-    owner: string,
-    conversationId: string,
-    turnId: string,
-    reason: TurnReason,
-    sealed: SealResult,
-  ): void {
-    const { firstSeq, lastSeq } = sealed;
-    this.#onSettled(conversationId, lastSeq);
-    this.#env.hub.publish(conversationId, {
-      type: "chat.delta",
-      event: { type: "turn-sealed", conversationId, turnId, firstSeq, lastSeq, reason },
-      cursor: formatCursor(lastSeq),
-    });
-    if (sealed.next === undefined) this.#status(conversationId, sealed.status, lastSeq);
-    this.afterRecovery(owner, conversationId, turnId, reason, sealed);
-  }
-
   /** After a seal that subscribers have been told of: the next turn, the watchers, the hook. */
-  afterRecovery(
-    owner: string,
-    conversationId: string,
-    turnId: string,
+  afterSeal(
+    turn: { readonly owner: string; readonly conversationId: string; readonly turnId: string },
     reason: TurnReason,
     sealed: SealResult,
   ): void {
     const env = this.#env;
+    const { owner, conversationId } = turn;
     const { firstSeq, lastSeq } = sealed;
     env.watchers.changed(owner);
     env.wake.notify([conversationId]);
     if (sealed.next !== undefined) this.run(owner, conversationId, sealed.next);
-    const turn = { owner, conversationId, turnId, reason, firstSeq, lastSeq };
-    titleConversation(env, turn).catch((error: unknown) => this.#report(error, "title", conversationId));
+    const ended = { owner, conversationId, turnId: turn.turnId, reason, firstSeq, lastSeq };
+    titleConversation(env, ended).catch((error: unknown) => env.report(error, "title", conversationId));
     Promise.resolve()
-      .then(() => env.hooks.afterTurn?.(turn))
-      .catch((error: unknown) => this.#report(error, "afterTurn", conversationId));
+      .then(() => env.hooks.afterTurn?.(ended))
+      .catch((error: unknown) => env.report(error, "afterTurn", conversationId));
   }
 
-  #status(conversationId: string, status: string, seq: number): void {
-    this.#env.hub.publish(conversationId, {
+  async #allEnded(): Promise<void> {
+    while (this.#running.size > 0) {
+      await Promise.all([...this.#running.values()].map(({ ended }) => ended));
+    }
+  }
+
+  #leave(run: TurnRun, end: RunEnd): void {
+    const { live, owner } = run;
+    const { conversationId, turnId, epoch: fence } = live;
+    if (end.state === "sealed") {
+      this.#tellSealed(live, end.reason, end.sealed);
+      this.afterSeal({ owner, conversationId, turnId }, end.reason, end.sealed);
+      return;
+    }
+    if (end.state === "lost") return;
+    this.#follower.givenUp(live);
+    if (end.state !== "broken") return;
+    this.#env.report(end.error, "turn", conversationId);
+    const lease: Lease = { owner, conversationId, turnId, fence, purpose: "turn", stopRequested: false };
+    this.onBroken?.(lease).catch((error: unknown) => this.#env.report(error, "turn", conversationId));
+  }
+
+  #tellSealed(live: LiveTurn, reason: TurnReason, { firstSeq, lastSeq, next, status }: SealResult): void {
+    const { hub } = this.#env;
+    const { conversationId, turnId } = live;
+    const cursor = formatCursor(lastSeq);
+    this.#follower.settled(conversationId, lastSeq);
+    hub.publish(conversationId, {
       type: "chat.delta",
-      event: { type: "status", conversationId, status },
-      cursor: formatCursor(seq),
+      event: { type: "turn-sealed", conversationId, turnId, firstSeq, lastSeq, reason },
+      cursor,
     });
-  }
-
-  #report(error: unknown, where: string, conversationId: string): void {
-    this.#env.hooks.onError?.(toParleyError(error), { where, conversationId });
-  }
-}
-
-/** The messages that opened the turn, as opposed to steering that a commit added later. */
-function isOpening(entry: HistoryEntry, opened: OpenedTurn): boolean {
-  const firstAnswer = opened.entries.find(({ message }) => message.role !== "user");
-  return firstAnswer === undefined || (entry.lastSeq ?? 0) < (firstAnswer.firstSeq ?? 0);
-}
-
-/** A model that is not there fails like one that is down: as the turn's own error, in its own log. */
-function failingModel(error: ParleyError): ModelBinding {
-  const provider: ProviderAdapter = { complete: () => Promise.reject(error) };
-  return { name: "", provider, providerName: "", model: "", contextWindow: 128_000 };
-}
-
-/** What the provider counted teaches the estimator. */
-function observeUsage(env: Environment, model: string | undefined, outcome: TurnOutcome): void {
-  for (const { usage, manifest } of outcome.providerCalls) {
-    if (model === undefined || usage === undefined || manifest === undefined) continue;
-    env.tokens.observe(model, { estimated: manifest.estimatedTokens, actual: usage.inputTokens });
+    if (next !== undefined) return;
+    const event = { type: "status" as const, conversationId, status };
+    hub.publish(conversationId, { type: "chat.delta", event, cursor });
   }
 }

@@ -14,6 +14,15 @@ export function formatCursor(seq: number, open?: CursorPlace["open"]): Cursor {
   return (open === undefined ? String(seq) : `${seq}~${open.turnId}~${open.epoch}~${open.n}`) as Cursor;
 }
 
+/** Makes the cursors of one open turn's events: what they have in common is written once. */
+export function openCursor(
+  seq: number,
+  turn: { readonly turnId: string; readonly epoch: number },
+): (n: number) => Cursor {
+  const prefix = `${seq}~${turn.turnId}~${turn.epoch}~`;
+  return (n) => (prefix + n) as Cursor;
+}
+
 const whole = /^\d{1,15}$/;
 
 /** Takes a cursor apart. `invalid_request` for what no Parley has ever handed out. */

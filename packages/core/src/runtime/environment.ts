@@ -19,7 +19,7 @@ export interface RuntimeLimits {
   readonly runningTurnsPerOwner: number;
   /** Messages that may wait in one conversation. `queue_full` */
   readonly queueLength: number;
-  /** UTF-8 bytes of one message. `too_large` */
+  /** UTF-8 bytes of one message's parts as JSON. `too_large` */
   readonly messageBytes: number;
   /** UTF-8 bytes of one tool's answer; more is cut, and said to be cut. */
   readonly toolOutputBytes: number;
@@ -51,7 +51,7 @@ export interface LeasePace {
   /** How long a node lives after its last heartbeat. */
   readonly ttlMs: number;
   readonly renewMs: number;
-  /** How often the leases of dead nodes are looked for. */
+  /** How often the leases of dead nodes are looked for: a turn is taken over at most this long after the TTL. */
   readonly claimMs: number;
   /** How often remote turns and changes are looked for when no wake-up came; 0 for a store that no one shares. */
   readonly pollMs: number;
@@ -62,7 +62,7 @@ export interface LeasePace {
 export const defaultLeasePace: LeasePace = {
   ttlMs: 10_000,
   renewMs: 3_000,
-  claimMs: 5_000,
+  claimMs: 1_500,
   pollMs: 1_000,
   stopMs: 5_000,
 };
@@ -110,4 +110,8 @@ export interface Environment {
   /** Asks this model for the titles of new conversations, instead of cutting their first message. */
   readonly titleModel: string | undefined;
   readonly keepRaw: boolean;
+  /** Tells the host what went wrong in the background. Never throws. */
+  report(error: unknown, where: string, conversationId?: string): void;
+  /** The window of a model, or of the default one; undefined when it is not configured any more. */
+  windowOf(model: string | undefined): number | undefined;
 }

@@ -1,65 +1,18 @@
-import type { AgentEvent, StepMetrics } from "@parley/wire";
+import { isParleyError, ParleyError } from "../errors.js";
 import type { LogStore, LogStoreRoot, OpenTurnState } from "../log-store.js";
-import type { HistoryEntry } from "../ports.js";
 import { formatCursor } from "./cursor.js";
-import { EventTail } from "./event-tail.js";
 import type { Hub, SubscriptionFrame } from "./hub.js";
-import { coalesce, decodeBatch, type NumberedEvent } from "./journal-batch.js";
-import { chunksOf, joinFrames, type OpenTurnView } from "./live-turn.js";
-import { closingEvents } from "./replay.js";
+import type { OpenTurnView } from "./live-turn.js";
+import { RemoteTurn } from "./remote-turn.js";
 
-/** A turn that another node runs, as far as it is durable. */
-class RemoteTurn implements OpenTurnView {
-  readonly conversationId: string;
-  readonly turnId: string;
-  readonly epoch: number;
-  readonly model: string | undefined;
-  readonly startedAt: number;
-  entries: readonly HistoryEntry[] = [];
-  steps: readonly StepMetrics[] = [];
-  committedSeq = 0;
-  committedN = -1;
-  lastN = -1;
-  readonly #tail = new EventTail();
-
-  constructor(conversationId: string, state: OpenTurnState) {
-    this.conversationId = conversationId;
-    this.turnId = state.turnId;
-    this.epoch = state.fence;
-    this.model = state.choices.model;
-    this.startedAt = state.startedAt;
-  }
-
-  tailSince(n: number): NumberedEvent[] {
-    return this.#tail.since(n);
-  }
-
-  /** Takes in what is durable now; returns the rows and the events that are new. */
-  update(state: OpenTurnState): { entries: HistoryEntry[]; events: NumberedEvent[]; steps: StepMetrics[] } {
-    const entries = state.entries.filter((entry) => (entry.lastSeq ?? 0) > this.committedSeq);
-    const firstN = state.journal[0]?.firstN;
-    const steps = state.steps.slice(this.steps.length);
-    if (entries.length > 0) {
-      this.entries = state.entries;
-      this.committedSeq = entries.at(-1)?.lastSeq ?? this.committedSeq;
-      this.#tail.clear();
-      this.committedN = Math.max(this.lastN, firstN === undefined ? -1 : firstN - 1);
-    }
-    this.steps = state.steps;
-    // The tail keeps every event, so that it can be cut anywhere; subscribers get them joined.
-    const events = state.journal.flatMap((batch) => decodeBatch(batch, { afterN: this.lastN }));
-    for (const { n, event } of events) {
-      this.#tail.append(n, event);
-      this.lastN = n;
-    }
-    return { entries, events: coalesce(events), steps };
-  }
-}
+/** How many chunks are read at once when a follower has fallen behind. */
+const pageSize = 500;
 
 interface Room {
   readonly owner: string;
   /** Everything up to this seq has been published here. */
   seq: number;
+  /** The turn that was open at the last look. */
   turn: RemoteTurn | undefined;
   /** One look at a time, and another one after it for whoever asked meanwhile. */
   looking: Promise<void> | undefined;
@@ -67,16 +20,22 @@ interface Room {
 }
 
 /**
- * Follows conversations whose turns run on other nodes, for the subscribers of this one. A room is kept per
- * conversation that someone here follows; each look reads what is durable since the last one and publishes the
- * difference. A wake-up only makes a look come sooner. While the turn runs on this node the room rests, and its
- * place is told by `settled`.
+ * Follows conversations whose turns run on other nodes, for the subscribers of this one.
+ *
+ * A room is kept per conversation that someone here follows. Each look reads what is durable and publishes what
+ * is new since the last one: the end of the turn that was followed, turns that came and went meanwhile, rows
+ * outside turns, and the turn that is open now. A wake-up only makes a look come sooner.
+ *
+ * While a turn runs on this node the room rests. Three words pass between them: `handOver` before the turn tells
+ * anything, so that everything before it is told first; `settled` when it is over; `givenUp` when it is open still
+ * and may go on elsewhere.
  */
 export class Follower {
   readonly #hub: Hub;
   readonly #root: LogStoreRoot;
   readonly #runsHere: (conversationId: string) => boolean;
   readonly #onError: (error: unknown, conversationId: string) => void;
+  readonly #onOrphan: (() => void) | undefined;
   readonly #rooms = new Map<string, Room>();
 
   constructor(options: {
@@ -84,29 +43,58 @@ export class Follower {
     readonly root: LogStoreRoot;
     readonly runsHere: (conversationId: string) => boolean;
     readonly onError: (error: unknown, conversationId: string) => void;
+    /** Called when a followed turn turns out to have no holder. */
+    readonly onOrphan?: () => void;
   }) {
     this.#hub = options.hub;
     this.#root = options.root;
     this.#runsHere = options.runsHere;
     this.#onError = options.onError;
+    this.#onOrphan = options.onOrphan;
   }
 
-  /** The open turn of a followed conversation as of the latest look, and the seq it stands on. */
+  /** The open turn of a followed conversation as of now, and the seq it stands on. */
   async view(
     owner: string,
     conversationId: string,
   ): Promise<{ seq: number; turn: OpenTurnView | undefined }> {
     const room = this.#rooms.get(conversationId) ?? (await this.#open(owner, conversationId));
-    await this.look(conversationId);
+    await this.catchUp(conversationId);
     return { seq: room.seq, turn: room.turn };
   }
 
-  /** A turn of this node has committed or ended: the room goes on from there. */
+  /** Whether subscribers have not heard everything below a seq. */
+  isBehind(conversationId: string, seq: number): boolean {
+    const room = this.#rooms.get(conversationId);
+    if (room === undefined) return false;
+    return room.turn !== undefined || room.looking !== undefined || room.seq < seq - 1;
+  }
+
+  /** Before a turn of this node tells anything: everything below its first seq is published. */
+  async handOver(conversationId: string, firstSeq: number): Promise<void> {
+    const room = this.#rooms.get(conversationId);
+    if (room === undefined) return;
+    // A look under way sees that the turn runs here, and leaves the rest to this.
+    await room.looking?.catch(() => {});
+    await this.#tellEnded(this.#root.forOwner(room.owner), conversationId, room, firstSeq);
+    this.settled(conversationId, firstSeq - 1);
+  }
+
+  /** A turn of this node is over, or has begun: the room goes on from there. */
   settled(conversationId: string, seq: number): void {
     const room = this.#rooms.get(conversationId);
     if (room === undefined) return;
     room.seq = Math.max(room.seq, seq);
     room.turn = undefined;
+  }
+
+  /** A turn of this node is open still, but runs here no more. */
+  givenUp(view: OpenTurnView): void {
+    const room = this.#rooms.get(view.conversationId);
+    if (room === undefined) return;
+    room.turn = RemoteTurn.after(view);
+    room.seq = room.turn.committedSeq;
+    void this.look(view.conversationId);
   }
 
   forget(conversationId: string): void {
@@ -117,58 +105,59 @@ export class Follower {
     for (const conversationId of this.#rooms.keys()) void this.look(conversationId);
   }
 
-  /** Publishes what is new. Resolves when everything durable at the time of the call has been published. */
+  /** Publishes what is new; what goes wrong is reported, and left to the next look. */
   async look(conversationId: string): Promise<void> {
+    await this.catchUp(conversationId).catch((error: unknown) => this.#failed(conversationId, error));
+  }
+
+  /** Resolves when everything durable at the time of the call has been published. */
+  async catchUp(conversationId: string): Promise<void> {
     const room = this.#rooms.get(conversationId);
     if (room === undefined) return;
-    if (room.looking !== undefined) {
-      room.again = true;
-      await room.looking;
-      return;
-    }
-    room.looking = this.#lookUntilQuiet(conversationId, room);
-    try {
-      await room.looking;
-    } finally {
-      room.looking = undefined;
-    }
+    if (room.looking === undefined) room.looking = this.#lookUntilQuiet(conversationId, room);
+    else room.again = true;
+    await room.looking;
   }
 
   async #lookUntilQuiet(conversationId: string, room: Room): Promise<void> {
+    // The room is marked before anything here can end, and unmarked in the same breath as the last question.
+    await Promise.resolve();
     try {
       do {
         room.again = false;
         if (this.#runsHere(conversationId)) return;
         await this.#lookOnce(conversationId, room);
       } while (room.again && this.#rooms.get(conversationId) === room);
-    } catch (error) {
-      this.#onError(error, conversationId);
+    } finally {
+      room.looking = undefined;
     }
+  }
+
+  #failed(conversationId: string, error: unknown): void {
+    if (isParleyError(error) && error.code === "conversation_not_found") {
+      this.#hub.end(
+        conversationId,
+        new ParleyError("conversation_not_found", "The conversation was deleted"),
+      );
+    } else this.#onError(error, conversationId);
   }
 
   async #open(owner: string, conversationId: string): Promise<Room> {
     const store = this.#root.forOwner(owner);
     const record = await store.get(conversationId);
+    const state =
+      record?.active?.purpose === "turn" && !this.#runsHere(conversationId)
+        ? await store.readOpenTurn({ conversationId })
+        : null;
     const known = this.#rooms.get(conversationId);
     if (known !== undefined) return known;
-    const room: Room = {
-      owner,
-      seq: record?.lastSeq ?? 0,
-      turn: undefined,
-      looking: undefined,
-      again: false,
-    };
-    if (record?.active?.purpose === "turn" && !this.#runsHere(conversationId)) {
-      const state = await store.readOpenTurn({ conversationId });
-      if (state !== null) {
-        room.turn = new RemoteTurn(conversationId, state);
-        room.turn.update(state);
-        room.seq = room.turn.committedSeq;
-      }
-    }
-    const raced = this.#rooms.get(conversationId);
-    if (raced !== undefined) return raced;
-    this.#rooms.set(conversationId, room);
+    const turn = state === null ? undefined : openedTurn(conversationId, state);
+    // Whoever joins is told all of this at once.
+    if (state !== null) turn?.update(state);
+    const seq = turn?.committedSeq ?? record?.lastSeq ?? 0;
+    const room: Room = { owner, seq, turn, looking: undefined, again: false };
+    // The one who asked may have left meanwhile.
+    if (this.#hub.occupied(conversationId)) this.#rooms.set(conversationId, room);
     return room;
   }
 
@@ -179,134 +168,97 @@ export class Follower {
       conversationId,
       ...(turn === undefined ? {} : { afterN: turn.lastN, fence: turn.epoch }),
     });
-    if (this.#runsHere(conversationId)) return;
-    if (turn !== undefined && state?.turnId !== turn.turnId)
-      await this.#tellEnd(store, conversationId, room, turn);
+    if (this.#runsHere(conversationId) || this.#rooms.get(conversationId) !== room) return;
+    if (state?.node === "") this.#onOrphan?.();
+    if (state !== null && turn?.turnId === state.turnId) {
+      this.#publish(conversationId, turn.update(state));
+      room.seq = turn.committedSeq;
+      return;
+    }
+    const hasEnded = await this.#tellEnded(store, conversationId, room, state?.entries[0]?.firstSeq);
+    if (this.#runsHere(conversationId) || this.#rooms.get(conversationId) !== room) return;
     if (state === null) {
-      await this.#tellRows(store, conversationId, room, Number.MAX_SAFE_INTEGER);
+      if (hasEnded) await this.#tellStatus(store, conversationId, room);
       return;
     }
-    if (turn?.turnId === state.turnId && turn.epoch === state.fence) {
-      this.#tellUpdate(conversationId, room, turn, state);
-      return;
-    }
-    const firstSeq = state.entries[0]?.firstSeq ?? room.seq + 1;
-    await this.#tellRows(store, conversationId, room, firstSeq);
-    const next = new RemoteTurn(conversationId, state);
-    next.update(state);
-    const before = room.seq;
+    const next = openedTurn(conversationId, state);
+    this.#publish(conversationId, [statusFrame(conversationId, "active", room.seq), ...next.update(state)]);
     room.turn = next;
     room.seq = next.committedSeq;
-    if (turn?.turnId === state.turnId)
-      this.#publish(conversationId, { type: "chat.reset", conversationId, turnId: state.turnId });
-    else this.#status(conversationId, "active", before);
-    this.#tellChunks(
-      conversationId,
-      next,
-      state.entries.filter((entry) => (entry.lastSeq ?? 0) > before),
-    );
-    for (const frame of joinFrames(next, { seq: before })) this.#publish(conversationId, frame);
   }
 
-  #tellUpdate(conversationId: string, room: Room, turn: RemoteTurn, state: OpenTurnState): void {
-    const { entries, events, steps } = turn.update(state);
-    room.seq = turn.committedSeq;
-    const delta = (event: AgentEvent, n: number) => this.#delta(conversationId, turn, event, n);
-    if (entries.length > 0) {
-      this.#tellChunks(conversationId, turn, entries);
-      const fresh = new Set<string>(steps.map((step) => step.stepId));
-      for (const frame of joinFrames({ ...viewOf(turn), tailSince: () => [] }, undefined)) {
-        if (frame.type !== "chat.delta" || !("stepId" in frame.event)) continue;
-        const { event } = frame;
-        if ((event.type === "usage" || event.type === "step-complete") && fresh.has(event.stepId ?? "")) {
-          this.#publish(conversationId, frame);
-        }
+  /**
+   * Tells what is final behind the room's seq, below `beforeSeq`: the rest of the turn that was followed, whole
+   * turns that nobody here has seen, and rows outside turns. Returns whether a turn was among it.
+   */
+  async #tellEnded(
+    store: LogStore,
+    conversationId: string,
+    room: Room,
+    beforeSeq = Number.MAX_SAFE_INTEGER,
+  ): Promise<boolean> {
+    let hasEnded = false;
+    const { turn } = room;
+    if (turn !== undefined) {
+      hasEnded = await this.#tellTurn(store, room, turn);
+      if (!hasEnded) return false;
+    }
+    while (room.seq + 1 < beforeSeq) {
+      const end = Math.min(beforeSeq, room.seq + pageSize + 1);
+      const { chunks } = await store.readChunks({ conversationId, sinceSeq: room.seq, beforeSeq: end });
+      const [first] = chunks;
+      if (first === undefined) break;
+      if (first.turnId === undefined) {
+        const others = chunks.findIndex((chunk) => chunk.turnId !== undefined);
+        const rows = others === -1 ? chunks : chunks.slice(0, others);
+        room.seq = rows.at(-1)?.seq ?? room.seq;
+        const cursor = formatCursor(room.seq);
+        this.#publish(conversationId, [{ type: "chat.chunks", conversationId, chunks: rows, cursor }]);
+        continue;
       }
+      const { turnId } = first;
+      const unseen = new RemoteTurn({ conversationId, turnId, epoch: 0, startedAt: 0, beforeSeq: room.seq });
+      if (!(await this.#tellTurn(store, room, unseen, statusFrame(conversationId, "active", room.seq))))
+        break;
+      hasEnded = true;
     }
-    for (const { n, event } of events) delta(event, n);
+    return hasEnded;
   }
 
-  async #tellEnd(store: LogStore, conversationId: string, room: Room, turn: RemoteTurn): Promise<void> {
-    const ended = await store.readTurn(conversationId, turn.turnId);
+  /** Tells how a turn ended, behind the given frames. False when it has not. */
+  async #tellTurn(
+    store: LogStore,
+    room: Room,
+    turn: RemoteTurn,
+    ...opening: SubscriptionFrame[]
+  ): Promise<boolean> {
+    const found = await store.readTurn(turn.conversationId, turn.turnId);
+    if (found === null) throw new ParleyError("conversation_not_found");
+    if (found.turn.status !== "sealed") return false;
+    this.#publish(turn.conversationId, [...opening, ...turn.end(found)]);
     room.turn = undefined;
-    if (ended === null) return;
-    const rows = ended.entries.filter((entry) => (entry.lastSeq ?? 0) > room.seq);
-    this.#tellChunks(conversationId, turn, rows);
-    const { reason = "interrupted", metrics, firstSeq, lastSeq } = ended.turn;
-    for (const event of closingEvents({ conversationId, turnId: turn.turnId, reason, metrics })) {
-      this.#delta(conversationId, turn, event, turn.lastN);
-    }
-    room.seq = Math.max(room.seq, lastSeq);
-    const cursor = formatCursor(room.seq);
-    const { turnId } = turn;
-    this.#publish(conversationId, {
-      type: "chat.delta",
-      cursor,
-      event: { type: "turn-sealed", conversationId, turnId, firstSeq, lastSeq, reason },
-    });
+    room.seq = Math.max(room.seq, found.turn.lastSeq);
+    return true;
+  }
+
+  async #tellStatus(store: LogStore, conversationId: string, room: Room): Promise<void> {
     const record = await store.get(conversationId);
-    if (record !== null && record.status !== "active") this.#status(conversationId, record.status, room.seq);
+    if (record === null || record.status === "active" || this.#runsHere(conversationId)) return;
+    this.#publish(conversationId, [statusFrame(conversationId, record.status, room.seq)]);
   }
 
-  /** Rows below `beforeSeq` that came without a turn that was followed here. */
-  async #tellRows(store: LogStore, conversationId: string, room: Room, beforeSeq: number): Promise<void> {
-    const { chunks } = await store.readChunks({ conversationId, sinceSeq: room.seq, beforeSeq, open: true });
-    const last = chunks.at(-1);
-    if (last === undefined || this.#runsHere(conversationId)) return;
-    room.seq = last.seq;
-    this.#publish(conversationId, {
-      type: "chat.chunks",
-      conversationId,
-      chunks,
-      cursor: formatCursor(last.seq),
-    });
-  }
-
-  #tellChunks(conversationId: string, turn: OpenTurnView, entries: readonly HistoryEntry[]): void {
-    const chunks = chunksOf(entries);
-    const last = chunks.at(-1);
-    if (last === undefined) return;
-    const { turnId, epoch, lastN: n } = turn;
-    const cursor = formatCursor(last.seq, { turnId, epoch, n: Math.min(n, turn.committedN) });
-    this.#publish(conversationId, { type: "chat.chunks", conversationId, chunks, cursor });
-  }
-
-  #delta(conversationId: string, turn: OpenTurnView, event: AgentEvent, n: number): void {
-    const { turnId, epoch, committedSeq } = turn;
-    this.#publish(conversationId, {
-      type: "chat.delta",
-      event,
-      cursor: formatCursor(committedSeq, { turnId, epoch, n }),
-    });
-  }
-
-  #status(conversationId: string, status: string, seq: number): void {
-    this.#publish(conversationId, {
-      type: "chat.delta",
-      event: { type: "status", conversationId, status },
-      cursor: formatCursor(seq),
-    });
-  }
-
-  #publish(conversationId: string, frame: SubscriptionFrame): void {
-    this.#hub.publish(conversationId, frame);
+  #publish(conversationId: string, frames: readonly SubscriptionFrame[]): void {
+    for (const frame of frames) this.#hub.publish(conversationId, frame);
   }
 }
 
-function viewOf(turn: OpenTurnView): OpenTurnView {
-  const { conversationId, turnId, epoch, model, startedAt, committedSeq, committedN, entries, steps, lastN } =
-    turn;
-  return {
-    conversationId,
-    turnId,
-    epoch,
-    model,
-    startedAt,
-    committedSeq,
-    committedN,
-    entries,
-    steps,
-    lastN,
-    tailSince: (n) => turn.tailSince(n),
-  };
+function openedTurn(conversationId: string, state: OpenTurnState): RemoteTurn {
+  const { turnId, fence: epoch, startedAt, choices } = state;
+  const beforeSeq = (state.entries[0]?.firstSeq ?? 1) - 1;
+  return new RemoteTurn({ conversationId, turnId, epoch, startedAt, model: choices.model, beforeSeq });
+}
+
+function statusFrame(conversationId: string, status: string, seq: number): SubscriptionFrame {
+  const event = { type: "status" as const, conversationId, status };
+  return { type: "chat.delta", event, cursor: formatCursor(seq) };
 }

@@ -1,5 +1,5 @@
 import type { WsChatChunks, WsChatDelta, WsChatReset, WsChatSnapshot } from "@parley/wire";
-import { ParleyError } from "../errors.js";
+import { ParleyError, toParleyError } from "../errors.js";
 import { parseCursor } from "./cursor.js";
 
 /** What a subscriber of a conversation is sent. One object per event, whatever the number of subscribers. */
@@ -7,7 +7,7 @@ export type SubscriptionFrame = WsChatSnapshot | WsChatChunks | WsChatReset | Ws
 
 /** Someone who follows a conversation. */
 export interface Subscriber {
-  /** Called in order, never concurrently. Must not throw. */
+  /** Called in order, never concurrently. A throw ends the subscription, and nothing else. */
   onFrame(frame: SubscriptionFrame): void;
   /** Called once, when the subscription ends for a reason other than the subscriber leaving. */
   onEnd(error?: ParleyError): void;
@@ -73,13 +73,10 @@ export class Hub {
         this.onOccupied?.(conversationId, false);
       }
     };
-    membership.onOverflow = leave;
+    membership.onFailed = leave;
     readJoinPoint().then(
       (point) => membership.begin(point),
-      (error: unknown) => {
-        leave();
-        subscriber.onEnd(error instanceof Error ? (error as ParleyError) : new ParleyError("internal"));
-      },
+      (error: unknown) => membership.fail(toParleyError(error)),
     );
     return leave;
   }
@@ -102,7 +99,8 @@ class Membership {
   readonly #maxPending: number;
   #collected: SubscriptionFrame[] | undefined = [];
   #left = false;
-  onOverflow: (() => void) | undefined;
+  /** Takes this membership out of its room. */
+  onFailed: (() => void) | undefined;
 
   constructor(subscriber: Subscriber, maxPending: number) {
     this.#subscriber = subscriber;
@@ -112,25 +110,22 @@ class Membership {
   deliver(frame: SubscriptionFrame): void {
     if (this.#left) return;
     if (this.#collected === undefined) {
-      this.#subscriber.onFrame(frame);
+      this.#pass(frame);
       return;
     }
     this.#collected.push(frame);
     if (this.#collected.length > this.#maxPending) {
-      this.onOverflow?.();
-      this.#subscriber.onEnd(new ParleyError("limit_exceeded", "Too far behind: subscribe again by cursor"));
+      this.fail(new ParleyError("limit_exceeded", "Too far behind: subscribe again by cursor"));
     }
   }
 
   begin(point: JoinPoint): void {
-    if (this.#left) return;
     const collected = this.#collected ?? [];
     this.#collected = undefined;
-    for (const frame of point.frames) this.#subscriber.onFrame(frame);
+    for (const frame of point.frames) this.#pass(frame);
     for (const frame of collected) {
-      if (this.#left) return;
       const rest = notCovered(frame, point);
-      if (rest !== undefined) this.#subscriber.onFrame(rest);
+      if (rest !== undefined) this.#pass(rest);
     }
   }
 
@@ -142,7 +137,27 @@ class Membership {
   end(error: ParleyError | undefined): void {
     if (this.#left) return;
     this.leave();
-    this.#subscriber.onEnd(error);
+    try {
+      this.#subscriber.onEnd(error);
+    } catch {
+      // It is gone, whatever it makes of it.
+    }
+  }
+
+  fail(error: ParleyError): void {
+    if (this.#left) return;
+    this.end(error);
+    this.onFailed?.();
+  }
+
+  /** One subscriber's mistake must not reach the turn, nor the other subscribers. */
+  #pass(frame: SubscriptionFrame): void {
+    if (this.#left) return;
+    try {
+      this.#subscriber.onFrame(frame);
+    } catch (thrown) {
+      this.fail(toParleyError(thrown));
+    }
   }
 }
 

@@ -1,8 +1,8 @@
 import type { QueueMode, ReasoningEffort } from "@parley/wire";
-import { ParleyError } from "../errors.js";
+import { isParleyError, ParleyError } from "../errors.js";
 import type { AdmitInput, AdmitOutcome, QueueState, TurnChoices } from "../log-store.js";
 import { chainHash, hashText } from "../messages/hash.js";
-import type { ConversationMessage } from "../messages/message.js";
+import { type ConversationMessage, textOf } from "../messages/message.js";
 import type { MessageContentPart } from "../messages/part.js";
 import type { Coordinator } from "./coordinator.js";
 import type { Environment } from "./environment.js";
@@ -29,7 +29,7 @@ export interface Receipt {
   readonly conversationId: string;
   readonly messageId: string;
   readonly outcome: "started" | "queued";
-  /** The turn that the message opened, or joined. */
+  /** The turn that the message opened, or was steered into. Absent while it waits. */
   readonly turnId?: string;
   /** True when the same message had been sent before. */
   readonly repeated: boolean;
@@ -64,24 +64,86 @@ export function titleFrom(text: string): string {
 
 /**
  * Admits what clients send: one transaction that writes the receipt together with the user's row and the new
- * turn, or with an entry in the queue. What was admitted is never lost; what was refused left no trace.
+ * turn, or with an entry in the queue. What was admitted is never lost; what was refused left no trace. Where the
+ * store's answer is lost, the caller is told that the outcome is unknown and may send the same again, and the node
+ * finds out on its own whether it now holds a turn.
  */
 export class Inbox {
   readonly #env: Environment;
   readonly #coordinator: Coordinator;
-  #admitting = 0;
+  readonly #onDoubt: (owner: string, conversationId: string, turnId: string) => void;
+  /** Admissions under way, by owner: each may become a running turn. */
+  readonly #admitting = new Map<string, number>();
 
-  constructor(env: Environment, coordinator: Coordinator) {
+  constructor(
+    env: Environment,
+    coordinator: Coordinator,
+    onDoubt: (owner: string, conversationId: string, turnId: string) => void,
+  ) {
     this.#env = env;
     this.#coordinator = coordinator;
+    this.#onDoubt = onDoubt;
   }
 
   async send(owner: string, input: SendInput): Promise<Receipt> {
     const { conversationId, admission } = this.prepare(owner, input);
-    const outcome = await this.#admit(owner, () =>
-      this.#env.root.forOwner(owner).admit({ ...admission, conversationId }),
+    const store = this.#env.root.forOwner(owner);
+    const { message, ifBusy, turnId } = admission;
+    const refusal = this.#refusal(owner);
+    if (refusal !== undefined) {
+      // A full node still takes what needs no turn of its own: what it has taken before, and what will wait.
+      const isKnown = (await store.findReceipt(conversationId, message.id)) !== null;
+      const waits = !isKnown && ifBusy === "queue" && (await store.get(conversationId))?.active !== undefined;
+      if (!isKnown && !waits) throw refusal;
+    }
+    const outcome = await this.opening(owner, conversationId, turnId, () =>
+      store.admit({ ...admission, conversationId }),
     );
-    return this.settle(owner, conversationId, admission.message.id, outcome);
+    return this.settle(owner, conversationId, message.id, outcome);
+  }
+
+  /** Refuses where this node has no room for one more turn. */
+  checkRoom(owner: string): void {
+    const refusal = this.#refusal(owner);
+    if (refusal !== undefined) throw refusal;
+  }
+
+  /** Makes a call that may open a turn: counted from before it, so that a burst cannot slip through. */
+  async opening<T>(
+    owner: string,
+    conversationId: string,
+    turnId: string,
+    call: () => Promise<T>,
+  ): Promise<T> {
+    this.#admitting.set(owner, (this.#admitting.get(owner) ?? 0) + 1);
+    try {
+      return await call();
+    } catch (error) {
+      if (isParleyError(error) && error.code === "store_unavailable") {
+        this.#onDoubt(owner, conversationId, turnId);
+      }
+      throw error;
+    } finally {
+      const left = (this.#admitting.get(owner) ?? 1) - 1;
+      if (left === 0) this.#admitting.delete(owner);
+      else this.#admitting.set(owner, left);
+    }
+  }
+
+  #refusal(owner: string): ParleyError | undefined {
+    const { runningTurns, runningTurnsPerOwner } = this.#env.limits;
+    let admitting = 0;
+    for (const count of this.#admitting.values()) admitting += count;
+    if (this.#coordinator.size + admitting >= runningTurns) {
+      return new ParleyError("limit_exceeded", `This node runs ${runningTurns} turns already (runningTurns)`);
+    }
+    if (this.#coordinator.sizeOf(owner) + (this.#admitting.get(owner) ?? 0) >= runningTurnsPerOwner) {
+      return new ParleyError(
+        "limit_exceeded",
+        `${runningTurnsPerOwner} turns of this owner run already (runningTurnsPerOwner)`,
+      );
+    }
+    return undefined;
   }
 
   /** Everything that can be refused before the store is asked. */
@@ -90,7 +152,7 @@ export class Inbox {
     input: SendInput,
   ): { conversationId: string; admission: Omit<AdmitInput, "conversationId"> } {
     const { clock, ids, identity, limits, models } = this.#env;
-    if (this.#coordinator.draining) throw new ParleyError("draining");
+    this.checkReady();
     const messageId = input.messageId === undefined ? ids.next() : checkId("messageId", input.messageId);
     const conversationId =
       input.conversationId === undefined
@@ -120,9 +182,15 @@ export class Inbox {
         choices,
         turnId: ids.next(),
         queueLength: limits.queueLength,
-        title: titleFrom(typeof input.message === "string" ? input.message : textOfParts(content)),
+        title: titleFrom(textOf(message)),
       },
     };
+  }
+
+  /** Refuses while this node takes no work: because it shuts down, or has lost touch with the store. */
+  checkReady(): void {
+    if (this.#coordinator.draining) throw new ParleyError("draining");
+    if (!this.#coordinator.alive()) throw new ParleyError("store_unavailable");
   }
 
   /** Starts what an admission opened, and answers. */
@@ -138,37 +206,7 @@ export class Inbox {
     }
     this.#env.watchers.changed(owner);
     this.#env.wake.notify([conversationId]);
-    return {
-      ...base,
-      outcome: "queued",
-      repeated: false,
-      queue: outcome.queue,
-      ...(outcome.turnId === undefined ? {} : { turnId: outcome.turnId }),
-    };
-  }
-
-  /** Room for one more turn: counted from before the transaction, so that a burst cannot slip through. */
-  async #admit<T>(owner: string, admit: () => Promise<T>): Promise<T> {
-    const { limits } = this.#env;
-    const running = this.#coordinator.size + this.#admitting;
-    if (running >= limits.runningTurns) {
-      throw new ParleyError(
-        "limit_exceeded",
-        `This node runs ${limits.runningTurns} turns already (runningTurns)`,
-      );
-    }
-    if (this.#coordinator.sizeOf(owner) >= limits.runningTurnsPerOwner) {
-      throw new ParleyError(
-        "limit_exceeded",
-        `${limits.runningTurnsPerOwner} turns of this owner run already (runningTurnsPerOwner)`,
-      );
-    }
-    this.#admitting += 1;
-    try {
-      return await admit();
-    } finally {
-      this.#admitting -= 1;
-    }
+    return { ...base, outcome: "queued", repeated: false, queue: outcome.queue };
   }
 
   #content(message: SendInput["message"]): MessageContentPart[] {
@@ -176,23 +214,19 @@ export class Inbox {
       typeof message === "string" ? [{ type: "text", text: message }] : message.map((part) => ({ ...part }));
     const empty = parts.every((part) => part.type === "text" && part.text.trim() === "");
     if (empty) throw new ParleyError("invalid_request", "message: must not be empty");
-    const { messageBytes } = this.#env.limits;
-    const bytes = utf8Length(JSON.stringify(parts));
-    if (bytes > messageBytes) {
-      throw new ParleyError(
-        "too_large",
-        `message: ${bytes} bytes are more than the limit of ${messageBytes}`,
-        {
-          details: { bytes, limit: messageBytes },
-        },
-      );
-    }
+    this.checkSize("message", parts);
     return parts;
   }
-}
 
-function textOfParts(parts: readonly MessageContentPart[]): string {
-  return parts.map((part) => (part.type === "text" ? part.text : "")).join(" ");
+  /** Refuses parts that take more than a message may. */
+  checkSize(name: string, parts: readonly MessageContentPart[]): void {
+    const limit = this.#env.limits.messageBytes;
+    const bytes = utf8Length(JSON.stringify(parts));
+    if (bytes <= limit) return;
+    throw new ParleyError("too_large", `${name}: ${bytes} bytes are more than the limit of ${limit}`, {
+      details: { bytes, limit },
+    });
+  }
 }
 
 function utf8Length(text: string): number {

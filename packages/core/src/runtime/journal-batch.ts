@@ -12,41 +12,71 @@ export type TurnEvent = Exclude<AgentEvent, { type: "status" } | { type: "turn-s
 type DeltaEvent = Extract<TurnEvent, { type: "text-delta" | "reasoning-delta" }>;
 
 /**
- * How a batch is written: a run of deltas of one part as one text with the length of each delta, so that a
- * token is stored once, without an envelope of its own, and the batch can still be cut at any event.
+ * Consecutive events: one event, or the deltas of one part joined into one text, with the length that each of
+ * them brought, so that the run can still be cut at any event.
+ */
+export interface EventRun {
+  readonly firstN: number;
+  /** The event, or the first of the deltas. */
+  readonly event: TurnEvent;
+  /** The text of all deltas. */
+  text: string;
+  /** Undefined for an event that is no delta. */
+  readonly lengths: number[] | undefined;
+}
+
+/** The number of a run's last event. */
+export function lastNOf(run: EventRun): number {
+  return run.firstN + (run.lengths?.length ?? 1) - 1;
+}
+
+/** What a run holds after `n` and up to `throughN`; undefined where that is nothing. */
+export function cutRun(run: EventRun, n: number, throughN: number): EventRun | undefined {
+  const { firstN, lengths } = run;
+  const lastN = lastNOf(run);
+  if (lastN <= n || firstN > throughN) return undefined;
+  if (lengths === undefined || (firstN > n && lastN <= throughN)) return run;
+  const from = Math.max(0, n + 1 - firstN);
+  const to = Math.min(lengths.length, throughN + 1 - firstN);
+  let start = 0;
+  for (let index = 0; index < from; index += 1) start += lengths[index] ?? 0;
+  let end = start;
+  for (let index = from; index < to; index += 1) end += lengths[index] ?? 0;
+  return {
+    firstN: firstN + from,
+    event: run.event,
+    text: run.text.slice(start, end),
+    lengths: lengths.slice(from, to),
+  };
+}
+
+/** A run as the one event that a late reader is sent, under the number of its last one. */
+export function joinRun(run: EventRun): NumberedEvent {
+  const { event, lengths } = run;
+  if (lengths === undefined) return { n: run.firstN, event };
+  return { n: lastNOf(run), event: { ...event, delta: run.text } as DeltaEvent };
+}
+
+/**
+ * How a batch is written: the deltas of one part as one text with the length of each, so that a token is stored
+ * once and without an envelope of its own.
  */
 type BatchRecord =
   | readonly ["t" | "r", string, string, number, string, readonly number[]]
   | readonly ["e", Omit<TurnEvent, "conversationId" | "turnId">];
 
 /** Writes consecutive events as the text of one journal row. */
-export function encodeBatch(events: readonly TurnEvent[]): string {
-  const records: BatchRecord[] = [];
-  let run: { first: DeltaEvent; text: string; lengths: number[] } | undefined;
-  const close = () => {
-    if (run === undefined) return;
-    const { first, text, lengths } = run;
-    const kind = first.type === "text-delta" ? "t" : "r";
-    records.push([kind, first.stepId ?? "", first.messageId ?? "", first.partIndex ?? 0, text, lengths]);
-    run = undefined;
-  };
-  for (const event of events) {
-    if (isPlainDelta(event)) {
-      if (run !== undefined && samePart(run.first, event)) {
-        run.text += event.delta;
-        run.lengths.push(event.delta.length);
-      } else {
-        close();
-        run = { first: event, text: event.delta, lengths: [event.delta.length] };
-      }
-    } else {
-      close();
-      const { conversationId: _, turnId: __, ...rest } = event;
-      records.push(["e", rest]);
-    }
+export function encodeBatch(runs: readonly EventRun[]): string {
+  return JSON.stringify(runs.map(recordOf));
+}
+
+function recordOf({ event, text, lengths }: EventRun): BatchRecord {
+  if (lengths !== undefined && isPlainDelta(event)) {
+    const kind = event.type === "text-delta" ? "t" : "r";
+    return [kind, event.stepId ?? "", event.messageId ?? "", event.partIndex ?? 0, text, lengths];
   }
-  close();
-  return JSON.stringify(records);
+  const { conversationId: _, turnId: __, ...rest } = event;
+  return ["e", rest];
 }
 
 /** Reads a batch back. `afterN` leaves out what came before, also in the middle of a run of deltas. */
@@ -120,6 +150,7 @@ export function isPlainDelta(event: TurnEvent): event is DeltaEvent {
   );
 }
 
+/** Whether two deltas grow the same part. */
 export function samePart(a: DeltaEvent, b: DeltaEvent): boolean {
   return (
     a.type === b.type && a.partIndex === b.partIndex && a.messageId === b.messageId && a.stepId === b.stepId

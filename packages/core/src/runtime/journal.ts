@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.js";
 import { isParleyError, ParleyError } from "../errors.js";
 import type { JournalBatch, Lease, LogStoreRoot } from "../log-store.js";
+import type { EventTail } from "./event-tail.js";
 import { encodeBatch, type TurnEvent } from "./journal-batch.js";
 
 /** How the journal gathers: whichever comes first. */
@@ -17,9 +18,9 @@ export const defaultJournalPace: JournalPace = { intervalMs: 50, bytes: 16_384, 
  * Writes the events of all running turns of a node in common flushes, so that the store sees one statement per
  * interval however many turns run.
  *
- * A turn's events wait in its writer until the interval passes, its share grows large, or someone awaits
- * `flush`. One flush is under way at a time; what comes meanwhile goes with the next. A flush whose outcome is
- * unknown is repeated with the very same batches, which the store recognises by their first number.
+ * A turn's events wait in its tail until the interval passes, its share grows large, or someone awaits `flush`.
+ * One flush is under way at a time; what comes meanwhile goes with the next. A flush whose outcome is unknown is
+ * repeated with the very same batches, which the store recognises by their first number.
  */
 export class Journal {
   readonly #root: Pick<LogStoreRoot, "flushJournal">;
@@ -28,7 +29,11 @@ export class Journal {
   readonly #dirty = new Set<JournalWriter>();
   #cancelTimer: (() => void) | undefined;
   #flushing = false;
+  /** The last flush failed: the next one comes by the timer alone. */
+  #backingOff = false;
   #closed = false;
+  /** Called after each flush with the conversations that have news in the store. */
+  onFlushed: ((conversationIds: string[]) => void) | undefined;
 
   constructor(
     root: Pick<LogStoreRoot, "flushJournal">,
@@ -40,9 +45,9 @@ export class Journal {
     this.#pace = pace;
   }
 
-  /** The writer of one turn. */
-  open(lease: Pick<Lease, "conversationId" | "turnId" | "fence">): JournalWriter {
-    return new JournalWriter(lease, (writer, urgent) => this.#note(writer, urgent));
+  /** The writer of one turn. What its tail holds already is in the journal. */
+  open(lease: Pick<Lease, "conversationId" | "turnId" | "fence">, tail: EventTail): JournalWriter {
+    return new JournalWriter(lease, tail, this.#pace.bytes, (writer) => this.#note(writer));
   }
 
   close(): void {
@@ -50,81 +55,89 @@ export class Journal {
     this.#cancelTimer?.();
   }
 
-  #note(writer: JournalWriter, urgent: boolean): void {
+  #note(writer: JournalWriter): void {
     this.#dirty.add(writer);
-    if (this.#flushing || this.#closed) return;
-    if (urgent || writer.waitingBytes >= this.#pace.bytes) {
-      void this.#flush();
-    } else if (this.#cancelTimer === undefined) {
-      this.#cancelTimer = this.#clock.after(this.#pace.intervalMs, () => void this.#flush());
-    }
+    if (this.#flushing || this.#backingOff || this.#closed) return;
+    if (this.#isUrgent(writer)) void this.#flush();
+    else this.#cancelTimer ??= this.#clock.after(this.#pace.intervalMs, () => void this.#flush());
+  }
+
+  #isUrgent(writer: JournalWriter): boolean {
+    return writer.urgent || writer.waitingBytes >= this.#pace.bytes;
   }
 
   async #flush(): Promise<void> {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
-    if (this.#flushing) return;
+    if (this.#flushing || this.#closed) return;
     this.#flushing = true;
-    const writers = [...this.#dirty].sort((a, b) => (a.conversationId < b.conversationId ? -1 : 1));
-    this.#dirty.clear();
     const taken: { writer: JournalWriter; batch: JournalBatch }[] = [];
-    for (const writer of writers) {
+    for (const writer of this.#dirty) {
       const batch = writer.take();
       if (batch !== undefined) taken.push({ writer, batch });
     }
-    let again = false;
-    if (taken.length > 0) {
-      try {
-        const outcomes = await this.#root.flushJournal(taken.map(({ batch }) => batch));
-        for (const [index, { writer }] of taken.entries()) {
-          if (outcomes[index] === "ok") writer.landed();
-          else writer.lose(new ParleyError("stale_fence"));
-        }
-      } catch (error) {
-        again = true;
-        const unavailable = isParleyError(error) && error.retryable;
-        for (const { writer } of taken) {
-          if (unavailable) writer.retry();
-          else writer.lose(error);
+    this.#dirty.clear();
+    // One order for all nodes, so that two group flushes never wait for each other's rows.
+    taken.sort((a, b) => (a.batch.conversationId < b.batch.conversationId ? -1 : 1));
+    this.#backingOff = taken.length > 0 && !(await this.#write(taken));
+    this.#flushing = false;
+    for (const { writer } of taken) if (writer.waiting) this.#dirty.add(writer);
+    if (this.#closed || this.#dirty.size === 0) return;
+    if (!this.#backingOff && [...this.#dirty].some((writer) => this.#isUrgent(writer))) void this.#flush();
+    else {
+      const waitMs = this.#backingOff ? this.#pace.retryMs : this.#pace.intervalMs;
+      this.#cancelTimer = this.#clock.after(waitMs, () => void this.#flush());
+    }
+  }
+
+  /** False when the outcome is unknown and the same batches have to be written again. */
+  async #write(taken: readonly { writer: JournalWriter; batch: JournalBatch }[]): Promise<boolean> {
+    try {
+      const outcomes = await this.#root.flushJournal(taken.map(({ batch }) => batch));
+      const news: string[] = [];
+      for (const [index, { writer, batch }] of taken.entries()) {
+        if (outcomes[index] !== "ok") writer.fail(new ParleyError("stale_fence"));
+        else {
+          writer.landed();
+          news.push(batch.conversationId);
         }
       }
+      if (news.length > 0) this.onFlushed?.(news);
+      return true;
+    } catch (error) {
+      const unknown = isParleyError(error) && error.retryable;
+      if (!unknown) for (const { writer } of taken) writer.fail(error);
+      return !unknown;
     }
-    this.#flushing = false;
-    for (const writer of writers) if (writer.waiting) this.#dirty.add(writer);
-    if (this.#closed || this.#dirty.size === 0) return;
-    const urgent = [...this.#dirty].some(
-      (writer) => writer.urgent || writer.waitingBytes >= this.#pace.bytes,
-    );
-    if (urgent && !again) void this.#flush();
-    else
-      this.#cancelTimer = this.#clock.after(
-        again ? this.#pace.retryMs : this.#pace.intervalMs,
-        () => void this.#flush(),
-      );
   }
 }
 
-/** One turn's part of the journal. */
+/** One turn's part of the journal: it follows the turn's tail. */
 export class JournalWriter {
-  readonly conversationId: string;
   readonly #lease: Pick<Lease, "conversationId" | "turnId" | "fence">;
-  readonly #note: (writer: JournalWriter, urgent: boolean) => void;
-  #events: TurnEvent[] = [];
-  #firstN = 0;
+  readonly #tail: EventTail;
+  readonly #largeBytes: number;
+  readonly #note: (writer: JournalWriter) => void;
+  /** Everything up to here is in the journal, on its way there, or in rows. */
+  #takenN: number;
   #bytes = 0;
   #inFlight: JournalBatch | undefined;
-  #repeat = false;
-  #failure: { error: unknown } | undefined;
-  #waiters: { resolve: () => void; reject: (error: unknown) => void }[] = [];
-  /** Called once when the turn turns out to belong to someone else. */
-  onLost: ((error: unknown) => void) | undefined;
+  #failure: { readonly error: unknown } | undefined;
+  #waiters: { throughN: number; resolve: () => void; reject: (error: unknown) => void }[] = [];
+  /** Called once when nothing can be written any more: with `stale_fence` when the turn is someone else's. */
+  onFailed: ((error: unknown) => void) | undefined;
 
   constructor(
     lease: Pick<Lease, "conversationId" | "turnId" | "fence">,
-    note: (writer: JournalWriter, urgent: boolean) => void,
+    tail: EventTail,
+    largeBytes: number,
+    note: (writer: JournalWriter) => void,
   ) {
-    this.#lease = lease;
-    this.conversationId = lease.conversationId;
+    const { conversationId, turnId, fence } = lease;
+    this.#lease = { conversationId, turnId, fence };
+    this.#tail = tail;
+    this.#takenN = tail.lastN;
+    this.#largeBytes = largeBytes;
     this.#note = note;
   }
 
@@ -132,8 +145,9 @@ export class JournalWriter {
     return this.#bytes;
   }
 
+  /** Something is still to be written. */
   get waiting(): boolean {
-    return this.#failure === undefined && (this.#events.length > 0 || this.#repeat);
+    return this.#failure === undefined && (this.#inFlight !== undefined || this.#tail.lastN > this.#takenN);
   }
 
   /** Someone awaits the flush. */
@@ -141,89 +155,83 @@ export class JournalWriter {
     return this.#waiters.length > 0;
   }
 
-  append(n: number, event: TurnEvent): void {
+  /** The tail has taken an event. */
+  appended(event: TurnEvent): void {
     if (this.#failure !== undefined) return;
-    if (this.#events.length === 0) this.#firstN = n;
-    this.#events.push(event);
+    const isFirst = this.#bytes === 0;
     this.#bytes += sizeOf(event);
-    this.#note(this, false);
+    // Once noted, only a share that has grown large is worth another word.
+    if (isFirst || this.#bytes >= this.#largeBytes) this.#note(this);
   }
 
-  /** Resolves when everything appended so far is durable; rejects when the turn is lost. */
+  /** Resolves when everything in the tail is durable; rejects when nothing can be written any more. */
   flush(): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure.error);
-    if (this.#events.length === 0 && this.#inFlight === undefined) return Promise.resolve();
-    return new Promise((resolve, reject) => {
-      this.#waiters.push({ resolve, reject });
-      this.#note(this, true);
-    });
+    if (!this.waiting) return Promise.resolve();
+    return this.#until(this.#tail.lastN);
   }
 
   /**
    * Before a commit: waits for a flush under way, and drops what waits, which the commit writes as rows. After
-   * it no event numbered before the commit can reach the store any more.
+   * it no event numbered before the commit can reach the store any more. Rejects if the turn is someone else's.
    */
   async discard(): Promise<void> {
-    this.#events = [];
-    this.#bytes = 0;
-    if (this.#inFlight !== undefined) {
-      await new Promise<void>((resolve, reject) => {
-        this.#waiters.push({ resolve, reject });
-        this.#note(this, true);
-      });
-    }
-    if (this.#failure !== undefined) throw this.#failure.error;
+    this.#skip();
+    const batch = this.#inFlight;
+    if (batch !== undefined) await this.#until(batch.firstN + batch.count - 1).catch(() => {});
+    // A journal that failed for another reason keeps nothing from the rows, which need no journal.
+    const error = this.#failure?.error;
+    if (isParleyError(error) && error.code === "stale_fence") throw error;
   }
 
   /** For the journal: the next batch to write, or the one whose outcome is unknown. */
   take(): JournalBatch | undefined {
     if (this.#failure !== undefined) return undefined;
-    if (this.#inFlight !== undefined) {
-      this.#repeat = false;
-      return this.#inFlight;
-    }
-    if (this.#events.length === 0) {
-      this.#wakeWaiters();
-      return undefined;
-    }
-    const events = this.#events;
-    this.#inFlight = {
-      ...this.#lease,
-      firstN: this.#firstN,
-      count: events.length,
-      data: encodeBatch(events),
-    };
-    this.#firstN += events.length;
-    this.#events = [];
+    if (this.#inFlight !== undefined) return this.#inFlight;
+    const runs = this.#tail.runsSince(this.#takenN);
+    const [first] = runs;
+    if (first === undefined) return undefined;
+    const { lastN } = this.#tail;
+    const { firstN } = first;
+    this.#inFlight = { ...this.#lease, firstN, count: lastN - firstN + 1, data: encodeBatch(runs) };
+    this.#takenN = lastN;
     this.#bytes = 0;
     return this.#inFlight;
   }
 
+  /** For the journal: the batch is durable. */
   landed(): void {
+    const batch = this.#inFlight;
     this.#inFlight = undefined;
-    if (this.#events.length === 0) this.#wakeWaiters();
+    const landedN = batch === undefined ? this.#takenN : batch.firstN + batch.count - 1;
+    const waiters = this.#waiters;
+    const isSettled = ({ throughN }: { throughN: number }) => throughN <= landedN || !this.waiting;
+    this.#waiters = waiters.filter((waiter) => !isSettled(waiter));
+    for (const waiter of waiters) if (isSettled(waiter)) waiter.resolve();
   }
 
-  retry(): void {
-    this.#repeat = true;
-  }
-
-  lose(error: unknown): void {
+  /** For the journal: nothing can be written any more. */
+  fail(error: unknown): void {
     if (this.#failure !== undefined) return;
     this.#failure = { error };
     this.#inFlight = undefined;
-    this.#events = [];
-    this.#bytes = 0;
+    this.#skip();
     const waiters = this.#waiters;
     this.#waiters = [];
     for (const waiter of waiters) waiter.reject(error);
-    this.onLost?.(error);
+    this.onFailed?.(error);
   }
 
-  #wakeWaiters(): void {
-    const waiters = this.#waiters;
-    this.#waiters = [];
-    for (const waiter of waiters) waiter.resolve();
+  #skip(): void {
+    this.#takenN = this.#tail.lastN;
+    this.#bytes = 0;
+  }
+
+  #until(throughN: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiters.push({ throughN, resolve, reject });
+      this.#note(this);
+    });
   }
 }
 

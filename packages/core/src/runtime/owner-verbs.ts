@@ -1,21 +1,17 @@
-import type { ConversationDetail, LastResponse, ProviderCallInfo, StepId, TurnDetail } from "@parley/wire";
-import { ParleyError, toParleyError } from "../errors.js";
+import type { LastResponse } from "@parley/wire";
+import { ParleyError } from "../errors.js";
 import type { ConversationRecord, LogStore, OpenedTurn } from "../log-store.js";
 import { textOf } from "../messages/message.js";
-import type { ProviderCallRecord } from "../ports.js";
-import { wireUsage } from "../turn/run-step.js";
 import type { HandCompactions } from "./compact-by-hand.js";
+import { conversationDetail, turnDetail } from "./conversation-detail.js";
 import type { Coordinator } from "./coordinator.js";
-import { formatCursor } from "./cursor.js";
 import type { Environment } from "./environment.js";
-import type { Follower } from "./follower.js";
 import { checkId, type Inbox } from "./inbox.js";
-import { chunksOf } from "./live-turn.js";
-import type { OwnerRuntime, QueueApi } from "./owner-runtime.js";
+import type { OwnerRuntime } from "./owner-runtime.js";
+import { queueVerbs } from "./queue-verbs.js";
 import type { Recovery } from "./recovery.js";
-import { compactThreshold } from "./step-context.js";
 import type { Subscriptions } from "./subscribe.js";
-import { toMeta, toQueuePayload } from "./watchers.js";
+import { toMeta } from "./watchers.js";
 
 const defaultListLimit = 50;
 const mostListed = 200;
@@ -29,7 +25,6 @@ export interface OwnerScope {
   readonly recovery: Recovery;
   readonly subscriptions: Subscriptions;
   readonly compactions: HandCompactions;
-  readonly following: Follower;
 }
 
 /** One owner's verbs. */
@@ -66,6 +61,7 @@ export function createOwnerRuntime(scope: OwnerScope): OwnerRuntime {
     },
     async create({ id, ...settings }) {
       if (settings.model !== undefined) env.models.resolve(settings.model);
+      checkThreshold(settings.compactThreshold);
       const made = await store.create({
         id: id === undefined ? env.ids.next() : checkId("id", id),
         settings,
@@ -86,13 +82,17 @@ export function createOwnerRuntime(scope: OwnerScope): OwnerRuntime {
         ...(next === undefined ? {} : { nextBefore: next }),
       };
     },
-    meta: async (conversationId) => detailOf(scope, await find(conversationId)),
+    async meta(conversationId) {
+      const record = await find(conversationId);
+      return conversationDetail(env, record, coordinator.active(conversationId));
+    },
     async settings(conversationId) {
       const record = await find(conversationId);
       const { title, model, reasoningEffort, instructions, metadata } = record;
       return {
         title,
-        compactThreshold: compactThreshold(env, record, env.models.resolve(record.model)),
+        compactThreshold:
+          record.compactThreshold ?? Math.floor((env.windowOf(record.model) ?? 0) * env.compactAt),
         ...(model === undefined ? {} : { model }),
         ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
         ...(instructions === undefined ? {} : { instructions }),
@@ -136,6 +136,8 @@ export function createOwnerRuntime(scope: OwnerScope): OwnerRuntime {
       compactions.stop(conversationId);
       const gone = await store.remove(conversationId, { cascade });
       for (const id of gone) {
+        coordinator.lose(id);
+        compactions.stop(id);
         env.hub.end(id, new ParleyError("conversation_not_found", "The conversation was deleted"));
         env.watchers.tell(owner, { type: "conversation.removed", conversationId: id });
       }
@@ -148,48 +150,6 @@ export function createOwnerRuntime(scope: OwnerScope): OwnerRuntime {
       subscriptions.attach(owner, conversationId, cursor, subscriber),
     events: (conversationId, turnId) => subscriptions.events(owner, conversationId, turnId),
     watch: (listener) => env.watchers.watch(owner, listener),
-  };
-}
-
-function queueVerbs(scope: OwnerScope, store: LogStore, changed: (id: string) => void): QueueApi {
-  const { env, owner, inbox, coordinator } = scope;
-  return {
-    list: async (conversationId) => toQueuePayload(await store.queue(conversationId, { op: "list" })),
-    add: (input) => inbox.send(owner, { ...input, ifBusy: "queue" }),
-    async edit(conversationId, messageId, change) {
-      const { text, mode, model, reasoningEffort, before } = change;
-      if (text !== undefined && text.trim() === "") {
-        throw new ParleyError("invalid_request", "text: must not be empty; remove the message instead");
-      }
-      if (typeof model === "string") env.models.resolve(model);
-      const queue = await store.queue(conversationId, {
-        op: "edit",
-        id: messageId,
-        ...(text === undefined ? {} : { text }),
-        ...(mode === undefined ? {} : { mode }),
-        ...(model === undefined ? {} : { model }),
-        ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
-        ...(before === undefined ? {} : { before }),
-      });
-      changed(conversationId);
-      return toQueuePayload(queue);
-    },
-    async remove(conversationId, messageId) {
-      const queue = await store.queue(conversationId, { op: "remove", id: messageId });
-      changed(conversationId);
-      return toQueuePayload(queue);
-    },
-    async resume(conversationId) {
-      if (coordinator.draining) throw new ParleyError("draining");
-      const { started, ...queue } = await store.queue(conversationId, {
-        op: "resume",
-        node: env.identity.node,
-        turnId: env.ids.next(),
-      });
-      changed(conversationId);
-      if (started !== undefined) coordinator.run(owner, conversationId, started);
-      return { queue: toQueuePayload(queue), ...(started === undefined ? {} : { turnId: started.turnId }) };
-    },
   };
 }
 
@@ -211,84 +171,8 @@ async function stopTurn(
     return { abortedTurn: true };
   }
   env.wake.notify([conversationId], "stop");
-  env.clock.after(env.lease.stopMs, () => {
-    recovery
-      .seize(owner, lease)
-      .catch((error: unknown) =>
-        env.hooks.onError?.(toParleyError(error), { where: "stop", conversationId }),
-      );
-  });
+  recovery.seizeLater(owner, lease);
   return { abortedTurn: lease.purpose === "turn" };
-}
-
-function detailOf(scope: OwnerScope, record: ConversationRecord): ConversationDetail {
-  const { env, coordinator } = scope;
-  const live = coordinator.active(record.id);
-  const { active, metadata, contextSize } = record;
-  let contextWindow: number | undefined;
-  try {
-    contextWindow = env.models.resolve(record.model).contextWindow;
-  } catch {
-    // A model that is gone from the configuration leaves the window unknown.
-  }
-  const open =
-    live === undefined
-      ? active?.purpose === "turn"
-        ? { turnId: active.turnId, epoch: active.fence, n: -1 }
-        : undefined
-      : { turnId: live.turnId, epoch: live.epoch, n: live.committedN };
-  return {
-    ...toMeta(record),
-    queue: toQueuePayload({ entries: record.queue, paused: record.queuePaused }),
-    cursor: formatCursor(live?.committedSeq ?? record.lastSeq, open),
-    ...(metadata === undefined ? {} : { metadata: metadata as NonNullable<ConversationDetail["metadata"]> }),
-    ...(contextSize === undefined ? {} : { contextSize }),
-    ...(contextWindow === undefined ? {} : { contextWindow }),
-    ...(active?.purpose === "turn"
-      ? {
-          activeTurn: {
-            turnId: active.turnId,
-            startedAt: active.startedAt,
-            ...(active.model === undefined ? {} : { model: active.model }),
-          },
-        }
-      : {}),
-  };
-}
-
-async function turnDetail(store: LogStore, conversationId: string, turnId: string): Promise<TurnDetail> {
-  const found = await store.readTurn(conversationId, turnId);
-  if (found === null) throw new ParleyError("conversation_not_found", "No such turn in this conversation");
-  const { turn, entries } = found;
-  return {
-    conversationId,
-    turnId,
-    status: turn.status,
-    startedAt: turn.startedAt,
-    chunks: chunksOf(entries),
-    providerCalls: turn.providerCalls.map(toCallInfo),
-    ...(turn.reason === undefined ? {} : { reason: turn.reason }),
-    ...(turn.choices.model === undefined ? {} : { model: turn.choices.model }),
-    ...(turn.sealedAt === undefined ? {} : { sealedAt: turn.sealedAt }),
-    ...(turn.metrics === undefined ? {} : { metrics: turn.metrics }),
-  };
-}
-
-function toCallInfo(record: ProviderCallRecord): ProviderCallInfo {
-  const { id, createdAt, metadata, usage, manifest, stepId, raw, ttftMs, decodeMs, genTotalMs } = record;
-  return {
-    id,
-    stepId: (stepId ?? "") as StepId,
-    model: metadata.model,
-    provider: metadata.provider,
-    startedAt: createdAt.getTime(),
-    ...(usage === undefined ? {} : { usage: wireUsage(usage) }),
-    ...(ttftMs === undefined ? {} : { ttftMs }),
-    ...(decodeMs === undefined ? {} : { decodeMs }),
-    ...(genTotalMs === undefined ? {} : { genTotalMs }),
-    ...(manifest === undefined ? {} : { manifest }),
-    ...(raw === undefined ? {} : { raw }),
-  };
 }
 
 async function lastAnswer(
@@ -302,13 +186,16 @@ async function lastAnswer(
   if (record === null) throw new ParleyError("conversation_not_found");
   if (record.active?.purpose === "turn") {
     const events = subscriptions.events(owner, conversationId, record.active.turnId);
-    const onAbort = () => void events.return();
-    signal?.addEventListener("abort", onAbort, { once: true });
+    const onAbort = () => void events.return?.();
+    if (signal?.aborted) onAbort();
+    else signal?.addEventListener("abort", onAbort, { once: true });
     try {
-      for await (const _ of events) signal?.throwIfAborted();
+      for (let next = await events.next(); !next.done; next = await events.next());
     } finally {
       signal?.removeEventListener("abort", onAbort);
+      await events.return?.();
     }
+    if (signal?.aborted) throw new ParleyError("canceled");
   }
   let before: number | undefined;
   do {
@@ -341,6 +228,7 @@ async function forkConversation(
   changed: (conversationId: string) => void,
 ): ReturnType<OwnerRuntime["fork"]> {
   const { env, owner, inbox, coordinator } = scope;
+  inbox.checkReady();
   const newId = input.id === undefined ? env.ids.next() : checkId("id", input.id);
   if (!Number.isInteger(input.atSeq) || input.atSeq < 0) {
     throw new ParleyError("invalid_request", "atSeq: the last seq of a sealed turn, or 0");
@@ -355,12 +243,15 @@ async function forkConversation(
           model: input.model,
           reasoningEffort: input.reasoningEffort,
         }).admission;
-  const forked = await store.fork({
-    conversationId: input.conversationId,
-    atSeq: input.atSeq,
-    newId,
-    ...(admit === undefined ? {} : { admit }),
-  });
+  if (admit !== undefined) inbox.checkRoom(owner);
+  const fork = () =>
+    store.fork({
+      conversationId: input.conversationId,
+      atSeq: input.atSeq,
+      newId,
+      ...(admit === undefined ? {} : { admit }),
+    });
+  const forked = await (admit === undefined ? fork() : inbox.opening(owner, newId, admit.turnId, fork));
   changed(newId);
   const turn: OpenedTurn | undefined = forked.turn;
   if (turn !== undefined) coordinator.run(owner, newId, turn);

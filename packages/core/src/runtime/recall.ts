@@ -4,6 +4,8 @@ import { argumentsTextOf, resultTextOf } from "../messages/part.js";
 import { fromChunks } from "../messages/wire-chunks.js";
 import { type Tool, toolOutput } from "../turn/tool.js";
 
+export const recallToolName = "recall";
+
 const mostCharacters = 20_000;
 const mostChunks = 200;
 
@@ -16,7 +18,7 @@ export function recallTool(
   conversationId: string,
 ): Tool<{ fromSeq: number; toSeq?: number }> {
   return {
-    name: "recall",
+    name: recallToolName,
     description:
       "Reads earlier messages of this conversation word for word, when its summary is not enough. Messages are numbered from 1; the summary says which numbers it covers.",
     recovery: "retry",
@@ -40,6 +42,8 @@ export function recallTool(
         conversationId,
         sinceSeq: fromSeq - 1,
         beforeSeq: last + 1,
+        // A long turn may have been compacted in its own middle.
+        open: true,
       });
       const first = chunks[0];
       if (first === undefined) return toolOutput(`There is nothing from ${fromSeq} to ${last}.`, true);

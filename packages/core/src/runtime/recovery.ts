@@ -1,71 +1,46 @@
-import type { TurnMetrics, TurnReason } from "@parley/wire";
-import { toParleyError } from "../errors.js";
-import type { Lease, LogStore, OpenTurnState } from "../log-store.js";
-import type { ConversationMessage } from "../messages/message.js";
-import {
-  argumentsFromText,
-  type MessageContentPart,
-  resultFromText,
-  type ToolCallContentPart,
-} from "../messages/part.js";
-import { interruptedResult } from "../messages/repair.js";
-import type { HistoryEntry } from "../ports.js";
-import { stepIdOf } from "../turn/run-step.js";
-import type { Tool } from "../turn/tool.js";
-import type { Coordinator, TakenTurn } from "./coordinator.js";
+import type { TurnReason } from "@parley/wire";
+import { isParleyError } from "../errors.js";
+import type { Lease, NextTurn, OpenTurnState } from "../log-store.js";
+import type { Coordinator } from "./coordinator.js";
 import type { Environment } from "./environment.js";
 import type { Follower } from "./follower.js";
-import { decodeBatch, type NumberedEvent } from "./journal-batch.js";
-import { retryWhileUnavailable } from "./retry.js";
+import { decodeBatch } from "./journal-batch.js";
+import { recallToolName } from "./recall.js";
+import { currentStep, type LeftTurn, metricsOf, partialMessages, planToContinue } from "./recovery-plan.js";
+import { retryWhileUnavailable, wait } from "./retry.js";
 
 const claimsAtOnce = 16;
 
 /**
- * Keeps this node's leases alive and takes over those of nodes that died.
+ * Takes over what other nodes left behind, and what this one does not know to be its own.
  *
- * The node is alive until a deadline on its own monotonic clock, counted from before each renewal was sent, so it
- * never believes in a lease longer than the store does. When the deadline passes, whatever ran here may belong to
- * someone else: everything is dropped, and once the store answers again the process goes on under a new name and
- * claims what is left like any other node would.
+ * A turn whose node died is continued where that is possible, and else sealed with what exists of it. Three more
+ * ways lead here: a stop that its node does not obey (`seize`), a call whose answer was lost so that this node may
+ * hold a lease without knowing (`settleDoubt`), and a turn of this node that broke (`finish`).
  */
 export class Recovery {
   readonly #env: Environment;
   readonly #coordinator: Coordinator;
   readonly #follower: Follower;
-  readonly #onStop: (lease: { conversationId: string; turnId: string }) => void;
-  #deadline = Number.POSITIVE_INFINITY;
-  #cancelRenewal: () => void = () => {};
+  readonly #stopped = new AbortController();
   #cancelClaim: () => void = () => {};
-  #cancelDeadline: () => void = () => {};
-  #stopped = false;
   #claiming: Promise<void> | undefined;
 
-  constructor(
-    env: Environment,
-    coordinator: Coordinator,
-    follower: Follower,
-    onStop: (lease: { conversationId: string; turnId: string }) => void,
-  ) {
+  constructor(env: Environment, coordinator: Coordinator, follower: Follower) {
     this.#env = env;
     this.#coordinator = coordinator;
     this.#follower = follower;
-    this.#onStop = onStop;
-    coordinator.alive = () => env.clock.monotonic() < this.#deadline;
   }
 
-  /** The first heartbeat and the first look for orphans; then both in their pace. */
+  /** The first look for orphans; then in their pace. */
   async start(): Promise<void> {
-    await this.#renew();
     await this.claim();
-    this.#planRenewal();
-    this.#planClaim();
+    this.#plan();
   }
 
   stop(): void {
-    this.#stopped = true;
-    this.#cancelRenewal();
+    this.#stopped.abort();
     this.#cancelClaim();
-    this.#cancelDeadline();
   }
 
   /** Looks for leases of dead nodes now. */
@@ -76,72 +51,74 @@ export class Recovery {
     await this.#claiming;
   }
 
-  /** A wake-up for a turn of this node: it may be a stop, which the next heartbeat tells. */
-  renewSoon(): void {
-    this.#cancelRenewal();
-    void this.#renew()
-      .catch((error: unknown) => this.#report(error, "heartbeat"))
-      .finally(() => this.#planRenewal());
+  /** The same without waiting: what goes wrong is reported. */
+  claimSoon(): void {
+    void this.claim().catch((error: unknown) => this.#env.report(error, "claim"));
   }
 
-  /** Takes an open lease from its holder and ends its turn: for a stop that nobody obeyed. */
-  async seize(owner: string, lease: Lease): Promise<void> {
-    const { identity, root } = this.#env;
-    const taken = await root.forOwner(owner).takeOver({
-      conversationId: lease.conversationId,
-      turnId: lease.turnId,
-      fence: lease.fence,
-      node: identity.node,
-    });
-    if (taken !== null) await this.#recover(taken);
+  /** After the time that its node has to obey a stop: takes the lease from whoever still holds it, and ends it. */
+  seizeLater(owner: string, lease: Lease): void {
+    const env = this.#env;
+    const work = async () => {
+      await wait(env, env.lease.stopMs, this.#stopped.signal);
+      if (this.#stopped.signal.aborted) return;
+      const taken = await this.#takeOver(owner, lease);
+      if (taken !== null) await this.#recover(taken);
+    };
+    work().catch((error: unknown) => env.report(error, "stop", lease.conversationId));
   }
 
-  #planRenewal(): void {
-    if (this.#stopped) return;
-    this.#cancelRenewal = this.#env.clock.after(this.#env.lease.renewMs, () => {
-      void this.#renew()
-        .catch((error: unknown) => this.#report(error, "heartbeat"))
-        .finally(() => this.#planRenewal());
-    });
+  /**
+   * A call that may have opened a turn, or taken a lease, for this node has failed without an answer. Finds out,
+   * and takes care of what is there. It looks a second time after a while, for a transaction may outlive its caller.
+   */
+  settleDoubt(owner: string, conversationId: string, turnId: string): void {
+    const env = this.#env;
+    const { node } = env.identity;
+    const store = env.root.forOwner(owner);
+    const work = async () => {
+      for (const afterMs of [0, env.lease.ttlMs]) {
+        if (afterMs > 0) await wait(env, afterMs, this.#stopped.signal);
+        const record = await this.#insist(() => store.get(conversationId));
+        // Under another name this node has nothing to say: then the lease is a dead node's.
+        if (this.#stopped.signal.aborted || env.identity.node !== node) return;
+        const active = record?.active;
+        if (active?.turnId !== turnId || active.node !== node) continue;
+        if (this.#coordinator.active(conversationId)?.turnId === turnId) return;
+        await this.#recover({ owner, conversationId, ...active });
+        return;
+      }
+    };
+    work().catch((error: unknown) => env.report(error, "recovery", conversationId));
   }
 
-  #planClaim(): void {
-    if (this.#stopped) return;
-    this.#cancelClaim = this.#env.clock.after(this.#env.lease.claimMs, () => {
+  /** Ends a turn of this node from what the store has of it. */
+  async finish(lease: Lease): Promise<void> {
+    const left = await this.#read(lease);
+    if (left !== undefined) await this.#seal(lease, left);
+  }
+
+  #plan(): void {
+    const { clock, lease } = this.#env;
+    if (this.#stopped.signal.aborted || lease.claimMs <= 0) return;
+    this.#cancelClaim = clock.after(lease.claimMs, () => {
       void this.claim()
-        .catch((error: unknown) => this.#report(error, "claim"))
-        .finally(() => this.#planClaim());
+        .catch((error: unknown) => this.#env.report(error, "claim"))
+        .finally(() => this.#plan());
     });
-  }
-
-  async #renew(): Promise<void> {
-    const { clock, identity, lease, root } = this.#env;
-    if (clock.monotonic() >= this.#deadline) this.#rename();
-    const sentAt = clock.monotonic();
-    const stops = await root.heartbeat(identity.node, lease.ttlMs);
-    if (this.#stopped) return;
-    this.#deadline = sentAt + lease.ttlMs;
-    this.#cancelDeadline();
-    this.#cancelDeadline = clock.after(Math.max(0, this.#deadline - clock.monotonic()), () => {
-      if (clock.monotonic() >= this.#deadline) this.#coordinator.loseAll();
-    });
-    for (const stop of stops) this.#onStop(stop);
-  }
-
-  #rename(): void {
-    this.#coordinator.loseAll();
-    this.#env.identity.node = `${this.#env.identity.node.split("+")[0]}+${this.#env.ids.next()}`;
   }
 
   async #claimAll(): Promise<void> {
-    const { identity, root } = this.#env;
-    if (this.#coordinator.draining || !this.#coordinator.alive()) return;
+    const { identity, ids, root } = this.#env;
     for (;;) {
-      const leases = await root.claimExpired(identity.node, claimsAtOnce);
+      if (this.#coordinator.draining || !this.#coordinator.alive()) return;
+      // Claimed under a name that never lives, and then taken over by name: if the answer to the claim is lost,
+      // the leases are still a dead node's, and not in the hand of one that does not know it.
+      const leases = await root.claimExpired(`${identity.node}?${ids.next()}`, claimsAtOnce);
       await Promise.all(
         leases.map((lease) =>
-          this.#recover(lease).catch((error: unknown) =>
-            this.#report(error, "recovery", lease.conversationId),
+          this.#claimOne(lease).catch((error: unknown) =>
+            this.#env.report(error, "recovery", lease.conversationId),
           ),
         ),
       );
@@ -149,254 +126,104 @@ export class Recovery {
     }
   }
 
-  async #recover(lease: Lease): Promise<void> {
-    const { root } = this.#env;
-    const { owner, conversationId, turnId, fence } = lease;
-    const store = root.forOwner(owner);
-    if (lease.purpose === "compaction") {
-      const next = this.#coordinator.nextTurn(false);
-      const ended = await retryWhileUnavailable(this.#env, () =>
-        store.endLease({ conversationId, turnId, fence, next }),
-      );
-      await this.#follower.look(conversationId);
-      if (ended.next !== undefined) this.#coordinator.run(owner, conversationId, ended.next);
-      this.#env.watchers.changed(owner);
-      return;
-    }
-    const state = await retryWhileUnavailable(this.#env, () => store.readOpenTurn({ conversationId }));
-    if (state === null || state.turnId !== turnId || state.fence !== fence) return;
-    const events = state.journal.flatMap((batch) => decodeBatch(batch));
-    const plan = lease.stopRequested
-      ? undefined
-      : planToContinue(state, events, this.#env.tools, this.#elapsed(state));
-    await this.#follower.look(conversationId);
-    if (plan !== undefined) {
-      const { choices, entries, startedAt } = state;
-      this.#coordinator.run(owner, conversationId, { turnId, fence, choices, entries, startedAt }, plan);
-      return;
-    }
-    await this.#seal(store, lease, state, events);
+  async #claimOne(lease: Lease): Promise<void> {
+    const taken = await this.#takeOver(lease.owner, lease);
+    if (taken !== null) await this.#recover(taken);
   }
 
-  async #seal(
-    store: LogStore,
-    lease: Lease,
-    state: OpenTurnState,
-    events: readonly NumberedEvent[],
-  ): Promise<void> {
+  async #takeOver(owner: string, lease: Lease): Promise<Lease | null> {
+    const { identity, root } = this.#env;
+    const { conversationId, turnId, fence } = lease;
+    try {
+      return await root.forOwner(owner).takeOver({ conversationId, turnId, fence, node: identity.node });
+    } catch (error) {
+      if (isParleyError(error) && error.code === "store_unavailable") {
+        this.settleDoubt(owner, conversationId, turnId);
+      }
+      throw error;
+    }
+  }
+
+  async #recover(lease: Lease): Promise<void> {
+    if (lease.purpose === "compaction") {
+      await this.#endCompaction(lease);
+      return;
+    }
+    const { owner, conversationId, turnId, fence } = lease;
+    const left = await this.#read(lease);
+    if (left === undefined) return;
+    const { state } = left;
+    const plan = lease.stopRequested
+      ? undefined
+      : planToContinue(left, (toolName) => this.#mayRetry(toolName), this.#elapsed(state));
+    if (plan === undefined) {
+      await this.#seal(lease, left);
+      return;
+    }
+    // What is durable is told before the turn goes on from there.
+    await this.#insist(() => this.#follower.catchUp(conversationId));
+    const { choices, entries, startedAt } = state;
+    this.#coordinator.run(owner, conversationId, { turnId, fence, choices, entries, startedAt }, plan);
+  }
+
+  async #read(lease: Lease): Promise<LeftTurn | undefined> {
+    const { owner, conversationId, turnId, fence } = lease;
+    const store = this.#env.root.forOwner(owner);
+    const state = await this.#insist(() => store.readOpenTurn({ conversationId }));
+    if (state === null || state.turnId !== turnId || state.fence !== fence) return undefined;
+    try {
+      return { state, events: state.journal.flatMap((batch) => decodeBatch(batch)) };
+    } catch (error) {
+      // A journal that cannot be read must not keep its conversation open: the rows are enough to end the turn.
+      this.#env.report(error, "recovery", conversationId);
+      return { state, events: [] };
+    }
+  }
+
+  async #seal(lease: Lease, left: LeftTurn): Promise<void> {
+    const env = this.#env;
     const { owner, conversationId, turnId, fence } = lease;
     const reason: TurnReason = lease.stopRequested ? "aborted" : "interrupted";
-    const stepId = uncommittedStep(state, events);
-    const metrics: TurnMetrics = {
+    // Made once: a repeated seal is the same seal.
+    const input = {
+      conversationId,
       turnId,
-      usage: sumSteps(state),
-      steps: state.steps,
+      fence,
+      stepId: currentStep(left),
+      messages: partialMessages(left, { id: () => env.ids.next(), now: new Date(env.clock.now()) }),
       reason,
-      durationMs: this.#elapsed(state),
-      ...(state.choices.model === undefined ? {} : { model: state.choices.model }),
-      ...contextSizeOf(state),
+      metrics: metricsOf(left, { reason, durationMs: this.#elapsed(left.state) }),
+      providerCalls: left.state.providerCalls,
+      next: this.#coordinator.nextTurn(reason === "aborted"),
     };
-    const sealed = await retryWhileUnavailable(this.#env, () =>
-      store.seal({
-        conversationId,
-        turnId,
-        fence,
-        stepId,
-        messages: partialMessages(state, events, this.#env),
-        reason,
-        metrics,
-        providerCalls: state.providerCalls,
-        next: this.#coordinator.nextTurn(reason === "aborted"),
-      }),
-    );
-    await this.#follower.look(conversationId);
-    this.#coordinator.afterRecovery(owner, conversationId, turnId, reason, sealed);
+    const store = env.root.forOwner(owner);
+    const sealed = await this.#insist(() => store.seal(input));
+    if (sealed.next === undefined) await this.#follower.look(conversationId);
+    this.#coordinator.afterSeal({ owner, conversationId, turnId }, reason, sealed);
+  }
+
+  /** A compaction that nobody finishes is as if it had not begun. */
+  async #endCompaction({ owner, conversationId, turnId, fence }: Lease): Promise<void> {
+    const env = this.#env;
+    const store = env.root.forOwner(owner);
+    const next: NextTurn = this.#coordinator.nextTurn(false);
+    const ended = await this.#insist(() => store.endLease({ conversationId, turnId, fence, next }));
+    if (ended.next !== undefined) this.#coordinator.run(owner, conversationId, ended.next);
+    env.watchers.changed(owner);
+    env.wake.notify([conversationId]);
+  }
+
+  /** Makes a call until its outcome is known, or the node shuts down. */
+  #insist<T>(call: () => Promise<T>): Promise<T> {
+    return retryWhileUnavailable(this.#env, call, this.#stopped.signal);
+  }
+
+  #mayRetry(toolName: string): boolean {
+    if (toolName === recallToolName) return true;
+    return this.#env.tools.some((tool) => tool.name === toolName && tool.recovery === "retry");
   }
 
   #elapsed(state: OpenTurnState): number {
     return Math.max(0, this.#env.clock.now() - state.startedAt);
   }
-
-  #report(error: unknown, where: string, conversationId?: string): void {
-    this.#env.hooks.onError?.(toParleyError(error), {
-      where,
-      ...(conversationId === undefined ? {} : { conversationId }),
-    });
-  }
-}
-
-/**
- * How the turn can go on, if it can: no model output is uncommitted, and each call without a result has a tool
- * that may be run again.
- */
-export function planToContinue(
-  state: OpenTurnState,
-  events: readonly NumberedEvent[],
-  tools: readonly Tool<never>[],
-  elapsedMs: number,
-): TakenTurn | undefined {
-  const uncommitted = events.some(
-    ({ event }) =>
-      event.type === "text-delta" || event.type === "reasoning-delta" || event.type === "tool-call",
-  );
-  if (uncommitted) return undefined;
-  const open = openCalls(state);
-  const settled = resultMessages(state, events);
-  const answered = new Set(settled.map(callIdOf));
-  const retryable = new Set(tools.filter((tool) => tool.recovery === "retry").map((tool) => tool.name));
-  for (const call of open) {
-    if (!answered.has(call.toolCallId ?? "") && !retryable.has(call.name)) return undefined;
-  }
-  const made = state.entries.filter((_, index) => !isOpeningEntry(state.entries, index));
-  return {
-    nextN: (events.at(-1)?.n ?? -1) + 1,
-    kept: events,
-    resume: {
-      stepIndex: open.length > 0 ? Math.max(0, state.steps.length - 1) : state.steps.length,
-      messages: made.map(({ message }) => message),
-      pendingCalls: open,
-      settled,
-      steps: state.steps,
-      providerCalls: state.providerCalls,
-      elapsedMs,
-    },
-  };
-}
-
-/** What the turn leaves behind: the partial answer of its journal, and one result for every open call. */
-export function partialMessages(
-  state: OpenTurnState,
-  events: readonly NumberedEvent[],
-  env: Pick<Environment, "ids" | "clock">,
-): ConversationMessage[] {
-  const conversationId = state.journal[0]?.conversationId ?? state.entries[0]?.message.conversationId ?? "";
-  const partial = partialAnswer(conversationId, events, env);
-  const results = resultMessages(state, events);
-  const answered = new Map(results.map((message) => [callIdOf(message), message]));
-  const assistant = partial ?? lastAssistant(state.entries)?.message;
-  if (assistant === undefined) return [];
-  const open = new Set(
-    (partial === undefined ? openCalls(state) : callsOf(partial)).map((call) => call.toolCallId),
-  );
-  const messages: ConversationMessage[] = partial === undefined ? [] : [partial];
-  for (const [index, part] of assistant.content.entries()) {
-    if (part.type !== "tool-call" || !open.has(part.toolCallId)) continue;
-    messages.push(answered.get(part.toolCallId ?? "") ?? interruptedResult(assistant, index));
-  }
-  return messages;
-}
-
-function partialAnswer(
-  conversationId: string,
-  events: readonly NumberedEvent[],
-  env: Pick<Environment, "ids" | "clock">,
-): ConversationMessage | undefined {
-  const parts = new Map<number, MessageContentPart>();
-  let id: string | undefined;
-  for (const { event } of events) {
-    if (event.type === "text-delta" || event.type === "reasoning-delta") {
-      const type = event.type === "text-delta" ? "text" : "reasoning";
-      const place = event.partIndex ?? 0;
-      const part = parts.get(place);
-      const before = part?.type === "text" || part?.type === "reasoning" ? part.text : "";
-      parts.set(place, { type, text: before + event.delta });
-      id ??= event.messageId;
-    } else if (event.type === "tool-call") {
-      const argumentsText = event.argumentsText ?? JSON.stringify(event.input ?? {});
-      parts.set(event.partIndex ?? parts.size, {
-        type: "tool-call",
-        name: event.toolName,
-        toolCallId: event.toolCallId,
-        stepId: event.stepId,
-        arguments: argumentsFromText(argumentsText),
-        argumentsText,
-      });
-      id ??= event.messageId;
-    }
-  }
-  if (parts.size === 0) return undefined;
-  const content = [...parts].sort(([a], [b]) => a - b).map(([, part]) => part);
-  return {
-    id: id ?? env.ids.next(),
-    conversationId,
-    role: "assistant",
-    createdAt: new Date(env.clock.now()),
-    content,
-  };
-}
-
-/** Results that the journal holds: they were told, so they stand. */
-function resultMessages(state: OpenTurnState, events: readonly NumberedEvent[]): ConversationMessage[] {
-  const messages: ConversationMessage[] = [];
-  for (const { event } of events) {
-    if (event.type !== "tool-result") continue;
-    messages.push({
-      id: event.messageId ?? `${event.toolCallId}.result`,
-      conversationId: event.conversationId,
-      role: "tool",
-      createdAt: new Date(state.startedAt),
-      content: [
-        {
-          type: "tool-result",
-          name: event.toolName,
-          toolCallId: event.toolCallId,
-          stepId: event.stepId,
-          result: resultFromText(event.content),
-          resultText: event.content,
-          isError: event.isError,
-          ...(event.durationMs === undefined ? {} : { durationMs: event.durationMs }),
-        },
-      ],
-    });
-  }
-  return messages;
-}
-
-function lastAssistant(entries: readonly HistoryEntry[]): HistoryEntry | undefined {
-  return entries.findLast(({ message }) => message.role === "assistant");
-}
-
-/** Calls of the last committed answer that no row answers. */
-function openCalls(state: OpenTurnState): ToolCallContentPart[] {
-  const assistant = lastAssistant(state.entries);
-  if (assistant === undefined) return [];
-  const after = state.entries.filter((entry) => (entry.firstSeq ?? 0) > (assistant.lastSeq ?? 0));
-  const answered = new Set(
-    after.filter(({ message }) => message.role === "tool").map(({ message }) => callIdOf(message)),
-  );
-  return callsOf(assistant.message).filter((call) => !answered.has(call.toolCallId ?? ""));
-}
-
-function callsOf(message: ConversationMessage): ToolCallContentPart[] {
-  return message.content.filter((part) => part.type === "tool-call");
-}
-
-function callIdOf(message: ConversationMessage): string {
-  for (const part of message.content) if (part.type === "tool-result") return part.toolCallId ?? "";
-  return "";
-}
-
-/** The user messages that opened the turn stand before anything else. */
-function isOpeningEntry(entries: readonly HistoryEntry[], index: number): boolean {
-  return entries.slice(0, index + 1).every(({ message }) => message.role === "user");
-}
-
-function uncommittedStep(state: OpenTurnState, events: readonly NumberedEvent[]): string {
-  for (const { event } of events) if ("stepId" in event && event.stepId !== undefined) return event.stepId;
-  return stepIdOf(state.turnId, state.steps.length);
-}
-
-function sumSteps(state: OpenTurnState): { inputTokens: number; outputTokens: number } {
-  let inputTokens = 0;
-  let outputTokens = 0;
-  for (const { usage } of state.steps) {
-    inputTokens += usage.inputTokens;
-    outputTokens += usage.outputTokens;
-  }
-  return { inputTokens, outputTokens };
-}
-
-function contextSizeOf(state: OpenTurnState): { contextSize?: number } {
-  const usage = state.providerCalls.at(-1)?.usage;
-  return usage === undefined ? {} : { contextSize: usage.inputTokens + usage.outputTokens };
 }

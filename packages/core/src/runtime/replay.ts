@@ -4,11 +4,8 @@ import { resultTextOf } from "../messages/part.js";
 import type { HistoryEntry } from "../ports.js";
 import type { TurnEvent } from "./journal-batch.js";
 
-/**
- * A turn's events made anew from what is committed, one per part: what a client sees that joins late, or asks
- * again for a turn that is over. Folding them gives what folding the live events gave.
- */
-export function replayTurn(turn: {
+/** What is committed of a turn. */
+export interface CommittedTurn {
   readonly conversationId: string;
   readonly turnId: string;
   readonly model?: string | undefined;
@@ -16,12 +13,31 @@ export function replayTurn(turn: {
   /** The committed rows, user messages first. */
   readonly entries: readonly HistoryEntry[];
   readonly steps: readonly StepMetrics[];
-}): TurnEvent[] {
-  const { conversationId, turnId, entries } = turn;
+}
+
+/** Whether only the messages that opened the turn are committed: then the events of its opening still live. */
+export function isUnanswered(entries: readonly HistoryEntry[]): boolean {
+  return entries.every(({ message }) => message.role === "user");
+}
+
+/**
+ * A turn's events made anew from what is committed, one per part: what a client sees that joins late, or asks
+ * again for a turn that is over. Folding them gives what folding the live events gave. Steps that left no row
+ * are told only of a turn that is over (`isSealed`), for in an open one they may still be under way.
+ */
+export function replayTurn(turn: CommittedTurn, options: { readonly isSealed?: boolean } = {}): TurnEvent[] {
+  const { conversationId, turnId, entries, steps } = turn;
   const ids = { conversationId, turnId };
   const events: TurnEvent[] = [];
-  const metrics = new Map(turn.steps.map((step) => [step.stepId as string, step]));
-  const told = new Set<string>();
+  const untold = new Map(steps.map((step) => [step.stepId as string, step]));
+  const tellFigures = (stepId: string) => {
+    const step = untold.get(stepId);
+    if (step !== undefined) events.push(...figuresOf(ids, step));
+    untold.delete(stepId);
+  };
+  const tellRest = () => {
+    for (const stepId of [...untold.keys()]) tellFigures(stepId);
+  };
 
   let index = 0;
   const opening: HistoryEntry[] = [];
@@ -37,11 +53,12 @@ export function replayTurn(turn: {
     ...(first === undefined ? {} : { messageId: first.id, createdAt: first.createdAt.getTime() }),
     ...(opening.length > 1 ? { messages: delivered(opening) } : {}),
   });
+  const model = turn.model ?? steps[0]?.model;
   events.push({
     type: "turn-start",
     ...ids,
     startedAt: turn.startedAt,
-    ...(turn.model === undefined ? {} : { model: turn.model }),
+    ...(model === undefined ? {} : { model }),
   });
 
   while (index < entries.length) {
@@ -57,9 +74,35 @@ export function replayTurn(turn: {
       continue;
     }
     index += 1;
-    if (message.role === "assistant") events.push(...assistantEvents(ids, entry, metrics, told));
-    else if (message.role === "tool") events.push(...resultEvents(ids, entry));
+    if (message.role === "tool") events.push(...resultEvents(ids, entry));
+    if (message.role !== "assistant") continue;
+    const { said, failures } = assistantEvents(ids, entry);
+    events.push(...said);
+    if (said.length > 0) tellFigures(entry.stepId ?? "");
+    // A failure ends the turn, so that every step is told before it.
+    if (failures.length > 0) tellRest();
+    events.push(...failures);
   }
+  if (options.isSealed) tellRest();
+  return events;
+}
+
+/** The tokens and the timing of a step, as its last two events told them. */
+function figuresOf(
+  ids: { readonly conversationId: string; readonly turnId: string },
+  step: StepMetrics,
+): TurnEvent[] {
+  const { stepId, usage, ttftMs, decodeMs, genTotalMs } = step;
+  const events: TurnEvent[] = [];
+  if (usage.inputTokens > 0 || usage.outputTokens > 0) events.push({ type: "usage", ...ids, stepId, usage });
+  events.push({
+    type: "step-complete",
+    ...ids,
+    stepId,
+    ...(ttftMs === undefined ? {} : { ttftMs }),
+    ...(decodeMs === undefined ? {} : { decodeMs }),
+    ...(genTotalMs === undefined ? {} : { genTotalMs }),
+  });
   return events;
 }
 
@@ -88,9 +131,7 @@ export function closingEvents(turn: {
 function assistantEvents(
   ids: { readonly conversationId: string; readonly turnId: string },
   entry: HistoryEntry,
-  metrics: ReadonlyMap<string, StepMetrics>,
-  told: Set<string>,
-): TurnEvent[] {
+): { said: TurnEvent[]; failures: TurnEvent[] } {
   const { message } = entry;
   const stepId = (entry.stepId ?? "") as StepId;
   const place = { ...ids, stepId, messageId: message.id };
@@ -98,10 +139,11 @@ function assistantEvents(
   const calls: TurnEvent[] = [];
   const failures: TurnEvent[] = [];
   for (const [partIndex, part] of message.content.entries()) {
-    if (part.type === "text") seen.push({ type: "text-delta", ...place, partIndex, delta: part.text });
-    else if (part.type === "reasoning")
-      seen.push({ type: "reasoning-delta", ...place, partIndex, delta: part.text });
-    else if (part.type === "tool-call") {
+    if (part.type === "text" || part.type === "reasoning") {
+      // An empty part, as a provider leaves one that hides its reasoning, was never told either.
+      const type = part.type === "text" ? "text-delta" : "reasoning-delta";
+      if (part.text !== "") seen.push({ type, ...place, partIndex, delta: part.text });
+    } else if (part.type === "tool-call") {
       calls.push({
         type: "tool-call",
         ...place,
@@ -112,32 +154,11 @@ function assistantEvents(
         ...(part.argumentsText === undefined ? {} : { argumentsText: part.argumentsText }),
       });
     } else if (part.type === "error") {
-      failures.push({
-        type: "error",
-        ...ids,
-        message: part.message,
-        ...(part.code ? { code: part.code } : {}),
-      });
+      const { message: text, code } = part;
+      failures.push({ type: "error", ...ids, message: text, ...(code ? { code } : {}) });
     }
   }
-  const step = metrics.get(stepId);
-  const closing: TurnEvent[] = [];
-  if (step !== undefined && !told.has(stepId) && failures.length === 0) {
-    told.add(stepId);
-    const { ttftMs, decodeMs, genTotalMs } = step;
-    if (step.usage.inputTokens > 0 || step.usage.outputTokens > 0) {
-      closing.push({ type: "usage", ...ids, stepId, usage: step.usage });
-    }
-    closing.push({
-      type: "step-complete",
-      ...ids,
-      stepId,
-      ...(ttftMs === undefined ? {} : { ttftMs }),
-      ...(decodeMs === undefined ? {} : { decodeMs }),
-      ...(genTotalMs === undefined ? {} : { genTotalMs }),
-    });
-  }
-  return [...seen, ...calls, ...closing, ...failures];
+  return { said: [...seen, ...calls], failures };
 }
 
 function resultEvents(

@@ -21,6 +21,7 @@ import { Hub } from "./hub.js";
 import { Inbox } from "./inbox.js";
 import { defaultJournalPace, Journal, type JournalPace } from "./journal.js";
 import type { ModelCatalog } from "./models.js";
+import { NodeLife } from "./node-life.js";
 import type { OwnerRuntime } from "./owner-runtime.js";
 import { createOwnerRuntime } from "./owner-verbs.js";
 import { Recovery } from "./recovery.js";
@@ -83,11 +84,14 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const clock = options.clock ?? systemClock;
   const ids = options.ids ?? createUuidV7Factory(clock);
   const hooks = options.hooks ?? {};
-  const report = (error: unknown, where: string, conversationId?: string) =>
-    hooks.onError?.(toParleyError(error), {
-      where,
-      ...(conversationId === undefined ? {} : { conversationId }),
-    });
+  const report: Environment["report"] = (error, where, conversationId) => {
+    try {
+      const context = { where, ...(conversationId === undefined ? {} : { conversationId }) };
+      hooks.onError?.(toParleyError(error), context);
+    } catch {
+      // The one who is told of failures has failed: there is nobody left to tell.
+    }
+  };
   const tokens = options.tokens ?? createTokenCounter();
   const limits = { ...defaultRuntimeLimits, ...options.limits };
   const hub = new Hub(limits.subscriberFrames);
@@ -112,33 +116,53 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     compactAt: options.compactAt ?? 0.8,
     titleModel: options.titleModel,
     keepRaw: options.keepRaw ?? false,
+    report,
+    windowOf: (model) => {
+      try {
+        return options.models.resolve(model).contextWindow;
+      } catch {
+        return undefined;
+      }
+    },
   };
-  let follower: Follower | undefined;
-  const coordinator = new Coordinator(env, (conversationId, seq) => follower?.settled(conversationId, seq));
-  const following = new Follower({
+  const follower: Follower = new Follower({
     hub,
     root: env.root,
     runsHere: (conversationId) => coordinator.active(conversationId) !== undefined,
     onError: (error, conversationId) => report(error, "follow", conversationId),
+    onOrphan: () => recovery.claimSoon(),
   });
-  follower = following;
   hub.onOccupied = (conversationId, occupied) => {
-    if (!occupied) following.forget(conversationId);
+    if (!occupied) follower.forget(conversationId);
   };
-  const compactions = new HandCompactions(env, coordinator, (conversationId) =>
-    following.look(conversationId),
-  );
-  const inbox = new Inbox(env, coordinator);
-  const recovery = new Recovery(env, coordinator, following, ({ conversationId, turnId }) => {
-    if (!compactions.stop(conversationId))
-      void coordinator.interrupt(conversationId, turnId, { reason: "aborted" });
+  const coordinator: Coordinator = new Coordinator(env, follower);
+  const recovery: Recovery = new Recovery(env, coordinator, follower);
+  const onDoubt = recovery.settleDoubt.bind(recovery);
+  const compactions = new HandCompactions(env, coordinator, {
+    onRows: (conversationId) => follower.look(conversationId),
+    onDoubt,
   });
-  const subscriptions = new Subscriptions(env, coordinator, following);
+  const life = new NodeLife(env, {
+    onLost() {
+      coordinator.loseAll();
+      compactions.loseAll();
+    },
+    onStop({ conversationId, turnId }) {
+      if (!compactions.stop(conversationId))
+        void coordinator.interrupt(conversationId, turnId, { reason: "aborted" });
+    },
+  });
+  coordinator.alive = () => life.alive();
+  coordinator.onBroken = (lease) => recovery.finish(lease);
+  env.journal.onFlushed = (conversationIds) => env.wake.notify(conversationIds);
+  const inbox = new Inbox(env, coordinator, onDoubt);
+  const subscriptions = new Subscriptions(env, coordinator, follower);
 
   const stopListening = env.wake.listen((conversationIds, kind) => {
     for (const conversationId of conversationIds) {
-      void following.look(conversationId);
-      if (kind === "stop" && coordinator.active(conversationId) !== undefined) recovery.renewSoon();
+      void follower.look(conversationId);
+      const runsHere = coordinator.active(conversationId) !== undefined || compactions.active(conversationId);
+      if (kind === "stop" && runsHere) void life.renewSoon();
     }
     if (kind !== "open") return;
     for (const conversationId of conversationIds) {
@@ -149,21 +173,36 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   });
   let stopPolling = () => {};
   const poll = () => {
-    following.lookAtAll();
+    follower.lookAtAll();
     stopPolling = clock.after(env.lease.pollMs, poll);
   };
   if (env.lease.pollMs > 0) stopPolling = clock.after(env.lease.pollMs, poll);
   env.watchers.poll(clock, env.lease.pollMs);
-  await recovery.start();
+  const stopAll = () => {
+    stopPolling();
+    stopListening();
+    life.stop();
+    recovery.stop();
+    env.watchers.close();
+    env.journal.close();
+  };
+  try {
+    await life.start();
+    await recovery.start();
+  } catch (error) {
+    stopAll();
+    throw error;
+  }
 
   let closed: Promise<void> | undefined;
   const shutDown = async (deadlineMs: number) => {
-    compactions.stopAll();
+    const compacted = compactions.stopAll();
     await coordinator.drain(deadlineMs);
+    await compacted;
   };
   return {
     forOwner: (owner) =>
-      createOwnerRuntime({ env, owner, inbox, coordinator, recovery, subscriptions, compactions, following }),
+      createOwnerRuntime({ env, owner, inbox, coordinator, recovery, subscriptions, compactions }),
     models: () => env.models.list(),
     status: () => ({
       node: env.identity.node,
@@ -175,11 +214,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     close() {
       closed ??= (async () => {
         await shutDown(0);
-        stopPolling();
-        stopListening();
-        recovery.stop();
-        env.watchers.close();
-        env.journal.close();
+        stopAll();
         hub.end(undefined, new ParleyError("draining", "The node has shut down: connect again by cursor"));
         await env.root.retire(env.identity.node).catch((error: unknown) => report(error, "retire"));
         env.wake.notify([]);

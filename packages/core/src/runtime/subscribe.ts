@@ -1,15 +1,19 @@
 import type { CursoredEvent } from "@parley/wire";
-import { ParleyError, toParleyError } from "../errors.js";
+import { ParleyError } from "../errors.js";
 import type { ConversationRecord } from "../log-store.js";
 import { Channel } from "../messages/channel.js";
 import type { Coordinator } from "./coordinator.js";
-import { type CursorPlace, formatCursor, parseCursor } from "./cursor.js";
+import { type CursorPlace, formatCursor, openCursor, parseCursor } from "./cursor.js";
 import type { Environment } from "./environment.js";
 import type { Follower } from "./follower.js";
 import type { JoinPoint, Subscriber, SubscriptionFrame } from "./hub.js";
-import { joinFrames } from "./live-turn.js";
+import { isKnownPlace, restOfTurnFrames, wholeTurnFrames } from "./join-frames.js";
+import type { OpenTurnView } from "./live-turn.js";
 import { closingEvents, replayTurn } from "./replay.js";
 import { toMeta, toQueuePayload } from "./watchers.js";
+
+/** How many chunks one frame brings. */
+const chunksPerFrame = 500;
 
 /** Following a conversation: frames in order, until it is closed or falls too far behind. */
 export interface Subscription extends AsyncIterable<SubscriptionFrame> {
@@ -41,122 +45,139 @@ export class Subscriptions {
   ): () => void {
     const place = cursor === undefined ? undefined : parseCursor(cursor);
     return this.#env.hub.join(conversationId, subscriber, () =>
-      this.#joinPoint(owner, conversationId, place),
+      place === undefined
+        ? this.#joinWithout(owner, conversationId)
+        : this.#joinAt(owner, conversationId, place),
     );
   }
 
   subscribe(owner: string, conversationId: string, cursor?: string): Subscription {
-    const { subscriberFrames } = this.#env.limits;
-    let pending = 0;
-    let leave = () => {};
-    const channel = new Channel<SubscriptionFrame>({ onLeave: () => leave() });
-    leave = this.attach(owner, conversationId, cursor, {
-      onFrame(frame) {
-        pending += 1;
-        channel.push(frame);
-        if (pending <= subscriberFrames) return;
-        leave();
-        channel.fail(new ParleyError("limit_exceeded", "Too far behind: subscribe again by cursor"));
-      },
-      onEnd(error) {
-        if (error === undefined) channel.end();
-        else channel.fail(error);
-      },
-    });
+    const { channel, leave } = this.#reader<SubscriptionFrame>((subscriber) =>
+      this.attach(owner, conversationId, cursor, subscriber),
+    );
     return {
       close() {
         leave();
         channel.end();
       },
-      [Symbol.asyncIterator]: () => ({
-        async next() {
-          const result = await channel.next();
-          pending -= 1;
-          return result;
-        },
-        return: () => channel.return(),
-      }),
+      [Symbol.asyncIterator]: () => channel,
     };
   }
 
   /** The events of one turn, from its first to `turn-sealed`: live if it is open, else told again from the log. */
-  async *events(
-    owner: string,
-    conversationId: string,
-    turnId: string,
-  ): AsyncGenerator<CursoredEvent, void, undefined> {
-    const store = this.#env.root.forOwner(owner);
-    const subscription = this.subscribe(owner, conversationId);
-    try {
-      const known = await store.readTurn(conversationId, turnId);
-      if (known === null)
-        throw new ParleyError("conversation_not_found", "No such turn in this conversation");
-      if (known.turn.status === "sealed") {
-        const { reason = "interrupted", metrics, firstSeq, lastSeq, startedAt, choices } = known.turn;
-        const { entries } = known;
-        const steps = metrics?.steps ?? [];
-        const told = replayTurn({ conversationId, turnId, model: choices.model, startedAt, entries, steps });
-        const cursor = formatCursor(lastSeq);
-        for (const event of told) yield { event, cursor };
-        for (const event of closingEvents({ conversationId, turnId, reason, metrics }))
-          yield { event, cursor };
-        yield { event: { type: "turn-sealed", conversationId, turnId, firstSeq, lastSeq, reason }, cursor };
-        return;
-      }
-      for await (const frame of subscription) {
-        if (frame.type !== "chat.delta") continue;
-        const { event, cursor } = frame;
-        if (!("turnId" in event) || event.turnId !== turnId) continue;
-        yield { event, cursor };
-        if (event.type === "turn-sealed") return;
-      }
-    } finally {
-      subscription.close();
-    }
-  }
-
-  async #joinPoint(
-    owner: string,
-    conversationId: string,
-    place: CursorPlace | undefined,
-  ): Promise<JoinPoint> {
-    const store = this.#env.root.forOwner(owner);
-    const record = await store.get(conversationId);
-    if (record === null) throw new ParleyError("conversation_not_found");
-    const remote = await this.#follower.view(owner, conversationId);
-    // From here to the next await nothing can be published: this is the cut that the subscriber joins at.
-    const turn = this.#coordinator.active(conversationId) ?? remote.turn;
-    const seq = turn?.committedSeq ?? remote.seq;
-    const open = turn === undefined ? undefined : { turnId: turn.turnId, epoch: turn.epoch, n: turn.lastN };
-    const joining = turn === undefined ? [] : joinFrames(turn, place);
-    if (place === undefined) return { frames: joining, seq, open };
-    const frames: SubscriptionFrame[] = [this.#snapshot(record, place, turn)];
-    const chunks = await store.readChunks({
-      conversationId,
-      sinceSeq: place.seq,
-      beforeSeq: seq + 1,
-      open: true,
-    });
-    const ended =
-      place.open !== undefined && place.open.turnId !== turn?.turnId ? place.open.turnId : undefined;
-    if (ended !== undefined) frames.push({ type: "chat.reset", conversationId, turnId: ended });
-    if (chunks.chunks.length > 0) {
-      frames.push({
-        type: "chat.chunks",
+  events(owner: string, conversationId: string, turnId: string): AsyncIterableIterator<CursoredEvent> {
+    const { channel, leave } = this.#reader<CursoredEvent>((subscriber, push) =>
+      this.#env.hub.join(
         conversationId,
-        chunks: chunks.chunks,
-        cursor: formatCursor(
-          seq,
-          open === undefined || turn === undefined ? undefined : { ...open, n: turn.committedN },
-        ),
-      });
-    }
-    if (ended !== undefined) frames.push(...(await this.#endOf(owner, conversationId, ended)));
-    frames.push(...joining);
-    return { frames, seq, open };
+        {
+          onFrame(frame) {
+            if (frame.type !== "chat.delta") return;
+            const { event, cursor } = frame;
+            if (!("turnId" in event) || event.turnId !== turnId) return;
+            push({ event, cursor });
+            if (event.type !== "turn-sealed") return;
+            leave();
+            channel.end();
+          },
+          onEnd: subscriber.onEnd,
+        },
+        () => this.#joinTurn(owner, conversationId, turnId),
+      ),
+    );
+    return channel;
   }
 
-  /** What a client has missed of a turn that was open when it left. */
+  /** What is pushed, for a reader that may be slow but not endlessly. */
+  #reader<T>(join: (subscriber: Subscriber, push: (value: T) => void) => () => void): {
+    channel: BoundedChannel<T>;
+    leave: () => void;
+  } {
+    let leave = () => {};
+    const channel = new BoundedChannel<T>(this.#env.limits.subscriberFrames, () => leave());
+    const push = (value: T) => channel.add(value);
+    const subscriber: Subscriber = {
+      onFrame: (frame) => push(frame as T),
+      onEnd(error) {
+        if (error === undefined) channel.end();
+        else channel.fail(error);
+      },
+    };
+    leave = join(subscriber, push);
+    return { channel, leave: () => leave() };
+  }
+
+  /** The cut at which a subscriber joins: what runs, and everything before it. */
+  async #cut(
+    owner: string,
+    conversationId: string,
+  ): Promise<{ seq: number; turn: OpenTurnView | undefined }> {
+    const remote = await this.#follower.view(owner, conversationId);
+    // From here to the next await nothing can be published.
+    const turn = this.#coordinator.active(conversationId) ?? remote.turn;
+    return { seq: turn?.committedSeq ?? remote.seq, turn };
+  }
+
+  async #record(owner: string, conversationId: string): Promise<ConversationRecord> {
+    const record = await this.#env.root.forOwner(owner).get(conversationId);
+    if (record === null) throw new ParleyError("conversation_not_found");
+    return record;
+  }
+
+  async #joinWithout(owner: string, conversationId: string): Promise<JoinPoint> {
+    await this.#record(owner, conversationId);
+    const { seq, turn } = await this.#cut(owner, conversationId);
+    return { frames: turn === undefined ? [] : wholeTurnFrames(turn), seq, open: openOf(turn) };
+  }
+
+  async #joinTurn(owner: string, conversationId: string, turnId: string): Promise<JoinPoint> {
+    const point = await this.#joinWithout(owner, conversationId);
+    if (point.open?.turnId === turnId) return point;
+    const found = await this.#env.root.forOwner(owner).readTurn(conversationId, turnId);
+    if (found === null) throw new ParleyError("conversation_not_found", "No such turn in this conversation");
+    // It has begun behind the cut, so that every one of its events is still to come.
+    if (found.turn.status !== "sealed") return { ...point, frames: [] };
+    const { metrics, lastSeq, startedAt, choices } = found.turn;
+    const model = metrics?.model ?? choices.model;
+    const told = { conversationId, turnId, model, startedAt, entries: found.entries };
+    const events = replayTurn({ ...told, steps: metrics?.steps ?? [] }, { isSealed: true });
+    const cursor = formatCursor(lastSeq);
+    const frames: SubscriptionFrame[] = events.map((event) => ({ type: "chat.delta", event, cursor }));
+    return { ...point, frames: [...frames, ...(await this.#endOf(owner, conversationId, turnId))] };
+  }
+
+  async #joinAt(owner: string, conversationId: string, place: CursorPlace): Promise<JoinPoint> {
+    const record = await this.#record(owner, conversationId);
+    const { seq, turn } = await this.#cut(owner, conversationId);
+    const rest = turn === undefined ? [] : restOfTurnFrames(turn, place);
+    const open = openOf(turn);
+    const isKnown = turn !== undefined && isKnownPlace(turn, place);
+    const committed = turn === undefined ? undefined : openCursor(seq, turn)(turn.committedN);
+
+    const frames: SubscriptionFrame[] = [this.#snapshot(record, place, turn)];
+    if (place.open !== undefined && !isKnown) {
+      frames.push({ type: "chat.reset", conversationId, turnId: place.open.turnId });
+    }
+    for (let since = place.seq; since < seq; since += chunksPerFrame) {
+      const end = Math.min(seq, since + chunksPerFrame);
+      const { chunks } = await this.#env.root.forOwner(owner).readChunks({
+        conversationId,
+        sinceSeq: since,
+        beforeSeq: end + 1,
+        open: true,
+      });
+      // What the client knows of the open turn stays as it is until all rows are there.
+      const cursor =
+        end === seq ? (committed ?? formatCursor(seq)) : formatCursor(end, isKnown ? place.open : undefined);
+      frames.push({ type: "chat.chunks", conversationId, chunks, cursor });
+    }
+    const before = place.open?.turnId;
+    if (before !== undefined && before !== turn?.turnId) {
+      frames.push(...(await this.#endOf(owner, conversationId, before)));
+    }
+    return { frames: [...frames, ...rest], seq, open };
+  }
+
+  /** How a turn ended, for a client that has seen only its beginning. */
   async #endOf(owner: string, conversationId: string, turnId: string): Promise<SubscriptionFrame[]> {
     const known = await this.#env.root.forOwner(owner).readTurn(conversationId, turnId);
     if (known?.turn.status !== "sealed") return [];
@@ -171,9 +192,7 @@ export class Subscriptions {
   #snapshot(
     record: ConversationRecord,
     place: CursorPlace,
-    turn:
-      | { readonly turnId: string; readonly model?: string | undefined; readonly startedAt: number }
-      | undefined,
+    turn: OpenTurnView | undefined,
   ): SubscriptionFrame {
     return {
       type: "chat.snapshot",
@@ -197,11 +216,38 @@ export class Subscriptions {
   }
 
   #window(record: ConversationRecord): { contextWindow?: number } {
-    try {
-      return { contextWindow: this.#env.models.resolve(record.model).contextWindow };
-    } catch (error) {
-      this.#env.hooks.onError?.(toParleyError(error), { where: "subscribe", conversationId: record.id });
-      return {};
-    }
+    const contextWindow = this.#env.windowOf(record.model);
+    return contextWindow === undefined ? {} : { contextWindow };
+  }
+}
+
+function openOf(turn: OpenTurnView | undefined): JoinPoint["open"] {
+  return turn === undefined ? undefined : { turnId: turn.turnId, epoch: turn.epoch, n: turn.lastN };
+}
+
+/** A channel that gives up on a reader who has fallen too far behind. What it had taken in can still be read. */
+class BoundedChannel<T> extends Channel<T> {
+  readonly #most: number;
+  readonly #leave: () => void;
+  #pending = 0;
+
+  constructor(most: number, leave: () => void) {
+    super({ onLeave: leave });
+    this.#most = most;
+    this.#leave = leave;
+  }
+
+  add(value: T): void {
+    this.#pending += 1;
+    this.push(value);
+    if (this.#pending <= this.#most) return;
+    this.#leave();
+    this.fail(new ParleyError("limit_exceeded", "Too far behind: subscribe again by cursor"));
+  }
+
+  override async next(): Promise<IteratorResult<T>> {
+    const result = await super.next();
+    this.#pending -= 1;
+    return result;
   }
 }

@@ -11,13 +11,13 @@ const readCharacters = 2_000;
 export async function titleConversation(env: Environment, turn: SealedTurn): Promise<void> {
   if (env.titleModel === undefined || turn.firstSeq !== 1) return;
   const store = env.root.forOwner(turn.owner);
-  const { entries } = await store.readNewest({ conversationId: turn.conversationId, limit: 20 });
-  const first = entries.at(-1)?.message;
-  const record = await store.get(turn.conversationId);
-  if (first === undefined || record === null || record.title !== titleFrom(textOf(first))) return;
+  const found = await store.readTurn(turn.conversationId, turn.turnId);
+  const first = found?.entries[0]?.message;
+  if (first === undefined) return;
+  const isUnnamed = async () => (await store.get(turn.conversationId))?.title === titleFrom(textOf(first));
+  if (!(await isUnnamed())) return;
   const binding = env.models.resolve(env.titleModel);
-  const transcript = entries
-    .reverse()
+  const transcript = (found?.entries ?? [])
     .map(({ message }) => `${message.role}: ${textOf(message)}`)
     .join("\n")
     .slice(0, readCharacters);
@@ -33,7 +33,8 @@ export async function titleConversation(env: Environment, turn: SealedTurn): Pro
   let title = "";
   for (const part of message.content) if (part.type === "text") title += (part as { text: string }).text;
   title = titleFrom(title);
-  if (title === "") return;
+  // Someone may have named it meanwhile.
+  if (title === "" || !(await isUnnamed())) return;
   await store.set(turn.conversationId, { title });
   env.watchers.changed(turn.owner);
 }

@@ -7,6 +7,7 @@ import type {
   WsConversationUpdated,
 } from "@parley/wire";
 import type { Clock } from "../clock.js";
+import { ParleyError } from "../errors.js";
 import type { ConversationRecord, LogStoreRoot, QueueState } from "../log-store.js";
 import { textOf } from "../messages/message.js";
 
@@ -67,20 +68,28 @@ export class Watchers {
       this.#feeds.set(owner, feed);
     }
     const { listeners } = feed;
-    listeners.add(listener);
+    // A function of its own, so that the same one may listen twice.
+    const own = (event: WatchEvent) => listener(event);
+    const stop = () => {
+      listeners.delete(own);
+      if (listeners.size === 0 && this.#feeds.get(owner)?.listeners === listeners) this.#feeds.delete(owner);
+    };
+    listeners.add(own);
     if (feed.since === undefined) {
       this.changed(owner);
       await feed.reading;
     }
-    return () => {
-      listeners.delete(listener);
-      if (listeners.size === 0 && this.#feeds.get(owner)?.listeners === listeners) this.#feeds.delete(owner);
-    };
+    if (feed.since === undefined) {
+      stop();
+      throw new ParleyError("store_unavailable", "The changes of conversations cannot be read");
+    }
+    return stop;
   }
 
   /** Says something that is not a state, such as "show this conversation". */
   tell(owner: string, event: WatchEvent): void {
-    for (const listener of this.#feeds.get(owner)?.listeners ?? []) listener(event);
+    const feed = this.#feeds.get(owner);
+    if (feed !== undefined) this.#tellAll(feed, event);
   }
 
   /** The same to the watchers of every owner whose conversation it is: for news from other nodes. */
@@ -131,14 +140,23 @@ export class Watchers {
     const queue = toQueuePayload({ entries: record.queue, paused: record.queuePaused });
     const queueText = JSON.stringify(queue);
     feed.told.set(conversationId, { status: record.status, queue: queueText });
-    const tell = (event: WatchEvent) => {
-      for (const listener of feed.listeners) listener(event);
-    };
+    const tell = (event: WatchEvent) => this.#tellAll(feed, event);
     if (before?.status !== record.status) {
       tell({ type: "conversation.statusChanged", conversationId, status: record.status });
     }
     if (before?.queue !== queueText) tell({ type: "queue.changed", conversationId, queue });
     tell({ type: "conversation.updated", conversationId, meta: toMeta(record) });
+  }
+
+  /** One listener's mistake does not keep the others from hearing. */
+  #tellAll(feed: Feed, event: WatchEvent): void {
+    for (const listener of feed.listeners) {
+      try {
+        listener(event);
+      } catch (thrown) {
+        this.#onError(thrown);
+      }
+    }
   }
 }
 

@@ -70,7 +70,7 @@ export class Assembly {
 
   /**
    * The finished parts. The result's own parts are the provider's last word; calls that it lists only beside
-   * them are appended; a result without parts leaves what was streamed.
+   * them, or that were only streamed, are appended; a result without parts leaves what was streamed.
    */
   finish(): MessageContentPart[] {
     const result = this.#result;
@@ -79,7 +79,17 @@ export class Assembly {
     const parts = said.length > 0 ? said : this.partial();
     const ids = new Set<string>();
     for (const part of parts) if (part.type === "tool-call" && part.toolCallId) ids.add(part.toolCallId);
-    for (const call of result.toolCalls ?? []) if (!ids.has(call.id)) parts.push(toolCallPart(call));
+    for (const call of result.toolCalls ?? []) {
+      if (ids.has(call.id)) continue;
+      parts.push(toolCallPart(call));
+      if (call.id !== "") ids.add(call.id);
+    }
+    const listsCalls = parts.some((part) => part.type === "tool-call");
+    for (const part of said.length > 0 ? this.#parts : []) {
+      if (part.type !== "tool-call" || ids.has(part.toolCallId ?? "")) continue;
+      // Without an id it can only be told from the listed ones if there are none.
+      if (part.toolCallId || !listsCalls) parts.push(part);
+    }
     return parts.filter(hasContent);
   }
 
@@ -89,11 +99,12 @@ export class Assembly {
   }
 
   #grow(kind: "text" | "reasoning", delta: string, index: number | undefined): VisibleDelta | undefined {
-    if (delta === "" && index === undefined) return undefined;
+    // A part begins with its first text, so that the places of what is told are the places in the message.
+    if (delta === "") return undefined;
     const place = this.#openPlace(kind, index);
     const part = this.#parts[place] as TextContentPart | ReasoningContentPart;
     part.text += delta;
-    return delta === "" ? undefined : { kind, delta, partIndex: place };
+    return { kind, delta, partIndex: place };
   }
 
   #openPlace(kind: "text" | "reasoning", index: number | undefined): number {
@@ -116,6 +127,7 @@ export class Assembly {
     let place = index === undefined ? undefined : this.#places.get(index);
     if (index === undefined && grows(own) && this.#parts[last]?.type === own.type) place = last;
     const before = place === undefined ? undefined : this.#parts[place];
+    if (before === undefined && !hasContent(own)) return undefined;
     if (place === undefined) {
       place = this.#parts.push(own) - 1;
       if (index !== undefined) this.#places.set(index, place);

@@ -1,6 +1,6 @@
 export { Assembly, type VisibleDelta } from "./assemble.js";
 export { stepIdOf } from "./run-step.js";
-export { runTurn } from "./run-turn.js";
+export { driveTurn, runTurn } from "./run-turn.js";
 export {
   isToolOutput,
   type JsonSchema,
@@ -18,6 +18,7 @@ export {
   type StepCommitted,
   type StepContext,
   type TurnLimits,
+  type TurnListener,
   type TurnOutcome,
   type TurnResume,
   type TurnSetup,

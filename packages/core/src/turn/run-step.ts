@@ -1,4 +1,4 @@
-import type { AgentEvent, StepId, StepMetrics, Usage } from "@parley/wire";
+import type { StepId, StepMetrics, Usage } from "@parley/wire";
 import type { Clock } from "../clock.js";
 import { ParleyError, toParleyError } from "../errors.js";
 import type { ConversationMessage, TokenUsage } from "../messages/message.js";
@@ -8,10 +8,11 @@ import type {
   ProviderCallParams,
   ProviderCallRecord,
   ProviderFinishReason,
+  ProviderStream,
   ProviderStreamEvent,
 } from "../ports.js";
 import { Assembly } from "./assemble.js";
-import type { StepContext, TurnSetup } from "./turn.js";
+import type { StepContext, TurnListener, TurnSetup } from "./turn.js";
 
 /** What one model call left behind. */
 export interface StepResult {
@@ -32,11 +33,11 @@ export function stepIdOf(turnId: string, stepIndex: number): StepId {
 }
 
 /**
- * One round trip to the model: yields what can be seen while it streams, then the calls, the usage and the
+ * One round trip to the model: tells what can be seen while it streams, then the calls, the usage and the
  * timing. Never throws: a failure, an abort and a provider that ignores the abort all end in a result that
  * keeps what had arrived.
  */
-export async function* runStep(
+export async function runStep(
   setup: TurnSetup,
   step: {
     readonly index: number;
@@ -45,7 +46,8 @@ export async function* runStep(
     readonly messageId: string;
     readonly clock: Clock;
   },
-): AsyncGenerator<AgentEvent, StepResult, undefined> {
+  tell: TurnListener,
+): Promise<StepResult> {
   const { conversationId, turnId } = setup;
   const { clock, messageId } = step;
   const stepId = stepIdOf(turnId, step.index);
@@ -60,27 +62,27 @@ export async function* runStep(
     messages: step.context.messages,
     ...(setup.signal === undefined ? {} : { signal: setup.signal }),
   };
+  const take = (event: ProviderStreamEvent): Promise<void> | undefined => {
+    if (event.type === "error") {
+      error = event.error;
+      return undefined;
+    }
+    const visible = assembly.apply(event);
+    if (visible === undefined) return undefined;
+    firstToken ??= clock.monotonic();
+    return tell({
+      type: visible.kind === "text" ? "text-delta" : "reasoning-delta",
+      conversationId,
+      turnId,
+      stepId,
+      messageId,
+      partIndex: visible.partIndex,
+      delta: visible.delta,
+    });
+  };
   try {
     setup.signal?.throwIfAborted();
-    const stream = await untilAborted(openProviderStream(setup.provider, params), setup.signal);
-    for await (const event of abortable(stream, setup.signal)) {
-      if (event.type === "error") {
-        error = event.error;
-        break;
-      }
-      const visible = assembly.apply(event);
-      if (visible === undefined) continue;
-      firstToken ??= clock.monotonic();
-      yield {
-        type: visible.kind === "text" ? "text-delta" : "reasoning-delta",
-        conversationId,
-        turnId,
-        stepId,
-        messageId,
-        partIndex: visible.partIndex,
-        delta: visible.delta,
-      };
-    }
+    await readStream(openProviderStream(setup.provider, params), setup.signal, take);
   } catch (thrown) {
     error = setup.signal?.aborted
       ? new ParleyError("canceled", undefined, { cause: thrown })
@@ -89,14 +91,17 @@ export async function* runStep(
   if (error === undefined && assembly.result === undefined) {
     error = new ParleyError("network", "The provider's stream ended before its last event");
   }
+  if (error === undefined && assembly.result?.finishReason === "error") {
+    error = new ParleyError("provider_rejected", "The provider broke its answer off with an error");
+  }
 
   const end = clock.monotonic();
   const { provider, model } = step.params.metadata;
-  const parts = stampCalls(error === undefined ? assembly.finish() : assembly.partial(), stepId);
+  const parts = stampCalls(assembly.finish(), stepId);
   const calls = parts.filter((part) => part.type === "tool-call");
   for (const [partIndex, part] of parts.entries()) {
     if (part.type !== "tool-call") continue;
-    yield {
+    await tell({
       type: "tool-call",
       conversationId,
       turnId,
@@ -107,17 +112,17 @@ export async function* runStep(
       toolName: part.name,
       input: part.arguments,
       ...(part.argumentsText === undefined ? {} : { argumentsText: part.argumentsText }),
-    };
+    });
   }
   const usage = assembly.usage;
   if (usage !== undefined) {
-    yield { type: "usage", conversationId, turnId, stepId, usage: wireUsage(usage) };
+    await tell({ type: "usage", conversationId, turnId, stepId, usage: wireUsage(usage) });
   }
   const timing = {
     ...(firstToken === undefined ? {} : { ttftMs: firstToken - start, decodeMs: end - firstToken }),
     genTotalMs: firstToken === undefined ? end - start : firstToken - start + (end - firstToken),
   };
-  yield { type: "step-complete", conversationId, turnId, stepId, ...timing };
+  await tell({ type: "step-complete", conversationId, turnId, stepId, ...timing });
 
   const message: ConversationMessage | undefined =
     parts.length === 0
@@ -175,62 +180,38 @@ export function wireUsage(usage: TokenUsage): Usage {
   return counters;
 }
 
-async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise;
+/**
+ * Hands over the events of a stream until it ends or the signal aborts. An abort rejects at once, whether or not
+ * the provider obeys it; what the provider still sends is dropped, and its iteration is told to end.
+ */
+async function readStream(
+  opening: Promise<ProviderStream>,
+  signal: AbortSignal | undefined,
+  take: (event: ProviderStreamEvent) => Promise<void> | undefined,
+): Promise<void> {
+  let events: AsyncIterator<ProviderStreamEvent> | undefined;
+  let over = false;
+  const read = async () => {
+    const stream = await opening;
+    if (over) return;
+    events = stream[Symbol.asyncIterator]();
+    for (let next = await events.next(); !next.done && !over; next = await events.next()) {
+      const wait = take(next.value);
+      if (wait !== undefined) await wait;
+      if (next.value.type === "error") return;
+    }
+  };
   let onAbort = () => {};
   const aborted = new Promise<never>((_, reject) => {
     onAbort = () => reject(new ParleyError("canceled"));
-    if (signal.aborted) onAbort();
-    else signal.addEventListener("abort", onAbort, { once: true });
+    signal?.addEventListener("abort", onAbort, { once: true });
   });
   try {
-    return await Promise.race([promise, aborted]);
+    // One race for the whole stream: one for each event would cost more than the event.
+    await (signal === undefined ? read() : Promise.race([read(), aborted]));
   } finally {
-    signal.removeEventListener("abort", onAbort);
+    over = true;
+    signal?.removeEventListener("abort", onAbort);
+    void events?.return?.().then(undefined, () => {});
   }
-}
-
-/**
- * The events, until the signal aborts: then the pending read rejects at once, whether or not the provider
- * obeys, and the provider's iteration is told to end.
- */
-function abortable(
-  source: AsyncIterable<ProviderStreamEvent>,
-  signal: AbortSignal | undefined,
-): AsyncIterable<ProviderStreamEvent> {
-  if (signal === undefined) return source;
-  return {
-    [Symbol.asyncIterator]() {
-      const inner = source[Symbol.asyncIterator]();
-      let reject: ((error: ParleyError) => void) | undefined;
-      const onAbort = () => reject?.(new ParleyError("canceled"));
-      signal.addEventListener("abort", onAbort, { once: true });
-      const leave = () => signal.removeEventListener("abort", onAbort);
-      return {
-        next() {
-          return new Promise((resolve, rejectNext) => {
-            if (signal.aborted) {
-              void inner.return?.()?.then(undefined, () => {});
-              leave();
-              rejectNext(new ParleyError("canceled"));
-              return;
-            }
-            reject = (error) => {
-              void inner.return?.()?.then(undefined, () => {});
-              rejectNext(error);
-            };
-            inner.next().then((result) => {
-              if (result.done) leave();
-              resolve(result);
-            }, rejectNext);
-          });
-        },
-        async return() {
-          leave();
-          await inner.return?.();
-          return { value: undefined, done: true };
-        },
-      };
-    },
-  };
 }

@@ -8,7 +8,7 @@ import { resultFromText, textOfValue } from "../messages/part.js";
 import { interruptedResultText } from "../messages/repair.js";
 import { stepIdOf } from "./run-step.js";
 import { isToolOutput, type Tool } from "./tool.js";
-import type { TurnLimits, TurnSetup } from "./turn.js";
+import type { TurnLimits, TurnListener, TurnSetup } from "./turn.js";
 import { validateArguments } from "./validate-arguments.js";
 
 /** The tool messages of a step, one per call, in call order, and how long each tool took. */
@@ -24,15 +24,16 @@ interface Answer {
 }
 
 /**
- * Runs the calls of one step side by side, at most `toolConcurrency` at once. Yields what tools print and each
+ * Runs the calls of one step side by side, at most `toolConcurrency` at once. Tells what tools print and each
  * result as it comes. Every call gets exactly one result, whatever its tool does: unknown tools and bad
  * arguments tell the model what was wrong, a throw or a timeout becomes an error result, and an abort answers
  * every open call at once, without waiting for tools that ignore it.
  */
-export async function* runTools(
+export async function runTools(
   setup: TurnSetup,
   step: {
     readonly index: number;
+    readonly tools: readonly Tool<never>[];
     readonly calls: readonly ToolCallContentPart[];
     /** Results that are known already, from before a take-over. */
     readonly settled?: readonly ConversationMessage[];
@@ -40,11 +41,12 @@ export async function* runTools(
     readonly clock: Clock;
     readonly ids: IdFactory;
   },
-): AsyncGenerator<AgentEvent, ToolsResult, undefined> {
+  tell: TurnListener,
+): Promise<ToolsResult> {
   const { conversationId, turnId } = setup;
   const { calls, clock, limits } = step;
   const stepId = stepIdOf(turnId, step.index);
-  const tools = new Map((setup.tools ?? []).map((tool) => [tool.name, tool]));
+  const tools = new Map(step.tools.map((tool) => [tool.name, tool]));
   const known = new Map<string, ConversationMessage>();
   for (const message of step.settled ?? []) {
     for (const part of message.content) {
@@ -52,7 +54,7 @@ export async function* runTools(
     }
   }
   const messages = calls.map((call) => known.get(call.toolCallId ?? ""));
-  const timings: ToolTiming[] = [];
+  const timings = messages.map((message) => (message === undefined ? undefined : timingOf(message)));
   const events = new Channel<AgentEvent>();
   const start = clock.monotonic();
 
@@ -95,7 +97,10 @@ export async function* runTools(
     },
     (error: unknown) => events.fail(error),
   );
-  for await (const event of events) yield event;
+  for await (const event of events) {
+    const wait = tell(event);
+    if (wait !== undefined) await wait;
+  }
   await running;
   return {
     messages: messages.filter((message) => message !== undefined),
@@ -105,7 +110,7 @@ export async function* runTools(
 }
 
 /** Answers calls that will not run, because their step was cut short: one result each, as for calls that ran. */
-export async function* interruptCalls(
+export async function interruptCalls(
   setup: TurnSetup,
   step: {
     readonly index: number;
@@ -113,14 +118,25 @@ export async function* interruptCalls(
     readonly clock: Clock;
     readonly ids: IdFactory;
   },
-): AsyncGenerator<AgentEvent, readonly ConversationMessage[], undefined> {
+  tell: TurnListener,
+): Promise<readonly ConversationMessage[]> {
   const messages: ConversationMessage[] = [];
   for (const call of step.calls) {
     const { message, event } = toolResult(setup, step, call, interrupted(), 0);
     messages.push(message);
-    yield event;
+    await tell(event);
   }
   return messages;
+}
+
+/** What an earlier run noted of a result. */
+function timingOf(message: ConversationMessage): ToolTiming | undefined {
+  for (const part of message.content) {
+    if (part.type !== "tool-result") continue;
+    const { toolCallId = "", name: toolName, isError = false, durationMs } = part;
+    return { toolCallId, toolName, isError, ...(durationMs === undefined ? {} : { durationMs }) };
+  }
+  return undefined;
 }
 
 /** A result as the message that is kept and the event that is told. */

@@ -7,14 +7,16 @@ import type { ToolCallContentPart } from "../messages/part.js";
 import type { ProviderCallParams, ProviderCallRecord, ProviderFinishReason } from "../ports.js";
 import { runStep, stepIdOf, wireUsage } from "./run-step.js";
 import { interruptCalls, runTools } from "./run-tools.js";
-import { toolDefinition } from "./tool.js";
+import { type Tool, toolDefinition } from "./tool.js";
 import {
   defaultTurnLimits,
   type StepCommit,
+  type TurnListener,
   type TurnOutcome,
   type TurnSetup,
   type TurnStream,
 } from "./turn.js";
+import { TurnEvents } from "./turn-events.js";
 
 const defaultIds = createUuidV7Factory();
 
@@ -26,16 +28,17 @@ const defaultIds = createUuidV7Factory();
  * step with calls is committed before any of its tools starts; the results of a step are committed before the
  * next one. What the last step made is returned as `uncommitted`, for the caller to write with its seal.
  *
- * It never throws. A failure yields `error`, and like a stop it keeps what exists and answers every open call.
- * Leaving the iteration early abandons the turn where it stands; abort `setup.signal` to stop it properly.
+ * Events go to `tell`, one after the other, and the loop waits where `tell` asks it to. It rejects only if `tell`
+ * does. A failure is told as `error`, and like a stop it keeps what exists and answers every open call.
  */
-export async function* runTurn(setup: TurnSetup): TurnStream {
+export async function driveTurn(setup: TurnSetup, tell: TurnListener): Promise<TurnOutcome> {
   const { conversationId, turnId, resume, sink } = setup;
   const clock = setup.clock ?? systemClock;
   const ids = setup.ids ?? defaultIds;
   const limits = { ...defaultTurnLimits, ...setup.limits };
   const openedAt = clock.monotonic() - (resume?.elapsedMs ?? 0);
-  const params = withToolDefinitions(setup);
+  let tools = setup.tools ?? [];
+  let params = withToolDefinitions(setup, tools);
 
   const messages: ConversationMessage[] = [...(resume?.messages ?? [])];
   const providerCalls: ProviderCallRecord[] = [...(resume?.providerCalls ?? [])];
@@ -44,7 +47,7 @@ export async function* runTurn(setup: TurnSetup): TurnStream {
   let stepIndex = resume?.stepIndex ?? 0;
   let calls = resume?.pendingCalls ?? [];
   let settled = resume?.settled ?? [];
-  let lastUsage: TokenUsage | undefined;
+  let lastUsage = providerCalls.at(-1)?.usage;
   let ending: { reason: TurnReason; error?: ParleyError; released?: true } | undefined;
 
   const save = (phase: StepCommit["phase"]) =>
@@ -58,25 +61,36 @@ export async function* runTurn(setup: TurnSetup): TurnStream {
     });
 
   if (resume === undefined) {
-    yield inputEvent(setup);
-    yield { type: "turn-start", conversationId, turnId, model: modelOf(setup), startedAt: clock.now() };
+    await tell(inputEvent(setup));
+    const startedAt = setup.startedAt ?? clock.now();
+    await tell({ type: "turn-start", conversationId, turnId, model: modelOf(setup), startedAt });
   }
 
   // Each round is one step: a model call (skipped when a resumed step has calls left to run), then its tools.
   while (ending === undefined) {
     if (calls.length === 0) {
+      if (stepIndex >= limits.maxSteps) {
+        ending = { reason: "max-steps" };
+        break;
+      }
       const opened = await openStep(setup, stepIndex, messages);
+      if (setup.signal?.aborted) {
+        ending = stopped(setup);
+        break;
+      }
       if ("error" in opened) {
         ending = failed(setup, opened.error);
         break;
       }
-      const step = yield* runStep(setup, {
-        index: stepIndex,
-        context: opened,
-        params,
-        messageId: ids.next(),
-        clock,
-      });
+      if (opened.tools !== undefined) {
+        tools = opened.tools;
+        params = withToolDefinitions(setup, tools);
+      }
+      const step = await runStep(
+        setup,
+        { index: stepIndex, context: opened, params, messageId: ids.next(), clock },
+        tell,
+      );
       steps.push(step.metrics);
       providerCalls.push(step.record);
       lastUsage = step.usage;
@@ -84,24 +98,24 @@ export async function* runTurn(setup: TurnSetup): TurnStream {
       calls = step.calls;
       if (step.error !== undefined) {
         // Calls that arrived before the failure stand in the log, so they need their results.
-        messages.push(...(yield* interruptCalls(setup, { index: stepIndex, calls, clock, ids })));
+        messages.push(...(await interruptCalls(setup, { index: stepIndex, calls, clock, ids }, tell)));
         ending = failed(setup, step.error);
         break;
       }
-      if (calls.length === 0 || !runnable(setup, calls)) {
+      if (calls.length === 0 || !runnable(setup, tools, calls)) {
         ending = { reason: reasonOf(step.finishReason, calls.length > 0) };
         break;
       }
       const generated = await save("generation");
       if ("error" in generated) {
-        messages.push(...(yield* interruptCalls(setup, { index: stepIndex, calls, clock, ids })));
+        messages.push(...(await interruptCalls(setup, { index: stepIndex, calls, clock, ids }, tell)));
         ending = failed(setup, generated.error);
         break;
       }
       committed = messages.length;
     }
 
-    const ran = yield* runTools(setup, { index: stepIndex, calls, settled, limits, clock, ids });
+    const ran = await runTools(setup, { index: stepIndex, tools, calls, settled, limits, clock, ids }, tell);
     messages.push(...ran.messages);
     noteTools(steps, stepIdOf(turnId, stepIndex), ran);
     settled = [];
@@ -116,17 +130,18 @@ export async function* runTurn(setup: TurnSetup): TurnStream {
     }
     messages.push(...results.steering);
     committed = messages.length;
-    if (results.steering.length > 0) yield steeringEvent(setup, results.steering);
+    if (results.steering.length > 0) await tell(steeringEvent(setup, results.steering));
     calls = [];
     stepIndex += 1;
-    if (stepIndex >= limits.maxSteps) ending = { reason: "max-steps" };
-    else if (results.release || sink.draining?.()) ending = { reason: "interrupted", released: true };
+    if (stepIndex < limits.maxSteps && (results.release || sink.draining?.())) {
+      ending = { reason: "interrupted", released: true };
+    }
   }
 
   if (ending.error !== undefined) {
     messages.push(errorMessage(setup, ending.error, ids.next(), new Date(clock.now())));
     const { code, message, retryable } = ending.error;
-    yield { type: "error", conversationId, turnId, code, message, retryable };
+    await tell({ type: "error", conversationId, turnId, code, message, retryable });
   }
   const outcome = conclude(setup, ending, {
     messages,
@@ -136,8 +151,20 @@ export async function* runTurn(setup: TurnSetup): TurnStream {
     lastUsage,
     durationMs: clock.monotonic() - openedAt,
   });
-  if (outcome.state === "finished") yield doneEvent(setup, outcome);
+  if (outcome.state === "finished") await tell(doneEvent(setup, outcome));
   return outcome;
+}
+
+/**
+ * The same turn as a stream that its reader drives: it begins with the first read, and goes no further than one
+ * event ahead. Leaving the iteration early abandons the turn where it stands: nothing more is committed, and its
+ * call and its tools are canceled. Abort `setup.signal` to stop it properly.
+ */
+export function runTurn(setup: TurnSetup): TurnStream {
+  return new TurnEvents((tell, left) => {
+    const signal = setup.signal === undefined ? left : AbortSignal.any([setup.signal, left]);
+    return driveTurn({ ...setup, signal }, tell);
+  });
 }
 
 /** The turn's figures, summed once, for `done` and for the record alike. */
@@ -195,7 +222,13 @@ function doneEvent(setup: TurnSetup, outcome: TurnOutcome): AgentEvent {
 
 async function openStep(setup: TurnSetup, stepIndex: number, turnMessages: readonly ConversationMessage[]) {
   try {
-    return await setup.context({ stepIndex, stepId: stepIdOf(setup.turnId, stepIndex), turnMessages });
+    // A copy: whoever builds the context may keep what it is given while the turn goes on.
+    const shown = [...turnMessages];
+    return await setup.context({
+      stepIndex,
+      stepId: stepIdOf(setup.turnId, stepIndex),
+      turnMessages: shown,
+    });
   } catch (thrown) {
     return { error: toParleyError(thrown) };
   }
@@ -223,8 +256,12 @@ function stopped(setup: TurnSetup): { reason: TurnReason; error?: ParleyError } 
 }
 
 /** Calls run here unless none of the tools do, or one is only declared: then they are the caller's. */
-function runnable(setup: TurnSetup, calls: readonly ToolCallContentPart[]): boolean {
-  const own = new Set((setup.tools ?? []).map((tool) => tool.name));
+function runnable(
+  setup: TurnSetup,
+  tools: readonly Tool<never>[],
+  calls: readonly ToolCallContentPart[],
+): boolean {
+  const own = new Set(tools.map((tool) => tool.name));
   if (own.size === 0) return false;
   const declared = new Set((setup.providerParams.tools ?? []).map((tool) => tool.name));
   return calls.every((call) => own.has(call.name) || !declared.has(call.name));
@@ -232,12 +269,15 @@ function runnable(setup: TurnSetup, calls: readonly ToolCallContentPart[]): bool
 
 function reasonOf(finish: ProviderFinishReason | undefined, openCalls: boolean): TurnReason {
   if (openCalls) return "tool-calls";
-  if (finish === "length" || finish === "content-filter" || finish === "error") return finish;
+  if (finish === "length" || finish === "content-filter") return finish;
   return "stop";
 }
 
-function withToolDefinitions(setup: TurnSetup): Omit<ProviderCallParams, "messages"> {
-  const own = (setup.tools ?? []).map(toolDefinition);
+function withToolDefinitions(
+  setup: TurnSetup,
+  tools: readonly Tool<never>[],
+): Omit<ProviderCallParams, "messages"> {
+  const own = tools.map(toolDefinition);
   if (own.length === 0) return setup.providerParams;
   const names = new Set(own.map((tool) => tool.name));
   const declared = (setup.providerParams.tools ?? []).filter((tool) => !names.has(tool.name));

@@ -31,6 +31,8 @@ export interface StepContext {
   /** Instructions first, then history, then this turn's messages. */
   readonly messages: ProviderMessage[];
   readonly manifest?: ContextManifest;
+  /** The tools from this step on, where they change in the middle of a turn. */
+  readonly tools?: readonly Tool<never>[];
 }
 
 /** One durable write of a step. */
@@ -89,6 +91,8 @@ export interface TurnSetup {
   readonly model?: string;
   /** The tools that run here. Without any, calls are left to the caller and the turn makes one step. */
   readonly tools?: readonly Tool<never>[];
+  /** When the turn was opened, as `turn-start` tells it. Default: now. */
+  readonly startedAt?: number;
   /** The user messages that opened the turn: told in the first event. */
   readonly userMessages: readonly ConversationMessage[];
   /** Builds what the model is shown; asked once per step with the messages that the turn has made so far. */
@@ -125,6 +129,9 @@ export interface TurnOutcome {
   readonly contextSize?: number;
   readonly metrics: TurnMetrics;
 }
+
+/** Takes the events of a turn in their order. The turn goes on when a returned promise resolves. */
+export type TurnListener = (event: AgentEvent) => Promise<void> | undefined;
 
 /** The events of a turn, from `user-message` to `done`, and its outcome as the return value. */
 export type TurnStream = AsyncGenerator<AgentEvent, TurnOutcome, undefined>;

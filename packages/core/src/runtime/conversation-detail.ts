@@ -1,0 +1,83 @@
+import type { ConversationDetail, ProviderCallInfo, StepId, TurnDetail } from "@parley/wire";
+import { ParleyError } from "../errors.js";
+import type { ConversationRecord, LogStore } from "../log-store.js";
+import type { ProviderCallRecord } from "../ports.js";
+import { wireUsage } from "../turn/run-step.js";
+import { formatCursor } from "./cursor.js";
+import type { Environment } from "./environment.js";
+import { chunksOf, type LiveTurn } from "./live-turn.js";
+import { toMeta, toQueuePayload } from "./watchers.js";
+
+/** A conversation with all that a page shows around its transcript, and the cursor to follow it from. */
+export function conversationDetail(
+  env: Environment,
+  record: ConversationRecord,
+  live: LiveTurn | undefined,
+): ConversationDetail {
+  const { active, metadata, contextSize } = record;
+  const contextWindow = env.windowOf(record.model);
+  const open =
+    live === undefined
+      ? active?.purpose === "turn"
+        ? { turnId: active.turnId, epoch: active.fence, n: -1 }
+        : undefined
+      : { turnId: live.turnId, epoch: live.epoch, n: live.committedN };
+  return {
+    ...toMeta(record),
+    queue: toQueuePayload({ entries: record.queue, paused: record.queuePaused }),
+    cursor: formatCursor(live?.committedSeq ?? record.lastSeq, open),
+    ...(metadata === undefined ? {} : { metadata: metadata as NonNullable<ConversationDetail["metadata"]> }),
+    ...(contextSize === undefined ? {} : { contextSize }),
+    ...(contextWindow === undefined ? {} : { contextWindow }),
+    ...(active?.purpose === "turn"
+      ? {
+          activeTurn: {
+            turnId: active.turnId,
+            startedAt: active.startedAt,
+            ...(active.model === undefined ? {} : { model: active.model }),
+          },
+        }
+      : {}),
+  };
+}
+
+/** A turn with its messages, its provider calls and their manifests. */
+export async function turnDetail(
+  store: LogStore,
+  conversationId: string,
+  turnId: string,
+): Promise<TurnDetail> {
+  const found = await store.readTurn(conversationId, turnId);
+  if (found === null) throw new ParleyError("conversation_not_found", "No such turn in this conversation");
+  const { turn, entries } = found;
+  const model = turn.choices.model ?? turn.metrics?.model;
+  return {
+    conversationId,
+    turnId,
+    status: turn.status,
+    startedAt: turn.startedAt,
+    chunks: chunksOf(entries),
+    providerCalls: turn.providerCalls.map(toCallInfo),
+    ...(turn.reason === undefined ? {} : { reason: turn.reason }),
+    ...(model === undefined ? {} : { model }),
+    ...(turn.sealedAt === undefined ? {} : { sealedAt: turn.sealedAt }),
+    ...(turn.metrics === undefined ? {} : { metrics: turn.metrics }),
+  };
+}
+
+function toCallInfo(record: ProviderCallRecord): ProviderCallInfo {
+  const { id, createdAt, metadata, usage, manifest, stepId, raw, ttftMs, decodeMs, genTotalMs } = record;
+  return {
+    id,
+    stepId: (stepId ?? "") as StepId,
+    model: metadata.model,
+    provider: metadata.provider,
+    startedAt: createdAt.getTime(),
+    ...(usage === undefined ? {} : { usage: wireUsage(usage) }),
+    ...(ttftMs === undefined ? {} : { ttftMs }),
+    ...(decodeMs === undefined ? {} : { decodeMs }),
+    ...(genTotalMs === undefined ? {} : { genTotalMs }),
+    ...(manifest === undefined ? {} : { manifest }),
+    ...(raw === undefined ? {} : { raw }),
+  };
+}

@@ -1,0 +1,60 @@
+import type { AgentEvent } from "@parley/wire";
+import { type CursorPlace, openCursor } from "./cursor.js";
+import type { SubscriptionFrame } from "./hub.js";
+import type { TurnEvent } from "./journal-batch.js";
+import type { OpenTurnView } from "./live-turn.js";
+import { isUnanswered, replayTurn } from "./replay.js";
+import { ToldEvents } from "./told-events.js";
+
+/** Whether a client at this place has seen a beginning of exactly this open turn, and nothing else of it. */
+export function isKnownPlace(view: OpenTurnView, place: CursorPlace): boolean {
+  const { open } = place;
+  return open?.turnId === view.turnId && open.epoch === view.epoch && open.n <= view.lastN;
+}
+
+/** The whole open turn from its first event, one event per part: for a reader without a cursor. */
+export function wholeTurnFrames(view: OpenTurnView): SubscriptionFrame[] {
+  const told = new ToldEvents();
+  const frames: SubscriptionFrame[] = [];
+  // Until the first commit the opening events are still in the tail; after it, the rows speak for them.
+  const committed = isUnanswered(view.entries) ? [] : replayTurn(view);
+  for (const event of told.rest(committed)) frames.push(deltaFrame(view, event, view.committedN));
+  // What a commit brought and the turn told behind it, as a steering message, is in both.
+  for (const { n, event } of view.tailSince(view.committedN)) {
+    if (told.take(event)) frames.push(deltaFrame(view, event, n));
+  }
+  return frames;
+}
+
+/**
+ * What brings a reader from its place to the newest event of an open turn, behind the chunks that it is missing.
+ * The chunks hold what was said; the figures of the steps in them are told beside.
+ */
+export function restOfTurnFrames(view: OpenTurnView, place: CursorPlace): SubscriptionFrame[] {
+  const frames: SubscriptionFrame[] = [];
+  for (const event of figuresAfter(view, place.seq)) frames.push(deltaFrame(view, event, view.committedN));
+  const isKnown = isKnownPlace(view, place);
+  const from = isKnown ? Math.max(place.open?.n ?? -1, view.committedN) : view.committedN;
+  for (const { n, event } of view.tailSince(from)) frames.push(deltaFrame(view, event, n));
+  return frames;
+}
+
+/** When the turn began, and the usage and timing of steps, where their rows lie behind `seq`. */
+function figuresAfter(view: OpenTurnView, seq: number): TurnEvent[] {
+  if (isUnanswered(view.entries)) return [];
+  const seen = view.entries.filter((entry) => (entry.lastSeq ?? 0) <= seq);
+  const told = new ToldEvents();
+  if (seen.length > 0) told.rest(replayTurn({ ...committedOf(view), entries: seen }));
+  return told
+    .rest(replayTurn(view))
+    .filter(({ type }) => type === "turn-start" || type === "usage" || type === "step-complete");
+}
+
+function committedOf(view: OpenTurnView) {
+  const { conversationId, turnId, model, startedAt, steps } = view;
+  return { conversationId, turnId, model, startedAt, steps };
+}
+
+function deltaFrame(view: OpenTurnView, event: AgentEvent, n: number): SubscriptionFrame {
+  return { type: "chat.delta", event, cursor: openCursor(view.committedSeq, view)(n) };
+}

@@ -1,0 +1,318 @@
+import type { AgentEvent, TurnReason } from "@parley/wire";
+import { isParleyError, ParleyError, toParleyError } from "../errors.js";
+import type { LogStore, NextTurn, OpenedTurn, SealInput, SealResult } from "../log-store.js";
+import { driveTurn } from "../turn/run-turn.js";
+import type { StepCommit, StepCommitted, TurnOutcome, TurnResume } from "../turn/turn.js";
+import { formatCursor } from "./cursor.js";
+import type { Environment } from "./environment.js";
+import type { NumberedEvent, TurnEvent } from "./journal-batch.js";
+import { LiveTurn } from "./live-turn.js";
+import { isUnanswered, replayTurn } from "./replay.js";
+import { retryWhileUnavailable } from "./retry.js";
+import { prepareTurn } from "./turn-setup.js";
+
+/** Why a turn is cut short. */
+export interface Interruption {
+  readonly reason: TurnReason;
+  readonly error?: ParleyError;
+}
+
+/** How a turn goes on that another node began. */
+export interface TakenTurn {
+  readonly resume: TurnResume;
+  /** Events in the journal: they were told, or may have been, and are not in rows yet. */
+  readonly kept: readonly NumberedEvent[];
+}
+
+/** The node as one of its turns sees it. */
+export interface TurnHost {
+  /** Past its deadline a node publishes nothing and starts nothing: its leases may be another's. */
+  alive(): boolean;
+  draining(): boolean;
+  /** Whether subscribers here have not heard everything before the turn's first seq. */
+  isBehind(conversationId: string, firstSeq: number): boolean;
+  /** Tells them. */
+  handOver(conversationId: string, firstSeq: number): Promise<void>;
+  /** What the store needs to know to open the next turn when a lease ends. */
+  nextTurn(pauseQueue: boolean): NextTurn;
+  /** The turn goes on elsewhere, if it goes on: called once, at the moment in which it is lost. */
+  lost(live: LiveTurn): void;
+}
+
+/**
+ * How a run ended. `sealed`: the turn is final. `released`: it is open, and anyone may go on. `lost`: it is, or
+ * may be, another node's. `broken`: something failed that must not fail, and the turn is open in this node's hand.
+ */
+export type RunEnd =
+  | { readonly state: "sealed"; readonly reason: TurnReason; readonly sealed: SealResult }
+  | { readonly state: "released" }
+  | { readonly state: "lost" }
+  | { readonly state: "broken"; readonly error: unknown };
+
+/**
+ * One turn on this node, from where it was opened or taken over to its seal.
+ *
+ * Everything that the turn writes carries its fence. As long as the store cannot be reached a write is repeated,
+ * until it is known to have happened or the turn is lost; stopping the turn does not cut this short, so that no
+ * outcome stays unknown. Once lost, the run does nothing more that anyone could see.
+ */
+export class TurnRun {
+  readonly owner: string;
+  readonly live: LiveTurn;
+  readonly #env: Environment;
+  readonly #host: TurnHost;
+  readonly #store: LogStore;
+  readonly #opened: OpenedTurn;
+  readonly #taken: TakenTurn | undefined;
+  readonly #abort = new AbortController();
+  readonly #lost = new AbortController();
+  #interruption: Interruption | undefined;
+
+  constructor(
+    env: Environment,
+    host: TurnHost,
+    turn: {
+      readonly owner: string;
+      readonly conversationId: string;
+      readonly opened: OpenedTurn;
+      readonly taken?: TakenTurn | undefined;
+    },
+  ) {
+    const { owner, conversationId, opened, taken } = turn;
+    const { turnId, fence } = opened;
+    this.owner = owner;
+    this.#env = env;
+    this.#host = host;
+    this.#store = env.root.forOwner(owner);
+    this.#opened = opened;
+    this.#taken = taken;
+    this.live = new LiveTurn({
+      owner,
+      conversationId,
+      opened,
+      openJournal: (tail) => {
+        const writer = env.journal.open({ conversationId, turnId, fence }, tail);
+        writer.onFailed = (error) => this.#journalFailed(error);
+        return writer;
+      },
+      audience: {
+        listens: () => env.hub.occupied(conversationId),
+        publish: (frame) => {
+          if (host.alive()) env.hub.publish(conversationId, frame);
+        },
+      },
+      ...(taken === undefined ? {} : { from: { steps: taken.resume.steps ?? [], kept: taken.kept } }),
+    });
+  }
+
+  /** Never rejects. */
+  async run(): Promise<RunEnd> {
+    try {
+      return await this.#work();
+    } catch (error) {
+      return this.live.lost ? { state: "lost" } : { state: "broken", error };
+    }
+  }
+
+  interrupt(why: Interruption): void {
+    this.#interruption ??= why;
+    this.#abort.abort();
+  }
+
+  /** The turn is, or may be, another node's. */
+  lose(): void {
+    if (this.live.lost) return;
+    this.live.lost = true;
+    this.#host.lost(this.live);
+    this.interrupt({ reason: "interrupted" });
+    this.#lost.abort();
+  }
+
+  async #work(): Promise<RunEnd> {
+    const env = this.#env;
+    const { live, owner } = this;
+    const { conversationId } = live;
+    if (this.#taken === undefined) {
+      const firstSeq = this.#opened.entries[0]?.firstSeq ?? 1;
+      if (this.#host.isBehind(conversationId, firstSeq)) {
+        await this.#insist(() => this.#host.handOver(conversationId, firstSeq));
+      }
+      // It was admitted while the node began to drain: nothing has been told, so another node can begin it.
+      if (this.#host.draining()) return this.#release();
+      this.#tellStatus("active", firstSeq - 1);
+      live.publishChunks(this.#opened.entries);
+    } else this.#tellOpening(this.#taken);
+    env.watchers.changed(owner);
+    env.wake.notify([conversationId]);
+
+    const elapsedMs = this.#taken?.resume.elapsedMs ?? 0;
+    const limitMs = env.limits.turnDurationMs;
+    const cancelDeadline = env.clock.after(Math.max(0, limitMs - elapsedMs), () => {
+      const error = new ParleyError("timeout", `The turn took longer than ${limitMs} ms`);
+      this.interrupt({ reason: "error", error });
+    });
+    let outcome: TurnOutcome;
+    try {
+      outcome = await this.#drive();
+    } finally {
+      cancelDeadline();
+    }
+    if (live.lost) return { state: "lost" };
+    return outcome.state === "released" ? this.#release() : this.#seal(outcome);
+  }
+
+  async #drive(): Promise<TurnOutcome> {
+    const env = this.#env;
+    const { live, owner } = this;
+    const { signal } = this.#abort;
+    const prepared = await prepareTurn({
+      env,
+      store: this.#store,
+      live,
+      opened: this.#opened,
+      signal,
+      lost: this.#lost.signal,
+      mayAct: () => this.#mayAct(),
+    });
+    return driveTurn(
+      {
+        conversationId: live.conversationId,
+        turnId: live.turnId,
+        owner,
+        startedAt: live.startedAt,
+        clock: env.clock,
+        ids: env.ids,
+        limits: env.limits,
+        keepRaw: env.keepRaw,
+        signal,
+        abortReason: () => this.#interruption ?? { reason: "aborted" },
+        sink: {
+          draining: () => this.#host.draining(),
+          commitStep: (commit) => this.#commit(commit),
+        },
+        ...prepared,
+        ...(this.#taken === undefined ? {} : { resume: this.#taken.resume }),
+      },
+      // The loop tells neither `status` nor `turn-sealed`.
+      (event: AgentEvent) => live.emit(event as TurnEvent),
+    );
+  }
+
+  /** False, and the turn lost, once this node's lease may have run out. */
+  #mayAct(): boolean {
+    if (!this.live.lost && !this.#host.alive()) this.lose();
+    return !this.live.lost;
+  }
+
+  /** Makes a call until its outcome is known, or the turn is lost. */
+  #insist<T>(call: () => Promise<T>): Promise<T> {
+    return retryWhileUnavailable(this.#env, call, this.#lost.signal);
+  }
+
+  async #commit(commit: StepCommit): Promise<StepCommitted> {
+    const env = this.#env;
+    const { live, owner } = this;
+    const { conversationId, turnId } = live;
+    if (!this.#mayAct()) throw new ParleyError("stale_fence");
+    try {
+      await live.beforeCommit();
+      const result = await this.#insist(() =>
+        this.#store.commitStep({
+          conversationId,
+          turnId,
+          fence: live.epoch,
+          stepId: commit.stepId,
+          messages: [...commit.messages],
+          promoteSteers: commit.phase === "results",
+          steps: [...commit.steps],
+          providerCalls: [...commit.providerCalls],
+        }),
+      );
+      if (!this.#mayAct()) throw new ParleyError("stale_fence");
+      live.committed([...result.entries, ...result.promoted], commit.steps);
+      if (result.promoted.length > 0) env.watchers.changed(owner);
+      env.wake.notify([conversationId]);
+      if (result.stopRequested) this.interrupt({ reason: "aborted" });
+      return { steering: result.promoted.map(({ message }) => message) };
+    } catch (error) {
+      if (isStale(error)) this.lose();
+      throw error;
+    }
+  }
+
+  async #seal(outcome: TurnOutcome): Promise<RunEnd> {
+    const { live } = this;
+    const { conversationId, turnId } = live;
+    const { reason, metrics } = outcome;
+    const stepId = metrics.steps.at(-1)?.stepId;
+    // Made once: a repeated seal is the same seal.
+    const input: SealInput = {
+      conversationId,
+      turnId,
+      fence: live.epoch,
+      messages: [...outcome.uncommitted],
+      reason,
+      metrics,
+      providerCalls: [...outcome.providerCalls],
+      next: this.#host.nextTurn(reason === "aborted" || reason === "error"),
+      ...(stepId === undefined ? {} : { stepId }),
+    };
+    learnFrom(this.#env, live.model, outcome);
+    try {
+      await live.beforeCommit();
+      const sealed = await this.#insist(() => this.#store.seal(input));
+      live.committed(sealed.entries, metrics.steps);
+      return { state: "sealed", reason, sealed };
+    } catch (error) {
+      if (isStale(error)) this.lose();
+      throw error;
+    }
+  }
+
+  async #release(): Promise<RunEnd> {
+    const { live } = this;
+    const { conversationId, turnId, epoch: fence } = live;
+    await live.beforeCommit();
+    await this.#insist(() => this.#store.release({ conversationId, turnId, fence }));
+    this.#env.wake.notify([conversationId]);
+    return { state: "released" };
+  }
+
+  /** A turn that nobody has begun to tell, or whose beginning was not all written down, begins here. */
+  #tellOpening({ kept }: TakenTurn): void {
+    const { live } = this;
+    if (!isUnanswered(live.entries)) return;
+    const told = new Set(kept.map(({ event }) => event.type));
+    for (const event of replayTurn(live)) if (!told.has(event.type)) live.emit(event);
+  }
+
+  #tellStatus(status: string, seq: number): void {
+    const { conversationId } = this.live;
+    const event = { type: "status" as const, conversationId, status };
+    this.#env.hub.publish(conversationId, { type: "chat.delta", event, cursor: formatCursor(seq) });
+  }
+
+  #journalFailed(error: unknown): void {
+    if (isStale(error)) this.lose();
+    else this.interrupt({ reason: "error", error: toParleyError(error) });
+  }
+}
+
+function isStale(error: unknown): boolean {
+  return isParleyError(error) && (error.code === "stale_fence" || error.code === "conversation_not_found");
+}
+
+/** What the provider counted teaches the estimator; a request that it found too long, the model's window. */
+function learnFrom(env: Environment, model: string | undefined, outcome: TurnOutcome): void {
+  if (model === undefined) return;
+  for (const { usage, manifest } of outcome.providerCalls) {
+    if (usage === undefined || manifest === undefined) continue;
+    env.tokens.observe(model, { estimated: manifest.estimatedTokens, actual: usage.inputTokens });
+  }
+  const refused = outcome.providerCalls.at(-1);
+  if (outcome.error?.code !== "context_overflow" || refused?.finishReason !== undefined) return;
+  const named = outcome.error.details?.contextWindow;
+  const tried = refused?.manifest?.estimatedTokens;
+  const learned = typeof named === "number" ? named : tried === undefined ? 0 : Math.floor(tried * 0.95);
+  if (learned > 0) env.models.learnWindow(model, learned);
+}

@@ -1,0 +1,32 @@
+import type { ContractCase } from "./contract-case.js";
+import { turnCases } from "./runtime-contract/turns.js";
+import { type RuntimeFixture, type RuntimeTopicCase, World } from "./runtime-contract/world.js";
+
+export type { RuntimeFixture };
+
+/**
+ * What a runtime promises, from a client's send to what another client folds on another node: each promise as a
+ * case of its own, on any store. Cases use fresh owners and ids, so that all may run on one database, one after
+ * the other. They wait for what has to happen, never for time: time passes by the fixture's `advance`, which moves
+ * a clock or waits.
+ */
+export function runtimeContract(make: () => RuntimeFixture | Promise<RuntimeFixture>): ContractCase[] {
+  const topics: Record<string, readonly RuntimeTopicCase[]> = {
+    turn: turnCases,
+  };
+  return Object.entries(topics).flatMap(([topic, cases]) =>
+    cases.map((each) => ({
+      name: `${topic}: ${each.name}`,
+      async run() {
+        const fixture = await make();
+        try {
+          const world = new World(fixture);
+          await each.run(world);
+          await world.end();
+        } finally {
+          await fixture.close();
+        }
+      },
+    })),
+  );
+}
