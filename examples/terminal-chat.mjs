@@ -1,13 +1,13 @@
-// Parley's runtime in a terminal, with the demo model and a store in memory.
+// Parley's runtime in a terminal, with the demo model and the embedded store: kill it, start it again, go on.
 //
 // Type while it answers: a line steers the running turn, a line that begins with + waits for the next one, and
 // Ctrl-C stops the turn (twice leaves). Without a terminal, the lines of standard input are asked one by one.
+import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { styleText } from "node:util";
-import { systemClock } from "@parley/core";
 import { createModelCatalog, createRuntime } from "@parley/core/runtime";
-import { createMemoryLogStore, createMemoryWake } from "@parley/core/testing";
 import { DemoProviderAdapter, demoContextWindow, slowTask } from "@parley/providers/demo";
+import { openPglite } from "@parley/store/pglite";
 import { calculatorTool } from "@parley/tools/calculator";
 import { timeTool } from "@parley/tools/time";
 
@@ -16,9 +16,16 @@ const colours = process.stdout.isTTY === true && !process.env.NO_COLOR;
 const dim = (text) => (colours ? styleText("dim", text) : text);
 const strong = (text) => (colours ? styleText("bold", text) : text);
 
+const folder = process.env.PARLEY_FOLDER ?? ".parley";
+if (!existsSync(folder)) console.log(`Creating the store in ${folder}, once; this takes a few seconds.`);
+const { store, wake } = await openPglite({ folder }).catch((error) => {
+  console.error(error.message);
+  process.exit(1);
+});
+
 const runtime = await createRuntime({
-  store: createMemoryLogStore({ clock: systemClock }),
-  wake: createMemoryWake(),
+  store,
+  wake,
   models: createModelCatalog([
     {
       name: "demo/demo",
@@ -34,6 +41,7 @@ const runtime = await createRuntime({
 const me = runtime.forOwner("you");
 const conversationId = "terminal";
 await me.create({ id: conversationId });
+const { chunks, latestSeq } = await me.history({ conversationId, limit: 6 });
 
 let running = false;
 let atLineStart = true;
@@ -47,11 +55,19 @@ const write = (text) => {
 const line = (text) => write(`${atLineStart ? "" : "\n"}${text}\n`);
 let onIdle = () => {};
 
+if (latestSeq > 0) {
+  line(dim(`Going on where you were (${latestSeq} entries in the log):`));
+  for (const { role, chunk } of chunks) {
+    if ("text" in chunk) line(dim(`  ${role}: ${chunk.text.replace(/\s+/g, " ").slice(0, 90)}`));
+  }
+  line("");
+}
+
 me.attach(conversationId, undefined, {
   onFrame(frame) {
     if (frame.type === "chat.delta") show(frame.event);
   },
-  onEnd: () => process.exit(0),
+  onEnd: () => {},
 });
 
 function show(event) {
@@ -119,8 +135,12 @@ async function ask(text) {
   await me.send({ conversationId, message: text });
 }
 
+let leaving = false;
 async function leave() {
+  if (leaving) return;
+  leaving = true;
   await runtime.close();
+  await store.close();
   process.exit(0);
 }
 

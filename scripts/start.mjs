@@ -9,7 +9,7 @@ const runnable = [
   { file: "apps/cli/dist/main.js", says: "Starting Parley.", args: ["serve"] },
   {
     file: "examples/terminal-chat.mjs",
-    says: "Parley has no server yet. This is its runtime, in this terminal, on a store in memory.",
+    says: "Parley has no server yet. This is its runtime, in this terminal, on the embedded store.",
     args: [],
   },
 ];

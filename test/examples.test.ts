@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
@@ -24,11 +25,21 @@ describe("the examples", () => {
     expect(files.sort()).toEqual(Object.keys(printed).sort());
   });
 
-  it.each(Object.keys(printed))("%s runs and prints what it promises", async (file) => {
-    const running = run(process.execPath, [join(folder, file)], { timeout: 60_000 });
-    running.child.stdin?.end();
-    const { stdout, stderr } = await running;
-    expect(stderr).toBe("");
-    for (const line of printed[file] ?? []) expect(stdout).toContain(line);
-  });
+  it.each(Object.keys(printed))(
+    "%s runs and prints what it promises",
+    async (file) => {
+      const store = mkdtempSync(join(tmpdir(), "parley-example-"));
+      try {
+        const env = { ...process.env, PARLEY_FOLDER: store };
+        const running = run(process.execPath, [join(folder, file)], { timeout: 120_000, env });
+        running.child.stdin?.end();
+        const { stdout, stderr } = await running;
+        expect(stderr).toBe("");
+        for (const line of printed[file] ?? []) expect(stdout).toContain(line);
+      } finally {
+        rmSync(store, { recursive: true, force: true });
+      }
+    },
+    120_000,
+  );
 });
