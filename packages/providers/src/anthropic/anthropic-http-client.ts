@@ -43,8 +43,8 @@ export interface AnthropicHttpClient {
   messagesRequest(body: MessagesBody, options?: MessagesRequestOptions): HttpRequestOptions;
 }
 
-export const defaultBaseUrl = "https://api.anthropic.com/v1";
-export const defaultVersion = "2023-06-01";
+const defaultBaseUrl = "https://api.anthropic.com/v1";
+const defaultVersion = "2023-06-01";
 /** From this version on the key is a bearer token. Versions are dates, so they compare as texts. */
 const firstBearerVersion = "2026-10-21";
 

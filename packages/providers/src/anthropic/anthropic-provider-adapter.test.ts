@@ -202,12 +202,13 @@ describe("an answer that the API pauses", () => {
   const first = answer([text("I search. "), serverToolUse("srvtoolu_1", "web_search", '{"query":"x"}')], {
     stopReason: "pause_turn",
   });
+  const searching = { extraParams: { tools: [{ type: "web_search_20250305", name: "web_search" }] } };
 
   it("is gone on with in the same call, with the content sent back unchanged", async () => {
     const server = await serve((response, _, n) =>
       stream(response, n === 1 ? first : answer([text("Found.")], { id: "msg_2" })),
     );
-    const events = await read(adapter(server.url));
+    const events = await read(adapter(server.url), searching);
     expect(textIn(events)).toBe("I search. Found.");
     expect(events.filter(({ type }) => type === "done" || type === "error")).toHaveLength(1);
     expect(events.at(-1)).toMatchObject({
@@ -230,7 +231,7 @@ describe("an answer that the API pauses", () => {
   it("is not gone on with for ever", async () => {
     const paused = answer([text("more ")], { stopReason: "pause_turn" });
     const server = await serve((response) => stream(response, paused));
-    const events = await read(adapter(server.url));
+    const events = await read(adapter(server.url), searching);
     expect(server.seen).toHaveLength(9);
     expect(events.at(-1)).toMatchObject({ type: "done", result: { finishReason: "other" } });
   });
@@ -239,9 +240,16 @@ describe("an answer that the API pauses", () => {
     const server = await serve((response, _, n) =>
       n === 1 ? stream(response, first) : fail(response, 400, "invalid_request_error", "no"),
     );
-    const events = await read(adapter(server.url));
+    const events = await read(adapter(server.url), searching);
     expect(textIn(events)).toBe("I search. ");
     expect(failureOf(events).code).toBe("provider_rejected");
+  });
+
+  it("is not gone on with where the API had no tools to run", async () => {
+    const server = await serve((response) => stream(response, first));
+    const events = await read(adapter(server.url));
+    expect(server.seen).toHaveLength(1);
+    expect(events.at(-1)).toMatchObject({ type: "done", result: { finishReason: "other" } });
   });
 });
 

@@ -65,11 +65,14 @@ export class AnthropicProviderAdapter implements ProviderAdapter {
         : { type: "ephemeral", ...(promptCache === "1h" ? { ttl: promptCache } : {}) };
     const { body, names, unsendable } = toRequest(params, { reader: origin, maxTokens, cache });
     if (unsendable.length > 0) onUnsendableArguments?.(unsendable);
-    return this.#stream(params, { body, names, origin });
+    const call: Call = { body, names, origin };
+    // One stream less for every delta to pass through, where there is nothing to go on with.
+    if (!mayPause(body)) return this.#request(params, call, params.signal, undefined).stream;
+    return this.#continuing(params, call);
   }
 
   /** The answer, with what the API paused gone on with, as one stream. */
-  #stream(params: ProviderCallParams, call: Call): ProviderStream {
+  #continuing(params: ProviderCallParams, call: Call): ProviderStream {
     return createProviderStream(
       async ({ write, signal }) => {
         let before: PausedAnswer | undefined;
@@ -94,7 +97,7 @@ export class AnthropicProviderAdapter implements ProviderAdapter {
   #request(
     params: ProviderCallParams,
     { body, names, origin }: Call,
-    signal: AbortSignal,
+    signal: AbortSignal | undefined,
     before: PausedAnswer | undefined,
   ): { stream: ProviderStream; fold: () => MessageFold } {
     const startedAt = new Date();
@@ -124,6 +127,12 @@ interface Call {
   readonly body: MessagesBody;
   readonly names: ToolNames;
   readonly origin: MessageOrigin;
+}
+
+/** The API pauses only where it runs tools itself: those have a type of their own, or come from a server. */
+function mayPause({ tools, mcp_servers: servers }: MessagesBody): boolean {
+  if (servers !== undefined) return true;
+  return Array.isArray(tools) && tools.some(({ type = "custom" }: { type?: unknown }) => type !== "custom");
 }
 
 function continued(body: MessagesBody, { content }: PausedAnswer): MessagesBody {

@@ -50,10 +50,11 @@ export interface LoweredMessages {
 const opening: TextBlock = { type: "text", text: "[The conversation begins here.]" };
 
 /**
- * Prepared messages as the API takes them: neighbours of one side are merged (results, which stand right behind
- * their calls, come first in the message that they become part of), blank texts are left out, reasoning and what only the API understands go to the
- * provider and model that made them and to nobody else. System messages in front are instructions; later ones
- * stay where they are and are marked, because the user's messages are the only place for them.
+ * Prepared messages as the API takes them. Neighbours of one side are merged; results, which stand right behind
+ * their calls, come first in the message that they become a part of. Blank texts are left out. Reasoning and what
+ * only the API understands go to the provider and model that made them and to nobody else. System messages in
+ * front are instructions; later ones stay where they are and are marked, because the user's messages are the only
+ * place for them.
  */
 export function lowerMessages(
   prepared: readonly PreparedMessage[],

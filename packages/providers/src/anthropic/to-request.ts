@@ -129,7 +129,7 @@ function allowedThinking(
 }
 
 /** Whether results have just come for calls of an answer that does not begin with thinking that can be sent. */
-export function isInsideUnthoughtTurn(messages: readonly MessageParam[]): boolean {
+function isInsideUnthoughtTurn(messages: readonly MessageParam[]): boolean {
   if (!messages.at(-1)?.content.some(({ type }) => type === "tool_result")) return false;
   const first = messages.findLast(({ role }) => role === "assistant")?.content[0];
   return first?.type !== "thinking" && first?.type !== "redacted_thinking";
