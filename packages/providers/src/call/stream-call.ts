@@ -1,5 +1,5 @@
 import { ParleyError } from "@parley/core/errors";
-import { createProviderStream, type ProviderStreamWriter } from "@parley/core/messages";
+import { createProviderStream, type ProviderStreamWriter, TextDelta } from "@parley/core/messages";
 import type { ProviderStream, ProviderStreamEvent } from "@parley/core/ports";
 import {
   createSseParser,
@@ -9,6 +9,7 @@ import {
   type HttpResponse,
 } from "@parley/http";
 import { type ReadFailure, toProviderError } from "./http-failure.js";
+import { keepShape } from "./keep-shape.js";
 
 /** What a provider's stream becomes: made anew for every attempt, fed with its parsed events. */
 export interface StreamFold<VendorEvent> {
@@ -54,8 +55,31 @@ const closingMs = 1_000;
  * While the reader is behind, nothing more is read from the socket.
  */
 export function streamCall<VendorEvent>(call: StreamCall<VendorEvent>): ProviderStream {
+  keepShapes();
   return createProviderStream((writer) => produce(call, writer), { signal: call.signal });
 }
+
+let shapesKept = false;
+
+function keepShapes(): void {
+  if (shapesKept) return;
+  shapesKept = true;
+  const parser = createSseParser({ onEvent: keepShape });
+  parser.push(new TextEncoder().encode("event: sample\ndata: {}\n\n"));
+  keepShape(parser);
+  keepShape(createProviderStream(async () => {}));
+  keepShape(new TextDelta("", "", 0));
+  keepShape(new Attempt(sampleCall, { write: () => undefined, signal: new AbortController().signal }));
+}
+
+const sampleCall: StreamCall<unknown> = {
+  provider: "",
+  http: {} as HttpClient,
+  request: { operation: "", method: "POST" },
+  createFold: () => ({ push: () => [], end: () => [] }),
+  readFailure: () => undefined,
+  signal: undefined,
+};
 
 async function produce<VendorEvent>(
   call: StreamCall<VendorEvent>,

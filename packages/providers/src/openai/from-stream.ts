@@ -6,8 +6,9 @@ import {
 } from "@parley/core/messages";
 import type { ProviderFinishReason, ProviderStreamEvent, ProviderToolCall } from "@parley/core/ports";
 import { toStreamError } from "../call/http-failure.js";
+import { keepShape } from "../call/keep-shape.js";
 import type { StreamFold } from "../call/stream-call.js";
-import type { ToolNames } from "../call/tool-names.js";
+import { createToolNames, type ToolNames } from "../call/tool-names.js";
 import type { Annotation, OutputItem, OutputPart, ResponseBody, ResponsesEvent } from "./api-types.js";
 import { readOpenAIFailure } from "./failure.js";
 import { keep, keepItem, summarySeparator } from "./kept-item.js";
@@ -35,7 +36,30 @@ const nothing: readonly ProviderStreamEvent[] = [];
  * change what could be watched, and not what is kept.
  */
 export function createResponsesFold(call: FoldResponse): StreamFold<ResponsesEvent> {
+  keepShapes();
   return new ResponsesFold(call);
+}
+
+let shapesKept = false;
+
+function keepShapes(): void {
+  if (shapesKept) return;
+  shapesKept = true;
+  // Spelled as the API spells it: the order of the keys is part of the shape.
+  const event = JSON.parse(
+    '{"type":"response.output_text.delta","sequence_number":4,"item_id":"msg_0","output_index":0,' +
+      '"content_index":0,"delta":"a","logprobs":[],"obfuscation":"a"}',
+  ) as ResponsesEvent;
+  const fold = new ResponsesFold({
+    provider: "",
+    origin: { provider: "", model: "" },
+    names: createToolNames([]),
+    markResponse: false,
+    startedAt: new Date(0),
+  });
+  keepShape(event);
+  keepShape(fold);
+  for (const said of fold.push(event)) keepShape(said);
 }
 
 class ResponsesFold implements StreamFold<ResponsesEvent> {
