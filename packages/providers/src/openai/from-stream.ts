@@ -9,10 +9,11 @@ import { toStreamError } from "../call/http-failure.js";
 import { keepShape } from "../call/keep-shape.js";
 import type { StreamFold } from "../call/stream-call.js";
 import { createToolNames, type ToolNames } from "../call/tool-names.js";
+import { isEmpty, marked, opaquePart, sourceParts, textsOf, toolCallOf } from "./answer-parts.js";
 import type { Annotation, OutputItem, OutputPart, ResponseBody, ResponsesEvent } from "./api-types.js";
 import { readOpenAIFailure } from "./failure.js";
-import { keep, keepItem, summarySeparator } from "./kept-item.js";
-import { createItem, createSlot, type OpenCall, type OpenItem, type Slot } from "./output-item.js";
+import { keep, summarySeparator } from "./kept-item.js";
+import { callOf, nameItem, type OpenItem, OpenItems, type Slot } from "./open-items.js";
 import { toTokenUsage } from "./token-usage.js";
 
 /** What the fold needs to know about its call. */
@@ -64,12 +65,11 @@ function keepShapes(): void {
 
 class ResponsesFold implements StreamFold<ResponsesEvent> {
   readonly #call: FoldResponse;
-  readonly #items = new Map<number, OpenItem>();
+  readonly #items = new OpenItems();
   /** The part that the last delta belonged to: almost always that of the next one too. */
   #textItem: OpenItem | undefined;
   #textSlot: Slot | undefined;
   #text = "";
-  #slots = 0;
   #lastSequence = -1;
   #numbered = false;
   #refused = false;
@@ -100,7 +100,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
       case "response.output_item.added":
         return this.#itemAdded(event);
       case "response.output_item.done":
-        return event.item === undefined ? nothing : this.#closeItem(this.#itemOf(event), event.item);
+        return event.item === undefined ? nothing : this.#closeItem(this.#items.itemOf(event), event.item);
       case "response.completed":
       case "response.incomplete":
       case "response.done":
@@ -142,8 +142,8 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
       slot.place !== (event.content_index ?? 0) ||
       this.#textItem?.outputIndex !== event.output_index
     ) {
-      const item = this.#itemOf(event);
-      slot = this.#slotOf(item, event.content_index ?? 0);
+      const item = this.#items.itemOf(event);
+      slot = this.#items.slotOf(item, event.content_index ?? 0);
       this.#textItem = item;
       this.#textSlot = slot;
     }
@@ -159,7 +159,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     text: string | undefined,
     refusal: boolean,
   ): readonly ProviderStreamEvent[] {
-    const slot = this.#slotOf(this.#itemOf(event), event.content_index ?? 0);
+    const slot = this.#items.slotOf(this.#items.itemOf(event), event.content_index ?? 0);
     if (slot.part !== undefined || typeof text !== "string") return nothing;
     if (refusal) slot.refusal = true;
     return this.#showRest(slot, text);
@@ -180,8 +180,8 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     delta: string | undefined,
   ): readonly ProviderStreamEvent[] {
     if (typeof delta !== "string" || delta === "") return nothing;
-    const item = this.#itemOf(event);
-    const slot = this.#slotOf(item, 0);
+    const item = this.#items.itemOf(event);
+    const slot = this.#items.slotOf(item, 0);
     if (item.closed) return nothing;
     let shown = delta;
     slot.lengths ??= [0];
@@ -198,19 +198,19 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
   #itemAdded(event: ResponsesEvent): readonly ProviderStreamEvent[] {
     const { item } = event;
     if (item === undefined) return nothing;
-    const open = this.#itemOf(event);
+    const open = this.#items.itemOf(event);
     if (open.closed) return nothing;
-    this.#name(open, item);
+    nameItem(open, item);
     // The part gets its place when it is announced, so that places follow the order of the answer.
-    if (item.type === "message" || item.type === "reasoning") this.#slotOf(open, 0);
+    if (item.type === "message" || item.type === "reasoning") this.#items.slotOf(open, 0);
     if (item.type !== "function_call") return nothing;
-    this.#slotOf(open, 0);
+    this.#items.slotOf(open, 0);
     return this.#showArguments(open);
   }
 
   #argumentsDelta(event: ResponsesEvent): readonly ProviderStreamEvent[] {
     if (typeof event.delta !== "string") return nothing;
-    const item = this.#itemOf(event);
+    const item = this.#items.itemOf(event);
     if (item.closed) return nothing;
     const call = callOf(item);
     if (call.whole) return nothing;
@@ -219,7 +219,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
   }
 
   #argumentsDone(event: ResponsesEvent): readonly ProviderStreamEvent[] {
-    const item = this.#itemOf(event);
+    const item = this.#items.itemOf(event);
     if (item.closed) return nothing;
     const call = callOf(item);
     if (typeof event.arguments === "string") call.argumentsText = event.arguments;
@@ -245,7 +245,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
 
   #closeItem(open: OpenItem, item: OutputItem): readonly ProviderStreamEvent[] {
     if (open.closed) return nothing;
-    this.#name(open, item);
+    nameItem(open, item);
     open.closed = true;
     switch (open.type) {
       case "message":
@@ -256,7 +256,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
         // Cut by the token limit: what there is of the arguments must not be run.
         return item.status === "incomplete" ? nothing : this.#closeCall(open, item);
       default:
-        return this.#closeOpaque(open, item);
+        return [this.#addPart(open, opaquePart(item, open.type))];
     }
   }
 
@@ -266,7 +266,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     for (const [place, said] of content.entries()) {
       const text = said.refusal ?? said.text;
       if (typeof text !== "string") continue;
-      const slot = this.#slotOf(open, place);
+      const slot = this.#items.slotOf(open, place);
       if (said.refusal !== undefined) slot.refusal = true;
       events.push(...this.#showRest(slot, text));
       slot.text = text;
@@ -285,27 +285,12 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
       };
       if (slot.text !== "") events.push({ type: "part", part: slot.part, index: slot.index });
     }
-    return events.concat(this.#sources(open, annotations));
-  }
-
-  #sources(open: OpenItem, annotations: readonly Annotation[]): ProviderStreamEvent[] {
-    const seen = new Set<string>();
-    const events: ProviderStreamEvent[] = [];
-    for (const { type, url, title } of annotations) {
-      if (type !== "url_citation" || typeof url !== "string" || seen.has(url)) continue;
-      seen.add(url);
-      const part: MessageContentPart = {
-        type: "source",
-        url,
-        ...(typeof title === "string" ? { title } : {}),
-      };
-      events.push(this.#addPart(open, part));
-    }
+    for (const part of sourceParts(annotations)) events.push(this.#addPart(open, part));
     return events;
   }
 
   #closeReasoning(open: OpenItem, item: OutputItem): readonly ProviderStreamEvent[] {
-    const slot = this.#slotOf(open, 0);
+    const slot = this.#items.slotOf(open, 0);
     const events: ProviderStreamEvent[] = [];
     const texts = textsOf(item.summary);
     const whole = (texts.length > 0 ? texts : textsOf(item.content)).join(summarySeparator);
@@ -344,7 +329,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     if (typeof item.arguments === "string") call.argumentsText = item.arguments;
     call.callId ??= `call_${open.outputIndex}`;
     const events = [...this.#showArguments(open)];
-    const slot = this.#slotOf(open, 0);
+    const slot = this.#items.slotOf(open, 0);
     const { callId, argumentsText, namespace } = call;
     const name = this.#call.names.fromSent(call.name);
     const parsed = argumentsFromText(argumentsText);
@@ -361,25 +346,8 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     return events;
   }
 
-  #closeOpaque(open: OpenItem, item: OutputItem): readonly ProviderStreamEvent[] {
-    if (item.type === "image_generation_call" && typeof item.result === "string" && item.result !== "") {
-      const { result, ...rest } = item;
-      const part: MessageContentPart = {
-        type: "file",
-        mediaType: `image/${item.output_format ?? "png"}`,
-        data: result,
-        ...keepItem(rest),
-      };
-      return [this.#addPart(open, part)];
-    }
-    return [this.#addPart(open, { type: "metadata", data: { type: open.type }, ...keepItem(item) })];
-  }
-
   #addPart(open: OpenItem, part: MessageContentPart): ProviderStreamEvent {
-    const slot = createSlot(this.#slots++, open.slots.length);
-    slot.part = part;
-    open.slots.push(slot);
-    return { type: "part", part, index: slot.index };
+    return { type: "part", part, index: this.#items.addPart(open, part) };
   }
 
   #finish(response: ResponseBody, type: string): readonly ProviderStreamEvent[] {
@@ -389,9 +357,9 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
       return this.#fail(response.error ?? { message: `the response ended as ${status}` });
     }
     const events: ProviderStreamEvent[] = [];
-    for (const [open, item] of this.#matched(response.output ?? []))
+    for (const [open, item] of this.#items.matched(response.output ?? []))
       events.push(...this.#closeItem(open, item));
-    const items = this.#inOrder();
+    const items = this.#items.inOrder();
     for (const open of items) if (!open.closed) events.push(...this.#closeUnfinished(open, status));
 
     const content = items.flatMap(({ slots }) =>
@@ -422,22 +390,6 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     return events;
   }
 
-  #inOrder(): OpenItem[] {
-    return [...this.#items.values()].sort((left, right) => left.outputIndex - right.outputIndex);
-  }
-
-  /** The items of the whole answer with those that were streamed; servers do not all number them alike. */
-  #matched(output: readonly OutputItem[]): [OpenItem, OutputItem][] {
-    const streamed = this.#inOrder();
-    const inStep = streamed.length === output.length;
-    return output.map((item, index) => {
-      const same = inStep
-        ? streamed[index]
-        : (streamed.find(({ id }) => id !== undefined && id === item.id) ?? this.#items.get(index));
-      return [same ?? this.#openItem(index), item];
-    });
-  }
-
   /** An item that was begun and never ended, in an answer that did end. */
   #closeUnfinished(open: OpenItem, status: string): readonly ProviderStreamEvent[] {
     if (open.call !== undefined && status !== "completed" && !open.call.whole) return nothing;
@@ -461,81 +413,4 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
   #fail(payload: unknown): readonly ProviderStreamEvent[] {
     return [{ type: "error", error: toStreamError(payload, this.#call.provider, readOpenAIFailure) }];
   }
-
-  /** The item of an event: by its place, else by its id, else the newest. */
-  #itemOf({ output_index: place, item_id: id, item }: ResponsesEvent): OpenItem {
-    if (typeof place === "number") return this.#items.get(place) ?? this.#openItem(place);
-    const wanted = id ?? item?.id;
-    let newest: OpenItem | undefined;
-    for (const open of this.#items.values()) {
-      if (wanted !== undefined && open.id === wanted) return open;
-      newest = open;
-    }
-    if (newest !== undefined && !newest.closed && wanted === undefined) return newest;
-    const open = this.#openItem(this.#items.size);
-    open.id = wanted;
-    return open;
-  }
-
-  #openItem(outputIndex: number): OpenItem {
-    const open = createItem(outputIndex);
-    this.#items.set(outputIndex, open);
-    return open;
-  }
-
-  #slotOf(item: OpenItem, place: number): Slot {
-    const known = item.slots.find((slot) => slot.place === place);
-    if (known !== undefined) return known;
-    const slot = createSlot(this.#slots++, place);
-    item.slots.push(slot);
-    return slot;
-  }
-
-  #name(open: OpenItem, item: OutputItem): void {
-    if (item.type !== undefined) open.type = item.type;
-    if (item.id) open.id = item.id;
-    if (typeof item.phase === "string") open.phase = item.phase;
-    if (open.type !== "function_call") return;
-    const call = callOf(open);
-    if (item.call_id) call.callId = item.call_id;
-    if (item.name) call.name = item.name;
-    if (item.namespace) call.namespace = item.namespace;
-  }
-}
-
-function callOf(item: OpenItem): OpenCall {
-  item.call ??= {
-    callId: undefined,
-    name: "",
-    namespace: undefined,
-    argumentsText: "",
-    shown: 0,
-    whole: false,
-  };
-  return item.call;
-}
-
-function textsOf(parts: readonly { readonly text?: string }[] | null | undefined): string[] {
-  return (parts ?? []).flatMap(({ text }) => (typeof text === "string" && text !== "" ? [text] : []));
-}
-
-function isEmpty(part: MessageContentPart): boolean {
-  if (part.type === "text") return part.text === "";
-  return (
-    part.type === "reasoning" &&
-    part.text === "" &&
-    part.providerMetadata?.openai?.encryptedContent === undefined
-  );
-}
-
-function toolCallOf(part: Extract<MessageContentPart, { type: "tool-call" }>): ProviderToolCall {
-  const { toolCallId = "", name, arguments: value, argumentsText = "" } = part;
-  return { id: toolCallId, name, arguments: value, argumentsText };
-}
-
-function marked(content: MessageContentPart[], responseId: string | undefined): MessageContentPart[] {
-  const last = content.at(-1);
-  if (last === undefined || responseId === undefined) return content;
-  const openai = { ...last.providerMetadata?.openai, responseId };
-  return [...content.slice(0, -1), { ...last, providerMetadata: { ...last.providerMetadata, openai } }];
 }

@@ -1,0 +1,59 @@
+import type { MessageContentPart } from "@parley/core/messages";
+import type { ProviderToolCall } from "@parley/core/ports";
+import type { Annotation, OutputItem } from "./api-types.js";
+import { keepItem } from "./kept-item.js";
+
+/** The texts of parts that have one. */
+export function textsOf(parts: readonly { readonly text?: string }[] | null | undefined): string[] {
+  return (parts ?? []).flatMap(({ text }) => (typeof text === "string" && text !== "" ? [text] : []));
+}
+
+/** Whether a part has nothing to show and nothing to send back. */
+export function isEmpty(part: MessageContentPart): boolean {
+  if (part.type === "text") return part.text === "";
+  return (
+    part.type === "reasoning" &&
+    part.text === "" &&
+    part.providerMetadata?.openai?.encryptedContent === undefined
+  );
+}
+
+/** A call's part as the call. */
+export function toolCallOf(part: Extract<MessageContentPart, { type: "tool-call" }>): ProviderToolCall {
+  const { toolCallId = "", name, arguments: value, argumentsText = "" } = part;
+  return { id: toolCallId, name, arguments: value, argumentsText };
+}
+
+/** The parts with the answer's id on the last. */
+export function marked(content: MessageContentPart[], responseId: string | undefined): MessageContentPart[] {
+  const last = content.at(-1);
+  if (last === undefined || responseId === undefined) return content;
+  const openai = { ...last.providerMetadata?.openai, responseId };
+  return [...content.slice(0, -1), { ...last, providerMetadata: { ...last.providerMetadata, openai } }];
+}
+
+/** The sources that a text cites, each once. */
+export function sourceParts(annotations: readonly Annotation[]): MessageContentPart[] {
+  const seen = new Set<string>();
+  const parts: MessageContentPart[] = [];
+  for (const { type, url, title } of annotations) {
+    if (type !== "url_citation" || typeof url !== "string" || seen.has(url)) continue;
+    seen.add(url);
+    parts.push({ type: "source", url, ...(typeof title === "string" ? { title } : {}) });
+  }
+  return parts;
+}
+
+/** An item that has no form of its own: a file where it is an image, else kept whole and shown to nobody. */
+export function opaquePart(item: OutputItem, type: string): MessageContentPart {
+  if (item.type === "image_generation_call" && typeof item.result === "string" && item.result !== "") {
+    const { result, ...rest } = item;
+    return {
+      type: "file",
+      mediaType: `image/${item.output_format ?? "png"}`,
+      data: result,
+      ...keepItem(rest),
+    };
+  }
+  return { type: "metadata", data: { type }, ...keepItem(item) };
+}
