@@ -23,7 +23,8 @@ END
 $$;
 --> statement-breakpoint
 -- The words of a message's text parts, for the index of the search: of the first 100,000 characters, because a
--- tsvector refuses more than a megabyte and a search index must never make a write fail.
+-- tsvector refuses more than a megabyte and a search index must never make a write fail. It repeats `plain_words`
+-- instead of calling it: where a table is vacuumed or analyzed, only the server's own functions are found.
 CREATE FUNCTION message_words(content jsonb) RETURNS tsvector LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
   parts jsonb := content->'parts';
@@ -42,6 +43,11 @@ BEGIN
   IF words = '' AND jsonb_typeof(content->'content') = 'string' THEN
     words := left(content->>'content', 100000);
   END IF;
-  RETURN to_tsvector('pg_catalog.simple'::regconfig, plain_words(left(words, 100001)));
+  words := left(words, 100001);
+  IF strpos(words, E'\x1A') > 0 THEN
+    words := regexp_replace(words, E'\x1A[0-9a-f]{4}', ' ', 'g');
+  END IF;
+  RETURN to_tsvector('pg_catalog.simple'::regconfig,
+    translate(words, '!"#$%&''()*+,-./:;<=>?@[\]^_`{|}~', repeat(' ', 32)));
 END
 $$;

@@ -15,31 +15,39 @@ import { leaseColumns, leaseOf } from "./head.js";
  * An index of heads by node would find them more directly, and cost every turn two updates that leave their page.
  */
 export async function claimExpired(store: StoreContext, node: string, limit: number): Promise<Lease[]> {
-  if (!(limit > 0)) return [];
-  const rows = await store.database.query({
-    name: "claim_expired",
-    text: claimText,
-    values: [storedText(node), Math.min(Math.floor(limit), 1_000_000)],
-  });
-  return rows
-    .toSorted((left, right) => Number(left.started_ms) - Number(right.started_ms))
-    .map((row) => leaseOf(row));
+  const claimed: Lease[] = [];
+  for (const [name, text] of [
+    ["claim_turns", claimText(openTurns)],
+    ["claim_compactions", claimText(openCompactions)],
+  ] as const) {
+    const wanted = Math.min(Math.floor(limit), 1_000_000) - claimed.length;
+    if (!(wanted > 0)) break;
+    const rows = await store.database.query({ name, text, values: [storedText(node), wanted] });
+    const oldestFirst = rows.toSorted((left, right) => Number(left.started_ms) - Number(right.started_ms));
+    claimed.push(...oldestFirst.map((row) => leaseOf(row)));
+  }
+  return claimed;
 }
 
-/** Also what the plan tests look at. */
-export const claimText = `
+const openTurns = "SELECT conversation_id, id, started_at FROM conversation_turn WHERE status = 'running'";
+
+/** Compactions by hand have an index of their own too, which is empty almost always. */
+const openCompactions =
+  "SELECT conversation_id, compaction_id AS id, started_at FROM conversation_head WHERE compaction_id IS NOT NULL";
+
+// OFFSET 0 keeps the look at each head a look into its key: the planner would rather read all heads at once.
+function claimText(open: string): string {
+  return `
 WITH expired AS (
   SELECT h.conversation_id
-  FROM (
-    SELECT conversation_id, id, started_at FROM conversation_turn WHERE status = 'running'
-    UNION ALL
-    SELECT conversation_id, compaction_id, started_at FROM conversation_head WHERE compaction_id IS NOT NULL
-  ) AS open
-  JOIN conversation_head seen ON seen.conversation_id = open.conversation_id
+  FROM (${open}) AS open
+  CROSS JOIN LATERAL (
+    SELECT conversation_id, node, fence FROM conversation_head
+    WHERE conversation_id = open.conversation_id AND coalesce(turn_id, compaction_id) = open.id OFFSET 0
+  ) AS seen
   LEFT JOIN node n ON n.id = seen.node
   JOIN conversation_head h ON h.conversation_id = seen.conversation_id
-  WHERE coalesce(seen.turn_id, seen.compaction_id) = open.id AND (n.until IS NULL OR n.until <= clock_timestamp())
-    AND h.fence = seen.fence AND h.node = seen.node
+  WHERE (n.until IS NULL OR n.until <= clock_timestamp()) AND h.fence = seen.fence AND h.node = seen.node
   ORDER BY open.started_at
   LIMIT $2::int4
   FOR UPDATE OF h SKIP LOCKED
@@ -47,3 +55,4 @@ WITH expired AS (
 UPDATE conversation_head h SET node = $1, fence = h.fence + 1
 FROM expired WHERE h.conversation_id = expired.conversation_id
 RETURNING ${leaseColumns}, date_part('epoch', h.started_at) * 1000 AS started_ms`;
+}

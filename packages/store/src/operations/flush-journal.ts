@@ -4,7 +4,8 @@ import { storedText } from "../stored-text.js";
 
 /**
  * One statement for the batches of all running turns: it locks their heads in the order of ids (without an order two
- * such statements would lock each other out), compares fences on the locked rows, and writes what is still held.
+ * such statements would lock each other out), compares fences on the locked rows, and writes what is still held. The
+ * lateral look takes one head after the other by its key; for a list of ids the planner may read all heads instead.
  *
  * Alternatives: a statement per turn costs a commit each; a fence that is compared without the lock can be passed
  * while a take-over reads the journal, which then loses the row.
@@ -36,8 +37,11 @@ WITH given AS MATERIALIZED (
   SELECT * FROM unnest($1::text[], $2::text[], $3::int4[], $4::int4[], $5::int4[], $6::text[])
     WITH ORDINALITY AS g(conversation_id, turn_id, fence, first_n, event_count, data, place)
 ), locked AS MATERIALIZED (
-  SELECT conversation_id, turn_id, fence FROM conversation_head
-  WHERE conversation_id = ANY($1::text[]) ORDER BY conversation_id FOR UPDATE
+  SELECT h.* FROM (SELECT DISTINCT conversation_id FROM given ORDER BY conversation_id) AS wanted
+  CROSS JOIN LATERAL (
+    SELECT conversation_id, turn_id, fence FROM conversation_head
+    WHERE conversation_id = wanted.conversation_id FOR UPDATE
+  ) AS h
 ), held AS (
   SELECT given.* FROM given JOIN locked USING (conversation_id, turn_id, fence)
 ), written AS (

@@ -9,7 +9,9 @@ import { notFound } from "./refusals.js";
 /** What `recordOf` reads, of the tables that `recordTables` names. */
 export const recordColumns = `
   c.id, c.title, c.status, c.model, c.effort, c.instructions, c.compact_threshold, c.queue_paused,
-  c.metadata::text AS metadata, c.parent_id, c.parent_seq, c.archive_of, a.id AS compacted_from, c.context_size,
+  c.metadata::text AS metadata, c.parent_id, c.parent_seq, c.archive_of, c.context_size,
+  (SELECT a.id FROM conversation a WHERE a.id = c.compacted_from AND a.archive_of IS NOT NULL
+    AND a.status <> 'removed') AS compacted_from,
   date_part('epoch', c.created_at) * 1000 AS created_ms,
   date_part('epoch', greatest(c.last_activity_at, h.active_at)) * 1000 AS activity_ms,
   date_part('epoch', c.last_activity_at) * 1000 AS place_ms,
@@ -18,9 +20,7 @@ export const recordColumns = `
   (SELECT t.model FROM conversation_turn t WHERE t.id = h.turn_id AND t.conversation_id = c.id) AS turn_model,
   ${queueJson.replace("= $1", "= c.id")} AS queue`;
 
-export const recordTables = `
-  conversation c JOIN conversation_head h ON h.conversation_id = c.id
-  LEFT JOIN conversation a ON a.id = c.compacted_from AND a.archive_of IS NOT NULL AND a.status <> 'removed'`;
+export const recordTables = "conversation c JOIN conversation_head h ON h.conversation_id = c.id";
 
 interface RecordRow {
   id: string;

@@ -10,7 +10,10 @@ const snippetMargin = 60;
 
 const wanted = "plainto_tsquery('pg_catalog.simple', plain_words($3))";
 
-/** Messages that hold all words of the query, newest first, by the index of their words. */
+/**
+ * Messages that hold all words of the query, newest first, by the index of their words. Not prepared: a plan that is
+ * made without knowing the words cannot know how many messages hold them.
+ */
 export async function search(
   store: StoreContext,
   owner: string,
@@ -21,9 +24,8 @@ export async function search(
   if (!(limit > 0)) return [];
   const rows = await store.database.query(
     conversationId === undefined
-      ? { name: "search", text: searchText, values: [limit, owner, storedText(q)] }
+      ? { text: searchText, values: [limit, owner, storedText(q)] }
       : {
-          name: "search_within",
           text: searchWithinText,
           values: [storedText(conversationId), owner, storedText(q), limit],
         },

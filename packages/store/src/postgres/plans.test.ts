@@ -1,0 +1,277 @@
+import type { LogStore } from "@parley/core/ports";
+import pg from "pg";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { describeOnPostgres, type TestDatabase } from "../../../../test/harness/postgres.js";
+import type { Connection, Database, ResultRow, Statement } from "../database.js";
+import { openLogStore } from "../open-log-store.js";
+import { PostgresDatabase } from "./postgres-database.js";
+import { admission, batch, commit, held, message, node, sealing, start } from "./turns.test-support.js";
+
+/** Keeps what goes through it. */
+class RecordingDatabase implements Database {
+  readonly statements: Statement[] = [];
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  query(statement: Statement): Promise<ResultRow[]> {
+    this.statements.push(statement);
+    return this.#database.query(statement);
+  }
+
+  batch(statements: readonly Statement[]): Promise<ResultRow[][]> {
+    this.statements.push(...statements);
+    return this.#database.batch(statements);
+  }
+
+  transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    return this.#database.transaction((connection) =>
+      work({
+        query: (statement) => {
+          this.statements.push(statement);
+          return connection.query(statement);
+        },
+        batch: (statements) => {
+          this.statements.push(...statements);
+          return connection.batch(statements);
+        },
+      }),
+    );
+  }
+
+  close(): Promise<void> {
+    return this.#database.close();
+  }
+}
+
+interface PlanNode {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Index Name"?: string;
+  readonly "Shared Hit Blocks"?: number;
+  readonly "Shared Read Blocks"?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+interface Explained {
+  readonly "QUERY PLAN": { Plan: PlanNode }[];
+}
+
+function* nodesOf(plan: PlanNode): Generator<PlanNode> {
+  yield plan;
+  for (const child of plan.Plans ?? []) yield* nodesOf(child);
+}
+
+/** A handful of rows at any time: reading all of them is the best plan. */
+const small = new Set(["node", "conversation_change", "pg_locks", "pg_database"]);
+
+const owner = "ada";
+const big = "big";
+const medium = "medium";
+const leaf = "fork-10";
+
+/** One log of 60,000 messages, one of 1,000, 20,000 small ones, and ten forks in a row. */
+const fill = `
+INSERT INTO conversation (id, owner, title, status, created_at, last_activity_at, updated_at, changed_at)
+SELECT id, 'ada', 'title of ' || id, 'open', now(), now() - n * interval '1 second', now(), nextval('conversation_change')
+FROM (SELECT 'c' || n AS id, n FROM generate_series(1, 20000) n
+  UNION ALL VALUES ('big', 0), ('medium', 0)) AS logs;
+INSERT INTO conversation_head (conversation_id, owner, next_seq, sealed_seq, active_at)
+SELECT id, owner, CASE id WHEN 'big' THEN 60001 WHEN 'medium' THEN 1001 ELSE 3 END,
+  CASE id WHEN 'big' THEN 60000 WHEN 'medium' THEN 1000 ELSE 2 END, now() FROM conversation;
+INSERT INTO conversation_message (id, thread_id, role, type, content, created_at, first_seq, part_count, turn_id)
+SELECT h.conversation_id || '-' || n, h.conversation_id, 'user', 'text',
+  jsonb_build_object('format', 2, 'parts', jsonb_build_array(jsonb_build_object('type', 'text',
+    'text', 'word' || (n % 5000) || ' of ' || h.conversation_id))),
+  now(), n, 1, 't' || (n + 1) / 2
+FROM conversation_head h CROSS JOIN LATERAL generate_series(1, h.sealed_seq) n;
+INSERT INTO conversation_turn
+  (conversation_id, id, ordinal, status, first_seq, last_seq, metrics, provider_calls, started_at, sealed_at)
+SELECT h.conversation_id, 't' || n, n, 'sealed', n * 2 - 1, n * 2, '{"turnId":"t"}', '[{"id":"p","createdAt":1}]', now(), now()
+FROM conversation_head h CROSS JOIN LATERAL generate_series(1, h.sealed_seq / 2) n;
+INSERT INTO receipt (conversation_id, message_id, body_hash, outcome, turn_id)
+SELECT thread_id, id, 'h', 'started', turn_id FROM conversation_message WHERE first_seq % 2 = 1;
+UPDATE conversation_head SET turn_id = 'open', node = 'node-1', fence = 1, started_at = now()
+WHERE conversation_id IN (SELECT 'c' || n FROM generate_series(1, 1000) n);
+INSERT INTO conversation_turn (conversation_id, id, ordinal, status, first_seq, last_seq, started_at)
+SELECT conversation_id, 'open', 2, 'running', 3, 2, now() FROM conversation_head WHERE turn_id IS NOT NULL;
+INSERT INTO turn_journal (conversation_id, turn_id, first_n, event_count, epoch, data)
+SELECT conversation_id, 'open', n * 10, 10, 1, repeat('x', 200)
+FROM conversation_head CROSS JOIN generate_series(0, 19) n WHERE turn_id IS NOT NULL;
+INSERT INTO queued_message
+  (conversation_id, id, rank, mode, role, type, content, created_at, part_count, queued_at)
+SELECT conversation_id, 'q' || n, n, 'queue', 'user', 'text', '{"format":2,"parts":[{"type":"text","text":"x"}]}', now(), 1, now()
+FROM conversation_head CROSS JOIN generate_series(1, 5) n WHERE turn_id IS NOT NULL;
+INSERT INTO compaction (conversation_id, seq, kind, from_seq, to_seq, archive_id)
+SELECT conversation_id, n, 'made', 1, 2, 'none' FROM conversation_head CROSS JOIN generate_series(1, 2) n;
+`;
+
+describeOnPostgres("plans at 100,000 messages", (postgres) => {
+  let database: TestDatabase;
+  let recording: RecordingDatabase;
+  let store: LogStore;
+  let root: ReturnType<typeof openLogStore>;
+  let client: pg.Client;
+  beforeAll(async () => {
+    database = await postgres.createDatabase();
+    recording = new RecordingDatabase(new PostgresDatabase({ url: database.url }));
+    root = openLogStore(recording);
+    await root.migrate();
+    client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await client.query(fill);
+    store = root.forOwner(owner);
+    await root.heartbeat(node, 600_000);
+    let parent = medium;
+    for (let depth = 1; depth <= 10; depth++) {
+      const newId = `fork-${depth}`;
+      await store.fork({ conversationId: parent, atSeq: 1_000 + (depth - 1) * 2, newId });
+      const turn = await start(store, newId);
+      await store.seal(sealing(turn, [message(newId, "Answer", "assistant")]));
+      parent = newId;
+    }
+    await client.query("VACUUM ANALYZE");
+  }, 120_000);
+  afterAll(async () => {
+    await client.end();
+    await root.close();
+    await database.drop();
+  });
+
+  /** The plan for these values; where a statement is prepared, also the one that fits any values, for either may run. */
+  async function plansOf({ text, values = [], name }: Statement): Promise<PlanNode[]> {
+    const bound = await client.query<Explained>({
+      text: `EXPLAIN (FORMAT JSON) ${text}`,
+      values: [...values],
+    });
+    if (name === undefined) return [planOf(bound)];
+    await client.query("SET plan_cache_mode = force_generic_plan");
+    await client.query(`PREPARE examined AS ${text}`);
+    const literals = values.map((value) => {
+      if (value === null) return "NULL";
+      const array = typeof value === "object";
+      return client.escapeLiteral(
+        array ? `{${value.map((each) => JSON.stringify(each)).join(",")}}` : `${value}`,
+      );
+    });
+    const call = literals.length === 0 ? "examined" : `examined(${literals.join(", ")})`;
+    const generic = await client.query<Explained>(`EXPLAIN (FORMAT JSON) EXECUTE ${call}`);
+    await client.query("DEALLOCATE examined");
+    await client.query("RESET plan_cache_mode");
+    return [planOf(bound), planOf(generic)];
+  }
+
+  function planOf({ rows }: { rows: Explained[] }): PlanNode {
+    const plan = rows[0]?.["QUERY PLAN"][0]?.Plan;
+    if (plan === undefined) throw new Error("there is no plan");
+    return plan;
+  }
+
+  async function checkIndexed(what: string, call: () => Promise<unknown>): Promise<PlanNode[]> {
+    recording.statements.length = 0;
+    await call();
+    const plans: PlanNode[] = [];
+    for (const statement of [...recording.statements]) {
+      for (const plan of await plansOf(statement)) {
+        plans.push(plan);
+        const scans = [...nodesOf(plan)].filter(
+          (each) => each["Node Type"] === "Seq Scan" && !small.has(each["Relation Name"] ?? ""),
+        );
+        const relations = scans.map((scan) => scan["Relation Name"]);
+        expect({ what, statement: statement.text, relations }).toMatchObject({ relations: [] });
+      }
+    }
+    return plans;
+  }
+
+  it("of a turn's statements, from admission to seal, are by index", async () => {
+    const turn = await start(store, big);
+    await store.seal(sealing(turn));
+    await checkIndexed("admission", () => store.admit(admission(big, "Again")));
+    const open = await store.readOpenTurn({ conversationId: big });
+    const running = { conversationId: big, turnId: open?.turnId ?? "", fence: open?.fence ?? 0 };
+    await checkIndexed("flush", () => root.flushJournal([batch(running, 0)]));
+    await checkIndexed("read of the open turn", () => store.readOpenTurn({ conversationId: big }));
+    const answer = message(big, "Answer", "assistant");
+    await checkIndexed("commit", () => store.commitStep(commit(running, [answer], true)));
+    await checkIndexed("repeated commit", () => store.commitStep(commit(running, [answer], true)));
+    const end = sealing(running, [message(big, "End", "assistant")]);
+    await checkIndexed("seal", () => store.seal(end));
+    await checkIndexed("repeated seal", () => store.seal(end));
+  });
+
+  it("of a flush for a thousand turns are by index", async () => {
+    const batches = Array.from({ length: 1_000 }, (_, index) =>
+      batch({ conversationId: `c${index + 1}`, turnId: "open", fence: 1 }, 1_000),
+    );
+    await checkIndexed("flush", () => root.flushJournal(batches));
+  });
+
+  it("of queueing, promotion, stop, take-over and release are by index", async () => {
+    const turn = { conversationId: "c1", turnId: "open", fence: 1 };
+    const queued = admission("c1", "Steer");
+    await checkIndexed("queueing", () => store.admit(queued));
+    await checkIndexed("list of the queue", () => store.queue("c1", { op: "list" }));
+    const edit = { op: "edit" as const, id: queued.message.id, text: "Other", before: "q1" };
+    await checkIndexed("edit", () => store.queue("c1", edit));
+    const answer = message("c1", "Answer", "assistant");
+    await checkIndexed("promotion", () => store.commitStep(commit(turn, [answer], true)));
+    await checkIndexed("stop", () => store.requestStop("c1"));
+    await checkIndexed("take-over", () => store.takeOver({ ...turn, node }));
+    await checkIndexed("release", () => store.release({ ...turn, fence: 2 }));
+    await checkIndexed("heartbeat", () => root.heartbeat(node, 600_000));
+    await checkIndexed("claim", () => root.claimExpired("node-2", 10));
+    await checkIndexed("seal with a queue", () => store.seal(sealing(held({ ...turn, fence: 3 }))));
+  });
+
+  it("of windows, pages, records, feeds and searches are by index", async () => {
+    for (const conversationId of [big, medium, leaf]) {
+      await checkIndexed("newest", () => store.readNewest({ conversationId, limit: 50 }));
+      await checkIndexed("older", () => store.readNewest({ conversationId, limit: 50, before: 500 }));
+      await checkIndexed("chunks", () => store.readChunks({ conversationId, limit: 100 }));
+      await checkIndexed("chunks since", () => store.readChunks({ conversationId, sinceSeq: 990 }));
+      await checkIndexed("record", () => store.get(conversationId));
+      await checkIndexed("last call", () => store.lastCall(conversationId));
+      await checkIndexed("turn", () => store.readTurn(conversationId, "t10"));
+    }
+    await checkIndexed("receipt", () => store.findReceipt(big, "big-1"));
+    await checkIndexed("list", () => store.list({ limit: 20 }));
+    const { next } = await store.list({ limit: 20 });
+    await checkIndexed("next page", () => store.list({ limit: 20, before: next ?? "" }));
+    const { last } = await store.changed({ limit: 1 });
+    await checkIndexed("changes", () => store.changed({ since: last - 10, limit: 20 }));
+    await checkIndexed("search", () => store.search({ q: "word4999", limit: 5 }));
+    await checkIndexed("append", () => store.appendMessages([message(big, "Appended")]));
+    await checkIndexed("fork", () =>
+      store.fork({ conversationId: medium, atSeq: 500, newId: crypto.randomUUID() }),
+    );
+  });
+
+  /** How many pages a page of the newest messages touches. */
+  async function pagesOf(conversationId: string): Promise<number> {
+    recording.statements.length = 0;
+    await store.readNewest({ conversationId, limit: 50 });
+    const [statement] = recording.statements;
+    const { rows } = await client.query({
+      text: `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${statement?.text}`,
+      values: [...(statement?.values ?? [])],
+    });
+    const plan = rows[0]?.["QUERY PLAN"][0]?.Plan as PlanNode;
+    const kinds = [...nodesOf(plan)].map((each) => each["Node Type"]);
+    expect(kinds).not.toContain("Sort");
+    expect(kinds).toContain("Nested Loop");
+    return (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0);
+  }
+
+  it("of the newest messages touch as many pages in a long log as in a short one, and few more through ancestors", async () => {
+    const short = await pagesOf(medium);
+    const long = await pagesOf(big);
+    const inherited = await pagesOf(leaf);
+    // An index may be a level deeper.
+    expect(long).toBeLessThanOrEqual(short + 3);
+    // Each ancestor costs a look into three indexes.
+    expect(inherited).toBeLessThanOrEqual(short + 10 * 9);
+  });
+});
