@@ -1,0 +1,91 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdtempSync, readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { describeOnPostgres } from "../../../../test/harness/postgres.js";
+import { migrate, readMigrations } from "../migrate.js";
+import { PostgresDatabase } from "./postgres-database.js";
+
+describeOnPostgres("migrations", (postgres) => {
+  async function freshDatabase(): Promise<PostgresDatabase> {
+    const made = await postgres.createDatabase();
+    const database = new PostgresDatabase({ url: made.url });
+    onTestFinished(async () => {
+      await database.close();
+      await made.drop();
+    });
+    return database;
+  }
+
+  const applied = async (database: PostgresDatabase) =>
+    (await database.query({ text: "SELECT name FROM schema_migration ORDER BY place" })).map(
+      ({ name }) => name,
+    );
+
+  it("are applied once, however often and by however many at once", async () => {
+    const database = await freshDatabase();
+    await Promise.all(Array.from({ length: 5 }, () => migrate(database)));
+    await migrate(database);
+    expect(await applied(database)).toEqual((await readMigrations()).map(({ name }) => name));
+  });
+
+  it("go on from where an older version left the schema", async () => {
+    const database = await freshDatabase();
+    const all = await readMigrations();
+    await migrate(database, all.slice(0, 1));
+    expect(await applied(database)).toHaveLength(1);
+    await migrate(database, all);
+    expect(await applied(database)).toHaveLength(all.length);
+  });
+
+  it("leave a newer schema alone and say so, also when it becomes newer meanwhile", async () => {
+    const database = await freshDatabase();
+    const all = await readMigrations();
+    await migrate(database, [...all, { name: "9999_later", statements: ["CREATE TABLE later (id int)"] }]);
+    await expect(migrate(database, all)).rejects.toMatchObject({
+      code: "schema_newer",
+      retryable: false,
+      details: { migration: "9999_later" },
+    });
+    expect(await applied(database)).toHaveLength(all.length + 1);
+  });
+
+  it("leave nothing behind when one of them fails", async () => {
+    const database = await freshDatabase();
+    const all = await readMigrations();
+    const broken = [
+      ...all,
+      { name: "9999_broken", statements: ["CREATE TABLE half (id int)", "SELECT nonsense"] },
+    ];
+    await expect(migrate(database, broken)).rejects.toMatchObject({ code: "internal" });
+    const [row] = await database.query({ text: "SELECT to_regclass('half') IS NULL AS clean" });
+    expect(row).toEqual({ clean: true });
+    await migrate(database, all);
+  });
+});
+
+describe("the shipped migrations", () => {
+  it("bring up the schema that the tables are declared with: generating finds nothing to add", () => {
+    const folder = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+    const copy = mkdtempSync(join(tmpdir(), "migrations-"));
+    cpSync(join(folder, "migrations"), join(copy, "migrations"), { recursive: true });
+    const before = readdirSync(join(copy, "migrations"));
+    execFileSync(
+      join(folder, "..", "..", "node_modules", ".bin", "drizzle-kit"),
+      [
+        "generate",
+        "--dialect=postgresql",
+        `--schema=${join(folder, "src", "schema.ts")}`,
+        "--out=migrations",
+      ],
+      {
+        cwd: copy,
+        env: { ...process.env, NODE_PATH: join(folder, "..", "..", "node_modules") },
+        stdio: "pipe",
+      },
+    );
+    expect(readdirSync(join(copy, "migrations"))).toEqual(before);
+  });
+});
