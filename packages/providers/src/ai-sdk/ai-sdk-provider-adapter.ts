@@ -1,0 +1,251 @@
+import { ParleyError } from "@parley/core/errors";
+import {
+  collect,
+  createProviderStream,
+  type MessageOrigin,
+  type ProviderStreamWriter,
+} from "@parley/core/messages";
+import type {
+  ProviderAdapter,
+  ProviderCallParams,
+  ProviderCallResult,
+  ProviderStream,
+} from "@parley/core/ports";
+import { type CallWarning, type LanguageModel, type ModelMessage, streamText, type ToolSet } from "ai";
+import { prepareMessages } from "../call/prepare-messages.js";
+import { createToolNames, type ToolNames } from "../call/tool-names.js";
+import { callSettings, callTools } from "./call-settings.js";
+import { isAboutMessages, toCallError } from "./failure.js";
+import { AnswerFold, type StreamPart } from "./from-stream-part.js";
+import { type ModelFamily, modelFamily, optionsKey } from "./model-family.js";
+import { isFields, toProviderFields } from "./provider-options.js";
+import { type ModelInstance, quietModel } from "./quiet-model.js";
+import { toModelMessages } from "./to-model-messages.js";
+
+type StreamTextOptions = Parameters<typeof streamText>[0];
+
+/** How a model of the AI SDK is called. */
+export interface AiSdkProviderAdapterConfig {
+  /** A model as a provider's package makes it, such as `openai("gpt-5")`. Not a text: that would name a gateway. */
+  model: LanguageModel;
+  /** Options for every call, by provider, such as `{ openai: { serviceTier: "flex" } }`. */
+  providerOptions?: Record<string, Record<string, unknown>>;
+  /** Tools that the provider runs itself, such as its web search. Tools of the host are given with each call. */
+  tools?: ToolSet;
+  /** How often the SDK repeats a call that failed before its answer began. Default 0: see `resilientFetch`. */
+  maxRetries?: number;
+  /** Told of what a provider says about a call that it could not take as it was. Default: nobody is. */
+  onWarnings?: (warnings: readonly CallWarning[]) => void;
+  /** Fetches files by their address for models that do not do it themselves. Default: the SDK's way. */
+  download?: StreamTextOptions["experimental_download"];
+}
+
+/**
+ * Any model of the AI SDK as a provider. Each call is one `streamText` of one step: tools are declared and never
+ * run, so the caller keeps the loop. What a provider sent along with a part is kept on the part and goes back
+ * to the same provider and model, to nobody else.
+ */
+export class AiSdkProviderAdapter implements ProviderAdapter {
+  readonly #config: AiSdkProviderAdapterConfig;
+  readonly #model: ModelInstance;
+
+  constructor(config: AiSdkProviderAdapterConfig) {
+    this.#config = config;
+    this.#model = quietModel(modelInstance(config.model), config.onWarnings);
+  }
+
+  /** Provider and model as the SDK names them: the origin of what this adapter makes, unless a call says otherwise. */
+  get origin(): MessageOrigin {
+    return { provider: this.#model.provider, model: this.#model.modelId };
+  }
+
+  async complete(params: ProviderCallParams): Promise<ProviderCallResult> {
+    return collect(await this.completeStream(params));
+  }
+
+  async completeStream(params: ProviderCallParams): Promise<ProviderStream> {
+    const names = createToolNames((params.tools ?? []).map(({ name }) => name));
+    return createProviderStream((writer) => this.#produce(params, names, writer), { signal: params.signal });
+  }
+
+  async #produce(params: ProviderCallParams, names: ToolNames, writer: ProviderStreamWriter): Promise<void> {
+    const origin: MessageOrigin = {
+      provider: params.metadata.provider || this.#model.provider,
+      model: params.metadata.model || this.#model.modelId,
+    };
+    const family = modelFamily(this.#model.provider);
+    const asFailure = (error: unknown) => toCallError(error, { provider: origin.provider, family });
+    let attempt = await this.#attempt(params, { names, origin, family, plain: false }, writer);
+    // Nothing was sent yet: what the provider's package could not take is left out or put into words.
+    if (attempt.error !== undefined && !attempt.begun && isAboutMessages(attempt.error)) {
+      const plainly = await this.#attempt(params, { names, origin, family, plain: true }, writer);
+      if (plainly.error === undefined || !isAboutMessages(plainly.error)) attempt = plainly;
+    }
+    if (writer.signal.aborted) throw new ParleyError("canceled");
+    if (attempt.error !== undefined) throw asFailure(attempt.error);
+    writer.write({ type: "done", result: resultOf(attempt.fold, origin) });
+  }
+
+  async #attempt(params: ProviderCallParams, call: Call, writer: ProviderStreamWriter): Promise<Attempt> {
+    const fold = new AnswerFold(call.names.fromSent);
+    const attempt: Attempt = { fold, begun: false, error: undefined };
+    const source = new AbortController();
+    // Without a reason: any other would be thrown by the SDK instead of ending its stream.
+    const onAbort = () => source.abort();
+    writer.signal.addEventListener("abort", onAbort, { once: true });
+    if (writer.signal.aborted) onAbort();
+    try {
+      const { fullStream } = streamText(this.#options(params, call, source.signal));
+      await readParts(fullStream, source.signal, (part) => {
+        attempt.begun ||= part.type === "start-step";
+        let waiting: Promise<void> | undefined;
+        fold.push(part, (event) => {
+          waiting = writer.write(event) ?? waiting;
+        });
+        return fold.failure === undefined ? waiting : "stop";
+      });
+      attempt.error = problemOf(fold);
+    } catch (error) {
+      attempt.error = error;
+    } finally {
+      writer.signal.removeEventListener("abort", onAbort);
+      // Ends what is still under way after a failure; behind a whole answer there is nothing left to end.
+      if (attempt.error !== undefined) source.abort();
+    }
+    return attempt;
+  }
+
+  #options(params: ProviderCallParams, call: Call, signal: AbortSignal): StreamTextOptions {
+    const { download, maxRetries = 0, providerOptions, tools: own } = this.#config;
+    const { names, family, plain } = call;
+    const key = optionsKey(this.#model.provider);
+    const { modelId } = this.#model;
+    const said = callSettings(params, { family, key, modelId }, toProviderFields(providerOptions));
+    const all = toModelMessages(prepareMessages(params.messages), {
+      names,
+      family,
+      key,
+      reader: call.origin,
+      stored: said.providerOptions[key]?.store === true,
+      plain,
+    });
+    const firstOther = all.findIndex(({ role }) => role !== "system");
+    const leading = firstOther < 0 ? all.length : firstOther;
+    const system = all.slice(0, leading).filter((message) => message.role === "system");
+    const messages = asked(all.slice(leading));
+    return {
+      ...said.settings,
+      model: this.#model,
+      ...(system.length === 0 ? {} : { system }),
+      messages,
+      // Mid-conversation instructions are those of the host's own log.
+      allowSystemInMessages: true,
+      ...callTools(params, { names, family, own, messages }),
+      providerOptions: said.providerOptions,
+      maxRetries,
+      abortSignal: signal,
+      // The default prints.
+      onError: () => {},
+      experimental_include: { requestBody: false },
+      ...(download === undefined ? {} : { experimental_download: download }),
+    };
+  }
+}
+
+/** The model itself; refuses what would call somewhere else than its provider's package does. */
+function modelInstance(model: LanguageModel): ModelInstance {
+  if (typeof model === "string") {
+    throw new ParleyError(
+      "model_unavailable",
+      `"${model}" is a name, not a model: the AI SDK would send it to a gateway. Pass an instance, such as openai("${model}")`,
+    );
+  }
+  if (!isFields(model) || typeof model.doStream !== "function") {
+    throw new ParleyError("model_unavailable", "A model of the AI SDK is needed, with doStream");
+  }
+  return model;
+}
+
+interface Call {
+  readonly names: ToolNames;
+  readonly origin: MessageOrigin;
+  readonly family: ModelFamily;
+  readonly plain: boolean;
+}
+
+interface Attempt {
+  readonly fold: AnswerFold;
+  /** Whether the provider has answered. */
+  begun: boolean;
+  error: unknown;
+}
+
+/** Why an answer that was read to its end is none. */
+function problemOf(fold: AnswerFold): unknown {
+  if (fold.failure !== undefined) return fold.failure.error;
+  if (fold.aborted) return new ParleyError("canceled");
+  if (fold.ending === undefined || fold.ending.cutOff) {
+    return new ParleyError("network", "The model's stream ended before its last event");
+  }
+  if (fold.ending.finishReason === "error") {
+    return new ParleyError("provider_rejected", "The provider broke its answer off with an error");
+  }
+  return undefined;
+}
+
+function resultOf(fold: AnswerFold, origin: MessageOrigin): ProviderCallResult {
+  const { id, timestamp, usage, finishReason } = fold.ending ?? {};
+  const toolCalls = fold.calls();
+  return {
+    id: id ?? "",
+    createdAt: timestamp ?? new Date(),
+    message: { role: "assistant", content: fold.content(true), origin },
+    ...(toolCalls.length === 0 ? {} : { toolCalls }),
+    ...(usage === undefined ? {} : { usage }),
+    ...(finishReason === undefined ? {} : { finishReason }),
+  };
+}
+
+const opening = "[The conversation begins here.]";
+const closing = "Continue.";
+
+/** Messages that begin and end with the user, as many models want it: an answer is asked for. */
+function asked(messages: readonly ModelMessage[]): ModelMessage[] {
+  const first = messages[0]?.role === "assistant" ? [{ role: "user", content: opening } as const] : [];
+  const last = messages.at(-1)?.role;
+  const isAsked = last === "user" || last === "tool";
+  return [...first, ...messages, ...(isAsked ? [] : [{ role: "user", content: closing } as const])];
+}
+
+/**
+ * Hands over the parts of a stream until it ends, `take` stops it or the signal aborts. An abort ends the reading
+ * at once, whether or not the model obeys it.
+ */
+async function readParts(
+  stream: AsyncIterable<StreamPart>,
+  signal: AbortSignal,
+  take: (part: StreamPart) => Promise<void> | "stop" | undefined,
+): Promise<void> {
+  const parts = stream[Symbol.asyncIterator]();
+  let over = false;
+  const read = async () => {
+    for (let next = await parts.next(); !next.done && !over; next = await parts.next()) {
+      const wait = take(next.value);
+      if (wait === "stop") return;
+      if (wait !== undefined) await wait;
+    }
+  };
+  let onAbort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(new ParleyError("canceled"));
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
+  });
+  try {
+    await Promise.race([read(), aborted]);
+  } finally {
+    over = true;
+    signal.removeEventListener("abort", onAbort);
+    void parts.return?.().then(undefined, () => {});
+  }
+}

@@ -1,0 +1,51 @@
+import type { CallWarning, LanguageModel } from "ai";
+
+/** A model as a provider's package makes it. Texts name models of a gateway, which is a call over the network. */
+export type ModelInstance = Exclude<LanguageModel, string>;
+
+type Streamed = Awaited<ReturnType<ModelInstance["doStream"]>>;
+type Chunk = Streamed["stream"] extends ReadableStream<infer Part> ? Part : never;
+
+/**
+ * The same model with its warnings told to a listener. The SDK would print them, and a library has no business
+ * on the console of its host.
+ */
+export function quietModel(
+  model: ModelInstance,
+  onWarnings: ((warnings: readonly CallWarning[]) => void) | undefined,
+): ModelInstance {
+  const doStream = async (options: Parameters<ModelInstance["doStream"]>[0]) => {
+    const result = await (model.doStream as (given: unknown) => PromiseLike<Streamed>).call(model, options);
+    return { ...result, stream: withoutWarnings(result.stream as ReadableStream<Chunk>, onWarnings) };
+  };
+  return {
+    specificationVersion: model.specificationVersion,
+    provider: model.provider,
+    modelId: model.modelId,
+    get supportedUrls() {
+      return model.supportedUrls;
+    },
+    doGenerate: (options: never) => model.doGenerate(options),
+    doStream,
+  } as unknown as ModelInstance;
+}
+
+function withoutWarnings(
+  stream: ReadableStream<Chunk>,
+  onWarnings: ((warnings: readonly CallWarning[]) => void) | undefined,
+): ReadableStream<Chunk> {
+  const reader = stream.getReader();
+  return new ReadableStream<Chunk>(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read();
+        if (done) return controller.close();
+        if (value.type !== "stream-start" || value.warnings.length === 0) return controller.enqueue(value);
+        onWarnings?.(value.warnings as CallWarning[]);
+        controller.enqueue({ ...value, warnings: [] });
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+}
