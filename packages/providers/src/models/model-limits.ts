@@ -9,12 +9,12 @@ export interface ModelLimits {
 /** What is assumed of a model that the table does not know. */
 export const defaultModelLimits: ModelLimits = { contextWindow: 128_000, maxOutputTokens: 16_384 };
 
-// Published figures, by the beginning of the name. The longest match wins, so exceptions stand beside their
-// family in any order.
+// By the beginning of the name. The longest match wins, so exceptions stand beside their family in any order.
+// Where sources disagree the smaller figure stands here: too small a window compacts early, too large a one fails.
 const table: Readonly<Record<string, readonly [contextWindow: number, maxOutputTokens: number]>> = {
-  "gpt-6": [1_050_000, 128_000],
   "gpt-5.4": [1_050_000, 128_000],
-  "gpt-5.5": [1_050_000, 128_000],
+  "gpt-5.4-mini": [400_000, 128_000],
+  "gpt-5.4-nano": [400_000, 128_000],
   "gpt-5": [400_000, 128_000],
   "gpt-5-chat": [128_000, 16_384],
   "gpt-4.1": [1_047_576, 32_768],
@@ -37,15 +37,13 @@ const table: Readonly<Record<string, readonly [contextWindow: number, maxOutputT
 
   "claude-opus-4": [200_000, 32_000],
   "claude-opus-4-5": [200_000, 64_000],
-  "claude-opus-4-6": [1_000_000, 128_000],
-  "claude-opus-4-7": [1_000_000, 128_000],
+  "claude-opus-4-6": [200_000, 128_000],
   "claude-sonnet-4": [200_000, 64_000],
-  "claude-sonnet-4-6": [1_000_000, 64_000],
   "claude-haiku-4": [200_000, 64_000],
   "claude-3-7-sonnet": [200_000, 64_000],
   "claude-3-5": [200_000, 8_192],
   "claude-3": [200_000, 4_096],
-  claude: [200_000, 64_000],
+  claude: [200_000, 32_000],
 
   "gemini-3": [1_048_576, 65_536],
   "gemini-2.5": [1_048_576, 65_536],
@@ -65,7 +63,6 @@ const table: Readonly<Record<string, readonly [contextWindow: number, maxOutputT
   "kimi-k2": [262_144, 32_768],
   "glm-4.6": [200_000, 128_000],
   "glm-4.5": [131_072, 98_304],
-  "llama-4-scout": [131_072, 8_192],
   "llama-4": [131_072, 8_192],
   "llama-3.3": [131_072, 32_768],
   "llama-3.2": [131_072, 8_192],
