@@ -41,7 +41,13 @@ export class Coordinator {
       isBehind: (conversationId, firstSeq) => follower.isBehind(conversationId, firstSeq),
       handOver: (conversationId, firstSeq) => follower.handOver(conversationId, firstSeq),
       nextTurn: (pauseQueue) => this.nextTurn(pauseQueue),
-      lost: (live) => follower.givenUp(live),
+      lost: ({ live }) => follower.givenUp(live),
+      sealed: (run, reason, sealed) => {
+        this.#forget(run);
+        this.#tellSealed(run.live, reason, sealed);
+        const { conversationId, turnId } = run.live;
+        this.afterSeal({ owner: run.owner, conversationId, turnId }, reason, sealed);
+      },
     };
   }
 
@@ -77,14 +83,13 @@ export class Coordinator {
     const ended = new Promise<void>((resolve) => {
       end = resolve;
     });
-    const running: Running = { run, ended };
-    this.#running.set(conversationId, running);
+    this.#running.set(conversationId, { run, ended });
     // Of a turn that was taken over, everything durable has been told.
     if (taken !== undefined) this.#follower.settled(conversationId, live.committedSeq);
     run
       .run()
       .then((result) => {
-        if (this.#running.get(conversationId) === running) this.#running.delete(conversationId);
+        this.#forget(run);
         this.#leave(run, result);
       })
       .catch((error: unknown) => this.#env.report(error, "turn", conversationId))
@@ -156,15 +161,15 @@ export class Coordinator {
     }
   }
 
+  #forget(run: TurnRun): void {
+    const { conversationId } = run.live;
+    if (this.#running.get(conversationId)?.run === run) this.#running.delete(conversationId);
+  }
+
   #leave(run: TurnRun, end: RunEnd): void {
     const { live, owner } = run;
     const { conversationId, turnId, epoch: fence } = live;
-    if (end.state === "sealed") {
-      this.#tellSealed(live, end.reason, end.sealed);
-      this.afterSeal({ owner, conversationId, turnId }, end.reason, end.sealed);
-      return;
-    }
-    if (end.state === "lost") return;
+    if (end.state === "sealed" || end.state === "lost") return;
     this.#follower.givenUp(live);
     if (end.state !== "broken") return;
     this.#env.report(end.error, "turn", conversationId);

@@ -106,15 +106,20 @@ export class Subscriptions {
     return { channel, leave: () => leave() };
   }
 
-  /** The cut at which a subscriber joins: what runs, and everything before it. */
-  async #cut(
+  /**
+   * The cut at which a subscriber joins: what runs, and everything before it. `take` reads the turn at this very
+   * moment, for it goes on with the next.
+   */
+  async #cut<T>(
     owner: string,
     conversationId: string,
-  ): Promise<{ seq: number; turn: OpenTurnView | undefined }> {
+    take: (turn: OpenTurnView | undefined) => T,
+  ): Promise<T & { seq: number; open: JoinPoint["open"] }> {
     const remote = await this.#follower.view(owner, conversationId);
-    // From here to the next await nothing can be published.
     const turn = this.#coordinator.active(conversationId) ?? remote.turn;
-    return { seq: turn?.committedSeq ?? remote.seq, turn };
+    const seq = turn?.committedSeq ?? remote.seq;
+    const open = turn === undefined ? undefined : { turnId: turn.turnId, epoch: turn.epoch, n: turn.lastN };
+    return { ...take(turn), seq, open };
   }
 
   async #record(owner: string, conversationId: string): Promise<ConversationRecord> {
@@ -125,8 +130,9 @@ export class Subscriptions {
 
   async #joinWithout(owner: string, conversationId: string): Promise<JoinPoint> {
     await this.#record(owner, conversationId);
-    const { seq, turn } = await this.#cut(owner, conversationId);
-    return { frames: turn === undefined ? [] : wholeTurnFrames(turn), seq, open: openOf(turn) };
+    return this.#cut(owner, conversationId, (turn) => ({
+      frames: turn === undefined ? [] : wholeTurnFrames(turn),
+    }));
   }
 
   async #joinTurn(owner: string, conversationId: string, turnId: string): Promise<JoinPoint> {
@@ -147,13 +153,15 @@ export class Subscriptions {
 
   async #joinAt(owner: string, conversationId: string, place: CursorPlace): Promise<JoinPoint> {
     const record = await this.#record(owner, conversationId);
-    const { seq, turn } = await this.#cut(owner, conversationId);
-    const rest = turn === undefined ? [] : restOfTurnFrames(turn, place);
-    const open = openOf(turn);
-    const isKnown = turn !== undefined && isKnownPlace(turn, place);
-    const committed = turn === undefined ? undefined : openCursor(seq, turn)(turn.committedN);
+    const cut = await this.#cut(owner, conversationId, (turn) => ({
+      snapshot: this.#snapshot(record, place, turn),
+      rest: turn === undefined ? [] : restOfTurnFrames(turn, place),
+      isKnown: turn !== undefined && isKnownPlace(turn, place),
+      committed: turn === undefined ? undefined : openCursor(turn.committedSeq, turn)(turn.committedN),
+    }));
+    const { seq, open, isKnown, committed } = cut;
 
-    const frames: SubscriptionFrame[] = [this.#snapshot(record, place, turn)];
+    const frames: SubscriptionFrame[] = [cut.snapshot];
     if (place.open !== undefined && !isKnown) {
       frames.push({ type: "chat.reset", conversationId, turnId: place.open.turnId });
     }
@@ -171,10 +179,10 @@ export class Subscriptions {
       frames.push({ type: "chat.chunks", conversationId, chunks, cursor });
     }
     const before = place.open?.turnId;
-    if (before !== undefined && before !== turn?.turnId) {
+    if (before !== undefined && before !== open?.turnId) {
       frames.push(...(await this.#endOf(owner, conversationId, before)));
     }
-    return { frames: [...frames, ...rest], seq, open };
+    return { frames: [...frames, ...cut.rest], seq, open };
   }
 
   /** How a turn ended, for a client that has seen only its beginning. */
@@ -219,10 +227,6 @@ export class Subscriptions {
     const contextWindow = this.#env.windowOf(record.model);
     return contextWindow === undefined ? {} : { contextWindow };
   }
-}
-
-function openOf(turn: OpenTurnView | undefined): JoinPoint["open"] {
-  return turn === undefined ? undefined : { turnId: turn.turnId, epoch: turn.epoch, n: turn.lastN };
 }
 
 /** A channel that gives up on a reader who has fallen too far behind. What it had taken in can still be read. */

@@ -36,7 +36,9 @@ export interface TurnHost {
   /** What the store needs to know to open the next turn when a lease ends. */
   nextTurn(pauseQueue: boolean): NextTurn;
   /** The turn goes on elsewhere, if it goes on: called once, at the moment in which it is lost. */
-  lost(live: LiveTurn): void;
+  lost(run: TurnRun): void;
+  /** The turn is final: called in the same breath in which its last rows are told. */
+  sealed(run: TurnRun, reason: TurnReason, sealed: SealResult): void;
 }
 
 /**
@@ -44,7 +46,7 @@ export interface TurnHost {
  * may be, another node's. `broken`: something failed that must not fail, and the turn is open in this node's hand.
  */
 export type RunEnd =
-  | { readonly state: "sealed"; readonly reason: TurnReason; readonly sealed: SealResult }
+  | { readonly state: "sealed" }
   | { readonly state: "released" }
   | { readonly state: "lost" }
   | { readonly state: "broken"; readonly error: unknown };
@@ -123,7 +125,7 @@ export class TurnRun {
   lose(): void {
     if (this.live.lost) return;
     this.live.lost = true;
-    this.#host.lost(this.live);
+    this.#host.lost(this);
     this.interrupt({ reason: "interrupted" });
     this.#lost.abort();
   }
@@ -261,8 +263,10 @@ export class TurnRun {
     try {
       await live.beforeCommit();
       const sealed = await this.#insist(() => this.#store.seal(input));
+      // Nobody can join in between: from here on the rows speak for the turn, and it is over.
       live.committed(sealed.entries, metrics.steps);
-      return { state: "sealed", reason, sealed };
+      this.#host.sealed(this, reason, sealed);
+      return { state: "sealed" };
     } catch (error) {
       if (isStale(error)) this.lose();
       throw error;

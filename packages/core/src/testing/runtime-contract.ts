@@ -1,4 +1,9 @@
 import type { ContractCase } from "./contract-case.js";
+import { durabilityCases } from "./runtime-contract/durability.js";
+import { followingCases } from "./runtime-contract/following.js";
+import { nodeCases } from "./runtime-contract/nodes.js";
+import { queueCases } from "./runtime-contract/queue.js";
+import { receiptCases } from "./runtime-contract/receipts.js";
 import { turnCases } from "./runtime-contract/turns.js";
 import { type RuntimeFixture, type RuntimeTopicCase, World } from "./runtime-contract/world.js";
 
@@ -13,6 +18,11 @@ export type { RuntimeFixture };
 export function runtimeContract(make: () => RuntimeFixture | Promise<RuntimeFixture>): ContractCase[] {
   const topics: Record<string, readonly RuntimeTopicCase[]> = {
     turn: turnCases,
+    receipt: receiptCases,
+    queue: queueCases,
+    durability: durabilityCases,
+    following: followingCases,
+    nodes: nodeCases,
   };
   return Object.entries(topics).flatMap(([topic, cases]) =>
     cases.map((each) => ({

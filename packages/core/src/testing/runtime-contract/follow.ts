@@ -37,18 +37,7 @@ export class Follow {
 
   /** The text that the client shows, one line per message. */
   get lines(): string[] {
-    return this.state.messages.map(({ role, parts }) => {
-      const shown = parts.map((part) =>
-        part.type === "tool-call"
-          ? `[${part.toolName}]`
-          : part.type === "tool-result"
-            ? `[${part.content}]`
-            : "text" in part
-              ? part.text
-              : `[${part.type}]`,
-      );
-      return `${role}: ${shown.join(" ")}`;
-    });
+    return linesOf(this.state);
   }
 
   has(type: AgentEvent["type"], turnId?: string): boolean {
@@ -78,4 +67,20 @@ export class Follow {
     else if (frame.type === "chat.reset") this.events.length = this.#committed;
     else if (frame.type === "chat.delta") this.events.push(frame.event);
   }
+}
+
+/** What a client shows, one line per message. */
+export function linesOf(state: FoldedConversation): string[] {
+  return state.messages.map(({ role, parts }) => {
+    const shown = parts.map((part) =>
+      part.type === "tool-call"
+        ? `[${part.toolName}]`
+        : part.type === "tool-result"
+          ? `[${part.content}]`
+          : "text" in part
+            ? part.text
+            : `[${part.type}]`,
+    );
+    return `${role}: ${shown.join(" ")}`;
+  });
 }
