@@ -1,0 +1,204 @@
+// The estimate's model, written a second time and for fitting: which weights a piece of text uses. A feature is the
+// name of a table and a place in it. The fast pass is packages/core/src/messages/text-tokens.ts; the fit checks that
+// both give the same.
+import * as script from "../../packages/core/dist/messages/script-classes.js";
+import { alphabetPairOf } from "../../packages/core/dist/messages/text-tokens.js";
+import {
+  cjkClassCount,
+  cjkClassOf,
+  hangulClassOf,
+  longestRun,
+  longestWord,
+} from "../../packages/core/dist/messages/weight-tables.js";
+
+const characterKinds = script.characterKinds();
+const kindOf = (code) => characterKinds[code];
+
+/**
+ * Returns the parts of a piece, each `{ group, features, base, letters?, fixed? }`: it costs `fixed`, or at least 1
+ * and else `base` plus its features. Parts of different groups share no weights; `letters` is set for words whose
+ * cost depends on the context.
+ */
+export function describePiece(piece, classes) {
+  const kinds = unitKinds(piece);
+  if (kinds.every(isSpace) || kinds.every((kind) => kind === script.digit)) return [{ fixed: 1 }];
+  if (kinds.every((kind) => kind === script.otherDigit)) return [{ fixed: kinds.length }];
+  return kinds.some(isLetter) ? describeWord(piece, classes) : [describeSymbols(piece)];
+}
+
+function unitKinds(piece) {
+  const kinds = [];
+  for (let at = 0; at < piece.length; at++) kinds.push(kindOf(piece.charCodeAt(at)));
+  return kinds;
+}
+
+function isSpace(kind) {
+  return kind === script.space || kind === script.lineBreak || kind === script.otherSpace;
+}
+
+function isLetter(kind) {
+  return kind >= script.firstLetter;
+}
+
+function describeSymbols(piece) {
+  const features = [];
+  const marks = [];
+  for (const character of piece) {
+    const code = character.charCodeAt(0);
+    const kind = kindOf(code);
+    if (kind === script.mark) {
+      marks.push(character);
+      features.push(`markCharacter ${code}`);
+    } else if (kind === script.symbol) {
+      const isPair = character.length === 2 || (code & 0xf800) === 0xd800;
+      features.push(
+        isPair
+          ? `emoji ${script.emojiGroupOf(character.length === 2 ? character.codePointAt(0) : 0)}`
+          : `symbol ${script.symbolGroupOf(code)}`,
+      );
+    }
+  }
+  if (marks.length > 0) {
+    const table = marks.length > 1 && marks.every((mark) => mark === marks[0]) ? "equalRun" : "markRun";
+    features.push(`${table} ${Math.min(marks.length, longestRun)}`);
+    for (let i = longestRun; i < marks.length; i++) features.push(`${table}Long 0`);
+  }
+  if (piece.startsWith(" ")) features.push(`markSpace ${Math.min(marks.length, 3)}`);
+  if (/[\r\n]/.test(piece)) features.push("markBreak 0");
+  return { group: "symbols", features, base: 0 };
+}
+
+function describeWord(piece, classes) {
+  const kinds = unitKinds(piece);
+  const parts = [];
+  let lead = "";
+  let at = 0;
+  if (!isLetter(kinds[0])) {
+    // A pair in front is a symbol of its own.
+    if (kinds[1] === script.symbol) return [describeSymbols(piece)];
+    lead = piece[0];
+    at = 1;
+  }
+  while (at < piece.length) {
+    const end = endOfRun(piece, kinds, at);
+    if (end === at) {
+      // Marks that Unicode counts as letters, such as the one that makes an emoji of a sign.
+      let last = at;
+      while (last < piece.length && !isLetter(kinds[last])) last++;
+      if (/^'[A-Za-z]+$/.test(piece.slice(at))) break;
+      parts.push(describeSymbols(lead + piece.slice(at, last)));
+      at = last;
+    } else {
+      const suffix = /^'[A-Za-z]{1,2}$/.test(piece.slice(end));
+      parts.push(describeRun(piece.slice(at, end), kinds[at], lead, suffix, classes));
+      at = end;
+    }
+    lead = "";
+  }
+  return parts;
+}
+
+/** The end of the letters of one script that begin here. */
+function endOfRun(piece, kinds, start) {
+  const familyAt = (at) => {
+    const kind = kinds[at];
+    if (!isLetter(kind)) return undefined;
+    if (kind > script.latinLetter) return "latin";
+    return kind === script.alphabetLetter ? `alphabet ${script.alphabetOf(piece.charCodeAt(at))}` : kind;
+  };
+  const family = familyAt(start);
+  let end = start;
+  while (end < piece.length && family !== undefined && familyAt(end) === family) end++;
+  return end;
+}
+
+function describeRun(word, kind, lead, suffix, classes) {
+  if (kind > script.latinLetter) return describeLatin(word, lead, suffix);
+  if (kind === script.alphabetLetter) return describeAlphabet(word, lead);
+  return kind === script.hangulSyllable
+    ? describeHangul(word, lead, classes)
+    : describeCjk(word, lead, classes);
+}
+
+function describeLatin(word, lead, suffix) {
+  const features = [];
+  const letters = word.length;
+  let capitals = 0;
+  let previous = 0;
+  for (let at = 0; at < letters; at++) {
+    const kind = kindOf(word.charCodeAt(at));
+    if (kind >= script.latinLetter + script.latinCapital) capitals++;
+    const index = kind & (script.latinLetterCount - 1);
+    features.push(`latinPairs ${previous * script.latinLetterCount + index}`);
+    previous = index;
+  }
+  features.push(`latinPairs ${previous * script.latinLetterCount}`);
+  const length = Math.min(letters, longestWord);
+  features.push(`latinLength ${Math.min(capitals, 2) * (longestWord + 1) + length}`);
+  for (let i = longestWord; i < letters; i++) features.push("latinLong 0");
+  const leadKind = lead === "" ? 0 : lead === " " ? 1 : 2;
+  features.push(`leadLength ${leadKind * 8 + Math.min(letters, 7)}`);
+  if (leadKind === 2) {
+    const code = lead.charCodeAt(0);
+    features.push(code < 0x80 ? `leadMark ${code}` : "leadSymbol 0");
+  }
+  if (suffix) features.push("suffix 0");
+  return { group: "latin", features, base: 1, letters, context: ["latinContext", longestWord + 1, length] };
+}
+
+function describeAlphabet(word, lead) {
+  const alphabet = script.alphabetOf(word.charCodeAt(0));
+  const features = [];
+  let previous = 0;
+  for (let at = 0; at < word.length; at++) {
+    const letter = script.smallLetterOf(word.charCodeAt(at));
+    if (previous > 0 && hasPairs(alphabet)) {
+      features.push(`alphabetPairs${alphabet} ${alphabetPairOf(previous, letter)}`);
+    }
+    previous = letter;
+  }
+  const first = word.charCodeAt(0);
+  if (script.smallLetterOf(first) !== first) features.push(`alphabetCapital ${alphabet}`);
+  features.push(`alphabetLength ${alphabet * (longestWord + 1) + Math.min(word.length, longestWord)}`);
+  for (let i = longestWord; i < word.length; i++) features.push(`alphabetLong ${alphabet}`);
+  if (lead !== " ") features.push(`alphabetLead ${alphabet * 2 + (lead === "" ? 0 : 1)}`);
+  return {
+    group: `alphabet ${alphabet}`,
+    features,
+    base: 1,
+    letters: word.length,
+    context: ["alphabetContext", 1, alphabet * 8],
+  };
+}
+
+/** The alphabets of which there is enough text to fit pairs of letters. */
+export function hasPairs(alphabet) {
+  return [script.cyrillic, script.greek, script.arabic, script.devanagari].includes(alphabet);
+}
+
+function describeHangul(word, lead, { hangulClasses }) {
+  const features = [`hangulLength ${Math.min(word.length, 7)}`];
+  for (let i = 7; i < word.length; i++) features.push("hangulLong 0");
+  if (lead !== "" && lead !== " ") features.push("hangulLead 0");
+  for (let at = 0; at < word.length; at++) {
+    const syllableClass = hangulClassOf(hangulClasses, word.charCodeAt(at));
+    features.push(`${at === 0 ? "hangulFirst" : "hangulRest"} ${syllableClass}`);
+  }
+  return { group: "hangul", features, base: 1 };
+}
+
+function describeCjk(word, lead, { cjkClasses }) {
+  const features = [];
+  let previous = -1;
+  for (let at = 0; at < word.length; at++) {
+    const characterClass = cjkClassOf(cjkClasses, word.charCodeAt(at));
+    features.push(`cjkCharacter ${characterClass}`);
+    features.push(
+      previous < 0 ? `cjkFirst ${characterClass}` : `cjkPair ${previous * cjkClassCount + characterClass}`,
+    );
+    previous = characterClass;
+  }
+  if (lead !== "") features.push(`cjkLead ${lead === " " ? 0 : 1}`);
+  // Long runs differ more from what is expected of them, so they say less.
+  return { group: "cjk", features, base: 0, weight: 1 / Math.max(1, word.length / 2) };
+}

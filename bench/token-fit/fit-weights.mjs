@@ -1,0 +1,128 @@
+// Fits the weights of the text estimate to texts whose exact counts are known, piece by piece.
+import {
+  contextLevelOf,
+  initialContext,
+  nextContext,
+} from "../../packages/core/dist/messages/text-tokens.js";
+import { weightTables } from "../../packages/core/dist/messages/weight-tables.js";
+import { cutText } from "./cut-text.mjs";
+import { describePiece } from "./describe-piece.mjs";
+import { ridge } from "./ridge.mjs";
+import { toTokenWeights } from "./write-weights.mjs";
+
+/** How strongly a weight is held near 0, by its table; chosen by cross-validation on the tuning texts. */
+const penalties = {
+  latinPairs: 1.2,
+  leadMark: 1.2,
+  alphabetPairs: 1.2,
+  cjkCharacter: 0.1,
+  cjkFirst: 0.1,
+  cjkPair: 0.6,
+  markCharacter: 2.4,
+  symbol: 0.1,
+  emoji: 0.05,
+};
+const usualPenalty = 0.3;
+const rounds = 8;
+const contextRounds = 4;
+
+/** Pieces of texts with their exact counts and their features, each different piece described once. */
+export function createDescriber(countExactly, classes) {
+  const tables = weightTables(toTokenWeights(() => 0, classes));
+  const known = new Map();
+  return (text) =>
+    cutText(text).map((piece) => {
+      let described = known.get(piece);
+      if (described === undefined) {
+        described = { exact: countExactly(piece), parts: describePiece(piece, tables) };
+        known.set(piece, described);
+      }
+      return described;
+    });
+}
+
+/** Fits all weights to described texts (lists of pieces). Returns a map from feature to weight. */
+export function fitWeights(texts) {
+  let weights = new Map();
+  for (let round = 0; round < rounds; round++) weights = fitPieces(texts, weights, round > 0);
+  for (let round = 0; round < contextRounds; round++) fitContext(texts, weights);
+  return weights;
+}
+
+/** What the model gives for a described text. */
+export function estimate(pieces, weights) {
+  let tokens = 0;
+  walk(pieces, weights, ({ part, cost, context }) => {
+    tokens += part.fixed ?? Math.max(1, cost + context);
+  });
+  return tokens;
+}
+
+/**
+ * One round of least squares for everything but the context. A piece that the last round put below one token costs
+ * one whatever its weights, so it does not pull at them.
+ */
+function fitPieces(texts, weights, leaveOutCheap) {
+  const groups = new Map();
+  for (const { exact, parts } of texts.flat()) {
+    const open = parts.filter((part) => part.fixed === undefined);
+    const names = new Set(open.map((part) => part.group));
+    if (names.size !== 1) continue;
+    if (leaveOutCheap && open.length === 1 && costOf(open[0], weights) < 1) continue;
+    const [name] = names;
+    if (!groups.has(name)) groups.set(name, []);
+    const known = parts.reduce((sum, part) => sum + (part.fixed ?? part.base), 0);
+    groups.get(name).push({
+      features: open.flatMap((part) => part.features),
+      target: exact - known,
+      weight: open[0].weight ?? 1,
+    });
+  }
+  const next = new Map();
+  for (const rows of groups.values()) {
+    for (const [feature, weight] of ridge(rows, penaltyOf)) next.set(feature, weight);
+  }
+  // Weights that no piece pulls at any more stay as they were.
+  for (const [feature, weight] of weights) if (!next.has(feature)) next.set(feature, weight);
+  return next;
+}
+
+/** Fits what the context adds, with everything else as it is. */
+function fitContext(texts, weights) {
+  const rows = [];
+  for (const pieces of texts) {
+    walk(pieces, weights, ({ piece, cost, context, contextFeature }) => {
+      if (contextFeature === undefined || piece.parts.length !== 1 || cost + context < 1) return;
+      rows.push({ features: [contextFeature], target: piece.exact - cost, weight: 1 });
+    });
+  }
+  for (const [feature, weight] of ridge(rows, penaltyOf)) weights.set(feature, weight);
+}
+
+/** Goes through a text as the estimate does, with the context that each word meets. */
+function walk(pieces, weights, visit) {
+  let context = initialContext;
+  for (const piece of pieces) {
+    for (const part of piece.parts) {
+      if (part.context === undefined) {
+        visit({ piece, part, cost: part.fixed ?? costOf(part, weights), context: 0 });
+        continue;
+      }
+      const cost = costOf(part, weights);
+      const [table, step, offset] = part.context;
+      const contextFeature = `${table} ${offset + contextLevelOf(context) * step}`;
+      visit({ piece, part, cost, context: weights.get(contextFeature) ?? 0, contextFeature });
+      context = nextContext(context, (cost - part.base) * 100, part.letters);
+    }
+  }
+}
+
+function costOf(part, weights) {
+  let cost = part.base;
+  for (const feature of part.features) cost += weights.get(feature) ?? 0;
+  return cost;
+}
+
+function penaltyOf(feature) {
+  return penalties[feature.slice(0, feature.indexOf(" ")).replace(/\d+$/, "")] ?? usualPenalty;
+}

@@ -1,0 +1,94 @@
+// Turns fitted weights into the form that the estimate is written down in, and into its source file.
+import {
+  alphabetCount,
+  emojiGroupCount,
+  latinLetterCount,
+  symbolGroupCount,
+} from "../../packages/core/dist/messages/script-classes.js";
+import {
+  alphabetPairCount,
+  cjkClassCount,
+  contextLevels,
+  digitsPerToken,
+  hanLevels,
+  longestRun,
+  longestWord,
+  weightDigits,
+  zeroDigit,
+} from "../../packages/core/dist/messages/weight-tables.js";
+import { hasPairs } from "./describe-piece.mjs";
+
+const lengths = longestWord + 1;
+
+/** The weights as `TokenWeights`; `weightOf(table, place)` gives a fitted weight in tokens. */
+export function toTokenWeights(weightOf, classes) {
+  const one = (table) => hundredths(weightOf(table, 0));
+  const row = (table, size, from = 0) =>
+    Array.from({ length: size }, (_, i) => hundredths(weightOf(table, from + i)));
+  const rows = (table, count, size) => Array.from({ length: count }, (_, i) => row(table, size, i * size));
+  const digits = (table, size) =>
+    Array.from({ length: size }, (_, i) => digitOf(weightOf(table, i))).join("");
+  const byCharacter = (table) => {
+    const entries = Array.from({ length: 0x80 }, (_, code) => [
+      String.fromCharCode(code),
+      hundredths(weightOf(table, code)),
+    ]);
+    return Object.fromEntries(entries.filter(([, value]) => value !== 0));
+  };
+  return {
+    latinLength: rows("latinLength", 3, lengths),
+    latinLong: one("latinLong"),
+    leadLength: rows("leadLength", 3, 8),
+    leadMark: byCharacter("leadMark"),
+    leadSymbol: one("leadSymbol"),
+    suffix: one("suffix"),
+    latinPairs: digits("latinPairs", latinLetterCount * latinLetterCount),
+    latinContext: rows("latinContext", contextLevels, lengths),
+    alphabetLength: rows("alphabetLength", alphabetCount, lengths),
+    alphabetLong: row("alphabetLong", alphabetCount),
+    alphabetLead: rows("alphabetLead", alphabetCount, 2),
+    alphabetCapital: row("alphabetCapital", alphabetCount),
+    alphabetPairs: Array.from({ length: alphabetCount }, (_, alphabet) =>
+      hasPairs(alphabet) ? digits(`alphabetPairs${alphabet}`, alphabetPairCount) : "",
+    ),
+    alphabetContext: rows("alphabetContext", alphabetCount, contextLevels),
+    hangulLength: row("hangulLength", 8),
+    hangulLong: one("hangulLong"),
+    hangulLead: one("hangulLead"),
+    hangulFirst: row("hangulFirst", hanLevels),
+    hangulRest: row("hangulRest", hanLevels),
+    cjkCharacter: row("cjkCharacter", cjkClassCount),
+    cjkPair: rows("cjkPair", cjkClassCount, cjkClassCount),
+    cjkFirst: row("cjkFirst", cjkClassCount),
+    cjkLead: row("cjkLead", 2),
+    markRun: row("markRun", longestRun + 1),
+    markRunLong: one("markRunLong"),
+    equalRun: row("equalRun", longestRun + 1),
+    equalRunLong: one("equalRunLong"),
+    markSpace: row("markSpace", 4),
+    markBreak: one("markBreak"),
+    markCharacter: byCharacter("markCharacter"),
+    symbol: row("symbol", symbolGroupCount),
+    emoji: row("emoji", emojiGroupCount),
+    ...classes,
+  };
+}
+
+/** The source of `token-weights.ts`. */
+export function weightsSource(weights) {
+  return `import type { TokenWeights } from "./weight-tables.js";
+
+/** Fitted by bench/tune-token-counter.mjs to the texts in bench/texts/tuning. Not edited by hand. */
+export const tokenWeights: TokenWeights = ${JSON.stringify(weights, null, 2)};
+`;
+}
+
+function hundredths(tokens) {
+  // A negative zero would be written as 0 anyway; this keeps comparisons simple.
+  return Math.round(tokens * 100) + 0;
+}
+
+function digitOf(tokens) {
+  const place = Math.round(tokens * digitsPerToken) + zeroDigit;
+  return weightDigits.charAt(Math.min(weightDigits.length - 1, Math.max(0, place)));
+}
