@@ -4,7 +4,7 @@ import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { formatTable } from "./format-table.mjs";
 import { measureCase } from "./measure-case.mjs";
-import { caseTable, targetLines } from "./summarise.mjs";
+import { caseTable, statementLines } from "./summarise.mjs";
 
 const usage = `Usage: node bench/run.mjs [options]
 
@@ -79,7 +79,7 @@ async function runScenario(scenario, { quick, log, say }) {
       `\n${each.name} (CPU per ${scenario.unit} of the client process, median of ${measured.rounds} rounds)`,
     );
     say(caseTable(measured));
-    for (const line of targetLines(measured)) say(line);
+    for (const line of statementLines(measured)) say(line);
     for (const result of measured.results) {
       if (result.failed)
         report.failures.push(`${scenario.name}, ${each.name}, ${result.name}: ${result.failed}`);

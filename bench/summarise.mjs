@@ -18,7 +18,7 @@ export function caseTable({ results }) {
   const rows = results.map((result) => {
     const name = result.note ? `${result.name}, ${result.note}` : result.name;
     if (result.failed) return [name, result.kind, "FAILED", "", "see below"];
-    if (result.skipped) return [name, result.kind, "SKIPPED", "", result.skipped];
+    if (result.skipped) return [name, result.kind, "SKIPPED", "", "see below"];
     const against = results.find((each) => each.key === result.against) ?? firstLimit;
     const spread = `${time(Math.min(...result.samples))} .. ${time(Math.max(...result.samples))}`;
     return [name, result.kind, time(result.median), spread, ratioText(result, against)];
@@ -32,7 +32,13 @@ function ratioText(result, against) {
   return `${median(ratios(result, against)).toFixed(2)}x of ${against.key}`;
 }
 
-export function targetLines({ targets }) {
+/** What is missing from the table, then how each target came out. */
+export function statementLines({ results, targets }) {
+  const skipped = results.filter((result) => result.skipped);
+  return [...skipped.map(({ name, skipped: why }) => `SKIPPED  ${name}: ${why}`), ...targetLines(targets)];
+}
+
+function targetLines(targets) {
   return targets.map(({ ours, against, atMost, ratio, pass }) => {
     if (ratio === undefined) return `NOT MEASURED  ${ours}: target at most ${atMost}x of ${against}`;
     return `${pass ? "PASS" : "MISS"}  ${ours}: ${ratio.toFixed(2)}x of ${against}, target at most ${atMost}x`;
