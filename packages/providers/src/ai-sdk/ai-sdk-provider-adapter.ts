@@ -11,7 +11,14 @@ import type {
   ProviderCallResult,
   ProviderStream,
 } from "@parley/core/ports";
-import { type CallWarning, type LanguageModel, type ModelMessage, streamText, type ToolSet } from "ai";
+import {
+  type CallWarning,
+  DownloadError,
+  type LanguageModel,
+  type ModelMessage,
+  streamText,
+  type ToolSet,
+} from "ai";
 import { prepareMessages } from "../call/prepare-messages.js";
 import { createToolNames, type ToolNames } from "../call/tool-names.js";
 import { callSettings, callTools } from "./call-settings.js";
@@ -147,7 +154,7 @@ export class AiSdkProviderAdapter implements ProviderAdapter {
       // The default prints.
       onError: () => {},
       experimental_include: { requestBody: false },
-      ...(download === undefined ? {} : { experimental_download: download }),
+      ...(download === undefined ? {} : { experimental_download: failingAsDownload(download) }),
     };
   }
 }
@@ -203,6 +210,20 @@ function resultOf(fold: AnswerFold, origin: MessageOrigin): ProviderCallResult {
     ...(toolCalls.length === 0 ? {} : { toolCalls }),
     ...(usage === undefined ? {} : { usage }),
     ...(finishReason === undefined ? {} : { finishReason }),
+  };
+}
+
+type Download = NonNullable<StreamTextOptions["experimental_download"]>;
+
+/** A host's way to fetch files, whose failures are known as such: the call goes on without the file. */
+function failingAsDownload(download: Download): Download {
+  return async (requests) => {
+    if (requests.length === 0) return [];
+    try {
+      return await download(requests);
+    } catch (cause) {
+      throw new DownloadError({ url: requests[0]?.url.href ?? "", cause });
+    }
   };
 }
 

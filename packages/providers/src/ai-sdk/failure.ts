@@ -14,7 +14,6 @@ import {
   NoSuchModelError,
   RetryError,
   UnsupportedFunctionalityError,
-  UnsupportedModelVersionError,
 } from "ai";
 import { readAnthropicFailure } from "../anthropic/failure.js";
 import { readOpenAIFailure } from "../openai/failure.js";
@@ -74,7 +73,8 @@ function fromKind(error: unknown, name: string | undefined): [ErrorCode, string]
   if (LoadAPIKeyError.isInstance(error)) return ["provider_auth", "no key is configured"];
   if (LoadSettingError.isInstance(error)) return ["model_unavailable", "a setting is missing"];
   if (NoSuchModelError.isInstance(error)) return ["model_unavailable", "there is no such model"];
-  if (UnsupportedModelVersionError.isInstance(error)) {
+  // By name: the check of this one kind takes every error of the SDK for its own.
+  if (name === "AI_UnsupportedModelVersionError") {
     return ["model_unavailable", "the model was made for another version of the AI SDK"];
   }
   if (UnsupportedFunctionalityError.isInstance(error)) {

@@ -13,7 +13,11 @@ import {
 import { AnswerFold, type StreamPart } from "./from-stream-part.js";
 
 /** What `streamText` makes of a model's parts. */
-async function partsOf(answer: MockAnswer, tools?: ToolSet, abortSignal?: AbortSignal): Promise<StreamPart[]> {
+async function partsOf(
+  answer: MockAnswer,
+  tools?: ToolSet,
+  abortSignal?: AbortSignal,
+): Promise<StreamPart[]> {
   const { fullStream } = streamText({
     model: mockModel(answer),
     prompt: "hi",
@@ -119,13 +123,18 @@ describe("text and reasoning", () => {
 
 describe("tools", () => {
   it("keeps the text that the model wrote, byte for byte, and reports its progress", async () => {
-    const { fold: made, events } = await fold([...called("c1", "add", '{"a": ', "1.0}"), finish("tool-calls")], {
-      add,
-    });
+    const { fold: made, events } = await fold(
+      [...called("c1", "add", '{"a": ', "1.0}"), finish("tool-calls")],
+      {
+        add,
+      },
+    );
     expect(made.content(true)).toEqual([
       { type: "tool-call", name: "add", toolCallId: "c1", arguments: { a: 1 }, argumentsText: '{"a": 1.0}' },
     ]);
-    const progress = events.flatMap((event) => (event.type === "tool-input-delta" ? event.inputTextDelta : []));
+    const progress = events.flatMap((event) =>
+      event.type === "tool-input-delta" ? event.inputTextDelta : [],
+    );
     expect(progress.join("")).toBe('{"a": 1.0}');
     expect(made.ending?.finishReason).toBe("tool-calls");
   });
@@ -200,7 +209,13 @@ describe("tools", () => {
         providerExecuted: true,
         dynamic: true,
       },
-      { type: "tool-result", toolCallId: "s1", toolName: "web_search", result: { hits: 1 }, preliminary: true },
+      {
+        type: "tool-result",
+        toolCallId: "s1",
+        toolName: "web_search",
+        result: { hits: 1 },
+        preliminary: true,
+      },
       { type: "tool-result", toolCallId: "s1", toolName: "web_search", result: { hits: 2 } },
       ...said("t", "found"),
       finish(),
@@ -219,7 +234,14 @@ describe("sources and files", () => {
   it("become parts", async () => {
     const { fold: made } = await fold([
       { type: "source", sourceType: "url", id: "s1", url: "https://x.test/", title: "X" },
-      { type: "source", sourceType: "document", id: "s2", mediaType: "text/plain", title: "", filename: "a.txt" },
+      {
+        type: "source",
+        sourceType: "document",
+        id: "s2",
+        mediaType: "text/plain",
+        title: "",
+        filename: "a.txt",
+      },
       { type: "file", mediaType: "image/png", data: "AAAA" },
       finish(),
     ]);
@@ -256,7 +278,9 @@ describe("the end", () => {
   });
 
   it("is read from finish where the step's own end was left out", async () => {
-    const parts = (await partsOf([...said("t", "hi"), finish()])).filter(({ type }) => type !== "finish-step");
+    const parts = (await partsOf([...said("t", "hi"), finish()])).filter(
+      ({ type }) => type !== "finish-step",
+    );
     const { ending } = folded(parts).fold;
     expect(ending).toMatchObject({ finishReason: "stop", usage: { inputTokens: 12 } });
   });

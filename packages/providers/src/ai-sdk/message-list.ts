@@ -40,6 +40,10 @@ export interface MessageListState {
   answer: { readonly fold: AnswerFold; readonly createdAt: Date } | undefined;
   /** The calls that have their result: a second one is not kept. */
   readonly answered: Set<string>;
+  /** Calls that the SDK refused (an unknown tool, bad input): it answers them itself, at once. */
+  readonly refused: Set<string>;
+  /** Answers to calls that the SDK refused while the model was still speaking: they follow its message. */
+  readonly held: ToolResultContentPart[];
 }
 
 /** A state for one call of `streamText`, with any number of steps. */
@@ -51,6 +55,8 @@ export function createMessageListState(options: MessageListOptions): MessageList
     complete: [],
     answer: undefined,
     answered: new Set(),
+    refused: new Set(),
+    held: [],
   };
 }
 
@@ -70,7 +76,10 @@ export function updateFromStreamPart(part: StreamPart, state: MessageListState):
   state.answer ??= { fold: new AnswerFold(), createdAt: state.now() };
   state.answer.fold.push(part, () => {});
   // Some models use their ids again in a later step.
-  if (part.type === "tool-call") state.answered.delete(part.toolCallId);
+  if (part.type === "tool-call") {
+    state.answered.delete(part.toolCallId);
+    if (part.invalid === true) state.refused.add(part.toolCallId);
+  }
   if (part.type === "finish-step" || part.type === "finish") completeAnswer(state, true);
   else if (part.type === "abort") completeAnswer(state, false);
   else if (part.type === "error") {
@@ -114,14 +123,15 @@ interface AnsweredCall {
 function completeAnswer(state: MessageListState, whole: boolean): void {
   const { answer } = state;
   state.answer = undefined;
-  if (answer === undefined) return;
-  const content = answer.fold.content(whole);
-  if (content.length === 0) return;
+  const content = answer?.fold.content(whole) ?? [];
   const { origin } = state.options;
-  addMessage(state, "assistant", content, {
-    createdAt: answer.createdAt,
-    ...(origin === undefined ? {} : { metadata: { origin } }),
-  });
+  if (answer !== undefined && content.length > 0) {
+    addMessage(state, "assistant", content, {
+      createdAt: answer.createdAt,
+      ...(origin === undefined ? {} : { metadata: { origin } }),
+    });
+  }
+  for (const part of state.held.splice(0)) addMessage(state, "tool", [part]);
 }
 
 function addResult(
@@ -130,19 +140,24 @@ function addResult(
   resultText: string,
   isError: boolean,
 ): void {
-  // A tool may answer while the model still speaks: what was said so far stands in front of its result.
-  completeAnswer(state, false);
-  if (state.answered.has(answered.toolCallId)) return;
-  state.answered.add(answered.toolCallId);
+  const { toolCallId, toolName } = answered;
+  if (state.answered.has(toolCallId)) return;
+  state.answered.add(toolCallId);
   const part: ToolResultContentPart = {
     type: "tool-result",
-    name: answered.toolName,
-    toolCallId: answered.toolCallId,
+    name: toolName,
+    toolCallId,
     result: resultFromText(resultText),
     resultText,
     isError,
     ...asMetadata(toProviderFields(answered.providerMetadata)),
   };
+  if (state.refused.delete(toolCallId)) {
+    state.held.push(part);
+    return;
+  }
+  // Tools run when the model has spoken, so its message is complete.
+  completeAnswer(state, false);
   addMessage(state, "tool", [part]);
 }
 

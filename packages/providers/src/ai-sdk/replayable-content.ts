@@ -23,11 +23,7 @@ export function replayable(
   usedIds: Set<string>,
 ): AssistantPart[] {
   const paired = withoutHalves(parts);
-  const known =
-    rules.family === "anthropic"
-      ? paired.filter((part) => part.type !== "reasoning" || isSigned(part))
-      : paired;
-  const whole = rules.family === "openai" ? wholeUnits(known, rules, usedIds) : known;
+  const whole = rules.family === "openai" ? wholeUnits(paired, rules, usedIds) : paired;
   // An answer that was cut while the model thought: nobody can go on from there.
   const last = whole.findLastIndex(({ type }) => type !== "reasoning");
   return whole.slice(0, last + 1);
@@ -50,11 +46,6 @@ function withoutHalves(parts: readonly AssistantPart[]): AssistantPart[] {
   }
   // A result that stood in front of its call has left the call open.
   return kept.filter((part) => !(part.type === "tool-call" && isOwnCall(part) && open.has(part.toolCallId)));
-}
-
-function isSigned(part: AssistantPart & { type: "reasoning" }): boolean {
-  const { signature, redactedData } = part.providerOptions?.anthropic ?? {};
-  return isText(signature) || isText(redactedData);
 }
 
 /** Reasoning of OpenAI with what followed it; without its ids where a part of the unit is missing. */
