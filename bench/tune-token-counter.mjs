@@ -45,7 +45,7 @@ function crossValidate() {
 
 function fitAll() {
   const fitted = fitWeights(texts.map(({ pieces }) => pieces));
-  const weights = toTokenWeights((table, place) => fitted.get(`${table} ${place}`) ?? 0, classes);
+  const weights = toTokenWeights(fitted, classes);
   const count = createTextCounter(weights);
   print(texts.map((each) => ({ ...each, error: count(each.text) / each.exact - 1 })));
   const gap = texts.map((each) => Math.abs(count(each.text) / estimate(each.pieces, fitted) - 1));

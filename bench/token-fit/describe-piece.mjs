@@ -6,18 +6,40 @@ import { alphabetPairOf } from "../../packages/core/dist/messages/text-tokens.js
 import {
   cjkClassCount,
   cjkClassOf,
+  contextLevels,
   hangulClassOf,
+  longestHangulWord,
   longestRun,
   longestWord,
-} from "../../packages/core/dist/messages/weight-tables.js";
+} from "../../packages/core/dist/messages/token-weight-tables.js";
 
 const characterKinds = script.characterKinds();
 const kindOf = (code) => characterKinds[code];
 
 /**
+ * Tables whose rows go by length, with the length of a row. They are fitted as steps from one length to the next, so
+ * that a length that no text shows is like its neighbour.
+ */
+export const steppedTables = new Map([
+  ["latinLength", longestWord + 1],
+  ["leadLength", 8],
+  ["latinContext", longestWord + 1],
+  ["alphabetLength", longestWord + 1],
+  ["hangulLength", longestHangulWord + 1],
+  ["markRun", longestRun + 1],
+  ["equalRun", longestRun + 1],
+]);
+
+/** The features of the entry for a length: the steps up to it. */
+export function stepsTo(table, row, length) {
+  const start = row * steppedTables.get(table);
+  return Array.from({ length }, (_, i) => `${table} ${start + i + 1}`);
+}
+
+/**
  * Returns the parts of a piece, each `{ group, features, base, letters?, fixed? }`: it costs `fixed`, or at least 1
- * and else `base` plus its features. Parts of different groups share no weights; `letters` is set for words whose
- * cost depends on the context.
+ * and else `base` plus its features. Parts of different groups share no weights; `letters` and `contextFeatures` are
+ * set for words whose cost depends on the context.
  */
 export function describePiece(piece, classes) {
   const kinds = unitKinds(piece);
@@ -46,26 +68,25 @@ function describeSymbols(piece) {
   for (const character of piece) {
     const code = character.charCodeAt(0);
     const kind = kindOf(code);
-    if (kind === script.mark) {
-      marks.push(character);
-      features.push(`markCharacter ${code}`);
-    } else if (kind === script.symbol) {
-      const isPair = character.length === 2 || (code & 0xf800) === 0xd800;
-      features.push(
-        isPair
-          ? `emoji ${script.emojiGroupOf(character.length === 2 ? character.codePointAt(0) : 0)}`
-          : `symbol ${script.symbolGroupOf(code)}`,
-      );
-    }
+    if (kind === script.mark) marks.push(code);
+    else if (kind === script.symbol) features.push(symbolFeature(character, code));
   }
-  if (marks.length > 0) {
-    const table = marks.length > 1 && marks.every((mark) => mark === marks[0]) ? "equalRun" : "markRun";
-    features.push(`${table} ${Math.min(marks.length, longestRun)}`);
-    for (let i = longestRun; i < marks.length; i++) features.push(`${table}Long 0`);
+  const isEqual = marks.length > 1 && marks.every((mark) => mark === marks[0]);
+  for (const mark of isEqual ? marks.slice(0, 1) : marks.slice(0, longestRun)) {
+    features.push(`markCharacter ${mark}`);
   }
+  const table = isEqual ? "equalRun" : "markRun";
+  features.push(...stepsTo(table, 0, Math.min(marks.length, longestRun)));
+  for (let i = longestRun; i < marks.length; i++) features.push(`${table}Long 0`);
   if (piece.startsWith(" ")) features.push(`markSpace ${Math.min(marks.length, 3)}`);
   if (/[\r\n]/.test(piece)) features.push("markBreak 0");
   return { group: "symbols", features, base: 0 };
+}
+
+function symbolFeature(character, code) {
+  return character.length === 2
+    ? `emoji ${script.emojiGroupOf(character.codePointAt(0))}`
+    : `symbol ${script.symbolGroupOf(code)}`;
 }
 
 function describeWord(piece, classes) {
@@ -123,34 +144,38 @@ function describeRun(word, kind, lead, suffix, classes) {
 function describeLatin(word, lead, suffix) {
   const features = [];
   const letters = word.length;
+  const length = Math.min(letters, longestWord);
   let capitals = 0;
   let previous = 0;
   for (let at = 0; at < letters; at++) {
     const kind = kindOf(word.charCodeAt(at));
     if (kind >= script.latinLetter + script.latinCapital) capitals++;
+    if (at >= longestWord) continue;
     const index = kind & (script.latinLetterCount - 1);
     features.push(`latinPairs ${previous * script.latinLetterCount + index}`);
     previous = index;
   }
-  features.push(`latinPairs ${previous * script.latinLetterCount}`);
-  const length = Math.min(letters, longestWord);
-  features.push(`latinLength ${Math.min(capitals, 2) * (longestWord + 1) + length}`);
-  for (let i = longestWord; i < letters; i++) features.push("latinLong 0");
+  if (letters === length) features.push(`latinPairs ${previous * script.latinLetterCount}`);
+  features.push(...stepsTo("latinLength", Math.min(capitals, 2), length));
+  for (let i = length; i < letters; i++) features.push("latinLong 0");
   const leadKind = lead === "" ? 0 : lead === " " ? 1 : 2;
-  features.push(`leadLength ${leadKind * 8 + Math.min(letters, 7)}`);
+  features.push(...stepsTo("leadLength", leadKind, Math.min(letters, 7)));
   if (leadKind === 2) {
     const code = lead.charCodeAt(0);
     features.push(code < 0x80 ? `leadMark ${code}` : "leadSymbol 0");
   }
   if (suffix) features.push("suffix 0");
-  return { group: "latin", features, base: 1, letters, context: ["latinContext", longestWord + 1, length] };
+  const contextFeatures = (level) => stepsTo("latinContext", level, length);
+  return { group: "latin", features, base: 1, letters, contextFeatures };
 }
 
 function describeAlphabet(word, lead) {
   const alphabet = script.alphabetOf(word.charCodeAt(0));
   const features = [];
+  const letters = word.length;
+  const length = Math.min(letters, longestWord);
   let previous = 0;
-  for (let at = 0; at < word.length; at++) {
+  for (let at = 0; at < length; at++) {
     const letter = script.smallLetterOf(word.charCodeAt(at));
     if (previous > 0 && hasPairs(alphabet)) {
       features.push(`alphabetPairs${alphabet} ${alphabetPairOf(previous, letter)}`);
@@ -159,16 +184,12 @@ function describeAlphabet(word, lead) {
   }
   const first = word.charCodeAt(0);
   if (script.smallLetterOf(first) !== first) features.push(`alphabetCapital ${alphabet}`);
-  features.push(`alphabetLength ${alphabet * (longestWord + 1) + Math.min(word.length, longestWord)}`);
-  for (let i = longestWord; i < word.length; i++) features.push(`alphabetLong ${alphabet}`);
+  features.push(...stepsTo("alphabetLength", alphabet, length));
+  for (let i = length; i < letters; i++) features.push(`alphabetLong ${alphabet}`);
   if (lead !== " ") features.push(`alphabetLead ${alphabet * 2 + (lead === "" ? 0 : 1)}`);
-  return {
-    group: `alphabet ${alphabet}`,
-    features,
-    base: 1,
-    letters: word.length,
-    context: ["alphabetContext", 1, alphabet * 8],
-  };
+  const contextFeatures = (level) =>
+    hasPairs(alphabet) ? [`alphabetContext ${alphabet * contextLevels + level}`] : [];
+  return { group: `alphabet ${alphabet}`, features, base: 1, letters, contextFeatures };
 }
 
 /** The alphabets of which there is enough text to fit pairs of letters. */
@@ -177,8 +198,7 @@ export function hasPairs(alphabet) {
 }
 
 function describeHangul(word, lead, { hangulClasses }) {
-  const features = [`hangulLength ${Math.min(word.length, 7)}`];
-  for (let i = 7; i < word.length; i++) features.push("hangulLong 0");
+  const features = stepsTo("hangulLength", 0, Math.min(word.length, longestHangulWord));
   if (lead !== "" && lead !== " ") features.push("hangulLead 0");
   for (let at = 0; at < word.length; at++) {
     const syllableClass = hangulClassOf(hangulClasses, word.charCodeAt(at));

@@ -4,7 +4,7 @@ import {
   initialContext,
   nextContext,
 } from "../../packages/core/dist/messages/text-tokens.js";
-import { weightTables } from "../../packages/core/dist/messages/weight-tables.js";
+import { weightTables } from "../../packages/core/dist/messages/token-weight-tables.js";
 import { cutText } from "./cut-text.mjs";
 import { describePiece } from "./describe-piece.mjs";
 import { ridge } from "./ridge.mjs";
@@ -28,7 +28,7 @@ const contextRounds = 4;
 
 /** Pieces of texts with their exact counts and their features, each different piece described once. */
 export function createDescriber(countExactly, classes) {
-  const tables = weightTables(toTokenWeights(() => 0, classes));
+  const tables = weightTables(toTokenWeights(new Map(), classes));
   const known = new Map();
   return (text) =>
     cutText(text).map((piece) => {
@@ -71,7 +71,7 @@ function fitPieces(texts, weights, leaveOutCheap) {
     if (leaveOutCheap && open.length === 1 && costOf(open[0], weights) < 1) continue;
     const [name] = names;
     if (!groups.has(name)) groups.set(name, []);
-    const known = parts.reduce((sum, part) => sum + (part.fixed ?? part.base), 0);
+    const known = parts.reduce((total, part) => total + (part.fixed ?? part.base), 0);
     groups.get(name).push({
       features: open.flatMap((part) => part.features),
       target: exact - known,
@@ -91,9 +91,9 @@ function fitPieces(texts, weights, leaveOutCheap) {
 function fitContext(texts, weights) {
   const rows = [];
   for (const pieces of texts) {
-    walk(pieces, weights, ({ piece, cost, context, contextFeature }) => {
-      if (contextFeature === undefined || piece.parts.length !== 1 || cost + context < 1) return;
-      rows.push({ features: [contextFeature], target: piece.exact - cost, weight: 1 });
+    walk(pieces, weights, ({ piece, cost, context, contextFeatures = [] }) => {
+      if (contextFeatures.length === 0 || piece.parts.length !== 1 || cost + context < 1) return;
+      rows.push({ features: contextFeatures, target: piece.exact - cost, weight: 1 });
     });
   }
   for (const [feature, weight] of ridge(rows, penaltyOf)) weights.set(feature, weight);
@@ -104,23 +104,24 @@ function walk(pieces, weights, visit) {
   let context = initialContext;
   for (const piece of pieces) {
     for (const part of piece.parts) {
-      if (part.context === undefined) {
-        visit({ piece, part, cost: part.fixed ?? costOf(part, weights), context: 0 });
+      const cost = part.fixed ?? costOf(part, weights);
+      if (part.letters === undefined) {
+        visit({ piece, part, cost, context: 0 });
         continue;
       }
-      const cost = costOf(part, weights);
-      const [table, step, offset] = part.context;
-      const contextFeature = `${table} ${offset + contextLevelOf(context) * step}`;
-      visit({ piece, part, cost, context: weights.get(contextFeature) ?? 0, contextFeature });
+      const contextFeatures = part.contextFeatures(contextLevelOf(context));
+      visit({ piece, part, cost, context: sum(contextFeatures, weights), contextFeatures });
       context = nextContext(context, (cost - part.base) * 100, part.letters);
     }
   }
 }
 
 function costOf(part, weights) {
-  let cost = part.base;
-  for (const feature of part.features) cost += weights.get(feature) ?? 0;
-  return cost;
+  return part.base + sum(part.features, weights);
+}
+
+function sum(features, weights) {
+  return features.reduce((total, feature) => total + (weights.get(feature) ?? 0), 0);
 }
 
 function penaltyOf(feature) {

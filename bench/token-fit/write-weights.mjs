@@ -1,8 +1,11 @@
 // Turns fitted weights into the form that the estimate is written down in, and into its source file.
 import {
   alphabetCount,
+  caucasian,
   emojiGroupCount,
   latinLetterCount,
+  rareAlphabet,
+  southeastAsian,
   symbolGroupCount,
 } from "../../packages/core/dist/messages/script-classes.js";
 import {
@@ -11,17 +14,34 @@ import {
   contextLevels,
   digitsPerToken,
   hanLevels,
+  longestHangulWord,
   longestRun,
   longestWord,
   weightDigits,
   zeroDigit,
-} from "../../packages/core/dist/messages/weight-tables.js";
-import { hasPairs } from "./describe-piece.mjs";
+} from "../../packages/core/dist/messages/token-weight-tables.js";
+import { hasPairs, steppedTables } from "./describe-piece.mjs";
 
 const lengths = longestWord + 1;
 
-/** The weights as `TokenWeights`; `weightOf(table, place)` gives a fitted weight in tokens. */
-export function toTokenWeights(weightOf, classes) {
+/** Tokens a letter where no tuning text says more; by a few words of each. */
+const assumedRates = new Map([
+  [caucasian, 0.3],
+  [southeastAsian, 0.65],
+  [rareAlphabet, 2],
+]);
+/** What is outside the basic plane, or unknown otherwise, is some bytes, and each may be a token. */
+const assumedEmoji = 3;
+const assumedSymbol = 1;
+/** Runs without end cost something for each character, however cheap the first ones were. */
+const leastLong = { latinLong: 0.25, alphabetLong: 0.25, markRunLong: 0.4, equalRunLong: 0.02 };
+
+/** The weights as `TokenWeights`. `fitted` maps features to tokens. */
+export function toTokenWeights(fitted, classes) {
+  const weightOf = (table, place) => {
+    const value = assumed(fitted, table, place) ?? fittedWeight(fitted, table, place);
+    return Math.max(value, leastLong[table] ?? value);
+  };
   const one = (table) => hundredths(weightOf(table, 0));
   const row = (table, size, from = 0) =>
     Array.from({ length: size }, (_, i) => hundredths(weightOf(table, from + i)));
@@ -52,8 +72,7 @@ export function toTokenWeights(weightOf, classes) {
       hasPairs(alphabet) ? digits(`alphabetPairs${alphabet}`, alphabetPairCount) : "",
     ),
     alphabetContext: rows("alphabetContext", alphabetCount, contextLevels),
-    hangulLength: row("hangulLength", 8),
-    hangulLong: one("hangulLong"),
+    hangulLength: row("hangulLength", longestHangulWord + 1),
     hangulLead: one("hangulLead"),
     hangulFirst: row("hangulFirst", hanLevels),
     hangulRest: row("hangulRest", hanLevels),
@@ -76,11 +95,31 @@ export function toTokenWeights(weightOf, classes) {
 
 /** The source of `token-weights.ts`. */
 export function weightsSource(weights) {
-  return `import type { TokenWeights } from "./weight-tables.js";
+  return `import type { TokenWeights } from "./token-weight-tables.js";
 
 /** Fitted by bench/tune-token-counter.mjs to the texts in bench/texts/tuning. Not edited by hand. */
 export const tokenWeights: TokenWeights = ${JSON.stringify(weights, null, 2)};
 `;
+}
+
+/** The weight of an entry that the tuning texts cannot tell. */
+function assumed(fitted, table, place) {
+  if (table === "emoji" && !fitted.has(`emoji ${place}`)) return assumedEmoji;
+  if (table === "symbol" && !fitted.has(`symbol ${place}`)) return assumedSymbol;
+  if (table === "alphabetLong") return assumedRates.get(place);
+  if (table !== "alphabetLength") return undefined;
+  const rate = assumedRates.get(Math.floor(place / lengths));
+  return rate === undefined ? undefined : Math.max(0, rate * (place % lengths) - 1);
+}
+
+function fittedWeight(fitted, table, place) {
+  const row = steppedTables.get(table);
+  if (row === undefined) return fitted.get(`${table} ${place}`) ?? 0;
+  let sum = 0;
+  for (let step = 1; step <= place % row; step++) {
+    sum += fitted.get(`${table} ${place - (place % row) + step}`) ?? 0;
+  }
+  return sum;
 }
 
 function hundredths(tokens) {

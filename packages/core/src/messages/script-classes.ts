@@ -29,11 +29,15 @@ export const hebrew = 2;
 export const arabic = 3;
 export const devanagari = 4;
 export const thai = 5;
-/** Two bytes a letter in UTF-8: Armenian, Syriac and the like. */
-export const otherNear = 6;
-/** Three bytes a letter in UTF-8: Bengali, Tamil, Georgian and the like. */
-export const otherFar = 7;
-export const alphabetCount = 8;
+/** Bengali, Tamil and their neighbours in Unicode. */
+export const indic = 6;
+/** Armenian and Georgian. */
+export const caucasian = 7;
+/** Khmer and Burmese. */
+export const southeastAsian = 8;
+/** Those that tokenizers hardly know: some tokens a letter. */
+export const rareAlphabet = 9;
+export const alphabetCount = 10;
 
 const plainLatin = 27;
 const germanicLetters = "ÄÖÜäöüßÅåØøÆæ";
@@ -72,7 +76,7 @@ function kindOf(code: number): number {
   if (code === 0x0a || code === 0x0d) return lineBreak;
   if (whiteSpace.test(character)) return otherSpace;
   if (number.test(character)) return code < 0x80 ? digit : otherDigit;
-  return code < 0x80 ? mark : symbol;
+  return code > 0x20 && code < 0x7f ? mark : symbol;
 }
 
 function letterKindOf(code: number, character: string): number {
@@ -110,13 +114,12 @@ function latinNumberOf(code: number): number {
 export function alphabetOf(code: number): number {
   if (code < 0x400) return greek;
   if (code < 0x530) return cyrillic;
-  if (code >= 0x590 && code < 0x600) return hebrew;
-  if (code >= 0x600 && code < 0x780) return arabic;
-  if (code >= 0x900 && code < 0x980) return devanagari;
-  if (code >= 0xe00 && code < 0xe80) return thai;
-  if (code < 0x800) return otherNear;
+  if (code < 0x700) return code < 0x590 ? caucasian : code < 0x600 ? hebrew : arabic;
+  if (code >= 0x900 && code < 0xe80) return code < 0x980 ? devanagari : code < 0xe00 ? indic : thai;
+  if (code >= 0x1000 && code < 0x1100) return code < 0x10a0 ? southeastAsian : caucasian;
+  if (code >= 0x1780 && code < 0x1800) return southeastAsian;
   if (code >= 0x1f00 && code < 0x2000) return greek;
-  return code >= 0xfb50 && code < 0xff00 ? arabic : otherFar;
+  return (code >= 0x750 && code < 0x780) || code >= 0xfb50 ? arabic : rareAlphabet;
 }
 
 /** The small letter of a capital of the Greek or Cyrillic alphabet; any other letter itself. */

@@ -18,19 +18,20 @@ import {
   symbol,
   symbolGroupOf,
 } from "./script-classes.js";
-import { tokenWeights } from "./token-weights.js";
 import {
   alphabetPairCount,
   cjkClassCount,
   cjkClassOf,
   contextLevels,
   hangulClassOf,
+  longestHangulWord,
   longestRun,
   longestWord,
   type TokenWeights,
   type WeightTables,
   weightTables,
-} from "./weight-tables.js";
+} from "./token-weight-tables.js";
+import { tokenWeights } from "./token-weights.js";
 
 /**
  * An estimate of the tokens of a text from one pass over its characters; the time is linear in its length. A
@@ -58,6 +59,9 @@ export function createTextCounter(weights: TokenWeights): (text: string) => numb
 
 /** Costs are summed up in hundredths of a token. */
 const oneToken = 100;
+/** Tokens hold white space up to about these lengths: with line breaks, and without. */
+const longestBreaks = 16;
+const longestSpaces = 64;
 /** How much of the context one word leaves standing. */
 const contextMemory = 0.97;
 /** English prose; a text starts as that. */
@@ -123,14 +127,14 @@ class TextPass {
       if (next === lineBreak) rest = end + 1;
       else if (next > lineBreak || next < space) break;
     }
-    if (rest > start) this.#tokens += oneToken;
+    if (rest > start) this.#tokens += oneToken * Math.ceil((rest - start) / longestBreaks);
     this.#at = end;
     if (rest === end) return;
     if (end === text.length) {
-      this.#tokens += oneToken;
+      this.#tokens += oneToken * Math.ceil((end - rest) / longestSpaces);
       return;
     }
-    if (end - rest > 1) this.#tokens += oneToken;
+    if (end - rest > 1) this.#tokens += oneToken * Math.ceil((end - rest - 1) / longestSpaces);
     const last = text.charCodeAt(end - 1);
     if (next >= firstLetter) this.#word(next, last);
     else if (next >= mark && last === 0x20) this.#symbols(true);
@@ -151,6 +155,7 @@ class TextPass {
       }
     }
     let cost = 0;
+    let markCost = 0;
     let marks = 0;
     let firstMark = 0;
     let allEqual = true;
@@ -161,17 +166,20 @@ class TextPass {
         if (marks === 0) firstMark = code;
         else if (code !== firstMark) allEqual = false;
         marks++;
-        cost += weights.markCharacter[code] as number;
+        if (marks <= longestRun) markCost += weights.markCharacter[code] as number;
       } else if (kind === symbol) cost += this.#symbolCost(code);
       else break;
     }
     if (marks > 0) {
       const length = Math.min(marks, longestRun);
       const more = marks - length;
+      // A line of dashes is few tokens, however long; what its character costs counts once.
       cost +=
         allEqual && marks > 1
-          ? (weights.equalRun[length] as number) + more * weights.equalRunLong
-          : (weights.markRun[length] as number) + more * weights.markRunLong;
+          ? (weights.markCharacter[firstMark] as number) +
+            (weights.equalRun[length] as number) +
+            more * weights.equalRunLong
+          : markCost + (weights.markRun[length] as number) + more * weights.markRunLong;
     }
     if (afterSpace) cost += weights.markSpace[Math.min(marks, 3)] as number;
     if (this.#kindAt(this.#at) === lineBreak && this.#at < text.length) {
@@ -181,13 +189,17 @@ class TextPass {
     this.#tokens += Math.max(oneToken, cost);
   }
 
-  /** The cost of a symbol. The second half of a pair is stepped over; a half alone is like any rare character. */
+  /** The cost of a symbol. The second half of a pair is stepped over; a half alone is like any rare sign. */
   #symbolCost(code: number): number {
-    if (!isSurrogate(code)) return this.#weights.symbol[symbolGroupOf(code)] as number;
-    const low = this.#at + 1 < this.#text.length ? this.#text.charCodeAt(this.#at + 1) : 0;
-    if (code >= 0xdc00 || (low & 0xfc00) !== 0xdc00) return this.#weights.emoji[emojiGroupOf(0)] as number;
-    this.#at++;
-    return this.#weights.emoji[emojiGroupOf((code - 0xd800) * 0x400 + low - 0xdc00 + 0x10000)] as number;
+    const { symbol: symbols, emoji } = this.#weights;
+    if ((code & 0xfc00) === 0xd800 && this.#at + 1 < this.#text.length) {
+      const low = this.#text.charCodeAt(this.#at + 1);
+      if ((low & 0xfc00) === 0xdc00) {
+        this.#at++;
+        return emoji[emojiGroupOf((code - 0xd800) * 0x400 + low - 0xdc00 + 0x10000)] as number;
+      }
+    }
+    return symbols[symbolGroupOf(code)] as number;
   }
 
   /** A run of letters, script by script. What stands in front belongs to the first of them. */
@@ -222,13 +234,14 @@ class TextPass {
         if (capitals < at - start) break;
         capitals++;
       }
+      if (at - start >= longestWord) continue;
       const index = kind & (latinLetterCount - 1);
       cost += pairs[previous * latinLetterCount + index] as number;
       previous = index;
     }
-    cost += pairs[previous * latinLetterCount] as number;
     const letters = at - start;
     const length = Math.min(letters, longestWord);
+    if (letters === length) cost += pairs[previous * latinLetterCount] as number;
     const shape = Math.min(capitals, 2);
     cost += weights.latinLength[shape * (longestWord + 1) + length] as number;
     cost += (letters - length) * weights.latinLong;
@@ -264,6 +277,7 @@ class TextPass {
     for (; at < text.length; at++) {
       const code = text.charCodeAt(at);
       if (kinds[code] !== alphabetLetter || alphabetOf(code) !== alphabet) break;
+      if (at - start >= longestWord) continue;
       const letter = smallLetterOf(code);
       if (previous > 0) cost += weights.alphabetPairs[pairs + alphabetPairOf(previous, letter)] as number;
       previous = letter;
@@ -294,9 +308,7 @@ class TextPass {
         at === start ? weights.hangulFirst[syllableClass] : weights.hangulRest[syllableClass]
       ) as number;
     }
-    const syllables = at - start;
-    const length = Math.min(syllables, 7);
-    cost += (weights.hangulLength[length] as number) + (syllables - length) * weights.hangulLong;
+    cost += weights.hangulLength[Math.min(at - start, longestHangulWord)] as number;
     this.#at = at;
     this.#tokens += Math.max(oneToken, oneToken + cost);
   }

@@ -1,8 +1,10 @@
 import { alphabetCount, latinLetterCount } from "./script-classes.js";
 
-/** Lengths of words up to here have an entry of their own; each letter more costs the same. */
+/** Lengths of words up to here have an entry of their own; each letter more costs the same, whatever it is. */
 export const longestWord = 15;
-/** The same for runs of punctuation. */
+/** Syllables of Hangul cost by their class alone from here on. */
+export const longestHangulWord = 7;
+/** The same as for words, for runs of punctuation. */
 export const longestRun = 11;
 /** How far the language of a text is told apart by what its words looked like so far. */
 export const contextLevels = 8;
@@ -45,7 +47,6 @@ export interface TokenWeights {
   readonly alphabetPairs: readonly string[];
   readonly alphabetContext: readonly (readonly number[])[];
   readonly hangulLength: readonly number[];
-  readonly hangulLong: number;
   readonly hangulLead: number;
   /** By class of the syllable: the first of a word, the others. */
   readonly hangulFirst: readonly number[];
@@ -96,7 +97,6 @@ export interface WeightTables {
   readonly alphabetPairs: Int16Array;
   readonly alphabetContext: Int16Array;
   readonly hangulLength: Int16Array;
-  readonly hangulLong: number;
   readonly hangulLead: number;
   readonly hangulFirst: Int16Array;
   readonly hangulRest: Int16Array;
@@ -140,7 +140,6 @@ export function weightTables(weights: TokenWeights): WeightTables {
     ),
     alphabetContext: rows(weights.alphabetContext),
     hangulLength: row(weights.hangulLength),
-    hangulLong: weights.hangulLong,
     hangulLead: weights.hangulLead,
     hangulFirst: row(weights.hangulFirst),
     hangulRest: row(weights.hangulRest),
