@@ -41,7 +41,7 @@ export class Coordinator {
       isBehind: (conversationId, firstSeq) => follower.isBehind(conversationId, firstSeq),
       handOver: (conversationId, firstSeq) => follower.handOver(conversationId, firstSeq),
       nextTurn: (pauseQueue) => this.nextTurn(pauseQueue),
-      lost: ({ live }) => follower.givenUp(live),
+      lost: ({ live }) => follower.givenUp(live, true),
       sealed: (run, reason, sealed) => {
         this.#forget(run);
         this.#tellSealed(run.live, reason, sealed);
@@ -170,7 +170,7 @@ export class Coordinator {
     const { live, owner } = run;
     const { conversationId, turnId, epoch: fence } = live;
     if (end.state === "sealed" || end.state === "lost") return;
-    this.#follower.givenUp(live);
+    this.#follower.givenUp(live, end.state === "broken");
     if (end.state !== "broken") return;
     this.#env.report(end.error, "turn", conversationId);
     const lease: Lease = { owner, conversationId, turnId, fence, purpose: "turn", stopRequested: false };

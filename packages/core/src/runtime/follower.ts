@@ -88,11 +88,11 @@ export class Follower {
     room.turn = undefined;
   }
 
-  /** A turn of this node is open still, but runs here no more. */
-  givenUp(view: OpenTurnView): void {
+  /** A turn of this node is open still, but runs here no more. `isLost`: more may have been told than will last. */
+  givenUp(view: OpenTurnView, isLost: boolean): void {
     const room = this.#rooms.get(view.conversationId);
     if (room === undefined) return;
-    room.turn = RemoteTurn.after(view);
+    room.turn = RemoteTurn.after(view, isLost);
     room.seq = room.turn.committedSeq;
     void this.look(view.conversationId);
   }

@@ -142,7 +142,8 @@ export function createOwnerRuntime(scope: OwnerScope): OwnerRuntime {
         env.watchers.tell(owner, { type: "conversation.removed", conversationId: id });
       }
       env.watchers.changed(owner);
-      env.wake.notify(gone);
+      // Whoever runs a turn of these finds out that it is gone.
+      env.wake.notify(gone, "stop");
       return gone;
     },
     subscribe: (conversationId, cursor) => subscriptions.subscribe(owner, conversationId, cursor),

@@ -5,6 +5,7 @@ import type { Coordinator } from "./coordinator.js";
 import type { Environment } from "./environment.js";
 import type { Follower } from "./follower.js";
 import { decodeBatch } from "./journal-batch.js";
+import type { LiveTurn } from "./live-turn.js";
 import { recallToolName } from "./recall.js";
 import { currentStep, type LeftTurn, metricsOf, partialMessages, planToContinue } from "./recovery-plan.js";
 import { retryWhileUnavailable, wait } from "./retry.js";
@@ -90,6 +91,14 @@ export class Recovery {
       }
     };
     work().catch((error: unknown) => env.report(error, "recovery", conversationId));
+  }
+
+  /** Gives a turn of this node up if its conversation is gone, or the turn another's. */
+  async checkHeld(live: LiveTurn): Promise<void> {
+    const record = await this.#env.root.forOwner(live.owner).get(live.conversationId);
+    const active = record?.active;
+    if (active?.turnId === live.turnId && active.fence === live.epoch) return;
+    if (this.#coordinator.active(live.conversationId) === live) this.#coordinator.lose(live.conversationId);
   }
 
   /** Ends a turn of this node from what the store has of it. */

@@ -48,10 +48,10 @@ export class RemoteTurn implements OpenTurnView {
   }
 
   /**
-   * Goes on from a turn that ran on this node until it was given up: what is in rows was told. What was told
-   * beyond them may have been lost, so subscribers are asked to forget it.
+   * Goes on from a turn that ran on this node until it was given up: what is in rows was told. Where it was lost,
+   * more was told than may last, so subscribers are asked to forget it.
    */
-  static after(view: OpenTurnView): RemoteTurn {
+  static after(view: OpenTurnView, isLost: boolean): RemoteTurn {
     const beforeSeq = (view.entries[0]?.firstSeq ?? 1) - 1;
     const turn = new RemoteTurn({ ...idsOf(view), startedAt: view.startedAt, model: view.model, beforeSeq });
     turn.entries = [...view.entries];
@@ -61,7 +61,7 @@ export class RemoteTurn implements OpenTurnView {
     turn.#tail = new EventTail(view.committedN);
     if (!isUnanswered(turn.entries)) turn.#told.rest(replayTurn(turn));
     turn.#told.complete(turn.entries.map(({ message }) => message.id));
-    turn.#resetFirst = true;
+    turn.#resetFirst = isLost;
     return turn;
   }
 

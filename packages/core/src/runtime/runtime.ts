@@ -161,8 +161,12 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const stopListening = env.wake.listen((conversationIds, kind) => {
     for (const conversationId of conversationIds) {
       void follower.look(conversationId);
-      const runsHere = coordinator.active(conversationId) !== undefined || compactions.active(conversationId);
-      if (kind === "stop" && runsHere) void life.renewSoon();
+      if (kind !== "stop") continue;
+      const live = coordinator.active(conversationId);
+      if (live !== undefined || compactions.active(conversationId)) void life.renewSoon();
+      if (live !== undefined) {
+        recovery.checkHeld(live).catch((error: unknown) => report(error, "stop", conversationId));
+      }
     }
     if (kind !== "open") return;
     for (const conversationId of conversationIds) {

@@ -139,10 +139,10 @@ export class TurnRun {
       if (this.#host.isBehind(conversationId, firstSeq)) {
         await this.#insist(() => this.#host.handOver(conversationId, firstSeq));
       }
-      // It was admitted while the node began to drain: nothing has been told, so another node can begin it.
-      if (this.#host.draining()) return this.#release();
       this.#tellStatus("active", firstSeq - 1);
       live.publishChunks(this.#opened.entries);
+      // It was admitted while the node began to drain: another node can begin it.
+      if (this.#host.draining()) return this.#release();
     } else this.#tellOpening(this.#taken);
     env.watchers.changed(owner);
     env.wake.notify([conversationId]);

@@ -11,8 +11,11 @@ export {
 } from "./contract-case.js";
 export { type ConversationStoreFixture, conversationStoreContract } from "./conversation-store-contract.js";
 export { checkEventOrder, type EventOrderOptions } from "./event-order.js";
+export { createFaultyStore, type StoreFaults } from "./faulty-store.js";
+export { type FoldedConversation, type FoldedMessage, FrameFold } from "./fold-frames.js";
 export { type Gate, gate } from "./gate.js";
 export { type LogStoreCase, type LogStoreFixture, logStoreContract } from "./log-store-contract.js";
+export { createManualClock, type ManualClock, type ManualClockOptions, settle } from "./manual-clock.js";
 export { createMemoryDatabase, type MemoryDatabase } from "./memory-log/database.js";
 export {
   createMemoryLogStore,
@@ -27,6 +30,7 @@ export {
   type ProviderScenario,
   providerContract,
 } from "./provider-contract.js";
+export { type RuntimeFixture, runtimeContract } from "./runtime-contract.js";
 export {
   crash,
   cut,

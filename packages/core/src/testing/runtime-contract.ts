@@ -1,9 +1,17 @@
 import type { ContractCase } from "./contract-case.js";
+import { automaticCompactionCases } from "./runtime-contract/automatic-compaction.js";
+import { compactionCases } from "./runtime-contract/compaction.js";
 import { durabilityCases } from "./runtime-contract/durability.js";
 import { followingCases } from "./runtime-contract/following.js";
+import { forkCases } from "./runtime-contract/forks.js";
+import { leavingCases } from "./runtime-contract/leaving.js";
+import { limitCases } from "./runtime-contract/limits.js";
 import { nodeCases } from "./runtime-contract/nodes.js";
 import { queueCases } from "./runtime-contract/queue.js";
 import { receiptCases } from "./runtime-contract/receipts.js";
+import { settingsCases } from "./runtime-contract/settings.js";
+import { stoppingCases } from "./runtime-contract/stopping.js";
+import { takeoverCases } from "./runtime-contract/takeover.js";
 import { turnCases } from "./runtime-contract/turns.js";
 import { type RuntimeFixture, type RuntimeTopicCase, World } from "./runtime-contract/world.js";
 
@@ -23,6 +31,13 @@ export function runtimeContract(make: () => RuntimeFixture | Promise<RuntimeFixt
     durability: durabilityCases,
     following: followingCases,
     nodes: nodeCases,
+    takeover: takeoverCases,
+    leaving: leavingCases,
+    stopping: stoppingCases,
+    compaction: [...compactionCases, ...automaticCompactionCases],
+    fork: forkCases,
+    settings: settingsCases,
+    limits: limitCases,
   };
   return Object.entries(topics).flatMap(([topic, cases]) =>
     cases.map((each) => ({

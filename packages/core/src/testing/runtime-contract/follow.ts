@@ -60,11 +60,17 @@ export class Follow {
     this.#leave();
   }
 
+  /** What was told since the last rows is void, but for what the rows brought: steering messages. */
+  #takeBack(): void {
+    const provisional = this.events.splice(this.#committed);
+    this.events.push(...provisional.filter(({ type }) => type === "steering"));
+  }
+
   #take(frame: SubscriptionFrame): void {
     this.frames.push(frame);
     this.#fold.apply(frame);
     if (frame.type === "chat.chunks") this.#committed = this.events.length;
-    else if (frame.type === "chat.reset") this.events.length = this.#committed;
+    else if (frame.type === "chat.reset") this.#takeBack();
     else if (frame.type === "chat.delta") this.events.push(frame.event);
   }
 }
