@@ -1,5 +1,5 @@
 import type { ProviderStreamEvent } from "@parley/core/ports";
-import { jsonSchema, streamText, type ToolSet, tool } from "ai";
+import { jsonSchema, streamText, type ToolSet } from "ai";
 import { describe, expect, it } from "vitest";
 import {
   called,
@@ -40,9 +40,9 @@ function folded(parts: readonly StreamPart[]) {
 
 const fold = async (answer: readonly ModelPart[], tools?: ToolSet) => folded(await partsOf(answer, tools));
 
-const add = tool({
+const add: ToolSet[string] = {
   inputSchema: jsonSchema({ type: "object", properties: { a: { type: "number" } } }),
-});
+};
 
 describe("text and reasoning", () => {
   it("joins deltas by their block, in the order in which blocks began", async () => {

@@ -9,6 +9,7 @@ import {
   type ToolResultContentPart,
   toCanonical,
 } from "@parley/core/messages";
+import type { TextStreamPart, ToolSet } from "ai";
 import { toCallError } from "./failure.js";
 import { AnswerFold, failureText, resultTextFor, type StreamPart } from "./from-stream-part.js";
 import { modelFamily } from "./model-family.js";
@@ -66,7 +67,12 @@ export function createMessageListState(options: MessageListOptions): MessageList
  * of the stream, a tool's result, an abort, an error. Preliminary results are not kept; a failure is kept as a
  * message of its own, which no model is shown.
  */
-export function updateFromStreamPart(part: StreamPart, state: MessageListState): void {
+export function updateFromStreamPart<Tools extends ToolSet>(
+  streamPart: TextStreamPart<Tools>,
+  state: MessageListState,
+): void {
+  // Which tools there are changes the types of inputs and outputs, and those are taken as any value here.
+  const part = streamPart as StreamPart;
   if (part.type === "start" || part.type === "start-step") return;
   const result = resultIn(part);
   if (result !== undefined) {
