@@ -59,7 +59,7 @@ export {
 } from "./repair.js";
 export { stableValue } from "./stable-value.js";
 export { countTextTokens } from "./text-tokens.js";
-export type { ModelCalibration, PublishedFactor, TokenObservation } from "./token-calibration.js";
+export type { ModelCalibration, TokenObservation } from "./token-calibration.js";
 export {
   createTokenCounter,
   TokenCounter,

@@ -5,40 +5,44 @@ export interface TokenObservation {
   /** The input tokens that the provider reported for it, cached ones included. */
   readonly actual: number;
   /**
-   * The model's factor when the estimate was made. Optional: without it the counter takes the recent factor
-   * that explains the report best, because other requests may have been observed in between.
+   * The model's factor when the estimate was made. Without it the counter judges by the report itself whether
+   * the estimate was made before or after the factor changed last, which serves unless very many requests are
+   * open at once.
    */
-  readonly factor?: number;
+  readonly factor?: number | undefined;
 }
 
 /** What has been learned about one model, as plain data. */
 export interface ModelCalibration {
   /** What counts for this model are multiplied with. */
   readonly factor: number;
-  /** The logarithm of actual by uncalibrated tokens, averaged with the weight of the newer requests. */
+  /** The factor before that one: estimates of requests that are still open may have been made with it. */
+  readonly formerFactor: number;
+  /** The logarithm of actual by uncalibrated tokens, averaged with more weight on newer and larger requests. */
   readonly logRatio: number;
   /** How much that average weighs, in tokens. */
   readonly weight: number;
   /** How many reports were taken in. */
   readonly observations: number;
-  /** The factors that an open request may still have been estimated with. */
-  readonly published: readonly PublishedFactor[];
-}
-
-/** A factor and the number of reports after which it came into force. */
-export interface PublishedFactor {
-  readonly factor: number;
-  readonly after: number;
+  /** How many of them, since the factor changed, were of estimates made with it. */
+  readonly current: number;
+  /** How many of them, since the last such one, were of estimates made with the former factor. */
+  readonly belated: number;
+  /** How far the newest reports were off the average, with their sign: near 0 when it has caught up with them. */
+  readonly drift: number;
 }
 
 /** Before the first report: counts are taken as they are. */
 export const uncalibrated: ModelCalibration = {
   factor: 1,
+  formerFactor: 1,
   logRatio: 0,
   // A first request of a few tokens says little; one of a thousand outweighs this at once.
   weight: 64,
   observations: 0,
-  published: [{ factor: 1, after: 0 }],
+  current: 0,
+  belated: 0,
+  drift: 0,
 };
 
 const smallestFactor = 0.25;
@@ -47,16 +51,22 @@ const largestFactor = 4;
 const absurdRatio = 10;
 /** Each report leaves this much of the weight of the earlier ones: about the last dozen count. */
 const memory = 0.92;
-/** One request counts at most this many times the weight of all earlier ones. */
+/** One request counts at most this many times as much as all earlier ones. */
 const largestShare = 4;
-/** From the fourth report on, a single one pulls as if it were off by at most this (in logarithms). */
+/** A single report pulls as if it were off by at most this (in logarithms); the first ones have more to say. */
 const largestSurprise = 0.3;
-/** Early reports change the factor quickly; later ones only when they have added up to something. */
-const earlyPublications = new Set([1, 2, 3, 5, 8, 10]);
-const latePublicationEvery = 8;
-const publicationStep = 0.015;
-/** A factor that was replaced longer ago than this many reports is no explanation any more. */
-const publicationLifetime = 64;
+const largestFirstSurprise = 0.5;
+/** How many reports the first factor rests on, if nobody says what their estimates were made with. */
+const firstReports = 5;
+/** Later the factor changes when it served so many reports, is off by so much, and the average has settled. */
+const reportsPerChange = 8;
+const smallestChange = 0.02;
+const largestDrift = 0.03;
+const driftMemory = 0.7;
+/** After so many reports of a factor's own estimates, those of the former one are all in. */
+const reportsToSettle = 20;
+/** After so many in a row, reports are not belated: the ratio has changed. */
+const longestDelay = 1_000;
 
 /**
  * Takes one report in and returns what is known then. Reports that cannot be (nothing, negative, not a number,
@@ -70,16 +80,26 @@ export function calibrate(known: ModelCalibration, observation: TokenObservation
   if (Math.abs(logReported) > Math.log(absurdRatio)) return known;
 
   const madeWith = factorBehind(known, logReported, observation.factor);
-  const uncalibratedTokens = estimated / madeWith;
-  let surprise = logReported + Math.log(madeWith) - known.logRatio;
-  if (known.observations >= 3) {
-    surprise = Math.min(largestSurprise, Math.max(-largestSurprise, surprise));
-  }
+  const isCurrent = observation.factor !== undefined || madeWith === known.factor;
+  const limit = known.observations < firstReports ? largestFirstSurprise : largestSurprise;
+  const offset = logReported + Math.log(madeWith) - known.logRatio;
+  const surprise = Math.min(limit, Math.max(-limit, offset));
   const kept = known.weight * memory;
-  const added = Math.min(uncalibratedTokens, kept * largestShare);
-  const weight = kept + added;
-  const logRatio = known.logRatio + (added / weight) * surprise;
-  return publish({ ...known, logRatio, weight, observations: known.observations + 1 });
+  const added = Math.min(estimated / madeWith, kept * largestShare);
+  const current = known.current + (isCurrent ? 1 : 0);
+  const next: ModelCalibration = {
+    factor: known.factor,
+    formerFactor: current >= reportsToSettle ? known.factor : known.formerFactor,
+    logRatio: known.logRatio + (added / (kept + added)) * surprise,
+    weight: kept + added,
+    observations: known.observations + 1,
+    current,
+    belated: isCurrent ? 0 : known.belated + 1,
+    drift: known.drift * driftMemory + surprise * (1 - driftMemory),
+  };
+  const factor = Math.min(largestFactor, Math.max(smallestFactor, Math.exp(next.logRatio)));
+  if (observation.factor === undefined && !isDue(next, factor)) return next;
+  return { ...next, factor, formerFactor: known.factor, current: 0, belated: 0 };
 }
 
 /** Reads what {@link ModelCalibration} was saved as; undefined for anything else. */
@@ -90,46 +110,27 @@ export function readCalibration(value: unknown): ModelCalibration | undefined {
   if (typeof logRatio !== "number" || !Number.isFinite(logRatio) || !isAmount(weight)) return undefined;
   if (typeof observations !== "number" || !Number.isInteger(observations) || observations < 0)
     return undefined;
-  // Requests of an earlier process are not reported to this one, so its older factors explain nothing.
-  return { factor, logRatio, weight, observations, published: [{ factor, after: observations }] };
-}
-
-function publish(known: ModelCalibration): ModelCalibration {
-  const { observations, published } = known;
-  const factor = Math.min(largestFactor, Math.max(smallestFactor, Math.exp(known.logRatio)));
-  const newest = published.at(-1)?.after ?? 0;
-  const isDue =
-    earlyPublications.has(observations) ||
-    (observations - newest >= latePublicationEvery &&
-      Math.abs(Math.log(factor / known.factor)) >= publicationStep);
-  if (!isDue) return known;
-  // An entry was in force until the next one came, so it stays while that one is young.
-  const alive = published.filter((_, index) => {
-    const replaced = published[index + 1]?.after ?? observations;
-    return observations - replaced < publicationLifetime;
-  });
-  return { ...known, factor, published: [...alive, { factor, after: observations }] };
+  // Requests of an earlier process are not reported to this one, so its former factor explains nothing.
+  return { factor, formerFactor: factor, logRatio, weight, observations, current: 0, belated: 0, drift: 0 };
 }
 
 /**
- * The factor that the estimate was most likely made with. Estimates are made before a turn and reported after
- * it, so several are open at once: taking today's factor for all of them would correct the same error again
- * and again.
+ * The factor that the estimate was made with. Estimates are made before a turn and reported after it, so
+ * several are open at once: taking today's factor for all of them would correct the same error again and
+ * again. A factor is not changed before reports of its own estimates came in, so it was this one or the former
+ * one, and the one that fits what is known is taken.
  */
 function factorBehind(known: ModelCalibration, logReported: number, given: number | undefined): number {
   if (given !== undefined && isAmount(given)) return given;
-  let best = known.factor;
-  let smallest = Math.abs(logReported + Math.log(best) - known.logRatio);
-  for (const [index, { factor }] of known.published.entries()) {
-    const replaced = known.published[index + 1]?.after;
-    if (replaced !== undefined && known.observations - replaced >= publicationLifetime) continue;
-    const distance = Math.abs(logReported + Math.log(factor) - known.logRatio);
-    if (distance < smallest) {
-      best = factor;
-      smallest = distance;
-    }
-  }
-  return best;
+  const distance = (factor: number) => Math.abs(logReported + Math.log(factor) - known.logRatio);
+  const isBelated = distance(known.formerFactor) < distance(known.factor) && known.belated < longestDelay;
+  return isBelated ? known.formerFactor : known.factor;
+}
+
+function isDue(known: ModelCalibration, factor: number): boolean {
+  if (known.observations <= firstReports) return known.observations === firstReports;
+  if (known.current < reportsPerChange || Math.abs(known.drift) > largestDrift) return false;
+  return Math.abs(Math.log(factor / known.factor)) >= smallestChange;
 }
 
 function isAmount(value: unknown): value is number {
