@@ -38,7 +38,9 @@ export function called(toolCallId: string, toolName: string, ...pieces: readonly
 }
 
 /** What a model does in one call: its parts, or anything else. */
-export type MockAnswer = readonly ModelPart[] | ((signal: AbortSignal | undefined) => ReadableStream<ModelPart>);
+export type MockAnswer =
+  | readonly ModelPart[]
+  | ((signal: AbortSignal | undefined) => ReadableStream<ModelPart>);
 
 /** A model that gives one answer per call, the last one again and again. */
 export function mockModel(...answers: readonly MockAnswer[]): MockLanguageModelV3 {
