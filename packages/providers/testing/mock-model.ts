@@ -6,7 +6,7 @@ type Streamed = Awaited<ReturnType<MockLanguageModelV3["doStream"]>>;
 export type ModelPart = Streamed["stream"] extends ReadableStream<infer Part> ? Part : never;
 
 /** The counters of a small answer. */
-export const mockUsage = {
+const mockUsage = {
   inputTokens: { total: 12, noCache: 4, cacheRead: 7, cacheWrite: 1 },
   outputTokens: { total: 9, text: 6, reasoning: 3 },
 } as const;

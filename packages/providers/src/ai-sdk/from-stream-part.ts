@@ -322,7 +322,7 @@ function endingOf(
 }
 
 /** The SDK's counters as Parley's: its input includes the cache, its output the reasoning, as here. */
-export function usageOf(usage: LanguageModelUsage): TokenUsage | undefined {
+function usageOf(usage: LanguageModelUsage): TokenUsage | undefined {
   const { inputTokens, outputTokens, totalTokens } = usage;
   if (inputTokens === undefined && outputTokens === undefined) return undefined;
   const { cacheReadTokens, cacheWriteTokens } = usage.inputTokenDetails ?? {};

@@ -31,7 +31,7 @@ import { readProviderTool } from "./provider-tool.js";
 import { type AssistantPart, replayable } from "./replayable-content.js";
 
 /** Argument text that is no object is sent in an object of this one field: models and APIs want objects. */
-export const rawArgumentsField = "_raw";
+const rawArgumentsField = "_raw";
 
 /** How messages are lowered. */
 export interface LowerModelMessages {
