@@ -62,7 +62,7 @@ export interface Tool<Input = unknown> {
   readonly name: string;
   readonly description?: string;
   /** Describes and validates the arguments. Without it, any arguments reach `execute`. */
-  readonly schema?: StandardSchema<Input> | JsonSchema;
+  readonly schema?: StandardSchema | JsonSchema;
   /**
    * Returns a text or any JSON value, or `toolOutput(...)`. A throw becomes an error result for the model;
    * it never ends the turn.
@@ -95,8 +95,6 @@ function toolJsonSchema(tool: Tool<never>): JsonSchema | undefined {
 }
 
 /** Tells the two kinds of schema apart. */
-export function isStandardSchema(
-  schema: StandardSchema<never> | JsonSchema,
-): schema is StandardSchema<never> {
+export function isStandardSchema(schema: StandardSchema | JsonSchema): schema is StandardSchema {
   return "~standard" in schema;
 }

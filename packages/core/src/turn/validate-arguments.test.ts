@@ -75,3 +75,11 @@ describe("validateArguments", () => {
     }
   });
 });
+
+describe("a list of tools", () => {
+  it("takes tools of any input type", () => {
+    const add: Tool<{ a: number }> = { name: "add", execute: ({ a }) => a + 1 };
+    const tools: readonly Tool<never>[] = [add];
+    expect(tools).toHaveLength(1);
+  });
+});
