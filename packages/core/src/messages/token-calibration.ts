@@ -79,8 +79,9 @@ export function calibrate(known: ModelCalibration, observation: TokenObservation
   const logReported = Math.log(actual / estimated);
   if (Math.abs(logReported) > Math.log(absurdRatio)) return known;
 
-  const madeWith = factorBehind(known, logReported, observation.factor);
-  const isCurrent = observation.factor !== undefined || madeWith === known.factor;
+  const given = isAmount(observation.factor) ? observation.factor : undefined;
+  const madeWith = given ?? factorBehind(known, logReported);
+  const isCurrent = given !== undefined || madeWith === known.factor;
   const limit = known.observations < firstReports ? largestFirstSurprise : largestSurprise;
   const offset = logReported + Math.log(madeWith) - known.logRatio;
   const surprise = Math.min(limit, Math.max(-limit, offset));
@@ -98,7 +99,7 @@ export function calibrate(known: ModelCalibration, observation: TokenObservation
     drift: known.drift * driftMemory + surprise * (1 - driftMemory),
   };
   const factor = Math.min(largestFactor, Math.max(smallestFactor, Math.exp(next.logRatio)));
-  if (observation.factor === undefined && !isDue(next, factor)) return next;
+  if (given === undefined && !isDue(next, factor)) return next;
   return { ...next, factor, formerFactor: known.factor, current: 0, belated: 0 };
 }
 
@@ -115,13 +116,12 @@ export function readCalibration(value: unknown): ModelCalibration | undefined {
 }
 
 /**
- * The factor that the estimate was made with. Estimates are made before a turn and reported after it, so
+ * The factor that an estimate was most likely made with. Estimates are made before a turn and reported after it, so
  * several are open at once: taking today's factor for all of them would correct the same error again and
  * again. A factor is not changed before reports of its own estimates came in, so it was this one or the former
  * one, and the one that fits what is known is taken.
  */
-function factorBehind(known: ModelCalibration, logReported: number, given: number | undefined): number {
-  if (given !== undefined && isAmount(given)) return given;
+function factorBehind(known: ModelCalibration, logReported: number): number {
   const distance = (factor: number) => Math.abs(logReported + Math.log(factor) - known.logRatio);
   const isBelated = distance(known.formerFactor) < distance(known.factor) && known.belated < longestDelay;
   return isBelated ? known.formerFactor : known.factor;

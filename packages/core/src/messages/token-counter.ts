@@ -13,6 +13,11 @@ export interface TokenEstimator {
   countText(text: string, model?: string): number;
   /** Takes in what a provider reported for a whole request that was estimated with this model. */
   observe(model: string, observation: TokenObservation): void;
+  /**
+   * What counts for this model are multiplied with now. An estimator that has it wants it back with the
+   * report, as `factor`, so that reports of requests that ran side by side are understood.
+   */
+  factor?(model: string): number;
 }
 
 /** What a counter has learned, as plain data that JSON can carry. */
