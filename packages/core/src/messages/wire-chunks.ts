@@ -1,7 +1,7 @@
 import type { ChatMessage, Chunk, StepId, StoredChunk } from "@parley/wire";
 import type { ConversationMessage, MessageRole } from "./message.js";
 import { isOwnMessage, normalizeEnvelope, normalizeMessage } from "./normalize-message.js";
-import { isFields, normalizePart, type PartPlace } from "./normalize-part.js";
+import { type Fields, isFields, normalizePart, type PartPlace } from "./normalize-part.js";
 import { argumentsTextOf, type MessageContentPart, resultTextOf } from "./part.js";
 
 /**
@@ -97,8 +97,10 @@ export function fromChatMessage(
 
 function toChunk(part: MessageContentPart, role: MessageRole): Chunk {
   switch (part.type) {
-    case "text":
-      return role === "system" ? { ...part, type: "system" } : part;
+    case "text": {
+      const { type, text, ...rest } = part;
+      return { type: role === "system" ? "system" : type, text, ...rest };
+    }
     case "reasoning":
       return { ...part, type: "thinking" };
     case "tool-call": {
@@ -128,9 +130,19 @@ function toChunk(part: MessageContentPart, role: MessageRole): Chunk {
       return { ...part, type: "data" };
     case "file":
     case "source":
-    case "error":
-      return part;
+    case "error": {
+      const { type, ...rest } = part;
+      return { type, ...inOrder(rest) } as Chunk;
+    }
   }
+}
+
+/**
+ * The fields by name: a database may give back a part's fields in another order than they were written in, and a
+ * chunk has to be the same bytes before and after it was stored.
+ */
+function inOrder(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function fromChunk(chunk: Chunk, place: PartPlace): MessageContentPart {
