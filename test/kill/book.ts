@@ -1,0 +1,185 @@
+import type { Receipt, SubscriptionFrame } from "@parley/core/runtime";
+import type { AgentEvent, StoredChunk } from "@parley/wire";
+import { FrameFold } from "../../packages/core/src/testing/fold-frames.js";
+import type { NodeReport } from "./running-node.js";
+
+/** A message that the client sent. Without a receipt, what became of it is unknown until it is sent again. */
+export interface SentMessage {
+  readonly conversationId: string;
+  readonly messageId: string;
+  readonly text: string;
+  receipt: Receipt | undefined;
+}
+
+/** A tool's result that was told, and is therefore durable. */
+export interface ToldResult {
+  readonly conversationId: string;
+  readonly turnId: string;
+  readonly messageId: string | undefined;
+  readonly content: string;
+  readonly isError: boolean;
+}
+
+export interface ToldSeal {
+  readonly conversationId: string;
+  readonly firstSeq: number | undefined;
+  readonly lastSeq: number | undefined;
+  readonly reason: string | undefined;
+}
+
+/** What one viewer was told of one part of an answer, written under one epoch, before it was committed. */
+export interface ToldPart {
+  readonly turnId: string;
+  readonly epoch: string;
+  readonly messageId: string;
+  readonly partIndex: number;
+  /** Each with the number of its event. */
+  readonly pieces: { readonly n: number; readonly text: string }[];
+}
+
+/** One client's view of one conversation: it outlives nodes, and comes back with its last cursor. */
+export class Viewer {
+  readonly conversationId: string;
+  /** All frames since the beginning of the log, over all nodes. */
+  readonly frames: SubscriptionFrame[] = [];
+  readonly fold = new FrameFold();
+  readonly parts: ToldPart[] = [];
+  /** The parts that still grow, by message and place. */
+  #open = new Map<string, ToldPart>();
+
+  constructor(conversationId: string) {
+    this.conversationId = conversationId;
+  }
+
+  get cursor(): string {
+    return this.fold.state.cursor ?? "0";
+  }
+
+  take(frame: SubscriptionFrame): void {
+    this.frames.push(frame);
+    this.fold.apply(frame);
+    // What follows a reset begins anew.
+    if (frame.type === "chat.reset") this.#open = new Map();
+    if (frame.type !== "chat.delta") return;
+    const { event } = frame;
+    if (event.type === "text-delta" || event.type === "reasoning-delta") this.#grow(event, frame.cursor);
+  }
+
+  /** The client as it was when it had seen only so many frames. */
+  foldOf(frameCount: number): FrameFold {
+    const fold = new FrameFold();
+    for (const frame of this.frames.slice(0, frameCount)) fold.apply(frame);
+    return fold;
+  }
+
+  #grow(event: Extract<AgentEvent, { type: "text-delta" | "reasoning-delta" }>, cursor: string): void {
+    const [, turnId, epoch, n] = cursor.split("~");
+    const { messageId, partIndex = 0, delta: text } = event;
+    if (turnId === undefined || epoch === undefined || n === undefined || messageId === undefined) return;
+    const key = `${messageId} ${partIndex} ${epoch}`;
+    let part = this.#open.get(key);
+    if (part === undefined) {
+      part = { turnId, epoch, messageId, partIndex, pieces: [] };
+      this.#open.set(key, part);
+      this.parts.push(part);
+    }
+    part.pieces.push({ n: Number(n), text });
+  }
+}
+
+/**
+ * The client's own book: everything that it was acknowledged, whichever node said so. A node's death takes nothing out
+ * of it, and whatever the nodes say later has to agree with it.
+ */
+export class Book {
+  readonly sent = new Map<string, SentMessage>();
+  /** By call id. */
+  readonly results = new Map<string, ToldResult>();
+  /** Message ids that were told to have steered a turn, with the turn. */
+  readonly steered = new Map<string, string>();
+  readonly sealed = new Map<string, ToldSeal>();
+  /** Committed chunks as bytes, by conversation and seq. */
+  readonly committed = new Map<string, Map<number, string>>();
+  /** How often each call's tool was started, by call id. */
+  readonly started = new Map<string, { readonly name: string; times: number }>();
+  readonly viewers: Viewer[] = [];
+  /** The last event that is known to be in the journal, by turn and epoch. */
+  readonly flushed = new Map<string, number>();
+  /** Forks that were asked for, by their id. */
+  readonly forks = new Map<string, { readonly parentId: string; readonly atSeq: number; isKnown: boolean }>();
+  /** Compactions that were asked for: which were answered with success, and of which nothing is known. */
+  readonly compactions: { readonly conversationId: string; outcome: "done" | "refused" | "unknown" }[] = [];
+  /** What contradicts itself as it comes. */
+  readonly contradictions: string[] = [];
+
+  /** A new view of a conversation, from its beginning on. */
+  view(conversationId: string): Viewer {
+    const viewer = new Viewer(conversationId);
+    this.viewers.push(viewer);
+    return viewer;
+  }
+
+  /** Notes what a node reports of its own accord. */
+  report(report: NodeReport): void {
+    if (report.type === "tool" && report.phase === "start") {
+      const started = this.started.get(report.toolCallId) ?? { name: report.name, times: 0 };
+      started.times += 1;
+      this.started.set(report.toolCallId, started);
+    }
+    if (report.type !== "store" || report.batches === undefined) return;
+    for (const { turnId, epoch, lastN, outcome } of report.batches) {
+      const key = `${turnId}~${epoch}`;
+      if (outcome === "ok") this.flushed.set(key, Math.max(this.flushed.get(key) ?? -1, lastN));
+    }
+  }
+
+  /** Notes what a frame acknowledges, and shows it to its viewer. */
+  take(viewer: Viewer, frame: SubscriptionFrame): void {
+    viewer.take(frame);
+    if (frame.type === "chat.chunks")
+      for (const chunk of frame.chunks) this.#committed(frame.conversationId, chunk);
+    if (frame.type === "chat.delta") this.#event(frame.event);
+  }
+
+  #committed(conversationId: string, chunk: StoredChunk): void {
+    let chunks = this.committed.get(conversationId);
+    if (chunks === undefined) {
+      chunks = new Map();
+      this.committed.set(conversationId, chunks);
+    }
+    this.#once(chunks, chunk.seq, JSON.stringify(chunk), `seq ${chunk.seq} of ${conversationId}`);
+  }
+
+  #event(event: AgentEvent): void {
+    switch (event.type) {
+      case "tool-result": {
+        const { conversationId, turnId, messageId, content, isError } = event;
+        const told = { conversationId, turnId, messageId, content, isError };
+        this.#once(this.results, event.toolCallId, told, `the result of ${event.toolCallId}`);
+        return;
+      }
+      case "steering":
+        for (const id of event.messageIds ?? [])
+          this.#once(this.steered, id, event.turnId, `the steering of ${id}`);
+        return;
+      case "turn-sealed": {
+        const { conversationId, firstSeq, lastSeq, reason } = event;
+        const told = { conversationId, firstSeq, lastSeq, reason };
+        this.#once(this.sealed, event.turnId, told, `the seal of ${event.turnId}`);
+        return;
+      }
+      default:
+    }
+  }
+
+  /** What was told twice has to be told the same. */
+  #once<K, V>(known: Map<K, V>, key: K, value: V, what: string): void {
+    const before = known.get(key);
+    if (before === undefined) known.set(key, value);
+    else if (JSON.stringify(before) !== JSON.stringify(value)) {
+      this.contradictions.push(
+        `${what}: told as ${JSON.stringify(before)}, then as ${JSON.stringify(value)}`,
+      );
+    }
+  }
+}

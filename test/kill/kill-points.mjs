@@ -1,0 +1,133 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+
+/** The calls of the store that change something: each one can be a point, and each one's outcome is reported. */
+const watched = new Set([
+  "admit",
+  "commitStep",
+  "seal",
+  "fork",
+  "compact",
+  "lease",
+  "endLease",
+  "release",
+  "takeOver",
+  "claimExpired",
+  "flushJournal",
+]);
+
+/**
+ * Places at which this process ends itself (SIGKILL) or falls asleep (SIGSTOP), exactly and without a chance to do
+ * anything first. One point is armed at a time:
+ *
+ * - `{ kind: "store", method, when, nth?, phase?, has?, sends?, delayMs? }`: at a call of the store. `before` it was
+ *   made, `after` it took effect but before anyone knows, or `during`: once `sends` messages of it went to the database
+ *   server, or `delayMs` after it was begun, whichever is given. `phase` tells the commits of a step apart
+ *   (`answer` or `results`), `has` asks for a text in what is flushed.
+ * - `{ kind: "event", type, nth? }`: after a subscriber was told such an event.
+ * - `{ kind: "tool", name, nth? }`: while the tool runs.
+ * - `{ kind: "summary", nth? }`: while the model writes a compaction's summary.
+ * - `{ kind: "receipt", nth? }`: right after a send was answered.
+ */
+export class KillPoints {
+  #plan;
+  #left = 0;
+  #report;
+  #calls = new AsyncLocalStorage();
+
+  constructor(report) {
+    this.#report = report;
+  }
+
+  arm(plan) {
+    this.#plan = plan;
+    this.#left = plan?.point.nth ?? 1;
+  }
+
+  /** Ends or stops this process if the armed point is this one. */
+  pass(kind, detail = {}) {
+    if (this.#isHit(kind, detail)) this.#strike();
+  }
+
+  /** For a client of the database driver: tells that a message went to the server. */
+  sent() {
+    const call = this.#calls.getStore();
+    if (call === undefined) return;
+    call.sends -= 1;
+    if (call.sends === 0) this.#strike();
+  }
+
+  /** A store whose calls can be points, and are reported with their outcomes. */
+  watch(store) {
+    return new Proxy(store, {
+      get: (of, name) => {
+        const value = Reflect.get(of, name);
+        if (typeof value !== "function") return value;
+        if (name === "forOwner") return (owner) => this.watch(of.forOwner(owner));
+        if (!watched.has(name)) return value.bind(of);
+        return (...args) => this.#call(name, args, () => Reflect.apply(value, of, args));
+      },
+    });
+  }
+
+  async #call(method, args, make) {
+    const point = this.#isHit("store", { method, args }) ? this.#plan.point : undefined;
+    if (point?.when === "before") this.#strike();
+    let made;
+    if (point?.when !== "during") made = make();
+    else if (point.delayMs === undefined) made = this.#calls.run({ sends: point.sends ?? 1 }, make);
+    else {
+      made = make();
+      setTimeout(() => this.#strike(), point.delayMs);
+    }
+    try {
+      const value = await made;
+      // A call that was answered before its point came has at least not told anyone.
+      if (point !== undefined && point.when !== "before") this.#strike();
+      this.#report({ type: "store", method, ...told(method, args, value) });
+      return value;
+    } catch (error) {
+      this.#report({ type: "store", method, ...told(method, args), refused: error.code ?? String(error) });
+      throw error;
+    }
+  }
+
+  #isHit(kind, detail) {
+    const point = this.#plan?.point;
+    if (point === undefined || point.kind !== kind) return false;
+    if (kind === "event" && point.type !== detail.type) return false;
+    if (kind === "tool" && point.name !== detail.name) return false;
+    if (kind === "store") {
+      const { method, args } = detail;
+      if (point.method !== method) return false;
+      if (point.phase !== undefined && (point.phase === "results") !== args[0].promoteSteers) return false;
+      if (point.has !== undefined && !JSON.stringify(args).includes(point.has)) return false;
+    }
+    this.#left -= 1;
+    return this.#left === 0;
+  }
+
+  #strike() {
+    const plan = this.#plan;
+    if (plan === undefined) return;
+    this.#plan = undefined;
+    this.#report({ type: "reached" });
+    process.kill(process.pid, plan.signal ?? "SIGKILL");
+  }
+}
+
+/** What the parent needs to know of a call. */
+function told(method, args, value) {
+  if (method === "flushJournal") {
+    return {
+      batches: args[0].map(({ turnId, fence, firstN, count }, index) => ({
+        turnId,
+        epoch: fence,
+        lastN: firstN + count - 1,
+        outcome: value?.[index],
+      })),
+    };
+  }
+  if (method === "claimExpired") return { claimed: value?.map(({ turnId, fence }) => ({ turnId, fence })) };
+  const { conversationId, turnId, fence } = args[0];
+  return { conversationId, turnId, epoch: fence };
+}

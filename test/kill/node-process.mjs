@@ -1,0 +1,134 @@
+// A node as a process of its own, to be killed: the runtime on PGlite or PostgreSQL with a scripted model. Its parent
+// asks over the process channel and hears answers, frames and reports there; what has not left this process when it dies
+// was never acknowledged. It ends by itself when its parent is gone.
+import "./shift-clock.mjs";
+import { createModelCatalog, createRuntime } from "@parley/core/runtime";
+import { openPglite } from "@parley/store/pglite";
+import { openPostgres } from "@parley/store/postgres";
+import pg from "pg";
+import { KillPoints } from "./kill-points.mjs";
+import { createScriptedModel, createTools } from "./scripted-model.mjs";
+
+const { name, store: at, lease, pieceMs = 4, slowMs = 120 } = JSON.parse(process.env.PARLEY_NODE ?? "{}");
+const owner = "client";
+
+const report = (message, onSent) => {
+  if (process.connected) process.send(message, undefined, undefined, onSent);
+};
+const points = new KillPoints(report);
+
+/** Tells the points of each message that goes to the server. */
+class WatchedClient extends pg.Client {
+  query(...given) {
+    const result = super.query(...given);
+    points.sent();
+    return result;
+  }
+}
+
+async function open() {
+  if (at.folder !== undefined) return openPglite({ folder: at.folder });
+  const opened = openPostgres({ url: at.url, driver: { Client: WatchedClient }, connectTimeoutMs: 1_000 });
+  await opened.store.migrate();
+  return opened;
+}
+
+const { store, wake } = await open();
+const watched = points.watch(store);
+const runtime = await createRuntime({
+  store: watched,
+  wake,
+  node: name,
+  models: createModelCatalog([
+    {
+      name: "scripted/one",
+      provider: createScriptedModel({ node: name, pieceMs, points }),
+      providerName: "scripted",
+      model: "one",
+      contextWindow: 200_000,
+    },
+  ]),
+  tools: createTools({ report, points, slowMs }),
+  lease,
+  hooks: {
+    onError(error, { where, conversationId }) {
+      report({ type: "trouble", where, conversationId, code: error.code, message: error.message });
+    },
+  },
+});
+const me = runtime.forOwner(owner);
+const subscriptions = new Map();
+
+function attach({ subscription, conversationId, cursor }) {
+  const leave = me.attach(conversationId, cursor, {
+    onFrame(frame) {
+      report({ type: "frame", subscription, frame });
+      if (frame.type === "chat.delta") points.pass("event", { type: frame.event.type });
+    },
+    onEnd(error) {
+      subscriptions.delete(subscription);
+      report({ type: "end", subscription, code: error?.code });
+    },
+  });
+  subscriptions.set(subscription, leave);
+}
+
+/** What a client gets that comes back with a cursor while nothing runs. */
+function resume({ conversationId, cursor }) {
+  return new Promise((resolve, reject) => {
+    const frames = [];
+    const leave = me.attach(conversationId, cursor, {
+      onFrame(frame) {
+        frames.push(frame);
+        if (frames.length > 1) return;
+        // All that is missing comes in one go.
+        setImmediate(() => {
+          leave();
+          resolve(frames);
+        });
+      },
+      onEnd: reject,
+    });
+  });
+}
+
+const verbs = {
+  send: (input) => me.send(input),
+  add: (input) => me.queue.add(input),
+  resumeQueue: ({ conversationId }) => me.queue.resume(conversationId),
+  stop: ({ conversationId }) => me.stop(conversationId),
+  compact: ({ conversationId, ...request }) => me.compact(conversationId, request),
+  fork: (input) => me.fork(input),
+  history: (query) => me.history(query),
+  metrics: ({ conversationId }) => me.metrics(conversationId),
+  turn: ({ conversationId, turnId }) => me.turn(conversationId, turnId),
+  meta: ({ conversationId }) => me.meta(conversationId),
+  create: (input) => me.create(input),
+  /** The conversation as the store has it, with who holds it. */
+  record: ({ conversationId }) => store.forOwner(owner).get(conversationId),
+  openTurn: ({ conversationId }) => store.forOwner(owner).readOpenTurn({ conversationId }),
+  status: () => runtime.status(),
+  attach,
+  detach: ({ subscription }) => subscriptions.get(subscription)?.(),
+  resume,
+  arm: (plan) => points.arm(plan),
+  async close() {
+    await runtime.close();
+    await wake.close?.();
+    await store.close();
+  },
+};
+
+process.on("message", async ({ id, verb, input }) => {
+  const onSent = verb === "send" || verb === "add" ? () => points.pass("receipt") : undefined;
+  try {
+    const value = await verbs[verb](input);
+    report({ type: "answer", id, value }, onSent);
+    if (verb === "close") process.disconnect();
+  } catch (error) {
+    const { code, message, retryable } = error;
+    report({ type: "answer", id, refused: { code: code ?? "none", message, retryable } });
+  }
+});
+process.on("disconnect", () => process.exit(0));
+report({ type: "ready", node: runtime.status().node });

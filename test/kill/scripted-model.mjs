@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { createScriptedProvider, delay, reasoning, text, toolCall, usage } from "@parley/core/testing";
+
+/**
+ * What a turn does, by the word behind "do" in the message that opens it: for each step the tools that it calls, side
+ * by side. The last step calls none.
+ */
+const plans = {
+  talk: [[]],
+  retry: [["quick", "slow"], []],
+  fail: [["quick", "once"], []],
+  long: [["slow", "quick", "slow"], ["quick", "once"], []],
+};
+
+const pieces = 24;
+
+/**
+ * A model that follows the plan of the message it answers, so that any node goes on where another one was cut off.
+ * Every answer names the node and the call that made it: two generations of one step never have the same text.
+ */
+export function createScriptedModel({ node, pieceMs, points }) {
+  return createScriptedProvider((params, call) => {
+    if (textOf(params.messages.at(-1)).endsWith("Write the whole memory now.")) {
+      return summary(`${node}#${call}`, pieceMs, points);
+    }
+    const { marker, step, tools } = whereTo(params.messages);
+    return [
+      reasoning(`Thinking about ${marker}, step ${step}.`, { size: 8 }),
+      ...said(`${marker}.${step} by ${node}#${call}:`, pieceMs),
+      ...tools.map((name, index) =>
+        toolCall(name, { of: marker, index }, { id: `${marker}.${step}.${index}` }),
+      ),
+      usage(100 + step, 20 + tools.length),
+    ];
+  });
+}
+
+/** Tools that say when they start, and take a while: two may run again after a crash, one must not. */
+export function createTools({ report, points, slowMs }) {
+  const make = (name, recovery, ms) => ({
+    name,
+    recovery,
+    async execute(_input, { toolCallId, turnId, output }) {
+      report({ type: "tool", phase: "start", name, toolCallId, turnId });
+      output(`${name} works`);
+      await sleep(ms / 2);
+      points.pass("tool", { name });
+      await sleep(ms / 2);
+      report({ type: "tool", phase: "end", name, toolCallId, turnId });
+      return `${name} answers ${toolCallId}`;
+    },
+  });
+  return [make("quick", "retry", 2), make("slow", "retry", slowMs), make("once", "fail", slowMs)];
+}
+
+function said(opening, pieceMs) {
+  const entries = [text(opening)];
+  for (let index = 0; index < pieces; index += 1) entries.push(delay(pieceMs), text(` w${index} ü€`));
+  return entries;
+}
+
+function summary(by, pieceMs, points) {
+  const entries = [text(`Memory by ${by}.`)];
+  for (let index = 0; index < pieces; index += 1) {
+    entries.push(delay(pieceMs), text(` s${index}`), () => points.pass("summary"));
+  }
+  return entries;
+}
+
+/** The step to take: the plan of the last message with one, and how many of its steps were taken. */
+function whereTo(messages) {
+  const opening = messages.findLastIndex(
+    (message) => message.role === "user" && /^do /.test(textOf(message)),
+  );
+  const [, kind, marker] = textOf(messages[opening]).split(" ");
+  const answers = messages.slice(opening + 1).filter(({ role }) => role === "assistant");
+  const last = textOf(messages.findLast(({ role }) => role === "user"))
+    .split(" ")
+    .at(-1);
+  const isOver = answers.some(({ content }) => !content.some(({ type }) => type === "tool-call"));
+  const tools = isOver ? undefined : plans[kind]?.[answers.length];
+  // What was sent on the way opens a turn of its own where it comes too late for the running one.
+  if (tools === undefined) return { marker: last, step: answers.length, tools: [] };
+  return { marker, step: answers.length, tools };
+}
+
+function textOf(message) {
+  return (message?.content ?? []).map((part) => (part.type === "text" ? part.text : "")).join("");
+}

@@ -1,0 +1,207 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { LeasePace } from "@parley/core/runtime";
+import { expect } from "vitest";
+import type { SentMessage, Viewer } from "./book.js";
+import { Client } from "./client.js";
+import type { Work } from "./points.js";
+import type { Random } from "./random.js";
+import { type KillPlan, type NodeOptions, type NodeStore, RunningNode } from "./running-node.js";
+import { checkTables, type ReadTables } from "./tables.js";
+import { verifyConversation } from "./verify.js";
+
+/** Short, so that a take-over does not take long; long enough for a busy machine to renew in time. */
+export const shortLease: LeasePace = {
+  ttlMs: 1_500,
+  renewMs: 400,
+  claimMs: 300,
+  pollMs: 100,
+  stopMs: 1_000,
+};
+
+/** How long behind the end of a dead node's lease its turns may stay open. */
+const graceMs = 2_000;
+/** How long anything else may take, on a machine that is busy with other things. */
+const patienceMs = 20_000;
+
+/** One store, the nodes on it and a client of theirs. Every conversation goes on through all that happens. */
+export class Stage {
+  readonly client: Client;
+  readonly conversationId: string;
+  readonly nodes: RunningNode[] = [];
+  readonly #name: string;
+  readonly store: NodeStore;
+  readonly #random: Random;
+  readonly #readTables: ReadTables | undefined;
+  #started = 0;
+
+  constructor(options: {
+    readonly name: string;
+    readonly store: NodeStore;
+    readonly random: Random;
+    /** Where the tables can be read while nodes run. */
+    readonly readTables?: ReadTables;
+  }) {
+    this.#name = options.name;
+    this.store = options.store;
+    this.#random = options.random;
+    this.#readTables = options.readTables;
+    this.client = new Client(`${options.name}.`);
+    this.conversationId = `${options.name}.main`;
+  }
+
+  async start(options: Partial<NodeOptions> = {}): Promise<RunningNode> {
+    this.#started += 1;
+    const name = `${this.#name}-node-${this.#started}`;
+    const node = await RunningNode.start({ name, store: this.store, lease: shortLease, ...options });
+    this.nodes.push(node);
+    this.client.listenTo(node);
+    return node;
+  }
+
+  get living(): RunningNode[] {
+    return this.nodes.filter((node) => node.alive);
+  }
+
+  /** All views go on at another node, from where they are. */
+  moveViewers(node: RunningNode): void {
+    for (const viewer of this.client.book.viewers) this.client.follow(node, viewer);
+  }
+
+  /** A view of the main conversation, on a node. */
+  async watch(node: RunningNode): Promise<Viewer> {
+    await node.create(this.conversationId);
+    const viewer = this.client.book.view(this.conversationId);
+    this.client.follow(node, viewer);
+    return viewer;
+  }
+
+  /** Lets the client work until the node has reached its point and is dead. */
+  async killAt(node: RunningNode, plan: KillPlan, work: Work): Promise<SentMessage | undefined> {
+    await node.arm(plan);
+    const worked = work(this.client, node, this.conversationId);
+    await within(Promise.all([node.gone, worked]), "the node reaches its point");
+    return worked;
+  }
+
+  /** Lets the client work and kills the node in the middle of it. */
+  async killAfter(node: RunningNode, ms: number, work: Work): Promise<void> {
+    const worked = work(this.client, node, this.conversationId);
+    await sleep(ms);
+    await node.kill();
+    await worked;
+  }
+
+  /**
+   * After a death: another node, or the next one, takes over in time; what was left unanswered is asked again; and when
+   * nothing runs any more, everything agrees with the book.
+   */
+  async recover(node: RunningNode, dead?: RunningNode): Promise<void> {
+    const readyAt = performance.now();
+    if (dead !== undefined) await this.#takenOver(node, dead, readyAt);
+    await this.client.settleUnknown(node);
+    await this.settle(node);
+    await this.verify(node);
+  }
+
+  /** Waits until nothing runs and nothing waits. */
+  async settle(node: RunningNode): Promise<void> {
+    for (const conversationId of this.#conversations()) {
+      await until(async () => {
+        const record = await node.record(conversationId);
+        if (record === null || record.active !== undefined) return false;
+        if (record.queuePaused) await node.resumeQueue(conversationId);
+        return record.queue.length === 0;
+      }, `${conversationId} comes to rest`);
+    }
+    // Followers hear of it a little later.
+    for (const viewer of this.client.book.viewers) {
+      const record = await node.record(viewer.conversationId);
+      await until(() => {
+        const { cursor, status } = viewer.fold.state;
+        return cursor === String(record?.lastSeq ?? 0) && status === "idle";
+      }, `a viewer of ${viewer.conversationId} sees the end, seq ${record?.lastSeq}: ${viewer.cursor}`).catch(
+        (error: Error) => {
+          throw new Error(
+            `${error.message}, but is at ${viewer.cursor} and sees "${viewer.fold.state.status}"`,
+          );
+        },
+      );
+    }
+  }
+
+  async verify(node: RunningNode): Promise<void> {
+    const problems = await this.client.checkReceipts(node, 3);
+    for (const conversationId of this.#conversations()) {
+      problems.push(...(await verifyConversation(this.client.book, node, conversationId, this.#random)));
+    }
+    if (this.#readTables !== undefined) problems.push(...(await checkTables(this.#readTables)));
+    expect(problems).toEqual([]);
+  }
+
+  /** A turn from its beginning to its end. */
+  async nextTurn(node: RunningNode): Promise<void> {
+    const message = await this.client.say(node, this.conversationId, "retry");
+    const turnId = message.receipt?.turnId;
+    if (turnId === undefined) throw new Error(`the next turn did not start: ${JSON.stringify(message)}`);
+    await this.settle(node);
+    const { reason, chunks } = await node.turn(this.conversationId, turnId);
+    expect([reason, chunks.at(-1)?.role]).toEqual(["stop", "assistant"]);
+  }
+
+  /** The reason with which a message's turn ended. */
+  async reasonOf(node: RunningNode, { messageId }: SentMessage): Promise<string | undefined> {
+    const chunks = await node.history(this.conversationId);
+    const turnId = chunks.find((chunk) => chunk.messageId === messageId)?.turnId;
+    return turnId === undefined ? undefined : (await node.turn(this.conversationId, turnId)).reason;
+  }
+
+  /** Ends all processes, in order where possible. */
+  async end(): Promise<void> {
+    for (const node of this.nodes) if (node.alive) await node.kill();
+  }
+
+  #conversations(): string[] {
+    const { forks } = this.client.book;
+    return [this.conversationId, ...[...forks].flatMap(([id, { isKnown }]) => (isKnown ? [id] : []))];
+  }
+
+  async #takenOver(node: RunningNode, dead: RunningNode, readyAt: number): Promise<void> {
+    const isHeld = async (conversationId: string) => {
+      const holder = (await node.record(conversationId))?.active?.node;
+      return holder === dead.name || holder?.startsWith(`${dead.name}+`) === true;
+    };
+    // On PGlite the leases of the dead are gone when the folder opens again.
+    const ttlMs = "folder" in this.store ? 0 : shortLease.ttlMs;
+    const limitAt = Math.max((dead.goneAt ?? 0) + ttlMs, readyAt) + graceMs;
+    for (const conversationId of this.#conversations()) {
+      while (await isHeld(conversationId)) {
+        if (performance.now() > limitAt)
+          throw new Error(`${conversationId} stays with ${dead.name}, which is dead`);
+        await sleep(20);
+      }
+    }
+  }
+}
+
+/** Rejects, saying what for, when something takes longer than it may. */
+export async function within<T>(promise: Promise<T>, what: string): Promise<T> {
+  const abort = new AbortController();
+  const late = sleep(patienceMs, undefined, { signal: abort.signal }).then(() => {
+    throw new Error(`not within ${patienceMs} ms: ${what}`);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    abort.abort();
+    late.catch(() => {});
+  }
+}
+
+/** Asks until it is so. */
+export async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const limitAt = performance.now() + patienceMs;
+  while (!(await isSo())) {
+    if (performance.now() > limitAt) throw new Error(`not within ${patienceMs} ms: ${what}`);
+    await sleep(20);
+  }
+}

@@ -1,0 +1,77 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import pg from "pg";
+
+/** Runs statements and returns the rows of each. */
+export type ReadTables = (statements: readonly string[]) => Promise<Record<string, unknown>[][]>;
+
+/** What the tables must not hold while nothing runs. Each statement lists what is wrong. */
+const wrongs: Record<string, string> = {
+  "a log with a gap, or an overlap, before a row": `
+    SELECT thread_id, first_seq FROM (
+      SELECT m.thread_id, m.first_seq, coalesce(
+        lag(m.first_seq + m.part_count) OVER (PARTITION BY m.thread_id ORDER BY m.first_seq),
+        coalesce(c.parent_seq, 0) + 1) AS expected
+      FROM conversation_message m JOIN conversation c ON c.id = m.thread_id) places
+    WHERE first_seq <> expected`,
+  "a head whose next seq is not behind its last row": `
+    SELECT h.conversation_id, h.next_seq FROM conversation_head h JOIN conversation c ON c.id = h.conversation_id
+    WHERE h.next_seq <> coalesce(
+      (SELECT max(m.first_seq + m.part_count) FROM conversation_message m WHERE m.thread_id = h.conversation_id),
+      coalesce(c.parent_seq, 0) + 1)`,
+  "a row of the journal": "SELECT conversation_id, turn_id, first_n, epoch FROM turn_journal",
+  "a turn that is not sealed": "SELECT conversation_id, id FROM conversation_turn WHERE status <> 'sealed'",
+  "a head with a lease": `
+    SELECT conversation_id, turn_id, compaction_id, node FROM conversation_head
+    WHERE turn_id IS NOT NULL OR compaction_id IS NOT NULL`,
+  "a receipt without its message": `
+    SELECT r.conversation_id, r.message_id FROM receipt r
+    WHERE NOT EXISTS (SELECT FROM conversation_message m WHERE m.thread_id = r.conversation_id AND m.id = r.message_id)
+      AND NOT EXISTS (SELECT FROM queued_message q WHERE q.conversation_id = r.conversation_id AND q.id = r.message_id)`,
+  "a message in the log and in the queue": `
+    SELECT q.conversation_id, q.id FROM queued_message q
+    JOIN conversation_message m ON m.thread_id = q.conversation_id AND m.id = q.id`,
+  "a call with other than one result": `
+    SELECT thread_id, part ->> 'toolCallId' AS call,
+      count(*) FILTER (WHERE part ->> 'state' = 'call') AS calls,
+      count(*) FILTER (WHERE part ->> 'state' = 'result') AS results
+    FROM conversation_message, jsonb_array_elements(content -> 'parts') part
+    WHERE part ->> 'type' = 'tool-invocation'
+    GROUP BY 1, 2
+    HAVING count(*) <> 2 OR count(*) FILTER (WHERE part ->> 'state' = 'call') <> 1`,
+};
+
+/** Looks for what the tables must not hold while nothing runs, and returns it in words. */
+export async function checkTables(read: ReadTables): Promise<string[]> {
+  const results = await read(Object.values(wrongs));
+  return Object.keys(wrongs).flatMap((name, index) =>
+    (results[index] ?? []).map((row) => `${name}: ${JSON.stringify(row)}`),
+  );
+}
+
+/** The tables of a PostgreSQL database. */
+export function tablesOf(url: string): ReadTables {
+  return async (statements) => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    try {
+      const results: Record<string, unknown>[][] = [];
+      for (const statement of statements) results.push((await client.query(statement)).rows);
+      return results;
+    } finally {
+      await client.end();
+    }
+  };
+}
+
+/** The tables of a folder that no node has open. */
+export function tablesIn(folder: string): ReadTables {
+  const program = fileURLToPath(new URL("./read-folder.mjs", import.meta.url));
+  return async (statements) => {
+    const { NODE_OPTIONS: _, ...env } = process.env;
+    const args = [program, folder, JSON.stringify(statements)];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { env, timeout: 60_000 });
+    return JSON.parse(stdout);
+  };
+}

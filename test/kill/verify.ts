@@ -1,0 +1,262 @@
+import type { QueuePayload, StoredChunk, TurnDetail } from "@parley/wire";
+import { FrameFold } from "../../packages/core/src/testing/fold-frames.js";
+import type { Book, ToldPart, Viewer } from "./book.js";
+import type { Random } from "./random.js";
+import type { RunningNode } from "./running-node.js";
+
+/** What a tool's result says where a crash took the real one. */
+const interrupted = "The call was interrupted before it had a result.";
+
+/** How many of the cursors that a viewer ever held are tried again. */
+const cursorsTried = 6;
+
+/**
+ * Holds a conversation in which nothing runs against the book, and returns what does not agree, in words: whatever was
+ * acknowledged is there, once, as it was told; the log has no gap; every call has its result; and a client that comes
+ * back with any cursor it ever held ends in the same state as one that reads the log anew.
+ */
+export async function verifyConversation(
+  book: Book,
+  node: RunningNode,
+  conversationId: string,
+  random: Random,
+): Promise<string[]> {
+  const chunks = await node.history(conversationId);
+  const { queue } = await node.meta(conversationId);
+  const turns = new Map<string, TurnDetail>();
+  const fork = book.forks.get(conversationId);
+  for (const { turnId, seq } of chunks) {
+    // What a fork inherited are its parent's turns.
+    if (turnId === undefined || turns.has(turnId) || seq <= (fork?.atSeq ?? 0)) continue;
+    turns.set(turnId, await node.turn(conversationId, turnId));
+  }
+  const inherited = fork === undefined ? [] : (await node.history(fork.parentId)).slice(0, fork.atSeq);
+  const openTurn = await node.openTurn(conversationId);
+  const viewers = book.viewers.filter((viewer) => viewer.conversationId === conversationId);
+  return [
+    ...book.contradictions,
+    ...(openTurn === null ? [] : [`turn ${openTurn.turnId} is open`]),
+    ...checkSeqs(chunks),
+    ...checkBytes(book.committed.get(conversationId), chunks),
+    ...checkMessages(book, conversationId, chunks, queue),
+    ...checkInherited(inherited, chunks),
+    ...checkSummaries(book, conversationId, chunks),
+    ...checkCalls(book, conversationId, chunks),
+    ...checkTurns(book, conversationId, chunks, turns),
+    ...viewers.flatMap(({ parts }) => [...checkParts(book, parts, chunks)]),
+    ...(await checkCursors(node, viewers, chunks, random)),
+  ].map((problem) => `${conversationId}: ${problem}`);
+}
+
+function* checkSeqs(chunks: readonly StoredChunk[]): Iterable<string> {
+  for (const [index, { seq }] of chunks.entries()) {
+    if (seq !== index + 1) {
+      yield `seq ${seq} stands at place ${index + 1}`;
+      return;
+    }
+  }
+}
+
+/** What was committed never changes. */
+function* checkBytes(
+  committed: ReadonlyMap<number, string> | undefined,
+  chunks: readonly StoredChunk[],
+): Iterable<string> {
+  for (const [seq, bytes] of committed ?? []) {
+    const now = JSON.stringify(chunks[seq - 1]);
+    if (now !== bytes) yield `seq ${seq} was told as ${bytes} and is ${now}`;
+  }
+}
+
+/** What was admitted is there once, in the log or in the queue; what is there was sent. */
+function* checkMessages(
+  book: Book,
+  conversationId: string,
+  chunks: readonly StoredChunk[],
+  queue: QueuePayload,
+): Iterable<string> {
+  const waiting = new Map(queue.messages.map(({ id, text }) => [id, text]));
+  const rows = chunks.filter(({ role }) => role === "user");
+  for (const message of book.sent.values()) {
+    if (message.conversationId !== conversationId) continue;
+    const { messageId, text, receipt } = message;
+    const found = rows.filter((row) => row.messageId === messageId);
+    const times = found.length + (waiting.has(messageId) ? 1 : 0);
+    if (times > 1) yield `message ${messageId} is there ${times} times`;
+    if (times === 0 && receipt !== undefined) yield `message ${messageId} was admitted and is gone`;
+    const [row] = found;
+    const kept = row?.chunk.type === "text" ? row.chunk.text : waiting.get(messageId);
+    if (times === 1 && kept !== text) yield `message ${messageId} was "${text}" and is "${kept}"`;
+    if (row !== undefined && receipt?.turnId !== undefined && row.turnId !== receipt.turnId) {
+      yield `message ${messageId} was admitted into turn ${receipt.turnId} and is in ${row.turnId}`;
+    }
+    const steered = book.steered.get(messageId);
+    if (steered !== undefined && row?.turnId !== steered) {
+      yield `message ${messageId} was told to steer ${steered} and is in ${row?.turnId}`;
+    }
+  }
+  for (const { messageId = "", seq } of rows) {
+    if (!book.sent.has(messageId)) yield `seq ${seq} is a message ${messageId} that nobody sent`;
+  }
+}
+
+/** A fork begins with its parent's log. */
+function* checkInherited(
+  inherited: readonly StoredChunk[],
+  chunks: readonly StoredChunk[],
+): Iterable<string> {
+  const own = JSON.stringify(chunks.slice(0, inherited.length));
+  if (own !== JSON.stringify(inherited)) yield `the fork begins with ${own}`;
+}
+
+/** A compaction that was answered left one summary, one that was refused none, and of the others nobody knows. */
+function* checkSummaries(
+  book: Book,
+  conversationId: string,
+  chunks: readonly StoredChunk[],
+): Iterable<string> {
+  const asked = book.compactions.filter((each) => each.conversationId === conversationId);
+  const done = asked.filter(({ outcome }) => outcome === "done").length;
+  const unknown = asked.filter(({ outcome }) => outcome === "unknown").length;
+  const there = chunks.filter(({ role }) => role === "system").length;
+  if (book.forks.has(conversationId)) return;
+  if (there < done || there > done + unknown) {
+    yield `there are ${there} summaries after ${done} compactions and ${unknown} of unknown outcome`;
+  }
+}
+
+/** Every call has one result behind it, every result one call; a tool that must not run twice did not. */
+function* checkCalls(book: Book, conversationId: string, chunks: readonly StoredChunk[]): Iterable<string> {
+  const calls = new Set<string>();
+  const results = new Map<string, StoredChunk>();
+  for (const stored of chunks) {
+    const { chunk, seq, turnId } = stored;
+    if (chunk.type === "tool-call") calls.add(chunk.toolCallId);
+    if (chunk.type !== "tool-result") continue;
+    const { toolCallId, content, toolName } = chunk;
+    if (!calls.has(toolCallId)) yield `seq ${seq} answers a call ${toolCallId} that is not before it`;
+    if (results.has(toolCallId)) yield `call ${toolCallId} has two results`;
+    results.set(toolCallId, stored);
+    if (content !== interrupted && content !== `${toolName} answers ${toolCallId}`) {
+      yield `call ${toolCallId} of turn ${turnId} has the result "${content}"`;
+    }
+  }
+  for (const id of calls) if (!results.has(id)) yield `call ${id} has no result`;
+  for (const [id, { name, times }] of book.started) {
+    if (name === "once" && times > 1) yield `${name} ran ${times} times for call ${id}`;
+  }
+  for (const [id, told] of book.results) {
+    if (told.conversationId !== conversationId) continue;
+    const kept = results.get(id);
+    if (kept?.chunk.type !== "tool-result") yield `the result of ${id} was told and is gone`;
+    else if (kept.chunk.content !== told.content || kept.messageId !== told.messageId) {
+      yield `the result of ${id} was told as "${told.content}" and is "${kept.chunk.content}"`;
+    }
+  }
+}
+
+/** What was told to be sealed is, with that reason and those seqs; the turns follow each other in the log. */
+function* checkTurns(
+  book: Book,
+  conversationId: string,
+  chunks: readonly StoredChunk[],
+  turns: ReadonlyMap<string, TurnDetail>,
+): Iterable<string> {
+  const ended = new Set<string>();
+  let current: string | undefined;
+  for (const { turnId, seq } of chunks) {
+    if (turnId === current) continue;
+    if (turnId !== undefined && ended.has(turnId))
+      yield `turn ${turnId} goes on at seq ${seq}, behind another`;
+    if (current !== undefined) ended.add(current);
+    current = turnId;
+  }
+  for (const [turnId, { status, reason, metrics }] of turns) {
+    if (status !== "sealed") yield `turn ${turnId} is ${status}`;
+    else if (metrics?.reason !== reason)
+      yield `turn ${turnId} ended with ${reason}, its metrics say ${metrics?.reason}`;
+  }
+  for (const [turnId, told] of book.sealed) {
+    if (told.conversationId !== conversationId) continue;
+    const rows = chunks.filter((chunk) => chunk.turnId === turnId);
+    const is = { reason: turns.get(turnId)?.reason, firstSeq: rows[0]?.seq, lastSeq: rows.at(-1)?.seq };
+    const was = { reason: told.reason, firstSeq: told.firstSeq, lastSeq: told.lastSeq };
+    if (JSON.stringify(is) !== JSON.stringify(was)) {
+      yield `turn ${turnId} was told to be sealed as ${JSON.stringify(was)} and is ${JSON.stringify(is)}`;
+    }
+  }
+}
+
+/** What the journal is known to have held is durable; and what is durable begins as it was seen, or ends earlier. */
+function* checkParts(
+  book: Book,
+  parts: readonly ToldPart[],
+  chunks: readonly StoredChunk[],
+): Iterable<string> {
+  const places = new Map(chunks.map((stored) => [`${stored.messageId} ${stored.partIndex}`, stored.chunk]));
+  for (const { turnId, epoch, messageId, partIndex, pieces } of parts) {
+    const flushedN = book.flushed.get(`${turnId}~${epoch}`) ?? -1;
+    const seen = pieces.map(({ text }) => text).join("");
+    const flushed = pieces.flatMap(({ n, text }) => (n <= flushedN ? [text] : [])).join("");
+    const chunk = places.get(`${messageId} ${partIndex}`);
+    const durable = chunk !== undefined && "text" in chunk ? chunk.text : undefined;
+    if (flushed !== "" && !durable?.startsWith(flushed)) {
+      yield `of message ${messageId} "${flushed}" was flushed, and "${durable}" is left`;
+    }
+    if (durable !== undefined && !durable.startsWith(seen) && !seen.startsWith(durable)) {
+      yield `of message ${messageId} "${seen}" was seen, and "${durable}" is kept`;
+    }
+  }
+}
+
+/** Viewers that followed, and viewers that come back with a cursor of any age, end in the state of the log. */
+async function checkCursors(
+  node: RunningNode,
+  viewers: readonly Viewer[],
+  chunks: readonly StoredChunk[],
+  random: Random,
+): Promise<string[]> {
+  const truth = shownBy(chunks);
+  const problems: string[] = [];
+  for (const viewer of viewers) {
+    const { frames, conversationId, cursor } = viewer;
+    const seen = shown(viewer.fold);
+    if (seen !== truth) problems.push(`a viewer at ${cursor} ${difference(seen, truth)}`);
+    const ages = new Set([0, frames.length]);
+    for (let count = 0; count < cursorsTried && frames.length > 2; count += 1) {
+      // Half of them from the last turns, where the trouble is.
+      const from = count % 2 === 0 ? Math.max(1, frames.length - 80) : 1;
+      ages.add(random.between(from, frames.length - 1));
+    }
+    for (const age of ages) {
+      const fold = viewer.foldOf(age);
+      const at = fold.state.cursor ?? "0";
+      for (const frame of await node.resume(conversationId, at)) fold.apply(frame);
+      const resumed = shown(fold);
+      if (resumed !== truth) problems.push(`a viewer that comes back at ${at} ${difference(resumed, truth)}`);
+    }
+  }
+  return problems;
+}
+
+/** Where two texts part. */
+function difference(seen: string, truth: string): string {
+  let place = 0;
+  while (place < truth.length && seen[place] === truth[place]) place += 1;
+  const around = (text: string) => text.slice(Math.max(0, place - 80), place + 160);
+  return `sees ...${around(seen)}... instead of ...${around(truth)}...`;
+}
+
+/** What a client shows, committed or not, as text. */
+function shown(fold: FrameFold): string {
+  const { chunks, messages } = fold.state;
+  return `${JSON.stringify(chunks)}\n  ${JSON.stringify(messages)}`;
+}
+
+function shownBy(chunks: readonly StoredChunk[]): string {
+  const fold = new FrameFold();
+  const conversationId = "";
+  const cursor = String(chunks.length) as never;
+  fold.apply({ type: "chat.chunks", conversationId, chunks, cursor });
+  return shown(fold);
+}
