@@ -63,6 +63,8 @@ export interface WsChatReset {
   readonly type: "chat.reset";
   readonly conversationId: string;
   readonly turnId: string;
+  /** The place of a client that has forgotten it. The one before is no longer true: it says what was seen. */
+  readonly cursor?: Cursor;
 }
 
 /** A message of this client is durable. The same message sent again gets the same receipt. */

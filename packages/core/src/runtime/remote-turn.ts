@@ -141,7 +141,8 @@ export class RemoteTurn implements OpenTurnView {
   #reset(): SubscriptionFrame[] {
     if (!this.#resetFirst) return [];
     this.#resetFirst = false;
-    return [{ type: "chat.reset", conversationId: this.conversationId, turnId: this.turnId }];
+    const { conversationId, turnId } = this;
+    return [{ type: "chat.reset", conversationId, turnId, cursor: formatCursor(this.committedSeq) }];
   }
 
   #chunks(rows: readonly HistoryEntry[], n: number): SubscriptionFrame {

@@ -163,7 +163,8 @@ export class Subscriptions {
 
     const frames: SubscriptionFrame[] = [cut.snapshot];
     if (place.open !== undefined && !isKnown) {
-      frames.push({ type: "chat.reset", conversationId, turnId: place.open.turnId });
+      const { turnId } = place.open;
+      frames.push({ type: "chat.reset", conversationId, turnId, cursor: formatCursor(place.seq) });
     }
     for (let since = place.seq; since < seq; since += chunksPerFrame) {
       const end = Math.min(seq, since + chunksPerFrame);

@@ -84,7 +84,7 @@ export class FrameFold {
       default:
         frame satisfies never;
     }
-    if (frame.type !== "chat.reset") this.#cursor = frame.cursor;
+    this.#cursor = frame.cursor ?? this.#cursor;
   }
 
   #event(event: Extract<SubscriptionFrame, { type: "chat.delta" }>["event"]): void {
