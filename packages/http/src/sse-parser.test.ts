@@ -129,6 +129,8 @@ describe("createSseParser", () => {
     expect(parse([bytes]).events).toEqual([message("a")]);
     expect(parse(Array.from(bytes, (byte) => Uint8Array.of(byte))).events).toEqual([message("a")]);
     expect(parse([Uint8Array.of(0xef), Uint8Array.of(0xbb)]).ending.midEvent).toBe(true);
+    // With a broken mark before it, the field has another name.
+    expect(parse([Uint8Array.of(0xef), bytesOf("data: a\n\n")]).events).toEqual([]);
   });
 
   it("puts together a surrogate pair that string chunks cut, and replaces a half that stays alone", () => {
@@ -136,6 +138,16 @@ describe("createSseParser", () => {
     expect(parse(["data: \ud83d", "", "\ude00\n\n"]).events).toEqual([message("😀")]);
     expect(parse(["data: \ud83d", bytesOf("\n\n")]).events).toEqual([message("\ufffd")]);
     expect(parse(["data: \ud83d", "x\n\n"]).events).toEqual([message("\ufffdx")]);
+  });
+
+  it("puts a long line together from many chunks", () => {
+    const text = "0123456789".repeat(20_000);
+    const bytes = bytesOf(`data: ${text}\n\ndata: b\n\n`);
+    const chunks = cutAt(
+      bytes,
+      Array.from({ length: 500 }, (_, i) => i * 401),
+    );
+    expect(parse(chunks).events).toEqual([message(text), message("b")]);
   });
 
   it("does not depend on a chunk after push, not even on a Node Buffer", () => {
@@ -241,6 +253,12 @@ describe("limits of createSseParser", () => {
     expect(parse(["data: 😀😀\n\n"], limits).events).toHaveLength(1);
     expect(failing(["data: ééééa\n\n"], limits).error).toMatchObject({ code: "sse_event_too_large" });
     expect(failing(["data: €€€\n\n"], limits).error).toMatchObject({ code: "sse_event_too_large" });
+  });
+
+  it("counts the first data value and every line after it", () => {
+    const stream = "data: 1234\ndata: 12345678\n\n";
+    expect(parse([stream], { maxEventBytes: 18 }).events).toHaveLength(1);
+    expect(failing([stream], { maxEventBytes: 17 }).error).toMatchObject({ code: "sse_event_too_large" });
   });
 
   it("stays failed", () => {

@@ -265,13 +265,36 @@ describe("readSseBatches", () => {
     expect(ended.cancels()).toBe(0);
   });
 
-  it("ends a pending call when it is left", async () => {
+  it("reads a web stream no further than one chunk ahead", async () => {
+    let pulls = 0;
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          pulls++;
+          controller.enqueue(bytesOf(`data: ${pulls}\n\n`));
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    const batches = readSseBatches({ body });
+    await batches.next();
+    // Whatever would be read without being asked for would be read in the microtasks before this timer.
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(pulls).toBe(2);
+    expect(dataOf((await batches.next()).value ?? [])).toEqual(["2"]);
+    await batches.return();
+  });
+
+  it("ends a pending call when it is left, and tells no ending", async () => {
     const { source, cancels } = pushSource();
-    const batches = readSseBatches(source);
+    const endings: SseEnding[] = [];
+    const batches = readSseBatches(source, { onEnd: (ending) => endings.push(ending) });
     const pending = batches.next();
     await batches.return();
     expect(await pending).toEqual({ done: true, value: undefined });
     expect(cancels()).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(endings).toEqual([]);
   });
 
   it("gives up a body that nobody began to read", async () => {
