@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { StandardSchema } from "./tool.js";
+import type { StandardSchema, Tool } from "./tool.js";
 import { validateArguments } from "./validate-arguments.js";
 
 const weather = {
