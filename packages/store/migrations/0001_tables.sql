@@ -83,14 +83,14 @@ CREATE TABLE "conversation_turn" (
 	"instructions" text,
 	"first_seq" integer NOT NULL,
 	"last_seq" integer NOT NULL,
-	"steps" jsonb,
-	"metrics" jsonb,
-	"provider_calls" jsonb,
+	"steps" json,
+	"metrics" json,
+	"provider_calls" json,
 	"started_at" timestamp with time zone NOT NULL,
 	"sealed_at" timestamp with time zone,
 	"sealed_fence" integer,
 	"next_turn_id" text COLLATE "C",
-	"appended" jsonb,
+	"appended" json,
 	CONSTRAINT "conversation_turn_id" PRIMARY KEY("id","conversation_id")
 );
 --> statement-breakpoint

@@ -96,18 +96,18 @@ export interface ReadMessage {
   readonly covers_to: number | null;
 }
 
-/** A row of `messageColumns` with its texts and its content as they were given. */
+/** A row of `messageColumns` with its texts and its content as they were given. The row itself is changed. */
 export function readMessage(row: Record<string, unknown>): ReadMessage {
-  const read = row as unknown as ReadMessage & { content: string };
-  return {
-    ...read,
-    id: originalText(read.id),
-    content: originalJson(read.content),
-    resource_id: read.resource_id === null ? null : originalText(read.resource_id),
-    turn_id: read.turn_id === null ? null : originalText(read.turn_id),
-    step: read.step === null ? null : originalText(read.step),
-  };
+  row.id = originalText(row.id as string);
+  row.content = originalJson(row.content as string);
+  for (const column of optionalTexts) {
+    const value = row[column];
+    if (typeof value === "string") row[column] = originalText(value);
+  }
+  return row as unknown as ReadMessage;
 }
+
+const optionalTexts = ["resource_id", "turn_id", "step"] as const;
 
 /**
  * The entries that a row stands for, as a reader of `conversationId` sees them: what a fork inherits reads as its own.
@@ -152,6 +152,8 @@ export function messagesOf(read: ReadMessage, conversationId: string): Conversat
  * is given back as it was, so what its writer left out is left out again.
  */
 function originalMessages(canonical: CanonicalMessage): ConversationMessage[] {
+  const text = textMessage(canonical);
+  if (text !== undefined) return [text];
   const messages = fromCanonical(canonical);
   const [message, other] = messages;
   if (message?.role !== "tool" || other !== undefined) return messages;
@@ -160,6 +162,35 @@ function originalMessages(canonical: CanonicalMessage): ConversationMessage[] {
     if (part.type === "tool-result" && stored !== undefined && !("isError" in stored)) delete part.isError;
   }
   return messages;
+}
+
+/**
+ * What `fromCanonical` makes of a message of nothing but text, which most messages of a window are, at a fraction of
+ * the cost. Undefined for anything else.
+ */
+function textMessage(canonical: CanonicalMessage): ConversationMessage | undefined {
+  const { parts, metadata, providerMetadata, format, ...unknown } = canonical.content;
+  if (format !== 2 || !Array.isArray(parts) || parts.length === 0) return undefined;
+  for (const key in unknown) if (key !== "") return undefined;
+  if (!isPlain(metadata) || !isPlain(providerMetadata)) return undefined;
+  for (const part of parts) {
+    if (part?.type !== "text" || typeof part.text !== "string" || !isPlain(part.providerMetadata))
+      return undefined;
+  }
+  return {
+    id: canonical.id,
+    conversationId: canonical.threadId,
+    role: canonical.role,
+    createdAt: canonical.createdAt,
+    content: parts as ConversationMessage["content"],
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(providerMetadata === undefined ? {} : { providerMetadata }),
+    ...(canonical.resourceId === undefined ? {} : { resourceId: canonical.resourceId }),
+  };
+}
+
+function isPlain(value: unknown): boolean {
+  return value === undefined || (typeof value === "object" && value !== null && !Array.isArray(value));
 }
 
 /** An entry for rows that were just written, without reading them again. */
@@ -211,4 +242,15 @@ export function rowLists(rows: readonly MessageRow[]) {
       rows.map((row) => row.parts),
     ] as const,
   };
+}
+
+/**
+ * The rows `m` of a conversation whose ids are in a list. One look into the index of ids after the other: for a list
+ * as a whole the planner may choose to read the table, as long as it believes it small.
+ */
+export function rowsById(ids: string, conversationId: string): string {
+  return `unnest(${ids}::text[]) AS wanted(id)
+    CROSS JOIN LATERAL (
+      SELECT * FROM conversation_message r WHERE r.id = wanted.id AND r.thread_id || '' = ${conversationId} OFFSET 0
+    ) AS m`;
 }

@@ -6,6 +6,7 @@ import {
   doublePrecision,
   index,
   integer,
+  json,
   jsonb,
   pgTable,
   primaryKey,
@@ -123,6 +124,8 @@ export const conversationMessage = pgTable(
   (table) => [
     primaryKey({ name: "conversation_message_place", columns: [table.threadId, table.firstSeq] }),
     // By id first: an append asks whether an id is used in any conversation, and ids that ascend fill pages.
+    // Statements that look for an id write `thread_id || '' = ...`, so that no other index can be used: while a table
+    // has no statistics yet, the planner finds all messages of the thread as good a place to look.
     uniqueIndex("conversation_message_id").on(table.id, table.threadId),
     index("conversation_message_words").using("gin", sql`message_words(${table.content})`),
   ],
@@ -141,19 +144,21 @@ export const conversationTurn = pgTable(
     instructions: text("instructions"),
     firstSeq: integer("first_seq").notNull(),
     lastSeq: integer("last_seq").notNull(),
+    // These are written and read as a whole: `json` keeps them as they are, in fewer bytes than `jsonb`.
     /** While it runs; afterwards they stand in the metrics. */
-    steps: jsonb("steps"),
-    metrics: jsonb("metrics"),
-    providerCalls: jsonb("provider_calls"),
+    steps: json("steps"),
+    metrics: json("metrics"),
+    providerCalls: json("provider_calls"),
     startedAt: moment("started_at").notNull(),
     sealedAt: moment("sealed_at"),
     /** The fence it was sealed with, and the turn that the same transaction opened: what a repeated seal answers. */
     sealedFence: integer("sealed_fence"),
     nextTurnId: key("next_turn_id"),
     /** Of a turn that an engine brought as a whole: which messages are its own, and its metadata. */
-    appended: jsonb("appended"),
+    appended: json("appended"),
   },
   (table) => [
+    // By id first, for the same reasons as messages.
     primaryKey({ name: "conversation_turn_id", columns: [table.id, table.conversationId] }),
     index("conversation_turn_order").on(table.conversationId, table.ordinal),
     // Open turns alone: what a claim walks, oldest first.

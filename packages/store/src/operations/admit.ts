@@ -63,19 +63,16 @@ export async function admit(store: StoreContext, owner: string, input: AdmitInpu
 
 /** Also what the plan tests look at. */
 export const admitText = `
-WITH idle AS (
-  SELECT h.conversation_id, t.at
-  FROM conversation_head h JOIN conversation c ON c.id = h.conversation_id, (SELECT ${nowMs} AS at) t
-  WHERE h.conversation_id = $1 AND h.owner = $2 AND h.turn_id IS NULL AND h.compaction_id IS NULL
-    AND c.archive_of IS NULL
-    AND NOT EXISTS (SELECT FROM receipt r WHERE r.conversation_id = $1 AND r.message_id = $5)
-    AND NOT EXISTS (SELECT FROM conversation_message m WHERE m.id = $5 AND m.thread_id = $1)
-    AND NOT EXISTS (SELECT FROM conversation_turn t WHERE t.id = $4 AND t.conversation_id = $1)
-), opened AS (
+WITH opened AS (
   UPDATE conversation_head h SET turn_id = $4, node = $3, fence = h.fence + 1, turn_count = h.turn_count + 1,
-    next_seq = h.next_seq + $12::int4, stop_requested_at = NULL, started_at = idle.at,
-    active_at = greatest(h.active_at, idle.at)
-  FROM idle WHERE h.conversation_id = idle.conversation_id
+    next_seq = h.next_seq + $12::int4, stop_requested_at = NULL, started_at = ${nowMs},
+    active_at = greatest(h.active_at, ${nowMs})
+  FROM conversation c
+  WHERE h.conversation_id = $1 AND h.owner = $2 AND h.turn_id IS NULL AND h.compaction_id IS NULL
+    AND c.id = $1 AND c.archive_of IS NULL
+    AND NOT EXISTS (SELECT FROM receipt r WHERE r.conversation_id = $1 AND r.message_id = $5)
+    AND NOT EXISTS (SELECT FROM conversation_message m WHERE m.id = $5 AND m.thread_id || '' = $1)
+    AND NOT EXISTS (SELECT FROM conversation_turn t WHERE t.id = $4 AND t.conversation_id || '' = $1)
   RETURNING h.fence, h.turn_count, h.next_seq - $12::int4 AS first_seq, h.started_at
 ), message AS (
   INSERT INTO conversation_message
@@ -149,7 +146,7 @@ async function checkAdmission(connection: Connection, head: Head, input: AdmitIn
   const values = [storedText(input.message.id), storedText(head.conversationId)];
   const [written] = await connection.query({
     name: "find_message",
-    text: "SELECT 1 AS written FROM conversation_message WHERE id = $1 AND thread_id = $2",
+    text: "SELECT 1 AS written FROM conversation_message WHERE id = $1 AND thread_id || '' = $2",
     values,
   });
   if (written !== undefined) throw messageConflict(input.message.id);

@@ -8,6 +8,7 @@ import {
   messageRow,
   readMessage,
   rowLists,
+  rowsById,
   stepMark,
 } from "../message-row.js";
 import { storedCalls, storedSteps } from "../provider-calls.js";
@@ -71,18 +72,15 @@ export async function commitStep(
 
 /** Also what the plan tests look at. */
 export const commitText = `
-WITH held AS (
-  SELECT h.conversation_id, h.stop_requested_at IS NOT NULL AS stopping, c.queue_paused, t.at
-  FROM conversation_head h JOIN conversation c ON c.id = h.conversation_id, (SELECT ${nowMs} AS at) t
-  WHERE h.conversation_id = $1 AND h.owner = $2 AND h.turn_id = $3 AND h.fence = $4
-    AND NOT EXISTS (SELECT FROM conversation_message m WHERE m.thread_id = $1 AND m.id = ANY($10::text[]))
+WITH counted AS (
+  UPDATE conversation_head h SET next_seq = h.next_seq + $6::int4,
+    active_at = CASE WHEN $6::int4 = 0 THEN h.active_at ELSE greatest(h.active_at, ${nowMs}) END
+  FROM conversation c
+  WHERE h.conversation_id = $1 AND h.owner = $2 AND h.turn_id = $3 AND h.fence = $4 AND c.id = $1
+    AND NOT EXISTS (SELECT FROM ${rowsById("$10", "$1")})
     AND NOT ($7::bool AND NOT c.queue_paused AND h.stop_requested_at IS NULL
       AND EXISTS (SELECT FROM queued_message q WHERE q.conversation_id = $1 AND q.mode = 'steer'))
-), counted AS (
-  UPDATE conversation_head h SET next_seq = h.next_seq + $6::int4,
-    active_at = CASE WHEN $6::int4 = 0 THEN h.active_at ELSE greatest(h.active_at, held.at) END
-  FROM held WHERE h.conversation_id = held.conversation_id
-  RETURNING h.next_seq - $6::int4 AS first_seq
+  RETURNING h.next_seq - $6::int4 AS first_seq, h.stop_requested_at IS NOT NULL AS stopping, c.queue_paused
 ), written AS (
   INSERT INTO conversation_message
     (thread_id, id, role, type, content, created_at, resource_id, first_seq, part_count, turn_id, step)
@@ -93,11 +91,11 @@ WITH held AS (
 ), journal AS (
   DELETE FROM turn_journal USING counted WHERE conversation_id = $1 AND turn_id = $3
 ), turn AS (
-  UPDATE conversation_turn t SET steps = $8::jsonb, provider_calls = $9::jsonb,
+  UPDATE conversation_turn t SET steps = $8::json, provider_calls = $9::json,
     last_seq = counted.first_seq + $6::int4 - 1
-  FROM counted WHERE t.id = $3 AND t.conversation_id = $1
+  FROM counted WHERE t.id = $3 AND t.conversation_id || '' = $1
 )
-SELECT counted.first_seq, held.stopping, held.queue_paused, ${queueJson} AS queue FROM counted, held`;
+SELECT first_seq, stopping, queue_paused, ${queueJson} AS queue FROM counted`;
 
 async function commitSlowly(
   store: StoreContext,
@@ -151,8 +149,8 @@ async function commitSlowly(
       values: [id, storedText(turnId)],
     },
     {
-      text: `UPDATE conversation_turn SET steps = $3::jsonb, provider_calls = $4::jsonb, last_seq = $5
-        WHERE id = $2 AND conversation_id = $1`,
+      text: `UPDATE conversation_turn SET steps = $3::json, provider_calls = $4::json, last_seq = $5
+        WHERE id = $2 AND conversation_id || '' = $1`,
       values: [id, storedText(turnId), kept.steps, kept.calls, last],
     },
   ]);
@@ -223,7 +221,7 @@ export async function writtenRows(
   if (rows.length === 0) return found;
   const read = await connection.query({
     name: "find_rows",
-    text: `SELECT ${messageColumns} FROM conversation_message m WHERE m.thread_id = $1 AND m.id = ANY($2::text[])`,
+    text: `SELECT ${messageColumns} FROM ${rowsById("$2", "$1")}`,
     values: [storedText(conversationId), rows.map((row) => row.id)],
   });
   for (const entry of read.flatMap((row) => entriesOf(readMessage(row), conversationId))) {

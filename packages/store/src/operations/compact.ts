@@ -69,7 +69,7 @@ export function compact(store: StoreContext, owner: string, input: CompactInput)
         ? []
         : [
             {
-              text: "UPDATE conversation_turn SET last_seq = $3 WHERE id = $2 AND conversation_id = $1",
+              text: "UPDATE conversation_turn SET last_seq = $3 WHERE id = $2 AND conversation_id || '' = $1",
               values: [id, storedText(inTurn), nextSeq - 1],
             },
           ]),
@@ -95,7 +95,7 @@ async function compactedBefore(
   const { conversationId, release } = input;
   const [written = [], archives = []] = await connection.batch([
     {
-      text: `SELECT ${messageColumns} FROM conversation_message m WHERE m.id = $1 AND m.thread_id = $2`,
+      text: `SELECT ${messageColumns} FROM conversation_message m WHERE m.id = $1 AND m.thread_id || '' = $2`,
       values: [row.id, storedText(conversationId)],
     },
     {

@@ -152,7 +152,7 @@ FROM nearest n
 CROSS JOIN LATERAL (
   SELECT * FROM conversation_message WHERE thread_id = n.id AND first_seq <= $3 ORDER BY first_seq DESC LIMIT 1
 ) m
-LEFT JOIN conversation_turn t ON t.id = m.turn_id AND t.conversation_id = n.id`,
+LEFT JOIN conversation_turn t ON t.id = m.turn_id AND t.conversation_id || '' = n.id`,
     values: [storedText(origin.conversationId), owner, seq],
   });
   if (row?.last_seq !== seq) return false;

@@ -121,7 +121,7 @@ async function endedBefore(
   } else if (following !== request.next.turnId || head.fence !== request.fence + 1) return undefined;
   const [sealed] = await connection.query({
     name: "find_turn_id",
-    text: "SELECT 1 AS used FROM conversation_turn WHERE id = $1 AND conversation_id = $2",
+    text: "SELECT 1 AS used FROM conversation_turn WHERE id = $1 AND conversation_id || '' = $2",
     values: [storedText(request.turnId), storedText(head.conversationId)],
   });
   if (sealed !== undefined) return undefined;

@@ -100,7 +100,7 @@ export async function checkTurnId(connection: Connection, head: Head, turnId: st
   if (activeId(head) !== turnId) {
     const [row] = await connection.query({
       name: "find_turn_id",
-      text: "SELECT 1 AS used FROM conversation_turn WHERE id = $1 AND conversation_id = $2",
+      text: "SELECT 1 AS used FROM conversation_turn WHERE id = $1 AND conversation_id || '' = $2",
       values: [storedText(turnId), storedText(head.conversationId)],
     });
     if (row === undefined) return;
@@ -215,13 +215,13 @@ export async function stillOpened(
   const [turns = [], rows = []] = await connection.batch([
     {
       text: `SELECT model, effort, instructions, date_part('epoch', started_at) * 1000 AS started_ms
-        FROM conversation_turn WHERE id = $1 AND conversation_id = $2`,
+        FROM conversation_turn WHERE id = $1 AND conversation_id || '' = $2`,
       values,
     },
     {
       text: `SELECT ${messageColumns} FROM conversation_turn t
         JOIN conversation_message m ON m.thread_id = t.conversation_id AND m.first_seq BETWEEN t.first_seq AND t.last_seq
-        WHERE t.id = $1 AND t.conversation_id = $2 ORDER BY m.first_seq`,
+        WHERE t.id = $1 AND t.conversation_id || '' = $2 ORDER BY m.first_seq`,
       values,
     },
   ]);

@@ -67,5 +67,5 @@ SELECT h.turn_id, h.fence, h.node, h.stop_requested_at IS NOT NULL AS stop_reque
     WHERE j.conversation_id = h.conversation_id AND j.turn_id = h.turn_id AND j.first_n + j.event_count - 1 >
       CASE WHEN $4::int4 IS NULL OR $4::int4 = h.fence THEN $3::int4 ELSE -1 END
   ) AS journal
-FROM conversation_head h JOIN conversation_turn t ON t.id = h.turn_id AND t.conversation_id = h.conversation_id
+FROM conversation_head h JOIN conversation_turn t ON t.id = h.turn_id AND t.conversation_id || '' = h.conversation_id
 WHERE h.conversation_id = $1 AND h.owner = $2`;

@@ -2,7 +2,15 @@ import { ParleyError } from "@parley/core/errors";
 import type { HistoryEntry, SealInput, SealResult } from "@parley/core/ports";
 import type { ConversationStatus } from "@parley/wire";
 import type { Connection } from "../database.js";
-import { boundedJson, entryAt, type MessageRow, messageRow, rowLists, stepMark } from "../message-row.js";
+import {
+  boundedJson,
+  entryAt,
+  type MessageRow,
+  messageRow,
+  rowLists,
+  rowsById,
+  stepMark,
+} from "../message-row.js";
 import { storedCalls } from "../provider-calls.js";
 import type { StoreContext } from "../store-context.js";
 import { originalText, storedText } from "../stored-text.js";
@@ -67,17 +75,13 @@ export async function seal(store: StoreContext, owner: string, input: SealInput)
 
 /** Also what the plan tests look at. */
 export const sealText = `
-WITH held AS (
-  SELECT h.conversation_id, t.at
-  FROM conversation_head h, (SELECT ${nowMs} AS at) t
-  WHERE h.conversation_id = $1 AND h.owner = $2 AND h.turn_id = $3 AND h.fence = $4
-    AND NOT EXISTS (SELECT FROM conversation_message m WHERE m.thread_id = $1 AND m.id = ANY($11::text[]))
-    AND NOT EXISTS (SELECT FROM queued_message q WHERE q.conversation_id = $1)
-), ended AS (
+WITH ended AS (
   UPDATE conversation_head h SET turn_id = NULL, node = '', stop_requested_at = NULL, started_at = NULL,
     next_seq = h.next_seq + $6::int4, sealed_seq = h.next_seq + $6::int4 - 1,
-    active_at = CASE WHEN $6::int4 = 0 THEN h.active_at ELSE greatest(h.active_at, held.at) END
-  FROM held WHERE h.conversation_id = held.conversation_id
+    active_at = CASE WHEN $6::int4 = 0 THEN h.active_at ELSE greatest(h.active_at, ${nowMs}) END
+  WHERE h.conversation_id = $1 AND h.owner = $2 AND h.turn_id = $3 AND h.fence = $4
+    AND NOT EXISTS (SELECT FROM ${rowsById("$11", "$1")})
+    AND NOT EXISTS (SELECT FROM queued_message q WHERE q.conversation_id = $1)
   RETURNING h.next_seq - $6::int4 AS first_seq, h.sealed_seq, h.active_at
 ), written AS (
   INSERT INTO conversation_message
@@ -89,9 +93,9 @@ WITH held AS (
 ), journal AS (
   DELETE FROM turn_journal USING ended WHERE conversation_id = $1
 ), turn AS (
-  UPDATE conversation_turn t SET status = 'sealed', reason = $7, steps = NULL, metrics = $8::jsonb,
-    provider_calls = $9::jsonb, last_seq = ended.sealed_seq, sealed_at = held.at, sealed_fence = $4
-  FROM ended, held WHERE t.id = $3 AND t.conversation_id = $1
+  UPDATE conversation_turn t SET status = 'sealed', reason = $7, steps = NULL, metrics = $8::json,
+    provider_calls = $9::json, last_seq = ended.sealed_seq, sealed_at = ${nowMs}, sealed_fence = $4
+  FROM ended WHERE t.id = $3 AND t.conversation_id || '' = $1
   RETURNING t.first_seq
 ), changed AS (
   UPDATE conversation c SET ${touched}, context_size = coalesce($10::float8, c.context_size),
@@ -144,9 +148,9 @@ async function sealSlowly(
   const [turns = []] = await connection.batch([
     {
       text: `
-UPDATE conversation_turn SET status = 'sealed', reason = $3, steps = NULL, metrics = $4::jsonb,
-  provider_calls = $5::jsonb, last_seq = $6, sealed_at = ${nowMs}, sealed_fence = $7, next_turn_id = $8
-WHERE id = $2 AND conversation_id = $1 RETURNING first_seq`,
+UPDATE conversation_turn SET status = 'sealed', reason = $3, steps = NULL, metrics = $4::json,
+  provider_calls = $5::json, last_seq = $6, sealed_at = ${nowMs}, sealed_fence = $7, next_turn_id = $8
+WHERE id = $2 AND conversation_id || '' = $1 RETURNING first_seq`,
       values: [
         id,
         storedText(turnId),
@@ -183,7 +187,7 @@ async function sealedBefore(
   const { conversationId, turnId } = input;
   const [turn] = await connection.query({
     text: `SELECT first_seq, last_seq, sealed_fence, next_turn_id FROM conversation_turn
-      WHERE id = $1 AND conversation_id = $2 AND status = 'sealed'`,
+      WHERE id = $1 AND conversation_id || '' = $2 AND status = 'sealed'`,
     values: [storedText(turnId), storedText(conversationId)],
   });
   if (turn === undefined) return undefined;

@@ -9,7 +9,7 @@ import type {
 } from "@parley/core/ports";
 import type { TurnMetrics, TurnReason } from "@parley/wire";
 import type { Connection } from "../database.js";
-import { boundedJson, entriesOf, messageColumns, readMessage } from "../message-row.js";
+import { boundedJson, entriesOf, messageColumns, readMessage, rowsById } from "../message-row.js";
 import { readCalls, storedCalls } from "../provider-calls.js";
 import type { StoreContext } from "../store-context.js";
 import { originalJson, originalText, storedText } from "../stored-text.js";
@@ -40,7 +40,7 @@ export async function readTurn(
   const [row] = await store.database.query({
     text: `${lineage()}
 SELECT ${turnColumns} FROM lineage l
-JOIN conversation_turn t ON t.conversation_id = l.id AND t.id = $3 AND t.last_seq <= l.through LIMIT 1`,
+JOIN conversation_turn t ON t.id = $3 AND t.conversation_id || '' = l.id AND t.last_seq <= l.through LIMIT 1`,
     values: [storedText(id), owner, storedText(turnId)],
   });
   if (row === undefined) return null;
@@ -119,7 +119,7 @@ export async function lastCall(
 
 /** Also what the plan tests look at. */
 export const lastCallText = `${lineage()}
-SELECT jsonb_build_array(t.provider_calls->-1)::text AS calls
+SELECT json_build_array(t.provider_calls->-1)::text AS calls
 FROM lineage l
 CROSS JOIN LATERAL (
   SELECT provider_calls FROM conversation_turn
@@ -180,7 +180,7 @@ export function appendTurn(store: StoreContext, owner: string, turn: Conversatio
         text: `
 INSERT INTO conversation_turn (conversation_id, id, ordinal, status, reason, first_seq, last_seq, provider_calls,
   started_at, sealed_at, appended)
-VALUES ($1, $2, $3, 'sealed', $4, $5, $6, $7::jsonb, $8::timestamptz, ${nowMs}, $9::jsonb)`,
+VALUES ($1, $2, $3, 'sealed', $4, $5, $6, $7::json, $8::timestamptz, ${nowMs}, $9::json)`,
         values: [
           storedText(conversationId),
           storedText(turn.id),
@@ -213,7 +213,7 @@ async function placesOf(
   messages: readonly ConversationMessage[],
 ): Promise<Map<string, RowPlace>> {
   const rows = await connection.query({
-    text: "SELECT id, first_seq, part_count FROM conversation_message WHERE thread_id = $1 AND id = ANY($2::text[])",
+    text: `SELECT m.id, m.first_seq, m.part_count FROM ${rowsById("$2", "$1")}`,
     values: [storedText(conversationId), messages.map((message) => storedText(message.id))],
   });
   return new Map(

@@ -1,6 +1,6 @@
 import type { LogStore } from "@parley/core/ports";
 import pg from "pg";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { describeOnPostgres, type TestDatabase } from "../../../../test/harness/postgres.js";
 import type { Connection, Database, ResultRow, Statement } from "../database.js";
 import { openLogStore } from "../open-log-store.js";
@@ -273,5 +273,53 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
     expect(long).toBeLessThanOrEqual(short + 3);
     // Each ancestor costs a look into three indexes.
     expect(inherited).toBeLessThanOrEqual(short + 10 * 9);
+  });
+});
+
+describeOnPostgres("a database without statistics", (postgres) => {
+  it("reads as few rows for a turn in a long conversation as in a short one", async () => {
+    const made = await postgres.createDatabase();
+    const database = new PostgresDatabase({ url: made.url, maxConnections: 1 });
+    const root = openLogStore(database);
+    onTestFinished(async () => {
+      await root.close();
+      await made.drop();
+    });
+    await root.migrate();
+    // Nobody analyzes these tables before their plans are made and kept.
+    await database.query({
+      text: `DO $$ DECLARE t record; BEGIN
+        FOR t IN SELECT oid::regclass AS name FROM pg_class
+          WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace LOOP
+          EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = off)', t.name);
+        END LOOP; END $$`,
+    });
+    const store = root.forOwner(owner);
+    const rowsRead = async (): Promise<number> => {
+      const [, rows = []] = await database.batch([
+        { text: "SELECT 1 FROM (SELECT pg_stat_force_next_flush()) AS flushed" },
+        {
+          text: `SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::float8 AS read FROM pg_stat_user_tables
+            WHERE relname IN ('conversation_message', 'conversation_turn', 'receipt')`,
+        },
+      ]);
+      return Number(rows[0]?.read);
+    };
+    const turns = async (count: number): Promise<number> => {
+      const before = await rowsRead();
+      for (let index = 0; index < count; index++) {
+        const turn = await start(store, "long");
+        await store.commitStep(commit(turn, [message("long", "Step", "assistant")], true));
+        await store.readOpenTurn({ conversationId: "long" });
+        await store.seal(sealing(turn, [message("long", "Answer", "assistant")]));
+        await store.readNewest({ conversationId: "long", limit: 5 });
+      }
+      return ((await rowsRead()) - before) / count;
+    };
+    await turns(100);
+    const early = await turns(50);
+    await turns(100);
+    const late = await turns(50);
+    expect(late).toBeLessThanOrEqual(early * 1.2);
   });
 });

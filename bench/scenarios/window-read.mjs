@@ -1,0 +1,159 @@
+// The newest messages of a long conversation, read from PostgreSQL: the store beside the indexed query alone.
+import { cpus } from "node:os";
+import { startPostgres } from "../postgres-server.mjs";
+
+/** About 8,000 tokens of messages of 100 tokens. */
+const limit = 80;
+
+const ancestors = 10;
+
+/** Logs of each length, filled by the server itself; the store's schema and indexes. */
+function fill(lengths) {
+  const logs = lengths.map((length) => `('log-${length}', ${length})`).join(", ");
+  return `
+CREATE TEMP TABLE wanted AS SELECT * FROM (VALUES ${logs}) AS logs(id, length);
+INSERT INTO conversation (id, owner, title, status, created_at, last_activity_at, updated_at, changed_at)
+SELECT id, 'owner', 'title', 'open', now(), now(), now(), nextval('conversation_change') FROM wanted;
+INSERT INTO conversation_head (conversation_id, owner, next_seq, sealed_seq, active_at)
+SELECT id, 'owner', length + 1, length, now() FROM wanted;
+DROP INDEX conversation_message_words;
+INSERT INTO conversation_message (id, thread_id, role, type, content, created_at, first_seq, part_count, turn_id)
+SELECT id || '-' || n, id, CASE n % 2 WHEN 1 THEN 'user' ELSE 'assistant' END, 'text',
+  jsonb_build_object('format', 2, 'parts', jsonb_build_array(jsonb_build_object('type', 'text', 'text',
+    'Message ' || n || ' of this conversation. ' || repeat('lorem ipsum dolor ', 22)))),
+  now(), n, 1, 'turn-' || (n + 1) / 2
+FROM wanted CROSS JOIN LATERAL generate_series(1, length) n;
+CREATE INDEX conversation_message_words ON conversation_message USING gin (message_words(content));
+INSERT INTO conversation_turn (conversation_id, id, ordinal, status, first_seq, last_seq, started_at, sealed_at)
+SELECT id, 'turn-' || n, n, 'sealed', n * 2 - 1, n * 2, now(), now()
+FROM wanted CROSS JOIN LATERAL generate_series(1, length / 2) n;`;
+}
+
+/** What the store's page holds, by one prepared statement and the driver's own parsers. */
+function byHand(pool) {
+  return async (conversationId) => {
+    const { rows } = await pool.query({
+      name: "newest",
+      text: `SELECT id, role, content, created_at, first_seq, part_count, turn_id FROM conversation_message
+        WHERE thread_id = $1 ORDER BY first_seq DESC LIMIT $2`,
+      values: [conversationId, limit],
+    });
+    return rows.length;
+  };
+}
+
+function byStore(store) {
+  return async (conversationId) => (await store.readNewest({ conversationId, limit })).entries.length;
+}
+
+/** Ten forks behind each other, each with four messages of its own: the window reaches back through all of them. */
+async function forkTenTimes(store, from, length) {
+  let parent = from;
+  let seq = length;
+  for (let depth = 1; depth <= ancestors; depth++) {
+    const newId = `fork-${depth}`;
+    await store.fork({ conversationId: parent, atSeq: seq, newId });
+    const messages = Array.from({ length: 4 }, (_, index) => ({
+      id: `${newId}-${index}`,
+      conversationId: newId,
+      role: index % 2 === 0 ? "user" : "assistant",
+      createdAt: new Date(),
+      content: [{ type: "text", text: `Message of fork ${depth}. ${"lorem ipsum dolor ".repeat(22)}` }],
+    }));
+    await store.appendMessages(messages);
+    parent = newId;
+    seq += 4;
+  }
+  return parent;
+}
+
+const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+
+async function time(read, conversationId, count) {
+  const started = performance.now();
+  for (let index = 0; index < count; index++) {
+    const found = await read(conversationId);
+    if (found !== limit) throw new Error(`${found} messages instead of ${limit}`);
+  }
+  return (performance.now() - started) / count;
+}
+
+export const scenario = {
+  name: "window-read",
+  title: "the newest 80 messages (about 8,000 tokens) of logs of growing length, and through ten ancestors",
+  async run({ quick, log }) {
+    const server = await startPostgres();
+    if (server === undefined)
+      return [{ title: "SKIPPED: no PostgreSQL is installed", columns: [], rows: [] }];
+    const lengths = quick ? [1_000, 10_000, 100_000] : [1_000, 10_000, 100_000, 1_000_000];
+    const url = server.urlOf("postgres");
+    const { default: pg } = await import("pg");
+    const { openPostgres } = await import("@parley/store/postgres");
+    const opened = openPostgres({ url, listenUrl: false });
+    const pool = new pg.Pool({ connectionString: url, max: 1 });
+    pool.on("error", () => {});
+    try {
+      await opened.store.migrate();
+      log(`  filling logs of ${lengths.join(", ")} messages`);
+      await pool.query(fill(lengths));
+      await pool.query("VACUUM ANALYZE");
+      const store = opened.store.forOwner("owner");
+      const [shortest] = lengths;
+      const leaf = await forkTenTimes(store, `log-${shortest}`, shortest);
+      const reads = [
+        ...lengths.flatMap((length) => [
+          { name: `${length}, by hand`, read: byHand(pool), id: `log-${length}` },
+          { name: `${length}, @parley/store`, read: byStore(store), id: `log-${length}` },
+        ]),
+        { name: `${ancestors} ancestors, @parley/store`, read: byStore(store), id: leaf },
+      ];
+      const rounds = quick ? 15 : 40;
+      for (const { read, id } of reads) await time(read, id, 200);
+      for (let round = 0; round < rounds; round++) {
+        if (round % 10 === 0) log(`  round ${round + 1} of ${rounds}`);
+        for (const each of round % 2 === 0 ? reads : reads.toReversed()) {
+          each.samples ??= [];
+          each.samples.push(await time(each.read, each.id, 40));
+        }
+      }
+      const named = (name) => reads.find((each) => each.name === name);
+      const ratio = (left, right) =>
+        median(named(left).samples.map((sample, round) => sample / named(right).samples[round]));
+      const statement = (what, value, most) =>
+        `${value <= most ? "PASS" : "MISS"}  ${what}: ${value.toFixed(2)}x (at most ${most}x)`;
+      const longest = lengths.at(-1);
+      return [
+        {
+          title: `time per window (${server.name}, ${cpus().length} cores, median of ${rounds} rounds)`,
+          columns: ["messages", "time"],
+          rows: reads.map(({ name, samples }) => [name, `${median(samples).toFixed(3)} ms`]),
+          statements: [
+            ...lengths
+              .slice(1)
+              .map((length) =>
+                statement(
+                  `the store beside the query by hand at ${length}`,
+                  ratio(`${length}, @parley/store`, `${length}, by hand`),
+                  1.5,
+                ),
+              ),
+            statement(
+              `${longest} messages beside ${shortest}`,
+              ratio(`${longest}, @parley/store`, `${shortest}, @parley/store`),
+              1.2,
+            ),
+            statement(
+              "ten ancestors beside none",
+              ratio(`${ancestors} ancestors, @parley/store`, `${shortest}, @parley/store`),
+              3,
+            ),
+          ],
+        },
+      ];
+    } finally {
+      await opened.store.close();
+      await pool.end();
+      await server.stop();
+    }
+  },
+};
