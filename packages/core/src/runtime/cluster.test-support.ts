@@ -1,3 +1,4 @@
+import type { AgentEvent } from "@parley/wire";
 import { createCountingIds } from "../messages/ids.js";
 import type { ProviderCallParams } from "../ports.js";
 import { createFaultyStore, type StoreFaults } from "../testing/faulty-store.js";
@@ -157,6 +158,8 @@ export class Client {
   /** Whether it has been told where it stands since it came. */
   isJoined = false;
   ended: string | undefined;
+  /** Hears every event that it is told. */
+  onEvent: ((event: AgentEvent) => void) | undefined;
 
   constructor(conversationId: string) {
     this.#conversationId = conversationId;
@@ -173,6 +176,7 @@ export class Client {
       onFrame: (frame) => {
         if (!isOpen) return;
         this.fold.apply(frame);
+        if (frame.type === "chat.delta") this.onEvent?.(frame.event);
         this.isJoined = true;
         this.#left -= 1;
         if (this.#left <= 0) this.detach();

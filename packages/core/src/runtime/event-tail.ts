@@ -59,8 +59,33 @@ export class EventTail {
     return n;
   }
 
-  /** What came after `n`, and up to `throughN`, for the journal. */
-  runsSince(n: number, throughN = this.#lastN): EventRun[] {
+  /**
+   * What came after `n`, for the journal. What comes next begins a run of its own, so that each text is written
+   * from its own run: cutting it out of one that grows would copy the whole answer at every flush.
+   */
+  takeSince(n: number): EventRun[] {
+    this.#growing = undefined;
+    return this.#runsSince(n, this.#lastN);
+  }
+
+  /** Everything after `n`, and up to `throughN`, one event per part. */
+  since(n: number, throughN = this.#lastN): NumberedEvent[] {
+    const events: NumberedEvent[] = [];
+    let last: EventRun | undefined;
+    for (const run of this.#runsSince(n, throughN)) {
+      const event = joinRun(run);
+      const before = events.at(-1)?.event;
+      if (last !== undefined && continues(last, run) && before !== undefined && isPlainDelta(before)) {
+        events[events.length - 1] = { n: event.n, event: { ...before, delta: before.delta + run.text } };
+      } else {
+        events.push(event);
+      }
+      last = run;
+    }
+    return events;
+  }
+
+  #runsSince(n: number, throughN: number): EventRun[] {
     const runs: EventRun[] = [];
     // From the newest end: a journal that keeps up asks for a small part.
     for (let index = this.#runs.length - 1; index >= 0; index -= 1) {
@@ -72,14 +97,21 @@ export class EventTail {
     return runs.reverse();
   }
 
-  /** Everything after `n`, and up to `throughN`, one event per part. */
-  since(n: number, throughN = this.#lastN): NumberedEvent[] {
-    return this.runsSince(n, throughN).map(joinRun);
-  }
-
   /** After a commit: rows hold what this held. Numbering goes on. */
   clear(): void {
     this.#runs = [];
     this.#growing = undefined;
   }
+}
+
+/** Whether a run of deltas goes on with the part of another one. */
+function continues(earlier: EventRun, later: EventRun): boolean {
+  const { event } = later;
+  const before = earlier.event;
+  return (
+    isPlainDelta(before) &&
+    isPlainDelta(event) &&
+    samePart(before, event) &&
+    later.firstN === lastNOf(earlier) + 1
+  );
 }

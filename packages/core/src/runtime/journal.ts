@@ -188,7 +188,7 @@ export class JournalWriter {
   take(): JournalBatch | undefined {
     if (this.#failure !== undefined) return undefined;
     if (this.#inFlight !== undefined) return this.#inFlight;
-    const runs = this.#tail.runsSince(this.#takenN);
+    const runs = this.#tail.takeSince(this.#takenN);
     const [first] = runs;
     if (first === undefined) return undefined;
     const { lastN } = this.#tail;

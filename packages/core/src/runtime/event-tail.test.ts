@@ -1,0 +1,95 @@
+import type { StepId } from "@parley/wire";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { EventTail } from "./event-tail.js";
+import { decodeBatch, encodeBatch, type TurnEvent } from "./journal-batch.js";
+
+const ids = { conversationId: "c1", turnId: "t1" };
+const delta = (type: "text-delta" | "reasoning-delta", partIndex: number, text: string): TurnEvent => ({
+  type,
+  ...ids,
+  stepId: "t1.0" as StepId,
+  messageId: "m1",
+  partIndex,
+  delta: text,
+});
+const event = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc
+      .tuple(fc.constantFrom(0, 1), fc.string({ maxLength: 4 }))
+      .map(([part, text]) => delta("text-delta", part, text)),
+  },
+  fc.string({ maxLength: 4 }).map((text) => delta("reasoning-delta", 2, text)),
+  fc.constant<TurnEvent>({ type: "tool-output", ...ids, toolCallId: "a", data: "x", stream: "stdout" }),
+);
+
+/** What a reader makes of events: the text of each part, and everything else in order. */
+function fold(events: readonly TurnEvent[]): unknown {
+  const parts: Record<string, string> = {};
+  const others: TurnEvent[] = [];
+  for (const each of events) {
+    if (each.type === "text-delta" || each.type === "reasoning-delta") {
+      const key = `${each.type} ${each.partIndex}`;
+      parts[key] = (parts[key] ?? "") + each.delta;
+    } else others.push(each);
+  }
+  return { parts, others };
+}
+
+describe("the tail of an open turn", () => {
+  it("tells a late reader the same as every event would, from any place and whenever the journal took its share", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(event, fc.boolean()), { maxLength: 40 }), fc.nat(45), (steps, place) => {
+        const tail = new EventTail();
+        for (const [each, taken] of steps) {
+          tail.push(each);
+          if (taken) tail.takeSince(tail.lastN - 1);
+        }
+        const all = steps.map(([each]) => each);
+        const after = place - 1;
+        const told = tail.since(after);
+        expect(fold(told.map((one) => one.event))).toEqual(fold(all.slice(place)));
+        if (place < all.length) expect(told.at(-1)?.n).toBe(all.length - 1);
+        const neighbours = told.map(
+          ({ event: { type }, event: one }) => `${type} ${"partIndex" in one ? one.partIndex : told.indexOf}`,
+        );
+        for (let index = 1; index < told.length; index += 1) {
+          const one = told[index]?.event;
+          if (one?.type === "text-delta") expect(neighbours[index]).not.toBe(neighbours[index - 1]);
+        }
+      }),
+    );
+  });
+
+  it("gives the journal every event once, in batches that read back as they were", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(event, fc.boolean()), { maxLength: 40 }), (steps) => {
+        const tail = new EventTail();
+        const written: TurnEvent[] = [];
+        let takenN = -1;
+        const take = () => {
+          const runs = tail.takeSince(takenN);
+          const firstN = runs[0]?.firstN ?? 0;
+          written.push(...decodeBatch({ ...ids, firstN, data: encodeBatch(runs) }).map((one) => one.event));
+          takenN = tail.lastN;
+        };
+        for (const [each, taken] of steps) {
+          tail.push(each);
+          if (taken) take();
+        }
+        take();
+        expect(written).toEqual(steps.map(([each]) => each));
+      }),
+    );
+  });
+
+  it("is empty after a commit, and goes on counting", () => {
+    const tail = new EventTail();
+    tail.push(delta("text-delta", 0, "a"));
+    tail.clear();
+    expect(tail.since(-1)).toEqual([]);
+    expect(tail.push(delta("text-delta", 0, "b"))).toBe(1);
+    expect(tail.since(-1)).toMatchObject([{ n: 1, event: { delta: "b" } }]);
+  });
+});
