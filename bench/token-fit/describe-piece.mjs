@@ -31,7 +31,7 @@ export const steppedTables = new Map([
 ]);
 
 /** The features of the entry for a length: the steps up to it. */
-export function stepsTo(table, row, length) {
+function stepsTo(table, row, length) {
   const start = row * steppedTables.get(table);
   return Array.from({ length }, (_, i) => `${table} ${start + i + 1}`);
 }

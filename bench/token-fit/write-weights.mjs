@@ -12,17 +12,15 @@ import {
   alphabetPairCount,
   cjkClassCount,
   contextLevels,
-  digitsPerToken,
-  hanLevels,
   longestHangulWord,
   longestRun,
   longestWord,
-  weightDigits,
-  zeroDigit,
+  weightDigitOf,
 } from "../../packages/core/dist/messages/token-weight-tables.js";
 import { hasPairs, steppedTables } from "./describe-piece.mjs";
 
 const lengths = longestWord + 1;
+const hangulClassCount = 5;
 
 /** Tokens a letter where no tuning text says more; by a few words of each. */
 const assumedRates = new Map([
@@ -47,7 +45,7 @@ export function toTokenWeights(fitted, classes) {
     Array.from({ length: size }, (_, i) => hundredths(weightOf(table, from + i)));
   const rows = (table, count, size) => Array.from({ length: count }, (_, i) => row(table, size, i * size));
   const digits = (table, size) =>
-    Array.from({ length: size }, (_, i) => digitOf(weightOf(table, i))).join("");
+    Array.from({ length: size }, (_, i) => weightDigitOf(weightOf(table, i))).join("");
   const byCharacter = (table) => {
     const entries = Array.from({ length: 0x80 }, (_, code) => [
       String.fromCharCode(code),
@@ -74,8 +72,8 @@ export function toTokenWeights(fitted, classes) {
     alphabetContext: rows("alphabetContext", alphabetCount, contextLevels),
     hangulLength: row("hangulLength", longestHangulWord + 1),
     hangulLead: one("hangulLead"),
-    hangulFirst: row("hangulFirst", hanLevels),
-    hangulRest: row("hangulRest", hanLevels),
+    hangulFirst: row("hangulFirst", hangulClassCount),
+    hangulRest: row("hangulRest", hangulClassCount),
     cjkCharacter: row("cjkCharacter", cjkClassCount),
     cjkPair: rows("cjkPair", cjkClassCount, cjkClassCount),
     cjkFirst: row("cjkFirst", cjkClassCount),
@@ -125,9 +123,4 @@ function fittedWeight(fitted, table, place) {
 function hundredths(tokens) {
   // A negative zero would be written as 0 anyway; this keeps comparisons simple.
   return Math.round(tokens * 100) + 0;
-}
-
-function digitOf(tokens) {
-  const place = Math.round(tokens * digitsPerToken) + zeroDigit;
-  return weightDigits.charAt(Math.min(weightDigits.length - 1, Math.max(0, place)));
 }

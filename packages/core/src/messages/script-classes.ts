@@ -25,12 +25,12 @@ export const latinLetterCount = 32;
 /** Alphabets with weights of their own. */
 export const cyrillic = 0;
 export const greek = 1;
-export const hebrew = 2;
+const hebrew = 2;
 export const arabic = 3;
 export const devanagari = 4;
-export const thai = 5;
+const thai = 5;
 /** Bengali, Tamil and their neighbours in Unicode. */
-export const indic = 6;
+const indic = 6;
 /** Armenian and Georgian. */
 export const caucasian = 7;
 /** Khmer and Burmese. */

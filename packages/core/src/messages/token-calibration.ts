@@ -22,6 +22,8 @@ export interface ModelCalibration {
   readonly logRatio: number;
   /** How much that average weighs, in tokens. */
   readonly weight: number;
+  /** The logarithms that the first reports gave, until there are enough for an average. */
+  readonly first: readonly number[];
   /** How many reports were taken in. */
   readonly observations: number;
   /** How many of them, since the factor changed, were of estimates made with it. */
@@ -37,8 +39,8 @@ export const uncalibrated: ModelCalibration = {
   factor: 1,
   formerFactor: 1,
   logRatio: 0,
-  // A first request of a few tokens says little; one of a thousand outweighs this at once.
-  weight: 64,
+  weight: 0,
+  first: [],
   observations: 0,
   current: 0,
   belated: 0,
@@ -53,11 +55,12 @@ const absurdRatio = 10;
 const memory = 0.92;
 /** One request counts at most this many times as much as all earlier ones. */
 const largestShare = 4;
-/** A single report pulls as if it were off by at most this (in logarithms); the first ones have more to say. */
-const largestSurprise = 0.3;
-const largestFirstSurprise = 0.5;
-/** How many reports the first factor rests on, if nobody says what their estimates were made with. */
+/** Requests of a few tokens say little; this many tokens without a report are assumed to have been counted right. */
+const assumedTokens = 64;
+/** The first reports are taken by their median, whatever one of them says. */
 const firstReports = 5;
+/** Later ones pull as if they were off by at most this (in logarithms). */
+const largestSurprise = 0.3;
 /** Later the factor changes when it served so many reports, is off by so much, and the average has settled. */
 const reportsPerChange = 8;
 const smallestChange = 0.02;
@@ -66,7 +69,7 @@ const driftMemory = 0.7;
 /** After so many reports of a factor's own estimates, those of the former one are all in. */
 const reportsToSettle = 20;
 /** After so many in a row, reports are not belated: the ratio has changed. */
-const longestDelay = 1_000;
+const longestDelay = 200;
 
 /**
  * Takes one report in and returns what is known then. Reports that cannot be (nothing, negative, not a number,
@@ -82,37 +85,64 @@ export function calibrate(known: ModelCalibration, observation: TokenObservation
   const given = isAmount(observation.factor) ? observation.factor : undefined;
   const madeWith = given ?? factorBehind(known, logReported);
   const isCurrent = given !== undefined || madeWith === known.factor;
-  const limit = known.observations < firstReports ? largestFirstSurprise : largestSurprise;
-  const offset = logReported + Math.log(madeWith) - known.logRatio;
-  const surprise = Math.min(limit, Math.max(-limit, offset));
+  const next = withRatio(
+    {
+      ...known,
+      observations: known.observations + 1,
+      current: known.current + (isCurrent ? 1 : 0),
+      belated: isCurrent ? 0 : known.belated + 1,
+    },
+    logReported + Math.log(madeWith),
+    estimated / madeWith,
+  );
+  const factor = Math.min(largestFactor, Math.max(smallestFactor, Math.exp(next.logRatio)));
+  const changed = { ...next, factor, formerFactor: known.factor, current: 0, belated: 0 };
+  if (given !== undefined) return changed;
+  // What comes next was estimated with the new factor and tells more about it than what led to it.
+  return isDue(next, factor) ? { ...changed, weight: next.weight / 2 } : settled(next);
+}
+
+/** Takes the ratio of one request of so many uncalibrated tokens into the average. */
+function withRatio(known: ModelCalibration, logRatio: number, tokens: number): ModelCalibration {
   const kept = known.weight * memory;
-  const added = Math.min(estimated / madeWith, kept * largestShare);
-  const current = known.current + (isCurrent ? 1 : 0);
-  const next: ModelCalibration = {
-    factor: known.factor,
-    formerFactor: current >= reportsToSettle ? known.factor : known.formerFactor,
-    logRatio: known.logRatio + (added / (kept + added)) * surprise,
+  if (known.observations <= firstReports) {
+    const first = [...known.first, logRatio];
+    const weight = kept + tokens;
+    return { ...known, first, weight, logRatio: (median(first) * weight) / (weight + assumedTokens) };
+  }
+  const added = Math.min(tokens, kept * largestShare);
+  const offset = logRatio - known.logRatio;
+  const surprise = Math.min(largestSurprise, Math.max(-largestSurprise, offset));
+  return {
+    ...known,
+    first: [],
     weight: kept + added,
-    observations: known.observations + 1,
-    current,
-    belated: isCurrent ? 0 : known.belated + 1,
+    logRatio: known.logRatio + (added / (kept + added)) * surprise,
     drift: known.drift * driftMemory + surprise * (1 - driftMemory),
   };
-  const factor = Math.min(largestFactor, Math.max(smallestFactor, Math.exp(next.logRatio)));
-  if (given === undefined && !isDue(next, factor)) return next;
-  return { ...next, factor, formerFactor: known.factor, current: 0, belated: 0 };
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? 0;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2;
+}
+
+function settled(known: ModelCalibration): ModelCalibration {
+  return known.current < reportsToSettle ? known : { ...known, formerFactor: known.factor };
 }
 
 /** Reads what {@link ModelCalibration} was saved as; undefined for anything else. */
 export function readCalibration(value: unknown): ModelCalibration | undefined {
   if (typeof value !== "object" || value === null) return undefined;
-  const { factor, logRatio, weight, observations } = value as Record<string, unknown>;
+  const { factor, logRatio, weight, observations, first } = value as Record<string, unknown>;
   if (!isAmount(factor) || factor < smallestFactor || factor > largestFactor) return undefined;
-  if (typeof logRatio !== "number" || !Number.isFinite(logRatio) || !isAmount(weight)) return undefined;
-  if (typeof observations !== "number" || !Number.isInteger(observations) || observations < 0)
-    return undefined;
+  if (!isFiniteNumber(logRatio) || !isFiniteNumber(weight) || weight < 0) return undefined;
+  if (!isFiniteNumber(observations) || !Number.isInteger(observations) || observations < 0) return undefined;
+  if (!Array.isArray(first) || !first.every(isFiniteNumber)) return undefined;
   // Requests of an earlier process are not reported to this one, so its former factor explains nothing.
-  return { factor, formerFactor: factor, logRatio, weight, observations, current: 0, belated: 0, drift: 0 };
+  return { ...uncalibrated, factor, formerFactor: factor, logRatio, weight, observations, first };
 }
 
 /**
@@ -134,5 +164,9 @@ function isDue(known: ModelCalibration, factor: number): boolean {
 }
 
 function isAmount(value: unknown): value is number {
-  return typeof value === "number" && Number.isFinite(value) && value > 0;
+  return isFiniteNumber(value) && value > 0;
+}
+
+function isFiniteNumber(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value);
 }

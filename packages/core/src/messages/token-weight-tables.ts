@@ -10,9 +10,10 @@ export const longestRun = 11;
 export const contextLevels = 8;
 /** Pairs of letters of an alphabet other than Latin share this many weights. */
 export const alphabetPairCount = 512;
-/** Han characters by how readily they join their neighbours in one token, then hiragana, then katakana. */
-export const hanLevels = 5;
-export const kanaLevels = 3;
+/** Han characters and Hangul syllables have five classes, by how readily they join their neighbours in one token. */
+const hanLevels = 5;
+const kanaLevels = 3;
+/** Han characters, then hiragana, then katakana. */
 export const cjkClassCount = hanLevels + 2 * kanaLevels;
 const firstCjkCode = 0x3000;
 const lastCjkCode = 0x9fff;
@@ -75,10 +76,15 @@ export interface TokenWeights {
 }
 
 /** The characters that stand for one weight each in a string of weights, from the smallest to the largest. */
-export const weightDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-/** The digit of weight 0, and how many digits make a token. */
-export const zeroDigit = 32;
-export const digitsPerToken = 40;
+const weightDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+const zeroDigit = 32;
+const digitsPerToken = 40;
+
+/** The character that stands for a weight in tokens, as near as there is one. */
+export function weightDigitOf(tokens: number): string {
+  const place = Math.round(tokens * digitsPerToken) + zeroDigit;
+  return weightDigits.charAt(Math.min(weightDigits.length - 1, Math.max(0, place)));
+}
 
 /** The weights as the estimate uses them: all in hundredths of a token. */
 export interface WeightTables {
@@ -133,9 +139,7 @@ export function weightTables(weights: TokenWeights): WeightTables {
     alphabetLead: rows(weights.alphabetLead),
     alphabetCapital: row(weights.alphabetCapital),
     alphabetPairs: digits(
-      weights.alphabetPairs
-        .map((pairs) => pairs.padEnd(alphabetPairCount, weightDigits.charAt(zeroDigit)))
-        .join(""),
+      weights.alphabetPairs.map((pairs) => pairs.padEnd(alphabetPairCount, weightDigitOf(0))).join(""),
       alphabetCount * alphabetPairCount,
     ),
     alphabetContext: rows(weights.alphabetContext),
