@@ -1,3 +1,4 @@
+import type { ContextManifest } from "@parley/wire";
 import { ParleyError } from "../errors.js";
 import type { PreviousCall } from "../history/history-builder.js";
 import type { ConversationRecord, LogStore } from "../log-store.js";
@@ -39,6 +40,15 @@ export interface ContextRequest {
   readonly previous: PreviousCall | undefined;
 }
 
+/** The estimator's factor when a manifest's tokens were counted: usage may be reported much later. */
+const factors = new WeakMap<ContextManifest, number>();
+
+/** What the estimator needs to know of a manifest beside its tokens, to learn from the usage that was reported. */
+export function factorOf(manifest: ContextManifest): { factor?: number } {
+  const factor = factors.get(manifest);
+  return factor === undefined ? {} : { factor };
+}
+
 /** One step's window: instructions, then as much of the log as fits, then the turn itself. */
 export async function buildStepContext(
   request: ContextRequest,
@@ -66,6 +76,8 @@ export async function buildStepContext(
     messages.unshift({ role: "system", content: [{ type: "text", text: instructions }] });
   }
   if (built.manifest === undefined) throw new ParleyError("internal");
+  const factor = env.tokens.factor?.(binding.name);
+  if (factor !== undefined) factors.set(built.manifest, factor);
   return {
     messages,
     manifest: built.manifest,

@@ -9,6 +9,7 @@ import type { NumberedEvent, TurnEvent } from "./journal-batch.js";
 import { LiveTurn } from "./live-turn.js";
 import { isUnanswered, replayTurn } from "./replay.js";
 import { retryWhileUnavailable } from "./retry.js";
+import { factorOf } from "./step-context.js";
 import { prepareTurn } from "./turn-setup.js";
 
 /** Why a turn is cut short. */
@@ -311,7 +312,8 @@ function learnFrom(env: Environment, model: string | undefined, outcome: TurnOut
   if (model === undefined) return;
   for (const { usage, manifest } of outcome.providerCalls) {
     if (usage === undefined || manifest === undefined) continue;
-    env.tokens.observe(model, { estimated: manifest.estimatedTokens, actual: usage.inputTokens });
+    const { estimatedTokens: estimated } = manifest;
+    env.tokens.observe(model, { estimated, actual: usage.inputTokens, ...factorOf(manifest) });
   }
   const refused = outcome.providerCalls.at(-1);
   if (outcome.error?.code !== "context_overflow" || refused?.finishReason !== undefined) return;
