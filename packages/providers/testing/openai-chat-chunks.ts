@@ -18,7 +18,7 @@ const envelope = {
   model: "local-1",
 };
 
-export const chatUsage = {
+const chatUsage = {
   prompt_tokens: 50,
   completion_tokens: 20,
   total_tokens: 70,

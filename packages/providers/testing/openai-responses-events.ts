@@ -22,7 +22,7 @@ export interface AnswerEnding {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-export const answerUsage = {
+const answerUsage = {
   input_tokens: 120,
   input_tokens_details: { cached_tokens: 100, cache_write_tokens: 5 },
   output_tokens: 30,

@@ -18,7 +18,7 @@ export function readCalls(json: unknown): ProviderCallRecord[] {
 }
 
 /** The calls of a value that was parsed already. */
-export function callsOf(value: unknown): ProviderCallRecord[] {
+function callsOf(value: unknown): ProviderCallRecord[] {
   if (!Array.isArray(value)) return [];
   return (value as (Omit<ProviderCallRecord, "createdAt"> & { createdAt: number })[]).map((call) => ({
     ...call,

@@ -82,7 +82,7 @@ export function createTurnGrouper(): TurnGrouper {
 }
 
 /** Whether the newer of two neighbours opens a turn. */
-export function turnBeginsBetween(older: HistoryEntry, newer: HistoryEntry): boolean {
+function turnBeginsBetween(older: HistoryEntry, newer: HistoryEntry): boolean {
   if (older.turnId !== undefined || newer.turnId !== undefined) return older.turnId !== newer.turnId;
   return isInput(newer) && !isInput(older);
 }

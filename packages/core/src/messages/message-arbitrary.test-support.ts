@@ -44,7 +44,7 @@ export const jsonValue: fc.Arbitrary<unknown> = fc
   .map((value) => JSON.parse(JSON.stringify(value)) as unknown);
 
 /** Fields that no form of a message knows. */
-export const unknownFields: fc.Arbitrary<Record<string, unknown>> = fc.oneof(
+const unknownFields: fc.Arbitrary<Record<string, unknown>> = fc.oneof(
   { weight: 3, arbitrary: fc.constant({}) },
   {
     weight: 1,
@@ -92,7 +92,7 @@ const stepId = optional("stepId", fc.constantFrom("t1:0", "t1:1"));
 /** Few ids, so that they come again: in one message, in later ones, on results without a call. */
 const toolCallId = fc.constantFrom("call_0", "call_1", "call_2", "toolu_x");
 
-export const ownCall: fc.Arbitrary<MessageContentPart> = part(
+const ownCall: fc.Arbitrary<MessageContentPart> = part(
   fc.record({ name, toolCallId }),
   stepId,
   awkwardJson.map((argumentsText) => ({
@@ -102,7 +102,7 @@ export const ownCall: fc.Arbitrary<MessageContentPart> = part(
   })),
 );
 
-export const ownResult: fc.Arbitrary<MessageContentPart> = part(
+const ownResult: fc.Arbitrary<MessageContentPart> = part(
   fc.record({ name, toolCallId, isError: fc.boolean() }),
   stepId,
   optional("durationMs", fc.nat()),
@@ -115,7 +115,7 @@ export const ownResult: fc.Arbitrary<MessageContentPart> = part(
 
 const base64 = fc.base64String({ maxLength: 16 });
 
-export const ownOtherPart: fc.Arbitrary<MessageContentPart> = fc.oneof(
+const ownOtherPart: fc.Arbitrary<MessageContentPart> = fc.oneof(
   part(fc.record({ type: fc.constant("text"), text: anyText })),
   part(fc.record({ type: fc.constant("reasoning"), text: anyText })),
   part(fc.record({ type: fc.constant("metadata"), data: jsonValue })),
@@ -138,7 +138,7 @@ export const ownOtherPart: fc.Arbitrary<MessageContentPart> = fc.oneof(
 );
 
 /** Any part in Parley's own form. */
-export const ownPart: fc.Arbitrary<MessageContentPart> = fc.oneof(
+const ownPart: fc.Arbitrary<MessageContentPart> = fc.oneof(
   { weight: 2, arbitrary: ownOtherPart },
   { weight: 1, arbitrary: ownCall },
   { weight: 1, arbitrary: ownResult },

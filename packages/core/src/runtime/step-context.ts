@@ -13,7 +13,7 @@ import type { ModelBinding } from "./models.js";
 const answerReserve = 4_096;
 
 /** The tokens that a request to the model may take. */
-export function requestBudget(binding: ModelBinding): number {
+function requestBudget(binding: ModelBinding): number {
   const reserve = Math.min(binding.maxOutputTokens ?? answerReserve, Math.floor(binding.contextWindow / 4));
   return Math.max(1, binding.contextWindow - reserve);
 }

@@ -43,7 +43,7 @@ export interface OpenAIResponseStream extends AsyncIterable<OpenAIResponseStream
 }
 
 /** The result of a call as a response object. */
-export function toResponseObject(result: ProviderCallResult, model: string): OpenAIResponseObject {
+function toResponseObject(result: ProviderCallResult, model: string): OpenAIResponseObject {
   const { id, createdAt, message, toolCalls, usage, finishReason, raw } = result;
   let outputText = "";
   for (const part of message.content) {

@@ -62,7 +62,7 @@ export async function admit(store: StoreContext, owner: string, input: AdmitInpu
 }
 
 /** Also what the plan tests look at. */
-export const admitText = `
+const admitText = `
 WITH opened AS (
   UPDATE conversation_head h SET turn_id = $4, node = $3, fence = h.fence + 1, turn_count = h.turn_count + 1,
     next_seq = h.next_seq + $12::int4, stop_requested_at = NULL, started_at = ${nowMs},

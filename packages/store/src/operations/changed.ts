@@ -48,7 +48,7 @@ WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND classid::int8 = has
 }
 
 /** Also what the plan tests look at. */
-export const changedText = `SELECT ${recordColumns} FROM ${recordTables}
+const changedText = `SELECT ${recordColumns} FROM ${recordTables}
 WHERE c.owner = $1 AND c.changed_at > $2::float8::int8 AND c.changed_at <= $3::float8::int8 AND c.archive_of IS NULL
   AND c.status <> 'removed'
 ORDER BY c.changed_at LIMIT $4::int4`;

@@ -71,7 +71,7 @@ export async function commitStep(
 }
 
 /** Also what the plan tests look at. */
-export const commitText = `
+const commitText = `
 WITH counted AS (
   UPDATE conversation_head h SET next_seq = h.next_seq + $6::int4,
     active_at = CASE WHEN $6::int4 = 0 THEN h.active_at ELSE greatest(h.active_at, ${nowMs}) END

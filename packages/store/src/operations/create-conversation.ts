@@ -15,7 +15,7 @@ export interface NewConversation {
 }
 
 /** Settings as the values of model, effort, instructions, compact_threshold and metadata. */
-export function settingValues(store: StoreContext, settings: ConversationSettings): StatementValue[] {
+function settingValues(store: StoreContext, settings: ConversationSettings): StatementValue[] {
   const { model, reasoningEffort, instructions, compactThreshold, metadata } = settings;
   return [
     model === undefined ? null : storedText(model),

@@ -36,7 +36,7 @@ export async function list(
 }
 
 /** Also what the plan tests look at. */
-export function listStatement(owner: string, query: ListQuery, limit: number): Statement {
+function listStatement(owner: string, query: ListQuery, limit: number): Statement {
   const conditions = and(
     eq(c.owner, owner),
     isNull(c.archiveOf),

@@ -63,7 +63,7 @@ function clamp(seq: number): number {
 }
 
 /** Also what the plan tests look at. */
-export const readChunksText = `${lineage("$3::int4")}, bounds AS (
+const readChunksText = `${lineage("$3::int4")}, bounds AS (
   SELECT least(CASE WHEN $5::bool THEN next_seq - 1 ELSE sealed_seq END, $4::int4) AS last
   FROM conversation_head WHERE conversation_id = $1 AND owner = $2
 )

@@ -40,7 +40,7 @@ export async function readNewest(
 }
 
 /** Also what the plan tests look at. */
-export const readNewestText = `${lineage()}
+const readNewestText = `${lineage()}
 SELECT ${messageColumns}
 FROM lineage l
 CROSS JOIN LATERAL (

@@ -54,7 +54,7 @@ interface JournalJson {
 }
 
 /** Also what the plan tests look at. */
-export const readOpenTurnText = `
+const readOpenTurnText = `
 SELECT h.turn_id, h.fence, h.node, h.stop_requested_at IS NOT NULL AS stop_requested, t.model, t.effort, t.instructions,
   date_part('epoch', t.started_at) * 1000 AS started_ms, t.steps::text AS steps,
   t.provider_calls::text AS provider_calls, (

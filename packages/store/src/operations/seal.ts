@@ -74,7 +74,7 @@ export async function seal(store: StoreContext, owner: string, input: SealInput)
 }
 
 /** Also what the plan tests look at. */
-export const sealText = `
+const sealText = `
 WITH ended AS (
   UPDATE conversation_head h SET turn_id = NULL, node = '', stop_requested_at = NULL, started_at = NULL,
     next_seq = h.next_seq + $6::int4, sealed_seq = h.next_seq + $6::int4 - 1,

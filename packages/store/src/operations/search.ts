@@ -46,7 +46,7 @@ export async function search(
 }
 
 /** Also what the plan tests look at. What an archive shows stands in its origin. */
-export const searchText = `
+const searchText = `
 SELECT m.thread_id, c.title, ${messageColumns}
 FROM conversation_message m JOIN conversation c ON c.id = m.thread_id
 WHERE c.owner = $2 AND c.archive_of IS NULL AND c.status <> 'removed' AND message_words(m.content) @@ ${wanted}

@@ -118,7 +118,7 @@ export async function lastCall(
 }
 
 /** Also what the plan tests look at. */
-export const lastCallText = `${lineage()}
+const lastCallText = `${lineage()}
 SELECT json_build_array(t.provider_calls->-1)::text AS calls
 FROM lineage l
 CROSS JOIN LATERAL (

@@ -1,7 +1,7 @@
 import { isParleyError, ParleyError } from "@parley/core/errors";
 
 /** The SQLSTATE that the server gave, if it was the server that spoke. */
-export function sqlState(error: unknown): string | undefined {
+function sqlState(error: unknown): string | undefined {
   if (typeof error !== "object" || error === null || !("code" in error) || !("severity" in error))
     return undefined;
   return typeof error.code === "string" ? error.code : undefined;

@@ -296,7 +296,7 @@ export function resultMessage(conversationId: string, toolCallId: string): Conve
 }
 
 /** What a message says, whatever its parts are. */
-export function textIn(said: ConversationMessage): string {
+function textIn(said: ConversationMessage): string {
   return said.content.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join(" ");
 }
 

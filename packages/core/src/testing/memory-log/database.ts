@@ -154,7 +154,7 @@ export function logOf(db: MemoryDatabase, owner: string, id: ConversationId): Lo
   throw notFound(id);
 }
 
-export function notFound(conversationId: ConversationId): ParleyError {
+function notFound(conversationId: ConversationId): ParleyError {
   return new ParleyError("conversation_not_found", undefined, { details: { conversationId } });
 }
 

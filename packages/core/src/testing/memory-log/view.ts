@@ -44,7 +44,7 @@ export function* rowsBackwards(log: Log, through = Number.MAX_SAFE_INTEGER): Gen
 }
 
 /** The row that ends at `seq`, own or inherited. */
-export function rowEndingAt(log: Log, seq: number): Row | undefined {
+function rowEndingAt(log: Log, seq: number): Row | undefined {
   const [row] = rowsBackwards(log, seq);
   return row?.lastSeq === seq ? row : undefined;
 }

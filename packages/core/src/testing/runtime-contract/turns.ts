@@ -326,7 +326,7 @@ function withoutExtras(step: StepMetrics): StepMetrics {
 }
 
 /** The metrics of a turn as a client builds them from its events. */
-export function metricsFrom(events: readonly AgentEvent[]): TurnMetrics {
+function metricsFrom(events: readonly AgentEvent[]): TurnMetrics {
   const done = only(events, "done");
   const none = { inputTokens: 0, outputTokens: 0 };
   const steps = ofType(events, "step-complete").map(({ stepId, ttftMs, decodeMs, genTotalMs }) => {
