@@ -42,11 +42,13 @@ export class Coordinator {
       handOver: (conversationId, firstSeq) => follower.handOver(conversationId, firstSeq),
       nextTurn: (pauseQueue) => this.nextTurn(pauseQueue),
       lost: ({ live }) => follower.givenUp(live, true),
-      sealed: (run, reason, sealed) => {
-        this.#forget(run);
-        this.#tellSealed(run.live, reason, sealed);
-        const { conversationId, turnId } = run.live;
-        this.afterSeal({ owner: run.owner, conversationId, turnId }, reason, sealed);
+      sealed: ({ live, owner }, reason, sealed) => {
+        const { conversationId, turnId } = live;
+        const { next, ...ended } = sealed;
+        // A turn that opened under a name that may be dead is for whoever claims it.
+        const isOurs = !live.lost && next !== undefined;
+        if (!live.lost) this.#tellSealed(live, reason, sealed);
+        this.afterSeal({ owner, conversationId, turnId }, reason, isOurs ? { ...ended, next } : ended);
       },
     };
   }
@@ -89,7 +91,7 @@ export class Coordinator {
     run
       .run()
       .then((result) => {
-        this.#forget(run);
+        this.#forget(live);
         this.#leave(run, result);
       })
       .catch((error: unknown) => this.#env.report(error, "turn", conversationId))
@@ -161,9 +163,9 @@ export class Coordinator {
     }
   }
 
-  #forget(run: TurnRun): void {
-    const { conversationId } = run.live;
-    if (this.#running.get(conversationId)?.run === run) this.#running.delete(conversationId);
+  #forget(live: LiveTurn): void {
+    const { conversationId } = live;
+    if (this.#running.get(conversationId)?.run.live === live) this.#running.delete(conversationId);
   }
 
   #leave(run: TurnRun, end: RunEnd): void {
@@ -180,6 +182,7 @@ export class Coordinator {
   #tellSealed(live: LiveTurn, reason: TurnReason, { firstSeq, lastSeq, next, status }: SealResult): void {
     const { hub } = this.#env;
     const { conversationId, turnId } = live;
+    this.#forget(live);
     const cursor = formatCursor(lastSeq);
     this.#follower.settled(conversationId, lastSeq);
     hub.publish(conversationId, {

@@ -451,7 +451,7 @@ describe("the runtime, against a simple model", () => {
           await expectTheEnd(model, real);
         },
       ),
-      { numRuns: Number(process.env.RUNS ?? 60) },
+      { numRuns: 60 },
     );
   }, 300_000);
 });

@@ -15,6 +15,8 @@ export class NodeLife {
   readonly #onStop: (request: StopRequest) => void;
   /** Undefined until the first heartbeat. */
   #deadline: number | undefined;
+  /** Whether the store has heard of the present name: one that never lived can still be used. */
+  #hasLived = false;
   #cancelRenewal: () => void = () => {};
   #cancelDeadline: () => void = () => {};
   #stopped = false;
@@ -56,7 +58,7 @@ export class NodeLife {
 
   async #renew(): Promise<void> {
     const { clock, identity, lease, root } = this.#env;
-    if (!this.alive()) this.#rename();
+    if (!this.alive() && this.#hasLived) this.#rename();
     const { node } = identity;
     const sentAt = clock.monotonic();
     const stops = await root.heartbeat(node, lease.ttlMs);
@@ -64,6 +66,7 @@ export class NodeLife {
     if (this.#stopped || identity.node !== node) return;
     const deadline = Math.max(this.#deadline ?? sentAt, sentAt + lease.ttlMs);
     this.#deadline = deadline;
+    this.#hasLived = true;
     this.#cancelDeadline();
     this.#cancelDeadline = clock.after(Math.max(0, deadline - clock.monotonic()), () => {
       if (!this.alive()) this.#onLost();
@@ -73,6 +76,7 @@ export class NodeLife {
 
   #rename(): void {
     const { identity, ids } = this.#env;
+    this.#hasLived = false;
     this.#onLost();
     identity.node = `${identity.node.split("+")[0]}+${ids.next()}`;
   }

@@ -261,9 +261,15 @@ export class TurnRun {
       ...(stepId === undefined ? {} : { stepId }),
     };
     learnFrom(this.#env, live.model, outcome);
+    if (!this.#mayAct()) return { state: "lost" };
     try {
       await live.beforeCommit();
       const sealed = await this.#insist(() => this.#store.seal(input));
+      if (!this.#mayAct()) {
+        // The turn is final, but this node may say nothing: its subscribers hear of it from the store.
+        this.#host.sealed(this, reason, sealed);
+        return { state: "lost" };
+      }
       // Nobody can join in between: from here on the rows speak for the turn, and it is over.
       live.committed(sealed.entries, metrics.steps);
       this.#host.sealed(this, reason, sealed);

@@ -1,0 +1,49 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { checkId, derivedConversationId, titleFrom } from "./inbox.js";
+
+describe("the id of a conversation that a message opens", () => {
+  it("is a valid id, the same for the same owner and message, and another for any other", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), fc.string(), fc.string(), (owner, message, owner2, message2) => {
+        const id = derivedConversationId(owner, message);
+        expect(checkId("id", id)).toBe(id);
+        expect(derivedConversationId(owner, message)).toBe(id);
+        if (owner !== owner2 || message !== message2)
+          expect(derivedConversationId(owner2, message2)).not.toBe(id);
+      }),
+    );
+  });
+});
+
+describe("a title", () => {
+  it("is one line of at most 80 characters, and never half a character", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme", maxLength: 400 }), (text) => {
+        const title = titleFrom(text);
+        expect(Array.from(title).length).toBeLessThanOrEqual(80);
+        expect(title).toBe(title.trim());
+        expect(title).not.toMatch(/[\n\r\t]/);
+        expect(title).not.toMatch(/\p{Surrogate}/u);
+        const line = text.trim().replace(/\s+/gu, " ");
+        if (Array.from(line).length <= 80) expect(title).toBe(line);
+        else expect(title.endsWith("…")).toBe(true);
+      }),
+    );
+  });
+
+  it("keeps a short text and cuts a long one between words where it can", () => {
+    expect(titleFrom("  Hello\n\n there ")).toBe("Hello there");
+    expect(titleFrom("")).toBe("");
+    expect(titleFrom("x".repeat(81))).toBe(`${"x".repeat(79)}…`);
+  });
+});
+
+describe("an id", () => {
+  it("has 1 to 128 of the characters that are allowed", () => {
+    for (const id of ["a", "A-z_0.9:~".replace("~", ""), "x".repeat(128)]) expect(checkId("id", id)).toBe(id);
+    for (const id of ["", "a b", "a/b", "ä", "x".repeat(129), "a\n"]) {
+      expect(() => checkId("messageId", id)).toThrow(expect.objectContaining({ code: "invalid_request" }));
+    }
+  });
+});

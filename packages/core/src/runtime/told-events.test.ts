@@ -1,0 +1,95 @@
+import type { StepId } from "@parley/wire";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { TurnEvent } from "./journal-batch.js";
+import { ToldEvents } from "./told-events.js";
+import { delta, folded, ids } from "./turn-event.test-support.js";
+
+/** A turn of some steps as its rows tell it: one event per part. */
+const wholeTurn: fc.Arbitrary<TurnEvent[]> = fc
+  .array(
+    fc.record({
+      texts: fc.array(fc.string({ minLength: 1, maxLength: 8 }), { maxLength: 3 }),
+      tools: fc.nat({ max: 2 }),
+      isSteered: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 4 },
+  )
+  .map((steps) => [
+    { type: "user-message", ...ids, text: "Hi", messageId: "m1" },
+    { type: "turn-start", ...ids },
+    ...steps.flatMap(({ texts, tools, isSteered }, step): TurnEvent[] => {
+      const stepId = `t.${step}` as StepId;
+      const calls = Array.from({ length: tools }, (_, index) => `k${index}`);
+      const place = { ...ids, stepId, toolName: "add" };
+      return [
+        ...texts.map((text, part) =>
+          delta(part % 2 === 0 ? "text-delta" : "reasoning-delta", part, text, step),
+        ),
+        ...calls.map((toolCallId): TurnEvent => ({ type: "tool-call", ...place, toolCallId, input: {} })),
+        { type: "usage", ...ids, stepId, usage: { inputTokens: 1, outputTokens: 1 } },
+        { type: "step-complete", ...ids, stepId },
+        ...calls.map(
+          (toolCallId): TurnEvent => ({
+            type: "tool-result",
+            ...place,
+            toolCallId,
+            content: "3",
+            isError: false,
+          }),
+        ),
+        ...(isSteered ? [{ type: "steering" as const, ...ids, text: "x", messageIds: [`s${step}`] }] : []),
+      ];
+    }),
+    { type: "done", ...ids, reason: "stop" },
+  ]);
+
+/** The same turn as it was told live: every text in pieces. */
+function inPieces(events: readonly TurnEvent[], size: number): TurnEvent[] {
+  return events.flatMap((event): TurnEvent[] => {
+    if (event.type !== "text-delta" && event.type !== "reasoning-delta") return [event];
+    const pieces: TurnEvent[] = [];
+    for (let start = 0; start < event.delta.length; start += size) {
+      pieces.push({ ...event, delta: event.delta.slice(start, start + size) });
+    }
+    return pieces;
+  });
+}
+
+describe("what was told of a turn", () => {
+  it("and what is left of it make the whole turn, in its order, wherever the telling broke off", () => {
+    fc.assert(
+      fc.property(wholeTurn, fc.integer({ min: 1, max: 3 }), fc.nat({ max: 60 }), (turn, size, count) => {
+        const live = inPieces(turn, size);
+        const told = new ToldEvents();
+        const heard = live.slice(0, count);
+        for (const event of heard) expect(told.take(event)).toBe(true);
+        const rest = told.rest(turn);
+        const all = [...heard, ...rest].map((event) => ({ event }));
+        expect(folded(all)).toEqual(folded(turn.map((event) => ({ event }))));
+        // In order: without its texts, the turn as it is.
+        const others = (events: readonly TurnEvent[]) =>
+          events.filter(({ type }) => type !== "text-delta" && type !== "reasoning-delta");
+        expect([...others(heard), ...others(rest)]).toEqual(others(turn));
+        expect(told.rest(turn)).toEqual([]);
+      }),
+    );
+  });
+
+  it("is nothing new when the journal brings it after the rows", () => {
+    fc.assert(
+      fc.property(wholeTurn, (turn) => {
+        const told = new ToldEvents();
+        told.rest(turn);
+        told.complete(["a0", "a1", "a2", "a3"]);
+        for (const event of inPieces(turn, 2)) expect(told.take(event)).toBe(false);
+      }),
+    );
+  });
+
+  it("is not added to where the rows say something else", () => {
+    const told = new ToldEvents();
+    told.take(delta("text-delta", 0, "The answer is 41"));
+    expect(told.rest([delta("text-delta", 0, "The answer is 42")])).toEqual([]);
+  });
+});
