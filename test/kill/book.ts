@@ -65,6 +65,18 @@ export class Viewer {
     if (event.type === "text-delta" || event.type === "reasoning-delta") this.#grow(event, frame.cursor);
   }
 
+  /** The events that it was told, without what a reset took back. */
+  get events(): AgentEvent[] {
+    const events: AgentEvent[] = [];
+    let committed = 0;
+    for (const frame of this.frames) {
+      if (frame.type === "chat.chunks") committed = events.length;
+      else if (frame.type === "chat.reset") events.length = committed;
+      else if (frame.type === "chat.delta") events.push(frame.event);
+    }
+    return events;
+  }
+
   /** The client as it was when it had seen only so many frames. */
   foldOf(frameCount: number): FrameFold {
     const fold = new FrameFold();

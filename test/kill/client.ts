@@ -11,6 +11,7 @@ export type TurnKind = "talk" | "retry" | "fail" | "long";
 export class Client {
   readonly book = new Book();
   readonly #prefix: string;
+  readonly #at = new Map<Viewer, { readonly node: RunningNode; readonly leave: () => void }>();
   #count = 0;
 
   constructor(prefix: string) {
@@ -28,17 +29,25 @@ export class Client {
     node.onReport = (report) => this.book.report(report);
   }
 
+  /** The node at which a viewer looks, if it lives. */
+  nodeOf(viewer: Viewer): RunningNode | undefined {
+    const node = this.#at.get(viewer)?.node;
+    return node?.alive ? node : undefined;
+  }
+
   /** Follows a conversation on a node, from where the viewer is; comes back while the node lives. */
   follow(node: RunningNode, viewer: Viewer): void {
-    node.attach(viewer.conversationId, viewer.cursor, {
+    this.#at.get(viewer)?.leave();
+    const leave = node.attach(viewer.conversationId, viewer.cursor, {
       onFrame: (frame) => this.book.take(viewer, frame),
       onEnd: (code) => {
         if (code === "died") return;
         setTimeout(() => {
-          if (node.alive) this.follow(node, viewer);
+          if (this.nodeOf(viewer) === node) this.follow(node, viewer);
         }, 50);
       },
     });
+    this.#at.set(viewer, { node, leave });
   }
 
   /** Sends a message that opens a turn, or waits behind the running one. */

@@ -17,7 +17,7 @@ const watched = new Set([
 
 /**
  * Places at which this process ends itself (SIGKILL) or falls asleep (SIGSTOP), exactly and without a chance to do
- * anything first. One point is armed at a time:
+ * anything first, or only tells that it is there (`none`). One point is armed at a time:
  *
  * - `{ kind: "store", method, when, nth?, phase?, has?, sends?, delayMs? }`: at a call of the store. `before` it was
  *   made, `after` it took effect but before anyone knows, or `during`: once `sends` messages of it went to the database
@@ -111,7 +111,10 @@ export class KillPoints {
     if (plan === undefined) return;
     this.#plan = undefined;
     this.#report({ type: "reached" });
+    if (plan.signal === "none") return;
     process.kill(process.pid, plan.signal ?? "SIGKILL");
+    // Another thread may be the first to get the signal: nothing more happens on this one until it stops too.
+    for (const stoppedAt = performance.now(); performance.now() < stoppedAt + 100; );
   }
 }
 

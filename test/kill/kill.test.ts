@@ -1,22 +1,42 @@
 import { tmpdir } from "node:os";
-import { afterAll, describe, expect, it } from "vitest";
-import { describeOnPostgres } from "../harness/postgres.js";
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { checkEventOrder } from "../../packages/core/src/testing/event-order.js";
+import { describeOnOwnPostgres, describeOnPostgres, type SharedPostgres } from "../harness/postgres.js";
+import type { PostgresServer } from "../harness/postgres-server.js";
 import { makeTemporaryFolder } from "../harness/temporary-folder.js";
+import { type FrozenPoint, outsleep } from "./frozen.js";
 import { Ground } from "./ground.js";
-import { type NamedPoint, namedPoints } from "./points.js";
+import { anyWork, type NamedPoint, namedPoints, say, steered } from "./points.js";
 import { Random } from "./random.js";
+import type { KillPlan } from "./running-node.js";
+import { Stage, shortLease, sleepMs, within } from "./stage.js";
 import { checkTables, tablesIn, tablesOf } from "./tables.js";
 
+/** How many times a node dies at no particular moment, in all suites together. With more, all named points are tried. */
+const usualKills = 6;
+const kills = Number(process.env.PARLEY_KILLS ?? usualKills);
+const thorough = kills > usualKills;
+const seed = Number(process.env.PARLEY_SEED ?? 20_261_115);
 const caseMs = 60_000;
+const randomKills = Math.ceil(kills / 3);
+const randomMs = caseMs + randomKills * 15_000;
+/** After so many deaths another conversation begins. */
+const deathsPerConversation = 20;
 
-/** Dies at a point, comes back as another process, and goes on. */
-async function survive(ground: Ground, { plan, work, ends }: NamedPoint): Promise<void> {
-  await ground.use(async (stage) => {
-    const [node] = stage.living;
-    if (node === undefined) throw new Error("no node runs");
+function groundOn(postgres: SharedPostgres, name: string, random: Random): Ground {
+  return new Ground(name, random, async () => {
+    const { url, drop } = await postgres.createDatabase();
+    return { store: { url }, readTables: tablesOf(url), remove: drop };
+  });
+}
+
+/** The only node dies at a point and comes back as another process. */
+function survive(ground: Ground, { plan, work, ends }: NamedPoint): Promise<void> {
+  return ground.use(async (stage) => {
+    const node = await stage.single();
     const message = await stage.killAt(node, plan, work);
-    const next = await stage.start();
-    stage.moveViewers(next);
+    const next = await stage.single();
     await stage.recover(next, node);
     if (message !== undefined && ends !== undefined)
       expect(ends).toContain(await stage.reasonOf(next, message));
@@ -24,44 +44,353 @@ async function survive(ground: Ground, { plan, work, ends }: NamedPoint): Promis
   });
 }
 
-describe("a node on PGlite", () => {
-  const random = new Random(20_261_115);
-  const ground = new Ground("lite", random, async () => {
-    const folder = makeTemporaryFolder(tmpdir(), "kill-");
-    return { store: { folder: folder.path }, remove: async () => folder.remove() };
+/** The only node dies again and again, at any moment. */
+function surviveAnything(ground: Ground, random: Random): Promise<void> {
+  return ground.use(async (stage) => {
+    for (let death = 1; death <= randomKills; death += 1) {
+      const node = await stage.single();
+      if (death % deathsPerConversation === 0) await stage.beginAnew(node);
+      await stage.killAfter(node, random.between(0, 700), random.pick(anyWork));
+      const next = await stage.single();
+      await stage.recover(next, node);
+    }
+    await stage.nextTurn(await stage.single());
   });
-  afterAll(() => ground.end());
+}
 
-  for (const point of namedPoints("pglite", random)) {
-    it(`that dies ${point.name} loses and doubles nothing`, () => survive(ground, point), caseMs);
-  }
-
-  it(
-    "leaves no trace of its deaths in the tables",
-    async () => {
-      await ground.use(async (stage) => {
-        for (const node of stage.living) await node.close();
-        const { folder } = stage.store as { folder: string };
-        expect(await checkTables(tablesIn(folder))).toEqual([]);
-      });
-    },
-    caseMs,
-  );
+// Mostly these tests wait, for processes to start and leases to run out: three lanes do it side by side.
+describe.concurrent("embedded", () => {
+  describe.sequential("in a folder", embedded);
+});
+describe.concurrent("with a server", () => {
+  describe.sequential("that others use", () => {
+    single();
+    pair();
+  });
+});
+describe.concurrent("with trouble around", () => {
+  describe.sequential("the nodes", () => {
+    clocks();
+    outage();
+  });
 });
 
-describeOnPostgres(
-  "a node on PostgreSQL",
-  (postgres) => {
-    const random = new Random(20_261_116);
-    const ground = new Ground("pg", random, async () => {
-      const { url, drop } = await postgres.createDatabase();
-      return { store: { url }, readTables: tablesOf(url), remove: drop };
+function embedded(): void {
+  describe("a node on PGlite", () => {
+    const random = new Random(seed);
+    const ground = new Ground("lite", random, async () => {
+      const folder = makeTemporaryFolder(tmpdir(), "kill-");
+      return { store: { folder: folder.path }, remove: async () => folder.remove() };
     });
     afterAll(() => ground.end());
 
-    for (const point of namedPoints("postgres", random)) {
+    for (const point of namedPoints("pglite", random, { thorough })) {
       it(`that dies ${point.name} loses and doubles nothing`, () => survive(ground, point), caseMs);
     }
-  },
-  "preferred",
-);
+
+    it(
+      `that dies at any moment loses and doubles nothing (${randomKills} times, seed ${seed})`,
+      () => surviveAnything(ground, random),
+      randomMs,
+    );
+
+    it(
+      "leaves no trace of its deaths in the tables",
+      () =>
+        ground.use(async (stage) => {
+          for (const node of stage.living) await node.close();
+          const { folder } = stage.store as { folder: string };
+          expect(await checkTables(tablesIn(folder))).toEqual([]);
+        }),
+      caseMs,
+    );
+  });
+}
+
+function single(): void {
+  describeOnPostgres(
+    "a node on PostgreSQL",
+    (postgres) => {
+      const random = new Random(seed + 1);
+      const ground = groundOn(postgres, "pg", random);
+      afterAll(() => ground.end());
+
+      for (const point of namedPoints("postgres", random, { thorough })) {
+        it(`that dies ${point.name} loses and doubles nothing`, () => survive(ground, point), caseMs);
+      }
+
+      it(
+        `that dies at any moment loses and doubles nothing (${randomKills} times, seed ${seed})`,
+        () => surviveAnything(ground, random),
+        randomMs,
+      );
+    },
+    "preferred",
+  );
+}
+
+function pair(): void {
+  describeOnPostgres(
+    "of two nodes on PostgreSQL",
+    (postgres) => {
+      const random = new Random(seed + 2);
+      const ground = groundOn(postgres, "two", random);
+      afterAll(() => ground.end());
+
+      const points = new Map(
+        namedPoints("postgres", random, { thorough: true }).map((point) => [point.name, point]),
+      );
+      const names = [
+        "in the middle of a text",
+        "after the commit of an answer",
+        "in a tool that must not run again",
+        "after the seal, before anyone knows",
+      ];
+      for (const name of names) {
+        it(
+          `the other takes over when one dies ${name}, and its subscribers see the turn end`,
+          () =>
+            ground.use(async (stage) => {
+              const { plan, work, ends } = points.get(name) as NamedPoint;
+              // The older one lives on, and with it a viewer that was never cut off.
+              const [other, victim] = await stage.pair();
+              const viewer = stage.viewerAt(other);
+              const message = await stage.killAt(victim, plan, work);
+              stage.moveViewers(other);
+              await stage.recover(other, victim);
+              if (message !== undefined && ends !== undefined)
+                expect(ends).toContain(await stage.reasonOf(other, message));
+              expect(checkEventOrder(viewer.events)).toEqual([]);
+              await stage.nextTurn(other);
+            }),
+          caseMs,
+        );
+      }
+
+      it(
+        `either may die at any moment (${randomKills} times, seed ${seed})`,
+        () =>
+          ground.use(async (stage) => {
+            for (let death = 1; death <= randomKills; death += 1) {
+              const nodes = await stage.pair();
+              const victim = random.pick(nodes);
+              const other = nodes[0] === victim ? nodes[1] : nodes[0];
+              // Half of the time the client talks to the node that lives on.
+              const busy = random.chance(0.3) ? other : victim;
+              await stage.killAfter(victim, random.between(0, 700), random.pick(anyWork), busy);
+              stage.moveViewers(other);
+              await stage.recover(other, victim);
+            }
+            const [node] = await stage.pair();
+            await stage.nextTurn(node);
+          }),
+        randomMs,
+      );
+
+      const frozen: FrozenPoint[] = [
+        {
+          name: "before the commit of an answer",
+          point: { kind: "store", method: "commitStep", when: "before", phase: "answer" },
+          work: say("fail"),
+          lateWrite: "commitStep",
+        },
+        {
+          name: "before it writes down a tool's result",
+          point: { kind: "store", method: "flushJournal", when: "before", has: "once answers" },
+          work: say("fail"),
+          lateWrite: "flushJournal",
+        },
+        {
+          name: "before the seal",
+          point: { kind: "store", method: "seal", when: "before" },
+          work: steered,
+          lateWrite: "seal",
+        },
+        {
+          name: "in the middle of a text",
+          point: { kind: "event", type: "text-delta", nth: 20 },
+          work: say("fail"),
+        },
+        {
+          name: "after the seal, before anyone knows",
+          point: { kind: "store", method: "seal", when: "after" },
+          work: say("talk"),
+        },
+        {
+          name: "after a seal that opened the next turn",
+          point: { kind: "store", method: "seal", when: "after" },
+          work: steered,
+          isExtra: true,
+        },
+        {
+          name: "after the commit of an answer",
+          point: { kind: "store", method: "commitStep", when: "after", phase: "answer" },
+          work: say("fail"),
+          isExtra: true,
+        },
+        {
+          name: "in a tool",
+          point: { kind: "tool", name: "slow" },
+          work: say("retry"),
+          isExtra: true,
+        },
+      ];
+      for (const point of frozen.filter(({ isExtra }) => thorough || !isExtra)) {
+        it(
+          `one that falls asleep ${point.name} and wakes after its lease writes, tells and starts nothing more`,
+          () => ground.use((stage) => outsleep(stage, point)),
+          caseMs,
+        );
+      }
+    },
+    "preferred",
+  );
+}
+
+function clocks(): void {
+  describeOnPostgres(
+    "two nodes whose clocks are apart by minutes",
+    (postgres) => {
+      const ground = groundOn(postgres, "clocks", new Random(seed + 3));
+      afterAll(() => ground.end());
+      const slowMs = shortLease.ttlMs + 700;
+      const options = [
+        { clockOffsetMs: 7 * 60_000, slowMs },
+        { clockOffsetMs: -7 * 60_000, slowMs },
+      ];
+
+      it(
+        "leave each other's running turns alone, and take over from each other in time",
+        () =>
+          ground.use(async (stage) => {
+            await (await stage.single()).kill();
+            const [ahead, behind] = await stage.pair(options);
+            // Both run a turn that takes longer than a lease.
+            const message = await stage.client.say(ahead, stage.conversationId, "retry");
+            await stage.client.fork(behind, stage.conversationId, "retry");
+            await stage.recover(behind);
+            expect(await stage.reasonOf(behind, message)).toBe("stop");
+            expect([...stage.client.book.started.values()].filter(({ times }) => times > 1)).toEqual([]);
+
+            const cut = await stage.killAt(ahead, { point: { kind: "tool", name: "slow" } }, say("retry"));
+            stage.moveViewers(behind);
+            await stage.recover(behind, ahead);
+            if (cut !== undefined) expect(await stage.reasonOf(behind, cut)).toBe("stop");
+          }),
+        caseMs,
+      );
+    },
+    "preferred",
+  );
+}
+
+function outage(): void {
+  describeOnOwnPostgres(
+    "a node whose PostgreSQL goes away and comes back",
+    (postgres) => {
+      let server: PostgresServer;
+      let stage: Stage;
+      beforeAll(async () => {
+        server = await postgres.start();
+        const { url } = server;
+        stage = new Stage({
+          name: "away",
+          store: { url },
+          random: new Random(seed + 4),
+          readTables: tablesOf(url),
+          // Longer than it takes to end the server.
+          options: { slowMs: 800 },
+        });
+        const node = await stage.start();
+        await stage.watch(node);
+        await stage.nextTurn(node);
+      }, caseMs);
+      afterEach(() => server.restart());
+      afterAll(async () => {
+        await stage.end();
+        await server.stop();
+      });
+
+      /** Works until the node is at the point, lets `happen` happen to the database, and checks what is left. */
+      const outlive = async (
+        plan: KillPlan["point"],
+        kind: "talk" | "retry" | "fail",
+        happen: () => Promise<void>,
+      ) => {
+        const node = await stage.single();
+        await node.arm({ point: plan, signal: "none" });
+        const message = await stage.client.say(node, stage.conversationId, kind);
+        await within(node.reached(), "the node is at its point");
+        await happen();
+        await stage.recover(node);
+        await stage.nextTurn(node);
+        return stage.reasonOf(node, message);
+      };
+
+      it(
+        "goes on with its turn when the server was killed in the middle of a text",
+        async () => {
+          const reason = await outlive({ kind: "event", type: "text-delta", nth: 8 }, "retry", async () => {
+            await server.kill();
+            await server.restart();
+          });
+          expect(reason).toBe("stop");
+        },
+        caseMs,
+      );
+
+      it(
+        "goes on with its turn when the server was killed in the middle of a commit",
+        async () => {
+          const point = {
+            kind: "store",
+            method: "commitStep",
+            when: "during",
+            phase: "results",
+            sends: 1,
+          } as const;
+          const reason = await outlive(point, "retry", async () => {
+            await server.kill();
+            await server.restart();
+          });
+          expect(reason).toBe("stop");
+        },
+        caseMs,
+      );
+
+      it(
+        "goes on with its turn when all its connections were ended",
+        async () => {
+          const reason = await outlive({ kind: "tool", name: "slow" }, "retry", async () => {
+            const client = new pg.Client({ connectionString: server.url });
+            await client.connect();
+            await client.query(
+              "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'",
+            );
+            await client.end();
+          });
+          expect(reason).toBe("stop");
+        },
+        caseMs,
+      );
+
+      it(
+        "gives its turn up when the server is away for longer than its lease, and takes it up again by what is durable",
+        async () => {
+          const reason = await outlive({ kind: "tool", name: "once" }, "fail", async () => {
+            await server.kill();
+            const node = await stage.single();
+            const refused = stage.client.say(node, stage.conversationId, "talk");
+            await sleepMs(shortLease.ttlMs + 500);
+            await server.restart();
+            expect((await refused).receipt).toBeUndefined();
+          });
+          // The tool's answer may be written down when the server is back and nobody has taken the turn over.
+          expect(["interrupted", "stop"]).toContain(reason);
+        },
+        caseMs,
+      );
+    },
+    "preferred",
+  );
+}

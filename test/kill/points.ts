@@ -16,11 +16,14 @@ export interface NamedPoint {
   readonly name: string;
   readonly plan: KillPlan;
   readonly work: Work;
+  /** Only for a thorough run: a variation of another one. */
+  readonly isExtra?: boolean;
   /** The reasons with which the turn that was cut short may end. */
   readonly ends?: readonly string[];
 }
 
-const say =
+/** One turn. */
+export const say =
   (kind: TurnKind): Work =>
   (client, node, conversationId) =>
     client.say(node, conversationId, kind);
@@ -65,7 +68,11 @@ function ifDied(error: unknown): false {
  * The moments that every store has to survive. Inside a transaction: on PostgreSQL once so many messages of it went to
  * the server, on PGlite so long after it was begun.
  */
-export function namedPoints(store: "postgres" | "pglite", random: Random): NamedPoint[] {
+export function namedPoints(
+  store: "postgres" | "pglite",
+  random: Random,
+  options: { readonly thorough: boolean },
+): NamedPoint[] {
   const during = (method: string, more: object = {}): KillPlan => ({
     point: {
       kind: "store",
@@ -78,10 +85,11 @@ export function namedPoints(store: "postgres" | "pglite", random: Random): Named
   const at = (method: string, when: "before" | "after", more: object = {}): KillPlan => ({
     point: { kind: "store", method, when, ...more },
   });
-  return [
-    { name: "in the admission", plan: during("admit"), work: say("talk"), ends: ["stop"] },
+  const all: NamedPoint[] = [
+    { name: "in the admission", isExtra: true, plan: during("admit"), work: say("talk"), ends: ["stop"] },
     {
       name: "after the admission, before its answer",
+      isExtra: true,
       plan: at("admit", "after"),
       work: say("retry"),
       ends: ["stop"],
@@ -100,6 +108,7 @@ export function namedPoints(store: "postgres" | "pglite", random: Random): Named
     },
     {
       name: "in the commit of an answer",
+      isExtra: true,
       plan: during("commitStep", { phase: "answer" }),
       work: say("retry"),
       ends: ["interrupted", "stop"],
@@ -124,6 +133,7 @@ export function namedPoints(store: "postgres" | "pglite", random: Random): Named
     },
     {
       name: "after a result is in the journal, before it is told",
+      isExtra: true,
       plan: at("flushJournal", "after", { has: "once answers" }),
       work: say("fail"),
       ends: ["stop"],
@@ -140,15 +150,30 @@ export function namedPoints(store: "postgres" | "pglite", random: Random): Named
       ends: ["interrupted", "stop"],
     },
     { name: "in the seal, with a message that waits", plan: during("seal"), work: steered },
-    { name: "after the seal, before anyone knows", plan: at("seal", "after"), work: steered },
+    { name: "after the seal, before anyone knows", isExtra: true, plan: at("seal", "after"), work: steered },
     {
       name: "while a compaction's summary is written, with a message that waits",
+      isExtra: true,
       plan: { point: { kind: "summary", nth: 18 } },
       work: compacted,
       ends: ["stop"],
     },
     { name: "in a compaction's transaction", plan: during("compact"), work: compacted },
     { name: "in a fork", plan: during("fork"), work: forked },
-    { name: "after a fork, before anyone knows", plan: at("fork", "after"), work: forked },
+    { name: "after a fork, before anyone knows", isExtra: true, plan: at("fork", "after"), work: forked },
   ];
+  return all.filter(({ isExtra }) => options.thorough || !isExtra);
 }
+
+/** What the client does while a node dies at no particular moment. */
+export const anyWork: readonly Work[] = [
+  say("talk"),
+  say("retry"),
+  say("fail"),
+  say("long"),
+  steered,
+  steered,
+  stopped,
+  compacted,
+  forked,
+];

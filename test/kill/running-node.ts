@@ -44,7 +44,7 @@ export interface KillPlan {
     | { readonly kind: "event"; readonly type: string; readonly nth?: number }
     | { readonly kind: "tool"; readonly name: string; readonly nth?: number }
     | { readonly kind: "summary" | "receipt"; readonly nth?: number };
-  readonly signal?: "SIGKILL" | "SIGSTOP";
+  readonly signal?: "SIGKILL" | "SIGSTOP" | "none";
 }
 
 /** What a node tells of its own accord. */
@@ -130,7 +130,7 @@ export class RunningNode {
   readonly #child: ChildProcess;
   readonly #waiting = new Map<number, Waiting>();
   readonly #listeners = new Map<number, FrameListener>();
-  readonly #reached: Promise<void>;
+  #reached: Promise<void> = Promise.resolve();
   /** Those who wait for a report: true when it was theirs. */
   #expected: ((report: NodeReport) => boolean)[] = [];
   #lastId = 0;
@@ -150,9 +150,6 @@ export class RunningNode {
     running.add(child);
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       this.#words = (this.#words + text).slice(-20_000);
-    });
-    this.#reached = new Promise((resolve) => {
-      this.#onReached = resolve;
     });
     // "close" comes behind the last message that was still on its way when the process died.
     this.gone = once(child, "close").then(() => {
@@ -285,6 +282,9 @@ export class RunningNode {
   }
 
   arm(plan: KillPlan): Promise<void> {
+    this.#reached = new Promise((resolve) => {
+      this.#onReached = resolve;
+    });
     return this.ask("arm", plan);
   }
 

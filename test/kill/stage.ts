@@ -5,7 +5,7 @@ import type { SentMessage, Viewer } from "./book.js";
 import { Client } from "./client.js";
 import type { Work } from "./points.js";
 import type { Random } from "./random.js";
-import { type KillPlan, type NodeOptions, type NodeStore, RunningNode } from "./running-node.js";
+import { type KillPlan, type NodeOptions, type NodeStore, Refused, RunningNode } from "./running-node.js";
 import { checkTables, type ReadTables } from "./tables.js";
 import { verifyConversation } from "./verify.js";
 
@@ -26,12 +26,13 @@ const patienceMs = 20_000;
 /** One store, the nodes on it and a client of theirs. Every conversation goes on through all that happens. */
 export class Stage {
   readonly client: Client;
-  readonly conversationId: string;
+  conversationId: string;
   readonly nodes: RunningNode[] = [];
   readonly #name: string;
   readonly store: NodeStore;
   readonly #random: Random;
   readonly #readTables: ReadTables | undefined;
+  readonly #options: Partial<NodeOptions>;
   #started = 0;
 
   constructor(options: {
@@ -40,7 +41,10 @@ export class Stage {
     readonly random: Random;
     /** Where the tables can be read while nodes run. */
     readonly readTables?: ReadTables;
+    /** How its nodes are started, unless said otherwise. */
+    readonly options?: Partial<NodeOptions>;
   }) {
+    this.#options = options.options ?? {};
     this.#name = options.name;
     this.store = options.store;
     this.#random = options.random;
@@ -52,7 +56,13 @@ export class Stage {
   async start(options: Partial<NodeOptions> = {}): Promise<RunningNode> {
     this.#started += 1;
     const name = `${this.#name}-node-${this.#started}`;
-    const node = await RunningNode.start({ name, store: this.store, lease: shortLease, ...options });
+    const node = await RunningNode.start({
+      name,
+      store: this.store,
+      lease: shortLease,
+      ...this.#options,
+      ...options,
+    });
     this.nodes.push(node);
     this.client.listenTo(node);
     return node;
@@ -62,9 +72,48 @@ export class Stage {
     return this.nodes.filter((node) => node.alive);
   }
 
-  /** All views go on at another node, from where they are. */
+  /** The node that lives, or the next one. */
+  async single(): Promise<RunningNode> {
+    const [living] = this.living;
+    if (living !== undefined) return living;
+    const node = await this.start();
+    this.moveViewers(node);
+    return node;
+  }
+
+  /** Two nodes with a view each; a new one goes on where the view of a dead one ended. */
+  async pair(options: readonly Partial<NodeOptions>[] = []): Promise<[RunningNode, RunningNode]> {
+    while (this.living.length < 2) {
+      const node = await this.start(options[this.living.length] ?? {});
+      const { viewers } = this.client.book;
+      if (viewers.some((viewer) => this.client.nodeOf(viewer) === undefined)) this.moveViewers(node);
+      else if (viewers.length < 2) await this.watch(node);
+      else this.#share(node);
+    }
+    return this.living as [RunningNode, RunningNode];
+  }
+
+  /** Begins another conversation, so that a long test does not look at everything again and again. */
+  async beginAnew(node: RunningNode): Promise<void> {
+    this.conversationId = this.client.id("main");
+    this.client.book.forks.clear();
+    this.client.book.viewers.length = 0;
+    await this.watch(node);
+    await this.nextTurn(node);
+  }
+
+  /** A view that looks at this node. */
+  viewerAt(node: RunningNode): Viewer {
+    const viewer = this.client.book.viewers.find((each) => this.client.nodeOf(each) === node);
+    if (viewer === undefined) throw new Error(`nobody looks at ${node.name}`);
+    return viewer;
+  }
+
+  /** The views of dead nodes go on at another one, from where they are. */
   moveViewers(node: RunningNode): void {
-    for (const viewer of this.client.book.viewers) this.client.follow(node, viewer);
+    for (const viewer of this.client.book.viewers) {
+      if (this.client.nodeOf(viewer) === undefined) this.client.follow(node, viewer);
+    }
   }
 
   /** A view of the main conversation, on a node. */
@@ -83,12 +132,25 @@ export class Stage {
     return worked;
   }
 
-  /** Lets the client work and kills the node in the middle of it. */
-  async killAfter(node: RunningNode, ms: number, work: Work): Promise<void> {
-    const worked = work(this.client, node, this.conversationId);
-    await sleep(ms);
+  /** Lets the client work, at that node or a busy other one, and kills the node in the middle of it. */
+  async killAfter(node: RunningNode, ms: number, work: Work, busy = node): Promise<void> {
+    const worked = work(this.client, busy, this.conversationId);
+    await sleepMs(ms);
     await node.kill();
     await worked;
+  }
+
+  /** Lets the client work until the node sleeps at its point, and waits until its lease is over. */
+  async freezeAt(
+    node: RunningNode,
+    point: KillPlan["point"],
+    work: Work,
+  ): Promise<{ readonly worked: Promise<SentMessage | undefined> }> {
+    await node.arm({ point, signal: "SIGSTOP" });
+    const worked = work(this.client, node, this.conversationId);
+    await within(node.reached(), "the node falls asleep");
+    await sleep(shortLease.ttlMs);
+    return { worked };
   }
 
   /**
@@ -96,11 +158,29 @@ export class Stage {
    * nothing runs any more, everything agrees with the book.
    */
   async recover(node: RunningNode, dead?: RunningNode): Promise<void> {
-    const readyAt = performance.now();
-    if (dead !== undefined) await this.#takenOver(node, dead, readyAt);
+    if (dead !== undefined) await this.takenOver(node, dead);
     await this.client.settleUnknown(node);
     await this.settle(node);
     await this.verify(node);
+  }
+
+  /** Waits until nothing is in a dead or sleeping node's hand any more, no longer than that may take. */
+  async takenOver(node: RunningNode, dead: RunningNode): Promise<void> {
+    const readyAt = performance.now();
+    const isHeld = async (conversationId: string) => {
+      const holder = (await node.record(conversationId))?.active?.node;
+      return holder === dead.name || holder?.startsWith(`${dead.name}+`) === true;
+    };
+    // On PGlite the leases of the dead are gone when the folder opens again.
+    const ttlMs = "folder" in this.store ? 0 : shortLease.ttlMs;
+    const limitAt = Math.max((dead.goneAt ?? 0) + ttlMs, readyAt) + graceMs;
+    for (const conversationId of this.#conversations()) {
+      while (await isHeld(conversationId)) {
+        if (performance.now() > limitAt)
+          throw new Error(`${conversationId} stays with ${dead.name}, which is dead`);
+        await sleep(20);
+      }
+    }
   }
 
   /** Waits until nothing runs and nothing waits. */
@@ -160,27 +240,23 @@ export class Stage {
     for (const node of this.nodes) if (node.alive) await node.kill();
   }
 
+  /** One of two views at the same node goes on at another. */
+  #share(node: RunningNode): void {
+    const { viewers } = this.client.book;
+    const looked = viewers.map((viewer) => this.client.nodeOf(viewer));
+    const moving = viewers.findLast((_, index) => looked.indexOf(looked[index]) !== index) ?? viewers.at(-1);
+    if (moving !== undefined) this.client.follow(node, moving);
+  }
+
   #conversations(): string[] {
     const { forks } = this.client.book;
     return [this.conversationId, ...[...forks].flatMap(([id, { isKnown }]) => (isKnown ? [id] : []))];
   }
+}
 
-  async #takenOver(node: RunningNode, dead: RunningNode, readyAt: number): Promise<void> {
-    const isHeld = async (conversationId: string) => {
-      const holder = (await node.record(conversationId))?.active?.node;
-      return holder === dead.name || holder?.startsWith(`${dead.name}+`) === true;
-    };
-    // On PGlite the leases of the dead are gone when the folder opens again.
-    const ttlMs = "folder" in this.store ? 0 : shortLease.ttlMs;
-    const limitAt = Math.max((dead.goneAt ?? 0) + ttlMs, readyAt) + graceMs;
-    for (const conversationId of this.#conversations()) {
-      while (await isHeld(conversationId)) {
-        if (performance.now() > limitAt)
-          throw new Error(`${conversationId} stays with ${dead.name}, which is dead`);
-        await sleep(20);
-      }
-    }
-  }
+/** Lets time pass: for moments that nothing announces, and for leases that run out. */
+export async function sleepMs(ms: number): Promise<void> {
+  await sleep(ms);
 }
 
 /** Rejects, saying what for, when something takes longer than it may. */
@@ -197,10 +273,18 @@ export async function within<T>(promise: Promise<T>, what: string): Promise<T> {
   }
 }
 
-/** Asks until it is so. */
+/** Asks until it is so, also while the store is away. */
 export async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const limitAt = performance.now() + patienceMs;
-  while (!(await isSo())) {
+  const ask = async () => {
+    try {
+      return await isSo();
+    } catch (error) {
+      if (error instanceof Refused && error.code === "store_unavailable") return false;
+      throw error;
+    }
+  };
+  while (!(await ask())) {
     if (performance.now() > limitAt) throw new Error(`not within ${patienceMs} ms: ${what}`);
     await sleep(20);
   }
