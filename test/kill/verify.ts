@@ -10,6 +10,9 @@ const interrupted = "The call was interrupted before it had a result.";
 /** How many of the cursors that a viewer ever held are tried again. */
 const cursorsTried = 6;
 
+/** What the check reads of a node. */
+export type LogReader = Pick<RunningNode, "history" | "meta" | "turn" | "openTurn" | "resume">;
+
 /**
  * Holds a conversation in which nothing runs against the book, and returns what does not agree, in words: whatever was
  * acknowledged is there, once, as it was told; the log has no gap; every call has its result; and a client that comes
@@ -17,7 +20,7 @@ const cursorsTried = 6;
  */
 export async function verifyConversation(
   book: Book,
-  node: RunningNode,
+  node: LogReader,
   conversationId: string,
   random: Random,
 ): Promise<string[]> {
@@ -211,7 +214,7 @@ function* checkParts(
 
 /** Viewers that followed, and viewers that come back with a cursor of any age, end in the state of the log. */
 async function checkCursors(
-  node: RunningNode,
+  node: LogReader,
   viewers: readonly Viewer[],
   chunks: readonly StoredChunk[],
   random: Random,
