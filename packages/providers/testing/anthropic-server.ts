@@ -33,7 +33,8 @@ export interface AnthropicServer {
 export async function startAnthropicServer(answerWith: Answer): Promise<AnthropicServer> {
   const seen: SeenRequest[] = [];
   const closed = new Map<Socket, Promise<void>>();
-  const server = createServer((incoming, response) => {
+  // Not shorter than a test may pause between two requests on one connection.
+  const server = createServer({ keepAliveTimeout: 120_000 }, (incoming, response) => {
     // Answers destroy sockets on purpose; what this side thinks of that is of no interest.
     incoming.on("error", () => {});
     response.on("error", () => {});

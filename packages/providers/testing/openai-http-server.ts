@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 
 /** A request as the server saw it. */
 export interface SeenCall {
@@ -38,10 +38,12 @@ export interface OpenAIHttpServer {
 /** A server on 127.0.0.1 that frames its answers as the API does and otherwise does what its script says. */
 export async function startOpenAIHttpServer(script: AnswerScript): Promise<OpenAIHttpServer> {
   const seen: SeenCall[] = [];
-  const server = createServer((incoming, response) => {
+  const gone = new WeakMap<Socket, Promise<void>>();
+  // Not shorter than a test may pause between two requests on one connection.
+  const server = createServer({ keepAliveTimeout: 120_000 }, (incoming, response) => {
     response.on("error", () => {});
     incoming.on("error", () => {});
-    const left = new Promise<void>((resolve) => incoming.socket.once("close", () => resolve()));
+    const left = gone.get(incoming.socket) ?? Promise.resolve();
     const parts: Buffer[] = [];
     incoming.on("data", (part: Buffer) => parts.push(part));
     incoming.on("end", () => {
@@ -54,6 +56,9 @@ export async function startOpenAIHttpServer(script: AnswerScript): Promise<OpenA
       };
       void script(answerOn(response), call, seen.push(call));
     });
+  });
+  server.on("connection", (socket) => {
+    gone.set(socket, new Promise((resolve) => socket.once("close", () => resolve())));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;

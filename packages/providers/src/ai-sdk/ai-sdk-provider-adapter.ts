@@ -24,6 +24,7 @@ import { createToolNames, type ToolNames } from "../call/tool-names.js";
 import { callSettings, callTools } from "./call-settings.js";
 import { isAboutMessages, toCallError } from "./failure.js";
 import { AnswerFold, type StreamPart } from "./from-stream-part.js";
+import { withoutLateThinking } from "./late-thinking.js";
 import { type ModelFamily, modelFamily, optionsKey } from "./model-family.js";
 import { isFields, toProviderFields } from "./provider-options.js";
 import { type ModelInstance, quietModel } from "./quiet-model.js";
@@ -148,7 +149,7 @@ export class AiSdkProviderAdapter implements ProviderAdapter {
       // Mid-conversation instructions are those of the host's own log.
       allowSystemInMessages: true,
       ...callTools(params, { names, family, own, messages }),
-      providerOptions: said.providerOptions,
+      providerOptions: withoutLateThinking(said.providerOptions, { family, key, messages }),
       maxRetries,
       abortSignal: signal,
       // The default prints.

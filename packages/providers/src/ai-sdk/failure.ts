@@ -13,6 +13,7 @@ import {
   NoOutputGeneratedError,
   NoSuchModelError,
   RetryError,
+  TypeValidationError,
   UnsupportedFunctionalityError,
 } from "ai";
 import { readAnthropicFailure } from "../anthropic/failure.js";
@@ -53,8 +54,15 @@ export function toCallError(error: unknown, call: FailedCall): ParleyError {
   return new ParleyError("internal", undefined, { cause: causeOf(error) });
 }
 
-/** Whether a call failed before it was sent, because of something in the messages that plainer ones do not have. */
+/**
+ * Whether a call that was never answered failed because of something in the messages that plainer ones do not have.
+ * A provider's package also checks the types of what its own tools gave, which another one's tools did not.
+ */
 export function isAboutMessages(error: unknown): boolean {
+  return isRefusedByPackage(error) || TypeValidationError.isInstance(error);
+}
+
+function isRefusedByPackage(error: unknown): boolean {
   return (
     UnsupportedFunctionalityError.isInstance(error) ||
     DownloadError.isInstance(error) ||
@@ -81,7 +89,7 @@ function fromKind(error: unknown, name: string | undefined): [ErrorCode, string]
     return ["invalid_request", `the model has no ${clip(error.functionality)}`];
   }
   if (DownloadError.isInstance(error)) return ["invalid_request", "a file could not be fetched"];
-  if (isAboutMessages(error)) return ["invalid_request", "the provider's package refused the call"];
+  if (isRefusedByPackage(error)) return ["invalid_request", "the provider's package refused the call"];
   // What `fetch` throws when a connection cannot be made or breaks.
   if (error instanceof TypeError) return ["network", "the connection broke"];
   return undefined;

@@ -1,0 +1,44 @@
+/**
+ * What a model says in one call, whichever protocol it speaks. Rendered into the events of each provider by the
+ * files beside this one.
+ */
+export interface Answer {
+  readonly pieces: readonly Piece[];
+  /** How it ends. Default: `stop`, or the model's way to say that it wants tools. */
+  readonly ends?: "length" | "refused" | "failed";
+}
+
+export type Piece =
+  /** Reasoning, which the model signs or encrypts; `hidden` shows nothing of it. */
+  | { readonly type: "think"; readonly text: string; readonly hidden?: boolean }
+  | { readonly type: "say"; readonly text: string; readonly cites?: string }
+  | { readonly type: "refuse"; readonly text: string }
+  /** `id` overrides the one that the provider would make, where its protocol lets a model choose. */
+  | { readonly type: "call"; readonly name: string; readonly args: string; readonly id?: string }
+  /** Something that only the provider's own tools make, and something that nobody has heard of. */
+  | { readonly type: "search" }
+  | { readonly type: "unknown" }
+  /** An image that the model made. */
+  | { readonly type: "draw" };
+
+export const think = (text: string): Piece => ({ type: "think", text: `${thoughtMark} ${text}` });
+export const thinkHidden = (): Piece => ({ type: "think", text: "", hidden: true });
+export const say = (text: string): Piece => ({ type: "say", text });
+export const cite = (text: string, cites: string): Piece => ({ type: "say", text, cites });
+export const refuse = (text: string): Piece => ({ type: "refuse", text });
+export const call = (name: string, args: string, id?: string): Piece =>
+  id === undefined ? { type: "call", name, args } : { type: "call", name, args, id };
+export const search: Piece = { type: "search" };
+export const unknown: Piece = { type: "unknown" };
+export const draw: Piece = { type: "draw" };
+
+/** Stands in everything that only its maker may read again: signatures, encrypted content, ids of items. */
+export const secretMark = "eyesonly";
+/** Stands in everything that a model thought. */
+export const thoughtMark = "Thinking:";
+
+/** One red dot. */
+export const png =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
+/** The beginning of a PDF document: nobody here looks further. */
+export const pdf = "JVBERi0xLjQKJSVFT0YK";

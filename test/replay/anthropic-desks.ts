@@ -1,0 +1,56 @@
+import { createAnthropic } from "@ai-sdk/anthropic";
+import type { ProviderAdapter } from "@parley/core/ports";
+import { AiSdkProviderAdapter } from "@parley/providers/ai-sdk";
+import { AnthropicProviderAdapter } from "@parley/providers/anthropic";
+import { startAnthropicServer, stream } from "../../packages/providers/testing/anthropic-server.js";
+import { AnswerQueue, type Desk } from "./desk.js";
+import { toMessagesEvents } from "./render-messages.js";
+
+/** The Messages API through Parley's own adapter. */
+export function openAnthropicDesk(): Promise<Desk> {
+  return openDesk("Anthropic", "anthropic", (baseUrl, defaultModel) => {
+    return new AnthropicProviderAdapter({ baseUrl, apiKey: "test-key", defaultModel, streamRetries: 0 });
+  });
+}
+
+/** The Messages API through the AI SDK's own package. */
+export function openAiSdkAnthropicDesk(): Promise<Desk> {
+  return openDesk("AI SDK, `@ai-sdk/anthropic`", "anthropic.messages", (baseURL, model) => {
+    return new AiSdkProviderAdapter({
+      model: createAnthropic({ apiKey: "test-key", baseURL }).messages(model),
+    });
+  });
+}
+
+async function openDesk(
+  name: string,
+  provider: string,
+  create: (url: string, model: string) => ProviderAdapter,
+): Promise<Desk> {
+  const queue = new AnswerQueue();
+  const server = await startAnthropicServer((response) => {
+    const { answer, cutAt, n } = queue.next();
+    stream(response, toMessagesEvents(answer, n).slice(0, cutAt));
+  });
+  const adapters = new Map<string, ProviderAdapter>();
+  return {
+    name,
+    provider,
+    // The second is of the generation that takes a budget for its thinking.
+    models: ["claude-opus-5", "claude-sonnet-4-5"],
+    adapter(model) {
+      const known = adapters.get(model) ?? create(server.url, model);
+      adapters.set(model, known);
+      return known;
+    },
+    script: (answers, given) => queue.set(answers, given),
+    eventsIn: (answer) => toMessagesEvents(answer, 1).length,
+    count: () => server.seen.length,
+    latest() {
+      const seen = server.seen.at(-1);
+      if (seen === undefined) return undefined;
+      return { body: seen.body, problems: seen.problems.map(({ at, problem }) => `${at}: ${problem}`) };
+    },
+    close: () => server.close(),
+  };
+}

@@ -1,0 +1,76 @@
+import { type Clock, systemClock, type Tool } from "@parley/core";
+import { type ConversationMessage, createCountingIds, type MessageContentPart } from "@parley/core/messages";
+import { runTurn, type TurnOutcome } from "@parley/core/turn";
+import { type ConversationLog, shown } from "./conversation-log.js";
+import type { Desk } from "./desk.js";
+
+/** One turn of a conversation. */
+export interface TurnPlan {
+  readonly desk: Desk;
+  readonly model: string;
+  readonly asked: readonly MessageContentPart[];
+  readonly tools: readonly Tool<never>[];
+  /** What the user says meanwhile, by the step behind whose results it comes. */
+  readonly steering?: Readonly<Record<number, readonly string[]>> | undefined;
+  /** Stops the turn at its n-th event, counted from 0. */
+  readonly stopAt?: number | undefined;
+  /** Stops the turn at its first event of a kind. */
+  readonly stopAtFirst?: "tool-call" | "tool-output" | undefined;
+}
+
+// What is stored must not depend on the machine's speed.
+const clock: Clock = { now: () => 0, monotonic: () => 0, after: systemClock.after };
+const createdAt = new Date(0);
+const conversationId = "conversation";
+
+/** Runs a turn through the turn loop and keeps what it left. Returns how it ended and how many events it told. */
+export async function converse(
+  log: ConversationLog,
+  plan: TurnPlan,
+): Promise<{ readonly outcome: TurnOutcome; readonly told: number }> {
+  const { desk, model, steering } = plan;
+  const ids = createCountingIds(`m${log.lines.length}-`);
+  const stop = new AbortController();
+  const asked = userMessage(ids.next(), plan.asked);
+  const before = [...log.live, asked];
+  log.append([asked]);
+  const events = runTurn({
+    conversationId,
+    turnId: `turn${log.lines.length}`,
+    provider: desk.adapter(model),
+    providerParams: {
+      metadata: { provider: desk.provider, model },
+      reasoningEffort: "high",
+      cacheKey: conversationId,
+    },
+    tools: plan.tools,
+    userMessages: [asked],
+    context: async ({ turnMessages }) => ({ messages: shown([...before, ...turnMessages]) }),
+    sink: {
+      async commitStep({ phase, stepIndex, messages }) {
+        log.append(messages);
+        if (phase !== "results") return {};
+        const said = (steering?.[stepIndex] ?? []).map((text) =>
+          userMessage(ids.next(), [{ type: "text", text }]),
+        );
+        log.append(said);
+        return { steering: said };
+      },
+    },
+    clock,
+    ids,
+    signal: stop.signal,
+  });
+  for (let told = 0; ; told += 1) {
+    const next = await events.next();
+    if (next.done) {
+      log.append(next.value.uncommitted);
+      return { outcome: next.value, told };
+    }
+    if (told === plan.stopAt || next.value.type === plan.stopAtFirst) stop.abort();
+  }
+}
+
+function userMessage(id: string, content: readonly MessageContentPart[]): ConversationMessage {
+  return { id, conversationId, role: "user", createdAt, content: [...content] };
+}

@@ -1,0 +1,122 @@
+import type { ProviderMessage } from "@parley/core/ports";
+import { ConversationLog, shown } from "./conversation-log.js";
+import { converse } from "./converse.js";
+import type { Desk, Scripted } from "./desk.js";
+import {
+  cutScenarios,
+  demoCutScenarios,
+  demoScenarios,
+  type Scenario,
+  type ScenarioTurn,
+  scenarios,
+  tools,
+} from "./scenarios.js";
+
+/** A conversation as one provider left it in the log. */
+export interface History {
+  readonly name: string;
+  readonly kind: "whole" | "cut" | "stopped";
+  /** The stored messages. */
+  readonly lines: readonly string[];
+  /** What a provider was shown of it before it was stored. */
+  readonly live: readonly ProviderMessage[];
+  /** The same conversation one turn earlier. */
+  readonly before?: History;
+  /** All its reasoning is whole and followed by what the model made of it, so its maker gets all of it back. */
+  readonly replayable?: boolean;
+  /** What went wrong while it was made: the provider refused its own conversation. */
+  readonly refused?: string;
+}
+
+/**
+ * Everything one provider makes: each scenario after each of its turns, and the richest of them with its answers cut
+ * off behind every event, and stopped at everything that the turn tells.
+ */
+export async function makeHistories(desk: Desk): Promise<History[]> {
+  const isDemo = desk.eventsIn({ pieces: [] }) === 0;
+  const histories: History[] = [];
+  for (const scenario of isDemo ? demoScenarios : scenarios)
+    histories.push(...(await makeScenario(desk, scenario)));
+  for (const { turns } of isDemo ? demoCutScenarios : cutScenarios) {
+    for (const turn of turns)
+      histories.push(...(await makeCuts(desk, turn)), ...(await makeStops(desk, turn)));
+  }
+  return histories;
+}
+
+async function makeCuts(desk: Desk, turn: ScenarioTurn): Promise<History[]> {
+  const histories: History[] = [];
+  for (const [place, answer] of turn.answers.entries()) {
+    for (let cutAt = 0; cutAt < desk.eventsIn(answer); cutAt += 1) {
+      const answers = turn.answers.map((each, at) => ({ answer: each, ...(at === place ? { cutAt } : {}) }));
+      const name = `answer ${place + 1} to "${String(turn.asked)}" cut behind ${cutAt} events`;
+      histories.push((await makeTurn(desk, turn, answers, { name, kind: "cut" })).history);
+    }
+  }
+  return histories;
+}
+
+async function makeStops(desk: Desk, turn: ScenarioTurn): Promise<History[]> {
+  const histories: History[] = [];
+  const answers = turn.answers.map((answer) => ({ answer }));
+  const { told } = await makeTurn(desk, turn, answers, { name: "", kind: "whole" });
+  for (let stopAt = 0; stopAt < told; stopAt += 1) {
+    const name = `"${String(turn.asked)}" stopped at event ${stopAt}`;
+    histories.push((await makeTurn(desk, turn, answers, { name, kind: "stopped" }, stopAt)).history);
+  }
+  return histories;
+}
+
+async function makeScenario(desk: Desk, scenario: Scenario): Promise<History[]> {
+  const log = new ConversationLog();
+  const histories: History[] = [];
+  const answers = scenario.turns.flatMap((turn) => turn.answers);
+  desk.script(answers.map((answer) => ({ answer, sameIds: scenario.sameIds })));
+  for (const [place, turn] of scenario.turns.entries()) {
+    await take(desk, log, turn);
+    const before = histories.at(-1);
+    histories.push({
+      ...historyOf(desk, log, { name: `${scenario.name}, turn ${place + 1}`, kind: "whole" }),
+      ...(before === undefined ? {} : { before }),
+      ...(scenario.replayable === true ? { replayable: true } : {}),
+    });
+  }
+  return histories;
+}
+
+async function makeTurn(
+  desk: Desk,
+  turn: ScenarioTurn,
+  answers: readonly Scripted[],
+  label: Pick<History, "name" | "kind">,
+  stopAt?: number,
+): Promise<{ history: History; told: number }> {
+  const log = new ConversationLog();
+  desk.script(answers);
+  const told = await take(desk, log, turn, stopAt);
+  return { history: historyOf(desk, log, label), told };
+}
+
+async function take(desk: Desk, log: ConversationLog, turn: ScenarioTurn, stopAt?: number): Promise<number> {
+  const { asked, steering, stopAtFirst } = turn;
+  const { told } = await converse(log, {
+    desk,
+    model: desk.models[0],
+    asked: typeof asked === "string" ? [{ type: "text", text: asked }] : asked,
+    tools,
+    steering,
+    stopAt,
+    stopAtFirst,
+  });
+  return told;
+}
+
+function historyOf(desk: Desk, log: ConversationLog, label: Pick<History, "name" | "kind">): History {
+  const [refused] = desk.latest()?.problems ?? [];
+  return {
+    ...label,
+    lines: [...log.lines],
+    live: shown(log.live),
+    ...(refused === undefined ? {} : { refused }),
+  };
+}

@@ -1,0 +1,117 @@
+import { systemClock } from "@parley/core";
+import type { ConversationMessage } from "@parley/core/messages";
+import { toCanonical } from "@parley/core/messages";
+import type { LogStoreRoot } from "@parley/core/ports";
+import { createModelCatalog, createRuntime, type ModelBinding, type Runtime } from "@parley/core/runtime";
+import { createMemoryLogStore } from "@parley/core/testing";
+import { type Answer, call, say, think } from "./answer.js";
+import { shown } from "./conversation-log.js";
+import type { Desk } from "./desk.js";
+import type { History } from "./make-histories.js";
+import { tools } from "./scenarios.js";
+
+const owner = "somebody";
+const conversationId = "mixed";
+
+const answers: readonly Answer[] = [
+  { pieces: [think("A clock."), say("Let me see."), call("search", '{"q": "time"}'), call("fail", "{}")] },
+  { pieces: [think("So late."), say("It is late.")] },
+];
+
+/** A turn of the conversation and how it ended. */
+export interface MixedTurn {
+  readonly desk: Desk;
+  readonly reason: string;
+  /** What the provider's rules had against the turn's last request. */
+  readonly problems: readonly string[];
+  /** The conversation up to the end of this turn. */
+  readonly history: History;
+}
+
+/**
+ * One conversation of the runtime in which the model changes from turn to turn, so that each provider follows
+ * each, itself included. Every turn reasons, calls tools and answers.
+ */
+export async function makeMixedConversation(desks: readonly Desk[]): Promise<MixedTurn[]> {
+  const store = createMemoryLogStore({ clock: systemClock });
+  const runtime = await createRuntime({
+    store,
+    models: createModelCatalog(desks.map(bindingOf)),
+    tools,
+    instructions: "You are a careful assistant.",
+    compactAt: 0,
+    journal: { intervalMs: 0 },
+    lease: { pollMs: 0 },
+  });
+  const turns: MixedTurn[] = [];
+  try {
+    for (const [place, at] of eachAfterEach(desks.length).entries()) {
+      const desk = desks[at];
+      if (desk === undefined) continue;
+      desk.script(
+        answers.map((answer) => ({ answer })),
+        place * answers.length,
+      );
+      const reason = await takeTurn(runtime, desk, place);
+      const before = turns.at(-1)?.history;
+      turns.push({
+        desk,
+        reason,
+        problems: desk.latest()?.problems ?? [],
+        history: await historyOf(store, place, before),
+      });
+    }
+  } finally {
+    await runtime.close();
+    await store.close();
+  }
+  return turns;
+}
+
+function bindingOf(desk: Desk): ModelBinding {
+  const [model] = desk.models;
+  return {
+    name: desk.provider,
+    provider: desk.adapter(model),
+    providerName: desk.provider,
+    model,
+    contextWindow: 1_000_000,
+  };
+}
+
+async function takeTurn(runtime: Runtime, desk: Desk, place: number): Promise<string> {
+  const me = runtime.forOwner(owner);
+  const { turnId } = await me.send({
+    conversationId,
+    messageId: `message-${place}`,
+    message: `What is the time? (${place})`,
+    model: desk.provider,
+  });
+  let reason = "unknown";
+  for await (const { event } of me.events(conversationId, turnId ?? "")) {
+    if (event.type === "turn-sealed") reason = event.reason ?? reason;
+  }
+  return reason;
+}
+
+async function historyOf(store: LogStoreRoot, place: number, before: History | undefined): Promise<History> {
+  const { entries } = await store.forOwner(owner).readNewest({ conversationId, limit: 10_000 });
+  const messages: ConversationMessage[] = entries.map(({ message }) => message).reverse();
+  return {
+    name: `a conversation of all, turn ${place + 1}`,
+    kind: "whole",
+    lines: messages.map((message) => JSON.stringify(toCanonical(message))),
+    live: shown(messages),
+    ...(before === undefined ? {} : { before }),
+  };
+}
+
+/** A sequence of 0 to `count` - 1 in which each comes directly behind each, itself included, exactly once. */
+export function eachAfterEach(count: number): number[] {
+  const sequence: number[] = [];
+  for (let first = 0; first < count; first += 1) {
+    sequence.push(first);
+    for (let second = first + 1; second < count; second += 1) sequence.push(first, second);
+  }
+  return [...sequence, 0];
+}

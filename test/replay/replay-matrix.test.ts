@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openAllDesks } from "./all-desks.js";
+import type { Desk } from "./desk.js";
+import { buildMatrix, type Matrix } from "./matrix.js";
+import { matrixPage } from "./matrix-page.js";
+
+const names = [
+  "OpenAI Responses",
+  "OpenAI-compatible chat",
+  "Anthropic",
+  "AI SDK, `@ai-sdk/openai`",
+  "AI SDK, `@ai-sdk/anthropic`",
+  "AI SDK, another model",
+  "Demo",
+];
+
+let desks: Desk[] = [];
+let matrix: Matrix;
+beforeAll(async () => {
+  desks = await openAllDesks();
+  matrix = await buildMatrix(desks);
+}, 300_000);
+afterAll(() => Promise.all(desks.map((desk) => desk.close())));
+
+describe("making conversations", () => {
+  it("has a desk for each provider", () => {
+    expect(desks.map(({ name }) => name)).toEqual(names);
+  });
+
+  it.each(names)("%s is never refused in its own conversations", (name) => {
+    const row = rowOf(name);
+    expect(row.histories.flatMap(({ refused }) => refused ?? [])).toEqual([]);
+  });
+
+  it.each(names)("%s leaves whole, cut and stopped conversations of many kinds", (name) => {
+    const { histories } = rowOf(name);
+    const cuts = histories.filter(({ kind }) => kind === "cut").map(({ lines }) => lines.join("\n"));
+    // Cut at its events, an answer leaves more and more behind.
+    if (name !== "Demo") expect(new Set(cuts).size).toBeGreaterThan(10);
+    const stored = histories.map(({ lines }) => lines.join("\n")).join("\n");
+    expect(stored).toContain('"type":"reasoning"');
+    expect(stored).toContain("The call was interrupted before it had a result.");
+    expect(stored).toContain('"isError":true');
+    expect(stored).toContain('"type":"file"');
+  });
+});
+
+describe("replaying conversations", () => {
+  describe.each([...names, "All of them, in turn"])("made by %s", (maker) => {
+    it.each(names)("to %s", (reader) => {
+      const cell = rowOf(maker).cells.find((each) => each.reader.name === reader);
+      expect(cell?.failures).toEqual([]);
+    });
+
+    it("to the AI SDK as messages that its own schema takes", () => {
+      expect(rowOf(maker).schemaProblems).toEqual([]);
+    });
+  });
+});
+
+describe("one conversation with the model switched in every direction", () => {
+  it("has every provider take over from every other", () => {
+    const taken = matrix.mixed.map(({ desk }) => desk.name);
+    const pairs = new Set(taken.slice(1).map((name, place) => `${taken[place]} > ${name}`));
+    expect(pairs.size).toBe(names.length ** 2);
+  });
+
+  it("has every turn end well", () => {
+    const ends = matrix.mixed.map(({ desk, reason, problems }) => ({ by: desk.name, reason, problems }));
+    expect(ends.filter(({ reason, problems }) => reason !== "stop" || problems.length > 0)).toEqual([]);
+  });
+});
+
+describe("docs/replay-matrix.md", () => {
+  it("says what the code yields", async () => {
+    await expect(matrixPage(matrix)).toMatchFileSnapshot("../../docs/replay-matrix.md");
+  });
+});
+
+function rowOf(name: string): Matrix["rows"][number] {
+  const row = matrix.rows.find((each) => each.name === name);
+  if (row === undefined) throw new Error(`no row ${name}`);
+  return row;
+}

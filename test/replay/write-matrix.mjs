@@ -1,0 +1,11 @@
+// Runs the replay matrix and writes what it found to docs/replay-matrix.md: `node test/replay/write-matrix.mjs`.
+// Ends with an error where a cell is not green; the page then says which.
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const args = ["node_modules/vitest/vitest.mjs", "run", "test/replay/replay-matrix.test.ts", "--update"];
+const vitest = spawn(process.execPath, args, { cwd: root, stdio: "inherit" });
+vitest.on("exit", (code) => {
+  process.exitCode = code ?? 1;
+});
