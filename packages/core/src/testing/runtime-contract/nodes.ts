@@ -3,7 +3,7 @@ import { check, checkEqual } from "../contract-case.js";
 import { FrameFold } from "../fold-frames.js";
 import { gate } from "../gate.js";
 import { pause, reasoning, text, toolCall, usage } from "../script.js";
-import { linesOf } from "./follow.js";
+import { Follow, linesOf } from "./follow.js";
 import { waiting } from "./queue.js";
 import { adder } from "./turns.js";
 import { always, ofType, only, type RuntimeTopicCase, transcript } from "./world.js";
@@ -278,6 +278,44 @@ export const nodeCases: RuntimeTopicCase[] = [
       await world.until(() => stays.has("turn-sealed", turnId), "the turn is over");
       await move(here);
       await move(there);
+    },
+  },
+  {
+    name: "a client that is cut off right behind a reset comes back and misses nothing",
+    async run(world) {
+      const [told, written] = [gate(), gate()];
+      const long = "and so on ".repeat(30);
+      const here = await world.node({
+        script: always(text("One "), text("two "), pause(told), text(long), pause(written), text("three.")),
+        // Nothing is written down until there is much of it.
+        journal: { intervalMs: 3_600_000, bytes: 250 },
+      });
+      const there = await world.node();
+      const conversationId = world.id("c");
+      await here.me.create({ id: conversationId });
+      const near = await world.joined(here, conversationId);
+      const { turnId } = await world.start(here, "Hi", { conversationId });
+      await world.pass(told.reached, "the model writes");
+      checkEqual(near.lines, ["user: Hi", "assistant: One two "], "what was told, but not written down");
+      const fold = new FrameFold();
+      for (const frame of near.frames) fold.apply(frame);
+      // On the other node nobody knows of the text: the client forgets it, and its connection breaks.
+      const cut = await world.joined(there, conversationId, fold.state.cursor);
+      const reset = cut.frames.findIndex(({ type }) => type === "chat.reset");
+      check(reset >= 0, "the client is asked to forget");
+      for (const frame of cut.frames.slice(0, reset + 1)) fold.apply(frame);
+      cut.close();
+      checkEqual(linesOf(fold.state), ["user: Hi"], "what it shows then");
+      told.open();
+      await world.pass(written.reached, "the model writes more");
+      const watcher = await world.joined(there, conversationId);
+      await world.until(() => watcher.lines.length === 2, "it is written down");
+      const back = new Follow(there.me, conversationId, fold.state.cursor, fold);
+      await world.until(() => back.lines.length === 2, "the client is back");
+      checkEqual(back.lines, ["user: Hi", `assistant: One two ${long}`], "what it shows");
+      written.open();
+      await world.until(() => near.has("turn-sealed", turnId), "the turn is over");
+      back.close();
     },
   },
   {
