@@ -113,7 +113,10 @@ export class Book {
   /** Committed chunks as bytes, by conversation and seq. */
   readonly committed = new Map<string, Map<number, string>>();
   /** How often each call's tool was started, by call id. */
-  readonly started = new Map<string, { readonly name: string; times: number }>();
+  readonly started = new Map<
+    string,
+    { readonly conversationId: string; readonly name: string; times: number }
+  >();
   readonly viewers: Viewer[] = [];
   /** The last event that is known to be in the journal, by turn and epoch. */
   readonly flushed = new Map<string, number>();
@@ -134,7 +137,8 @@ export class Book {
   /** Notes what a node reports of its own accord. */
   report(report: NodeReport): void {
     if (report.type === "tool" && report.phase === "start") {
-      const started = this.started.get(report.toolCallId) ?? { name: report.name, times: 0 };
+      const { conversationId, name } = report;
+      const started = this.started.get(report.toolCallId) ?? { conversationId, name, times: 0 };
       started.times += 1;
       this.started.set(report.toolCallId, started);
     }

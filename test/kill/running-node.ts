@@ -53,6 +53,7 @@ export type NodeReport =
       readonly type: "tool";
       readonly phase: "start" | "end";
       readonly name: string;
+      readonly conversationId: string;
       readonly toolCallId: string;
     }
   | {

@@ -40,13 +40,13 @@ export function createTools({ report, points, slowMs }) {
   const make = (name, recovery, ms) => ({
     name,
     recovery,
-    async execute(_input, { toolCallId, turnId, output }) {
-      report({ type: "tool", phase: "start", name, toolCallId, turnId });
+    async execute(_input, { conversationId, toolCallId, output }) {
+      report({ type: "tool", phase: "start", name, conversationId, toolCallId });
       output(`${name} works`);
       await sleep(ms / 2);
       points.pass("tool", { name });
       await sleep(ms / 2);
-      report({ type: "tool", phase: "end", name, toolCallId, turnId });
+      report({ type: "tool", phase: "end", name, conversationId, toolCallId });
       return `${name} answers ${toolCallId}`;
     },
   });

@@ -97,7 +97,7 @@ function fullBook(): Book {
     },
   ];
   for (const frame of frames) book.take(viewer, frame as SubscriptionFrame);
-  book.report({ type: "tool", phase: "start", name: "once", toolCallId: "m1.0.0" });
+  book.report({ type: "tool", phase: "start", name: "once", conversationId, toolCallId: "m1.0.0" });
   return book;
 }
 
@@ -184,8 +184,15 @@ describe("the client's book", () => {
 
   it("notices a tool that ran twice and must not", async () => {
     const book = fullBook();
-    book.report({ type: "tool", phase: "start", name: "once", toolCallId: "m1.0.0" });
+    book.report({ type: "tool", phase: "start", name: "once", conversationId, toolCallId: "m1.0.0" });
     expect((await verify(book, nodeWith(healthyLog()))).join("\n")).toContain("once ran 2 times");
+  });
+
+  it("notices a tool that was started before its call was durable", async () => {
+    const book = fullBook();
+    book.report({ type: "tool", phase: "start", name: "slow", conversationId, toolCallId: "m1.1.0" });
+    const problems = await verify(book, nodeWith(healthyLog()));
+    expect(problems.join("\n")).toContain("a call m1.1.0 that is not in the log");
   });
 
   it("notices a cursor that does not lead to the end", async () => {

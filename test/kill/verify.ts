@@ -47,7 +47,7 @@ export async function verifyConversation(
     ...checkCalls(book, conversationId, chunks),
     ...checkTurns(book, conversationId, chunks, turns),
     ...viewers.flatMap(({ parts }) => [...checkParts(book, parts, chunks)]),
-    ...(await checkCursors(node, viewers, chunks, random)),
+    ...(await checkCursors(node, conversationId, viewers, chunks, random)),
   ].map((problem) => `${conversationId}: ${problem}`);
 }
 
@@ -145,8 +145,10 @@ function* checkCalls(book: Book, conversationId: string, chunks: readonly Stored
     }
   }
   for (const id of calls) if (!results.has(id)) yield `call ${id} has no result`;
-  for (const [id, { name, times }] of book.started) {
+  for (const [id, { conversationId: at, name, times }] of book.started) {
     if (name === "once" && times > 1) yield `${name} ran ${times} times for call ${id}`;
+    if (at === conversationId && !calls.has(id))
+      yield `${name} was started for a call ${id} that is not in the log`;
   }
   for (const [id, told] of book.results) {
     if (told.conversationId !== conversationId) continue;
@@ -215,29 +217,31 @@ function* checkParts(
 /** Viewers that followed, and viewers that come back with a cursor of any age, end in the state of the log. */
 async function checkCursors(
   node: LogReader,
+  conversationId: string,
   viewers: readonly Viewer[],
   chunks: readonly StoredChunk[],
   random: Random,
 ): Promise<string[]> {
   const truth = shownBy(chunks);
   const problems: string[] = [];
+  const comeBack = async (fold: FrameFold) => {
+    const at = fold.state.cursor ?? "0";
+    for (const frame of await node.resume(conversationId, at)) fold.apply(frame);
+    const seen = shown(fold);
+    if (seen !== truth) problems.push(`a viewer that comes back at ${at} ${difference(seen, truth)}`);
+  };
+  await comeBack(new FrameFold());
   for (const viewer of viewers) {
-    const { frames, conversationId, cursor } = viewer;
+    const { frames, cursor } = viewer;
     const seen = shown(viewer.fold);
     if (seen !== truth) problems.push(`a viewer at ${cursor} ${difference(seen, truth)}`);
-    const ages = new Set([0, frames.length]);
+    const ages = new Set([frames.length]);
     for (let count = 0; count < cursorsTried && frames.length > 2; count += 1) {
       // Half of them from the last turns, where the trouble is.
       const from = count % 2 === 0 ? Math.max(1, frames.length - 80) : 1;
       ages.add(random.between(from, frames.length - 1));
     }
-    for (const age of ages) {
-      const fold = viewer.foldOf(age);
-      const at = fold.state.cursor ?? "0";
-      for (const frame of await node.resume(conversationId, at)) fold.apply(frame);
-      const resumed = shown(fold);
-      if (resumed !== truth) problems.push(`a viewer that comes back at ${at} ${difference(resumed, truth)}`);
-    }
+    for (const age of ages) await comeBack(viewer.foldOf(age));
   }
   return problems;
 }
