@@ -1,5 +1,6 @@
+import type { ConversationMessage } from "@parley/core/messages";
 import type { ProviderMessage } from "@parley/core/ports";
-import { ConversationLog, shown } from "./conversation-log.js";
+import { ConversationLog, reordered, shown, shownLines } from "./conversation-log.js";
 import { converse } from "./converse.js";
 import type { Desk, Scripted } from "./desk.js";
 import {
@@ -18,8 +19,12 @@ export interface History {
   readonly kind: "whole" | "cut" | "stopped";
   /** The stored messages. */
   readonly lines: readonly string[];
-  /** What a provider was shown of it before it was stored. */
+  /** What a provider is shown of it as it was before it was stored. */
   readonly live: readonly ProviderMessage[];
+  /** What a provider is shown of it after it was stored and read back with its keys in another order. */
+  readonly stored: readonly ProviderMessage[];
+  /** `live` as text. Histories with the same are the same to every provider. */
+  readonly key: string;
   /** The same conversation one turn earlier. */
   readonly before?: History;
   /** All its reasoning is whole and followed by what the model made of it, so its maker gets all of it back. */
@@ -115,8 +120,16 @@ function historyOf(desk: Desk, log: ConversationLog, label: Pick<History, "name"
   const [refused] = desk.latest()?.problems ?? [];
   return {
     ...label,
-    lines: [...log.lines],
-    live: shown(log.live),
+    ...readingsOf(log.lines, log.live),
     ...(refused === undefined ? {} : { refused }),
   };
+}
+
+/** The readings of a conversation that all replays share. */
+export function readingsOf(
+  lines: readonly string[],
+  messages: readonly ConversationMessage[],
+): Pick<History, "lines" | "live" | "stored" | "key"> {
+  const live = shown(messages);
+  return { lines: [...lines], live, stored: shownLines(lines.map(reordered)), key: JSON.stringify(live) };
 }

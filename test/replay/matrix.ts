@@ -66,7 +66,7 @@ async function fillCell(reader: Desk, maker: Desk | undefined, histories: readon
   const known = new Map<string, readonly string[]>();
   for (const [place, history] of histories.entries()) {
     const models = maker === undefined ? "first" : maker === reader ? undefined : modelsFor(history, place);
-    const key = history.kind === "whole" ? history.name : JSON.stringify(history.live);
+    const key = history.kind === "whole" ? history.name : history.key;
     const problems = known.get(key) ?? (await replay(reader, { history, maker, models, earlier }));
     known.set(key, problems);
     if (problems.length > 0) failures.push(`${history.name}: ${problems.join("; ")}`);

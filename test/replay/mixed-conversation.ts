@@ -5,9 +5,8 @@ import type { LogStoreRoot } from "@parley/core/ports";
 import { createModelCatalog, createRuntime, type ModelBinding, type Runtime } from "@parley/core/runtime";
 import { createMemoryLogStore } from "@parley/core/testing";
 import { type Answer, call, say, think } from "./answer.js";
-import { shown } from "./conversation-log.js";
 import type { Desk } from "./desk.js";
-import type { History } from "./make-histories.js";
+import { type History, readingsOf } from "./make-histories.js";
 import { tools } from "./scenarios.js";
 
 const owner = "somebody";
@@ -100,8 +99,10 @@ async function historyOf(store: LogStoreRoot, place: number, before: History | u
   return {
     name: `a conversation of all, turn ${place + 1}`,
     kind: "whole",
-    lines: messages.map((message) => JSON.stringify(toCanonical(message))),
-    live: shown(messages),
+    ...readingsOf(
+      messages.map((message) => JSON.stringify(toCanonical(message))),
+      messages,
+    ),
     ...(before === undefined ? {} : { before }),
   };
 }

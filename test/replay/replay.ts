@@ -1,7 +1,6 @@
 import type { ProviderMessage } from "@parley/core/ports";
 import { toolDefinition } from "@parley/core/turn";
 import { secretMark, thoughtMark } from "./answer.js";
-import { reordered, shownLines } from "./conversation-log.js";
 import type { Arrived, Desk } from "./desk.js";
 import { flatRequest, withoutClosing } from "./flat-request.js";
 import type { History } from "./make-histories.js";
@@ -38,7 +37,7 @@ export interface ReplayedHistory {
 export async function replay(reader: Desk, given: ReplayedHistory): Promise<string[]> {
   const { history, maker, models, earlier } = given;
   const problems: string[] = [];
-  const stored = shownLines(history.lines.map(reordered));
+  const { stored } = history;
   const asking: Request = { messages: [...stored, question], model: reader.models[0], withTools: true };
   const plain: Request = { messages: stored, model: reader.models[1], withTools: false };
   const isForeign = maker !== undefined && maker !== reader;
@@ -58,7 +57,7 @@ export async function replay(reader: Desk, given: ReplayedHistory): Promise<stri
     }
     earlier.set(history, flat);
   }
-  if (JSON.stringify(stored) !== JSON.stringify(history.live)) problems.push("storing changed the messages");
+  if (JSON.stringify(stored) !== history.key) problems.push("storing changed the messages");
   if (history.kind === "whole" && maker === reader) {
     const live = await send(reader, { ...asking, messages: [...history.live, question] }, problems);
     if (JSON.stringify(live?.body) !== JSON.stringify(asked?.body))

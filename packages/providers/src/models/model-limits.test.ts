@@ -13,6 +13,9 @@ describe("modelLimits", () => {
     expect(modelLimits("gpt-5-mini").contextWindow).toBe(400_000);
     expect(modelLimits("gpt-4.1-nano").contextWindow).toBe(1_047_576);
     expect(modelLimits("gpt-4-0613").contextWindow).toBe(8_192);
+    expect(modelLimits("claude-sonnet-4-20250514").maxOutputTokens).toBe(64_000);
+    expect(modelLimits("claude-sonnet-4-6").maxOutputTokens).toBe(128_000);
+    expect(modelLimits("claude-opus-5-5")).toEqual({ contextWindow: 1_000_000, maxOutputTokens: 128_000 });
   });
 
   it("looks through the path of a router, a fine-tune and upper case", () => {
