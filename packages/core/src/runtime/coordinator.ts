@@ -29,14 +29,15 @@ export class Coordinator {
   readonly #running = new Map<string, Running>();
   #draining = false;
   /** Past its deadline a node publishes nothing and starts nothing: its leases may be another's. */
-  alive: () => boolean = () => true;
+  readonly alive: () => boolean;
   onBroken: ((lease: Lease) => Promise<void>) | undefined;
 
-  constructor(env: Environment, follower: Follower) {
+  constructor(env: Environment, follower: Follower, alive: () => boolean) {
     this.#env = env;
     this.#follower = follower;
+    this.alive = alive;
     this.#host = {
-      alive: () => this.alive(),
+      alive,
       draining: () => this.#draining,
       isBehind: (conversationId, firstSeq) => follower.isBehind(conversationId, firstSeq),
       handOver: (conversationId, firstSeq) => follower.handOver(conversationId, firstSeq),

@@ -53,12 +53,14 @@ export class Follower {
     this.#onOrphan = options.onOrphan;
   }
 
-  /** The open turn of a followed conversation as of now, and the seq it stands on. */
+  /** The open turn of a followed conversation as of now, and the seq it stands on. Rejects where there is none. */
   async view(
     owner: string,
     conversationId: string,
   ): Promise<{ seq: number; turn: OpenTurnView | undefined }> {
     const room = this.#rooms.get(conversationId) ?? (await this.#open(owner, conversationId));
+    // A conversation has one owner: to all others it is unknown.
+    if (room.owner !== owner) throw new ParleyError("conversation_not_found");
     await this.catchUp(conversationId);
     return { seq: room.seq, turn: room.turn };
   }
@@ -145,8 +147,9 @@ export class Follower {
   async #open(owner: string, conversationId: string): Promise<Room> {
     const store = this.#root.forOwner(owner);
     const record = await store.get(conversationId);
+    if (record === null) throw new ParleyError("conversation_not_found");
     const state =
-      record?.active?.purpose === "turn" && !this.#runsHere(conversationId)
+      record.active?.purpose === "turn" && !this.#runsHere(conversationId)
         ? await store.readOpenTurn({ conversationId })
         : null;
     const known = this.#rooms.get(conversationId);
@@ -154,7 +157,7 @@ export class Follower {
     const turn = state === null ? undefined : openedTurn(conversationId, state);
     // Whoever joins is told all of this at once.
     if (state !== null) turn?.update(state);
-    const seq = turn?.committedSeq ?? record?.lastSeq ?? 0;
+    const seq = turn?.committedSeq ?? record.lastSeq;
     const room: Room = { owner, seq, turn, looking: undefined, again: false };
     // The one who asked may have left meanwhile.
     if (this.#hub.occupied(conversationId)) this.#rooms.set(conversationId, room);
@@ -164,6 +167,8 @@ export class Follower {
   async #lookOnce(conversationId: string, room: Room): Promise<void> {
     const store = this.#root.forOwner(room.owner);
     const { turn } = room;
+    // Most looks find nothing: one question tells.
+    if (turn === undefined && (await this.#isQuiet(store, conversationId, room.seq))) return;
     const state = await store.readOpenTurn({
       conversationId,
       ...(turn === undefined ? {} : { afterN: turn.lastN, fence: turn.epoch }),
@@ -185,6 +190,12 @@ export class Follower {
     this.#publish(conversationId, [statusFrame(conversationId, "active", room.seq), ...next.update(state)]);
     room.turn = next;
     room.seq = next.committedSeq;
+  }
+
+  async #isQuiet(store: LogStore, conversationId: string, seq: number): Promise<boolean> {
+    const record = await store.get(conversationId);
+    if (record === null) throw new ParleyError("conversation_not_found");
+    return record.active?.purpose !== "turn" && record.lastSeq <= seq;
   }
 
   /**

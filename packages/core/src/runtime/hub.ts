@@ -23,6 +23,9 @@ export interface JoinPoint {
   readonly open?: { readonly turnId: string; readonly epoch: number; readonly n: number } | undefined;
 }
 
+/** Those who listen to a conversation. */
+export type Audience = Iterable<{ deliver(frame: SubscriptionFrame): void }>;
+
 /**
  * Fans frames out to the subscribers of each conversation.
  *
@@ -53,6 +56,11 @@ export class Hub {
     const room = this.#rooms.get(conversationId);
     if (room === undefined) return;
     for (const membership of room) membership.deliver(frame);
+  }
+
+  /** Those who listen to a conversation now; undefined when nobody does, so that nothing is made for nobody. */
+  audience(conversationId: string): Audience | undefined {
+    return this.#rooms.get(conversationId);
   }
 
   /** Returns a function that leaves. */

@@ -4,7 +4,7 @@ import { toStoredChunks } from "../messages/wire-chunks.js";
 import type { HistoryEntry } from "../ports.js";
 import { type formatCursor, openCursor } from "./cursor.js";
 import { EventTail } from "./event-tail.js";
-import type { SubscriptionFrame } from "./hub.js";
+import type { Audience, SubscriptionFrame } from "./hub.js";
 import type { JournalWriter } from "./journal.js";
 import type { NumberedEvent, TurnEvent } from "./journal-batch.js";
 
@@ -38,13 +38,6 @@ export function chunksOf(entries: readonly HistoryEntry[]): StoredChunk[] {
   );
 }
 
-/** Where a running turn tells what it does. */
-export interface TurnAudience {
-  /** Whether anyone listens: nothing is made for nobody. */
-  listens(): boolean;
-  publish(frame: SubscriptionFrame): void;
-}
-
 /**
  * A turn that this node runs: numbers its events, publishes and journals them, and knows what is committed.
  * Text is published at once and journaled soon after; a tool's result is published once it is durable.
@@ -64,7 +57,7 @@ export class LiveTurn implements OpenTurnView {
   lost = false;
   readonly #tail: EventTail;
   readonly #writer: JournalWriter;
-  readonly #audience: TurnAudience;
+  readonly #audience: () => Audience | undefined;
   #toldN: number;
   /** Makes the cursor of an event; anew after each commit. */
   #cursor: (n: number) => ReturnType<typeof formatCursor>;
@@ -74,7 +67,8 @@ export class LiveTurn implements OpenTurnView {
     readonly conversationId: string;
     readonly opened: OpenedTurn;
     readonly openJournal: (tail: EventTail) => JournalWriter;
-    readonly audience: TurnAudience;
+    /** Those who may be told now; undefined when there is nobody, or nothing may be told. */
+    readonly audience: () => Audience | undefined;
     /** Of a turn that was taken over: its committed steps, and what its journal holds. */
     readonly from?: { readonly steps: readonly StepMetrics[]; readonly kept: readonly NumberedEvent[] };
   }) {
@@ -141,17 +135,21 @@ export class LiveTurn implements OpenTurnView {
   }
 
   publishChunks(entries: readonly HistoryEntry[]): void {
-    if (this.lost || entries.length === 0 || !this.#audience.listens()) return;
+    const audience = this.lost || entries.length === 0 ? undefined : this.#audience();
+    if (audience === undefined) return;
     const { conversationId } = this;
     const cursor = this.#cursor(this.#toldN);
-    this.#audience.publish({ type: "chat.chunks", conversationId, chunks: chunksOf(entries), cursor });
+    publish(audience, { type: "chat.chunks", conversationId, chunks: chunksOf(entries), cursor });
   }
 
   #tell(n: number, event: TurnEvent): void {
     if (this.lost) return;
     this.#toldN = n;
-    if (this.#audience.listens()) {
-      this.#audience.publish({ type: "chat.delta", event, cursor: this.#cursor(n) });
-    }
+    const audience = this.#audience();
+    if (audience !== undefined) publish(audience, { type: "chat.delta", event, cursor: this.#cursor(n) });
   }
+}
+
+function publish(audience: Audience, frame: SubscriptionFrame): void {
+  for (const member of audience) member.deliver(frame);
 }

@@ -1,3 +1,4 @@
+import type { Clock } from "../clock.js";
 import type { StopRequest } from "../log-store.js";
 import type { Environment } from "./environment.js";
 
@@ -11,6 +12,7 @@ import type { Environment } from "./environment.js";
  */
 export class NodeLife {
   readonly #env: Environment;
+  readonly #clock: Clock;
   readonly #onLost: () => void;
   readonly #onStop: (request: StopRequest) => void;
   /** Undefined until the first heartbeat. */
@@ -23,13 +25,13 @@ export class NodeLife {
 
   constructor(env: Environment, events: { onLost: () => void; onStop: (request: StopRequest) => void }) {
     this.#env = env;
+    this.#clock = env.clock;
     this.#onLost = events.onLost;
     this.#onStop = events.onStop;
   }
 
-  alive(): boolean {
-    return this.#deadline === undefined || this.#env.clock.monotonic() < this.#deadline;
-  }
+  /** Asked before everything that a node does in its own name, each event that it tells included. */
+  readonly alive = (): boolean => this.#deadline === undefined || this.#clock.monotonic() < this.#deadline;
 
   /** Resolves when the first heartbeat is in the store; then renews in its pace. */
   async start(): Promise<void> {

@@ -132,6 +132,8 @@ export function createOwnerRuntime(scope: OwnerScope): OwnerRuntime {
       return store.search({ q, limit: Math.min(mostListed, Math.max(1, limit)) });
     },
     async remove(conversationId, { cascade = false } = {}) {
+      // What runs here is known by id alone, so it is asked first whose it is.
+      if ((await store.get(conversationId)) === null) return [];
       await coordinator.interrupt(conversationId, undefined, { reason: "aborted" });
       compactions.stop(conversationId);
       const gone = await store.remove(conversationId, { cascade });

@@ -135,14 +135,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   hub.onOccupied = (conversationId, occupied) => {
     if (!occupied) follower.forget(conversationId);
   };
-  const coordinator: Coordinator = new Coordinator(env, follower);
-  const recovery: Recovery = new Recovery(env, coordinator, follower);
-  const onDoubt = recovery.settleDoubt.bind(recovery);
-  const compactions = new HandCompactions(env, coordinator, {
-    onRows: (conversationId) => follower.look(conversationId),
-    onDoubt,
-  });
-  const life = new NodeLife(env, {
+  const life: NodeLife = new NodeLife(env, {
     onLost() {
       coordinator.loseAll();
       compactions.loseAll();
@@ -152,7 +145,13 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
         void coordinator.interrupt(conversationId, turnId, { reason: "aborted" });
     },
   });
-  coordinator.alive = () => life.alive();
+  const coordinator: Coordinator = new Coordinator(env, follower, life.alive);
+  const recovery: Recovery = new Recovery(env, coordinator, follower);
+  const onDoubt = recovery.settleDoubt.bind(recovery);
+  const compactions: HandCompactions = new HandCompactions(env, coordinator, {
+    onRows: (conversationId) => follower.look(conversationId),
+    onDoubt,
+  });
   coordinator.onBroken = (lease) => recovery.finish(lease);
   env.journal.onFlushed = (conversationIds) => env.wake.notify(conversationIds);
   const inbox = new Inbox(env, coordinator, onDoubt);

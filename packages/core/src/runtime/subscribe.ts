@@ -122,14 +122,7 @@ export class Subscriptions {
     return { ...take(turn), seq, open };
   }
 
-  async #record(owner: string, conversationId: string): Promise<ConversationRecord> {
-    const record = await this.#env.root.forOwner(owner).get(conversationId);
-    if (record === null) throw new ParleyError("conversation_not_found");
-    return record;
-  }
-
-  async #joinWithout(owner: string, conversationId: string): Promise<JoinPoint> {
-    await this.#record(owner, conversationId);
+  #joinWithout(owner: string, conversationId: string): Promise<JoinPoint> {
     return this.#cut(owner, conversationId, (turn) => ({
       frames: turn === undefined ? [] : wholeTurnFrames(turn),
     }));
@@ -152,7 +145,8 @@ export class Subscriptions {
   }
 
   async #joinAt(owner: string, conversationId: string, place: CursorPlace): Promise<JoinPoint> {
-    const record = await this.#record(owner, conversationId);
+    const record = await this.#env.root.forOwner(owner).get(conversationId);
+    if (record === null) throw new ParleyError("conversation_not_found");
     const cut = await this.#cut(owner, conversationId, (turn) => ({
       snapshot: this.#snapshot(record, place, turn),
       rest: turn === undefined ? [] : restOfTurnFrames(turn, place),

@@ -98,11 +98,9 @@ export class TurnRun {
         writer.onFailed = (error) => this.#journalFailed(error);
         return writer;
       },
-      audience: {
-        listens: () => env.hub.occupied(conversationId),
-        publish: (frame) => {
-          if (host.alive()) env.hub.publish(conversationId, frame);
-        },
+      audience: () => {
+        const audience = env.hub.audience(conversationId);
+        return audience !== undefined && host.alive() ? audience : undefined;
       },
       ...(taken === undefined ? {} : { from: { steps: taken.resume.steps ?? [], kept: taken.kept } }),
     });

@@ -221,10 +221,46 @@ export const settingsCases: RuntimeTopicCase[] = [
         const code = await world.refusal((async () => call())(), `a stranger's ${name}`);
         checkEqual(code, "conversation_not_found", `the code of ${name}`);
       }
+      // Also while its owner follows it.
+      const own = await world.joined(node, conversationId);
+      for (const cursor of [undefined, "0"]) {
+        const frames: unknown[] = [];
+        const ended = new Promise((_, reject) => {
+          stranger.attach(conversationId, cursor, { onFrame: (frame) => frames.push(frame), onEnd: reject });
+        });
+        const code = await world.refusal(ended, "a stranger's subscription");
+        checkEqual([code, frames], ["conversation_not_found", []], "how it ends, and what it was told");
+      }
+      const events = async () => {
+        for await (const _ of stranger.events(conversationId, turnId));
+      };
+      checkEqual(await world.refusal(events(), "a stranger's events"), "conversation_not_found", "the code");
+      checkEqual(own.ended, undefined, "the owner's subscription");
       checkEqual(await stranger.remove(conversationId), [], "a stranger's remove");
       checkEqual((await stranger.list()).conversations, [], "a stranger's list");
       checkEqual(await stranger.search({ q: "Hello" }), [], "a stranger's search");
       checkEqual((await world.log(node, conversationId)).length, 2, "the log");
+    },
+  },
+  {
+    name: "another owner can neither stop nor delete what runs",
+    async run(world) {
+      const at = gate();
+      const node = await world.node({ script: always(text("One "), pause(at), text("two.")) });
+      const { conversationId, turnId } = await world.start(node);
+      await world.pass(at.reached, "the model writes");
+      const stranger = node.runtime.forOwner(world.id("owner"));
+      checkEqual(await stranger.remove(conversationId, { cascade: true }), [], "a stranger's remove");
+      for (const call of [stranger.stop, stranger.close]) {
+        checkEqual(
+          await world.refusal(call(conversationId), "a stranger's stop"),
+          "conversation_not_found",
+          "the code",
+        );
+      }
+      at.open();
+      const events = await world.turnEvents(node, conversationId, turnId);
+      checkEqual(only(events, "done").reason, "stop", "the reason");
     },
   },
   {
