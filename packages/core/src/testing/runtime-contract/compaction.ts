@@ -1,3 +1,4 @@
+import type { WatchEvent } from "../../runtime/index.js";
 import { check, checkEqual } from "../contract-case.js";
 import { gate } from "../gate.js";
 import { fail, hang, pause, text, toolCall } from "../script.js";
@@ -30,6 +31,8 @@ export const compactionCases: RuntimeTopicCase[] = [
       check((preview.estimatedTokens ?? 0) > 0, "the preview estimates tokens");
       checkEqual(callsFor(node, "summary").length, 0, "a preview asks no model");
       const follow = await world.joined(node, conversationId, "8");
+      const heard: WatchEvent[] = [];
+      const stop = await node.me.watch((event) => heard.push(event));
       const result = await world.pass(node.me.compact(conversationId, { keepLastN: 2 }), "the compaction");
       checkEqual(
         [result.summary, result.messagesSummarized, result.messagesKept],
@@ -40,6 +43,14 @@ export const compactionCases: RuntimeTopicCase[] = [
       checkEqual(JSON.stringify(log.slice(0, 8)), JSON.stringify(before), "the log before the summary");
       checkEqual(log[8]?.chunk, { type: "system", text: "SUMMARY" }, "the summary in the log");
       await world.until(() => follow.state.chunks.length === 1, "a client is told the summary");
+      const { summary: _, ...counts } = result;
+      const told = { type: "conversation.compacted" as const, conversationId, ...counts };
+      checkEqual(
+        heard.filter(({ type }) => type === told.type),
+        [told],
+        "what watchers hear",
+      );
+      stop();
       const meta = await node.me.meta(conversationId);
       checkEqual([meta.compactedFrom, meta.status], [result.newConversationId, "idle"], "the meta");
 
