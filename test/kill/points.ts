@@ -36,7 +36,7 @@ export const steered: Work = async (client, node, conversationId) => {
   return message;
 };
 
-export const stopped: Work = async (client, node, conversationId) => {
+const stopped: Work = async (client, node, conversationId) => {
   const message = await client.say(node, conversationId, "long");
   await client.say(node, conversationId, "talk");
   await client.stop(node, conversationId);
@@ -44,7 +44,7 @@ export const stopped: Work = async (client, node, conversationId) => {
 };
 
 /** A compaction, and a message that has to wait for it. */
-export const compacted: Work = async (client, node, conversationId) => {
+const compacted: Work = async (client, node, conversationId) => {
   const leased = node.next((report) => report.type === "store" && report.method === "lease");
   const compaction = client.compact(node, conversationId);
   const hasLease = await Promise.race([leased.then(() => true, ifDied), compaction.then(() => false)]);
@@ -54,7 +54,7 @@ export const compacted: Work = async (client, node, conversationId) => {
   return message;
 };
 
-export const forked: Work = async (client, node, conversationId) => {
+const forked: Work = async (client, node, conversationId) => {
   await client.fork(node, conversationId, "retry");
   return undefined;
 };

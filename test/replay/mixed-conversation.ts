@@ -108,7 +108,7 @@ async function historyOf(store: LogStoreRoot, place: number, before: History | u
 }
 
 /** A sequence of 0 to `count` - 1 in which each comes directly behind each, itself included, exactly once. */
-export function eachAfterEach(count: number): number[] {
+function eachAfterEach(count: number): number[] {
   const sequence: number[] = [];
   for (let first = 0; first < count; first += 1) {
     sequence.push(first);

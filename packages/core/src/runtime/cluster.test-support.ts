@@ -20,7 +20,7 @@ export interface StepPlan {
 }
 
 /** Lets models and tools go on one piece at a time, at the test's word. */
-export class Stepper {
+class Stepper {
   readonly #waiting: (() => void)[] = [];
 
   wait(): Promise<void> {
