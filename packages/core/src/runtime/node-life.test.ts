@@ -94,6 +94,21 @@ describe("the life of a node", () => {
     expect(life.alive()).toBe(false);
   });
 
+  it("does not go back to a name whose deadline has passed when a renewal of it is answered late", async () => {
+    const { clock, env, life, beats, answers, losses } = lifeFixture();
+    await life.start();
+    const late = gate();
+    answers.push(late);
+    await clock.advance(3_000);
+    await late.reached;
+    await clock.advance(7_500);
+    expect([life.alive(), losses[0]]).toEqual([false, 10_000]);
+    late.open();
+    await clock.advance(0);
+    expect([life.alive(), env.identity.node]).toEqual([true, "n+name1"]);
+    expect(beats.at(-1)).toEqual({ node: "n+name1", at: 10_500 });
+  });
+
   it("notices after a suspension that its time is over, before any timer tells it", async () => {
     const { clock, life } = lifeFixture();
     await life.start();

@@ -66,6 +66,8 @@ export class NodeLife {
     const stops = await root.heartbeat(node, lease.ttlMs);
     // The answer is about a name, and it may have been given up meanwhile.
     if (this.#stopped || identity.node !== node) return;
+    // What ran under this name was dropped at its deadline. If the name lived on, nobody would take that over.
+    if (!this.alive() && this.#hasLived) return this.#renew();
     const deadline = Math.max(this.#deadline ?? sentAt, sentAt + lease.ttlMs);
     this.#deadline = deadline;
     this.#hasLived = true;
