@@ -61,7 +61,6 @@ export async function admit(store: StoreContext, owner: string, input: AdmitInpu
   };
 }
 
-/** Also what the plan tests look at. */
 const admitText = `
 WITH opened AS (
   UPDATE conversation_head h SET turn_id = $4, node = $3, fence = h.fence + 1, turn_count = h.turn_count + 1,

@@ -47,7 +47,6 @@ WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND classid::int8 = has
   return { conversations, last: conversations.at(-1)?.changedAt ?? query.since };
 }
 
-/** Also what the plan tests look at. */
 const changedText = `SELECT ${recordColumns} FROM ${recordTables}
 WHERE c.owner = $1 AND c.changed_at > $2::float8::int8 AND c.changed_at <= $3::float8::int8 AND c.archive_of IS NULL
   AND c.status <> 'removed'

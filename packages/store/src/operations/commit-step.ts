@@ -70,7 +70,6 @@ export async function commitStep(
   };
 }
 
-/** Also what the plan tests look at. */
 const commitText = `
 WITH counted AS (
   UPDATE conversation_head h SET next_seq = h.next_seq + $6::int4,

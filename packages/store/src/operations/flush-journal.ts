@@ -31,7 +31,7 @@ export async function flushJournal(
   return batches.map((_, index) => (held.has(index + 1) ? "ok" : "stale_fence"));
 }
 
-/** Also what the plan tests look at. */
+/** Also what tests hold open. */
 export const flushText = `
 WITH given AS MATERIALIZED (
   SELECT * FROM unnest($1::text[], $2::text[], $3::int4[], $4::int4[], $5::int4[], $6::text[])

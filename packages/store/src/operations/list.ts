@@ -35,7 +35,6 @@ export async function list(
   };
 }
 
-/** Also what the plan tests look at. */
 function listStatement(owner: string, query: ListQuery, limit: number): Statement {
   const conditions = and(
     eq(c.owner, owner),

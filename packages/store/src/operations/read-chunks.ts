@@ -62,7 +62,6 @@ function clamp(seq: number): number {
   return Math.max(-1, Math.min(seq, largest));
 }
 
-/** Also what the plan tests look at. */
 const readChunksText = `${lineage("$3::int4")}, bounds AS (
   SELECT least(CASE WHEN $5::bool THEN next_seq - 1 ELSE sealed_seq END, $4::int4) AS last
   FROM conversation_head WHERE conversation_id = $1 AND owner = $2

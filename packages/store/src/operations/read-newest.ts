@@ -39,7 +39,6 @@ export async function readNewest(
   return { entries };
 }
 
-/** Also what the plan tests look at. */
 const readNewestText = `${lineage()}
 SELECT ${messageColumns}
 FROM lineage l

@@ -53,7 +53,6 @@ interface JournalJson {
   readonly data: string;
 }
 
-/** Also what the plan tests look at. */
 const readOpenTurnText = `
 SELECT h.turn_id, h.fence, h.node, h.stop_requested_at IS NOT NULL AS stop_requested, t.model, t.effort, t.instructions,
   date_part('epoch', t.started_at) * 1000 AS started_ms, t.steps::text AS steps,

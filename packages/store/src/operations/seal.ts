@@ -73,7 +73,6 @@ export async function seal(store: StoreContext, owner: string, input: SealInput)
   };
 }
 
-/** Also what the plan tests look at. */
 const sealText = `
 WITH ended AS (
   UPDATE conversation_head h SET turn_id = NULL, node = '', stop_requested_at = NULL, started_at = NULL,

@@ -45,7 +45,7 @@ export async function search(
   });
 }
 
-/** Also what the plan tests look at. What an archive shows stands in its origin. */
+/** What an archive shows stands in its origin. */
 const searchText = `
 SELECT m.thread_id, c.title, ${messageColumns}
 FROM conversation_message m JOIN conversation c ON c.id = m.thread_id

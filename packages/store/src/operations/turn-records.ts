@@ -117,7 +117,6 @@ export async function lastCall(
   return readCalls(row?.calls).at(-1) ?? null;
 }
 
-/** Also what the plan tests look at. */
 const lastCallText = `${lineage()}
 SELECT json_build_array(t.provider_calls->-1)::text AS calls
 FROM lineage l
