@@ -1,5 +1,5 @@
 import type { Random } from "./random.js";
-import type { NodeStore } from "./running-node.js";
+import type { NodeOptions, NodeStore } from "./running-node.js";
 import { Stage } from "./stage.js";
 import type { ReadTables } from "./tables.js";
 
@@ -7,6 +7,8 @@ import type { ReadTables } from "./tables.js";
 export interface GroundStore {
   readonly store: NodeStore;
   readonly readTables?: ReadTables;
+  /** How nodes are started on it. */
+  readonly options?: Partial<NodeOptions>;
   remove(): Promise<void>;
 }
 

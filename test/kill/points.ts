@@ -121,6 +121,7 @@ export function namedPoints(
     },
     {
       name: "in a tool that may run again",
+      isExtra: store === "pglite",
       plan: { point: { kind: "tool", name: "slow" } },
       work: say("retry"),
       ends: ["stop"],

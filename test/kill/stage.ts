@@ -186,12 +186,19 @@ export class Stage {
   /** Waits until nothing runs and nothing waits. */
   async settle(node: RunningNode): Promise<void> {
     for (const conversationId of this.#conversations()) {
-      await until(async () => {
+      let seen: unknown;
+      const isAtRest = async () => {
         const record = await node.record(conversationId);
-        if (record === null || record.active !== undefined) return false;
-        if (record.queuePaused) await node.resumeQueue(conversationId);
-        return record.queue.length === 0;
-      }, `${conversationId} comes to rest`);
+        const { active, queue = [], queuePaused } = record ?? {};
+        seen = { active, waiting: queue.map(({ id, mode }) => `${mode} ${id}`), queuePaused };
+        if (record === null || active !== undefined) return false;
+        if (queuePaused) await node.resumeQueue(conversationId);
+        return queue.length === 0;
+      };
+      await until(isAtRest, `${conversationId} comes to rest`).catch((error: Error) => {
+        const reports = node.reports.slice(-12).map((report) => JSON.stringify(report));
+        throw new Error(`${error.message}: ${JSON.stringify(seen)}\n${reports.join("\n")}`);
+      });
     }
     // Followers hear of it a little later.
     for (const viewer of this.client.book.viewers) {
