@@ -42,7 +42,11 @@ export class Coordinator {
       isBehind: (conversationId, firstSeq) => follower.isBehind(conversationId, firstSeq),
       handOver: (conversationId, firstSeq) => follower.handOver(conversationId, firstSeq),
       nextTurn: (pauseQueue) => this.nextTurn(pauseQueue),
-      lost: ({ live }) => follower.givenUp(live, true),
+      lost: ({ live, hasBegun }) => {
+        if (hasBegun) follower.givenUp(live, true);
+        // Its subscribers hear all of it from whoever runs it, its user's message included.
+        else void follower.look(live.conversationId);
+      },
       sealed: ({ live, owner }, reason, sealed) => {
         const { conversationId, turnId } = live;
         const { next, ...ended } = sealed;

@@ -70,6 +70,7 @@ export class TurnRun {
   readonly #abort = new AbortController();
   readonly #lost = new AbortController();
   #interruption: Interruption | undefined;
+  #hasBegun: boolean;
 
   constructor(
     env: Environment,
@@ -89,6 +90,7 @@ export class TurnRun {
     this.#store = env.root.forOwner(owner);
     this.#opened = opened;
     this.#taken = taken;
+    this.#hasBegun = taken !== undefined;
     this.live = new LiveTurn({
       owner,
       conversationId,
@@ -104,6 +106,11 @@ export class TurnRun {
       },
       ...(taken === undefined ? {} : { from: { steps: taken.resume.steps ?? [], kept: taken.kept } }),
     });
+  }
+
+  /** Whether subscribers here may have heard of the turn. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
   }
 
   /** Never rejects. */
@@ -138,6 +145,8 @@ export class TurnRun {
       if (this.#host.isBehind(conversationId, firstSeq)) {
         await this.#insist(() => this.#host.handOver(conversationId, firstSeq));
       }
+      if (!this.#mayAct()) return { state: "lost" };
+      this.#hasBegun = true;
       this.#tellStatus("active", firstSeq - 1);
       live.publishChunks(this.#opened.entries);
       // It was admitted while the node began to drain: another node can begin it.
