@@ -237,6 +237,16 @@ function pair(): void {
           work: say("retry"),
           isExtra: true,
         },
+        {
+          name: "before an admission",
+          point: { kind: "store", method: "admit", when: "before" },
+          work: say("talk"),
+        },
+        {
+          name: "after an admission",
+          point: { kind: "store", method: "admit", when: "after" },
+          work: say("retry"),
+        },
       ];
       for (const point of frozen.filter(({ isExtra }) => thorough || !isExtra)) {
         it(
