@@ -38,6 +38,7 @@ async function openDesk(
     provider,
     // The second is of the generation that takes a budget for its thinking.
     models: ["claude-opus-5", "claude-sonnet-4-5"],
+    seals: true,
     adapter(model) {
       const known = adapters.get(model) ?? create(server.url, model);
       adapters.set(model, known);

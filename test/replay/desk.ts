@@ -28,6 +28,8 @@ export interface Desk {
   readonly provider: string;
   /** The model that makes conversations, and another one. */
   readonly models: readonly [string, string];
+  /** Whether the provider signs or encrypts what it thought, so that it knows its own again. */
+  readonly seals: boolean;
   adapter(model: string): ProviderAdapter;
   /** Sets the answers to the next requests. Their ids count on from `given` answers of the same conversation. */
   script(answers: readonly Scripted[], given?: number): void;

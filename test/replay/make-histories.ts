@@ -27,8 +27,8 @@ export interface History {
   readonly key: string;
   /** The same conversation one turn earlier. */
   readonly before?: History;
-  /** All its reasoning is whole and followed by what the model made of it, so its maker gets all of it back. */
-  readonly replayable?: boolean;
+  /** How often the model thought, where it gets all of that back: it is whole, and something followed it. */
+  readonly thoughts?: number;
   /** What went wrong while it was made: the provider refused its own conversation. */
   readonly refused?: string;
 }
@@ -76,6 +76,7 @@ async function makeScenario(desk: Desk, scenario: Scenario): Promise<History[]> 
   const log = new ConversationLog();
   const histories: History[] = [];
   const answers = scenario.turns.flatMap((turn) => turn.answers);
+  const thoughts = answers.flatMap(({ pieces }) => pieces).filter(({ type }) => type === "think").length;
   desk.script(answers.map((answer) => ({ answer, sameIds: scenario.sameIds })));
   for (const [place, turn] of scenario.turns.entries()) {
     await take(desk, log, turn);
@@ -83,7 +84,7 @@ async function makeScenario(desk: Desk, scenario: Scenario): Promise<History[]> 
     histories.push({
       ...historyOf(desk, log, { name: `${scenario.name}, turn ${place + 1}`, kind: "whole" }),
       ...(before === undefined ? {} : { before }),
-      ...(scenario.replayable === true ? { replayable: true } : {}),
+      ...(scenario.replayable === true ? { thoughts } : {}),
     });
   }
   return histories;

@@ -33,6 +33,7 @@ export async function openMockDesk(): Promise<Desk> {
     name: "AI SDK, another model",
     provider: "mock",
     models: ["mock-1", "mock-2"],
+    seals: false,
     adapter(model) {
       const known = adapters.get(model) ?? create(model);
       adapters.set(model, known);
@@ -69,6 +70,7 @@ export async function openDemoDesk(): Promise<Desk> {
     name: "Demo",
     provider: "demo",
     models: ["demo", "demo-2"],
+    seals: false,
     adapter: () => adapter,
     script: () => {},
     eventsIn: () => 0,

@@ -21,6 +21,7 @@ export function openResponsesDesk(): Promise<Desk> {
     name: "OpenAI Responses",
     provider: "openai",
     models: reasoningModels,
+    seals: true,
     path: "/v1/responses",
     validate: validateResponsesRequest,
     events: ({ answer, n, sameIds }) => toResponsesEvents(answer, n, sameIds),
@@ -38,6 +39,7 @@ export function openChatDesk(): Promise<Desk> {
     name: "OpenAI-compatible chat",
     provider: "local",
     models: ["local-1", "local-2"],
+    seals: false,
     path: "/v1/chat/completions",
     validate: validateChatRequest,
     events: ({ answer }) => toChatChunks(answer),
@@ -57,6 +59,7 @@ export function openAiSdkOpenAIDesk(): Promise<Desk> {
     name: "AI SDK, `@ai-sdk/openai`",
     provider: "openai.responses",
     models: reasoningModels,
+    seals: true,
     path: "/v1/responses",
     validate: validateResponsesRequest,
     events: ({ answer, n, sameIds }) => toResponsesEvents(answer, n, sameIds),
@@ -65,7 +68,7 @@ export function openAiSdkOpenAIDesk(): Promise<Desk> {
   });
 }
 
-interface OpenAIDesk extends Pick<Desk, "name" | "provider" | "models"> {
+interface OpenAIDesk extends Pick<Desk, "name" | "provider" | "models" | "seals"> {
   readonly path: string;
   validate(body: unknown): string[];
   events(scripted: Scripted & { readonly n: number }): readonly (object | string)[];
@@ -100,6 +103,7 @@ async function openDesk(desk: OpenAIDesk): Promise<Desk> {
     name: desk.name,
     provider: desk.provider,
     models: desk.models,
+    seals: desk.seals,
     adapter(model) {
       const known = adapters.get(model) ?? desk.adapter(server.url, model);
       adapters.set(model, known);

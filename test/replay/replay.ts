@@ -45,7 +45,7 @@ export async function replay(reader: Desk, given: ReplayedHistory): Promise<stri
   if (models !== "second") {
     asked = await send(reader, asking, problems);
     problems.push(...lost(history, asked, reader), ...(isForeign ? leaked(asked, reader) : []));
-    if (maker === reader) problems.push(...forgotten(history, asked));
+    if (maker === reader) problems.push(...forgotten(history, asked, reader));
   }
   if (models !== "first") {
     const other = await send(reader, plain, problems);
@@ -122,12 +122,13 @@ function leaked(arrived: Arrived | undefined, reader: Desk): string[] {
     .map((mark) => `"${mark}" was shown to another model`);
 }
 
-/** The model that made it gets its reasoning back: all that was signed, as long as something followed it. */
-function forgotten(history: History, arrived: Arrived | undefined): string[] {
-  if (!history.replayable) return [];
-  const sealed = new RegExp(`${secretMark}-(?:reasoning|signature|redacted)-\\w+`, "g");
+/** The model that made it gets its reasoning back, with what it was signed or encrypted with. */
+function forgotten(history: History, arrived: Arrived | undefined, reader: Desk): string[] {
+  const { thoughts } = history;
+  if (thoughts === undefined) return [];
   const body = JSON.stringify(arrived?.body);
-  return (history.lines.join("").match(sealed) ?? [])
-    .filter((secret) => !body.includes(secret))
-    .map((secret) => `${secret} was not given back`);
+  const seals = new Set(body.match(new RegExp(`${secretMark}-(?:reasoning|signature|redacted)-\\w+`, "g")));
+  const shownThoughts = body.split(thoughtMark).length - 1;
+  if (reader.seals && seals.size !== thoughts) return [`${seals.size} of ${thoughts} seals were given back`];
+  return shownThoughts < thoughts ? [`${shownThoughts} of ${thoughts} thoughts were given back`] : [];
 }

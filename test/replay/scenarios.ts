@@ -20,7 +20,7 @@ export interface Scenario {
   readonly name: string;
   readonly turns: readonly ScenarioTurn[];
   readonly sameIds?: boolean;
-  /** See `History.replayable`. */
+  /** One turn whose reasoning is whole and followed by something, so that its maker gets all of it back. */
   readonly replayable?: boolean;
 }
 
@@ -224,6 +224,8 @@ export const scenarios: readonly Scenario[] = [
       turn("Say nothing", { pieces: [] }),
       turn("Nothing at all", { pieces: [say(" \n")] }),
       turn(" ", { pieces: [say("\n"), call("silent", "{}")] }, { pieces: [] }),
+      turn("Something", { pieces: [say("Something.")] }),
+      turn("", { pieces: [say("Nothing was asked.")] }),
       turn("Half", { pieces: [say("Half a character: \ud83d")] }),
     ],
   },
