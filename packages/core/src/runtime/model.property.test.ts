@@ -1,41 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isParleyError } from "../errors.js";
-import type { LogStore } from "../log-store.js";
 import { createMemoryLogStore } from "../testing/memory-log-store.js";
-import { checkLog } from "../testing/runtime-contract/world.js";
 import { Client, Cluster, type ClusterNode, type StepPlan } from "./cluster.test-support.js";
-import { decodeBatch } from "./journal-batch.js";
-
-/** What is known of a message that someone sent. */
-type Fate = "acknowledged" | "unknown" | "removed";
-
-interface ConversationModel {
-  readonly id: string;
-  readonly messages: Map<string, Fate>;
-  /** What a fork had in common with its origin when it was made. */
-  readonly prefix: string[];
-  /** Turns that were seen sealed, as they were then. */
-  readonly sealed: Map<string, string>;
-  /** Results that a client was told, by call. */
-  readonly results: Map<string, string>;
-  summaries: number;
-}
-
-/** The simple model: which facts have been acknowledged. Everything else is read from the store. */
-interface Model {
-  readonly conversations: Map<string, ConversationModel>;
-  sent: number;
-}
-
-interface Real {
-  readonly cluster: Cluster;
-  readonly store: LogStore;
-  readonly nodes: ClusterNode[];
-  readonly clients: { conversationId: string; client: Client }[];
-  /** Where each node stands: it may be cut off from the store. */
-  readonly cutOff: Set<ClusterNode>;
-}
+import {
+  type ConversationModel,
+  expectInvariants,
+  expectTheEnd,
+  type Model,
+  type Real,
+} from "./model.test-support.js";
 
 class Act implements fc.AsyncCommand<Model, Real> {
   readonly #name: string;
@@ -150,89 +124,6 @@ function follow(real: Real, conversation: ConversationModel, node: ClusterNode):
   };
   client.attach(node);
   real.clients.push({ conversationId: conversation.id, client });
-}
-
-async function expectInvariants(model: Model, real: Real): Promise<void> {
-  for (const conversation of [...model.conversations.values()]) {
-    const record = await real.store.get(conversation.id);
-    if (record === null) {
-      // Nothing that was acknowledged is in a conversation that does not exist.
-      expect([...conversation.messages.values()].filter((fate) => fate === "acknowledged")).toEqual([]);
-      continue;
-    }
-    await expectLog(
-      conversation,
-      real,
-      record.queue.map(({ id }) => id),
-    );
-  }
-  for (const [index, { client, conversationId }] of real.clients.entries()) {
-    const { node } = client;
-    if (node === undefined || !client.isJoined || !node.runtime.status().alive || real.cutOff.has(node))
-      continue;
-    for (const other of real.clients.slice(index + 1)) {
-      if (other.conversationId !== conversationId || other.client.node !== node) continue;
-      if (other.client.isJoined) expect(other.client.shown).toBe(client.shown);
-    }
-  }
-}
-
-async function expectLog(
-  conversation: ConversationModel,
-  real: Real,
-  waiting: readonly string[],
-): Promise<void> {
-  const { id: conversationId } = conversation;
-  const { chunks } = await real.store.readChunks({ conversationId, open: true });
-  expect(chunks.map(({ seq }) => seq)).toEqual(chunks.map((_, index) => index + 1));
-  expect(chunks.slice(0, conversation.prefix.length).map((chunk) => JSON.stringify(chunk))).toEqual(
-    conversation.prefix,
-  );
-  const sealed = await real.store.readChunks({ conversationId });
-  checkLog(sealed.chunks);
-
-  const places = new Map<string, number>();
-  for (const id of waiting) places.set(id, (places.get(id) ?? 0) + 1);
-  for (const { messageId = "", role, partIndex } of chunks.slice(conversation.prefix.length)) {
-    if (role === "user" && partIndex === 0) places.set(messageId, (places.get(messageId) ?? 0) + 1);
-  }
-  for (const [messageId, fate] of conversation.messages) {
-    const count = places.get(messageId) ?? 0;
-    if (fate === "acknowledged") expect([messageId, count]).toEqual([messageId, 1]);
-    else if (fate === "removed") expect([messageId, count]).toEqual([messageId, 0]);
-    else expect(count).toBeLessThanOrEqual(1);
-  }
-  for (const messageId of places.keys()) expect(conversation.messages.has(messageId)).toBe(true);
-
-  const byTurn = new Map<string, unknown[]>();
-  for (const chunk of sealed.chunks) {
-    const { turnId = `seq ${chunk.seq}` } = chunk;
-    byTurn.set(turnId, [...(byTurn.get(turnId) ?? []), chunk]);
-  }
-  for (const [turnId, rows] of byTurn) {
-    const bytes = JSON.stringify(rows);
-    expect(conversation.sealed.get(turnId) ?? bytes).toBe(bytes);
-    conversation.sealed.set(turnId, bytes);
-  }
-  for (const turnId of conversation.sealed.keys()) expect(byTurn.has(turnId)).toBe(true);
-  expect(chunks.filter(({ role }) => role === "system").length).toBeGreaterThanOrEqual(
-    conversation.summaries,
-  );
-
-  const log = real.cluster.database.logs.get(conversationId);
-  if (log?.active === undefined) expect(log?.journal).toEqual([]);
-  const durable = new Map<string, string[]>();
-  const note = (call: string, content: string) => durable.set(call, [...(durable.get(call) ?? []), content]);
-  for (const { chunk } of chunks) {
-    if (chunk.type === "tool-result") note(`${chunk.stepId} ${chunk.toolCallId}`, chunk.content);
-  }
-  for (const batch of log?.journal ?? []) {
-    for (const { event } of decodeBatch(batch)) {
-      if (event.type === "tool-result") note(`${event.stepId} ${event.toolCallId}`, event.content);
-    }
-  }
-  for (const [call, content] of conversation.results)
-    expect([call, durable.get(call)]).toEqual([call, [content]]);
 }
 
 const number = fc.nat({ max: 30 });
@@ -455,30 +346,3 @@ describe("the runtime, against a simple model", () => {
     );
   }, 300_000);
 });
-
-/** When everything has come to its end: nothing runs, and every client that comes back shows the log. */
-async function expectTheEnd(model: Model, real: Real): Promise<void> {
-  const [at] = real.nodes as [ClusterNode];
-  for (const { client, conversationId } of real.clients) {
-    if (client.ended === undefined && model.conversations.has(conversationId)) client.attach(at);
-  }
-  await real.cluster.clock.advance(2_000);
-  for (const { id } of model.conversations.values()) {
-    const record = await real.store.get(id);
-    if (record === null) continue;
-    expect([id, record.active]).toEqual([id, undefined]);
-    if (record.queue.length > 0) expect(record.queuePaused).toBe(true);
-    const { chunks } = await real.store.readChunks({ conversationId: id });
-    expect(record.lastSeq).toBe(chunks.length);
-    for (const { client, conversationId } of real.clients) {
-      if (conversationId !== id || client.ended !== undefined) continue;
-      expect(JSON.stringify(client.fold.state.chunks)).toBe(JSON.stringify(chunks));
-      expect(client.fold.state.messages.flatMap(({ parts }) => parts)).toEqual(
-        chunks.map(({ chunk }) => chunk),
-      );
-    }
-  }
-  for (const { client } of real.clients) client.detach();
-  await real.cluster.close();
-  expect(real.cluster.clock.pending).toBe(0);
-}
