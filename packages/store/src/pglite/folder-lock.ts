@@ -9,7 +9,7 @@ import {
   utimesSync,
   writeSync,
 } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { ParleyError } from "@parley/core/errors";
@@ -84,24 +84,34 @@ async function replaceDead(path: string, own: Holder, folder: string): Promise<v
   const holder = read(path);
   if (holder === undefined ? isFresh(path) : isAlive(path, holder)) throw busy(folder, holder);
   const turnstile = `${path}.taking`;
+  if (!(await enter(turnstile))) throw busy(folder, holder);
   try {
-    await mkdir(turnstile);
-  } catch (error) {
-    if (codeOf(error) !== "EEXIST") throw error;
-    if (ageMs(turnstile) < goneMs) throw busy(folder, holder);
-    rmdirSync(turnstile);
-    await mkdir(turnstile);
-  }
-  try {
-    // Looked at again behind the turnstile: whoever passed before may hold the folder by now.
+    // Looked at again behind the turnstile: whoever passed before may hold the folder by now, or be writing its name.
     const found = read(path);
-    if (found !== undefined && (found.nonce !== holder?.nonce || isAlive(path, found)))
-      throw busy(folder, found);
+    const held = found === undefined ? isFresh(path) : found.nonce !== holder?.nonce || isAlive(path, found);
+    if (held) throw busy(folder, found);
     unlinkIfThere(path);
     if (!create(path, own)) throw busy(folder, read(path));
   } finally {
     rmdirSync(turnstile);
   }
+}
+
+/** True when nobody else is behind the turnstile. One that was left there by a crash is taken away after a while. */
+async function enter(turnstile: string): Promise<boolean> {
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    try {
+      await mkdir(turnstile);
+      return true;
+    } catch (error) {
+      if (codeOf(error) !== "EEXIST") throw error;
+    }
+    const age = ageMs(turnstile);
+    if (age < goneMs) return false;
+    // Left behind, or gone since: then there is nothing to take away, and the next attempt decides.
+    if (Number.isFinite(age)) await rm(turnstile, { recursive: true, force: true });
+  }
+  return false;
 }
 
 function isAlive(path: string, holder: Holder): boolean {
