@@ -34,7 +34,7 @@ export function lastNOf(run: EventRun): number {
 export function cutRun(run: EventRun, n: number, throughN: number): EventRun | undefined {
   const { firstN, lengths } = run;
   const lastN = lastNOf(run);
-  if (lastN <= n || firstN > throughN) return undefined;
+  if (lastN <= n || firstN > throughN || throughN <= n) return undefined;
   if (lengths === undefined || (firstN > n && lastN <= throughN)) return run;
   const from = Math.max(0, n + 1 - firstN);
   const to = Math.min(lengths.length, throughN + 1 - firstN);
