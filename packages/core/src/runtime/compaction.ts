@@ -240,7 +240,11 @@ async function askForSummary(
         ],
       },
     ],
-    metadata: { provider: binding.providerName, model: binding.model },
+    metadata: {
+      provider: binding.providerName,
+      model: binding.model,
+      extensions: { "parley.purpose": "compaction" },
+    },
     reasoningEffort: "low",
     signal,
     ...(binding.extraParams === undefined ? {} : { extraParams: binding.extraParams }),

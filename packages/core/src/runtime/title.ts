@@ -26,7 +26,11 @@ export async function titleConversation(env: Environment, turn: SealedTurn): Pro
       { role: "system", content: [{ type: "text", text: titleInstructions }] },
       { role: "user", content: [{ type: "text", text: transcript }] },
     ],
-    metadata: { provider: binding.providerName, model: binding.model },
+    metadata: {
+      provider: binding.providerName,
+      model: binding.model,
+      extensions: { "parley.purpose": "title" },
+    },
     reasoningEffort: "low",
   });
   const { message } = await collect(stream);
