@@ -7,7 +7,7 @@ const conditions = ["parley-source", "node"];
 export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
-    include: ["packages/*/src/**/*.test.ts", "apps/*/src/**/*.test.{ts,tsx}", "test/**/*.test.ts"],
+    include: ["packages/*/src/**/*.test.{ts,tsx}", "apps/*/src/**/*.test.{ts,tsx}", "test/**/*.test.ts"],
     globalSetup: ["test/harness/global-setup.ts"],
     testTimeout: 20_000,
     hookTimeout: 60_000,

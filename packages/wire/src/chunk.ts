@@ -84,6 +84,8 @@ export interface ErrorChunk {
 export interface SystemChunk {
   readonly type: "system";
   readonly text: string;
+  /** On a compaction's summary: the seqs, both inclusive, that it stands for when the model is asked. */
+  readonly covers?: { readonly firstSeq: number; readonly lastSeq: number };
   readonly providerMetadata?: ProviderMetadata;
 }
 

@@ -62,6 +62,8 @@ function targetOf(message: WsClientMessage): string | undefined {
     case "subscribe":
     case "unsubscribe":
       return message.surfaceId;
+    case "ping":
+      return undefined;
     default:
       return message satisfies never;
   }
@@ -81,10 +83,12 @@ function cursorOf(message: WsServerMessage): Cursor | undefined {
     case "conversation.updated":
     case "conversation.open":
     case "conversation.compacted":
+    case "conversation.removed":
     case "catalog":
     case "surface":
     case "update":
     case "error":
+    case "pong":
       return undefined;
     default:
       return message satisfies never;

@@ -25,7 +25,18 @@ import type {
   StopResponse,
   TurnDetail,
 } from "./conversation-routes.js";
+import type { DoctorResponse } from "./doctor-routes.js";
+import type { ExportLine, ExportQuery, ImportQuery, ImportResponse } from "./export-routes.js";
 import type { JsonObject } from "./json.js";
+import type {
+  CreateKeyRequest,
+  CreateKeyResponse,
+  DeleteKeyResponse,
+  KeysResponse,
+  LoginRequest,
+  LogoutResponse,
+  MeResponse,
+} from "./key-routes.js";
 import type { EnqueueRequest, EnqueueResponse, QueueEdit, QueueResponse } from "./queue-routes.js";
 import type { SendMessageRequest } from "./send-message.js";
 import type {
@@ -60,6 +71,11 @@ export interface QueuedMessageParams extends ConversationParams {
 /** The path parameters of a route to one turn. */
 export interface TurnParams extends ConversationParams {
   readonly turnId: string;
+}
+
+/** The path parameters of a route to one API key. */
+export interface KeyParams {
+  readonly id: string;
 }
 
 /** How a route answers: one JSON value, one value per line, one per server-sent event, or plain text. */
@@ -181,6 +197,32 @@ export interface Routes {
     CompactThresholdSetting,
     CompactThresholdSetting
   >;
+
+  /** With `format=markdown` the answer is `text/markdown`. */
+  readonly "GET /conversations/:id/export": {
+    readonly params: ConversationParams;
+    readonly query: ExportQuery;
+    readonly body: undefined;
+    readonly response: ExportLine;
+    readonly format: "ndjson";
+  };
+  /** The body is NDJSON: the lines of one export. */
+  readonly "POST /import": {
+    readonly params: Nothing;
+    readonly query: ImportQuery;
+    readonly body: readonly ExportLine[];
+    readonly response: ImportResponse;
+    readonly format: "json";
+  };
+
+  readonly "GET /me": Get<Nothing, Nothing, MeResponse>;
+  readonly "POST /login": Write<Nothing, LoginRequest, MeResponse>;
+  readonly "POST /logout": Write<Nothing, undefined, LogoutResponse>;
+  readonly "GET /keys": Get<Nothing, Nothing, KeysResponse>;
+  readonly "POST /keys": Write<Nothing, CreateKeyRequest, CreateKeyResponse>;
+  readonly "DELETE /keys/:id": Write<KeyParams, undefined, DeleteKeyResponse>;
+  readonly "GET /doctor": Get<Nothing, Nothing, DoctorResponse>;
+  readonly "POST /doctor": Write<Nothing, undefined, DoctorResponse>;
 
   readonly "GET /search": Get<Nothing, SearchQuery, SearchResponse>;
   readonly "GET /models": Get<Nothing, Nothing, ModelsResponse>;

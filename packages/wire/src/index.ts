@@ -58,9 +58,20 @@ export type {
   TurnDetail,
 } from "./conversation-routes.js";
 export type { Cursor, CursoredEvent } from "./cursor.js";
+export type { DoctorResponse, Finding } from "./doctor-routes.js";
 export type { ErrorCode } from "./error-code.js";
 export type {
+  ExportedChunk,
+  ExportedConversation,
+  ExportedTurn,
+  ExportLine,
+  ExportQuery,
+  ImportQuery,
+  ImportResponse,
+} from "./export-routes.js";
+export type {
   ConversationParams,
+  KeyParams,
   Nothing,
   QueuedMessageParams,
   ResponseFormat,
@@ -77,6 +88,17 @@ export type {
 } from "./http-routes.js";
 export type { Role, StepId, TurnId } from "./ids.js";
 export type { JsonObject, JsonValue, OpenUnion, ProviderMetadata } from "./json.js";
+export type {
+  ApiKeyInfo,
+  CreateKeyRequest,
+  CreateKeyResponse,
+  DeleteKeyResponse,
+  KeyScope,
+  KeysResponse,
+  LoginRequest,
+  LogoutResponse,
+  MeResponse,
+} from "./key-routes.js";
 export type {
   ContextManifest,
   ContextSegment,
@@ -115,6 +137,7 @@ export type {
   WsChatSubscribe,
   WsChatUnsubscribe,
   WsClientMessage,
+  WsPing,
   WsSurfaceSubscribe,
   WsSurfaceUnsubscribe,
 } from "./socket-client-message.js";
@@ -127,8 +150,10 @@ export type {
   WsChatSnapshot,
   WsConversationCompacted,
   WsConversationOpen,
+  WsConversationRemoved,
   WsConversationStatusChanged,
   WsConversationUpdated,
+  WsPong,
   WsServerMessage,
   WsSurface,
   WsSurfaceCatalog,

@@ -9,7 +9,8 @@ export type WsClientMessage =
   | WsChatQueue
   | WsChatStop
   | WsSurfaceSubscribe
-  | WsSurfaceUnsubscribe;
+  | WsSurfaceUnsubscribe
+  | WsPing;
 
 /**
  * As `POST /chat`, and subscribes the sender. Answered by `chat.receipt` once the message is durable, or by
@@ -62,4 +63,9 @@ export interface WsSurfaceUnsubscribe {
   readonly type: "unsubscribe";
   readonly surfaceId: string;
   readonly conversationId?: string | undefined;
+}
+
+/** Asks whether the connection still carries anything: answered by `pong`. For clients that cannot see ping frames. */
+export interface WsPing {
+  readonly type: "ping";
 }

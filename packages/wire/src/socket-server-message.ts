@@ -22,10 +22,12 @@ export type WsServerMessage =
   | WsConversationUpdated
   | WsConversationOpen
   | WsConversationCompacted
+  | WsConversationRemoved
   | WsSurfaceCatalog
   | WsSurface
   | WsSurfaceUpdate
-  | WsSurfaceError;
+  | WsSurfaceError
+  | WsPong;
 
 /** An event of a subscribed conversation, which `event.conversationId` names. */
 export interface WsChatDelta extends CursoredEvent {
@@ -120,6 +122,12 @@ export interface WsConversationCompacted {
   readonly messagesKept: number;
 }
 
+/** To every client of the owner: a conversation is gone. */
+export interface WsConversationRemoved {
+  readonly type: "conversation.removed";
+  readonly conversationId: string;
+}
+
 /** What surfaces there are: the first message of every connection. */
 export interface WsSurfaceCatalog {
   readonly type: "catalog";
@@ -149,4 +157,9 @@ export interface WsSurfaceError {
   readonly code: ErrorCode;
   /** For people. */
   readonly message: string;
+}
+
+/** The answer to `ping`. */
+export interface WsPong {
+  readonly type: "pong";
 }

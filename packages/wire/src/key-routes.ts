@@ -1,0 +1,61 @@
+/** What a key may do. `read`: every GET. `write`: everything within its owner. `admin`: also keys and the doctor. */
+export type KeyScope = "read" | "write" | "admin";
+
+/** What is known of an API key. The secret itself is shown once, when it is made, and kept nowhere. */
+export interface ApiKeyInfo {
+  readonly id: string;
+  /** Whose conversations it opens. */
+  readonly owner: string;
+  /** The first characters of the secret, to tell keys apart. */
+  readonly prefix: string;
+  readonly scopes: readonly KeyScope[];
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  /** Epoch milliseconds, to the minute. Absent: never used. */
+  readonly lastUsedAt?: number;
+}
+
+/** `GET /keys`, for admins. */
+export interface KeysResponse {
+  readonly keys: readonly ApiKeyInfo[];
+}
+
+/** `POST /keys`, for admins. */
+export interface CreateKeyRequest {
+  /** Absent: the caller's own. */
+  readonly owner?: string | undefined;
+  /** Absent: `read` and `write`. */
+  readonly scopes?: readonly KeyScope[] | undefined;
+}
+
+/** The new key. */
+export interface CreateKeyResponse {
+  readonly key: ApiKeyInfo;
+  /** Give it as `Authorization: Bearer`. It cannot be shown again. */
+  readonly secret: string;
+}
+
+/** `DELETE /keys/:id`, for admins. Idempotent. */
+export interface DeleteKeyResponse {
+  readonly id: string;
+  /** False when there was none. */
+  readonly removed: boolean;
+}
+
+/** `POST /login`: a page trades a key for a cookie of its own origin, which scripts cannot read. */
+export interface LoginRequest {
+  readonly key: string;
+}
+
+/** `GET /me`, and the answer to a login: who the caller is. */
+export interface MeResponse {
+  readonly owner: string;
+  readonly scopes: readonly KeyScope[];
+  /** `open`: this server asks for no key, because it listens on this machine only. */
+  readonly auth: "open" | "keys";
+}
+
+/** `POST /logout`: the cookie is gone. */
+export interface LogoutResponse {
+  readonly loggedOut: true;
+}
