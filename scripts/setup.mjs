@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { install, root, runNode, SetupError } from "./install.mjs";
 import { withLock } from "./lock.mjs";
+import { buildPage } from "./page.mjs";
 
 const oldestNode = [20, 19];
 
@@ -15,13 +16,17 @@ export async function setup({ quiet = false } = {}) {
   await build({ quiet });
 }
 
-/** Compiles every package that has code; the compiler itself skips what is up to date. */
+/** Compiles every package that has code and builds the page; both skip what is up to date. */
 export async function build({ quiet = false } = {}) {
   const started = Date.now();
   const code = await withLock(
     join(root, ".cache", "build.lock"),
     (holder) => quiet || console.log(`Another build is under way (process ${holder}); waiting for it ...`),
-    () => runNode(["node_modules/typescript/bin/tsc", "-b", ...projects()]),
+    async () => {
+      const compiled = await runNode(["node_modules/typescript/bin/tsc", "-b", ...projects()]);
+      if (compiled === 0) await buildPage({ quiet });
+      return compiled;
+    },
   );
   if (code !== 0) throw new SetupError("The packages do not compile; the compiler's words are above.");
   if (!quiet)
