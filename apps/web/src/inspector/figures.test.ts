@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import {
+  cacheShare,
+  formatDuration,
+  formatRate,
+  formatShare,
+  formatTokenChange,
+  formatTokens,
+  formatTokensShort,
+  knownUsage,
+  tokensPerSecond,
+} from "./figures.js";
+
+describe("figures", () => {
+  it("says unknown instead of 0 where nothing is known", () => {
+    const formats = [formatTokens, formatTokensShort, formatDuration, formatShare, formatRate];
+    for (const format of formats) expect(format(undefined)).toBe("unknown");
+    expect(formatTokens(0)).toBe("0");
+    expect(formatDuration(0)).toBe("0 ms");
+    expect(formatShare(0)).toBe("0 %");
+  });
+
+  it.each([
+    [999, "999"],
+    [999.6, "1k"],
+    [12_345, "12.3k"],
+    [999_949, "999.9k"],
+    [999_951, "1M"],
+    [1_250_000, "1.3M"],
+  ])("shortens %d tokens to %s", (tokens, text) => expect(formatTokensShort(tokens)).toBe(text));
+
+  it.each([
+    [80.4, "80 ms"],
+    [999.7, "1 s"],
+    [1_449, "1.4 s"],
+    [59_960, "1 min 00 s"],
+    [125_000, "2 min 05 s"],
+    [3_725_000, "1 h 02 min"],
+  ])("shows %d ms as %s", (ms, text) => expect(formatDuration(ms)).toBe(text));
+
+  it("never rounds a part to nothing or to everything", () => {
+    expect(formatShare(0.0004)).toBe("<1 %");
+    expect(formatShare(0.998)).toBe("99 %");
+    expect(formatShare(1)).toBe("100 %");
+  });
+
+  it("gives a change its sign", () => {
+    expect(formatTokenChange(1204)).toBe("+1,204");
+    expect(formatTokenChange(-80)).toBe("\u221280");
+    expect(formatTokenChange(0.2)).toBe("no change");
+  });
+
+  it("knows no speed without both tokens and time", () => {
+    expect(tokensPerSecond(100, 2000)).toBe(50);
+    expect(tokensPerSecond(100, 0)).toBeUndefined();
+    expect(tokensPerSecond(undefined, 2000)).toBeUndefined();
+    expect(tokensPerSecond(100, undefined)).toBeUndefined();
+  });
+
+  it("takes a usage of nothing for one that nobody reported", () => {
+    expect(knownUsage({ inputTokens: 0, outputTokens: 0 })).toBeUndefined();
+    expect(knownUsage({ inputTokens: 3, outputTokens: 0 })).toEqual({ inputTokens: 3, outputTokens: 0 });
+  });
+
+  it("knows a cache share only where the provider reports it", () => {
+    expect(cacheShare({ inputTokens: 100, outputTokens: 5 })).toBeUndefined();
+    expect(cacheShare({ inputTokens: 100, outputTokens: 5, cacheReadTokens: 0 })).toBe(0);
+    expect(cacheShare({ inputTokens: 100, outputTokens: 5, cacheReadTokens: 75 })).toBe(0.75);
+  });
+});

@@ -1,0 +1,180 @@
+import type { Usage } from "@parley/wire";
+
+/** A tool call of a step, as far as it is known. */
+export interface TimelineTool {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly status: "running" | "done" | "failed";
+  /** From dispatch to result. Absent: unknown, or not over yet. */
+  readonly durationMs?: number | undefined;
+}
+
+/** A step, as far as it is known. */
+export interface TimelineStep {
+  readonly stepId: string;
+  /** Whether the model has finished writing. */
+  readonly complete: boolean;
+  /** Epoch milliseconds. Absent: right after the step before it. */
+  readonly startedAt?: number | undefined;
+  readonly ttftMs?: number | undefined;
+  readonly decodeMs?: number | undefined;
+  readonly genTotalMs?: number | undefined;
+  readonly toolMs?: number | undefined;
+  readonly usage?: Usage | undefined;
+  readonly model?: string | undefined;
+  readonly tools: readonly TimelineTool[];
+}
+
+/** A turn, running or sealed. */
+export interface TimelineTurn {
+  /** Epoch milliseconds. */
+  readonly startedAt?: number | undefined;
+  /** Epoch milliseconds; present while the turn is running: what is not over reaches to here. */
+  readonly now?: number | undefined;
+  readonly durationMs?: number | undefined;
+  readonly steps: readonly TimelineStep[];
+}
+
+/**
+ * What a bar stands for. `wait`: until the first token. `decode`: from the first token to the last. `generate`:
+ * both, where the first token's time is not known.
+ */
+export type BarKind = "wait" | "decode" | "generate" | "tool";
+
+/** A stretch of time, in milliseconds from the turn's start. */
+export interface TimelineBar {
+  readonly kind: BarKind;
+  readonly startMs: number;
+  readonly endMs: number;
+  /** It is still going on. */
+  readonly open: boolean;
+}
+
+/** One line of the chart: the model's part of a step, or one of its tools. Tools of a step have a lane each. */
+export interface TimelineRow {
+  readonly key: string;
+  readonly kind: "model" | "tool";
+  /** The step's place in the turn, from 0. */
+  readonly stepIndex: number;
+  readonly label: string;
+  readonly failed: boolean;
+  /** Empty: nothing is known of when it happened. */
+  readonly bars: readonly TimelineBar[];
+  /** From the first bar's start to the last bar's end. Absent: unknown. */
+  readonly durationMs?: number;
+}
+
+/** How long the turn spent on what. The rest of the duration is Parley's own: reading, committing, compacting. */
+export interface TimeSpent {
+  readonly waitMs: number;
+  readonly writeMs: number;
+  readonly toolMs: number;
+  /** Absent when the turn's duration is not known. */
+  readonly restMs?: number;
+}
+
+/** A turn laid out on an axis of time. */
+export interface Timeline {
+  readonly rows: readonly TimelineRow[];
+  /** The length of the axis; at least 1. */
+  readonly totalMs: number;
+  readonly spent: TimeSpent;
+}
+
+/**
+ * Lays a turn's steps out in time. Where a step's start is known it stands there, else right behind the step before
+ * it; its tools begin when the model has finished writing, all at once, for that is when they are dispatched.
+ */
+export function layoutTimeline(turn: TimelineTurn): Timeline {
+  const elapsedMs =
+    turn.now === undefined || turn.startedAt === undefined
+      ? undefined
+      : Math.max(0, turn.now - turn.startedAt);
+  const rows: TimelineRow[] = [];
+  const sums = { waitMs: 0, writeMs: 0, toolMs: 0 };
+  let reachedMs = 0;
+  turn.steps.forEach((step, stepIndex) => {
+    const startMs = Math.max(reachedMs, offsetOf(step.startedAt, turn.startedAt) ?? reachedMs);
+    const nowMs = turn.now === undefined ? undefined : Math.max(startMs, elapsedMs ?? startMs);
+    const bars = modelBars(step, startMs, nowMs);
+    const writtenMs = bars.at(-1)?.endMs ?? startMs;
+    rows.push(rowOf({ key: step.stepId, kind: "model", stepIndex, label: `Step ${stepIndex + 1}`, bars }));
+    let toolsEndMs = writtenMs;
+    for (const tool of step.tools) {
+      const bar = toolBar(tool, writtenMs, nowMs);
+      toolsEndMs = Math.max(toolsEndMs, bar?.endMs ?? writtenMs);
+      rows.push(
+        rowOf({
+          key: `${step.stepId}/${tool.toolCallId}`,
+          kind: "tool",
+          stepIndex,
+          label: tool.toolName,
+          failed: tool.status === "failed",
+          bars: bar === undefined ? [] : [bar],
+        }),
+      );
+    }
+    const toolMs = Math.max(toolsEndMs - writtenMs, step.toolMs ?? 0);
+    for (const { kind, startMs: from, endMs } of bars) {
+      if (kind === "wait") sums.waitMs += endMs - from;
+      else sums.writeMs += endMs - from;
+    }
+    sums.toolMs += toolMs;
+    reachedMs = writtenMs + toolMs;
+  });
+  const lengthMs = turn.durationMs ?? elapsedMs;
+  const spentMs = sums.waitMs + sums.writeMs + sums.toolMs;
+  return {
+    rows,
+    totalMs: Math.max(1, reachedMs, lengthMs ?? 0),
+    spent: { ...sums, ...(lengthMs === undefined ? {} : { restMs: Math.max(0, lengthMs - spentMs) }) },
+  };
+}
+
+function offsetOf(at: number | undefined, origin: number | undefined): number | undefined {
+  return at === undefined || origin === undefined ? undefined : at - origin;
+}
+
+function modelBars(step: TimelineStep, startMs: number, nowMs: number | undefined): TimelineBar[] {
+  const { ttftMs, decodeMs, genTotalMs } = step;
+  if (ttftMs !== undefined && decodeMs !== undefined) {
+    const firstMs = startMs + ttftMs;
+    return [
+      { kind: "wait", startMs, endMs: firstMs, open: false },
+      { kind: "decode", startMs: firstMs, endMs: firstMs + decodeMs, open: false },
+    ];
+  }
+  if (genTotalMs !== undefined) {
+    return [{ kind: "generate", startMs, endMs: startMs + genTotalMs, open: false }];
+  }
+  if (step.complete || nowMs === undefined) return [];
+  return [{ kind: "generate", startMs, endMs: nowMs, open: true }];
+}
+
+function toolBar(tool: TimelineTool, startMs: number, nowMs: number | undefined): TimelineBar | undefined {
+  if (tool.durationMs !== undefined) {
+    return { kind: "tool", startMs, endMs: startMs + tool.durationMs, open: false };
+  }
+  if (tool.status !== "running" || nowMs === undefined) return undefined;
+  return { kind: "tool", startMs, endMs: Math.max(startMs, nowMs), open: true };
+}
+
+function rowOf(row: Omit<TimelineRow, "failed" | "durationMs"> & { failed?: boolean }): TimelineRow {
+  const first = row.bars[0];
+  const last = row.bars.at(-1);
+  return {
+    ...row,
+    failed: row.failed ?? false,
+    ...(first === undefined || last === undefined ? {} : { durationMs: last.endMs - first.startMs }),
+  };
+}
+
+/** Round places on an axis from 0 to `totalMs`, at most `count` beside 0. */
+export function timeTicks(totalMs: number, count: number): readonly number[] {
+  const least = totalMs / Math.max(1, count);
+  const power = 10 ** Math.floor(Math.log10(least));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= least) ?? least;
+  const ticks: number[] = [];
+  for (let index = 0; index * step <= totalMs; index += 1) ticks.push(index * step);
+  return ticks;
+}

@@ -1,0 +1,64 @@
+import type { TurnMetrics } from "@parley/wire";
+import { cacheShare, knownUsage, tokensPerSecond } from "./figures.js";
+
+/** A figure over the turns; null where it is not known. */
+export type TrendValues = readonly (number | null)[];
+
+/** What is drawn over the turns of a conversation: as many values in each as there are turns. */
+export interface Trends {
+  /** The turn's number, from 1. */
+  readonly turns: readonly number[];
+  /** From the turn's first call to its first token. */
+  readonly ttftMs: TrendValues;
+  readonly durationMs: TrendValues;
+  /** While the model was writing, over all steps. */
+  readonly tokensPerSecond: TrendValues;
+  readonly inputTokens: TrendValues;
+  readonly outputTokens: TrendValues;
+  /** Tokens in context after the turn. */
+  readonly contextSize: TrendValues;
+  /** Of the input, from the provider's cache, in percent. */
+  readonly cachePercent: TrendValues;
+}
+
+/** Lines up the figures of sealed turns, oldest first. Pure. */
+export function trendsOf(turns: readonly TurnMetrics[]): Trends {
+  const column = (pick: (turn: TurnMetrics) => number | undefined): TrendValues =>
+    turns.map((turn) => pick(turn) ?? null);
+  return {
+    turns: turns.map((_, index) => index + 1),
+    ttftMs: column((turn) => turn.steps[0]?.ttftMs),
+    durationMs: column((turn) => turn.durationMs),
+    tokensPerSecond: column(writingRate),
+    inputTokens: column((turn) => knownUsage(turn.usage)?.inputTokens),
+    outputTokens: column((turn) => knownUsage(turn.usage)?.outputTokens),
+    contextSize: column((turn) => turn.contextSize),
+    cachePercent: column((turn) => {
+      const share = cacheShare(turn.usage);
+      return share === undefined ? undefined : share * 100;
+    }),
+  };
+}
+
+/** Only steps of which both are known count, so that a missing time does not make the rest look fast. */
+function writingRate(turn: TurnMetrics): number | undefined {
+  let tokens = 0;
+  let ms = 0;
+  for (const { usage, decodeMs } of turn.steps) {
+    const known = knownUsage(usage);
+    if (known === undefined || decodeMs === undefined) continue;
+    tokens += known.outputTokens;
+    ms += decodeMs;
+  }
+  return tokensPerSecond(tokens, ms);
+}
+
+/** The last value that is known, and how it stands to the one known before it. */
+export function latestOf(
+  values: TrendValues,
+): { readonly value: number; readonly before?: number } | undefined {
+  const known = values.filter((value): value is number => value !== null);
+  const value = known.at(-1);
+  const before = known.at(-2);
+  return value === undefined ? undefined : { value, ...(before === undefined ? {} : { before }) };
+}
