@@ -1,0 +1,66 @@
+import { create } from "zustand";
+import { readStored, writeStored } from "./stored.js";
+
+/** Dialogs that cover the page, one at a time. */
+export type Overlay = "palette" | "shortcuts" | "search";
+
+export interface LayoutState {
+  /** The list beside the conversation, on wide screens. */
+  readonly sidebarOpen: boolean;
+  /** The list as a drawer, on narrow screens. */
+  readonly drawerOpen: boolean;
+  readonly inspectorOpen: boolean;
+  /** The turn that the inspector should show. Absent: the newest one. */
+  readonly inspectedTurnId?: string | undefined;
+  readonly overlay?: Overlay | undefined;
+}
+
+const sidebarKey = "parley.sidebar";
+
+/** Which parts of the page are open. */
+export const useLayout = create<LayoutState>()(() => ({
+  sidebarOpen: readStored(sidebarKey) !== "closed",
+  drawerOpen: false,
+  inspectorOpen: false,
+}));
+
+/** Below this width the list is a drawer and the inspector covers the conversation. */
+const wide = () => matchMedia("(min-width: 48rem)").matches;
+
+/** Opens or closes the list, whichever form it has at this width. */
+export function toggleSidebar(): void {
+  if (!wide()) {
+    useLayout.setState(({ drawerOpen }) => ({ drawerOpen: !drawerOpen }));
+    return;
+  }
+  useLayout.setState(({ sidebarOpen }) => {
+    writeStored(sidebarKey, sidebarOpen ? "closed" : null);
+    return { sidebarOpen: !sidebarOpen };
+  });
+}
+
+/** Closes the drawer; beside the conversation the list stays as it is. */
+export function closeDrawer(): void {
+  useLayout.setState({ drawerOpen: false });
+}
+
+/** Opens the inspector, at a turn when one is given. */
+export function openInspector(turnId?: string): void {
+  useLayout.setState({ inspectorOpen: true, inspectedTurnId: turnId });
+}
+
+/** Closes the inspector. */
+export function closeInspector(): void {
+  useLayout.setState({ inspectorOpen: false, inspectedTurnId: undefined });
+}
+
+/** Opens the inspector, or closes it. */
+export function toggleInspector(): void {
+  if (useLayout.getState().inspectorOpen) closeInspector();
+  else openInspector();
+}
+
+/** Shows a dialog over the page, or none. */
+export function showOverlay(overlay: Overlay | undefined): void {
+  useLayout.setState({ overlay });
+}

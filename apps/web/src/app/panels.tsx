@@ -1,0 +1,81 @@
+import { type ComponentType, lazy, Suspense } from "react";
+import { Spinner } from "../ui/spinner.js";
+import { closeInspector, showOverlay, useLayout } from "./layout-store.js";
+import type { CoveredRangeProps, InspectorPanelProps, OverlayProps } from "./panel-props.js";
+
+/*
+ * The parts that load when they are first opened. Each is a component with a name of its own; this file is the only
+ * one that imports them, so that none of their code is in the first load.
+ */
+
+const parts = import.meta.glob<Readonly<Record<string, unknown>>>([
+  "../inspector/inspector-panel.tsx",
+  "../palette/command-palette.tsx",
+  "../palette/shortcut-sheet.tsx",
+  "../search/search-dialog.tsx",
+  "../compaction/covered-range.tsx",
+]);
+
+function part<Props>(path: string, name: string) {
+  return lazy(async (): Promise<{ default: ComponentType<Props> }> => {
+    const loaded = await parts[path]?.();
+    return { default: loaded?.[name] as ComponentType<Props> };
+  });
+}
+
+const InspectorPanel = part<InspectorPanelProps>("../inspector/inspector-panel.tsx", "InspectorPanel");
+const CommandPalette = part<OverlayProps>("../palette/command-palette.tsx", "CommandPalette");
+const ShortcutSheet = part<OverlayProps>("../palette/shortcut-sheet.tsx", "ShortcutSheet");
+const SearchDialog = part<OverlayProps>("../search/search-dialog.tsx", "SearchDialog");
+const LazyCoveredRange = part<CoveredRangeProps>("../compaction/covered-range.tsx", "CoveredRange");
+
+/** The inspector beside the conversation, while it is open. */
+export function InspectorSlot({ conversationId }: { readonly conversationId: string }) {
+  const open = useLayout((state) => state.inspectorOpen);
+  const turnId = useLayout((state) => state.inspectedTurnId);
+  if (!open) return null;
+  return (
+    <aside
+      aria-label="Inspector"
+      className="fixed inset-0 z-30 flex min-h-0 flex-col overflow-hidden border-line bg-panel pt-[env(safe-area-inset-top)] pb-[env(safe-area-inset-bottom)] lg:static lg:z-auto lg:w-[26rem] lg:shrink-0 lg:border-l lg:p-0 xl:w-[30rem]"
+    >
+      <Suspense
+        fallback={
+          <div className="flex flex-1 items-center justify-center text-faint">
+            <Spinner label="Loading the inspector" />
+          </div>
+        }
+      >
+        <InspectorPanel conversationId={conversationId} turnId={turnId} onClose={closeInspector} />
+      </Suspense>
+    </aside>
+  );
+}
+
+/** The dialogs that cover the page: palette, shortcuts, search. */
+export function Overlays({ conversationId }: { readonly conversationId?: string | undefined }) {
+  const overlay = useLayout((state) => state.overlay);
+  if (overlay === undefined) return null;
+  const Shown = { palette: CommandPalette, shortcuts: ShortcutSheet, search: SearchDialog }[overlay];
+  return (
+    <Suspense fallback={null}>
+      <Shown
+        open
+        onOpenChange={(open) => {
+          if (!open && useLayout.getState().overlay === overlay) showOverlay(undefined);
+        }}
+        conversationId={conversationId}
+      />
+    </Suspense>
+  );
+}
+
+/** The messages that a compaction's summary stands for. */
+export function CoveredRange(props: CoveredRangeProps) {
+  if (!props.open) return null;
+  return (
+    <Suspense fallback={null}>
+      <LazyCoveredRange {...props} />
+    </Suspense>
+  );
+}

@@ -1,0 +1,88 @@
+import { type ComponentProps, type MouseEvent, useSyncExternalStore } from "react";
+
+/** Where the page is. */
+export type Route =
+  | { readonly name: "new" }
+  /** `seq`: the place in the log to show, as a search hit gives it. */
+  | { readonly name: "conversation"; readonly conversationId: string; readonly seq?: number }
+  | { readonly name: "unknown" };
+
+/** Reads a route off an address. */
+export function parseRoute(pathname: string, search = ""): Route {
+  if (pathname === "/" || pathname === "") return { name: "new" };
+  const found = /^\/c\/([^/]+)\/?$/.exec(pathname)?.[1];
+  const conversationId = found === undefined ? undefined : decode(found);
+  if (conversationId === undefined) return { name: "unknown" };
+  const seq = Number(new URLSearchParams(search).get("seq") ?? "");
+  return Number.isSafeInteger(seq) && seq > 0
+    ? { name: "conversation", conversationId, seq }
+    : { name: "conversation", conversationId };
+}
+
+/** The address of a conversation, or of a place in it. */
+export function conversationPath(conversationId: string, seq?: number): string {
+  return `/c/${encodeURIComponent(conversationId)}${seq === undefined ? "" : `?seq=${seq}`}`;
+}
+
+const listeners = new Set<() => void>();
+let current = globalThis.location === undefined ? undefined : read();
+
+function read(): { readonly href: string; readonly route: Route } {
+  const { pathname, search } = globalThis.location;
+  return { href: pathname + search, route: parseRoute(pathname, search) };
+}
+
+function changed(): void {
+  current = read();
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  if (listeners.size === 0) globalThis.addEventListener("popstate", changed);
+  listeners.add(listener);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size === 0) globalThis.removeEventListener("popstate", changed);
+  };
+}
+
+/** Goes to an address of the page. */
+export function navigate(path: string, options: { readonly replace?: boolean } = {}): void {
+  if (options.replace === true) history.replaceState(null, "", path);
+  else if (path !== current?.href) history.pushState(null, "", path);
+  changed();
+}
+
+/** The route that is shown. */
+export function useRoute(): Route {
+  return useSyncExternalStore(subscribe, () => current?.route ?? { name: "new" });
+}
+
+/** The route that is shown, outside of a component. */
+export function currentRoute(): Route {
+  return current?.route ?? { name: "new" };
+}
+
+export interface LinkProps extends Omit<ComponentProps<"a">, "href"> {
+  readonly to: string;
+}
+
+/** A link within the page. With a modifier key the browser does what it always does. */
+export function Link({ to, onClick, ...rest }: LinkProps) {
+  const follow = (event: MouseEvent<HTMLAnchorElement>) => {
+    onClick?.(event);
+    if (event.defaultPrevented || event.button !== 0) return;
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    navigate(to);
+  };
+  return <a href={to} onClick={follow} {...rest} />;
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

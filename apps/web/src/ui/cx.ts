@@ -1,0 +1,4 @@
+/** Joins class names and leaves out what is switched off. */
+export function cx(...names: readonly (string | false | null | undefined)[]): string {
+  return names.filter(Boolean).join(" ");
+}

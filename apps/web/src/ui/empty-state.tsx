@@ -1,0 +1,24 @@
+import type { ReactElement, ReactNode } from "react";
+
+export interface EmptyStateProps {
+  readonly icon?: ReactElement;
+  readonly title: string;
+  readonly children?: ReactNode;
+  readonly actions?: ReactNode;
+}
+
+/** What stands where there is nothing to show, or nothing could be had: what it means and what to do. */
+export function EmptyState({ icon, title, children, actions }: EmptyStateProps) {
+  return (
+    <div className="flex flex-col items-center gap-2 px-6 py-10 text-center">
+      {icon !== undefined && (
+        <div className="mb-1 text-faint [&_svg]:size-7" aria-hidden>
+          {icon}
+        </div>
+      )}
+      <p className="text-base font-medium text-ink">{title}</p>
+      {children !== undefined && <div className="max-w-md text-sm text-soft">{children}</div>}
+      {actions !== undefined && <div className="mt-3 flex flex-wrap justify-center gap-2">{actions}</div>}
+    </div>
+  );
+}

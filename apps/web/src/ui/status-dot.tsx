@@ -1,0 +1,19 @@
+import type { ConversationStatus } from "@parley/wire";
+import { cx } from "./cx.js";
+
+const looks: Readonly<Record<ConversationStatus, { readonly label: string; readonly look: string }>> = {
+  active: { label: "Working", look: "bg-accent animate-pulse-soft" },
+  idle: { label: "Idle", look: "bg-transparent" },
+  closed: { label: "Closed", look: "border border-line-strong bg-transparent" },
+};
+
+/** Whether a conversation is at work. Idle ones show nothing, so that the others stand out. */
+export function StatusDot({ status }: { readonly status: ConversationStatus }) {
+  const { label, look } = looks[status];
+  return (
+    <span className="inline-flex size-2 shrink-0 items-center justify-center">
+      <span aria-hidden className={cx("size-2 rounded-full", look)} />
+      {status !== "idle" && <span className="sr-only">{label}</span>}
+    </span>
+  );
+}
