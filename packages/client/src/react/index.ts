@@ -1,1 +1,10 @@
-export {};
+export {
+  ParleyProvider,
+  type ParleyProviderProps,
+  useClient,
+  useConnection,
+  useConnectionState,
+  useConversation,
+  useConversationList,
+  useConversationSelector,
+} from "./hooks.js";

@@ -1,0 +1,111 @@
+import {
+  createContext,
+  createElement,
+  type ReactElement,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useEffect,
+  useRef,
+  useSyncExternalStore,
+} from "react";
+import type { ParleyClient } from "../client.js";
+import type { Connection, ConnectionState } from "../connection.js";
+import type { ConversationHandle } from "../conversation-handle.js";
+import type { ConversationListHandle, ConversationListState } from "../conversation-list.js";
+import type { ConversationState } from "../conversation-state.js";
+
+interface Parley {
+  readonly client: ParleyClient | undefined;
+  readonly connection: Connection;
+}
+
+const Context = createContext<Parley | undefined>(undefined);
+
+/** What the provider takes: a client, whose connection it opens, or a connection that is there already. */
+export interface ParleyProviderProps {
+  readonly client?: ParleyClient | undefined;
+  readonly connection?: Connection | undefined;
+  readonly children?: ReactNode;
+}
+
+/** Gives the hooks below it their client and connection. */
+export function ParleyProvider({ client, connection, children }: ParleyProviderProps): ReactElement {
+  const kept = useRef<Parley | undefined>(undefined);
+  const used = connection ?? client?.connect();
+  if (used === undefined) throw new Error("ParleyProvider: give it a client or a connection");
+  if (kept.current?.client !== client || kept.current?.connection !== used) {
+    kept.current = { client, connection: used };
+  }
+  return createElement(Context.Provider, { value: kept.current }, children);
+}
+
+function useParley(): Parley {
+  const parley = useContext(Context);
+  if (parley === undefined) throw new Error("There is no ParleyProvider above this component");
+  return parley;
+}
+
+/** The client. */
+export function useClient(): ParleyClient {
+  const { client } = useParley();
+  if (client === undefined)
+    throw new Error("useClient: the ParleyProvider was given a connection, not a client");
+  return client;
+}
+
+/** The connection. */
+export function useConnection(): Connection {
+  return useParley().connection;
+}
+
+/** Where the connection stands. */
+export function useConnectionState(): ConnectionState {
+  const { subscribe, getState } = useConnection();
+  return useSyncExternalStore(subscribe, getState, getState);
+}
+
+function useHandle(id: string): ConversationHandle {
+  const connection = useConnection();
+  useEffect(() => {
+    const held = connection.conversation(id);
+    return () => held.release();
+  }, [connection, id]);
+  return connection.peek(id);
+}
+
+/** Follows a conversation while the component is there. */
+export function useConversation(id: string): {
+  readonly state: ConversationState;
+  readonly handle: ConversationHandle;
+} {
+  const handle = useHandle(id);
+  const state = useSyncExternalStore(handle.subscribe, handle.getState, handle.getState);
+  return { state, handle };
+}
+
+/** Follows a conversation and renders only when what `selector` gives has changed. */
+export function useConversationSelector<T>(
+  id: string,
+  selector: (state: ConversationState) => T,
+  isEqual: (a: T, b: T) => boolean = Object.is,
+): T {
+  const handle = useHandle(id);
+  const last = useRef<{ readonly value: T } | undefined>(undefined);
+  const select = useCallback(() => {
+    const value = selector(handle.getState());
+    if (last.current === undefined || !isEqual(last.current.value, value)) last.current = { value };
+    return last.current.value;
+  }, [handle, selector, isEqual]);
+  return useSyncExternalStore(handle.subscribe, select, select);
+}
+
+/** The list of conversations, and what can be done with it. */
+export function useConversationList(): {
+  readonly state: ConversationListState;
+  readonly list: ConversationListHandle;
+} {
+  const { list } = useConnection();
+  const state = useSyncExternalStore(list.subscribe, list.getState, list.getState);
+  return { state, list };
+}
