@@ -1,0 +1,23 @@
+/** How the program ends. Documented in `parley --help`. */
+export const exitCodes = { ok: 0, failure: 1, usage: 2, interrupted: 130 } as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** A failure whose message was written for the person at the terminal: it is shown as it is, without a stack. */
+export class CliError extends Error {
+  override readonly name = "CliError";
+  readonly exitCode: ExitCode;
+  /** What to do about it. */
+  readonly advice: string | undefined;
+
+  constructor(message: string, options: { advice?: string; exitCode?: ExitCode; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.exitCode = options.exitCode ?? exitCodes.failure;
+    this.advice = options.advice;
+  }
+}
+
+/** A command that was called in a way that makes no sense. */
+export function usageError(message: string, advice?: string): CliError {
+  return new CliError(message, { exitCode: exitCodes.usage, ...(advice === undefined ? {} : { advice }) });
+}

@@ -1,0 +1,182 @@
+import { z } from "zod";
+
+const positive = z.int().positive();
+const notNegative = z.int().min(0);
+
+/** A secret or an address, or the name of the environment variable that holds it: `{ "env": "OPENAI_API_KEY" }`. */
+const fromEnvironment = z.strictObject({ env: z.string().min(1) });
+const secret = z.union([z.string().min(1), fromEnvironment]);
+
+const model = z.union([
+  z.string().min(1),
+  z.strictObject({
+    name: z.string().min(1),
+    contextWindow: positive.optional(),
+    maxOutputTokens: positive.optional(),
+    /** Fields that every request to this model carries beside Parley's own. */
+    extraParams: z.record(z.string(), z.unknown()).optional(),
+  }),
+]);
+const models = z.array(model).min(1);
+const headers = z.record(z.string(), z.string());
+
+const openai = z.strictObject({
+  kind: z.literal("openai"),
+  apiKey: secret.optional(),
+  baseUrl: z.url().optional(),
+  organizationId: z.string().optional(),
+  projectId: z.string().optional(),
+  headers: headers.optional(),
+  models: models.optional(),
+});
+
+const anthropic = z.strictObject({
+  kind: z.literal("anthropic"),
+  apiKey: secret.optional(),
+  baseUrl: z.url().optional(),
+  version: z.string().optional(),
+  betas: z.array(z.string()).optional(),
+  promptCache: z.union([z.literal("5m"), z.literal("1h"), z.literal(false)]).optional(),
+  headers: headers.optional(),
+  models: models.optional(),
+});
+
+const compatible = z.strictObject({
+  kind: z.literal("compatible"),
+  baseUrl: z.union([z.url(), fromEnvironment]),
+  apiKey: secret.optional(),
+  headers: headers.optional(),
+  /** Left out, the server is asked which ones it has. */
+  models: models.optional(),
+  includeUsage: z.boolean().optional(),
+  maxTokensField: z.enum(["max_tokens", "max_completion_tokens"]).optional(),
+  replayReasoning: z.enum(["reasoning_content", "reasoning"]).optional(),
+  sendsFiles: z.boolean().optional(),
+  acceptUnmarkedEnd: z.boolean().optional(),
+});
+
+const demo = z.strictObject({
+  kind: z.literal("demo"),
+  pace: z.enum(["human", "instant"]).optional(),
+  /** How long each step of the demo's slow tool takes. */
+  slowStepMs: notNegative.optional(),
+});
+
+/** A provider adapter made by the configuration itself: only a module can hold one. */
+const custom = z.strictObject({
+  kind: z.literal("custom"),
+  provider: z.custom<object>(
+    (value) =>
+      typeof value === "object" &&
+      value !== null &&
+      ["complete", "completeStream"].some((name) => typeof Reflect.get(value, name) === "function"),
+    "expected a provider adapter: an object with `complete` or `completeStream`",
+  ),
+  models,
+});
+
+const credential = z.discriminatedUnion("kind", [openai, anthropic, compatible, demo, custom]);
+
+const files = z.strictObject({
+  root: z.string().min(1),
+  maxBytes: positive.optional(),
+  maxEntries: positive.optional(),
+});
+
+const httpGet = z.strictObject({
+  allow: z.array(z.string().min(1)).min(1),
+  maxBytes: positive.optional(),
+  timeoutMs: positive.optional(),
+  maxRedirects: notNegative.optional(),
+});
+
+/** A tool made by the configuration itself: only a module can hold one. */
+const customTool = z.custom<object>(
+  (value) =>
+    typeof value === "object" &&
+    value !== null &&
+    typeof Reflect.get(value, "name") === "string" &&
+    typeof Reflect.get(value, "execute") === "function",
+  "expected a tool: an object with a `name` and an `execute` function",
+);
+
+const tools = z.strictObject({
+  time: z.boolean().optional(),
+  calculator: z.boolean().optional(),
+  files: z.union([files, z.literal(false)]).optional(),
+  httpGet: z.union([httpGet, z.literal(false)]).optional(),
+  custom: z.array(customTool).optional(),
+});
+
+const limits = z.strictObject({
+  runningTurns: positive.optional(),
+  runningTurnsPerOwner: positive.optional(),
+  queueLength: positive.optional(),
+  messageBytes: positive.optional(),
+  toolOutputBytes: positive.optional(),
+  maxSteps: positive.optional(),
+  turnDurationMs: positive.optional(),
+  toolTimeoutMs: positive.optional(),
+  toolConcurrency: positive.optional(),
+});
+
+const store = z
+  .strictObject({
+    folder: z.string().min(1).optional(),
+    durable: z.boolean().optional(),
+    url: secret.optional(),
+    listenUrl: z.union([secret, z.literal(false)]).optional(),
+    maxConnections: positive.optional(),
+    transactionPooler: z.boolean().optional(),
+  })
+  .refine(
+    ({ folder, url }) => folder === undefined || url === undefined,
+    "has both `folder` (the embedded database) and `url` (a PostgreSQL server); keep one of them",
+  );
+
+/** What a configuration file may say. Everything is optional, and nothing else is allowed. */
+export const configSchema = z.strictObject({
+  store: store.optional(),
+  listen: z
+    .strictObject({ host: z.string().min(1).optional(), port: z.int().min(0).max(65_535).optional() })
+    .optional(),
+  /** Other pages that may call the API. */
+  origins: z.array(z.string().min(1)).optional(),
+  /** Further names under which the server is reached. */
+  hosts: z.array(z.string().min(1)).optional(),
+  auth: z.enum(["auto", "open", "keys"]).optional(),
+  /** Whose conversations are meant where no key says so. */
+  owner: z.string().min(1).max(128).optional(),
+  defaultModel: z.string().min(1).optional(),
+  models: z
+    .record(
+      z.string().regex(/^[A-Za-z0-9._-]+$/, "a credential's name has letters, digits and . _ -"),
+      credential,
+    )
+    .optional(),
+  instructions: z.string().optional(),
+  reasoningEffort: z.enum(["low", "medium", "high", "xhigh", "max"]).optional(),
+  /** Asked for the titles of new conversations. Without it a title is the first message, shortened. */
+  titleModel: z.string().min(1).optional(),
+  /** The share of a window at which a conversation is compacted on its own; 0 never. */
+  compactAt: z.number().min(0).max(1).optional(),
+  /** Keep the providers' raw responses with each call. */
+  keepRawResponses: z.boolean().optional(),
+  tools: tools.optional(),
+  limits: limits.optional(),
+});
+
+/** A configuration file's content. */
+export type ConfigFile = z.infer<typeof configSchema>;
+
+/** How one credential is reached. */
+export type Credential = z.infer<typeof credential>;
+
+/** Which tools there are. */
+export type ToolSettings = z.infer<typeof tools>;
+
+/** A value, or the environment variable that holds it. */
+export type Given = z.infer<typeof secret>;
+
+/** One of a credential's models. */
+export type ModelEntry = z.infer<typeof model>;

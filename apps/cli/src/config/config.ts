@@ -1,0 +1,57 @@
+import type { ReasoningEffort } from "@parley/wire";
+import type { ConfigFile, Credential, ToolSettings } from "./config-schema.js";
+
+/** Where the log is kept. */
+export type StoreConfig =
+  | { readonly kind: "folder"; readonly folder: string; readonly durable: boolean }
+  | {
+      readonly kind: "postgres";
+      readonly url: string;
+      readonly listenUrl?: string | false;
+      readonly maxConnections?: number;
+      readonly transactionPooler?: boolean;
+    };
+
+/** A credential whose secrets have been looked up. */
+export type ResolvedCredential = Resolved<Credential>;
+
+type Resolved<Kind> = Kind extends Credential
+  ? Omit<Kind, "apiKey" | "baseUrl"> & { readonly apiKey?: string; readonly baseUrl?: string }
+  : never;
+
+/** The whole configuration, from file, environment and flags, with every default filled in. */
+export interface Config {
+  /** The file it came from. Absent: there is none. */
+  readonly file?: string;
+  readonly store: StoreConfig;
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly origins: readonly string[];
+  readonly hosts: readonly string[];
+  readonly auth: "auto" | "open" | "keys";
+  readonly owner: string;
+  readonly defaultModel?: string;
+  /** By credential name, in the order in which they are shown. */
+  readonly credentials: ReadonlyMap<string, ResolvedCredential>;
+  readonly credentialsFrom: "file" | "environment" | "nowhere";
+  readonly instructions?: string;
+  readonly reasoningEffort?: ReasoningEffort;
+  readonly titleModel?: string;
+  readonly compactAt?: number;
+  readonly keepRawResponses: boolean;
+  readonly tools: ToolSettings;
+  readonly limits: NonNullable<ConfigFile["limits"]>;
+}
+
+/** What the command line says about the configuration. It wins over environment and file. */
+export interface ConfigFlags {
+  readonly config?: string | undefined;
+  readonly store?: string | undefined;
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+  readonly owner?: string | undefined;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export const defaultPort = 4141;
+export const defaultFolder = ".parley";

@@ -1,0 +1,48 @@
+import type { Environment, ResolvedCredential } from "./config.js";
+import type { ModelEntry } from "./config-schema.js";
+
+/** What a credential offers when nothing says which models it has. */
+export const usualModels: Readonly<Record<"openai" | "anthropic", readonly [string, ...string[]]>> = {
+  openai: ["gpt-5.1", "gpt-5-mini"],
+  anthropic: ["claude-sonnet-4-5", "claude-haiku-4-5", "claude-opus-4-5"],
+};
+
+/**
+ * The credentials that the environment gives: `OPENAI_API_KEY`, `ANTHROPIC_API_KEY` and `OPENAI_BASE_URL`. With a base
+ * URL the OpenAI key belongs to that server: it is not sent anywhere else. `PARLEY_MODELS` names the models, as
+ * `credential/model`, separated by commas.
+ */
+export function environmentCredentials(env: Environment): ReadonlyMap<string, ResolvedCredential> {
+  const found = new Map<string, ResolvedCredential>();
+  const openAiKey = given(env.OPENAI_API_KEY);
+  const baseUrl = given(env.OPENAI_BASE_URL);
+  const anthropicKey = given(env.ANTHROPIC_API_KEY);
+  if (baseUrl !== undefined) {
+    found.set("compatible", {
+      kind: "compatible",
+      baseUrl,
+      ...(openAiKey === undefined ? {} : { apiKey: openAiKey }),
+      ...named(env, "compatible"),
+    });
+  } else if (openAiKey !== undefined) {
+    found.set("openai", { kind: "openai", apiKey: openAiKey, ...named(env, "openai") });
+  }
+  if (anthropicKey !== undefined) {
+    found.set("anthropic", { kind: "anthropic", apiKey: anthropicKey, ...named(env, "anthropic") });
+  }
+  return found;
+}
+
+function named(env: Environment, credential: string): { models?: ModelEntry[] } {
+  const models = (env.PARLEY_MODELS ?? "")
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name.startsWith(`${credential}/`))
+    .map((name) => name.slice(credential.length + 1))
+    .filter((name) => name !== "");
+  return models.length === 0 ? {} : { models };
+}
+
+function given(value: string | undefined): string | undefined {
+  return value === undefined || value.trim() === "" ? undefined : value.trim();
+}

@@ -1,0 +1,197 @@
+import { resolve } from "node:path";
+import { CliError, usageError } from "../cli-error.js";
+import {
+  type Config,
+  type ConfigFlags,
+  defaultFolder,
+  defaultPort,
+  type Environment,
+  type ResolvedCredential,
+  type StoreConfig,
+} from "./config.js";
+import type { ConfigFile, Credential, Given } from "./config-schema.js";
+import type { ConfigIssue } from "./describe-issues.js";
+import { environmentCredentials } from "./environment-credentials.js";
+import { findConfig } from "./find-config.js";
+import { type ReadConfig, readConfigFile } from "./read-config-file.js";
+
+/** Where the configuration is looked for and what overrides it. */
+export interface LoadContext {
+  readonly flags?: ConfigFlags;
+  readonly env?: Environment;
+  readonly workingFolder?: string;
+}
+
+/** The configuration of this call: the file, then the environment, then the flags, the later one winning. */
+export async function loadConfig(context: LoadContext = {}): Promise<Config> {
+  const { flags = {}, env = process.env, workingFolder = process.cwd() } = context;
+  const found = findConfig(flags.config, env, workingFolder);
+  const read = found === undefined ? undefined : await readConfigFile(found.path);
+  const content: ConfigFile = read?.content ?? {};
+  const base = found?.base ?? workingFolder;
+  const fault = faults(read);
+  const port = flags.port ?? portFrom(env.PARLEY_PORT) ?? content.listen?.port ?? defaultPort;
+  const fromFile = content.models === undefined ? undefined : fileCredentials(content.models, env, fault);
+  const fromEnvironment = fromFile === undefined ? environmentCredentials(env) : undefined;
+  const credentials = fromFile ?? fromEnvironment ?? new Map<string, ResolvedCredential>();
+  const defaultModel = given(env.PARLEY_MODEL) ?? content.defaultModel;
+  const config: Config = {
+    ...(found === undefined ? {} : { file: found.path }),
+    store: storeOf(content, { base, flags, env, workingFolder, fault }),
+    listen: { host: flags.host ?? given(env.PARLEY_HOST) ?? content.listen?.host ?? "127.0.0.1", port },
+    origins: content.origins ?? [],
+    hosts: content.hosts ?? [],
+    auth: content.auth ?? "auto",
+    owner: flags.owner ?? given(env.PARLEY_OWNER) ?? content.owner ?? "local",
+    ...(defaultModel === undefined ? {} : { defaultModel }),
+    credentials,
+    credentialsFrom: credentials.size === 0 ? "nowhere" : fromFile === undefined ? "environment" : "file",
+    ...only(content, "instructions", "reasoningEffort", "titleModel", "compactAt"),
+    keepRawResponses: content.keepRawResponses ?? false,
+    tools: withRoots(content.tools ?? { time: true, calculator: true }, base),
+    limits: content.limits ?? {},
+  };
+  fault.check();
+  return config;
+}
+
+/** Collects what is wrong, so that all of it is told at once. */
+function faults(read: ReadConfig | undefined) {
+  const issues: ConfigIssue[] = [];
+  return {
+    add(path: readonly PropertyKey[], message: string): void {
+      issues.push({ path, message });
+    },
+    check(): void {
+      if (issues.length > 0) {
+        throw read?.complain(issues) ?? new CliError(issues.map(({ message }) => message).join("\n"));
+      }
+    },
+  };
+}
+
+type Faults = ReturnType<typeof faults>;
+
+function fileCredentials(
+  models: Readonly<Record<string, Credential>>,
+  env: Environment,
+  fault: Faults,
+): ReadonlyMap<string, ResolvedCredential> {
+  return new Map(
+    Object.entries(models).map(([name, credential]) => [
+      name,
+      resolveCredential(name, credential, env, fault),
+    ]),
+  );
+}
+
+const usualVariable = { openai: "OPENAI_API_KEY", anthropic: "ANTHROPIC_API_KEY" } as const;
+
+function resolveCredential(
+  name: string,
+  credential: Credential,
+  env: Environment,
+  fault: Faults,
+): ResolvedCredential {
+  if (credential.kind === "demo" || credential.kind === "custom") return credential;
+  const path = ["models", name];
+  const { apiKey, baseUrl, ...rest } = credential;
+  const variable = credential.kind === "compatible" ? undefined : usualVariable[credential.kind];
+  const key =
+    apiKey === undefined ? given(variable && env[variable]) : lookUp(apiKey, [...path, "apiKey"], env, fault);
+  if (key === undefined && apiKey === undefined && variable !== undefined) {
+    fault.add(
+      path,
+      `has no apiKey; set ${variable}, or name another variable with "apiKey": { "env": "..." }`,
+    );
+  }
+  const url = baseUrl === undefined ? undefined : lookUp(baseUrl, [...path, "baseUrl"], env, fault);
+  return {
+    ...rest,
+    ...(key === undefined ? {} : { apiKey: key }),
+    ...(url === undefined ? {} : { baseUrl: url }),
+  } as ResolvedCredential;
+}
+
+function lookUp(value: Given, path: readonly string[], env: Environment, fault: Faults): string | undefined {
+  if (typeof value === "string") return value;
+  const found = given(env[value.env]);
+  if (found === undefined) fault.add(path, `the environment variable ${value.env} is not set`);
+  return found;
+}
+
+interface StoreContext {
+  readonly base: string;
+  readonly flags: ConfigFlags;
+  readonly env: Environment;
+  readonly workingFolder: string;
+  readonly fault: Faults;
+}
+
+function storeOf(content: ConfigFile, { base, flags, env, workingFolder, fault }: StoreContext): StoreConfig {
+  const override = flags.store ?? given(env.PARLEY_STORE);
+  if (override !== undefined) {
+    if (isPostgresUrl(override)) return { kind: "postgres", url: override };
+    return {
+      kind: "folder",
+      folder: resolve(workingFolder, override),
+      durable: content.store?.durable ?? true,
+    };
+  }
+  const { store = {} } = content;
+  if (store.url === undefined) {
+    return {
+      kind: "folder",
+      folder: resolve(base, store.folder ?? defaultFolder),
+      durable: store.durable ?? true,
+    };
+  }
+  const url = lookUp(store.url, ["store", "url"], env, fault) ?? "";
+  if (url !== "" && !isPostgresUrl(url)) {
+    fault.add(["store", "url"], "expected the address of a PostgreSQL server: postgres://user@host/database");
+  }
+  const listenUrl =
+    store.listenUrl === undefined || store.listenUrl === false
+      ? store.listenUrl
+      : lookUp(store.listenUrl, ["store", "listenUrl"], env, fault);
+  return {
+    kind: "postgres",
+    url,
+    ...(listenUrl === undefined ? {} : { listenUrl }),
+    ...only(store, "maxConnections", "transactionPooler"),
+  };
+}
+
+function isPostgresUrl(text: string): boolean {
+  return /^postgres(ql)?:\/\//.test(text);
+}
+
+/** Folders that tools may read start where the file lies, like all paths in it. */
+function withRoots(tools: NonNullable<ConfigFile["tools"]>, base: string): NonNullable<ConfigFile["tools"]> {
+  if (tools.files === undefined || tools.files === false) return tools;
+  return { ...tools, files: { ...tools.files, root: resolve(base, tools.files.root) } };
+}
+
+function portFrom(text: string | undefined): number | undefined {
+  const value = given(text);
+  if (value === undefined) return undefined;
+  if (/^\d{1,5}$/.test(value) && Number(value) <= 65_535) return Number(value);
+  throw usageError("PARLEY_PORT is not a port: a number from 0 to 65535 is expected.");
+}
+
+function given(value: string | undefined): string | undefined {
+  return value === undefined || value.trim() === "" ? undefined : value.trim();
+}
+
+/** The members that are there, so that an absent one stays absent. */
+function only<Whole extends object, Key extends keyof Whole>(
+  whole: Whole,
+  ...keys: readonly Key[]
+): { [Name in Key]?: Exclude<Whole[Name], undefined> } {
+  const picked: { [Name in Key]?: Exclude<Whole[Name], undefined> } = {};
+  for (const key of keys) {
+    const value = whole[key];
+    if (value !== undefined) picked[key] = value as Exclude<Whole[Key], undefined>;
+  }
+  return picked;
+}
