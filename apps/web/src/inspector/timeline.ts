@@ -14,6 +14,8 @@ export interface TimelineStep {
   readonly stepId: string;
   /** Whether the model has finished writing. */
   readonly complete: boolean;
+  /** Nothing of it has been seen yet: what passes is time to the first token. */
+  readonly waiting?: boolean | undefined;
   /** Epoch milliseconds. Absent: right after the step before it. */
   readonly startedAt?: number | undefined;
   readonly ttftMs?: number | undefined;
@@ -148,7 +150,7 @@ function modelBars(step: TimelineStep, startMs: number, nowMs: number | undefine
     return [{ kind: "generate", startMs, endMs: startMs + genTotalMs, open: false }];
   }
   if (step.complete || nowMs === undefined) return [];
-  return [{ kind: "generate", startMs, endMs: nowMs, open: true }];
+  return [{ kind: step.waiting === true ? "wait" : "generate", startMs, endMs: nowMs, open: true }];
 }
 
 function toolBar(tool: TimelineTool, startMs: number, nowMs: number | undefined): TimelineBar | undefined {
