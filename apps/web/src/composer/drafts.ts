@@ -1,0 +1,44 @@
+import { readStored, writeStored } from "../app/stored.js";
+
+/** The draft of a conversation that does not exist yet. */
+export const newDraft = "new";
+
+const prefix = "parley.draft.";
+const indexKey = "parley.drafts";
+const mostDrafts = 50;
+/** What a browser keeps is little: a longer draft lives in the tab alone. */
+const longestKept = 100_000;
+
+const inTab = new Map<string, string>();
+
+/** What was typed and not sent in a conversation; survives a reload. */
+export function readDraft(conversationId: string): string {
+  return inTab.get(conversationId) ?? readStored(prefix + conversationId) ?? "";
+}
+
+/** Keeps what was typed. The oldest drafts go when there are very many. */
+export function writeDraft(conversationId: string, text: string): void {
+  const kept = readIndex().filter((id) => id !== conversationId);
+  if (text === "") {
+    inTab.delete(conversationId);
+    writeStored(prefix + conversationId, null);
+    writeIndex(kept);
+    return;
+  }
+  inTab.set(conversationId, text);
+  if (text.length > longestKept) return;
+  writeStored(prefix + conversationId, text);
+  const all = [...kept, conversationId];
+  for (const oldest of all.splice(0, Math.max(0, all.length - mostDrafts)))
+    writeStored(prefix + oldest, null);
+  writeIndex(all);
+}
+
+function readIndex(): string[] {
+  const stored = readStored(indexKey);
+  return stored === null || stored === "" ? [] : stored.split("\n");
+}
+
+function writeIndex(ids: readonly string[]): void {
+  writeStored(indexKey, ids.length === 0 ? null : ids.join("\n"));
+}

@@ -1,0 +1,205 @@
+import type { ConversationState, MessageState, PartState, TurnState } from "@parley/client";
+import type { Chunk } from "@parley/wire";
+import { describe, expect, it } from "vitest";
+import { buildRows, type Row, rowOfSeq } from "./rows.js";
+
+let seq = 0;
+function message(
+  role: MessageState["role"],
+  turnId: string | undefined,
+  chunks: readonly Chunk[],
+  more: Partial<MessageState> = {},
+): MessageState {
+  seq += 1;
+  const id = `m${seq}`;
+  const parts = chunks.map(
+    (chunk, index): PartState => ({ key: `${id}.${index}`, index, chunk, streaming: false }),
+  );
+  return {
+    id,
+    role,
+    parts,
+    status: "committed",
+    firstSeq: seq,
+    lastSeq: seq,
+    ...(turnId === undefined ? {} : { turnId }),
+    ...more,
+  };
+}
+const text = (value: string): Chunk => ({ type: "text", text: value });
+const call = (id: string): Chunk => ({ type: "tool-call", toolCallId: id, toolName: "t", input: {} });
+const result = (id: string): Chunk => ({
+  type: "tool-result",
+  toolCallId: id,
+  toolName: "t",
+  content: "ok",
+  isError: false,
+});
+
+function turn(turnId: string, status: TurnState["status"]): TurnState {
+  return { turnId, status, steps: [], toolOutput: {} };
+}
+
+function stateOf(messages: readonly MessageState[], turns: readonly TurnState[] = []): ConversationState {
+  const running = turns.find((each) => each.status === "running");
+  return {
+    conversationId: "c",
+    phase: "ready",
+    status: running === undefined ? "idle" : "active",
+    messages,
+    turns: Object.fromEntries(turns.map((each) => [each.turnId, each])),
+    ...(running === undefined ? {} : { activeTurn: { turnId: running.turnId } }),
+    queue: { messages: [] },
+    hasEarlier: false,
+    loadingEarlier: false,
+  };
+}
+
+const kinds = (rows: readonly Row[]) => rows.map((row) => row.kind).join(" ");
+
+describe("buildRows", () => {
+  it("shows question, answer and the end of a turn", () => {
+    const rows = buildRows(
+      stateOf(
+        [message("user", "1", [text("hi")]), message("assistant", "1", [text("hello")])],
+        [turn("1", "sealed")],
+      ),
+    );
+    expect(kinds(rows)).toBe("user step end");
+    expect(rows[2]).toMatchObject({ last: true, turnId: "1" });
+  });
+
+  it("folds results into the step that called, in the order of the calls", () => {
+    const rows = buildRows(
+      stateOf(
+        [
+          message("user", "1", [text("hi")]),
+          message("assistant", "1", [text("wait"), call("a"), call("b")]),
+          message("tool", "1", [result("b")]),
+          message("tool", "1", [result("a")]),
+          message("assistant", "1", [text("done")]),
+        ],
+        [turn("1", "sealed")],
+      ),
+    );
+    expect(kinds(rows)).toBe("user step step end");
+    const step = rows[1];
+    expect(step?.kind === "step" && step.results.map((each) => each?.toolCallId)).toEqual(["a", "b"]);
+    expect(rows[1]).toMatchObject({ first: true });
+    expect(rows[2]).toMatchObject({ first: false });
+  });
+
+  it("tells messages that steered from those that opened the turn", () => {
+    const rows = buildRows(
+      stateOf(
+        [
+          message("user", "1", [text("hi")]),
+          message("assistant", "1", [call("a")]),
+          message("tool", "1", [result("a")]),
+          message("user", "1", [text("be brief")]),
+          message("assistant", "1", [text("ok")]),
+        ],
+        [turn("1", "sealed")],
+      ),
+    );
+    expect(kinds(rows)).toBe("user step user step end");
+    expect(rows[0]).toMatchObject({ steered: false, opening: true });
+    expect(rows[2]).toMatchObject({ steered: true, opening: false });
+    const end = rows[4];
+    expect(end?.kind === "end" && end.opening.length).toBe(1);
+  });
+
+  it("waits visibly until the running turn shows something, and between steps", () => {
+    const user = message("user", "1", [text("hi")]);
+    const running = [turn("1", "running")];
+    expect(kinds(buildRows(stateOf([user], running)))).toBe("user waiting");
+    const streaming = message("assistant", "1", [text("he")], { status: "streaming" });
+    expect(kinds(buildRows(stateOf([user, streaming], running)))).toBe("user step");
+    const called = message("assistant", "1", [call("a")]);
+    expect(kinds(buildRows(stateOf([user, called], running)))).toBe("user step");
+    const answered = message("tool", "1", [result("a")]);
+    expect(kinds(buildRows(stateOf([user, called, answered], running)))).toBe("user step waiting");
+  });
+
+  it("does not end a turn while its message is on its way", () => {
+    const sending = message("user", undefined, [text("hi")], { status: "sending" });
+    expect(kinds(buildRows(stateOf([sending])))).toBe("user");
+  });
+
+  it("keeps a failed message apart from the turn before it", () => {
+    const rows = buildRows(
+      stateOf([
+        message("user", undefined, [text("a")]),
+        message("assistant", undefined, [text("b")]),
+        message("user", undefined, [text("c")], { status: "failed" }),
+      ]),
+    );
+    expect(kinds(rows)).toBe("user step end user");
+  });
+
+  it("shows a compaction's summary with the range that it covers, and other system messages as notes", () => {
+    const rows = buildRows(
+      stateOf([
+        message("system", undefined, [{ type: "system", text: "sum", covers: { firstSeq: 1, lastSeq: 9 } }]),
+        message("system", undefined, [{ type: "system", text: "undone" }]),
+      ]),
+    );
+    expect(kinds(rows)).toBe("summary note");
+  });
+
+  it("begins a turn with each user message where no turns are named", () => {
+    const rows = buildRows(
+      stateOf([
+        message("user", undefined, [text("a")]),
+        message("assistant", undefined, [text("b")]),
+        message("user", undefined, [text("c")]),
+        message("assistant", undefined, [text("d")]),
+      ]),
+    );
+    expect(kinds(rows)).toBe("user step end user step end");
+  });
+
+  it("shows a result whose call is not loaded by itself", () => {
+    const rows = buildRows(stateOf([message("tool", "1", [result("a")])], [turn("1", "sealed")]));
+    expect(kinds(rows)).toBe("step end");
+  });
+
+  it("keeps the rows that did not change, and the whole list when none did", () => {
+    const old = [
+      message("user", "1", [text("hi")]),
+      message("assistant", "1", [call("a")]),
+      message("tool", "1", [result("a")]),
+    ];
+    const user = message("user", "2", [text("more")]);
+    const turns = [turn("1", "sealed"), turn("2", "running")];
+    const grow = (value: string) =>
+      stateOf(
+        [...old, user, message("assistant", "2", [text(value)], { id: "grows", status: "streaming" })],
+        turns,
+      );
+    const before = buildRows(grow("a"));
+    const after = buildRows(grow("ab"), before);
+    expect(after.slice(0, -1).every((row, index) => row === before[index])).toBe(true);
+    expect(after.at(-1)).not.toBe(before.at(-1));
+    const state = grow("abc");
+    const once = buildRows(state, after);
+    expect(buildRows(state, once)).toBe(once);
+  });
+});
+
+it("finds the row of a place in the log", () => {
+  seq = 0;
+  const rows = buildRows(
+    stateOf(
+      [
+        message("user", "1", [text("hi")]),
+        message("assistant", "1", [text("a")], { firstSeq: 2, lastSeq: 4 }),
+        message("user", "2", [text("x")], { firstSeq: 5, lastSeq: 5 }),
+      ],
+      [turn("1", "sealed"), turn("2", "sealed")],
+    ),
+  );
+  expect(rows[rowOfSeq(rows, 3)]).toMatchObject({ kind: "step" });
+  expect(rows[rowOfSeq(rows, 5)]).toMatchObject({ kind: "user", message: { firstSeq: 5 } });
+  expect(rowOfSeq(rows, 0)).toBe(-1);
+});

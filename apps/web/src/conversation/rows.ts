@@ -1,0 +1,232 @@
+import type { ConversationState, MessageState, TurnState } from "@parley/client";
+import type { SystemChunk, ToolResultChunk } from "@parley/wire";
+
+/*
+ * What the list of messages draws, one row after the other. A message of the assistant is a row of its own, with the
+ * results of its tool calls, so that a turn of thirty steps is thirty rows and only those in view are drawn. Behind
+ * the last message of a turn that has ended stands a row that says how it ended and what can be done with it.
+ */
+
+/** One row of the conversation. */
+export type Row = UserRow | StepRow | EndRow | SummaryRow | NoteRow | WaitingRow;
+
+/** A message of the user. */
+export interface UserRow {
+  readonly kind: "user";
+  readonly key: string;
+  readonly message: MessageState;
+  /** It was put into a turn that was already at work. */
+  readonly steered: boolean;
+  /** It opened its turn, so that it can be edited by forking in front of it. */
+  readonly opening: boolean;
+}
+
+/** One step: what the assistant said, and the results of the tools that it called. */
+export interface StepRow {
+  readonly kind: "step";
+  readonly key: string;
+  readonly message: MessageState;
+  /** In the order of the calls; undefined where a tool is still at work. */
+  readonly results: readonly (ToolResultChunk | undefined)[];
+  /** The turn it belongs to, while that is running: its tools may print. */
+  readonly liveTurn: TurnState | undefined;
+  /** The first row of its turn's answer. */
+  readonly first: boolean;
+}
+
+/** The end of a turn. */
+export interface EndRow {
+  readonly kind: "end";
+  readonly key: string;
+  readonly turnId: string | undefined;
+  readonly turn: TurnState | undefined;
+  /** The messages that opened the turn. Empty when they are not loaded. */
+  readonly opening: readonly MessageState[];
+  readonly answer: readonly MessageState[];
+  /** The newest turn of the conversation. */
+  readonly last: boolean;
+}
+
+/** A compaction's summary. */
+export interface SummaryRow {
+  readonly kind: "summary";
+  readonly key: string;
+  readonly message: MessageState;
+  readonly chunk: SystemChunk & { readonly covers: NonNullable<SystemChunk["covers"]> };
+}
+
+/** Something else that the system put into the log. */
+export interface NoteRow {
+  readonly kind: "note";
+  readonly key: string;
+  readonly message: MessageState;
+}
+
+/** The turn runs, and nothing of what comes next can be seen yet. */
+export interface WaitingRow {
+  readonly kind: "waiting";
+  readonly key: string;
+  readonly turnId: string | undefined;
+}
+
+interface Group {
+  readonly turnId: string | undefined;
+  readonly messages: MessageState[];
+}
+
+/** Rows for a state. Those that did not change keep their identity from `previous`, so that they are not drawn again. */
+export function buildRows(state: ConversationState, previous: readonly Row[] = []): readonly Row[] {
+  const known = new Map(previous.map((row) => [row.key, row]));
+  const groups = groupByTurn(state.messages);
+  const rows: Row[] = [];
+  const add = (row: Row) => {
+    const before = known.get(row.key);
+    rows.push(before !== undefined && sameRow(before, row) ? before : row);
+  };
+  const lastTurn = groups.findLastIndex((group) => group.messages.some(isTalk));
+  for (const [index, group] of groups.entries()) {
+    addGroup(add, group, state, index === lastTurn);
+  }
+  const same = rows.length === previous.length && rows.every((row, index) => row === previous[index]);
+  return same ? previous : rows;
+}
+
+function addGroup(add: (row: Row) => void, group: Group, state: ConversationState, last: boolean): void {
+  const turn = group.turnId === undefined ? undefined : state.turns[group.turnId];
+  const running = isRunning(group, turn, state);
+  const liveTurn = running ? turn : undefined;
+  const results = resultsOf(group.messages);
+  const called = new Set(group.messages.flatMap(callsOf));
+  let first = true;
+  let answered = false;
+  for (const message of group.messages) {
+    const key = `message:${message.id}`;
+    if (message.role === "user") {
+      add({ kind: "user", key, message, steered: answered, opening: !answered });
+    } else if (message.role === "system") {
+      add(systemRow(key, message));
+    } else if (message.role === "assistant") {
+      answered = true;
+      const own = callsOf(message).map((id) => results.get(id));
+      add({ kind: "step", key, message, results: own, liveTurn, first });
+      first = false;
+    } else if (resultIdsOf(message).some((id) => !called.has(id))) {
+      // The call is outside of the window that is loaded: its result stands by itself.
+      add({ kind: "step", key, message, results: [], liveTurn, first });
+      answered = true;
+      first = false;
+    }
+  }
+  const talk = group.messages.some(isTalk);
+  if (running) {
+    if (isWaiting(group.messages, results)) add({ kind: "waiting", key: "waiting", turnId: group.turnId });
+  } else if (
+    talk &&
+    group.messages.every((message) => message.status === "committed" || message.role !== "user")
+  ) {
+    add(endRow(group, turn, last));
+  }
+}
+
+function endRow(group: Group, turn: TurnState | undefined, last: boolean): EndRow {
+  const firstAnswer = group.messages.findIndex((message) => message.role !== "user");
+  return {
+    kind: "end",
+    key: `end:${group.turnId ?? group.messages[0]?.id}`,
+    turnId: group.turnId,
+    turn,
+    opening: group.messages.slice(0, firstAnswer < 0 ? group.messages.length : firstAnswer),
+    answer: group.messages.filter((message) => message.role === "assistant"),
+    last,
+  };
+}
+
+function systemRow(key: string, message: MessageState): SummaryRow | NoteRow {
+  for (const { chunk } of message.parts) {
+    if (chunk.type === "system" && chunk.covers !== undefined) {
+      return { kind: "summary", key, message, chunk: chunk as SummaryRow["chunk"] };
+    }
+  }
+  return { kind: "note", key, message };
+}
+
+/** Messages of one turn stand next to each other. Where no turn is named (imports), one begins with each user message. */
+function groupByTurn(messages: readonly MessageState[]): readonly Group[] {
+  const groups: Group[] = [];
+  for (const message of messages) {
+    const group = groups.at(-1);
+    const sameTurn =
+      group !== undefined &&
+      group.turnId === message.turnId &&
+      (message.turnId !== undefined || message.role !== "user") &&
+      message.status !== "sending" &&
+      message.status !== "failed";
+    if (sameTurn) group.messages.push(message);
+    else groups.push({ turnId: message.turnId, messages: [message] });
+  }
+  return groups;
+}
+
+function isRunning(group: Group, turn: TurnState | undefined, state: ConversationState): boolean {
+  if (group.turnId === undefined) return false;
+  if (turn !== undefined) return turn.status === "running";
+  return state.activeTurn?.turnId === group.turnId;
+}
+
+function isWaiting(
+  messages: readonly MessageState[],
+  results: ReadonlyMap<string, ToolResultChunk>,
+): boolean {
+  const last = messages.at(-1);
+  if (last === undefined || last.role === "user" || last.role === "system") return true;
+  if (last.role === "tool") return true;
+  const calls = callsOf(last);
+  if (calls.length > 0) return last.status === "committed" && calls.every((id) => results.has(id));
+  return last.parts.every(({ chunk }) => "text" in chunk && chunk.text === "");
+}
+
+function callsOf(message: MessageState): string[] {
+  return message.parts.flatMap(({ chunk }) => (chunk.type === "tool-call" ? [chunk.toolCallId] : []));
+}
+
+function resultIdsOf(message: MessageState): string[] {
+  return message.parts.flatMap(({ chunk }) => (chunk.type === "tool-result" ? [chunk.toolCallId] : []));
+}
+
+function resultsOf(messages: readonly MessageState[]): ReadonlyMap<string, ToolResultChunk> {
+  const results = new Map<string, ToolResultChunk>();
+  for (const message of messages) {
+    if (message.role !== "tool") continue;
+    for (const { chunk } of message.parts) {
+      if (chunk.type === "tool-result") results.set(chunk.toolCallId, chunk);
+    }
+  }
+  return results;
+}
+
+const isTalk = (message: MessageState) => message.role !== "system";
+
+function sameRow(a: Row, b: Row): boolean {
+  if (a.kind !== b.kind) return false;
+  const left = a as unknown as Readonly<Record<string, unknown>>;
+  const right = b as unknown as Readonly<Record<string, unknown>>;
+  return Object.keys(right).every((name) => {
+    const one = left[name];
+    const other = right[name];
+    if (Array.isArray(one) && Array.isArray(other)) {
+      return one.length === other.length && one.every((value, index) => value === other[index]);
+    }
+    return one === other;
+  });
+}
+
+/** The row that shows a place of the log, for jumping to it; -1 when it is not loaded. */
+export function rowOfSeq(rows: readonly Row[], seq: number): number {
+  let found = -1;
+  for (const [index, row] of rows.entries()) {
+    if (!("message" in row) || row.message.firstSeq === undefined) continue;
+    if (row.message.firstSeq > seq) break;
+    found = index;
+  }
+  return found;
+}
