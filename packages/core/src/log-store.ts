@@ -1,5 +1,6 @@
 import type {
   ConversationStatus,
+  Finding,
   QueueMode,
   ReasoningEffort,
   StepMetrics,
@@ -7,6 +8,8 @@ import type {
   TurnMetrics,
   TurnReason,
 } from "@parley/wire";
+import type { ImportInput, ImportResult } from "./imported-conversation.js";
+import type { KeyStore } from "./key-store.js";
 import type { ConversationId, ConversationMessage, TurnId } from "./messages/message.js";
 import type { ConversationStore, HistoryEntry, ProviderCallRecord } from "./ports.js";
 
@@ -46,7 +49,27 @@ export interface LogStoreRoot {
   /** The store as one owner sees it: another owner's ids behave as unknown. */
   forOwner(owner: string): LogStore;
 
+  /** The API keys of all owners. */
+  readonly keys: KeyStore;
+
+  /**
+   * Whether the store answers, and how its schema stands to this version. Rejects with `store_unavailable` when it
+   * does not answer.
+   */
+  check(): Promise<StoreCheck>;
+
+  /**
+   * Looks the store over: `store`, `schema`, `nodes`, `turns`, `journal`, `queue` and `log`, at least one finding each.
+   * With `fix` it also puts right what is safe to. The log is read piece by piece, never as a whole.
+   */
+  examine(options: { fix: boolean }): Promise<Finding[]>;
+
   close(): Promise<void>;
+}
+
+/** `older`: `migrate` has something to do. `newer`: another version has been here, and this one refuses to write. */
+export interface StoreCheck {
+  schema: "current" | "older" | "newer";
 }
 
 /** A turn, or a compaction, that a node holds. */
@@ -365,8 +388,9 @@ export interface SearchHit {
 
 /**
  * One owner's part of the store. For an unknown id, `get`, `readTurn`, `readOpenTurn`, `findReceipt`, `lastCall` and
- * `takeOver` answer null, `readNewest` and `remove` nothing; `admit` and `create` make it; all others refuse with
- * `conversation_not_found`. A conversation id has 1 to 128 of `A-Za-z0-9._:-`, else it is `invalid_request`.
+ * `takeOver` answer null, `readNewest` and `remove` nothing; `admit`, `create` and `importConversation` make it; all
+ * others refuse with `conversation_not_found`. A conversation id has 1 to 128 of `A-Za-z0-9._:-`, else it is
+ * `invalid_request`.
  */
 export interface LogStore extends ConversationStore {
   admit(input: AdmitInput): Promise<AdmitOutcome>;
@@ -466,6 +490,11 @@ export interface LogStore extends ConversationStore {
     since?: number;
     limit: number;
   }): Promise<{ conversations: ConversationRecord[]; last: number }>;
+  /**
+   * Writes a whole conversation, with the seqs and ids it had. The same again changes nothing; an id under which
+   * another log stands is `message_conflict`.
+   */
+  importConversation(input: ImportInput): Promise<ImportResult>;
   search(query: { q: string; limit: number; conversationId?: ConversationId }): Promise<SearchHit[]>;
   /** Always succeeds on the owner's own: rows past the last living fork point go at once. Returns the ids that are gone. */
   remove(id: ConversationId, options: { cascade: boolean }): Promise<string[]>;

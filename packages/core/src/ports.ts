@@ -138,8 +138,10 @@ export interface ProviderCallRecord {
   metadata: ProviderCallMetadata;
   usage?: TokenUsage;
   raw?: unknown;
-  /** The step that made the call. */
+  /** The step that made the call; for a compaction, the one before which it was made. */
   stepId?: string;
+  /** Absent: the step itself. */
+  purpose?: "step" | "compaction";
   /** What the model was shown. */
   manifest?: ContextManifest;
   finishReason?: ProviderFinishReason;
@@ -245,6 +247,8 @@ export interface MemoryStore {
   saveThread(args: { thread: Thread }): Promise<void>;
 }
 
+export type { ImportedEntry, ImportedTurn, ImportInput, ImportResult } from "./imported-conversation.js";
+export type { ApiKeyRecord, KeyStore } from "./key-store.js";
 export type {
   ActiveLease,
   AdmitInput,
@@ -271,6 +275,7 @@ export type {
   SealResult,
   SearchHit,
   StopRequest,
+  StoreCheck,
   TurnChoices,
   TurnRecord,
   Wake,

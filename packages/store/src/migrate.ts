@@ -53,7 +53,7 @@ export async function migrate(database: Database, migrations?: readonly Migratio
 }
 
 /** Asked without the lock: a start in the ordinary case changes nothing and waits for nobody. */
-async function isCurrent(database: Database, all: readonly Migration[]): Promise<boolean> {
+export async function isCurrent(database: Database, all: readonly Migration[]): Promise<boolean> {
   const [row] = await database.query({
     text: "SELECT to_regclass('schema_migration') IS NOT NULL AS known",
   });

@@ -1,5 +1,6 @@
 import { createUuidV7Factory, type IdFactory } from "@parley/core/messages";
 import type { LogStore, LogStoreRoot } from "@parley/core/ports";
+import { checkSchema } from "./check-schema.js";
 import type { Database } from "./database.js";
 import { migrate } from "./migrate.js";
 import { admit } from "./operations/admit.js";
@@ -8,9 +9,12 @@ import { claimExpired } from "./operations/claim-expired.js";
 import { commitStep } from "./operations/commit-step.js";
 import { compact, undoCompaction } from "./operations/compact.js";
 import * as engine from "./operations/engine.js";
+import { examine } from "./operations/examine.js";
 import { flushJournal } from "./operations/flush-journal.js";
 import { fork } from "./operations/fork.js";
 import { heartbeat, retire } from "./operations/heartbeat.js";
+import { importConversation } from "./operations/import.js";
+import { keyStore } from "./operations/keys.js";
 import * as leases from "./operations/leases.js";
 import { list } from "./operations/list.js";
 import { operateQueue } from "./operations/queue.js";
@@ -45,6 +49,9 @@ export function openLogStore(database: Database, options: LogStoreOptions = {}):
     claimExpired: (node, limit) => claimExpired(store, node, limit),
     flushJournal: (batches) => flushJournal(store, batches),
     forOwner: (owner) => forOwner(store, storedText(owner)),
+    keys: keyStore(store),
+    check: () => checkSchema(database),
+    examine: (look) => examine(store, look),
     close: () => database.close(),
   };
 }
@@ -82,6 +89,7 @@ function forOwner(store: StoreContext, owner: string): LogStore {
     lastCall: run(turns.lastCall),
     metrics: run(turns.metrics),
     changed: run(changed),
+    importConversation: run(importConversation),
     search: run(search),
     remove: run(remove),
     createConversation: run(engine.createConversation),

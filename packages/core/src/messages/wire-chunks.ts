@@ -19,6 +19,8 @@ export interface ChunkPlace {
   readonly firstSeq: number;
   readonly turnId?: string;
   readonly stepId?: string;
+  /** Set on a compaction's summary: the seqs it stands for. */
+  readonly covers?: { readonly fromSeq: number; readonly toSeq: number };
 }
 
 /** The chunks of a message at their place in the log: the part with index i has the seq `firstSeq + i`. */
@@ -28,7 +30,7 @@ export function toStoredChunks(message: ConversationMessage, place: ChunkPlace):
   return own.content.map((part, index) => ({
     seq: place.firstSeq + index,
     role: own.role,
-    chunk: toChunk(part, own.role),
+    chunk: placed(toChunk(part, own.role), place),
     messageId: own.id,
     ...(place.turnId === undefined ? {} : { turnId: place.turnId }),
     ...(place.stepId === undefined ? {} : { stepId: place.stepId as StepId }),
@@ -36,6 +38,11 @@ export function toStoredChunks(message: ConversationMessage, place: ChunkPlace):
     partIndex: index,
     partCount: own.content.length,
   }));
+}
+
+function placed(chunk: Chunk, { covers }: ChunkPlace): Chunk {
+  if (covers === undefined || chunk.type !== "system") return chunk;
+  return { ...chunk, covers: { firstSeq: covers.fromSeq, lastSeq: covers.toSeq } };
 }
 
 /**
@@ -148,8 +155,11 @@ function inOrder(fields: Fields): Fields {
 function fromChunk(chunk: Chunk, place: PartPlace): MessageContentPart {
   if (!isFields(chunk)) return normalizePart(chunk, place);
   switch (chunk.type) {
-    case "system":
-      return normalizePart({ ...chunk, type: "text" }, place);
+    case "system": {
+      // What a summary covers stands beside its message, not in it.
+      const { covers: _, ...rest } = chunk;
+      return normalizePart({ ...rest, type: "text" }, place);
+    }
     case "thinking":
       return normalizePart({ ...chunk, type: "reasoning" }, place);
     case "tool-call": {

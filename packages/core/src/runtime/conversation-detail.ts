@@ -1,8 +1,7 @@
-import type { ConversationDetail, ProviderCallInfo, StepId, TurnDetail } from "@parley/wire";
+import type { ConversationDetail, TurnDetail } from "@parley/wire";
 import { ParleyError } from "../errors.js";
 import type { ConversationRecord, LogStore } from "../log-store.js";
-import type { ProviderCallRecord } from "../ports.js";
-import { wireUsage } from "../turn/run-step.js";
+import { toCallInfo } from "./call-info.js";
 import { formatCursor } from "./cursor.js";
 import type { Environment } from "./environment.js";
 import { chunksOf, type LiveTurn } from "./live-turn.js";
@@ -62,22 +61,5 @@ export async function turnDetail(
     ...(model === undefined ? {} : { model }),
     ...(turn.sealedAt === undefined ? {} : { sealedAt: turn.sealedAt }),
     ...(turn.metrics === undefined ? {} : { metrics: turn.metrics }),
-  };
-}
-
-function toCallInfo(record: ProviderCallRecord): ProviderCallInfo {
-  const { id, createdAt, metadata, usage, manifest, stepId, raw, ttftMs, decodeMs, genTotalMs } = record;
-  return {
-    id,
-    stepId: (stepId ?? "") as StepId,
-    model: metadata.model,
-    provider: metadata.provider,
-    startedAt: createdAt.getTime(),
-    ...(usage === undefined ? {} : { usage: wireUsage(usage) }),
-    ...(ttftMs === undefined ? {} : { ttftMs }),
-    ...(decodeMs === undefined ? {} : { decodeMs }),
-    ...(genTotalMs === undefined ? {} : { genTotalMs }),
-    ...(manifest === undefined ? {} : { manifest }),
-    ...(raw === undefined ? {} : { raw }),
   };
 }

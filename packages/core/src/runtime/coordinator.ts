@@ -5,7 +5,14 @@ import type { Environment } from "./environment.js";
 import type { Follower } from "./follower.js";
 import type { LiveTurn } from "./live-turn.js";
 import { titleConversation } from "./title.js";
-import { type Interruption, type RunEnd, type TakenTurn, type TurnHost, TurnRun } from "./turn-run.js";
+import {
+  eventContext,
+  type Interruption,
+  type RunEnd,
+  type TakenTurn,
+  type TurnHost,
+  TurnRun,
+} from "./turn-run.js";
 
 interface Running {
   readonly run: TurnRun;
@@ -53,7 +60,9 @@ export class Coordinator {
         // A turn that opened under a name that may be dead is for whoever claims it.
         const isOurs = !live.lost && next !== undefined;
         if (!live.lost) this.#tellSealed(live, reason, sealed);
-        this.afterSeal({ owner, conversationId, turnId }, reason, isOurs ? { ...ended, next } : ended);
+        const { providerName, model } = live;
+        const turn = { owner, conversationId, turnId, providerName, model };
+        this.afterSeal(turn, reason, isOurs ? { ...ended, next } : ended);
       },
     };
   }
@@ -144,18 +153,18 @@ export class Coordinator {
   }
 
   /** After a seal that subscribers have been told of: the next turn, the watchers, the hook. */
-  afterSeal(
-    turn: { readonly owner: string; readonly conversationId: string; readonly turnId: string },
-    reason: TurnReason,
-    sealed: SealResult,
-  ): void {
+  afterSeal(turn: Parameters<typeof eventContext>[0], reason: TurnReason, sealed: SealResult): void {
     const env = this.#env;
-    const { owner, conversationId } = turn;
+    const { owner, conversationId, turnId } = turn;
     const { firstSeq, lastSeq } = sealed;
+    env.observe(
+      { type: "turn-sealed", conversationId, turnId, firstSeq, lastSeq, reason },
+      eventContext(turn),
+    );
     env.watchers.changed(owner);
     env.wake.notify([conversationId]);
     if (sealed.next !== undefined) this.run(owner, conversationId, sealed.next);
-    const ended = { owner, conversationId, turnId: turn.turnId, reason, firstSeq, lastSeq };
+    const ended = { owner, conversationId, turnId, reason, firstSeq, lastSeq };
     titleConversation(env, ended).catch((error: unknown) => env.report(error, "title", conversationId));
     Promise.resolve()
       .then(() => env.hooks.afterTurn?.(ended))

@@ -1,4 +1,4 @@
-import type { ReasoningEffort } from "@parley/wire";
+import type { AgentEvent, ReasoningEffort } from "@parley/wire";
 import type { Clock } from "../clock.js";
 import type { ParleyError } from "../errors.js";
 import type { BudgetedHistoryBuilder } from "../history/budgeted-history-builder.js";
@@ -21,6 +21,8 @@ export interface RuntimeLimits {
   readonly queueLength: number;
   /** UTF-8 bytes of one message's parts as JSON. `too_large` */
   readonly messageBytes: number;
+  /** UTF-8 bytes of the lines of one import, as JSON. `too_large` */
+  readonly importBytes: number;
   /** UTF-8 bytes of one tool's answer; more is cut, and said to be cut. */
   readonly toolOutputBytes: number;
   /** Model calls in one turn; the turn then ends with `max-steps`. */
@@ -38,6 +40,7 @@ export const defaultRuntimeLimits: RuntimeLimits = {
   runningTurnsPerOwner: 100,
   queueLength: 50,
   messageBytes: 1_000_000,
+  importBytes: 64_000_000,
   toolOutputBytes: 1_000_000,
   maxSteps: 32,
   turnDurationMs: 60 * 60_000,
@@ -77,8 +80,25 @@ export interface SealedTurn {
   readonly lastSeq: number;
 }
 
+/** Whose event it is. */
+export interface EventContext {
+  readonly owner: string;
+  readonly conversationId: string;
+  readonly turnId: string;
+  /** The provider that the turn asks. Absent where none was found, and of a turn that was ended for a dead node. */
+  readonly providerName?: string;
+  /** As `credential/model`. Absent likewise. */
+  readonly model?: string;
+}
+
 /** Where a host listens in. A hook that throws is reported to `onError` and changes nothing. */
 export interface RuntimeHooks {
+  /**
+   * Every event of the turns that run here, as it is told, but for `text-delta`, `reasoning-delta` and `tool-output`;
+   * of a turn that is ended here for a dead node, `turn-sealed` alone. For figures and traces: called in the turn's
+   * own path, so it has to be quick. Events carry message content.
+   */
+  onEvent?(event: AgentEvent, context: EventContext): void;
   /** After the seal and its events. */
   afterTurn?(turn: SealedTurn): void | Promise<void>;
   /** What went wrong in the background: for logs. Never carries message content. */
@@ -110,6 +130,8 @@ export interface Environment {
   /** Asks this model for the titles of new conversations, instead of cutting their first message. */
   readonly titleModel: string | undefined;
   readonly keepRaw: boolean;
+  /** Tells the host of an event. Never throws. */
+  observe(event: AgentEvent, context: EventContext): void;
   /** Tells the host what went wrong in the background. Never throws. */
   report(error: unknown, where: string, conversationId?: string): void;
   /** The window of a model, or of the default one; undefined when it is not configured any more. */

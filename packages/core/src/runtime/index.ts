@@ -4,6 +4,7 @@ export { formatCursor, parseCursor } from "./cursor.js";
 export {
   defaultLeasePace,
   defaultRuntimeLimits,
+  type EventContext,
   type LeasePace,
   type RuntimeHooks,
   type RuntimeLimits,

@@ -34,6 +34,7 @@ export function chunksOf(entries: readonly HistoryEntry[]): StoredChunk[] {
       firstSeq: entry.firstSeq ?? 0,
       ...(entry.turnId === undefined ? {} : { turnId: entry.turnId }),
       ...(entry.stepId === undefined ? {} : { stepId: entry.stepId }),
+      ...(entry.covers === undefined ? {} : { covers: entry.covers }),
     }),
   );
 }
@@ -50,6 +51,8 @@ export class LiveTurn implements OpenTurnView {
   readonly startedAt: number;
   readonly entries: HistoryEntry[];
   model: string | undefined;
+  /** The provider that is asked, once it is known. */
+  providerName: string | undefined;
   steps: readonly StepMetrics[];
   committedSeq: number;
   committedN: number;

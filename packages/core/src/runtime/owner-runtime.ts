@@ -6,6 +6,8 @@ import type {
   ConversationMeta,
   ConversationStatus,
   CursoredEvent,
+  ExportLine,
+  ImportResponse,
   LastResponse,
   QueueMode,
   QueuePayload,
@@ -95,6 +97,16 @@ export interface OwnerRuntime {
     readonly model?: string | undefined;
     readonly reasoningEffort?: ReasoningEffort | undefined;
   }): Promise<{ readonly conversation: ConversationMeta; readonly turnId?: string }>;
+  /** The conversation as lines, its sealed part whole: what `importLines` takes, here or on another server. */
+  exportLines(conversationId: string): AsyncIterable<ExportLine>;
+  /**
+   * Makes a conversation of exported lines, under `id` or the one it had. All of it or nothing: `invalid_request` names
+   * the line that cannot be kept. The same lines again change nothing; other ones under that id are `message_conflict`.
+   */
+  importLines(
+    lines: AsyncIterable<ExportLine> | Iterable<ExportLine>,
+    options?: { readonly id?: string | undefined },
+  ): Promise<ImportResponse>;
   search(query: { readonly q: string; readonly limit?: number | undefined }): Promise<readonly SearchHit[]>;
   remove(
     conversationId: string,

@@ -6,6 +6,8 @@ import type { HandCompactions } from "./compact-by-hand.js";
 import { conversationDetail, turnDetail } from "./conversation-detail.js";
 import type { Coordinator } from "./coordinator.js";
 import type { Environment } from "./environment.js";
+import { exportConversation } from "./export-conversation.js";
+import { importConversation } from "./import-conversation.js";
 import { checkId, type Inbox } from "./inbox.js";
 import type { OwnerRuntime } from "./owner-runtime.js";
 import { queueVerbs } from "./queue-verbs.js";
@@ -127,6 +129,12 @@ export function createOwnerRuntime(scope: OwnerScope): OwnerRuntime {
       return toMeta(record);
     },
     fork: (input) => forkConversation(scope, store, input, changed),
+    exportLines: (conversationId) => exportConversation(store, conversationId),
+    async importLines(lines, options) {
+      const imported = await importConversation(env, store, lines, options?.id);
+      if (imported.created) changed(imported.conversation.id);
+      return imported;
+    },
     async search({ q, limit = defaultListLimit }) {
       if (q.trim() === "") throw new ParleyError("invalid_request", "q: what to search for");
       return store.search({ q, limit: Math.min(mostListed, Math.max(1, limit)) });

@@ -1,8 +1,9 @@
-import type { ModelsResponse, ReasoningEffort } from "@parley/wire";
+import type { DoctorResponse, ModelsResponse, ReasoningEffort } from "@parley/wire";
 import { type Clock, systemClock } from "../clock.js";
 import { ParleyError, toParleyError } from "../errors.js";
 import { BudgetedHistoryBuilder } from "../history/budgeted-history-builder.js";
-import type { LogStoreRoot, Wake } from "../log-store.js";
+import type { KeyStore } from "../key-store.js";
+import type { LogStoreRoot, StoreCheck, Wake } from "../log-store.js";
 import { createUuidV7Factory, type IdFactory } from "../messages/ids.js";
 import { createTokenCounter, type TokenEstimator } from "../messages/token-counter.js";
 import type { Tool } from "../turn/tool.js";
@@ -16,6 +17,7 @@ import {
   type RuntimeHooks,
   type RuntimeLimits,
 } from "./environment.js";
+import { examineRuntime } from "./examine-runtime.js";
 import { Follower } from "./follower.js";
 import { Hub } from "./hub.js";
 import { Inbox } from "./inbox.js";
@@ -61,6 +63,12 @@ export interface Runtime {
   /** What one owner can do. */
   forOwner(owner: string): OwnerRuntime;
   models(): ModelsResponse;
+  /** The API keys of all owners. */
+  readonly keys: KeyStore;
+  /** Whether the store answers, and whether its schema is this version's. Rejects with `store_unavailable`. */
+  check(): Promise<StoreCheck>;
+  /** Looks everything over and, with `fix`, puts right what is safe to. Never rejects: what fails is a finding. */
+  examine(options: { readonly fix: boolean }): Promise<DoctorResponse>;
   /** What runs on this node right now. */
   status(): {
     readonly node: string;
@@ -117,6 +125,13 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     titleModel: options.titleModel,
     keepRaw: options.keepRaw ?? false,
     report,
+    observe: (event, context) => {
+      try {
+        hooks.onEvent?.(event, context);
+      } catch (error) {
+        report(error, "onEvent", context.conversationId);
+      }
+    },
     windowOf: (model) => {
       try {
         return options.models.resolve(model).contextWindow;
@@ -207,6 +222,9 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     forOwner: (owner) =>
       createOwnerRuntime({ env, owner, inbox, coordinator, recovery, subscriptions, compactions }),
     models: () => env.models.list(),
+    keys: env.root.keys,
+    check: () => env.root.check(),
+    examine: ({ fix }) => examineRuntime(env, fix),
     status: () => ({
       node: env.identity.node,
       runningTurns: coordinator.size,

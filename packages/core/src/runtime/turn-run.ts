@@ -4,7 +4,7 @@ import type { LogStore, NextTurn, OpenedTurn, SealInput, SealResult } from "../l
 import { driveTurn } from "../turn/run-turn.js";
 import type { StepCommit, StepCommitted, TurnOutcome, TurnResume } from "../turn/turn.js";
 import { formatCursor } from "./cursor.js";
-import type { Environment } from "./environment.js";
+import type { Environment, EventContext } from "./environment.js";
 import type { NumberedEvent, TurnEvent } from "./journal-batch.js";
 import { LiveTurn } from "./live-turn.js";
 import { isUnanswered, replayTurn } from "./replay.js";
@@ -204,7 +204,7 @@ export class TurnRun {
         ...(this.#taken === undefined ? {} : { resume: this.#taken.resume }),
       },
       // The loop tells neither `status` nor `turn-sealed`.
-      (event: AgentEvent) => live.emit(event as TurnEvent),
+      (event: AgentEvent) => this.#emit(event as TurnEvent),
     );
   }
 
@@ -301,7 +301,15 @@ export class TurnRun {
     const { live } = this;
     if (!isUnanswered(live.entries)) return;
     const told = new Set(kept.map(({ event }) => event.type));
-    for (const event of replayTurn(live)) if (!told.has(event.type)) live.emit(event);
+    for (const event of replayTurn(live)) if (!told.has(event.type)) this.#emit(event);
+  }
+
+  #emit(event: TurnEvent): Promise<void> | undefined {
+    const { live } = this;
+    if (this.#env.hooks.onEvent !== undefined && !live.lost && isObserved(event)) {
+      this.#env.observe(event, eventContext(live));
+    }
+    return live.emit(event);
   }
 
   #tellStatus(status: string, seq: number): void {
@@ -314,6 +322,26 @@ export class TurnRun {
     if (isStale(error)) this.lose();
     else this.interrupt({ reason: "error", error: toParleyError(error) });
   }
+}
+
+/** Increments come by the hundred, and say nothing that the whole does not say later. */
+function isObserved({ type }: TurnEvent): boolean {
+  return type !== "text-delta" && type !== "reasoning-delta" && type !== "tool-output";
+}
+
+/** Which turn an event is of, for those who listen in. */
+export function eventContext(
+  turn: Pick<LiveTurn, "owner" | "conversationId" | "turnId"> &
+    Partial<Pick<LiveTurn, "providerName" | "model">>,
+): EventContext {
+  const { owner, conversationId, turnId, providerName, model } = turn;
+  return {
+    owner,
+    conversationId,
+    turnId,
+    ...(providerName === undefined ? {} : { providerName }),
+    ...(model === undefined ? {} : { model }),
+  };
 }
 
 function isStale(error: unknown): boolean {

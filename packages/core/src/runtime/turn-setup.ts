@@ -54,6 +54,7 @@ export async function prepareTurn(request: PrepareRequest): Promise<PreparedTurn
     return failingTurn(toParleyError(error), userMessages);
   }
   live.model = binding.name;
+  live.providerName = binding.providerName;
   const effort = opened.choices.reasoningEffort ?? record.reasoningEffort ?? env.reasoningEffort;
   const tools = toolsOf(request, record);
   return {

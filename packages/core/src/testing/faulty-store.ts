@@ -1,4 +1,5 @@
 import { ParleyError } from "../errors.js";
+import type { KeyStore } from "../key-store.js";
 import type { LogStore, LogStoreRoot } from "../log-store.js";
 import { type Gate, gate } from "./gate.js";
 import type { StoreCall, StoreFault } from "./memory-log-store.js";
@@ -42,14 +43,19 @@ export function createFaultyStore(root: LogStoreRoot): {
     if (fault === "after") throw new ParleyError("store_unavailable");
     return result;
   };
-  const wrap = <T extends LogStoreRoot | LogStore>(target: T, owner: string | undefined): T =>
+  const wrap = <T extends LogStoreRoot | LogStore | KeyStore>(
+    target: T,
+    owner: string | undefined,
+    prefix = "",
+  ): T =>
     new Proxy(target, {
       get(of, name) {
         const value: unknown = Reflect.get(of, name);
+        if (name === "keys") return wrap(value as KeyStore, undefined, "keys.");
         if (typeof value !== "function" || name === "close") return value;
         if (name === "forOwner") return (id: string) => wrap((of as LogStoreRoot).forOwner(id), id);
         return (...args: unknown[]) => {
-          const method = name as StoreCall["method"];
+          const method = `${prefix}${String(name)}` as StoreCall["method"];
           const call = { method, args, ...(owner === undefined ? {} : { owner }) };
           return pass(call, () => Reflect.apply(value, of, args) as Promise<unknown>);
         };

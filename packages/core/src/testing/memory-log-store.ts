@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.js";
 import { ParleyError } from "../errors.js";
+import type { KeyStore } from "../key-store.js";
 import type { LogStore, LogStoreRoot } from "../log-store.js";
 import { createUuidV7Factory, type IdFactory } from "../messages/ids.js";
 import { admit } from "./memory-log/admit.js";
@@ -8,7 +9,10 @@ import { compact, undoCompaction } from "./memory-log/compact.js";
 import * as engine from "./memory-log/conversation-store.js";
 import * as conversations from "./memory-log/conversations.js";
 import { createMemoryDatabase, type MemoryDatabase } from "./memory-log/database.js";
+import { examine } from "./memory-log/examine.js";
 import { fork } from "./memory-log/fork.js";
+import { importConversation } from "./memory-log/import.js";
+import * as keys from "./memory-log/keys.js";
 import * as leases from "./memory-log/lease.js";
 import { operateQueue } from "./memory-log/queue.js";
 import * as reads from "./memory-log/read.js";
@@ -17,7 +21,10 @@ import { search } from "./memory-log/search.js";
 
 /** A call on its way to the store. */
 export interface StoreCall {
-  readonly method: Exclude<keyof LogStoreRoot, "forOwner"> | keyof LogStore;
+  readonly method:
+    | Exclude<keyof LogStoreRoot, "forOwner" | "keys">
+    | keyof LogStore
+    | `keys.${keyof KeyStore}`;
   /** Absent for what a node asks. */
   readonly owner?: string;
   /** As given by the caller; not to be changed. */
@@ -101,6 +108,7 @@ export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRo
       lastCall: (...args) => run("lastCall", args, reads.lastCall),
       metrics: (...args) => run("metrics", args, reads.metrics),
       changed: (...args) => run("changed", args, conversations.changed),
+      importConversation: (...args) => run("importConversation", args, importConversation),
       search: (...args) => run("search", args, search),
       remove: (...args) => run("remove", args, remove),
       createConversation: (...args) =>
@@ -127,6 +135,15 @@ export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRo
     claimExpired: (...args) => root("claimExpired", args, leases.claimExpired),
     flushJournal: (...args) => root("flushJournal", args, reads.flushJournal),
     forOwner,
+    keys: {
+      add: (...args) => root("keys.add", args, keys.addKey),
+      list: (...args) => root("keys.list", args, keys.listKeys),
+      find: (...args) => root("keys.find", args, keys.findKey),
+      touch: (...args) => root("keys.touch", args, keys.touchKey),
+      remove: (...args) => root("keys.remove", args, keys.removeKey),
+    },
+    check: () => root("check", [], () => ({ schema: "current" as const })),
+    examine: (...args) => root("examine", args, examine),
     async close() {
       closed = true;
     },

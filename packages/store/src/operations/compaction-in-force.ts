@@ -2,12 +2,12 @@ import type { Connection } from "../database.js";
 import { storedText } from "../stored-text.js";
 import { lineage } from "./lineage.js";
 
-/** The newest compaction that nobody has undone here, own or inherited. */
+/** The newest compaction that nobody has undone here, own or inherited. One that was imported has no archive. */
 export async function compactionInForce(
   connection: Connection,
   owner: string,
   conversationId: string,
-): Promise<{ seq: number; archiveId: string } | undefined> {
+): Promise<{ seq: number; archiveId: string | null } | undefined> {
   const [row] = await connection.query({
     text: `${lineage()}
 SELECT k.seq, k.archive_id FROM lineage l
@@ -17,7 +17,8 @@ WHERE NOT EXISTS (
 ORDER BY k.seq DESC LIMIT 1`,
     values: [storedText(conversationId), owner],
   });
-  return row === undefined ? undefined : { seq: Number(row.seq), archiveId: String(row.archive_id) };
+  if (row === undefined) return undefined;
+  return { seq: Number(row.seq), archiveId: typeof row.archive_id === "string" ? row.archive_id : null };
 }
 
 /** Writes on the conversation's row which archive shows what it was compacted from. */

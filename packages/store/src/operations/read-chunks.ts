@@ -42,11 +42,12 @@ export async function readChunks(
   for (const row of rows) {
     if (row.id === null) continue;
     for (const entry of entriesOf(readMessage(row), conversationId).reverse()) {
-      const { firstSeq = 0, turnId, stepId } = entry;
+      const { firstSeq = 0, turnId, stepId, covers } = entry;
       const place = {
         firstSeq,
         ...(turnId === undefined ? {} : { turnId }),
         ...(stepId === undefined ? {} : { stepId }),
+        ...(covers === undefined ? {} : { covers }),
       };
       // The window may begin or end inside a message.
       for (const chunk of toStoredChunks(entry.message, place).reverse()) {

@@ -45,19 +45,13 @@ JOIN conversation_turn t ON t.id = $3 AND t.conversation_id || '' = l.id AND t.l
   });
   if (row === undefined) return null;
   const rows = await store.database.query({
-    text: `SELECT ${messageColumns}, EXISTS (
-        SELECT FROM compaction u WHERE u.conversation_id = $4 AND u.seq = m.first_seq + m.part_count - 1
-          AND u.kind = 'undone') AS undone
-      FROM conversation_message m WHERE m.thread_id = $1 AND m.first_seq BETWEEN $2 AND $3 ORDER BY m.first_seq`,
-    values: [String(row.log_id), Number(row.first_seq), Number(row.last_seq), storedText(id)],
+    text: `SELECT ${messageColumns} FROM conversation_message m
+      WHERE m.thread_id = $1 AND m.first_seq BETWEEN $2 AND $3 ORDER BY m.first_seq`,
+    values: [String(row.log_id), Number(row.first_seq), Number(row.last_seq)],
   });
   const own = appendedIds(row);
   const entries = rows.flatMap((read) =>
-    entriesOf(readMessage(read), id)
-      .filter((entry) => own === undefined || own.has(entry.message.id))
-      .map(({ covers, ...entry }) =>
-        covers === undefined || read.undone === true ? entry : { ...entry, covers },
-      ),
+    entriesOf(readMessage(read), id).filter((entry) => own === undefined || own.has(entry.message.id)),
   );
   return { turn: turnRecordOf(row), entries };
 }

@@ -1,6 +1,9 @@
 import type { ErrorCode } from "@parley/core/errors";
 import { isParleyError, ParleyError, toParleyError } from "@parley/core/errors";
 
+/** What the name of a method begins with that is one of the store's keys. */
+export const keyPrefix = "keys.";
+
 /** A method of the store, called across the thread: everything in it survives a structured clone. */
 export interface Call {
   readonly id: number;

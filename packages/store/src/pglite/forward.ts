@@ -1,7 +1,7 @@
 import type { Worker } from "node:worker_threads";
 import { ParleyError } from "@parley/core/errors";
-import type { LogStore, LogStoreRoot } from "@parley/core/ports";
-import { type Answer, type Call, fromFailure } from "./call.js";
+import type { KeyStore, LogStore, LogStoreRoot } from "@parley/core/ports";
+import { type Answer, type Call, fromFailure, keyPrefix } from "./call.js";
 
 const rootMethods = [
   "migrate",
@@ -9,6 +9,8 @@ const rootMethods = [
   "retire",
   "claimExpired",
   "flushJournal",
+  "check",
+  "examine",
 ] as const satisfies readonly (keyof LogStoreRoot)[];
 
 const ownerMethods = [
@@ -36,6 +38,7 @@ const ownerMethods = [
   "lastCall",
   "metrics",
   "changed",
+  "importConversation",
   "search",
   "remove",
   "createConversation",
@@ -48,8 +51,13 @@ const ownerMethods = [
   "listTurns",
 ] as const satisfies readonly (keyof LogStore)[];
 
+const keyMethods = ["add", "list", "find", "touch", "remove"] as const satisfies readonly (keyof KeyStore)[];
+
 // A method that is added to the port and forgotten here does not compile.
-type Forgotten = Exclude<keyof LogStore, (typeof ownerMethods)[number]>;
+type Forgotten =
+  | Exclude<keyof LogStoreRoot, (typeof rootMethods)[number] | "forOwner" | "keys" | "close">
+  | Exclude<keyof LogStore, (typeof ownerMethods)[number]>
+  | Exclude<keyof KeyStore, (typeof keyMethods)[number]>;
 const nothingForgotten: Forgotten extends never ? true : Forgotten = true;
 void nothingForgotten;
 
@@ -104,12 +112,16 @@ export class Forwarder {
 /** The store as the main thread sees it: the same port, every call forwarded. */
 export function forwardedStore(forwarder: Forwarder, close: () => Promise<void>): LogStoreRoot {
   const owners = new Map<string, LogStore>();
-  const methods = (names: readonly string[], owner?: string) =>
+  const methods = (names: readonly string[], owner?: string, prefix = "") =>
     Object.fromEntries(
-      names.map((name) => [name, (...values: unknown[]) => forwarder.call(name, values, owner)]),
+      names.map((name) => [
+        name,
+        (...values: unknown[]) => forwarder.call(`${prefix}${name}`, values, owner),
+      ]),
     );
   return {
     ...(methods(rootMethods) as unknown as Pick<LogStoreRoot, (typeof rootMethods)[number]>),
+    keys: methods(keyMethods, undefined, keyPrefix) as unknown as KeyStore,
     forOwner(owner) {
       let store = owners.get(owner);
       if (store === undefined) {

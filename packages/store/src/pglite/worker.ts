@@ -3,7 +3,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
 import type { LogStoreRoot } from "@parley/core/ports";
 import { openLogStore } from "../open-log-store.js";
-import { type Answer, type Call, toFailure } from "./call.js";
+import { type Answer, type Call, keyPrefix, toFailure } from "./call.js";
 import { DurableNodeFS, durableStartParams } from "./durable-node-fs.js";
 import { PgliteDatabase } from "./pglite-database.js";
 
@@ -18,6 +18,9 @@ export interface WorkerOptions {
 
 /** The first message of the thread. */
 export type Opened = { readonly opened: true } | { readonly failure: ReturnType<typeof toFailure> };
+
+/** Methods that leave nothing to tidy up. */
+const reads = /^(read|get$|list$|check$|keys\.(find|list)$)/;
 
 const port = parentPort;
 if (port === null) throw new Error("this module runs in a worker thread");
@@ -40,7 +43,7 @@ try {
   vacuum.unref();
 
   port.on("message", (call: Call) => {
-    written ||= !call.method.startsWith("read") && call.method !== "get" && call.method !== "list";
+    written ||= !reads.test(call.method);
     answer(root, database, call).then((message) => {
       port.postMessage(message);
       if (call.method !== "close") return;
@@ -60,11 +63,14 @@ async function answer(root: LogStoreRoot, database: PgliteDatabase, call: Call):
       await database.query({ text: "DELETE FROM node" });
       return { id: call.id, value: undefined };
     }
-    const target = (call.owner === undefined ? root : root.forOwner(call.owner)) as unknown as Record<
-      string,
-      (...values: unknown[]) => Promise<unknown>
-    >;
-    return { id: call.id, value: await target[call.method]?.(...call.values) };
+    const ofKeys = call.method.startsWith(keyPrefix);
+    const method = ofKeys ? call.method.slice(keyPrefix.length) : call.method;
+    const target = (call.owner !== undefined
+      ? root.forOwner(call.owner)
+      : ofKeys
+        ? root.keys
+        : root) as unknown as Record<string, (...values: unknown[]) => Promise<unknown>>;
+    return { id: call.id, value: await target[method]?.(...call.values) };
   } catch (error) {
     return { id: call.id, failure: toFailure(error) };
   }

@@ -67,7 +67,7 @@ export const compactionCases: readonly TopicCase[] = [
       const { chunks } = await s.store.readChunks({ conversationId: id });
       checkEqual(
         [chunks.length, chunks.at(-1)?.chunk],
-        [5, { type: "system", text: "Summary" }],
+        [5, { type: "system", text: "Summary", covers: { firstSeq: 1, lastSeq: 2 } }],
         "its chunks",
       );
       await s.turn(id, "c");

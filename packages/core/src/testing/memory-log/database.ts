@@ -1,6 +1,7 @@
 import type { StepMetrics, TurnMetrics, TurnReason } from "@parley/wire";
 import type { Clock } from "../../clock.js";
 import { ParleyError } from "../../errors.js";
+import type { ApiKeyRecord } from "../../key-store.js";
 import type { ConversationSettings, JournalBatch, QueueEntry, TurnChoices } from "../../log-store.js";
 import type { ConversationId, ConversationMessage, TurnId } from "../../messages/message.js";
 import type { ConversationTurn, HistoryEntry, ProviderCallRecord } from "../../ports.js";
@@ -59,7 +60,8 @@ export interface Receipt {
 
 export interface Compaction {
   readonly seq: number;
-  readonly archiveId: ConversationId;
+  /** Absent where it was imported: its archive stayed behind. */
+  readonly archiveId?: ConversationId;
 }
 
 /** One conversation: its head, its own rows and all that hangs on it. */
@@ -116,6 +118,7 @@ export interface MemoryDatabase {
   readonly owners: Map<string, Owner>;
   /** When each node's life ends. A node that is not here is dead. */
   readonly nodes: Map<string, number>;
+  readonly keys: Map<string, ApiKeyRecord>;
   /** The logs that have an open turn or a compaction. */
   readonly leased: Set<Log>;
   leases: number;
@@ -128,6 +131,7 @@ export function createMemoryDatabase(clock: Pick<Clock, "now">): MemoryDatabase 
     logs: new Map(),
     owners: new Map(),
     nodes: new Map(),
+    keys: new Map(),
     leased: new Set(),
     leases: 0,
   };
@@ -177,6 +181,7 @@ export interface NewLog {
   readonly owner: string;
   readonly settings: ConversationSettings;
   readonly title: string;
+  readonly createdAt?: number;
   readonly parent?: { readonly log: Log; readonly seq: number };
   readonly archiveOf?: ConversationId;
 }
@@ -188,7 +193,7 @@ export function addLog(db: MemoryDatabase, input: NewLog): Log {
   const log: Log = {
     id: input.id,
     owner: input.owner,
-    createdAt: now,
+    createdAt: input.createdAt ?? now,
     ...(parent === undefined ? {} : { parent }),
     ...(input.archiveOf === undefined ? {} : { archiveOf: input.archiveOf }),
     settings,

@@ -80,10 +80,7 @@ function turnEntries(log: Log, turn: Turn): HistoryEntry[] {
   const appended = turn.appended === undefined ? undefined : appendedIds(turn.appended);
   return rowsBetween(log, turn.firstSeq, turn.lastSeq)
     .filter((row) => appended === undefined || appended.has(row.message.id))
-    .map((row) => {
-      const { covers, ...entry } = entryOf(row, log.id);
-      return covers === undefined || isUndone(log, row) ? entry : { ...entry, covers };
-    });
+    .map((row) => entryOf(row, log.id));
 }
 
 function appendedIds(turn: NonNullable<Turn["appended"]>): Set<string> {

@@ -1,5 +1,5 @@
-import type { ConversationId, TurnId } from "../../messages/message.js";
-import type { Log, Row, Turn } from "./database.js";
+import type { TurnId } from "../../messages/message.js";
+import type { Compaction, Log, Row, Turn } from "./database.js";
 
 /** How many rows, from the oldest on, begin at or before `seq`. */
 function countThrough(rows: readonly Row[], seq: number): number {
@@ -94,7 +94,7 @@ export function sealedTurns(log: Log): Turn[] {
 }
 
 /** The newest compaction that nobody has undone, own or inherited. */
-export function compactionInForce(log: Log): { seq: number; archiveId: ConversationId } | undefined {
+export function compactionInForce(log: Log): Compaction | undefined {
   for (const stretch of stretches(log)) {
     const found = stretch.log.compactions.findLast(
       ({ seq }) => seq <= stretch.through && !log.undone.has(seq),

@@ -41,8 +41,10 @@ export const compactionCases: RuntimeTopicCase[] = [
       );
       const log = await world.log(node, conversationId);
       checkEqual(JSON.stringify(log.slice(0, 8)), JSON.stringify(before), "the log before the summary");
-      checkEqual(log[8]?.chunk, { type: "system", text: "SUMMARY" }, "the summary in the log");
+      const summary = { type: "system", text: "SUMMARY", covers: { firstSeq: 1, lastSeq: 6 } };
+      checkEqual(log[8]?.chunk, summary, "the summary in the log");
       await world.until(() => follow.state.chunks.length === 1, "a client is told the summary");
+      checkEqual(follow.state.chunks[0]?.chunk, summary, "the summary as it is told");
       const { summary: _, ...counts } = result;
       const told = { type: "conversation.compacted" as const, conversationId, ...counts };
       checkEqual(

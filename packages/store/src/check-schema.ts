@@ -1,0 +1,19 @@
+import { isParleyError } from "@parley/core/errors";
+import type { StoreCheck } from "@parley/core/ports";
+import type { Database } from "./database.js";
+import { isCurrent, type Migration, readMigrations } from "./migrate.js";
+
+/** How the schema stands to the migrations that come with this package. Changes nothing. */
+export async function checkSchema(
+  database: Database,
+  migrations?: readonly Migration[],
+): Promise<StoreCheck> {
+  try {
+    return {
+      schema: (await isCurrent(database, migrations ?? (await readMigrations()))) ? "current" : "older",
+    };
+  } catch (error) {
+    if (isParleyError(error) && error.code === "schema_newer") return { schema: "newer" };
+    throw error;
+  }
+}

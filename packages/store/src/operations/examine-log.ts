@@ -1,0 +1,171 @@
+import type { Finding } from "@parley/wire";
+import type { Database, ResultRow } from "../database.js";
+import { messageColumns, messagesOf, readMessage } from "../message-row.js";
+import type { StoreContext } from "../store-context.js";
+import { publicId } from "./create-conversation.js";
+
+const rowsAtOnce = 1_000;
+/** How many conversations a finding names. */
+const mostNamed = 5;
+
+/** What is wrong with the logs, by the key of the conversation. */
+interface Problems {
+  readonly gaps: Set<string>;
+  readonly counts: Set<string>;
+  readonly unanswered: Set<string>;
+}
+
+/** A log while it is read from its first row to its last. */
+interface Walk {
+  readonly id: string;
+  lastSeq: number;
+  /** What the head says, as of the newest row that was read; undefined for a log without a name. */
+  headSeq: number | undefined;
+  /** Calls that no result has answered, with their turn. */
+  readonly open: Map<string, string>;
+}
+
+/**
+ * Reads all logs in the order of their key, a thousand rows at a time, of which only places and calls come back.
+ * Rows are never changed and only added behind the last one, so a walk that takes its time sees every log as it was
+ * at some moment. A log that is removed meanwhile may look cut; what is not there any more in the end is no finding.
+ */
+export async function examineLog(store: StoreContext): Promise<Finding[]> {
+  const { database } = store;
+  const problems: Problems = { gaps: new Set(), counts: new Set(), unanswered: new Set() };
+  let walk: Walk | undefined;
+  let place = { id: "", seq: -1 };
+  let logs = 0;
+  let rows = 0;
+  for (;;) {
+    const page = await database.query({
+      name: "examine_log",
+      text: pageText,
+      values: [place.id, place.seq, rowsAtOnce],
+    });
+    for (const row of page) {
+      const id = String(row.thread_id);
+      if (walk?.id !== id) {
+        await leave(database, walk, problems);
+        walk = { id, lastSeq: Number(row.floor), headSeq: undefined, open: new Map() };
+        logs += 1;
+      }
+      await step(database, walk, row, problems);
+    }
+    rows += page.length;
+    const last = page.at(-1);
+    if (last === undefined || page.length < rowsAtOnce) break;
+    place = { id: String(last.thread_id), seq: Number(last.first_seq) };
+  }
+  await leave(database, walk, problems);
+  for (const id of await emptyLogs(database)) problems.gaps.add(id);
+  const gaps = await living(database, problems.gaps);
+  const counts = await living(database, problems.counts);
+  const unanswered = await living(database, problems.unanswered);
+  return findingsOf({ logs, rows, gaps, counts, unanswered });
+}
+
+const pageText = `
+SELECT m.thread_id, m.first_seq, m.part_count, m.turn_id, coalesce(c.parent_seq, 0) AS floor, h.next_seq,
+  jsonb_typeof(m.content->'parts') = 'array' AND jsonb_array_length(m.content->'parts') = m.part_count AS counted,
+  CASE WHEN m.turn_id IS NULL OR jsonb_typeof(m.content->'parts') <> 'array' THEN NULL ELSE (
+    SELECT json_agg(json_build_array(p.part->>'state', p.part->>'toolCallId'))::text
+    FROM jsonb_array_elements(m.content->'parts') AS p(part) WHERE p.part->>'type' = 'tool-invocation') END AS tools
+FROM (
+  SELECT * FROM conversation_message WHERE (thread_id, first_seq) > ($1, $2::int4)
+  ORDER BY thread_id, first_seq LIMIT $3::int4
+) AS m
+LEFT JOIN conversation c ON c.id = m.thread_id
+LEFT JOIN conversation_head h ON h.conversation_id = m.thread_id
+ORDER BY m.thread_id, m.first_seq`;
+
+async function step(database: Database, walk: Walk, row: ResultRow, problems: Problems): Promise<void> {
+  const firstSeq = Number(row.first_seq);
+  if (firstSeq !== walk.lastSeq + 1) problems.gaps.add(walk.id);
+  if (row.counted !== true && !(await isCounted(database, walk.id, firstSeq))) problems.counts.add(walk.id);
+  walk.lastSeq = firstSeq + Number(row.part_count) - 1;
+  walk.headSeq = row.next_seq === null ? undefined : Number(row.next_seq) - 1;
+  if (typeof row.tools !== "string") return;
+  for (const [state, toolCallId] of JSON.parse(row.tools) as [string, string][]) {
+    if (state === "call") walk.open.set(`${String(row.turn_id)} ${toolCallId}`, String(row.turn_id));
+    else walk.open.delete(`${String(row.turn_id)} ${toolCallId}`);
+  }
+}
+
+/** Messages of other writers may stand for more parts than they have: those are read as a reader would. */
+async function isCounted(database: Database, id: string, firstSeq: number): Promise<boolean> {
+  const [row] = await database.query({
+    text: `SELECT ${messageColumns} FROM conversation_message m WHERE m.thread_id = $1 AND m.first_seq = $2`,
+    values: [id, firstSeq],
+  });
+  if (row === undefined) return true;
+  const messages = messagesOf(readMessage(row), id);
+  return messages.reduce((sum, { content }) => sum + content.length, 0) === Number(row.part_count);
+}
+
+async function leave(database: Database, walk: Walk | undefined, problems: Problems): Promise<void> {
+  if (walk === undefined) return;
+  if (walk.headSeq !== undefined && walk.headSeq !== walk.lastSeq) problems.gaps.add(walk.id);
+  if (walk.open.size === 0) return;
+  const sealed = await database.query({
+    text: `SELECT 1 AS sealed FROM unnest($2::text[]) AS wanted(id)
+      JOIN conversation_turn t ON t.id = wanted.id AND t.conversation_id || '' = $1 AND t.status = 'sealed' LIMIT 1`,
+    values: [walk.id, [...new Set(walk.open.values())]],
+  });
+  if (sealed.length > 0) problems.unanswered.add(walk.id);
+}
+
+/** Conversations whose head counts seqs of which there is no row at all. */
+async function emptyLogs(database: Database): Promise<string[]> {
+  const rows = await database.query({
+    text: `SELECT h.conversation_id AS id FROM conversation_head h JOIN conversation c ON c.id = h.conversation_id
+      WHERE h.next_seq - 1 > coalesce(c.parent_seq, 0)
+        AND NOT EXISTS (SELECT FROM conversation_message m WHERE m.thread_id = h.conversation_id) LIMIT 1000`,
+  });
+  return rows.map((row) => String(row.id));
+}
+
+async function living(database: Database, ids: ReadonlySet<string>): Promise<string[]> {
+  if (ids.size === 0) return [];
+  const rows = await database.query({
+    text: "SELECT id FROM conversation WHERE id = ANY($1::text[]) ORDER BY id",
+    values: [[...ids]],
+  });
+  return rows.map((row) => publicId(String(row.id)));
+}
+
+function findingsOf(found: {
+  readonly logs: number;
+  readonly rows: number;
+  readonly gaps: readonly string[];
+  readonly counts: readonly string[];
+  readonly unanswered: readonly string[];
+}): Finding[] {
+  const { gaps, counts, unanswered } = found;
+  const findings: Finding[] = [];
+  const damaged = "Restore these conversations from a backup or an export; the rest is not affected";
+  if (gaps.length > 0) {
+    const message = `Seqs are missing in ${named(gaps)}`;
+    findings.push({ area: "log", level: "error", message, advice: damaged });
+  }
+  if (counts.length > 0) {
+    const message = `Messages have another number of parts than their seqs say in ${named(counts)}`;
+    findings.push({ area: "log", level: "error", message, advice: damaged });
+  }
+  if (unanswered.length > 0) {
+    findings.push({
+      area: "log",
+      level: "warning",
+      message: `Tool calls of sealed turns have no result in ${named(unanswered)}`,
+      advice: "Nothing has to be done: models are shown a result that says it is missing",
+    });
+  }
+  if (findings.length > 0) return findings;
+  const message = `${found.rows} messages in ${found.logs} conversations, without a gap`;
+  return [{ area: "log", level: "ok", message }];
+}
+
+function named(ids: readonly string[]): string {
+  const more = ids.length > mostNamed ? " and others" : "";
+  return `${ids.length} conversations: ${ids.slice(0, mostNamed).join(", ")}${more}`;
+}

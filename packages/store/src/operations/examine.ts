@@ -1,0 +1,155 @@
+import type { Finding } from "@parley/wire";
+import { checkSchema } from "../check-schema.js";
+import type { StoreContext } from "../store-context.js";
+import { examineLog } from "./examine-log.js";
+
+/** A turn that has been open for longer than this is worth a look, whoever holds it. */
+const longTurnMinutes = 120;
+/** How many rows of the journal one statement takes away. */
+const journalRowsAtOnce = 10_000;
+
+/**
+ * The doctor's look at the database. Each area is asked for with statements that an index answers, or that look at
+ * small tables; the log alone is read as a whole, piece by piece.
+ */
+export async function examine(store: StoreContext, options: { fix: boolean }): Promise<Finding[]> {
+  const { schema } = await checkSchema(store.database);
+  const findings = [await storeFinding(store), schemaFinding(schema)];
+  if (schema !== "current") return findings;
+  return [
+    ...findings,
+    await nodeFinding(store),
+    ...(await turnFindings(store)),
+    await journalFinding(store, options.fix),
+    await queueFinding(store),
+    ...(await examineLog(store)),
+  ];
+}
+
+async function storeFinding(store: StoreContext): Promise<Finding> {
+  const started = performance.now();
+  const [row] = await store.database.query({
+    text: `SELECT current_setting('server_version') AS version,
+      pg_database_size(current_database())::float8 AS bytes`,
+  });
+  const ms = Math.ceil(performance.now() - started);
+  const size = (Number(row?.bytes) / 2 ** 20).toFixed(1);
+  const message = `PostgreSQL ${String(row?.version)} answers in ${ms} ms; the database has ${size} MB`;
+  return { area: "store", level: "ok", message };
+}
+
+function schemaFinding(schema: "current" | "older" | "newer"): Finding {
+  switch (schema) {
+    case "current":
+      return { area: "schema", level: "ok", message: "The schema is this version's" };
+    case "older":
+      return {
+        area: "schema",
+        level: "error",
+        message: "The schema is older than this version",
+        advice: "Bring it up: `migrate`, or a start of this version",
+      };
+    case "newer":
+      return {
+        area: "schema",
+        level: "error",
+        message: "The schema belongs to a newer version",
+        advice: "Use that version",
+      };
+  }
+}
+
+async function nodeFinding(store: StoreContext): Promise<Finding> {
+  const [row] = await store.database.query({
+    text: `SELECT count(*) FILTER (WHERE until > clock_timestamp())::int4 AS alive,
+      count(*) FILTER (WHERE until <= clock_timestamp())::int4 AS dead FROM node`,
+  });
+  const alive = Number(row?.alive);
+  const dead = Number(row?.dead);
+  const gone = dead === 0 ? "" : `; ${dead} stopped without saying so within the last day`;
+  if (alive > 0) return { area: "nodes", level: "ok", message: `Nodes alive: ${alive}${gone}` };
+  return {
+    area: "nodes",
+    level: "warning",
+    message: `No node is alive${gone}`,
+    advice: "Start one: without it nothing runs and nothing is taken over",
+  };
+}
+
+async function turnFindings(store: StoreContext): Promise<Finding[]> {
+  const [row] = await store.database.query({
+    text: `
+SELECT count(*)::int4 AS open,
+  count(*) FILTER (WHERE n.until IS NULL OR n.until <= clock_timestamp())::int4 AS orphaned,
+  count(*) FILTER (WHERE t.started_at < clock_timestamp() - $1::float8 * interval '1 minute')::int4 AS long
+FROM conversation_turn t JOIN conversation_head h ON h.conversation_id = t.conversation_id AND h.turn_id = t.id
+LEFT JOIN node n ON n.id = h.node WHERE t.status = 'running'`,
+    values: [longTurnMinutes],
+  });
+  const open = Number(row?.open);
+  const orphaned = Number(row?.orphaned);
+  const long = Number(row?.long);
+  const findings: Finding[] = [];
+  if (orphaned > 0) {
+    findings.push({
+      area: "turns",
+      level: "warning",
+      message: `${orphaned} of ${open} open turns are held by no living node`,
+      advice: "A node that is alive takes them over within seconds; start one if none is",
+    });
+  }
+  if (long > 0) {
+    findings.push({
+      area: "turns",
+      level: "warning",
+      message: `${long} of ${open} turns have been open for more than ${longTurnMinutes} minutes`,
+      advice: "Stop them if nobody waits for them",
+    });
+  }
+  if (findings.length > 0) return findings;
+  return [{ area: "turns", level: "ok", message: `Open turns: ${open}, all held by living nodes` }];
+}
+
+/** Rows of the journal whose turn is not the open one of its conversation: nobody will ever read them. */
+async function journalFinding(store: StoreContext, fix: boolean): Promise<Finding> {
+  const stray = `FROM turn_journal j WHERE NOT EXISTS (
+    SELECT FROM conversation_head h WHERE h.conversation_id = j.conversation_id AND h.turn_id = j.turn_id)`;
+  const [row] = await store.database.query({
+    text: `SELECT count(*)::int4 AS stray ${stray}`,
+  });
+  const found = Number(row?.stray);
+  if (found === 0) {
+    return { area: "journal", level: "ok", message: "The journal holds rows of open turns only" };
+  }
+  // A journal's row is written under the lock of its open turn, so a stray one can never become another's.
+  for (let taken = fix ? journalRowsAtOnce : 0; taken >= journalRowsAtOnce; ) {
+    const rows = await store.database.query({
+      text: `DELETE FROM turn_journal WHERE ctid = ANY(ARRAY(SELECT j.ctid ${stray} LIMIT $1::int4)) RETURNING 1 AS gone`,
+      values: [journalRowsAtOnce],
+    });
+    taken = rows.length;
+  }
+  return {
+    area: "journal",
+    level: "warning",
+    message: `${found} rows of the journal belong to no open turn`,
+    fixable: true,
+    ...(fix ? { fixed: true } : { advice: "Let the doctor fix it: such rows are never read again" }),
+  };
+}
+
+async function queueFinding(store: StoreContext): Promise<Finding> {
+  const [row] = await store.database.query({
+    text: `
+SELECT count(DISTINCT q.conversation_id)::int4 AS conversations, count(*)::int4 AS messages
+FROM queued_message q JOIN conversation c ON c.id = q.conversation_id AND c.queue_paused`,
+  });
+  const conversations = Number(row?.conversations);
+  if (conversations === 0) return { area: "queue", level: "ok", message: "No paused queue holds messages" };
+  return {
+    area: "queue",
+    level: "ok",
+    message: `${Number(row?.messages)} messages wait in ${conversations} paused queues`,
+    advice: "Resume or empty them; nothing is lost while they wait",
+  };
+}
