@@ -1,4 +1,13 @@
-export { applyFrame, applyHistory, applyMetrics, initialState, toolCallsOf } from "./apply-frame.js";
+export { applyDetail, applyFrame } from "./apply-frame.js";
+export {
+  applyHistory,
+  applyLoadFailure,
+  applyLoadingEarlier,
+  applyMeta,
+  applyMetrics,
+  applyQueue,
+} from "./apply-history.js";
+export { applyDiscard, applyOptimistic, applyReceipt, applySendFailure } from "./apply-send.js";
 export type { ClientOptions, ParleyClient, Socket, SocketConstructor } from "./client.js";
 export { createClient } from "./client.js";
 export type { Connection, ConnectionState } from "./connection.js";
@@ -19,5 +28,7 @@ export type {
   ToolCallState,
   TurnState,
 } from "./conversation-state.js";
+export { initialState } from "./fold.js";
 export type { JsonRouteName, Request, RequestArguments, RequestInput } from "./request.js";
 export { ParleyRequestError } from "./request-error.js";
+export { toolCallsOf } from "./tool-calls.js";

@@ -1,0 +1,18 @@
+import type { ErrorCode } from "@parley/wire";
+
+const retryable: Partial<Record<string, true>> = {
+  turn_active: true,
+  queue_full: true,
+  limit_exceeded: true,
+  draining: true,
+  store_unavailable: true,
+  rate_limited: true,
+  provider_overloaded: true,
+  timeout: true,
+  network: true,
+} satisfies Partial<Record<ErrorCode, true>>;
+
+/** Whether a failure with this code may be over later, where nobody said so. */
+export function isRetryable(code: string | undefined): boolean {
+  return code !== undefined && Object.hasOwn(retryable, code);
+}
