@@ -1,0 +1,202 @@
+import type { ProviderAdapter } from "@parley/core/ports";
+import type { ModelBinding } from "@parley/core/runtime";
+import { modelLimits } from "@parley/providers/models";
+import { CliError } from "../cli-error.js";
+import type { Config, ResolvedCredential } from "../config/config.js";
+import type { ModelEntry } from "../config/config-schema.js";
+import { usualModels } from "../config/environment-credentials.js";
+import { suggest } from "../config/suggest.js";
+import { listRemoteModels } from "./remote-models.js";
+
+/** The models of a configuration, ready to be asked. */
+export interface ComposedModels {
+  readonly bindings: readonly ModelBinding[];
+  readonly defaultModel: string;
+  /** Only the demo model is there, because no credential is. */
+  readonly demoOnly: boolean;
+  /** What could not be set up, for people. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Every model as `credential/model`. Providers are loaded only when a credential needs them. Without any credential
+ * there is the demo model.
+ */
+export async function composeModels(config: Config): Promise<ComposedModels> {
+  const warnings: string[] = [];
+  const bindings: ModelBinding[] = [];
+  for (const [name, credential] of config.credentials) {
+    bindings.push(...(await bind(name, credential, warnings)));
+  }
+  const demoOnly = config.credentials.size === 0;
+  if (demoOnly) bindings.push(...(await bind("demo", { kind: "demo" }, warnings)));
+  if (bindings.length === 0) {
+    throw new CliError(`No model can be asked. ${warnings.join(" ")}`, {
+      advice: "Name the models in the configuration, or in PARLEY_MODELS as credential/model.",
+    });
+  }
+  const names = bindings.map(({ name }) => name);
+  const defaultModel = config.defaultModel ?? names[0] ?? "";
+  mustExist("defaultModel", defaultModel, names);
+  if (config.titleModel !== undefined) mustExist("titleModel", config.titleModel, names);
+  return { bindings, defaultModel, demoOnly, warnings };
+}
+
+function mustExist(setting: string, model: string, names: readonly string[]): void {
+  if (names.includes(model)) return;
+  const meant = suggest(model, names);
+  throw new CliError(`${setting}: there is no model "${model}".`, {
+    advice: meant === undefined ? `There is ${names.join(", ")}.` : `Did you mean "${meant}"?`,
+  });
+}
+
+async function bind(
+  name: string,
+  credential: ResolvedCredential,
+  warnings: string[],
+): Promise<ModelBinding[]> {
+  switch (credential.kind) {
+    case "openai":
+      return bindOpenAi(name, credential);
+    case "anthropic":
+      return bindAnthropic(name, credential);
+    case "compatible":
+      return bindCompatible(name, credential, warnings);
+    case "demo":
+      return bindDemo(name, credential);
+    case "custom":
+      return entries(name, credential.models, () => credential.provider as ProviderAdapter);
+  }
+}
+
+type Of<Kind extends ResolvedCredential["kind"]> = Extract<ResolvedCredential, { kind: Kind }>;
+
+async function bindOpenAi(name: string, credential: Of<"openai">): Promise<ModelBinding[]> {
+  const [{ createOpenAIHttpClient, OpenAIProviderAdapter }, { createNodeHttpClient }] = await Promise.all([
+    import("@parley/providers/openai"),
+    import("@parley/http/node"),
+  ]);
+  const client = createOpenAIHttpClient({
+    apiKey: credential.apiKey ?? "",
+    clientName: name,
+    // A reasoning model may be silent for minutes between two events.
+    httpClient: createNodeHttpClient({
+      clientName: name,
+      defaultResilience: { maxAttempts: 3, perAttemptTimeoutMs: 120_000, stallTimeoutMs: 300_000 },
+    }),
+    ...present(credential, "baseUrl", "organizationId", "projectId", "headers"),
+  });
+  return entries(
+    name,
+    credential.models ?? usualModels.openai,
+    (model) => new OpenAIProviderAdapter({ client, defaultModel: model }),
+  );
+}
+
+async function bindAnthropic(name: string, credential: Of<"anthropic">): Promise<ModelBinding[]> {
+  const [{ createAnthropicHttpClient, AnthropicProviderAdapter }, { createNodeHttpClient }] =
+    await Promise.all([import("@parley/providers/anthropic"), import("@parley/http/node")]);
+  const client = createAnthropicHttpClient({
+    apiKey: credential.apiKey ?? "",
+    clientName: name,
+    httpClient: createNodeHttpClient({
+      clientName: name,
+      defaultResilience: { maxAttempts: 3, perAttemptTimeoutMs: 120_000, stallTimeoutMs: 120_000 },
+    }),
+    ...present(credential, "baseUrl", "version", "betas", "headers"),
+  });
+  return entries(
+    name,
+    credential.models ?? usualModels.anthropic,
+    (model) =>
+      new AnthropicProviderAdapter({ client, defaultModel: model, ...present(credential, "promptCache") }),
+  );
+}
+
+async function bindCompatible(
+  name: string,
+  credential: Of<"compatible">,
+  warnings: string[],
+): Promise<ModelBinding[]> {
+  const [{ OpenAIChatProviderAdapter }, { createNodeHttpClient }] = await Promise.all([
+    import("@parley/providers/openai"),
+    import("@parley/http/node"),
+  ]);
+  let { models } = credential;
+  if (models === undefined) {
+    const listed = await listRemoteModels(credential);
+    if ("problem" in listed) {
+      warnings.push(`${name}: the server was asked which models it has, and ${listed.problem}.`);
+      return [];
+    }
+    models = [...listed.models];
+  }
+  const httpClient = createNodeHttpClient({
+    clientName: name,
+    // A local server may first have to load its model.
+    defaultResilience: { maxAttempts: 3, perAttemptTimeoutMs: 600_000, stallTimeoutMs: 300_000 },
+  });
+  return entries(
+    name,
+    models,
+    (model) =>
+      new OpenAIChatProviderAdapter({
+        provider: name,
+        defaultModel: model,
+        httpClient,
+        ...present(
+          credential,
+          "baseUrl",
+          "apiKey",
+          "headers",
+          "includeUsage",
+          "maxTokensField",
+          "replayReasoning",
+          "sendsFiles",
+          "acceptUnmarkedEnd",
+        ),
+      }),
+  );
+}
+
+async function bindDemo(name: string, credential: Of<"demo">): Promise<ModelBinding[]> {
+  const { DemoProviderAdapter, demoContextWindow } = await import("@parley/providers/demo");
+  const provider = new DemoProviderAdapter(present(credential, "pace"));
+  return entries(name, [{ name: "demo", contextWindow: demoContextWindow }], () => provider);
+}
+
+/**
+ * One binding per model. A provider goes by its credential's name: what one account has encrypted for itself is never
+ * sent to another.
+ */
+function entries(
+  credential: string,
+  models: readonly ModelEntry[],
+  provider: (model: string) => ProviderAdapter,
+): ModelBinding[] {
+  return models.map((entry) => {
+    const { name, ...declared } = typeof entry === "string" ? { name: entry } : entry;
+    const limits = modelLimits(name);
+    return {
+      name: `${credential}/${name}`,
+      provider: provider(name),
+      providerName: credential,
+      model: name,
+      contextWindow: limits.contextWindow,
+      maxOutputTokens: limits.maxOutputTokens,
+      ...present(declared, "contextWindow", "maxOutputTokens", "extraParams"),
+    };
+  });
+}
+
+type Present<Whole, Key extends keyof Whole> = { [Name in Key]?: Exclude<Whole[Name], undefined> };
+
+/** The members that are there, so that an absent one stays absent. */
+function present<Whole extends object, Key extends keyof Whole>(
+  whole: Whole,
+  ...keys: readonly Key[]
+): Present<Whole, Key> {
+  return Object.fromEntries(
+    keys.filter((key) => whole[key] !== undefined).map((key) => [key, whole[key]]),
+  ) as Present<Whole, Key>;
+}

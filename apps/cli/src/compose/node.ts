@@ -1,0 +1,63 @@
+import type { ParleyError } from "@parley/core/errors";
+import { createModelCatalog, createRuntime, type Runtime } from "@parley/core/runtime";
+import type { Config } from "../config/config.js";
+import { type ComposedModels, composeModels } from "./models.js";
+import { openStore } from "./store.js";
+import { composeTools } from "./tools.js";
+
+/** A running node: the whole of Parley in this process, without a socket. */
+export interface LocalNode {
+  readonly runtime: Runtime;
+  readonly models: ComposedModels;
+  /** Lets go of everything. What runs is left to the next node. */
+  close(): Promise<void>;
+}
+
+/** Who listens in on a node. */
+export interface NodeListener {
+  /** Before a new store is made, which takes seconds. */
+  onCreate?(): void;
+  onError?(error: ParleyError, where: string, conversationId?: string): void;
+}
+
+/** Puts a node together from a configuration and starts it. */
+export async function startNode(config: Config, listener: NodeListener = {}): Promise<LocalNode> {
+  const models = await composeModels(config);
+  const tools = await composeTools(config);
+  const { store, wake, close } = await openStore(config.store, { onCreate: () => listener.onCreate?.() });
+  try {
+    const { instructions, reasoningEffort, titleModel, compactAt } = config;
+    const runtime = await createRuntime({
+      store,
+      wake,
+      models: createModelCatalog(models.bindings, { defaultModel: models.defaultModel }),
+      tools,
+      limits: definedLimits(config),
+      // Nobody else can be on an embedded store, so there is nothing to look for.
+      ...(config.store.kind === "folder" ? { lease: { pollMs: 0 } } : {}),
+      keepRaw: config.keepRawResponses,
+      ...(instructions === undefined ? {} : { instructions }),
+      ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
+      ...(titleModel === undefined ? {} : { titleModel }),
+      ...(compactAt === undefined ? {} : { compactAt }),
+      hooks: {
+        onError: (error, { where, conversationId }) => listener.onError?.(error, where, conversationId),
+      },
+    });
+    return {
+      runtime,
+      models,
+      async close() {
+        await runtime.close();
+        await close();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function definedLimits({ limits }: Config): Partial<Record<keyof Config["limits"], number>> {
+  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,55 @@
+import { existsSync } from "node:fs";
+import { join, relative } from "node:path";
+import type { LogStoreRoot, Wake } from "@parley/core/ports";
+import type { StoreConfig } from "../config/config.js";
+
+/** An open store, and how nodes on it wake each other. */
+export interface ComposedStore {
+  readonly store: LogStoreRoot;
+  readonly wake: Wake;
+  close(): Promise<void>;
+}
+
+/** Opens the store with its schema brought up. `onCreate` is told before a new folder is made, which takes seconds. */
+export async function openStore(
+  config: StoreConfig,
+  options: { readonly onCreate?: (() => void) | undefined } = {},
+): Promise<ComposedStore> {
+  if (config.kind === "folder") {
+    if (!existsSync(join(config.folder, "database"))) options.onCreate?.();
+    const { openPglite } = await import("@parley/store/pglite");
+    const { store, wake } = await openPglite({ folder: config.folder, durable: config.durable });
+    return { store, wake, close: () => store.close() };
+  }
+  const { kind: _, ...settings } = config;
+  const { openPostgres } = await import("@parley/store/postgres");
+  const { store, wake } = openPostgres(settings);
+  const close = async () => {
+    await wake.close?.();
+    await store.close();
+  };
+  try {
+    await store.migrate();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { store, wake, close };
+}
+
+/** Where the log is, for people: a server's address without its password. */
+export function describeStore(config: StoreConfig): string {
+  if (config.kind === "folder") {
+    const short = relative(process.cwd(), config.folder);
+    return `${short === "" || short.startsWith("..") ? config.folder : short} (embedded)`;
+  }
+  return redactedUrl(config.url);
+}
+
+/** An address without user's password and without parameters, which may hold one too. */
+export function redactedUrl(text: string): string {
+  if (!URL.canParse(text)) return "the configured PostgreSQL server";
+  const url = new URL(text);
+  const user = url.username === "" ? "" : `${url.username}@`;
+  return `${url.protocol}//${user}${url.host}${url.pathname}`;
+}

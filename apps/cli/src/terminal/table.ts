@@ -1,0 +1,68 @@
+import { clip, safeLine, textWidth } from "./text-width.js";
+
+/** One column of a table. */
+export interface Column<Row> {
+  readonly title: string;
+  /** The cell's text. It is made safe here; `paint` adds the colours. */
+  text(row: Row): string;
+  readonly align?: "left" | "right";
+  /** Gives way first when the terminal is narrow. */
+  readonly shrink?: boolean;
+  paint?(text: string, row: Row): string;
+}
+
+/** How a table is laid out. */
+export interface TableOptions {
+  /** The width of the terminal. Absent: nothing is cut, as for a file. */
+  readonly columns?: number | undefined;
+  paintTitle?(text: string): string;
+}
+
+const gap = "  ";
+const leastWidth = 8;
+
+/** Rows as aligned lines, with a line of titles above them. */
+export function table<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  options: TableOptions = {},
+): string[] {
+  const cells = rows.map((row) => columns.map((column) => safeLine(column.text(row))));
+  const widths = columns.map((column, index) =>
+    Math.max(textWidth(column.title), ...cells.map((line) => textWidth(line[index] ?? ""))),
+  );
+  if (options.columns !== undefined) shrink(widths, columns, options.columns);
+  const { paintTitle = (text: string) => text } = options;
+  const head = columns.map(({ title, align }, index) => pad(title, widths[index] ?? 0, align));
+  return [
+    paintTitle(head.join(gap).trimEnd()),
+    ...rows.map((row, line) =>
+      columns
+        .map(({ align, paint }, index) => {
+          const width = widths[index] ?? 0;
+          const text = clip(cells[line]?.[index] ?? "", width);
+          const last = index === columns.length - 1 && align !== "right";
+          const padding = last ? "" : " ".repeat(Math.max(0, width - textWidth(text)));
+          const painted = paint === undefined ? text : paint(text, row);
+          return align === "right" ? `${padding}${painted}` : `${painted}${padding}`;
+        })
+        .join(gap),
+    ),
+  ];
+}
+
+function shrink<Row>(widths: number[], columns: readonly Column<Row>[], available: number): void {
+  let over = widths.reduce((sum, width) => sum + width, 0) + gap.length * (widths.length - 1) - available;
+  for (const [index, column] of columns.entries()) {
+    if (over <= 0 || !column.shrink) continue;
+    const width = widths[index] ?? 0;
+    const less = Math.min(over, Math.max(0, width - leastWidth));
+    widths[index] = width - less;
+    over -= less;
+  }
+}
+
+function pad(text: string, width: number, align: "left" | "right" = "left"): string {
+  const padding = " ".repeat(Math.max(0, width - textWidth(text)));
+  return align === "right" ? `${padding}${text}` : `${text}${padding}`;
+}
