@@ -33,9 +33,10 @@ function groundOn(postgres: SharedPostgres, name: string, random: Random): Groun
 }
 
 /** The only node dies at a point and comes back as another process. */
-function survive(ground: Ground, { plan, work, ends }: NamedPoint): Promise<void> {
+function survive(ground: Ground, { plan, work, ends, turnsBefore = 0 }: NamedPoint): Promise<void> {
   return ground.use(async (stage) => {
     const node = await stage.single();
+    for (let turn = 0; turn < turnsBefore; turn += 1) await stage.nextTurn(node);
     const message = await stage.killAt(node, plan, work);
     const next = await stage.single();
     await stage.recover(next, node);

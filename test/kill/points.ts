@@ -20,6 +20,8 @@ export interface NamedPoint {
   readonly isExtra?: boolean;
   /** The reasons with which the turn that was cut short may end. */
   readonly ends?: readonly string[];
+  /** How many turns it needs before it, whatever else there was. */
+  readonly turnsBefore?: number;
 }
 
 /** One turn. */
@@ -158,8 +160,9 @@ export function namedPoints(
       plan: { point: { kind: "summary", nth: 18 } },
       work: compacted,
       ends: ["stop"],
+      turnsBefore: 1,
     },
-    { name: "in a compaction's transaction", plan: during("compact"), work: compacted },
+    { name: "in a compaction's transaction", plan: during("compact"), work: compacted, turnsBefore: 1 },
     { name: "in a fork", plan: during("fork"), work: forked },
     { name: "after a fork, before anyone knows", isExtra: true, plan: at("fork", "after"), work: forked },
   ];
