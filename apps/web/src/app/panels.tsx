@@ -14,6 +14,7 @@ const parts = import.meta.glob<Readonly<Record<string, unknown>>>([
   "../palette/shortcut-sheet.tsx",
   "../search/search-dialog.tsx",
   "../compaction/covered-range.tsx",
+  "../compaction/compaction-dialog.tsx",
 ]);
 
 function part<Props>(path: string, name: string) {
@@ -27,6 +28,7 @@ const InspectorPanel = part<InspectorPanelProps>("../inspector/inspector-panel.t
 const CommandPalette = part<OverlayProps>("../palette/command-palette.tsx", "CommandPalette");
 const ShortcutSheet = part<OverlayProps>("../palette/shortcut-sheet.tsx", "ShortcutSheet");
 const SearchDialog = part<OverlayProps>("../search/search-dialog.tsx", "SearchDialog");
+const CompactionDialog = part<OverlayProps>("../compaction/compaction-dialog.tsx", "CompactionDialog");
 const LazyCoveredRange = part<CoveredRangeProps>("../compaction/covered-range.tsx", "CoveredRange");
 
 /** The inspector beside the conversation, while it is open. */
@@ -52,11 +54,16 @@ export function InspectorSlot({ conversationId }: { readonly conversationId: str
   );
 }
 
-/** The dialogs that cover the page: palette, shortcuts, search. */
+/** The dialogs that cover the page: palette, shortcuts, search, compaction. */
 export function Overlays({ conversationId }: { readonly conversationId?: string | undefined }) {
   const overlay = useLayout((state) => state.overlay);
   if (overlay === undefined) return null;
-  const Shown = { palette: CommandPalette, shortcuts: ShortcutSheet, search: SearchDialog }[overlay];
+  const Shown = {
+    palette: CommandPalette,
+    shortcuts: ShortcutSheet,
+    search: SearchDialog,
+    compaction: CompactionDialog,
+  }[overlay];
   return (
     <Suspense fallback={null}>
       <Shown

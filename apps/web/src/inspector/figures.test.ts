@@ -20,24 +20,6 @@ describe("figures", () => {
     expect(formatShare(0)).toBe("0 %");
   });
 
-  it.each([
-    [999, "999"],
-    [999.6, "1k"],
-    [12_345, "12.3k"],
-    [999_949, "999.9k"],
-    [999_951, "1M"],
-    [1_250_000, "1.3M"],
-  ])("shortens %d tokens to %s", (tokens, text) => expect(formatTokensShort(tokens)).toBe(text));
-
-  it.each([
-    [80.4, "80 ms"],
-    [999.7, "1 s"],
-    [1_449, "1.4 s"],
-    [59_960, "1 min 00 s"],
-    [125_000, "2 min 05 s"],
-    [3_725_000, "1 h 02 min"],
-  ])("shows %d ms as %s", (ms, text) => expect(formatDuration(ms)).toBe(text));
-
   it("never rounds a part to nothing or to everything", () => {
     expect(formatShare(0.0004)).toBe("<1 %");
     expect(formatShare(0.998)).toBe("99 %");

@@ -1,22 +1,23 @@
 import type { Usage } from "@parley/wire";
+import {
+  formatDuration as knownDuration,
+  formatRate as knownRate,
+  formatTokens as shortTokens,
+} from "../ui/format.js";
 
 /** What stands where a figure is not known. An unknown figure is never shown as 0. */
 export const unknownFigure = "unknown";
 
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
-const oneDigit = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1 });
 
 /** Tokens, exact: `12,345`. */
 export function formatTokens(tokens: number | undefined): string {
   return tokens === undefined ? unknownFigure : whole.format(tokens);
 }
 
-/** Tokens where there is little room: `950`, `12.3k`, `1.2M`. */
+/** Tokens where there is little room: `950`, `4.2k`, `128k`. */
 export function formatTokensShort(tokens: number | undefined): string {
-  if (tokens === undefined) return unknownFigure;
-  if (tokens < 999.5) return whole.format(tokens);
-  if (tokens < 999_950) return `${oneDigit.format(tokens / 1000)}k`;
-  return `${oneDigit.format(tokens / 1_000_000)}M`;
+  return tokens === undefined ? unknownFigure : shortTokens(Math.round(tokens));
 }
 
 /** A change of tokens with its sign: `+1,204`, `-80`, `no change`. */
@@ -26,15 +27,9 @@ export function formatTokenChange(change: number): string {
   return `${rounded > 0 ? "+" : "\u2212"}${whole.format(Math.abs(rounded))}`;
 }
 
-/** A duration: `80 ms`, `1.4 s`, `2 min 05 s`. */
+/** A duration: `80 ms`, `1.4 s`, `2 min 5 s`. */
 export function formatDuration(ms: number | undefined): string {
-  if (ms === undefined) return unknownFigure;
-  if (ms < 999.5) return `${Math.round(ms)} ms`;
-  if (ms < 59_950) return `${oneDigit.format(ms / 1000)} s`;
-  const seconds = Math.round(ms / 1000);
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${String(seconds % 60).padStart(2, "0")} s`;
-  return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`;
+  return ms === undefined ? unknownFigure : knownDuration(ms);
 }
 
 /** A share of one: `42 %`. What is there but rounds to nothing is `<1 %`. */
@@ -59,9 +54,7 @@ export function tokensPerSecond(
 
 /** A speed: `48 tok/s`. */
 export function formatRate(rate: number | undefined): string {
-  return rate === undefined
-    ? unknownFigure
-    : `${rate < 10 ? oneDigit.format(rate) : whole.format(rate)} tok/s`;
+  return rate === undefined ? unknownFigure : (knownRate(rate, 1_000) ?? unknownFigure);
 }
 
 /** The usage, unless nobody reported it: a call always reads something, so a sum of nothing is not a figure. */

@@ -1,0 +1,325 @@
+import { useClient, useConversationSelector } from "@parley/client/react";
+import type { CompactionPreview, CompactionResult, CompactRequest } from "@parley/wire";
+import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query";
+import { Info } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import type { OverlayProps } from "../app/panel-props.js";
+import { showToast } from "../app/toasts.js";
+import { formatDuration } from "../inspector/figures.js";
+import { inspectorQueries, useModels } from "../inspector/inspector-queries.js";
+import { SeqLink } from "../inspector/seq-link.js";
+import { useNow } from "../inspector/use-now.js";
+import { Button } from "../ui/button.js";
+import { Dialog } from "../ui/dialog.js";
+import { EmptyState } from "../ui/empty-state.js";
+import { Skeleton } from "../ui/skeleton.js";
+import { fieldClass, TextField } from "../ui/text-field.js";
+import { type CompactionProblem, compactionProblem, messageCount, previewWords } from "./compaction-words.js";
+import { undoCompaction } from "./undo-compaction.js";
+import { useSettled } from "./use-settled.js";
+
+const defaultKeep = "10";
+
+/** Sums up the older part of a conversation for the model: shows first what that covers, then does it. */
+export function CompactionDialog({ open, onOpenChange, conversationId }: OverlayProps) {
+  if (conversationId === undefined) {
+    return (
+      <Dialog open={open} onOpenChange={onOpenChange} title="Compact">
+        <EmptyState title="No conversation is open">Open one, and compact it then.</EmptyState>
+      </Dialog>
+    );
+  }
+  return (
+    <OpenDialog
+      key={conversationId}
+      open={open}
+      onOpenChange={onOpenChange}
+      conversationId={conversationId}
+    />
+  );
+}
+
+function OpenDialog({
+  open,
+  onOpenChange,
+  conversationId,
+}: OverlayProps & { readonly conversationId: string }) {
+  const [keep, setKeep] = useState(defaultKeep);
+  const [model, setModel] = useState("");
+  const keepLastN = /^\d{1,6}$/.test(keep) ? Number(keep) : undefined;
+  const isBusy = useConversationSelector(conversationId, ({ activeTurn }) => activeTurn !== undefined);
+  const preview = usePreview(conversationId, keepLastN, isBusy);
+  const compact = useCompact(conversationId);
+  const close = () => onOpenChange(false);
+  const request: CompactRequest = {
+    ...(keepLastN === undefined ? {} : { keepLastN }),
+    ...(model === "" ? {} : { modelName: model }),
+  };
+  if (compact.data !== undefined) {
+    return (
+      <Done result={compact.data} conversationId={conversationId} open={open} onOpenChange={onOpenChange} />
+    );
+  }
+  const problem = compact.isError
+    ? compactionProblem(compact.error, keepLastN ?? 0)
+    : isBusy && !compact.isPending
+      ? turnRuns
+      : preview.isError
+        ? compactionProblem(preview.error, keepLastN ?? 0)
+        : undefined;
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title="Compact"
+      description="The model reads a summary in place of older messages. The log keeps them all, and you can undo it."
+      actions={
+        compact.isPending ? (
+          <StopButton conversationId={conversationId} />
+        ) : (
+          <>
+            <Button tone="quiet" onClick={close}>
+              Cancel
+            </Button>
+            <Button
+              tone="primary"
+              disabled={preview.data === undefined || preview.isFetching || isBusy || keepLastN === undefined}
+              onClick={() => compact.mutate(request)}
+            >
+              Compact
+            </Button>
+          </>
+        )
+      }
+    >
+      <div className="flex flex-col gap-4">
+        <fieldset disabled={compact.isPending} className="grid gap-4 sm:grid-cols-[8rem_minmax(0,1fr)]">
+          <legend className="sr-only">How to compact</legend>
+          <TextField
+            label="Messages to keep"
+            inputMode="numeric"
+            value={keep}
+            onChange={(event) => setKeep(event.target.value.trim())}
+            problem={keepLastN === undefined ? "A whole number, 0 or more" : undefined}
+          />
+          <ModelField value={model} onChange={setModel} />
+        </fieldset>
+        {compact.isPending ? (
+          <Working />
+        ) : problem !== undefined ? (
+          <Note problem={problem} />
+        ) : preview.data === undefined ? (
+          <Skeleton className="h-11 w-full" />
+        ) : (
+          <Preview preview={preview.data} conversationId={conversationId} isStale={preview.isFetching} />
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+const turnRuns: CompactionProblem = {
+  title: "A turn is running",
+  text: "Wait until it is done, or stop it, and compact then.",
+  tone: "notice",
+};
+
+function usePreview(conversationId: string, keepLastN: number | undefined, isBusy: boolean) {
+  const client = useClient();
+  const settled = useSettled(keepLastN, 250);
+  return useQuery(
+    {
+      queryKey: ["compaction-preview", conversationId, settled],
+      queryFn: ({ signal }) =>
+        client.request("POST /conversations/:id/compact/preview", {
+          params: { id: conversationId },
+          body: settled === undefined ? {} : { keepLastN: settled },
+          signal,
+        }),
+      enabled: settled !== undefined && !isBusy,
+      placeholderData: keepPreviousData,
+      // What it covers grows with every message.
+      staleTime: 0,
+      gcTime: 0,
+      retry: false,
+    },
+    inspectorQueries,
+  );
+}
+
+function useCompact(conversationId: string) {
+  const client = useClient();
+  const isShown = useRef(true);
+  useEffect(() => {
+    isShown.current = true;
+    return () => {
+      isShown.current = false;
+    };
+  }, []);
+  return useMutation(
+    {
+      mutationFn: async (body: CompactRequest) => {
+        try {
+          const params = { id: conversationId };
+          const result = await client.request("POST /conversations/:id/compact", { params, body });
+          // Whoever closed the dialog still hears how it went.
+          if (!isShown.current) {
+            showToast({
+              message: `A summary stands in for ${messageCount(result.messagesSummarized)}.`,
+              action: { label: "Undo", run: () => void undoCompaction(client, conversationId) },
+            });
+          }
+          return result;
+        } catch (error) {
+          if (!isShown.current) {
+            const { title, text } = compactionProblem(error, body.keepLastN ?? 0);
+            showToast({ message: `${title}. ${text}` });
+          }
+          throw error;
+        }
+      },
+    },
+    inspectorQueries,
+  );
+}
+
+function ModelField({
+  value,
+  onChange,
+}: {
+  readonly value: string;
+  readonly onChange: (model: string) => void;
+}) {
+  const models = useModels();
+  return (
+    <label className="flex flex-col gap-1.5">
+      <span className="text-sm font-medium">Model that writes the summary</span>
+      <select value={value} onChange={(event) => onChange(event.target.value)} className={fieldClass}>
+        <option value="">The conversation's own</option>
+        {models.data?.models.map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Preview({
+  preview,
+  conversationId,
+  isStale,
+}: {
+  readonly preview: CompactionPreview;
+  readonly conversationId: string;
+  readonly isStale: boolean;
+}) {
+  return (
+    <p aria-live="polite" aria-busy={isStale} className="text-sm text-ink">
+      {previewWords(preview)}{" "}
+      <span className="text-soft">
+        Read what is covered: <SeqLink conversationId={conversationId} range={preview} />.
+      </span>
+    </p>
+  );
+}
+
+function Note({ problem }: { readonly problem: CompactionProblem }) {
+  const isFailure = problem.tone === "failure";
+  return (
+    <div
+      role={isFailure ? "alert" : "status"}
+      className={`flex gap-2.5 rounded-md px-3 py-2.5 text-sm ${isFailure ? "bg-danger-soft" : "bg-sunken"}`}
+    >
+      <Info aria-hidden className={`mt-0.5 size-4 shrink-0 ${isFailure ? "text-danger" : "text-soft"}`} />
+      <p className="isolate-text min-w-0">
+        <span className="font-medium">{problem.title}.</span>{" "}
+        <span className="text-soft">{problem.text}</span>
+      </p>
+    </div>
+  );
+}
+
+function Working() {
+  const [startedAt] = useState(() => Date.now());
+  const now = useNow(true);
+  return (
+    <div className="flex flex-col gap-2 text-sm text-soft">
+      <div
+        role="progressbar"
+        aria-label="Writing the summary"
+        className="h-1.5 overflow-hidden rounded-full bg-sunken"
+      >
+        <div className="h-full w-full animate-pulse-soft bg-accent" />
+      </div>
+      <p>
+        The model is writing the summary. You can close this; what you send meanwhile waits in the queue.{" "}
+        <span className="tabular text-faint">
+          {formatDuration(Math.floor((now - startedAt) / 1000) * 1000)}
+        </span>
+      </p>
+    </div>
+  );
+}
+
+function StopButton({ conversationId }: { readonly conversationId: string }) {
+  const client = useClient();
+  const [isAsked, setAsked] = useState(false);
+  return (
+    <Button
+      tone="danger"
+      disabled={isAsked}
+      onClick={() => {
+        setAsked(true);
+        const params = { id: conversationId };
+        client.request("POST /conversations/:id/stop", { params }).catch(() => setAsked(false));
+      }}
+    >
+      Stop
+    </Button>
+  );
+}
+
+function Done({
+  result,
+  conversationId,
+  open,
+  onOpenChange,
+}: OverlayProps & { readonly result: CompactionResult; readonly conversationId: string }) {
+  const client = useClient();
+  const [busy, setBusy] = useState(false);
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title="Compacted"
+      description={`A summary stands in for ${messageCount(result.messagesSummarized)}; the newest ${messageCount(result.messagesKept)} stay as they are.`}
+      actions={
+        <>
+          <Button
+            disabled={busy}
+            onClick={async () => {
+              setBusy(true);
+              if (await undoCompaction(client, conversationId)) onOpenChange(false);
+              setBusy(false);
+            }}
+          >
+            Undo
+          </Button>
+          <Button tone="primary" onClick={() => onOpenChange(false)}>
+            Done
+          </Button>
+        </>
+      }
+    >
+      <h3 className="mb-1.5 text-xs font-medium text-faint">What the model reads instead</h3>
+      <pre
+        dir="auto"
+        className="isolate-text rounded-md border border-line bg-canvas px-3 py-2.5 font-sans text-sm whitespace-pre-wrap"
+      >
+        {result.summary}
+      </pre>
+    </Dialog>
+  );
+}

@@ -1,0 +1,41 @@
+import { ParleyRequestError } from "@parley/client";
+import { describe, expect, it } from "vitest";
+import { compactionProblem, previewWords } from "./compaction-words.js";
+
+const refused = (code: ParleyRequestError["code"]) => new ParleyRequestError(code, "as the server says it");
+
+describe("compactionProblem", () => {
+  it("says what to do while a turn runs", () => {
+    expect(compactionProblem(refused("turn_active"), 10)).toMatchObject({ tone: "notice" });
+    expect(compactionProblem(refused("turn_active"), 10).text).toContain("stop it");
+  });
+
+  it("suggests to keep fewer messages only where that can help", () => {
+    expect(compactionProblem(refused("nothing_to_compact"), 10).text).toContain("Keep fewer");
+    expect(compactionProblem(refused("nothing_to_compact"), 0).text).not.toContain("Keep fewer");
+  });
+
+  it("passes on what the server says of a failure, and nothing of an error that is not the server's", () => {
+    expect(compactionProblem(refused("provider_auth"), 10)).toMatchObject({
+      tone: "failure",
+      text: "as the server says it",
+    });
+    expect(compactionProblem(new TypeError("x is undefined"), 10).text).not.toContain("undefined");
+  });
+});
+
+describe("previewWords", () => {
+  it("counts what is covered and what stays", () => {
+    const preview = {
+      messagesSummarized: 12,
+      messagesKept: 1,
+      firstSeq: 1,
+      lastSeq: 20,
+      estimatedTokens: 3_400,
+    };
+    expect(previewWords(preview)).toBe(
+      "A summary will stand in for 12 messages (seq 1 to 20), about 3,400 tokens. The newest 1 message stays as it is.",
+    );
+    expect(previewWords({ ...preview, messagesKept: 0 })).toContain("No message stays as it is.");
+  });
+});

@@ -1,0 +1,60 @@
+import { ParleyRequestError } from "@parley/client";
+import type { CompactionPreview } from "@parley/wire";
+import { formatTokens } from "../inspector/figures.js";
+import { problemText } from "../inspector/problem-text.js";
+import { rangeText } from "../inspector/seq-ranges.js";
+
+/** Why a conversation cannot be compacted, and what to do about it. */
+export interface CompactionProblem {
+  readonly title: string;
+  readonly text: string;
+  /** `notice`: nothing is wrong, there is only nothing to do, or not now. */
+  readonly tone: "notice" | "failure";
+}
+
+/** An error of a compaction, its preview or its undoing in words. */
+export function compactionProblem(error: unknown, keepLastN: number): CompactionProblem {
+  const code = error instanceof ParleyRequestError ? error.code : undefined;
+  switch (code) {
+    case "turn_active":
+      return {
+        title: "A turn is running",
+        text: "Wait until it is done, or stop it, and compact then.",
+        tone: "notice",
+      };
+    case "nothing_to_compact":
+      return {
+        title: "There is nothing to compact",
+        text:
+          keepLastN > 0
+            ? `Nothing worth a summary is older than the newest ${messageCount(keepLastN)}. Keep fewer to cover more.`
+            : "The conversation is too short for a summary.",
+        tone: "notice",
+      };
+    case "canceled":
+      return { title: "Stopped", text: "Nothing was changed.", tone: "notice" };
+    case "conversation_closed":
+      return {
+        title: "The conversation is closed",
+        text: "Open it again to compact it.",
+        tone: "notice",
+      };
+    default:
+      return { title: "It was not compacted", text: problemText(error), tone: "failure" };
+  }
+}
+
+/** What a compaction would do. */
+export function previewWords(preview: CompactionPreview): string {
+  const { messagesSummarized, messagesKept, estimatedTokens } = preview;
+  const kept =
+    messagesKept === 0
+      ? "No message stays as it is."
+      : `The newest ${messageCount(messagesKept)} ${messagesKept === 1 ? "stays as it is" : "stay as they are"}.`;
+  return `A summary will stand in for ${messageCount(messagesSummarized)} (seq ${rangeText(preview)}), about ${formatTokens(estimatedTokens)} tokens. ${kept}`;
+}
+
+/** `1 message`, `12 messages`. */
+export function messageCount(count: number): string {
+  return count === 1 ? "1 message" : `${formatTokens(count)} messages`;
+}

@@ -1,0 +1,17 @@
+import type { CoveredRangeProps } from "../app/panel-props.js";
+import { RangeDialog } from "../inspector/range-dialog.js";
+import { rangeText } from "../inspector/seq-ranges.js";
+
+/** Reads the messages that a compaction's summary stands for. */
+export function CoveredRange({ conversationId, covers, open, onOpenChange }: CoveredRangeProps) {
+  return (
+    <RangeDialog
+      open={open}
+      onOpenChange={onOpenChange}
+      conversationId={conversationId}
+      range={covers}
+      title="What the summary stands for"
+      description={`Seq ${rangeText(covers)}. The log keeps these messages; the model reads the summary instead.`}
+    />
+  );
+}

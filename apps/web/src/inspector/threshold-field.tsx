@@ -1,0 +1,99 @@
+import { useClient } from "@parley/client/react";
+import { useMutation } from "@tanstack/react-query";
+import { useId, useState } from "react";
+import { Button } from "../ui/button.js";
+import { fieldClass } from "../ui/text-field.js";
+import { formatTokens } from "./figures.js";
+import { defaultCompactShare } from "./gauge.js";
+import { inspectorQueries, thresholdKey } from "./inspector-queries.js";
+import { ProblemNote } from "./problem-note.js";
+
+export interface ThresholdFieldProps {
+  readonly conversationId: string;
+  /** Tokens; 0 for by hand only, null for the default. */
+  readonly threshold: number | null;
+  readonly contextWindow: number | undefined;
+}
+
+type Choice = "default" | "tokens" | "manual";
+
+/** When the conversation is compacted by itself. */
+export function ThresholdField({ conversationId, threshold, contextWindow }: ThresholdFieldProps) {
+  const client = useClient();
+  const id = useId();
+  const stored: Choice = threshold === null ? "default" : threshold === 0 ? "manual" : "tokens";
+  const [choice, setChoice] = useState<Choice>(stored);
+  const [tokens, setTokens] = useState(
+    String(threshold || Math.floor((contextWindow ?? 128_000) * defaultCompactShare)),
+  );
+  const save = useMutation(
+    {
+      mutationFn: (compactThreshold: number | null) =>
+        client.request("PUT /conversations/:id/compact-threshold", {
+          params: { id: conversationId },
+          body: { compactThreshold },
+        }),
+      onSuccess: ({ compactThreshold }) =>
+        inspectorQueries.setQueryData(thresholdKey(conversationId), compactThreshold),
+    },
+    inspectorQueries,
+  );
+  const count = Number(tokens);
+  const isValid = Number.isSafeInteger(count) && count > 0;
+  const choose = (next: Choice) => {
+    setChoice(next);
+    if (next === "default") save.mutate(null);
+    if (next === "manual") save.mutate(0);
+  };
+  return (
+    <div className="flex flex-col gap-2">
+      <div className="flex flex-wrap items-center gap-2">
+        <label htmlFor={`${id}-when`} className="text-sm text-faint">
+          By itself
+        </label>
+        <select
+          id={`${id}-when`}
+          value={choice}
+          onChange={(event) => choose(event.target.value as Choice)}
+          className={`${fieldClass} w-auto min-w-0 flex-1`}
+        >
+          <option value="default">{defaultText(contextWindow)}</option>
+          <option value="tokens">At a number of tokens</option>
+          <option value="manual">Never</option>
+        </select>
+      </div>
+      {choice === "tokens" && (
+        <form
+          className="flex items-center gap-2"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (isValid) save.mutate(count);
+          }}
+        >
+          <label htmlFor={`${id}-tokens`} className="sr-only">
+            Tokens at which it is compacted
+          </label>
+          <input
+            id={`${id}-tokens`}
+            inputMode="numeric"
+            value={tokens}
+            aria-invalid={!isValid || undefined}
+            onChange={(event) => setTokens(event.target.value)}
+            className={`${fieldClass} tabular min-w-0 flex-1`}
+          />
+          <Button type="submit" disabled={!isValid || save.isPending || count === threshold}>
+            Set
+          </Button>
+        </form>
+      )}
+      {save.isError && <ProblemNote title="The threshold was not changed." error={save.error} />}
+    </div>
+  );
+}
+
+function defaultText(contextWindow: number | undefined): string {
+  const share = `${defaultCompactShare * 100} % of the window`;
+  return contextWindow === undefined
+    ? `At ${share}`
+    : `At ${share} (${formatTokens(Math.floor(contextWindow * defaultCompactShare))})`;
+}

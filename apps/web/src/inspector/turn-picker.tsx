@@ -1,0 +1,45 @@
+import { ChevronLeft, ChevronRight } from "lucide-react";
+import { IconButton } from "../ui/icon-button.js";
+import { fieldClass } from "../ui/text-field.js";
+import type { InspectedTurn } from "./inspected-turns.js";
+
+export interface TurnPickerProps {
+  readonly turns: readonly InspectedTurn[];
+  readonly turnId: string;
+  /** Undefined: always the newest. */
+  readonly onPick: (turnId: string | undefined) => void;
+}
+
+/** Chooses the turn to look at. Choosing the newest one means: whichever is the newest, also later. */
+export function TurnPicker({ turns, turnId, onPick }: TurnPickerProps) {
+  const index = turns.findIndex((turn) => turn.turnId === turnId);
+  const pick = (place: number) => onPick(place === turns.length - 1 ? undefined : turns[place]?.turnId);
+  return (
+    <div className="flex items-center gap-1">
+      <IconButton
+        label="Turn before"
+        icon={<ChevronLeft aria-hidden />}
+        disabled={index <= 0}
+        onClick={() => pick(index - 1)}
+      />
+      <select
+        aria-label="Turn"
+        value={turnId}
+        onChange={(event) => pick(turns.findIndex((turn) => turn.turnId === event.target.value))}
+        className={`${fieldClass} min-w-0 flex-1 truncate`}
+      >
+        {turns.map((turn) => (
+          <option key={turn.turnId} value={turn.turnId}>
+            {`Turn ${turn.number}${turn.title === undefined ? "" : `: ${turn.title}`}`}
+          </option>
+        ))}
+      </select>
+      <IconButton
+        label="Turn after"
+        icon={<ChevronRight aria-hidden />}
+        disabled={index < 0 || index >= turns.length - 1}
+        onClick={() => pick(index + 1)}
+      />
+    </div>
+  );
+}

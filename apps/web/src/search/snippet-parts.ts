@@ -1,0 +1,34 @@
+/** A stretch of a snippet. */
+export interface SnippetPart {
+  readonly text: string;
+  /** It is one of the words that were searched for. */
+  readonly isHit: boolean;
+  /** Where it begins, in characters. */
+  readonly start: number;
+}
+
+/** The words of a query, as the search takes them: letters and digits; everything else only separates. */
+export function queryWords(query: string): readonly string[] {
+  return [...new Set(Array.from(query.toLowerCase().matchAll(/[\p{L}\p{N}]+/gu), ([word]) => word))];
+}
+
+/**
+ * A snippet cut at the words of a query. The parts are plain text and, joined, the snippet with its white space
+ * collapsed: nothing in it is ever read as markup.
+ */
+export function snippetParts(snippet: string, query: string): readonly SnippetPart[] {
+  const text = snippet.replace(/\s+/g, " ").trim();
+  const words = queryWords(query);
+  if (words.length === 0) return text === "" ? [] : [{ text, isHit: false, start: 0 }];
+  // The longest first, so that "tokens" is not cut after "token". Words hold nothing that a pattern would read.
+  const pattern = words.toSorted((a, b) => b.length - a.length).join("|");
+  const parts: SnippetPart[] = [];
+  let end = 0;
+  for (const { 0: hit, index } of text.matchAll(new RegExp(`(?<![\\p{L}\\p{N}])(?:${pattern})`, "giu"))) {
+    if (index > end) parts.push({ text: text.slice(end, index), isHit: false, start: end });
+    parts.push({ text: hit, isHit: true, start: index });
+    end = index + hit.length;
+  }
+  if (end < text.length) parts.push({ text: text.slice(end), isHit: false, start: end });
+  return parts;
+}
