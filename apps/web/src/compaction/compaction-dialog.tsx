@@ -9,6 +9,7 @@ import { formatDuration } from "../inspector/figures.js";
 import { inspectorQueries, useModels } from "../inspector/inspector-queries.js";
 import { SeqLink } from "../inspector/seq-link.js";
 import { useNow } from "../inspector/use-now.js";
+import { useSettled } from "../search/use-settled.js";
 import { Button } from "../ui/button.js";
 import { Dialog } from "../ui/dialog.js";
 import { EmptyState } from "../ui/empty-state.js";
@@ -16,7 +17,6 @@ import { Skeleton } from "../ui/skeleton.js";
 import { fieldClass, TextField } from "../ui/text-field.js";
 import { type CompactionProblem, compactionProblem, messageCount, previewWords } from "./compaction-words.js";
 import { undoCompaction } from "./undo-compaction.js";
-import { useSettled } from "./use-settled.js";
 
 const defaultKeep = "10";
 

@@ -1,0 +1,278 @@
+import { useClient, useConnection, useConversationList } from "@parley/client/react";
+import type { ConversationMeta } from "@parley/wire";
+import { useQuery } from "@tanstack/react-query";
+import { Command } from "cmdk";
+import { ChevronRight, MessageSquare, Search } from "lucide-react";
+import { type KeyboardEvent, type ReactNode, useState } from "react";
+import { useCommands } from "../app/commands.js";
+import { closeDrawer, showOverlay } from "../app/layout-store.js";
+import type { OverlayProps } from "../app/panel-props.js";
+import { conversationPath, navigate } from "../app/router.js";
+import { inspectorQueries, useModels } from "../inspector/inspector-queries.js";
+import { relativeTime } from "../list/relative-time.js";
+import { keepQuery } from "../search/search-query.js";
+import { useSettled } from "../search/use-settled.js";
+import { Badge } from "../ui/badge.js";
+import { Kbd } from "../ui/kbd.js";
+import { StatusDot } from "../ui/status-dot.js";
+import { CommandFrame, commandEntryClass, commandGroupClass } from "./command-frame.js";
+import { chooseEffort, chooseModel, efforts } from "./conversation-orders.js";
+import { type PaletteOrder, paletteOrders } from "./palette-orders.js";
+import { groupCommands } from "./shortcut-groups.js";
+
+/** A list that an entry of the palette leads to. */
+type Page = "model" | "effort";
+
+/** How many conversations stand in the list before anything is typed. */
+const recentCount = 6;
+
+const placeholders = {
+  root: "What do you want to do?",
+  model: "Choose a model",
+  effort: "Choose an effort",
+};
+
+/** Everything that can be done on the page, found by typing. */
+export function CommandPalette({ open, onOpenChange, conversationId }: OverlayProps) {
+  const [page, setPage] = useState<Page | undefined>();
+  const [query, setQuery] = useState("");
+  const turnTo = (next: Page | undefined) => {
+    setPage(next);
+    setQuery("");
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (page === undefined || query !== "" || event.key !== "Backspace") return;
+    event.preventDefault();
+    turnTo(undefined);
+  };
+  /** Closes the palette first: what an order opens must not be closed with it. */
+  const then = (order: () => void) => () => {
+    onOpenChange(false);
+    order();
+  };
+  return (
+    <CommandFrame
+      open={open}
+      onOpenChange={onOpenChange}
+      label="Commands"
+      placeholder={placeholders[page ?? "root"]}
+      query={query}
+      onQueryChange={setQuery}
+      filters
+      icon={<ChevronRight />}
+      scope={page !== undefined && <Badge>{page === "model" ? "Model" : "Effort"}</Badge>}
+      onKeyDown={onKeyDown}
+      footer={
+        <span className="flex flex-wrap gap-x-4 touch:hidden">
+          <span className="flex items-center gap-1.5">
+            <Kbd keys="Enter" /> choose
+          </span>
+          {page !== undefined && (
+            <span className="flex items-center gap-1.5">
+              <Kbd keys="Backspace" /> back
+            </span>
+          )}
+          <span className="flex items-center gap-1.5">
+            <Kbd keys="Esc" /> close
+          </span>
+        </span>
+      }
+    >
+      <Command.Empty className="px-4 py-6 text-center text-sm text-soft">Nothing fits.</Command.Empty>
+      {page === undefined || conversationId === undefined ? (
+        <RootEntries query={query} conversationId={conversationId} then={then} turnTo={turnTo} />
+      ) : page === "model" ? (
+        <ModelEntries conversationId={conversationId} then={then} />
+      ) : (
+        <EffortEntries conversationId={conversationId} then={then} />
+      )}
+    </CommandFrame>
+  );
+}
+
+type Then = (order: () => void) => () => void;
+
+interface RootEntriesProps {
+  readonly query: string;
+  readonly conversationId: string | undefined;
+  readonly then: Then;
+  readonly turnTo: (page: Page) => void;
+}
+
+function RootEntries({ query, conversationId, then, turnTo }: RootEntriesProps) {
+  const client = useClient();
+  const connection = useConnection();
+  const groups = groupCommands(useCommands().filter(({ hidden }) => hidden !== true));
+  const offered = new Set(groups.flatMap(({ commands }) => commands.map(({ id }) => id)));
+  const state = conversationId === undefined ? undefined : connection.peek(conversationId).getState();
+  const orders = paletteOrders({ client, conversationId, state }).filter(({ id }) => !offered.has(id));
+  const ordersOf = (group: PaletteOrder["group"]) =>
+    orders
+      .filter((order) => order.group === group)
+      .map((order) => (
+        <Entry
+          key={order.id}
+          value={order.id}
+          words={[order.title, ...(order.keywords ?? [])]}
+          onSelect={order.leadsTo === undefined ? then(order.run) : () => turnTo(order.leadsTo as Page)}
+        >
+          <span className="min-w-0 flex-1 truncate">{order.title}</span>
+          {order.leadsTo !== undefined && <ChevronRight aria-hidden />}
+        </Entry>
+      ));
+  const names = [...new Set([...groups.map(({ group }) => group), ...orders.map(({ group }) => group)])];
+  return (
+    <>
+      {names.map((name) => (
+        <Command.Group key={name} heading={name} className={commandGroupClass}>
+          {groups
+            .find(({ group }) => group === name)
+            ?.commands.map(({ id, title, keys, keywords, run }) => (
+              <Entry key={id} value={id} words={[title, ...(keywords ?? [])]} onSelect={then(run)}>
+                <span className="min-w-0 flex-1 truncate">{title}</span>
+                {keys !== undefined && <Kbd keys={keys} />}
+              </Entry>
+            ))}
+          {ordersOf(name)}
+        </Command.Group>
+      ))}
+      <ConversationEntries query={query} conversationId={conversationId} then={then} />
+      {query.trim() !== "" && (
+        <Command.Group forceMount className={commandGroupClass} value="search">
+          <Command.Item
+            forceMount
+            value="search.messages"
+            className={commandEntryClass}
+            onSelect={then(() => {
+              keepQuery(query.trim());
+              showOverlay("search");
+            })}
+          >
+            <Search aria-hidden />
+            <span className="isolate-text min-w-0 flex-1 truncate">{`Search messages for \u201c${query.trim()}\u201d`}</span>
+          </Command.Item>
+        </Command.Group>
+      )}
+    </>
+  );
+}
+
+interface EntryProps {
+  readonly value: string;
+  /** What it is found by. */
+  readonly words: readonly string[];
+  readonly onSelect: () => void;
+  readonly children: ReactNode;
+}
+
+function Entry({ value, words, onSelect, children }: EntryProps) {
+  return (
+    <Command.Item value={value} keywords={[...words]} onSelect={onSelect} className={commandEntryClass}>
+      {children}
+    </Command.Item>
+  );
+}
+
+/** The newest conversations, and with a query also those that only the server knows. */
+function ConversationEntries({
+  query,
+  conversationId,
+  then,
+}: {
+  readonly query: string;
+  readonly conversationId: string | undefined;
+  readonly then: Then;
+}) {
+  const client = useClient();
+  const { state } = useConversationList();
+  const settled = useSettled(query.trim(), 200);
+  const found = useQuery(
+    {
+      queryKey: ["conversations", settled],
+      queryFn: ({ signal }) =>
+        client.request("GET /conversations", { query: { q: settled, limit: 20 }, signal }),
+      enabled: settled.length > 1,
+      staleTime: 0,
+    },
+    inspectorQueries,
+  );
+  const known = new Set(state.conversations.map(({ id }) => id));
+  const further =
+    query.trim() === "" ? [] : (found.data?.conversations ?? []).filter(({ id }) => !known.has(id));
+  const all = [...state.conversations, ...further].filter(({ id }) => id !== conversationId);
+  const shown = query.trim() === "" ? all.slice(0, recentCount) : all;
+  if (shown.length === 0) return null;
+  return (
+    <Command.Group heading="Go to conversation" className={commandGroupClass}>
+      {shown.map((conversation) => (
+        <ConversationEntry key={conversation.id} conversation={conversation} then={then} />
+      ))}
+    </Command.Group>
+  );
+}
+
+function ConversationEntry({
+  conversation,
+  then,
+}: {
+  readonly conversation: ConversationMeta;
+  readonly then: Then;
+}) {
+  const { id, title, status, lastActivityAt } = conversation;
+  const go = () => {
+    closeDrawer();
+    navigate(conversationPath(id));
+  };
+  return (
+    <Entry value={`conversation ${id}`} words={[title, "go to open conversation"]} onSelect={then(go)}>
+      <MessageSquare aria-hidden />
+      <bdi className="min-w-0 flex-1 truncate">{title === "" ? "Untitled" : title}</bdi>
+      <StatusDot status={status} />
+      <span className="shrink-0 text-xs text-faint">{relativeTime(lastActivityAt, Date.now())}</span>
+    </Entry>
+  );
+}
+
+interface ChoiceEntriesProps {
+  readonly conversationId: string;
+  readonly then: Then;
+}
+
+function ModelEntries({ conversationId, then }: ChoiceEntriesProps) {
+  const client = useClient();
+  const chosen = useConnection().peek(conversationId).getState().meta?.model;
+  const models = useModels();
+  if (models.isError)
+    return <p className="px-4 py-6 text-center text-sm text-danger">The models could not be read.</p>;
+  const names: readonly (string | null)[] = [null, ...(models.data?.models ?? [])];
+  return names.map((name) => (
+    <Entry
+      key={name ?? ""}
+      value={name ?? "default"}
+      words={[name ?? "server default model"]}
+      onSelect={then(() => void chooseModel(client, conversationId, name))}
+    >
+      <span className="min-w-0 flex-1 truncate">
+        {name ??
+          `The server's default${models.data?.defaultModel === undefined ? "" : ` (${models.data.defaultModel})`}`}
+      </span>
+      {name === (chosen ?? null) && <Badge tone="accent">Now</Badge>}
+    </Entry>
+  ));
+}
+
+function EffortEntries({ conversationId, then }: ChoiceEntriesProps) {
+  const client = useClient();
+  const chosen = useConnection().peek(conversationId).getState().meta?.reasoningEffort ?? null;
+  return [null, ...efforts].map((effort) => (
+    <Entry
+      key={effort ?? ""}
+      value={effort ?? "default"}
+      words={[effort ?? "default"]}
+      onSelect={then(() => void chooseEffort(client, conversationId, effort))}
+    >
+      <span className="min-w-0 flex-1">{effort ?? "default (high)"}</span>
+      {effort === chosen && <Badge tone="accent">Now</Badge>}
+    </Entry>
+  ));
+}

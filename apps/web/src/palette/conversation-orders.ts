@@ -1,0 +1,72 @@
+import type { ConversationState, ParleyClient } from "@parley/client";
+import type { ReasoningEffort } from "@parley/wire";
+import { newId } from "../app/new-id.js";
+import { conversationPath, navigate } from "../app/router.js";
+import { showToast } from "../app/toasts.js";
+import { type ExportFormat, saveConversation } from "../inspector/export-conversation.js";
+import { problemText } from "../inspector/problem-text.js";
+
+/** The efforts that can be asked for, from least to most. */
+export const efforts: readonly ReasoningEffort[] = ["low", "medium", "high", "xhigh", "max"];
+
+/** The last seq of the newest turn that is final: where a fork can leave. Undefined: there is none. */
+export function forkPoint(state: Pick<ConversationState, "turns">): number | undefined {
+  let newest: number | undefined;
+  for (const { status, lastSeq } of Object.values(state.turns)) {
+    if (status === "sealed" && lastSeq !== undefined) newest = Math.max(newest ?? 0, lastSeq);
+  }
+  return newest;
+}
+
+/** Makes a fork and goes there. */
+export function forkConversation(client: ParleyClient, id: string, atSeq: number): Promise<void> {
+  return tell("It was not forked", async () => {
+    const { conversation } = await client.request("POST /conversations/:id/fork", {
+      params: { id },
+      body: { atSeq, id: newId() },
+    });
+    navigate(conversationPath(conversation.id));
+    showToast({ message: "You are in the fork. What you write here does not touch the other conversation." });
+  });
+}
+
+/** Gives a conversation another model; null is the server's default. */
+export function chooseModel(client: ParleyClient, id: string, model: string | null): Promise<void> {
+  return tell("The model was not changed", async () => {
+    await client.request("PUT /conversations/:id/model", { params: { id }, body: { model } });
+    showToast({ message: `The next turn asks ${model ?? "the server's default model"}.` });
+  });
+}
+
+/** Gives a conversation another effort; null is the default. */
+export function chooseEffort(
+  client: ParleyClient,
+  id: string,
+  effort: ReasoningEffort | null,
+): Promise<void> {
+  return tell("The effort was not changed", async () => {
+    await client.request("PUT /conversations/:id/reasoning-effort", {
+      params: { id },
+      body: { reasoningEffort: effort },
+    });
+    showToast({ message: `The next turn reasons with ${effort ?? "the default"} effort.` });
+  });
+}
+
+/** Saves a conversation as a file. */
+export function exportAs(
+  client: ParleyClient,
+  conversation: { readonly id: string; readonly title?: string | undefined },
+  format: ExportFormat,
+): Promise<void> {
+  return tell("It was not exported", () => saveConversation(client, conversation, format));
+}
+
+/** Nobody waits for an order from the palette, which is closed by then: a failure is told in a note. */
+async function tell(failure: string, order: () => Promise<void>): Promise<void> {
+  try {
+    await order();
+  } catch (error) {
+    showToast({ message: `${failure}. ${problemText(error)}` });
+  }
+}

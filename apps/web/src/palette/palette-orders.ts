@@ -1,0 +1,86 @@
+import type { ConversationState, ParleyClient } from "@parley/client";
+import type { Command } from "../app/commands.js";
+import { showOverlay } from "../app/layout-store.js";
+import { chooseTheme } from "../app/theme.js";
+import { undoCompaction } from "../compaction/undo-compaction.js";
+import { exportAs, forkConversation, forkPoint } from "./conversation-orders.js";
+
+/** A command that only the palette offers. */
+export interface PaletteOrder extends Command {
+  /** It leads to a further list instead of doing something. */
+  readonly leadsTo?: "model" | "effort";
+}
+
+/** What orders work on. */
+export interface OrderSubject {
+  readonly client: ParleyClient;
+  /** Absent: no conversation is shown. */
+  readonly conversationId: string | undefined;
+  readonly state: ConversationState | undefined;
+}
+
+const themes: readonly PaletteOrder[] = (["light", "dark", "system"] as const).map((choice) => ({
+  id: `theme.${choice}`,
+  title: choice === "system" ? "Use the system's theme" : `Use the ${choice} theme`,
+  group: "View",
+  keywords: ["theme", "appearance", "dark mode", "light mode"],
+  run: () => chooseTheme(choice),
+}));
+
+/** The orders that make sense now. An order that cannot be carried out is not offered. */
+export function paletteOrders({ client, conversationId, state }: OrderSubject): readonly PaletteOrder[] {
+  if (conversationId === undefined || state?.phase !== "ready") return themes;
+  const conversation = { id: conversationId, title: state.meta?.title };
+  const atSeq = forkPoint(state);
+  const orders: PaletteOrder[] = [
+    {
+      id: "conversation.model",
+      title: "Switch model",
+      group: "Conversation",
+      leadsTo: "model",
+      run: () => {},
+    },
+    {
+      id: "conversation.effort",
+      title: "Set reasoning effort",
+      group: "Conversation",
+      keywords: ["thinking"],
+      leadsTo: "effort",
+      run: () => {},
+    },
+    {
+      id: "conversation.compact",
+      title: "Compact",
+      group: "Conversation",
+      keywords: ["summarise", "summary", "context"],
+      run: () => showOverlay("compaction"),
+    },
+  ];
+  if (state.meta?.compactedFrom !== undefined) {
+    orders.push({
+      id: "conversation.undo-compaction",
+      title: "Undo the last compaction",
+      group: "Conversation",
+      run: () => void undoCompaction(client, conversationId),
+    });
+  }
+  if (atSeq !== undefined) {
+    orders.push({
+      id: "conversation.fork",
+      title: "Fork from here",
+      group: "Conversation",
+      keywords: ["branch", "copy", "duplicate"],
+      run: () => void forkConversation(client, conversationId, atSeq),
+    });
+  }
+  for (const format of ["markdown", "jsonl"] as const) {
+    orders.push({
+      id: `conversation.export-${format}`,
+      title: format === "markdown" ? "Export as Markdown" : "Export as JSONL",
+      group: "Conversation",
+      keywords: ["download", "save"],
+      run: () => void exportAs(client, conversation, format),
+    });
+  }
+  return [...orders, ...themes];
+}
