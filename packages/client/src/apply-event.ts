@@ -29,7 +29,7 @@ export function applyEvent(fold: Fold, event: AgentEvent, place: Place | undefin
       return withStatus(fold, event.status);
     case "turn-start": {
       const { model, startedAt } = event;
-      return updateTurn(fold, event.turnId, (turn) => ({
+      return updateTurn(openTurn(fold, event.turnId), event.turnId, (turn) => ({
         ...turn,
         ...(model === undefined ? {} : { model }),
         ...(startedAt === undefined ? {} : { startedAt }),
@@ -117,7 +117,8 @@ const statuses: readonly string[] = ["active", "idle", "closed"] satisfies Conve
 function withStatus(fold: Fold, status: string): Fold {
   if (!statuses.includes(status)) return fold;
   const known = status as ConversationStatus;
-  const meta = fold.meta === undefined || fold.meta.status === known ? fold.meta : { ...fold.meta, status: known };
+  const meta =
+    fold.meta === undefined || fold.meta.status === known ? fold.meta : { ...fold.meta, status: known };
   const next = { ...fold, status: known, meta };
   const { live } = fold.turns;
   // Nothing runs any more, so what was running has ended, whether or not that was told.
@@ -138,14 +139,23 @@ export function isOver(turn: TurnState | undefined): boolean {
   return turn?.status === "sealed" && turn.reason !== undefined;
 }
 
-/** Changes what is known of a turn that runs; of one that is over, nothing. */
+/** With a turn running that has just begun, or of which it was not known that it runs. */
+function openTurn(fold: Fold, turnId: string): Fold {
+  const known = turnOf(fold.turns, turnId);
+  if (known?.status === "running" || isOver(known)) return fold;
+  // Rows of another turn behind its own: it has ended long ago.
+  const newest = fold.log.committed.findLast((message) => message.turnId !== undefined);
+  if (known?.lastSeq !== undefined && newest !== undefined && newest.turnId !== turnId) return fold;
+  const turn: TurnState = known === undefined ? newTurn(turnId) : { ...known, status: "running" };
+  return { ...fold, turns: withTurn(fold.turns, turn), activeTurn: activeFrom(turn, fold.activeTurn) };
+}
+
+/** Changes what is known of a turn that runs; of one that has ended, nothing. */
 function updateTurn(fold: Fold, turnId: string, by: (turn: TurnState) => TurnState): Fold {
   const known = turnOf(fold.turns, turnId);
-  if (isOver(known)) return fold;
-  const before: TurnState = known === undefined ? newTurn(turnId) : { ...known, status: "running" };
-  const isSame = known?.status === "running";
-  const turn = by(isSame ? known : before);
-  if (isSame && turn === known) return fold;
+  if (known?.status === "sealed") return fold;
+  const turn = by(known ?? newTurn(turnId));
+  if (turn === known) return fold;
   return { ...fold, turns: withTurn(fold.turns, turn), activeTurn: activeFrom(turn, fold.activeTurn) };
 }
 
@@ -166,12 +176,17 @@ function tellUserMessages(
   messages: readonly { readonly messageId: string; readonly text: string }[],
   createdAt: number | undefined,
 ): Fold {
-  let next = updateTurn(fold, turnId, (turn) => turn);
-  if (isOver(turnOf(next.turns, turnId))) return fold;
+  let next = openTurn(fold, turnId);
+  if (turnOf(next.turns, turnId)?.status === "sealed") return fold;
   for (const { messageId, text } of messages) {
     const known = provisionalOf(next.log, messageId);
     if (known !== undefined || isCommitted(next.log, messageId, turnId)) continue;
-    const part = { key: partKey(messageId, 0), index: 0, chunk: { type: "text" as const, text }, streaming: false };
+    const part = {
+      key: partKey(messageId, 0),
+      index: 0,
+      chunk: { type: "text" as const, text },
+      streaming: false,
+    };
     const message: MessageState = {
       id: messageId,
       role: "user",
@@ -191,7 +206,8 @@ type Author = Pick<MessageState, "id" | "role"> & { readonly turnId: string; rea
 function openMessage(fold: Fold, of: Author): MessageState | undefined {
   const known = provisionalOf(fold.log, of.id);
   if (known !== undefined) return known;
-  if (isOver(turnOf(fold.turns, of.turnId)) || isCommitted(fold.log, of.id, of.turnId)) return undefined;
+  if (turnOf(fold.turns, of.turnId)?.status === "sealed" || isCommitted(fold.log, of.id, of.turnId))
+    return undefined;
   return { ...of, parts: [], status: "streaming" };
 }
 
@@ -206,7 +222,11 @@ function tellPart(fold: Fold, of: Author, index: number, chunk: Chunk): Fold {
 }
 
 /** Adds to the text of a part. */
-function grow(fold: Fold, event: TurnTextDeltaEvent | TurnReasoningDeltaEvent, place: Place | undefined): Fold {
+function grow(
+  fold: Fold,
+  event: TurnTextDeltaEvent | TurnReasoningDeltaEvent,
+  place: Place | undefined,
+): Fold {
   const { delta, turnId, stepId, partIndex: index = 0 } = event;
   // An empty one brings something for the provider alone.
   if (delta === "") return fold;
@@ -320,7 +340,10 @@ function finish(fold: Fold, event: TurnDoneEvent): Fold {
     ...(usage === undefined ? {} : { usage }),
     ...(contextSize === undefined ? {} : { contextSize }),
   };
-  const next = withoutGrowth({ ...fold, turns: withTurn(fold.turns, turn) }, (message) => message.turnId === turnId);
+  const next = withoutGrowth(
+    { ...fold, turns: withTurn(fold.turns, turn) },
+    (message) => message.turnId === turnId,
+  );
   // The end of an earlier turn, told late, says nothing about the context of now.
   return turn.status !== "running" || contextSize === undefined ? next : { ...next, contextSize };
 }
@@ -341,5 +364,7 @@ function seal(fold: Fold, event: TurnSealedEvent): Fold {
   // Where every row of the turn is here, what is left of it besides is nothing. One who follows events alone
   // keeps what was told until the rows come.
   const newest = fold.log.committed.at(-1)?.lastSeq ?? 0;
-  return lastSeq !== undefined && newest >= lastSeq ? { ...next, log: withoutProvisional(next.log, turnId) } : next;
+  return lastSeq !== undefined && newest >= lastSeq
+    ? { ...next, log: withoutProvisional(next.log, turnId) }
+    : next;
 }

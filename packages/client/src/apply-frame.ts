@@ -89,7 +89,15 @@ function withReset(fold: Fold, turnId: string): Fold {
 /** The state with what `GET /conversations/:id/meta` says; its cursor is taken where there is none yet. */
 export function applyDetail(state: ConversationState, detail: ConversationDetail): ConversationState {
   return change(state, (fold) => {
-    const { activeTurn: _, contextSize: __, contextWindow: ___, queue: ____, cursor, metadata, ...meta } = detail;
+    const {
+      activeTurn: _,
+      contextSize: __,
+      contextWindow: ___,
+      queue: ____,
+      cursor,
+      metadata,
+      ...meta
+    } = detail;
     const next = withSurroundings(fold, meta, detail);
     return fold.cursor === undefined ? withCursor(next, cursor) : next;
   });

@@ -67,7 +67,9 @@ export function applyMeta(state: ConversationState, meta: ConversationMeta): Con
 
 /** The state while an earlier page is on its way, or when it did not come. */
 export function applyLoadingEarlier(state: ConversationState, loadingEarlier: boolean): ConversationState {
-  return change(state, (fold) => (fold.loadingEarlier === loadingEarlier ? fold : { ...fold, loadingEarlier }));
+  return change(state, (fold) =>
+    fold.loadingEarlier === loadingEarlier ? fold : { ...fold, loadingEarlier },
+  );
 }
 
 /** The state of a conversation that is not there, or could not be loaded. */

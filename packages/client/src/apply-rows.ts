@@ -40,7 +40,10 @@ function turnWithRows(
   rows: readonly StoredChunk[],
   { isOpen, isReported }: { readonly isOpen: boolean; readonly isReported: boolean },
 ): TurnState {
-  const firstSeq = Math.min(turn.firstSeq ?? Number.POSITIVE_INFINITY, rows[0]?.seq ?? Number.POSITIVE_INFINITY);
+  const firstSeq = Math.min(
+    turn.firstSeq ?? Number.POSITIVE_INFINITY,
+    rows[0]?.seq ?? Number.POSITIVE_INFINITY,
+  );
   const lastSeq = Math.max(turn.lastSeq ?? 0, rows.at(-1)?.seq ?? 0);
   const answered = new Set<string>();
   let { error } = turn;

@@ -1,7 +1,14 @@
 import type { SendOutcome } from "./conversation-handle.js";
 import type { ConversationState, Failure, MessageState } from "./conversation-state.js";
 import { change } from "./fold.js";
-import { isCommitted, partKey, provisionalOf, withOutgoing, withoutOutgoing, withProvisional } from "./message-log.js";
+import {
+  isCommitted,
+  partKey,
+  provisionalOf,
+  withOutgoing,
+  withoutOutgoing,
+  withProvisional,
+} from "./message-log.js";
 import { turnOf } from "./turn-table.js";
 
 /** The state with a message that is on its way. It gives way to the same message as the server tells it. */
@@ -11,7 +18,8 @@ export function applyOptimistic(
 ): ConversationState {
   return change(state, (fold) => {
     const { messageId: id, text, createdAt } = message;
-    if (provisionalOf(fold.log, id) !== undefined || isCommitted(fold.log, id, newestTurnId(fold.log))) return fold;
+    if (provisionalOf(fold.log, id) !== undefined || isCommitted(fold.log, id, newestTurnId(fold.log)))
+      return fold;
     const chunk = { type: "text" as const, text };
     const outgoing: MessageState = {
       id,

@@ -58,7 +58,8 @@ function callState(
   const answer = result?.chunk as ToolResultChunk | undefined;
   const status = answer?.isError ? "failed" : answer === undefined && isRunning ? "running" : "done";
   const before = made.get(part);
-  if (before?.result === result && before?.output === output && before.state.status === status) return before.state;
+  if (before?.result === result && before?.output === output && before.state.status === status)
+    return before.state;
   const state: ToolCallState = { call, output, status, ...(answer === undefined ? {} : { result: answer }) };
   made.set(part, { result, output, state });
   return state;

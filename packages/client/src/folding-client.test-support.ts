@@ -1,0 +1,152 @@
+import type { QueuePayload, StoredChunk, TurnMetrics } from "@parley/wire";
+import { applyFrame } from "./apply-frame.js";
+import { applyHistory, applyMetrics, applyQueue } from "./apply-history.js";
+import type { ConversationState, SubscriptionFrame } from "./conversation-state.js";
+import { initialState } from "./fold.js";
+import type { TestNode } from "./real-runtime.test-support.js";
+
+/** Whether a frame is one that may come again at any time without harm: increments and rows. */
+function mayRepeat(frame: SubscriptionFrame): boolean {
+  if (frame.type === "chat.chunks") return true;
+  if (frame.type !== "chat.delta") return false;
+  return ["text-delta", "reasoning-delta", "tool-output"].includes(frame.event.type);
+}
+
+/** A client that folds what it is told, and can be cut off, sent everything twice, or loaded anew. */
+export class FoldingClient {
+  state: ConversationState;
+  /** The node that it is connected to. */
+  node: TestNode | undefined;
+  /** Whether it has been told where it stands since it came. */
+  isJoined = false;
+  ended: string | undefined;
+  /**
+   * Whether it was cut off while it was told where it stands: rows come before the figures of their steps, which
+   * are then known only when the turn is sealed.
+   */
+  lacksFigures = false;
+  readonly #repeats: boolean;
+  readonly #heard: SubscriptionFrame[] = [];
+  #leave: (() => void) | undefined;
+  #left = 0;
+  #pages: (() => Promise<void>)[] = [];
+
+  constructor(conversationId: string, options: { readonly repeats?: boolean } = {}) {
+    this.state = initialState(conversationId);
+    this.#repeats = options.repeats ?? false;
+  }
+
+  /** Comes in by its cursor; the connection breaks after so many frames. */
+  attach(node: TestNode, frames = Number.POSITIVE_INFINITY, cursor = this.state.cursor ?? "0"): void {
+    this.detach();
+    this.node = node;
+    this.isJoined = false;
+    this.#left = frames;
+    let isOpen = true;
+    let isJoining = true;
+    const leave = node.me.attach(this.state.conversationId, cursor, {
+      onFrame: (frame) => {
+        if (!isOpen) return;
+        this.#take(frame);
+        if (!this.isJoined) queueMicrotask(() => (isJoining = false));
+        this.isJoined = true;
+        this.#left -= 1;
+        if (this.#left > 0) return;
+        this.lacksFigures ||= isJoining;
+        this.detach();
+      },
+      onEnd: (error) => {
+        this.ended = error?.code ?? "ended";
+        this.node = undefined;
+      },
+    });
+    this.#leave = () => {
+      isOpen = false;
+      leave();
+    };
+    if (this.node === undefined) leave();
+  }
+
+  detach(): void {
+    this.node = undefined;
+    this.#leave?.();
+    this.#leave = undefined;
+  }
+
+  /** Forgets everything and loads it anew: the newest page, then the subscription; earlier pages come later. */
+  async reload(node: TestNode, limit: number): Promise<void> {
+    const { conversationId } = this.state;
+    this.detach();
+    this.state = initialState(conversationId);
+    this.#heard.length = 0;
+    const { chunks, latestSeq } = await node.me.history({ conversationId, open: true, limit });
+    this.state = applyHistory(this.state, { chunks, latestSeq });
+    const oldest = chunks[0]?.seq ?? 1;
+    // Nor are those of steps before the page, where it begins in the middle of a turn.
+    this.lacksFigures = oldest > 1 && chunks[0]?.turnId === chunks.at(-1)?.turnId;
+    this.#pages = [];
+    for (let before = oldest; before > 1; before = Math.max(1, before - limit)) {
+      this.#pages.push(async () => {
+        const page = await node.me.history({ conversationId, open: true, limit, beforeSeq: before });
+        this.state = applyHistory(this.state, page);
+      });
+    }
+    this.attach(node, Number.POSITIVE_INFINITY, startCursor(chunks));
+  }
+
+  /** Loads one of the earlier pages, out of their order. */
+  async loadPage(choice: number): Promise<void> {
+    const [page] = this.#pages.splice(choice % Math.max(1, this.#pages.length), 1);
+    await page?.();
+  }
+
+  get isWhole(): boolean {
+    return this.#pages.length === 0;
+  }
+
+  told(queue: QueuePayload): void {
+    this.state = applyQueue(this.state, queue);
+  }
+
+  #take(frame: SubscriptionFrame): void {
+    this.state = applyFrame(this.state, frame);
+    if (!this.#repeats) return;
+    this.state = applyFrame(this.state, frame);
+    if (frame.type === "chat.reset") this.#heard.length = 0;
+    if (mayRepeat(frame)) this.#heard.push(frame);
+    const again = this.#heard[(this.#heard.length * 7) % Math.max(1, this.#heard.length - 3)];
+    if (again !== undefined) this.state = applyFrame(this.state, again);
+  }
+}
+
+/** Where to follow on from after a page of history: before its newest turn, so that what is told of it comes too. */
+export function startCursor(chunks: readonly StoredChunk[]): string {
+  const last = chunks.at(-1);
+  if (last === undefined) return "0";
+  const first = chunks.find(({ turnId }) => turnId === last.turnId) ?? last;
+  return String(first.seq - 1);
+}
+
+/**
+ * What a state shows, once the figures of sealed turns are known to it. When a running turn began, and with which
+ * model, a snapshot may know before or after those who listen: `untold` leaves it out. The queue is told beside the
+ * stream, in its own pace.
+ */
+export function shown(
+  state: ConversationState,
+  metrics: readonly TurnMetrics[],
+  options: { readonly untold?: boolean; readonly withoutFigures?: boolean } = {},
+): unknown {
+  const { cursor: _, meta: __, phase: ___, queue: ____, ...rest } = applyMetrics(state, metrics);
+  const hidden = [
+    ...(options.untold ? ["startedAt", "model"] : []),
+    ...(options.withoutFigures ? ["usage", "ttftMs", "decodeMs", "genTotalMs"] : []),
+  ];
+  const isHidden = (key: string) => hidden.includes(key);
+  return JSON.parse(JSON.stringify(rest, (key, value) => (isHidden(key) ? undefined : value)));
+}
+
+/** Whether all is known of the turn that runs. */
+export function isBegun({ activeTurn }: ConversationState): boolean {
+  return activeTurn === undefined || (activeTurn.startedAt !== undefined && activeTurn.model !== undefined);
+}
