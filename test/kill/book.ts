@@ -9,6 +9,10 @@ export interface SentMessage {
   readonly messageId: string;
   readonly text: string;
   receipt: Receipt | undefined;
+  /** Other texts that it was given while it waited, in order. Not done: nobody knows whether it got that one. */
+  edits?: { readonly text: string; isDone: boolean }[];
+  /** It was taken out of the queue; or that was asked, and nobody knows what came of it. */
+  removal?: "done" | "unknown";
 }
 
 /** A tool's result that was told, and is therefore durable. */
@@ -44,6 +48,8 @@ export class Viewer {
   readonly frames: SubscriptionFrame[] = [];
   readonly fold = new FrameFold();
   readonly parts: ToldPart[] = [];
+  /** How many frames it had seen each time that it was cut off. */
+  readonly cuts: number[] = [];
   /** The parts that still grow, by message and place. */
   #open = new Map<string, ToldPart>();
 
@@ -63,6 +69,11 @@ export class Viewer {
     if (frame.type !== "chat.delta") return;
     const { event } = frame;
     if (event.type === "text-delta" || event.type === "reasoning-delta") this.#grow(event, frame.cursor);
+  }
+
+  /** Notes that nothing more comes until it comes back. */
+  cut(): void {
+    if (this.cuts.at(-1) !== this.frames.length) this.cuts.push(this.frames.length);
   }
 
   /** The events that it was told, without what a reset took back. */
@@ -154,7 +165,7 @@ export class Book {
     viewer.take(frame);
     if (frame.type === "chat.chunks")
       for (const chunk of frame.chunks) this.#committed(frame.conversationId, chunk);
-    if (frame.type === "chat.delta") this.#event(frame.event);
+    if (frame.type === "chat.delta") this.note(frame.event);
   }
 
   #committed(conversationId: string, chunk: StoredChunk): void {
@@ -166,7 +177,8 @@ export class Book {
     this.#once(chunks, chunk.seq, JSON.stringify(chunk), `seq ${chunk.seq} of ${conversationId}`);
   }
 
-  #event(event: AgentEvent): void {
+  /** Notes what an event acknowledges, however it came. */
+  note(event: AgentEvent): void {
     switch (event.type) {
       case "tool-result": {
         const { conversationId, turnId, messageId, content, isError } = event;

@@ -38,6 +38,7 @@ export class Client {
   /** Follows a conversation on a node, from where the viewer is; comes back while the node lives. */
   follow(node: RunningNode, viewer: Viewer): void {
     this.#at.get(viewer)?.leave();
+    viewer.cut();
     const leave = node.attach(viewer.conversationId, viewer.cursor, {
       onFrame: (frame) => this.book.take(viewer, frame),
       onEnd: (code) => {

@@ -13,6 +13,10 @@ const watched = new Set([
   "takeOver",
   "claimExpired",
   "flushJournal",
+  "create",
+  "set",
+  "queue",
+  "requestStop",
 ]);
 
 /**
@@ -24,6 +28,8 @@ const watched = new Set([
  *   server, or `delayMs` after it was begun, whichever is given. `phase` tells the commits of a step apart
  *   (`answer` or `results`), `has` asks for a text in what is flushed.
  * - `{ kind: "event", type, nth? }`: after a subscriber was told such an event.
+ * - `{ kind: "frame", conversationId, nth?, when }`: at a frame for the followers of a conversation. `before` any byte of
+ *   it has left the process, or `after` it was handed to the system.
  * - `{ kind: "tool", name, nth? }`: while the tool runs.
  * - `{ kind: "summary", nth? }`: while the model writes a compaction's summary.
  * - `{ kind: "receipt", nth? }`: right after a send was answered.
@@ -45,7 +51,9 @@ export class KillPoints {
 
   /** Ends or stops this process if the armed point is this one. */
   pass(kind, detail = {}) {
-    if (this.#isHit(kind, detail)) this.#strike();
+    if (!this.#isHit(kind, detail)) return;
+    if (this.#plan.point.when !== "after") this.#strike();
+    else setImmediate(() => setImmediate(() => this.#strike()));
   }
 
   /** For a client of the database driver: tells that a message went to the server. */
@@ -95,6 +103,7 @@ export class KillPoints {
     const point = this.#plan?.point;
     if (point === undefined || point.kind !== kind) return false;
     if (kind === "event" && point.type !== detail.type) return false;
+    if (kind === "frame" && point.conversationId !== detail.conversationId) return false;
     if (kind === "tool" && point.name !== detail.name) return false;
     if (kind === "store") {
       const { method, args } = detail;

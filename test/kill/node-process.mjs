@@ -1,6 +1,7 @@
 // A node as a process of its own, to be killed: the runtime on PGlite or PostgreSQL with a scripted model. Its parent
 // asks over the process channel and hears answers, frames and reports there; what has not left this process when it dies
-// was never acknowledged. It ends by itself when its parent is gone.
+// was never acknowledged. With `isServed` others can talk to it over HTTP and sockets. It ends by itself when its parent
+// is gone.
 import "./shift-clock.mjs";
 import { createModelCatalog, createRuntime } from "@parley/core/runtime";
 import { openPglite } from "@parley/store/pglite";
@@ -9,7 +10,15 @@ import pg from "pg";
 import { KillPoints } from "./kill-points.mjs";
 import { createScriptedModel, createTools } from "./scripted-model.mjs";
 
-const { name, store: at, lease, pieceMs = 4, slowMs = 120 } = JSON.parse(process.env.PARLEY_NODE ?? "{}");
+const {
+  name,
+  store: at,
+  lease,
+  isServed = false,
+  pieceMs = 4,
+  pieces,
+  slowMs = 120,
+} = JSON.parse(process.env.PARLEY_NODE ?? "{}");
 const owner = "client";
 
 const report = (message, onSent) => {
@@ -42,7 +51,7 @@ const runtime = await createRuntime({
   models: createModelCatalog([
     {
       name: "scripted/one",
-      provider: createScriptedModel({ node: name, pieceMs, points }),
+      provider: createScriptedModel({ node: name, pieceMs, pieces, points }),
       providerName: "scripted",
       model: "one",
       contextWindow: 200_000,
@@ -59,6 +68,12 @@ const runtime = await createRuntime({
 const me = runtime.forOwner(owner);
 const subscriptions = new Map();
 
+async function listen() {
+  const { serve } = await import("@parley/server");
+  return serve(runtime, { host: "127.0.0.1", port: 0, auth: "open", owner });
+}
+const served = isServed ? await listen() : undefined;
+
 function attach({ subscription, conversationId, cursor }) {
   const leave = me.attach(conversationId, cursor, {
     onFrame(frame) {
@@ -71,6 +86,18 @@ function attach({ subscription, conversationId, cursor }) {
     },
   });
   subscriptions.set(subscription, leave);
+}
+
+/** Passes a point at every frame for the followers of a conversation, and keeps what kinds of frames there were. */
+const frames = [];
+function watchFrames({ conversationId }) {
+  me.attach(conversationId, undefined, {
+    onFrame(frame) {
+      frames.push(frame.type === "chat.delta" ? frame.event.type : frame.type);
+      points.pass("frame", { conversationId });
+    },
+    onEnd() {},
+  });
 }
 
 /** What a client gets that comes back with a cursor while nothing runs. */
@@ -112,7 +139,10 @@ const verbs = {
   detach: ({ subscription }) => subscriptions.get(subscription)?.(),
   resume,
   arm: (plan) => points.arm(plan),
+  watchFrames,
+  frames: () => frames,
   async close() {
+    await served?.close();
     await runtime.close();
     await wake.close?.();
     await store.close();
@@ -131,4 +161,4 @@ process.on("message", async ({ id, verb, input }) => {
   }
 });
 process.on("disconnect", () => process.exit(0));
-report({ type: "ready", node: runtime.status().node });
+report({ type: "ready", node: runtime.status().node, url: served?.url });

@@ -23,9 +23,13 @@ export interface NodeOptions {
   readonly lease: LeasePace;
   /** By how much the node's wall clock is wrong. */
   readonly clockOffsetMs?: number;
+  /** Whether it can be talked to over HTTP and sockets, at `url`. */
+  readonly isServed?: boolean;
   /** How long the model takes for a piece of text, and the slow tools for their work. */
   readonly pieceMs?: number;
   readonly slowMs?: number;
+  /** Of how many pieces a text is made. */
+  readonly pieces?: number;
 }
 
 /** A point of `kill-points.mjs`, and what happens there. */
@@ -42,6 +46,12 @@ export interface KillPlan {
         readonly delayMs?: number;
       }
     | { readonly kind: "event"; readonly type: string; readonly nth?: number }
+    | {
+        readonly kind: "frame";
+        readonly conversationId: string;
+        readonly nth: number;
+        readonly when: "before" | "after";
+      }
     | { readonly kind: "tool"; readonly name: string; readonly nth?: number }
     | { readonly kind: "summary" | "receipt"; readonly nth?: number };
   readonly signal?: "SIGKILL" | "SIGSTOP" | "none";
@@ -74,7 +84,7 @@ export type NodeReport =
 
 type NodeMessage =
   | NodeReport
-  | { readonly type: "ready"; readonly node: string }
+  | { readonly type: "ready"; readonly node: string; readonly url?: string }
   | { readonly type: "reached" }
   | { readonly type: "frame"; readonly subscription: number; readonly frame: SubscriptionFrame }
   | { readonly type: "end"; readonly subscription: number; readonly code?: string }
@@ -121,6 +131,8 @@ process.once("exit", () => {
 /** A node in a process of its own, as its parent holds it. */
 export class RunningNode {
   readonly name: string;
+  /** Where it can be talked to over HTTP; empty if it cannot. */
+  url = "";
   /** Resolves when the process is gone. */
   readonly gone: Promise<void>;
   /** When it was gone, by `performance.now()`. */
@@ -289,6 +301,16 @@ export class RunningNode {
     return this.ask("arm", plan);
   }
 
+  /** Lets every frame for the followers of a conversation be a point. */
+  watchFrames(conversationId: string): Promise<void> {
+    return this.ask("watchFrames", { conversationId });
+  }
+
+  /** The kinds of the frames that there were. */
+  frames(): Promise<readonly string[]> {
+    return this.ask("frames");
+  }
+
   /** What a client gets that comes back with a cursor while nothing runs. */
   resume(conversationId: string, cursor: string): Promise<readonly SubscriptionFrame[]> {
     return this.ask("resume", { conversationId, cursor });
@@ -324,6 +346,7 @@ export class RunningNode {
   #take(message: NodeMessage): void {
     switch (message.type) {
       case "ready":
+        this.url = message.url ?? "";
         this.#onReady();
         break;
       case "reached":

@@ -12,21 +12,20 @@ const plans = {
   long: [["slow", "quick", "slow"], ["quick", "once"], []],
 };
 
-const pieces = 24;
-
 /**
  * A model that follows the plan of the message it answers, so that any node goes on where another one was cut off.
  * Every answer names the node and the call that made it: two generations of one step never have the same text.
  */
-export function createScriptedModel({ node, pieceMs, points }) {
+export function createScriptedModel({ node, pieceMs, pieces = 24, points }) {
+  const pace = { pieces, pieceMs };
   return createScriptedProvider((params, call) => {
     if (textOf(params.messages.at(-1)).endsWith("Write the whole memory now.")) {
-      return summary(`${node}#${call}`, pieceMs, points);
+      return summary(`${node}#${call}`, pace, points);
     }
     const { marker, step, tools } = whereTo(params.messages);
     return [
-      reasoning(`Thinking about ${marker}, step ${step}.`, { size: 8 }),
-      ...said(`${marker}.${step} by ${node}#${call}:`, pieceMs),
+      reasoning(`Thinking about ${marker}, step ${step}.`, { size: 16 }),
+      ...said(`${marker}.${step} by ${node}#${call}:`, pace),
       ...tools.map((name, index) =>
         toolCall(name, { of: marker, index }, { id: `${marker}.${step}.${index}` }),
       ),
@@ -53,13 +52,13 @@ export function createTools({ report, points, slowMs }) {
   return [make("quick", "retry", 2), make("slow", "retry", slowMs), make("once", "fail", slowMs)];
 }
 
-function said(opening, pieceMs) {
+function said(opening, { pieces, pieceMs }) {
   const entries = [text(opening)];
   for (let index = 0; index < pieces; index += 1) entries.push(delay(pieceMs), text(` w${index} ü€`));
   return entries;
 }
 
-function summary(by, pieceMs, points) {
+function summary(by, { pieces, pieceMs }, points) {
   const entries = [text(`Memory by ${by}.`)];
   for (let index = 0; index < pieces; index += 1) {
     entries.push(delay(pieceMs), text(` s${index}`), () => points.pass("summary"));

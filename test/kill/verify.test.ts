@@ -162,6 +162,27 @@ describe("the client's book", () => {
     expect(problems.join("\n")).toContain("m1 is there 2 times");
   });
 
+  it("notices a message that was removed and is there", async () => {
+    const book = fullBook();
+    const sent = book.sent.get("m1");
+    if (sent !== undefined) sent.removal = "done";
+    expect((await verify(book, nodeWith(healthyLog()))).join("\n")).toContain("m1 was removed and is there");
+  });
+
+  it("notices a message that was edited and says something else", async () => {
+    const book = fullBook();
+    const sent = book.sent.get("m1");
+    if (sent !== undefined) sent.edits = [{ text: "do talk m1", isDone: true }];
+    expect((await verify(book, nodeWith(healthyLog()))).join("\n")).toContain('is "do fail m1"');
+  });
+
+  it("takes either text where an edit's outcome is unknown", async () => {
+    const book = fullBook();
+    const sent = book.sent.get("m1");
+    if (sent !== undefined) sent.edits = [{ text: "do talk m1", isDone: false }];
+    expect(await verify(book, nodeWith(healthyLog()))).toEqual([]);
+  });
+
   it("notices a turn that was told to have ended otherwise", async () => {
     const problems = await verify(fullBook(), nodeWith(healthyLog(), { reason: "interrupted" }));
     expect(problems.join("\n")).toContain("turn t1 was told to be sealed as");

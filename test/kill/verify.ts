@@ -1,29 +1,64 @@
 import type { QueuePayload, StoredChunk, TurnDetail } from "@parley/wire";
 import { FrameFold } from "../../packages/core/src/testing/fold-frames.js";
-import type { Book, ToldPart, Viewer } from "./book.js";
+import type { Book, SentMessage, ToldPart, Viewer } from "./book.js";
 import type { Random } from "./random.js";
 import type { RunningNode } from "./running-node.js";
 
 /** What a tool's result says where a crash took the real one. */
 const interrupted = "The call was interrupted before it had a result.";
 
-/** How many of the cursors that a viewer ever held are tried again. */
-const cursorsTried = 6;
+/** How many of the cursors that a viewer ever held are tried again, beside those with which it was cut off. */
+const usualCursors = 6;
+/** How many of those, the newest. */
+const mostCuts = 30;
+
+/**
+ * What kind of promise was broken: something acknowledged is gone or has changed, is there twice or was never said, the
+ * log has a gap or is out of order, a call has no result, a turn is open, or a cursor leads elsewhere.
+ */
+export type FindingKind = "lost" | "doubled" | "gap" | "call" | "open" | "cursor";
+
+/** Something that does not agree with the book. */
+export interface Finding {
+  readonly kind: FindingKind;
+  readonly words: string;
+}
+
+const finding =
+  (kind: FindingKind) =>
+  (words: string): Finding => ({ kind, words });
+const lost = finding("lost");
+const doubled = finding("doubled");
+const gap = finding("gap");
+const call = finding("call");
+const open = finding("open");
 
 /** What the check reads of a node. */
 export type LogReader = Pick<RunningNode, "history" | "meta" | "turn" | "openTurn" | "resume">;
 
-/**
- * Holds a conversation in which nothing runs against the book, and returns what does not agree, in words: whatever was
- * acknowledged is there, once, as it was told; the log has no gap; every call has its result; and a client that comes
- * back with any cursor it ever held ends in the same state as one that reads the log anew.
- */
+/** `examineConversation` in words alone. */
 export async function verifyConversation(
   book: Book,
   node: LogReader,
   conversationId: string,
   random: Random,
 ): Promise<string[]> {
+  const { findings } = await examineConversation(book, node, conversationId, random);
+  return findings.map(({ words }) => words);
+}
+
+/**
+ * Holds a conversation in which nothing runs against the book, and returns what does not agree: whatever was
+ * acknowledged is there, once, as it was told; the log has no gap; every call has its result; and a client that comes
+ * back with any cursor it ever held ends in the same state as one that reads the log anew.
+ */
+export async function examineConversation(
+  book: Book,
+  node: LogReader,
+  conversationId: string,
+  random: Random,
+  options: { readonly cursors?: number } = {},
+): Promise<{ readonly findings: readonly Finding[]; readonly cursorsTried: number }> {
   const chunks = await node.history(conversationId);
   const { queue } = await node.meta(conversationId);
   const turns = new Map<string, TurnDetail>();
@@ -36,9 +71,10 @@ export async function verifyConversation(
   const inherited = fork === undefined ? [] : (await node.history(fork.parentId)).slice(0, fork.atSeq);
   const openTurn = await node.openTurn(conversationId);
   const viewers = book.viewers.filter((viewer) => viewer.conversationId === conversationId);
-  return [
-    ...book.contradictions,
-    ...(openTurn === null ? [] : [`turn ${openTurn.turnId} is open`]),
+  const cursors = await checkCursors(node, conversationId, viewers, chunks, random, options.cursors);
+  const findings = [
+    ...book.contradictions.map(lost),
+    ...(openTurn === null ? [] : [open(`turn ${openTurn.turnId} is open`)]),
     ...checkSeqs(chunks),
     ...checkBytes(book.committed.get(conversationId), chunks),
     ...checkMessages(book, conversationId, chunks, queue),
@@ -47,14 +83,15 @@ export async function verifyConversation(
     ...checkCalls(book, conversationId, chunks),
     ...checkTurns(book, conversationId, chunks, turns),
     ...viewers.flatMap(({ parts }) => [...checkParts(book, parts, chunks)]),
-    ...(await checkCursors(node, conversationId, viewers, chunks, random)),
-  ].map((problem) => `${conversationId}: ${problem}`);
+    ...cursors.findings,
+  ].map(({ kind, words }) => ({ kind, words: `${conversationId}: ${words}` }));
+  return { findings, cursorsTried: cursors.tried };
 }
 
-function* checkSeqs(chunks: readonly StoredChunk[]): Iterable<string> {
+function* checkSeqs(chunks: readonly StoredChunk[]): Iterable<Finding> {
   for (const [index, { seq }] of chunks.entries()) {
     if (seq !== index + 1) {
-      yield `seq ${seq} stands at place ${index + 1}`;
+      yield gap(`seq ${seq} stands at place ${index + 1}`);
       return;
     }
   }
@@ -64,10 +101,10 @@ function* checkSeqs(chunks: readonly StoredChunk[]): Iterable<string> {
 function* checkBytes(
   committed: ReadonlyMap<number, string> | undefined,
   chunks: readonly StoredChunk[],
-): Iterable<string> {
+): Iterable<Finding> {
   for (const [seq, bytes] of committed ?? []) {
     const now = JSON.stringify(chunks[seq - 1]);
-    if (now !== bytes) yield `seq ${seq} was told as ${bytes} and is ${now}`;
+    if (now !== bytes) yield lost(`seq ${seq} was told as ${bytes} and is ${now}`);
   }
 }
 
@@ -77,7 +114,7 @@ function* checkMessages(
   conversationId: string,
   chunks: readonly StoredChunk[],
   queue: QueuePayload,
-): Iterable<string> {
+): Iterable<Finding> {
   const waiting = new Map(queue.messages.map(({ id, text }) => [id, text]));
   const rows = chunks.filter(({ role }) => role === "user");
   for (const message of book.sent.values()) {
@@ -85,31 +122,40 @@ function* checkMessages(
     const { messageId, text, receipt } = message;
     const found = rows.filter((row) => row.messageId === messageId);
     const times = found.length + (waiting.has(messageId) ? 1 : 0);
-    if (times > 1) yield `message ${messageId} is there ${times} times`;
-    if (times === 0 && receipt !== undefined) yield `message ${messageId} was admitted and is gone`;
+    if (times > 1) yield doubled(`message ${messageId} is there ${times} times`);
+    if (times === 0 && receipt !== undefined && message.removal === undefined)
+      yield lost(`message ${messageId} was admitted and is gone`);
+    if (times > 0 && message.removal === "done") yield lost(`message ${messageId} was removed and is there`);
     const [row] = found;
     const kept = row?.chunk.type === "text" ? row.chunk.text : waiting.get(messageId);
-    if (times === 1 && kept !== text) yield `message ${messageId} was "${text}" and is "${kept}"`;
+    if (times === 1 && !textsOf(message).includes(kept))
+      yield lost(`message ${messageId} was "${text}" and is "${kept}"`);
     if (row !== undefined && receipt?.turnId !== undefined && row.turnId !== receipt.turnId) {
-      yield `message ${messageId} was admitted into turn ${receipt.turnId} and is in ${row.turnId}`;
+      yield lost(`message ${messageId} was admitted into turn ${receipt.turnId} and is in ${row.turnId}`);
     }
     const steered = book.steered.get(messageId);
     if (steered !== undefined && row?.turnId !== steered) {
-      yield `message ${messageId} was told to steer ${steered} and is in ${row?.turnId}`;
+      yield lost(`message ${messageId} was told to steer ${steered} and is in ${row?.turnId}`);
     }
   }
   for (const { messageId = "", seq } of rows) {
-    if (!book.sent.has(messageId)) yield `seq ${seq} is a message ${messageId} that nobody sent`;
+    if (!book.sent.has(messageId)) yield doubled(`seq ${seq} is a message ${messageId} that nobody sent`);
   }
+}
+
+/** What a message may say: what it was last known to say, or any text that it may have been given since. */
+function textsOf({ text, edits = [] }: SentMessage): (string | undefined)[] {
+  const known = edits.findLastIndex(({ isDone }) => isDone);
+  return [edits[known]?.text ?? text, ...edits.slice(known + 1).map((edit) => edit.text)];
 }
 
 /** A fork begins with its parent's log. */
 function* checkInherited(
   inherited: readonly StoredChunk[],
   chunks: readonly StoredChunk[],
-): Iterable<string> {
+): Iterable<Finding> {
   const own = JSON.stringify(chunks.slice(0, inherited.length));
-  if (own !== JSON.stringify(inherited)) yield `the fork begins with ${own}`;
+  if (own !== JSON.stringify(inherited)) yield lost(`the fork begins with ${own}`);
 }
 
 /** A compaction that was answered left one summary, one that was refused none, and of the others nobody knows. */
@@ -117,19 +163,20 @@ function* checkSummaries(
   book: Book,
   conversationId: string,
   chunks: readonly StoredChunk[],
-): Iterable<string> {
+): Iterable<Finding> {
   const asked = book.compactions.filter((each) => each.conversationId === conversationId);
   const done = asked.filter(({ outcome }) => outcome === "done").length;
   const unknown = asked.filter(({ outcome }) => outcome === "unknown").length;
   const there = chunks.filter(({ role }) => role === "system").length;
   if (book.forks.has(conversationId)) return;
   if (there < done || there > done + unknown) {
-    yield `there are ${there} summaries after ${done} compactions and ${unknown} of unknown outcome`;
+    const words = `there are ${there} summaries after ${done} compactions and ${unknown} of unknown outcome`;
+    yield there < done ? lost(words) : doubled(words);
   }
 }
 
 /** Every call has one result behind it, every result one call; a tool that must not run twice did not. */
-function* checkCalls(book: Book, conversationId: string, chunks: readonly StoredChunk[]): Iterable<string> {
+function* checkCalls(book: Book, conversationId: string, chunks: readonly StoredChunk[]): Iterable<Finding> {
   const calls = new Set<string>();
   const results = new Map<string, StoredChunk>();
   for (const stored of chunks) {
@@ -137,25 +184,25 @@ function* checkCalls(book: Book, conversationId: string, chunks: readonly Stored
     if (chunk.type === "tool-call") calls.add(chunk.toolCallId);
     if (chunk.type !== "tool-result") continue;
     const { toolCallId, content, toolName } = chunk;
-    if (!calls.has(toolCallId)) yield `seq ${seq} answers a call ${toolCallId} that is not before it`;
-    if (results.has(toolCallId)) yield `call ${toolCallId} has two results`;
+    if (!calls.has(toolCallId)) yield call(`seq ${seq} answers a call ${toolCallId} that is not before it`);
+    if (results.has(toolCallId)) yield doubled(`call ${toolCallId} has two results`);
     results.set(toolCallId, stored);
     if (content !== interrupted && content !== `${toolName} answers ${toolCallId}`) {
-      yield `call ${toolCallId} of turn ${turnId} has the result "${content}"`;
+      yield lost(`call ${toolCallId} of turn ${turnId} has the result "${content}"`);
     }
   }
-  for (const id of calls) if (!results.has(id)) yield `call ${id} has no result`;
+  for (const id of calls) if (!results.has(id)) yield call(`call ${id} has no result`);
   for (const [id, { conversationId: at, name, times }] of book.started) {
-    if (name === "once" && times > 1) yield `${name} ran ${times} times for call ${id}`;
-    if (at === conversationId && !calls.has(id))
-      yield `${name} was started for a call ${id} that is not in the log`;
+    if (at !== conversationId) continue;
+    if (name === "once" && times > 1) yield doubled(`${name} ran ${times} times for call ${id}`);
+    if (!calls.has(id)) yield lost(`${name} was started for a call ${id} that is not in the log`);
   }
   for (const [id, told] of book.results) {
     if (told.conversationId !== conversationId) continue;
     const kept = results.get(id);
-    if (kept?.chunk.type !== "tool-result") yield `the result of ${id} was told and is gone`;
+    if (kept?.chunk.type !== "tool-result") yield lost(`the result of ${id} was told and is gone`);
     else if (kept.chunk.content !== told.content || kept.messageId !== told.messageId) {
-      yield `the result of ${id} was told as "${told.content}" and is "${kept.chunk.content}"`;
+      yield lost(`the result of ${id} was told as "${told.content}" and is "${kept.chunk.content}"`);
     }
   }
 }
@@ -166,20 +213,20 @@ function* checkTurns(
   conversationId: string,
   chunks: readonly StoredChunk[],
   turns: ReadonlyMap<string, TurnDetail>,
-): Iterable<string> {
+): Iterable<Finding> {
   const ended = new Set<string>();
   let current: string | undefined;
   for (const { turnId, seq } of chunks) {
     if (turnId === current) continue;
     if (turnId !== undefined && ended.has(turnId))
-      yield `turn ${turnId} goes on at seq ${seq}, behind another`;
+      yield gap(`turn ${turnId} goes on at seq ${seq}, behind another`);
     if (current !== undefined) ended.add(current);
     current = turnId;
   }
   for (const [turnId, { status, reason, metrics }] of turns) {
-    if (status !== "sealed") yield `turn ${turnId} is ${status}`;
+    if (status !== "sealed") yield open(`turn ${turnId} is ${status}`);
     else if (metrics?.reason !== reason)
-      yield `turn ${turnId} ended with ${reason}, its metrics say ${metrics?.reason}`;
+      yield lost(`turn ${turnId} ended with ${reason}, its metrics say ${metrics?.reason}`);
   }
   for (const [turnId, told] of book.sealed) {
     if (told.conversationId !== conversationId) continue;
@@ -187,7 +234,9 @@ function* checkTurns(
     const is = { reason: turns.get(turnId)?.reason, firstSeq: rows[0]?.seq, lastSeq: rows.at(-1)?.seq };
     const was = { reason: told.reason, firstSeq: told.firstSeq, lastSeq: told.lastSeq };
     if (JSON.stringify(is) !== JSON.stringify(was)) {
-      yield `turn ${turnId} was told to be sealed as ${JSON.stringify(was)} and is ${JSON.stringify(is)}`;
+      yield lost(
+        `turn ${turnId} was told to be sealed as ${JSON.stringify(was)} and is ${JSON.stringify(is)}`,
+      );
     }
   }
 }
@@ -197,7 +246,7 @@ function* checkParts(
   book: Book,
   parts: readonly ToldPart[],
   chunks: readonly StoredChunk[],
-): Iterable<string> {
+): Iterable<Finding> {
   const places = new Map(chunks.map((stored) => [`${stored.messageId} ${stored.partIndex}`, stored.chunk]));
   for (const { turnId, epoch, messageId, partIndex, pieces } of parts) {
     const flushedN = book.flushed.get(`${turnId}~${epoch}`) ?? -1;
@@ -206,10 +255,10 @@ function* checkParts(
     const chunk = places.get(`${messageId} ${partIndex}`);
     const durable = chunk !== undefined && "text" in chunk ? chunk.text : undefined;
     if (flushed !== "" && !durable?.startsWith(flushed)) {
-      yield `of message ${messageId} "${flushed}" was flushed, and "${durable}" is left`;
+      yield lost(`of message ${messageId} "${flushed}" was flushed, and "${durable}" is left`);
     }
     if (durable !== undefined && !durable.startsWith(seen) && !seen.startsWith(durable)) {
-      yield `of message ${messageId} "${seen}" was seen, and "${durable}" is kept`;
+      yield lost(`of message ${messageId} "${seen}" was seen, and "${durable}" is kept`);
     }
   }
 }
@@ -221,29 +270,33 @@ async function checkCursors(
   viewers: readonly Viewer[],
   chunks: readonly StoredChunk[],
   random: Random,
-): Promise<string[]> {
+  count = usualCursors,
+): Promise<{ readonly findings: readonly Finding[]; readonly tried: number }> {
   const truth = shownBy(chunks);
-  const problems: string[] = [];
+  const findings: Finding[] = [];
+  const report = (words: string) => findings.push({ kind: "cursor", words });
+  let tried = 0;
   const comeBack = async (fold: FrameFold) => {
     const at = fold.state.cursor ?? "0";
+    tried += 1;
     for (const frame of await node.resume(conversationId, at)) fold.apply(frame);
     const seen = shown(fold);
-    if (seen !== truth) problems.push(`a viewer that comes back at ${at} ${difference(seen, truth)}`);
+    if (seen !== truth) report(`a viewer that comes back at ${at} ${difference(seen, truth)}`);
   };
   await comeBack(new FrameFold());
   for (const viewer of viewers) {
     const { frames, cursor } = viewer;
     const seen = shown(viewer.fold);
-    if (seen !== truth) problems.push(`a viewer at ${cursor} ${difference(seen, truth)}`);
-    const ages = new Set([frames.length]);
-    for (let count = 0; count < cursorsTried && frames.length > 2; count += 1) {
+    if (seen !== truth) report(`a viewer at ${cursor} ${difference(seen, truth)}`);
+    const ages = new Set([frames.length, ...viewer.cuts.slice(-mostCuts)]);
+    for (let index = 0; index < count && frames.length > 2; index += 1) {
       // Half of them from the last turns, where the trouble is.
-      const from = count % 2 === 0 ? Math.max(1, frames.length - 80) : 1;
+      const from = index % 2 === 0 ? Math.max(1, frames.length - 80) : 1;
       ages.add(random.between(from, frames.length - 1));
     }
     for (const age of ages) await comeBack(viewer.foldOf(age));
   }
-  return problems;
+  return { findings, tried };
 }
 
 /** Where two texts part. */
