@@ -1,1 +1,16 @@
-export {};
+export { createApp, type ParleyApp } from "./app.js";
+export type { AppEnv } from "./app-env.js";
+export type { AppOptions } from "./app-options.js";
+export { createKey, hashSecret, toKeyInfo } from "./auth/api-key.js";
+export type { AuthMode } from "./auth/gatekeeper.js";
+export {
+  defaultServerLimits,
+  defaultServerPace,
+  type ServerLimits,
+  type ServerPace,
+} from "./limits/server-limits.js";
+export { createLogger } from "./logging.js";
+export { toMarkdown } from "./markdown.js";
+export { type RunningServer, type ServeOptions, serve } from "./serve.js";
+export { createSocketServer } from "./socket/socket-server.js";
+export { createTelemetryHooks, type Telemetry, type TelemetryOptions } from "./telemetry.js";

@@ -1,0 +1,63 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Clock, ParleyError } from "@parley/core";
+import type { Runtime } from "@parley/core/runtime";
+import type { JsonObject } from "@parley/wire";
+import type { Logger } from "pino";
+import type { Caller } from "./auth/caller.js";
+import type { Gatekeeper } from "./auth/gatekeeper.js";
+import type { KnownPlaces } from "./auth/host-and-origin.js";
+import type { KeyRing } from "./auth/key-ring.js";
+import type { Connections } from "./connections.js";
+import type { RateLimiter } from "./limits/rate-limiter.js";
+import type { ServerLimits, ServerPace } from "./limits/server-limits.js";
+import type { Beat } from "./stream/beat.js";
+import type { Telemetry } from "./telemetry.js";
+
+/** What the parts of one app share. */
+export interface AppContext {
+  readonly runtime: Runtime;
+  readonly limits: ServerLimits;
+  readonly pace: ServerPace;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly places: KnownPlaces;
+  readonly gatekeeper: Gatekeeper;
+  readonly keys: KeyRing;
+  readonly rate: RateLimiter;
+  readonly connections: Connections;
+  /** Keeps event streams alive. */
+  readonly heartbeat: Beat;
+  /** Finds out which sockets have nobody at their other end. */
+  readonly ping: Beat;
+  readonly telemetry: Telemetry | undefined;
+  readonly version: string;
+  /** The published contract. */
+  contract(): JsonObject;
+  /** Whether the app or its node takes no more work. */
+  draining(): boolean;
+  /** Refuses work while the app or its node is shutting down. */
+  checkDraining(): void;
+}
+
+/** What a request carries through the app. `incoming` and `outgoing` are absent in a call within the process. */
+export interface AppEnv {
+  readonly Bindings: {
+    readonly incoming?: IncomingMessage;
+    readonly outgoing?: ServerResponse;
+    /** Present while a socket is being opened. */
+    readonly wss?: object;
+  };
+  readonly Variables: {
+    requestId: string;
+    caller: Caller;
+    conversationId: string;
+    /** The route's name, for logs and figures. */
+    route: string;
+    /** Resolves when a streamed answer is over. */
+    streaming: Promise<unknown>;
+    failure: ParleyError;
+  };
+}
+
+export type ParleyHono = OpenAPIHono<AppEnv>;

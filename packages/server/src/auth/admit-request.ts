@@ -1,0 +1,81 @@
+import { isParleyError, type ParleyError } from "@parley/core";
+import type { Context } from "hono";
+import type { AppContext, AppEnv } from "../app-env.js";
+import type { RateVerdict } from "../limits/rate-limiter.js";
+import { RequestRefusal } from "../request-refusal.js";
+import { type Caller, rateKeyOf } from "./caller.js";
+import { mayUseCookie, type RequestPlace } from "./host-and-origin.js";
+import { readKeyCookie } from "./key-cookie.js";
+
+/** Where a request comes from, by its headers. */
+export function placeOf(c: Context<AppEnv>): RequestPlace {
+  return {
+    method: c.req.method,
+    host: c.req.header("host"),
+    origin: c.req.header("origin"),
+    fetchSite: c.req.header("sec-fetch-site"),
+    fetchMode: c.req.header("sec-fetch-mode"),
+    isUpgrade: c.req.header("upgrade")?.toLowerCase() === "websocket",
+  };
+}
+
+/** The address at the other end of the connection. Undefined for a call within the process. */
+export function addressOf(c: Context<AppEnv>): string | undefined {
+  const incoming = c.env?.incoming;
+  return incoming === undefined ? undefined : (incoming.socket?.remoteAddress ?? "unknown");
+}
+
+/** The key that a request brings: in its header, in a socket's subprotocols, or in the cookie of its own page. */
+function secretOf(c: Context<AppEnv>): string | undefined {
+  const bearer = /^Bearer +(\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1];
+  if (bearer !== undefined) return bearer;
+  const place = placeOf(c);
+  if (place.isUpgrade) {
+    const offered = (c.req.header("sec-websocket-protocol") ?? "").split(",").map((name) => name.trim());
+    const token = offered.find((name) => name.startsWith("bearer."));
+    if (token !== undefined) return token.slice("bearer.".length);
+  }
+  return mayUseCookie(place) ? readKeyCookie(c.req.header("cookie")) : undefined;
+}
+
+/** Finds out who is asking, and counts the request. Those who cannot say who they are, are counted by address. */
+export async function admitRequest(c: Context<AppEnv>, app: AppContext): Promise<Caller> {
+  const address = addressOf(c);
+  try {
+    const caller = await app.gatekeeper.admit({ secret: secretOf(c), address });
+    c.set("caller", caller);
+    countRequest(c, app, rateKeyOf(caller));
+    return caller;
+  } catch (error) {
+    if (isParleyError(error) && error.code === "unauthorized")
+      countRequest(c, app, `address:${address ?? ""}`);
+    throw error;
+  }
+}
+
+/** Takes one request off a caller's allowance, and says in headers what is left. */
+export function countRequest(c: Context<AppEnv>, app: AppContext, key: string): void {
+  const verdict = app.rate.take(key);
+  for (const [name, value] of Object.entries(rateHeaders(verdict))) c.header(name, value);
+  if (!verdict.allowed) throw tooManyRequests(verdict);
+}
+
+function rateHeaders(verdict: RateVerdict): Record<string, string> {
+  return {
+    "ratelimit-limit": String(verdict.limit),
+    "ratelimit-remaining": String(verdict.remaining),
+    "ratelimit-reset": String(verdict.resetSeconds),
+  };
+}
+
+/** What a caller is told who asks too often. */
+export function tooManyRequests(verdict: RateVerdict): ParleyError {
+  return new RequestRefusal(
+    "rate_limited",
+    "This key sends more than it may (requestsPerSecond, requestBurst)",
+    {
+      retryAfterMs: verdict.retryAfterMs,
+      headers: rateHeaders(verdict),
+    },
+  );
+}

@@ -1,0 +1,59 @@
+import { ParleyError } from "@parley/core";
+import { allScopes, type Caller } from "./caller.js";
+import { isLoopback } from "./host-and-origin.js";
+import type { KeyRing } from "./key-ring.js";
+
+/** `auto`: keys are asked for as soon as there is one. `keys`: always. `open`: never. */
+export type AuthMode = "auto" | "keys" | "open";
+
+/** What a request brings to prove who it is. */
+export interface Credentials {
+  /** From `Authorization: Bearer`, from a socket's subprotocol, or from a cookie that may be used. */
+  readonly secret: string | undefined;
+  /** Where the connection comes from. Undefined for a call within this process. */
+  readonly address: string | undefined;
+}
+
+/** Tells who is asking. */
+export class Gatekeeper {
+  readonly #mode: AuthMode;
+  readonly #owner: string;
+  readonly #ring: KeyRing;
+
+  constructor(options: { readonly mode: AuthMode; readonly owner: string; readonly ring: KeyRing }) {
+    this.#mode = options.mode;
+    this.#owner = options.owner;
+    this.#ring = options.ring;
+  }
+
+  async admit({ secret, address }: Credentials): Promise<Caller> {
+    if (!(await this.#asksForKeys())) {
+      if (this.#mode === "open" || address === undefined || isLoopback(address)) return this.#openCaller();
+      throw new ParleyError(
+        "unauthorized",
+        "There are no keys yet, so only this machine may call: make one with `parley keys create`",
+      );
+    }
+    if (secret === undefined) {
+      throw new ParleyError("unauthorized", "Give a key as `Authorization: Bearer <key>`");
+    }
+    const key = await this.#ring.find(secret);
+    if (key === null) throw new ParleyError("unauthorized", "This key is not known, or was revoked");
+    return { owner: key.owner, scopes: key.scopes, auth: "keys", keyId: key.id, keyHash: key.hash };
+  }
+
+  /** Whether a caller who was admitted would be again. For connections that last. */
+  async stillAdmits(caller: Caller): Promise<boolean> {
+    if (caller.keyHash === undefined) return !(await this.#asksForKeys());
+    return (await this.#ring.findByHash(caller.keyHash)) !== null;
+  }
+
+  async #asksForKeys(): Promise<boolean> {
+    if (this.#mode === "open") return false;
+    return this.#mode === "keys" || (await this.#ring.hasAny());
+  }
+
+  #openCaller(): Caller {
+    return { owner: this.#owner, scopes: allScopes, auth: "open" };
+  }
+}

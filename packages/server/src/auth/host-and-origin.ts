@@ -1,0 +1,85 @@
+import { isIP } from "node:net";
+
+/** What of a request tells where it comes from. Header values as they were sent. */
+export interface RequestPlace {
+  readonly method: string;
+  readonly host: string | undefined;
+  readonly origin: string | undefined;
+  /** `Sec-Fetch-Site`, which browsers set and scripts cannot. */
+  readonly fetchSite: string | undefined;
+  /** `Sec-Fetch-Mode`. */
+  readonly fetchMode: string | undefined;
+  readonly isUpgrade: boolean;
+}
+
+/** Which hosts a server is, and which other pages may call it. */
+export interface KnownPlaces {
+  /** Host names, without a port. */
+  readonly hosts: ReadonlySet<string>;
+  /** Origins of other pages. */
+  readonly origins: ReadonlySet<string>;
+}
+
+const loopbackNames = new Set(["localhost", "127.0.0.1", "::1"]);
+const unspecified = new Set(["0.0.0.0", "::"]);
+const safeMethods = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/** Takes the port off a `Host` header and the brackets off an IPv6 address. Undefined for what is no host. */
+export function hostName(host: string): string | undefined {
+  try {
+    const { hostname, username, pathname, search } = new URL(`http://${host}`);
+    if (username !== "" || pathname !== "/" || search !== "" || /[/?#@\\]/.test(host)) return undefined;
+    return hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether an address or a name is this very machine. */
+export function isLoopback(name: string): boolean {
+  const bare = name.replace(/^\[(.*)\]$/, "$1").replace(/^::ffff:/i, "");
+  return loopbackNames.has(bare) || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(bare);
+}
+
+/**
+ * Whether a request was meant for this server. A page elsewhere can have its own name point here (DNS rebinding), and
+ * then the `Host` header carries that name; an address cannot be made to point elsewhere. Only browsers are fooled
+ * this way, and they always send the header.
+ */
+export function isKnownHost(host: string | undefined, { hosts }: KnownPlaces): boolean {
+  if (host === undefined) return true;
+  const name = hostName(host);
+  if (name === undefined) return false;
+  if (hosts.has(name) || isLoopback(name) || name.endsWith(".localhost")) return true;
+  return isIP(name) !== 0 && !unspecified.has(name);
+}
+
+/** Whether an origin is the page of this very host. The scheme may differ: a proxy in front may speak TLS. */
+export function isSameOrigin(origin: string | undefined, host: string | undefined): boolean {
+  if (origin === undefined || host === undefined) return false;
+  try {
+    const page = new URL(origin);
+    return page.host === new URL(`${page.protocol}//${host}`).host;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Whether a page, if it is one that asks, may do so. Pages of this host may, and those in `origins`; all others may
+ * neither write nor open a socket, nor read by a script, whoever the browser would say they are.
+ */
+export function isAllowedOrigin(place: RequestPlace, { origins }: KnownPlaces): boolean {
+  const { origin, host, fetchSite, fetchMode } = place;
+  if (origin !== undefined && (isSameOrigin(origin, host) || origins.has(origin))) return true;
+  const isRead = safeMethods.has(place.method) && !place.isUpgrade;
+  const isForeign = fetchSite === "cross-site" || fetchSite === "same-site";
+  if (isRead) return !isForeign || fetchMode === "navigate";
+  return origin === undefined && !isForeign;
+}
+
+/** Whether a cookie may speak for the caller: only when the page that asks is this host's own. */
+export function mayUseCookie({ origin, host, fetchSite }: RequestPlace): boolean {
+  if (fetchSite !== undefined && fetchSite !== "same-origin" && fetchSite !== "none") return false;
+  return origin === undefined || isSameOrigin(origin, host);
+}

@@ -1,0 +1,63 @@
+import { ParleyError } from "@parley/core";
+import { type Caller, rateKeyOf } from "./auth/caller.js";
+
+/** Why a server closes a connection. */
+export type CloseReason = "draining" | "revoked" | "closing";
+
+/** A connection that lasts: a socket, or a stream of events. */
+export interface LastingConnection {
+  readonly caller: Caller;
+  /** Closes it. May be called more than once. */
+  close(reason: CloseReason): void;
+}
+
+/** The connections that are open, by who opened them. */
+export class Connections {
+  readonly #byCaller = new Map<string, Set<LastingConnection>>();
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Refuses one more where a caller has as many as it may. */
+  checkRoom(caller: Caller): void {
+    const open = this.#byCaller.get(rateKeyOf(caller))?.size ?? 0;
+    if (open < this.#most) return;
+    throw new ParleyError("limit_exceeded", `${open} connections of this key are open (connectionsPerKey)`);
+  }
+
+  /** Returns a function that takes it out again. */
+  add(connection: LastingConnection): () => void {
+    const key = rateKeyOf(connection.caller);
+    let group = this.#byCaller.get(key);
+    if (group === undefined) {
+      group = new Set();
+      this.#byCaller.set(key, group);
+    }
+    group.add(connection);
+    return () => {
+      const current = this.#byCaller.get(key);
+      if (current?.delete(connection) && current.size === 0) this.#byCaller.delete(key);
+    };
+  }
+
+  closeAll(reason: CloseReason): void {
+    for (const connection of this.#all()) connection.close(reason);
+  }
+
+  /** Closes the connections of callers who are not welcome any more. One question per caller. */
+  async recheck(isWelcome: (caller: Caller) => Promise<boolean>): Promise<void> {
+    await Promise.all(
+      [...this.#byCaller.values()].map(async (group) => {
+        const [first] = group;
+        if (first === undefined || (await isWelcome(first.caller))) return;
+        for (const connection of [...group]) connection.close("revoked");
+      }),
+    );
+  }
+
+  #all(): LastingConnection[] {
+    return [...this.#byCaller.values()].flatMap((group) => [...group]);
+  }
+}

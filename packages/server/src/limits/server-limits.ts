@@ -1,0 +1,45 @@
+/** Bounds of a server. Passing one is refused with a code, and the answer names the bound. */
+export interface ServerLimits {
+  /** Bytes of one request body. `too_large` */
+  readonly bodyBytes: number;
+  /** Bytes of the body of one import. `too_large` */
+  readonly importBytes: number;
+  /** Bytes of one socket frame from a client; the socket is closed with 1009. */
+  readonly frameBytes: number;
+  /** Requests and socket messages of one key that are taken per second, over time. `rate_limited` */
+  readonly requestsPerSecond: number;
+  /** Requests and socket messages of one key that are taken at once, after a rest. `rate_limited` */
+  readonly requestBurst: number;
+  /** Open sockets and event streams of one key. `limit_exceeded` */
+  readonly connectionsPerKey: number;
+  /** Conversations and surfaces that one socket follows. `limit_exceeded` */
+  readonly subscriptionsPerSocket: number;
+  /** Bytes that a reader may be behind; then its connection is closed, and it resumes by cursor. */
+  readonly bufferedBytes: number;
+  /** How many chunks or conversations one page may ask for. */
+  readonly pageSize: number;
+}
+
+export const defaultServerLimits: ServerLimits = {
+  bodyBytes: 4_000_000,
+  importBytes: 64_000_000,
+  frameBytes: 4_000_000,
+  requestsPerSecond: 100,
+  requestBurst: 1_000,
+  connectionsPerKey: 5_000,
+  subscriptionsPerSocket: 500,
+  bufferedBytes: 8_000_000,
+  pageSize: 10_000,
+};
+
+/** How often a server does what it does by the clock. */
+export interface ServerPace {
+  /** Between the comments that keep an event stream alive. */
+  readonly heartbeatMs: number;
+  /** Between the pings of a socket. A peer that has not answered one by the next is gone. */
+  readonly pingMs: number;
+  /** How long a key is believed without asking the store: a revoked one stops working after this long. */
+  readonly keyMs: number;
+}
+
+export const defaultServerPace: ServerPace = { heartbeatMs: 15_000, pingMs: 30_000, keyMs: 3_000 };

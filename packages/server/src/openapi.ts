@@ -1,0 +1,78 @@
+import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { JsonObject } from "@parley/wire";
+import type { AppEnv } from "./app-env.js";
+import type { Endpoint } from "./endpoint.js";
+import { problemType } from "./problem.js";
+import { problem } from "./schemas/operations.js";
+
+const mediaTypes = {
+  json: "application/json",
+  ndjson: "application/x-ndjson",
+  sse: "text/event-stream",
+  text: "text/plain",
+} as const;
+
+/** Puts a route into the contract that is published, with the schemas that it is checked by. */
+export function publishEndpoint(app: OpenAPIHono<AppEnv>, endpoint: Endpoint): void {
+  const [method = "", path = ""] = endpoint.name.split(" ");
+  const content = { [mediaTypes[endpoint.format ?? "json"]]: { schema: endpoint.response } };
+  if (endpoint.name === "GET /conversations/:id/export")
+    Object.assign(content, { "text/markdown": { schema: z.string() } });
+  const failure = {
+    description: "What went wrong",
+    content: { [problemType]: { schema: problem } },
+  };
+  app.openAPIRegistry.registerPath(
+    createRoute({
+      method: method.toLowerCase() as "get",
+      path: path.replaceAll(/:([A-Za-z]+)/g, "{$1}"),
+      summary: endpoint.summary,
+      tags: [path.split("/")[1] ?? ""],
+      security: endpoint.access === "public" ? [] : [{ key: [] }],
+      ...(endpoint.access === "public" ? {} : { "x-scope": endpoint.access }),
+      request: {
+        ...(endpoint.params === undefined ? {} : { params: endpoint.params as unknown as z.ZodObject }),
+        ...(endpoint.query === undefined ? {} : { query: endpoint.query as unknown as z.ZodObject }),
+        ...(endpoint.body === undefined
+          ? {}
+          : { body: { content: { "application/json": { schema: endpoint.body } }, required: true } }),
+        ...(endpoint.lines === undefined
+          ? {}
+          : { body: { content: { "application/x-ndjson": { schema: endpoint.lines } }, required: true } }),
+      },
+      responses: {
+        200: {
+          description:
+            endpoint.format === "ndjson" || endpoint.format === "sse" ? "A stream of these" : "The answer",
+          content,
+        },
+        ...Object.fromEntries(
+          (endpoint.statuses ?? []).map((status) => [
+            status,
+            { description: "The same, for another state", content },
+          ]),
+        ),
+        default: failure,
+      },
+    }),
+  );
+}
+
+/** The contract as OpenAPI 3.1. */
+export function contractOf(app: OpenAPIHono<AppEnv>, version: string): JsonObject {
+  const document = app.getOpenAPI31Document({
+    openapi: "3.1.0",
+    info: {
+      title: "Parley",
+      version,
+      description:
+        "Conversations with language models, each over one durable log. The socket at `/ws` speaks the same types.",
+    },
+    servers: [{ url: "/" }],
+  });
+  const components = {
+    ...document.components,
+    securitySchemes: { key: { type: "http", scheme: "bearer", description: "An API key" } },
+  };
+  return JSON.parse(JSON.stringify({ ...document, components })) as JsonObject;
+}

@@ -1,0 +1,46 @@
+import type { ParleyError } from "@parley/core";
+import { errorTrait } from "@parley/core/errors";
+import type { Problem } from "@parley/wire";
+import { RequestRefusal } from "./request-refusal.js";
+
+export const problemType = "application/problem+json";
+
+/** Where a code means something else to a caller of this server than to one of a provider. */
+const titles: Partial<Record<ParleyError["code"], string>> = {
+  rate_limited: "Too many requests for now",
+};
+
+/** A failure as the body of an answer. */
+export function toProblem(error: ParleyError, requestId?: string): Problem {
+  const title = titles[error.code] ?? errorTrait(error.code).title;
+  const errors = error instanceof RequestRefusal ? error.errors : undefined;
+  return {
+    title,
+    status: error.status,
+    detail: error.message,
+    code: error.code,
+    error: error.message === title ? title : `${title}: ${error.message}`,
+    retryable: error.retryable,
+    ...(requestId === undefined ? {} : { requestId }),
+    ...(errors === undefined ? {} : { errors }),
+  };
+}
+
+/** The headers that go with a failure. */
+export function problemHeaders(error: ParleyError): Record<string, string> {
+  const headers: Record<string, string> = { "content-type": problemType, "cache-control": "no-store" };
+  if (error.code === "unauthorized") headers["www-authenticate"] = 'Bearer realm="parley"';
+  if (error.retryAfterMs !== undefined) {
+    headers["retry-after"] = String(Math.max(1, Math.ceil(error.retryAfterMs / 1_000)));
+  }
+  if (error instanceof RequestRefusal) Object.assign(headers, error.headers);
+  return headers;
+}
+
+/** A failure as an answer of its own, where there is no request to speak of. */
+export function problemResponse(error: ParleyError, requestId?: string): Response {
+  return new Response(JSON.stringify(toProblem(error, requestId)), {
+    status: error.status,
+    headers: problemHeaders(error),
+  });
+}

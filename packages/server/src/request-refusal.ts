@@ -1,0 +1,36 @@
+import { type ErrorCode, ParleyError, type ParleyErrorOptions } from "@parley/core";
+import type { FieldProblem } from "@parley/wire";
+
+/** A refusal that says more than its code does: another status, the fields at fault, headers for the answer. */
+export class RequestRefusal extends ParleyError {
+  readonly #status: number | undefined;
+  readonly errors: readonly FieldProblem[] | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: ParleyErrorOptions & {
+      readonly status?: number;
+      readonly errors?: readonly FieldProblem[];
+      readonly headers?: Readonly<Record<string, string>>;
+    } = {},
+  ) {
+    super(code, message, options);
+    this.#status = options.status;
+    this.errors = options.errors;
+    this.headers = options.headers ?? {};
+  }
+
+  override get status(): number {
+    return this.#status ?? super.status;
+  }
+}
+
+/** Fields that are not as they should be. */
+export function invalidFields(errors: readonly FieldProblem[]): RequestRefusal {
+  const message = errors
+    .map(({ path, message }) => (path === "" ? message : `${path}: ${message}`))
+    .join("; ");
+  return new RequestRefusal("invalid_request", message, { errors });
+}

@@ -1,0 +1,92 @@
+import { type ErrorCode, ParleyError } from "@parley/core";
+import type { Context } from "hono";
+import type { AppEnv } from "../app-env.js";
+import { endpoint } from "../endpoint.js";
+import { agentEvent } from "../schemas/agent-event.js";
+import { conversationParams, eventsQuery } from "../schemas/conversation.js";
+import { sendMessageRequest } from "../schemas/send-message.js";
+import { sseMessage } from "../schemas/socket.js";
+import { sseBytes } from "../stream/frame-bytes.js";
+import { writeTurn } from "../stream/ndjson.js";
+import { openResponseStream } from "../stream/response-stream.js";
+
+const retryMs = 2_000;
+const opening = Buffer.from(`retry: ${retryMs}\n\n`);
+const heartbeat = Buffer.from(": here\n\n");
+
+/** How an event stream says why it ends, where it makes a difference to the reader: a comment is not an event. */
+function farewell(code: ErrorCode): Buffer {
+  return Buffer.from(`: ${code}\n\n`);
+}
+
+function isHead(c: Context<AppEnv>): boolean {
+  return c.req.raw.method === "HEAD";
+}
+
+export const chatEndpoints = [
+  endpoint("POST /chat", {
+    summary: "Send a message and follow its turn. The same `messageId` again re-attaches",
+    access: "write",
+    body: sendMessageRequest,
+    response: agentEvent,
+    format: "ndjson",
+    async handle({ me, body, c, app }) {
+      const receipt = await me.send(body);
+      const { conversationId, turnId } = receipt;
+      c.set("conversationId", conversationId);
+      if (turnId === undefined) {
+        throw new ParleyError("turn_active", "This message waits in the queue of its conversation");
+      }
+      const stream = openResponseStream(c, {
+        headers: {
+          "content-type": "application/x-ndjson; charset=utf-8",
+          "x-conversation-id": conversationId,
+          "x-message-id": receipt.messageId,
+        },
+        bufferedBytes: app.limits.bufferedBytes,
+      });
+      c.set("streaming", stream.over);
+      void writeTurn(stream, me.events(conversationId, turnId), { conversationId, turnId });
+      return stream.response;
+    },
+  }),
+  endpoint("GET /conversations/:id/events", {
+    summary: "Follow a conversation by server-sent events, from `Last-Event-ID` or `cursor` on",
+    access: "read",
+    isWork: true,
+    params: conversationParams,
+    query: eventsQuery,
+    response: sseMessage,
+    format: "sse",
+    async handle({ me, caller, params, query, c, app }) {
+      const lastEventId = c.req.header("last-event-id");
+      const cursor = lastEventId === undefined || lastEventId === "" ? query.cursor : lastEventId;
+      app.connections.checkRoom(caller);
+      // Whether there is such a conversation has to be known before the answer begins.
+      await me.settings(params.id);
+      const headers = { "content-type": "text/event-stream; charset=utf-8" };
+      if (isHead(c)) return c.body(null, 200, headers);
+
+      const stream = openResponseStream(c, { headers, bufferedBytes: app.limits.bufferedBytes });
+      const leave = me.attach(params.id, cursor, {
+        onFrame: (frame) => stream.write(sseBytes(frame)),
+        onEnd(error) {
+          if (error !== undefined) stream.write(farewell(error.code));
+          stream.end();
+        },
+      });
+      stream.write(opening);
+      const stopBeating = app.heartbeat.add(() => stream.write(heartbeat));
+      const forget = app.connections.add({ caller, close: () => stream.end() });
+      app.telemetry?.streamOpened();
+      c.set("streaming", stream.over);
+      void stream.over.then(() => {
+        leave();
+        stopBeating();
+        forget();
+        app.telemetry?.streamClosed();
+      });
+      return stream.response;
+    },
+  }),
+];

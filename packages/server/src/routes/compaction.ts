@@ -1,0 +1,37 @@
+import { endpoint } from "../endpoint.js";
+import {
+  compactionPreview,
+  compactionResult,
+  compactRequest,
+  undoCompactionResponse,
+} from "../schemas/compaction.js";
+import { conversationParams } from "../schemas/conversation.js";
+
+export const compactionEndpoints = [
+  endpoint("POST /conversations/:id/compact", {
+    summary: "Summarize all but the newest messages for the model. The log stays whole",
+    access: "write",
+    params: conversationParams,
+    body: compactRequest,
+    response: compactionResult,
+    handle: ({ me, params, body }) => me.compact(params.id, body),
+  }),
+  endpoint("POST /conversations/:id/compact/preview", {
+    summary: "What a compaction would cover. Changes nothing",
+    access: "read",
+    params: conversationParams,
+    body: compactRequest,
+    response: compactionPreview,
+    handle: ({ me, params, body }) => me.previewCompaction(params.id, body),
+  }),
+  endpoint("POST /conversations/:id/compact/undo", {
+    summary: "Take the latest compaction out of force",
+    access: "write",
+    params: conversationParams,
+    response: undoCompactionResponse,
+    handle: async ({ me, params }) => {
+      const { compactedFrom } = await me.undoCompaction(params.id);
+      return { conversationId: params.id, ...(compactedFrom === undefined ? {} : { compactedFrom }) };
+    },
+  }),
+];

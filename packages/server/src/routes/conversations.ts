@@ -1,0 +1,131 @@
+import { endpoint } from "../endpoint.js";
+import { historyResponse } from "../schemas/chunk.js";
+import {
+  closeResponse,
+  conversationDetail,
+  conversationParams,
+  createConversationRequest,
+  createConversationResponse,
+  deleteQuery,
+  deleteResponse,
+  forkRequest,
+  forkResponse,
+  historyQuery,
+  lastResponse,
+  listConversationsQuery,
+  listConversationsResponse,
+  openResponse,
+  stopResponse,
+  turnDetail,
+  turnParams,
+} from "../schemas/conversation.js";
+import { metricsResponse } from "../schemas/usage.js";
+
+/** Settings of a new conversation, without those that were left out. */
+function given<T extends object>(settings: T): { [Key in keyof T]: Exclude<T[Key], undefined> } {
+  const named = Object.entries(settings).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(named) as { [Key in keyof T]: Exclude<T[Key], undefined> };
+}
+
+export const conversationEndpoints = [
+  endpoint("POST /conversations", {
+    summary: "Create a conversation. Idempotent by `id`",
+    access: "write",
+    body: createConversationRequest,
+    response: createConversationResponse,
+    handle: ({ me, body: { id, ...settings } }) => me.create({ id, ...given(settings) }),
+  }),
+  endpoint("GET /conversations", {
+    summary: "List conversations, newest activity first",
+    access: "read",
+    query: listConversationsQuery,
+    response: listConversationsResponse,
+    handle: ({ me, query }) => me.list(query),
+  }),
+  endpoint("GET /conversations/:id", {
+    summary: "Read a window of the log, ascending by seq",
+    access: "read",
+    params: conversationParams,
+    query: historyQuery,
+    response: historyResponse,
+    handle: ({ me, params, query: { limit, ...bounds }, app }) =>
+      me.history({
+        conversationId: params.id,
+        ...bounds,
+        ...(limit === undefined ? {} : { limit: Math.min(limit, app.limits.pageSize) }),
+      }),
+  }),
+  endpoint("GET /conversations/:id/meta", {
+    summary: "Read the metadata and what is going on right now",
+    access: "read",
+    params: conversationParams,
+    response: conversationDetail,
+    handle: ({ me, params }) => me.meta(params.id),
+  }),
+  endpoint("GET /conversations/:id/metrics", {
+    summary: "Read tokens and timing of the sealed turns",
+    access: "read",
+    params: conversationParams,
+    response: metricsResponse,
+    handle: async ({ me, params }) => ({ turns: await me.metrics(params.id) }),
+  }),
+  endpoint("GET /conversations/:id/last", {
+    summary: "Wait for a running turn, then read the last answer",
+    access: "read",
+    params: conversationParams,
+    response: lastResponse,
+    handle: ({ me, params, c }) => me.last(params.id, { signal: c.req.raw.signal }),
+  }),
+  endpoint("GET /conversations/:id/turns/:turnId", {
+    summary: "Read a turn: messages, provider calls, manifests, metrics",
+    access: "read",
+    params: turnParams,
+    response: turnDetail,
+    handle: ({ me, params }) => me.turn(params.id, params.turnId),
+  }),
+  endpoint("DELETE /conversations/:id", {
+    summary: "Delete a conversation and its archives, with `cascade` also its forks",
+    access: "write",
+    params: conversationParams,
+    query: deleteQuery,
+    response: deleteResponse,
+    handle: async ({ me, params, query }) => ({
+      conversationId: params.id,
+      deletedIds: await me.remove(params.id, query),
+    }),
+  }),
+  endpoint("POST /conversations/:id/stop", {
+    summary: "Stop the running turn. Its partial answer is kept. Idempotent",
+    access: "write",
+    // A node that shuts down still does what lets its turns end.
+    isWork: false,
+    params: conversationParams,
+    response: stopResponse,
+    handle: async ({ me, params }) => ({ conversationId: params.id, ...(await me.stop(params.id)) }),
+  }),
+  endpoint("POST /conversations/:id/close", {
+    summary: "Stop, pause the queue and hide. A send reopens it",
+    access: "write",
+    params: conversationParams,
+    response: closeResponse,
+    handle: async ({ me, params }) => ({ conversationId: params.id, ...(await me.close(params.id)) }),
+  }),
+  endpoint("POST /conversations/:id/open", {
+    summary: "Unhide, and ask every connected client to show it",
+    access: "write",
+    params: conversationParams,
+    response: openResponse,
+    handle: async ({ me, params }) => {
+      await me.open(params.id);
+      return { conversationId: params.id };
+    },
+  }),
+  endpoint("POST /conversations/:id/fork", {
+    summary: "Make a conversation that shares the log up to `atSeq`; with `message`, edit or regenerate",
+    access: "write",
+    params: conversationParams,
+    body: forkRequest,
+    response: forkResponse,
+    handle: ({ me, params, body }) => me.fork({ conversationId: params.id, ...body }),
+  }),
+];

@@ -1,0 +1,26 @@
+import type { RouteName } from "@parley/wire";
+import type { Endpoint } from "../endpoint.js";
+import { chatEndpoints } from "./chat.js";
+import { compactionEndpoints } from "./compaction.js";
+import { conversationEndpoints } from "./conversations.js";
+import { exportEndpoints } from "./exported.js";
+import { keyEndpoints } from "./keys.js";
+import { operationEndpoints } from "./operations.js";
+import { queueEndpoints } from "./queue.js";
+import { settingsEndpoints } from "./settings.js";
+
+const all = [
+  ...chatEndpoints,
+  ...conversationEndpoints,
+  ...queueEndpoints,
+  ...compactionEndpoints,
+  ...settingsEndpoints,
+  ...exportEndpoints,
+  ...keyEndpoints,
+  ...operationEndpoints,
+];
+
+type Missing = Exclude<RouteName, (typeof all)[number]["name"]>;
+
+/** Every route of the wire. One that is missing does not compile. */
+export const endpoints: readonly (Endpoint & ([Missing] extends [never] ? unknown : Missing))[] = all;

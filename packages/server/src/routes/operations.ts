@@ -1,0 +1,79 @@
+import { z } from "@hono/zod-openapi";
+import { endpoint } from "../endpoint.js";
+import { RequestRefusal } from "../request-refusal.js";
+import {
+  doctorResponse,
+  healthResponse,
+  modelsResponse,
+  readyResponse,
+  searchQuery,
+  searchResponse,
+} from "../schemas/operations.js";
+import { jsonObject } from "../schemas/scalars.js";
+
+export const operationEndpoints = [
+  endpoint("GET /search", {
+    summary: "Full text over the messages of the caller's conversations",
+    access: "read",
+    query: searchQuery,
+    response: searchResponse,
+    handle: async ({ me, query }) => ({ hits: await me.search(query) }),
+  }),
+  endpoint("GET /models", {
+    summary: "The models that can be asked",
+    access: "read",
+    response: modelsResponse,
+    handle: async ({ app }) => app.runtime.models(),
+  }),
+  endpoint("GET /doctor", {
+    summary: "Look the store over",
+    access: "admin",
+    response: doctorResponse,
+    handle: ({ app }) => app.runtime.examine({ fix: false }),
+  }),
+  endpoint("POST /doctor", {
+    summary: "Look the store over, and put right what is safe to",
+    access: "admin",
+    response: doctorResponse,
+    handle: ({ app }) => app.runtime.examine({ fix: true }),
+  }),
+  endpoint("GET /health", {
+    summary: "The process answers",
+    access: "public",
+    response: healthResponse,
+    handle: async () => ({ status: "ok" }),
+  }),
+  endpoint("GET /ready", {
+    summary: "Whether the server can take work",
+    access: "public",
+    response: readyResponse,
+    statuses: [503],
+    async handle({ c, app }) {
+      const check = await app.runtime.check().catch(() => undefined);
+      const store = check !== undefined && app.runtime.status().alive;
+      const schema = check?.schema === "current";
+      const draining = app.draining();
+      const ready = store && schema && !draining;
+      return c.json({ ready, store, schema, draining }, ready ? 200 : 503, { "cache-control": "no-store" });
+    },
+  }),
+  endpoint("GET /openapi.json", {
+    summary: "This contract",
+    access: "public",
+    response: jsonObject,
+    handle: async ({ app }) => app.contract(),
+  }),
+  endpoint("GET /metrics", {
+    summary: "Figures for Prometheus",
+    access: "read",
+    response: z.string(),
+    format: "text",
+    async handle({ c, app }) {
+      if (app.telemetry === undefined) {
+        throw new RequestRefusal("invalid_request", "This server keeps no figures", { status: 404 });
+      }
+      const { text, type } = await app.telemetry.exposition();
+      return c.body(text, 200, { "content-type": type, "cache-control": "no-store" });
+    },
+  }),
+];

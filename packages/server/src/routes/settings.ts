@@ -1,0 +1,121 @@
+import type { OwnerRuntime } from "@parley/core/runtime";
+import { endpoint } from "../endpoint.js";
+import { conversationParams } from "../schemas/conversation.js";
+import {
+  compactThresholdSetting,
+  instructionsSetting,
+  modelSetting,
+  reasoningEffortSetting,
+  titleSetting,
+} from "../schemas/settings.js";
+
+const shared = { params: conversationParams };
+
+async function titleOf(me: OwnerRuntime, id: string) {
+  return { title: (await me.settings(id)).title ?? "" };
+}
+async function modelOf(me: OwnerRuntime, id: string) {
+  return { model: (await me.settings(id)).model ?? null };
+}
+async function effortOf(me: OwnerRuntime, id: string) {
+  return { reasoningEffort: (await me.settings(id)).reasoningEffort ?? null };
+}
+async function instructionsOf(me: OwnerRuntime, id: string) {
+  return { instructions: (await me.settings(id)).instructions ?? null };
+}
+async function thresholdOf(me: OwnerRuntime, id: string) {
+  return { compactThreshold: (await me.settings(id)).compactThreshold };
+}
+
+export const settingsEndpoints = [
+  endpoint("GET /conversations/:id/title", {
+    ...shared,
+    summary: "Read the title",
+    access: "read",
+    response: titleSetting,
+    handle: ({ me, params }) => titleOf(me, params.id),
+  }),
+  endpoint("PUT /conversations/:id/title", {
+    ...shared,
+    summary: "Set the title",
+    access: "write",
+    body: titleSetting,
+    response: titleSetting,
+    handle: async ({ me, params, body }) => {
+      await me.set(params.id, { title: body.title });
+      return titleOf(me, params.id);
+    },
+  }),
+  endpoint("GET /conversations/:id/model", {
+    ...shared,
+    summary: "Read the conversation's own model; null is the server's default",
+    access: "read",
+    response: modelSetting,
+    handle: ({ me, params }) => modelOf(me, params.id),
+  }),
+  endpoint("PUT /conversations/:id/model", {
+    ...shared,
+    summary: "Set the model",
+    access: "write",
+    body: modelSetting,
+    response: modelSetting,
+    handle: async ({ me, params, body }) => {
+      await me.set(params.id, { model: body.model });
+      return modelOf(me, params.id);
+    },
+  }),
+  endpoint("GET /conversations/:id/reasoning-effort", {
+    ...shared,
+    summary: "Read the conversation's own effort; null is the default",
+    access: "read",
+    response: reasoningEffortSetting,
+    handle: ({ me, params }) => effortOf(me, params.id),
+  }),
+  endpoint("PUT /conversations/:id/reasoning-effort", {
+    ...shared,
+    summary: "Set the effort",
+    access: "write",
+    body: reasoningEffortSetting,
+    response: reasoningEffortSetting,
+    handle: async ({ me, params, body }) => {
+      await me.set(params.id, { reasoningEffort: body.reasoningEffort });
+      return effortOf(me, params.id);
+    },
+  }),
+  endpoint("GET /conversations/:id/instructions", {
+    ...shared,
+    summary: "Read the conversation's own instructions; null is the server's",
+    access: "read",
+    response: instructionsSetting,
+    handle: ({ me, params }) => instructionsOf(me, params.id),
+  }),
+  endpoint("PUT /conversations/:id/instructions", {
+    ...shared,
+    summary: "Set the instructions",
+    access: "write",
+    body: instructionsSetting,
+    response: instructionsSetting,
+    handle: async ({ me, params, body }) => {
+      await me.set(params.id, { instructions: body.instructions });
+      return instructionsOf(me, params.id);
+    },
+  }),
+  endpoint("GET /conversations/:id/compact-threshold", {
+    ...shared,
+    summary: "Read the tokens above which the conversation is compacted; 0 is never",
+    access: "read",
+    response: compactThresholdSetting,
+    handle: ({ me, params }) => thresholdOf(me, params.id),
+  }),
+  endpoint("PUT /conversations/:id/compact-threshold", {
+    ...shared,
+    summary: "Set the threshold; null is the default",
+    access: "write",
+    body: compactThresholdSetting,
+    response: compactThresholdSetting,
+    handle: async ({ me, params, body }) => {
+      await me.set(params.id, { compactThreshold: body.compactThreshold });
+      return thresholdOf(me, params.id);
+    },
+  }),
+];

@@ -1,0 +1,107 @@
+import { z } from "@hono/zod-openapi";
+import type { AgentEvent } from "@parley/wire";
+import { agree } from "./agree.js";
+import { count, instant, openErrorCode, providerMetadata, stepId, turnReason } from "./scalars.js";
+import { usage } from "./usage.js";
+
+const ofTurn = { conversationId: z.string(), turnId: z.string() };
+const ofPart = {
+  messageId: z.string().optional(),
+  partIndex: count.optional(),
+  providerMetadata: providerMetadata.optional(),
+};
+const delivered = z.object({ messageId: z.string(), text: z.string() });
+const delta = { ...ofTurn, delta: z.string(), stepId: stepId.optional(), ...ofPart };
+
+export const agentEvent = agree<AgentEvent>()(
+  z
+    .discriminatedUnion("type", [
+      z.object({ type: z.literal("status"), conversationId: z.string(), status: z.string() }),
+      z.object({
+        type: z.literal("turn-start"),
+        ...ofTurn,
+        model: z.string().optional(),
+        startedAt: instant.optional(),
+      }),
+      z.object({
+        type: z.literal("user-message"),
+        ...ofTurn,
+        text: z.string(),
+        messageId: z.string().optional(),
+        createdAt: instant.optional(),
+        messages: z.array(delivered).optional(),
+      }),
+      z.object({ type: z.literal("text-delta"), ...delta }),
+      z.object({ type: z.literal("reasoning-delta"), ...delta }),
+      z.object({
+        type: z.literal("tool-call"),
+        ...ofTurn,
+        stepId,
+        toolCallId: z.string(),
+        toolName: z.string(),
+        input: z.unknown(),
+        argumentsText: z.string().optional(),
+        ...ofPart,
+      }),
+      z.object({
+        type: z.literal("tool-result"),
+        ...ofTurn,
+        stepId,
+        toolCallId: z.string(),
+        toolName: z.string(),
+        content: z.string(),
+        isError: z.boolean(),
+        durationMs: z.number().optional(),
+        messageId: z.string().optional(),
+        providerMetadata: providerMetadata.optional(),
+      }),
+      z.object({
+        type: z.literal("tool-output"),
+        ...ofTurn,
+        toolCallId: z.string(),
+        data: z.string(),
+        stream: z.enum(["stdout", "stderr"]),
+        stepId: stepId.optional(),
+      }),
+      z.object({ type: z.literal("usage"), ...ofTurn, stepId: stepId.optional(), usage }),
+      z.object({
+        type: z.literal("step-complete"),
+        ...ofTurn,
+        stepId,
+        ttftMs: z.number().optional(),
+        decodeMs: z.number().optional(),
+        genTotalMs: z.number().optional(),
+      }),
+      z.object({
+        type: z.literal("error"),
+        ...ofTurn,
+        message: z.string(),
+        code: openErrorCode.optional(),
+        retryable: z.boolean().optional(),
+      }),
+      z.object({
+        type: z.literal("done"),
+        ...ofTurn,
+        reason: turnReason,
+        durationMs: z.number().optional(),
+        usage: usage.optional(),
+        contextSize: z.number().optional(),
+      }),
+      z.object({
+        type: z.literal("turn-sealed"),
+        ...ofTurn,
+        firstSeq: count.optional(),
+        lastSeq: count.optional(),
+        reason: turnReason.optional(),
+      }),
+      z.object({
+        type: z.literal("steering"),
+        ...ofTurn,
+        text: z.string(),
+        messageIds: z.array(z.string()).optional(),
+        messages: z.array(delivered).optional(),
+        createdAt: instant.optional(),
+      }),
+    ])
+    .openapi("AgentEvent"),
+);

@@ -1,0 +1,79 @@
+import { z } from "@hono/zod-openapi";
+import type { Chunk, HistoryResponse, StoredChunk } from "@parley/wire";
+import { agree } from "./agree.js";
+import { count, instant, openErrorCode, providerMetadata, role, stepId } from "./scalars.js";
+
+const own = { providerMetadata: providerMetadata.optional() };
+
+export const chunk = agree<Chunk>()(
+  z
+    .discriminatedUnion("type", [
+      z.object({ type: z.literal("text"), text: z.string(), ...own }),
+      z.object({
+        type: z.literal("thinking"),
+        text: z.string(),
+        ...own,
+      }),
+      z.object({
+        type: z.literal("tool-call"),
+        toolCallId: z.string(),
+        toolName: z.string(),
+        input: z.unknown(),
+        argumentsText: z.string().optional(),
+        stepId: stepId.optional(),
+        ...own,
+      }),
+      z.object({
+        type: z.literal("tool-result"),
+        toolCallId: z.string(),
+        toolName: z.string(),
+        content: z.string(),
+        isError: z.boolean(),
+        stepId: stepId.optional(),
+        durationMs: z.number().optional(),
+        ...own,
+      }),
+      z.object({ type: z.literal("error"), message: z.string(), code: openErrorCode.optional(), ...own }),
+      z.object({
+        type: z.literal("system"),
+        text: z.string(),
+        covers: z.object({ firstSeq: count, lastSeq: count }).optional(),
+        ...own,
+      }),
+      z.object({
+        type: z.literal("file"),
+        mediaType: z.string(),
+        filename: z.string().optional(),
+        data: z.string().optional(),
+        url: z.string().optional(),
+        ...own,
+      }),
+      z.object({
+        type: z.literal("source"),
+        id: z.string().optional(),
+        title: z.string().optional(),
+        url: z.string().optional(),
+        ...own,
+      }),
+      z.object({ type: z.literal("data"), data: z.unknown(), ...own }),
+    ])
+    .openapi("Chunk"),
+);
+
+export const storedChunkShape = {
+  seq: count,
+  role,
+  chunk,
+  messageId: z.string().optional(),
+  turnId: z.string().optional(),
+  stepId: stepId.optional(),
+  createdAt: instant.optional(),
+  partIndex: count.optional(),
+  partCount: count.optional(),
+};
+
+export const storedChunk = agree<StoredChunk>()(z.object(storedChunkShape).openapi("StoredChunk"));
+
+export const historyResponse = agree<HistoryResponse>()(
+  z.object({ chunks: z.array(storedChunk), latestSeq: count }),
+);

@@ -1,0 +1,178 @@
+import { z } from "@hono/zod-openapi";
+import type {
+  CloseResponse,
+  ConversationDetail,
+  ConversationMeta,
+  ConversationParams,
+  CreateConversationRequest,
+  CreateConversationResponse,
+  DeleteQuery,
+  DeleteResponse,
+  EventsQuery,
+  ForkRequest,
+  ForkResponse,
+  HistoryQuery,
+  LastResponse,
+  ListConversationsQuery,
+  ListConversationsResponse,
+  OpenResponse,
+  QueuedMessageParams,
+  StopResponse,
+  TurnDetail,
+  TurnParams,
+} from "@parley/wire";
+import { agree } from "./agree.js";
+import { storedChunk } from "./chunk.js";
+import { providerCall } from "./manifest.js";
+import { queuePayload } from "./queue.js";
+import {
+  count,
+  countInQuery,
+  cursor,
+  flagInQuery,
+  id,
+  instant,
+  jsonObject,
+  reasoningEffort,
+  turnReason,
+} from "./scalars.js";
+import { turnMetrics } from "./usage.js";
+
+const status = z.enum(["active", "idle", "closed"]);
+
+const metaShape = {
+  id: z.string(),
+  createdAt: instant,
+  lastActivityAt: instant,
+  title: z.string(),
+  status,
+  compactedFrom: z.string().optional(),
+  model: z.string().optional(),
+  reasoningEffort: reasoningEffort.optional(),
+  parentId: z.string().optional(),
+  forkedAtSeq: count.optional(),
+};
+
+export const conversationMeta = agree<ConversationMeta>()(z.object(metaShape).openapi("ConversationMeta"));
+
+export const activeTurn = z.object({
+  turnId: z.string(),
+  model: z.string().optional(),
+  startedAt: instant.optional(),
+});
+
+export const conversationDetail = agree<ConversationDetail>()(
+  z
+    .object({
+      ...metaShape,
+      activeTurn: activeTurn.optional(),
+      contextSize: z.number().optional(),
+      contextWindow: z.number().optional(),
+      queue: queuePayload,
+      cursor,
+      metadata: jsonObject.optional(),
+    })
+    .openapi("ConversationDetail"),
+);
+
+export const conversationParams = agree<ConversationParams>()(z.object({ id }));
+export const queuedMessageParams = agree<QueuedMessageParams>()(z.object({ id, messageId: id }));
+export const turnParams = agree<TurnParams>()(z.object({ id, turnId: id }));
+
+/** Titles are shown in lists; what is longer is no title. */
+const title = z.string().max(1_000);
+const modelName = z.string().min(1).max(256);
+
+export const createConversationRequest = agree<CreateConversationRequest>()(
+  z
+    .object({
+      id: id.optional(),
+      title: title.optional(),
+      metadata: jsonObject.optional(),
+      model: modelName.optional(),
+      reasoningEffort: reasoningEffort.optional(),
+      instructions: z.string().optional(),
+    })
+    .openapi("CreateConversationRequest"),
+);
+
+export const createConversationResponse = agree<CreateConversationResponse>()(
+  z.object({ conversation: conversationMeta, created: z.boolean() }),
+);
+
+export const listConversationsQuery = agree<ListConversationsQuery>()(
+  z.object({
+    q: z.string().max(500).optional(),
+    status: status.optional(),
+    limit: countInQuery.optional(),
+    before: z.string().max(1_000).optional(),
+  }),
+);
+
+export const listConversationsResponse = agree<ListConversationsResponse>()(
+  z.object({ conversations: z.array(conversationMeta), nextBefore: z.string().optional() }),
+);
+
+export const historyQuery = agree<HistoryQuery>()(
+  z.object({
+    sinceSeq: countInQuery.optional(),
+    beforeSeq: countInQuery.optional(),
+    limit: countInQuery.optional(),
+    open: flagInQuery.optional(),
+  }),
+);
+
+export const eventsQuery = agree<EventsQuery>()(z.object({ cursor: z.string().max(500).optional() }));
+
+export const lastResponse = agree<LastResponse>()(
+  z.object({
+    conversationId: z.string(),
+    text: z.string(),
+    turnId: z.string().optional(),
+    reason: turnReason.optional(),
+  }),
+);
+
+const stopped = z.object({ conversationId: z.string(), abortedTurn: z.boolean() });
+export const stopResponse = agree<StopResponse>()(stopped);
+export const closeResponse = agree<CloseResponse>()(stopped);
+export const openResponse = agree<OpenResponse>()(z.object({ conversationId: z.string() }));
+
+export const forkRequest = agree<ForkRequest>()(
+  z
+    .object({
+      atSeq: count,
+      id: id.optional(),
+      message: z.string().min(1).optional(),
+      messageId: id.optional(),
+      model: modelName.optional(),
+      reasoningEffort: reasoningEffort.optional(),
+    })
+    .openapi("ForkRequest"),
+);
+
+export const forkResponse = agree<ForkResponse>()(
+  z.object({ conversation: conversationMeta, turnId: z.string().optional() }),
+);
+
+export const turnDetail = agree<TurnDetail>()(
+  z
+    .object({
+      conversationId: z.string(),
+      turnId: z.string(),
+      status: z.enum(["running", "sealed"]),
+      reason: turnReason.optional(),
+      model: z.string().optional(),
+      startedAt: instant,
+      sealedAt: instant.optional(),
+      chunks: z.array(storedChunk),
+      providerCalls: z.array(providerCall),
+      metrics: turnMetrics.optional(),
+    })
+    .openapi("TurnDetail"),
+);
+
+export const deleteQuery = agree<DeleteQuery>()(z.object({ cascade: flagInQuery.optional() }));
+export const deleteResponse = agree<DeleteResponse>()(
+  z.object({ conversationId: z.string(), deletedIds: z.array(z.string()) }),
+);

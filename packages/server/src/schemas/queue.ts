@@ -1,0 +1,59 @@
+import { z } from "@hono/zod-openapi";
+import type { EnqueueRequest, EnqueueResponse, QueueEdit, QueuePayload, QueueResponse } from "@parley/wire";
+import { agree } from "./agree.js";
+import { id, instant, queueMode, reasoningEffort } from "./scalars.js";
+
+export const queuePayload = agree<QueuePayload>()(
+  z
+    .object({
+      messages: z.array(
+        z
+          .object({
+            id: z.string(),
+            text: z.string(),
+            queuedAt: instant,
+            mode: queueMode.optional(),
+            model: z.string().optional(),
+            reasoningEffort: reasoningEffort.optional(),
+          })
+          .openapi("QueuedMessage"),
+      ),
+      paused: z.boolean().optional(),
+    })
+    .openapi("QueuePayload"),
+);
+
+export const enqueueShape = {
+  text: z.string().min(1),
+  messageId: id.optional(),
+  mode: queueMode.optional(),
+  model: z.string().optional(),
+  reasoningEffort: reasoningEffort.optional(),
+};
+
+export const enqueueRequest = agree<EnqueueRequest>()(z.object(enqueueShape).openapi("EnqueueRequest"));
+
+export const queueEdit = agree<QueueEdit>()(
+  z
+    .object({
+      text: z.string().min(1).optional(),
+      mode: queueMode.optional(),
+      model: z.string().nullable().optional(),
+      reasoningEffort: reasoningEffort.nullable().optional(),
+      before: id.nullable().optional(),
+    })
+    .openapi("QueueEdit"),
+);
+
+export const queueResponse = agree<QueueResponse>()(
+  z.object({ conversationId: z.string(), queue: queuePayload }),
+);
+
+export const enqueueResponse = agree<EnqueueResponse>()(
+  z.object({
+    conversationId: z.string(),
+    startedTurn: z.boolean(),
+    queue: queuePayload,
+    turnId: z.string().optional(),
+  }),
+);

@@ -1,0 +1,22 @@
+import { z } from "@hono/zod-openapi";
+import type {
+  CompactThresholdSetting,
+  InstructionsSetting,
+  ModelSetting,
+  ReasoningEffortSetting,
+  TitleSetting,
+} from "@parley/wire";
+import { agree } from "./agree.js";
+import { count, reasoningEffort } from "./scalars.js";
+
+export const titleSetting = agree<TitleSetting>()(z.object({ title: z.string().max(1_000) }));
+export const modelSetting = agree<ModelSetting>()(z.object({ model: z.string().min(1).max(256).nullable() }));
+export const reasoningEffortSetting = agree<ReasoningEffortSetting>()(
+  z.object({ reasoningEffort: reasoningEffort.nullable() }),
+);
+export const instructionsSetting = agree<InstructionsSetting>()(
+  z.object({ instructions: z.string().nullable() }),
+);
+export const compactThresholdSetting = agree<CompactThresholdSetting>()(
+  z.object({ compactThreshold: count.nullable() }),
+);

@@ -1,0 +1,34 @@
+/** Headers of every answer. */
+export const securityHeaders: Readonly<Record<string, string>> = {
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+};
+
+/** For answers that are not the page: nothing in them is ever to be loaded or run. */
+export const dataPolicy = "default-src 'none'; frame-ancestors 'none'";
+
+/**
+ * What the page may load: its own files, and nothing from anywhere else. Styles may be written inline, which
+ * highlighted code and toasts need; scripts may not.
+ */
+export function pagePolicy(host: string | undefined): string {
+  // Not every browser counts a socket of the same host as `self`.
+  const sockets = host === undefined ? "" : ` ws://${host} wss://${host}`;
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data: blob:",
+    "font-src 'self' data:",
+    "media-src 'self' data: blob:",
+    "worker-src 'self' blob:",
+    "manifest-src 'self'",
+    `connect-src 'self'${sockets}`,
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}

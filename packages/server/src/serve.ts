@@ -1,0 +1,130 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createAdaptorServer, getRequestListener } from "@hono/node-server";
+import { ParleyError } from "@parley/core";
+import type { Runtime } from "@parley/core/runtime";
+import { createApp } from "./app.js";
+import type { AppOptions } from "./app-options.js";
+import type { AuthMode } from "./auth/gatekeeper.js";
+import { isLoopback } from "./auth/host-and-origin.js";
+import { defaultServerLimits } from "./limits/server-limits.js";
+import { problemResponse } from "./problem.js";
+import { createSocketServer } from "./socket/socket-server.js";
+
+/** Where a server listens, beside what it is. */
+export interface ServeOptions extends AppOptions {
+  /** Default `127.0.0.1`. Anything beyond this machine needs an API key. */
+  readonly host?: string;
+  /** Default 4141; 0 takes any that is free. */
+  readonly port?: number;
+  /** Listen beyond this machine without a key: whoever reaches the port owns the conversations. */
+  readonly insecure?: boolean;
+}
+
+/** A server that listens. */
+export interface RunningServer {
+  readonly url: string;
+  readonly port: number;
+  /**
+   * Shuts down: no more work is taken, sockets are told to connect elsewhere (1012), turns finish their step and are
+   * handed to other nodes, or sealed at the deadline. The runtime is drained, but the caller's to close.
+   */
+  close(options?: { readonly deadlineMs?: number }): Promise<void>;
+}
+
+const defaultDeadlineMs = 20_000;
+/** What is left for connections to end by themselves once no turn runs any more. */
+const lingerMs = 1_000;
+
+/** Serves a runtime on one port: HTTP, the socket, and the page if there is one. */
+export async function serve(runtime: Runtime, options: ServeOptions = {}): Promise<RunningServer> {
+  const host = options.host ?? "127.0.0.1";
+  const auth = await authFor(runtime, options, host);
+  const hosts = [...(options.hosts ?? []), ...(isWildcard(host) ? [] : [host])];
+  const app = createApp(runtime, { ...options, auth, hosts });
+  const frameBytes = options.limits?.frameBytes ?? defaultServerLimits.frameBytes;
+  const listener = getRequestListener(app.hono.fetch as Parameters<typeof getRequestListener>[0], {
+    errorHandler: () =>
+      problemResponse(new ParleyError("invalid_request", "The address or the Host header is malformed")),
+  });
+  const server = createAdaptorServer({
+    fetch: app.hono.fetch as Parameters<typeof getRequestListener>[0],
+    websocket: { server: createSocketServer({ frameBytes }) },
+    createServer: ((settings: object) => createServer(settings, listener)) as typeof createServer,
+  }) as ReturnType<typeof createServer>;
+
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => reject(listenFailure(error, host, options.port)));
+    server.listen(options.port ?? 4141, host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  const name = isWildcard(host) ? "127.0.0.1" : host;
+
+  let closed: Promise<void> | undefined;
+  const shutDown = async (deadlineMs: number) => {
+    const isClosed = new Promise<void>((resolve) => server.close(() => resolve()));
+    app.drain();
+    await runtime.drain({ deadlineMs });
+    server.closeIdleConnections();
+    const linger = setTimeout(
+      () => {
+        void app.close();
+        server.closeAllConnections();
+      },
+      Math.min(lingerMs, deadlineMs),
+    );
+    await isClosed;
+    clearTimeout(linger);
+    await app.close();
+  };
+  return {
+    url: `http://${name.includes(":") ? `[${name}]` : name}:${port}`,
+    port,
+    close({ deadlineMs = defaultDeadlineMs } = {}) {
+      closed ??= shutDown(deadlineMs);
+      return closed;
+    },
+  };
+}
+
+/** Decides who is asked for a key; refuses to listen beyond this machine where nobody would be. */
+async function authFor(runtime: Runtime, options: ServeOptions, host: string): Promise<AuthMode> {
+  const { auth = "auto", insecure = false } = options;
+  if (isLoopback(host)) return auth;
+  if (insecure) return auth === "auto" && (await runtime.keys.list()).length === 0 ? "open" : auth;
+  const advice =
+    "listen on 127.0.0.1, or make a key with `parley keys create`, or say `insecure` if everyone who reaches " +
+    "this port may read and write everything";
+  if (auth === "open") {
+    throw new ParleyError(
+      "invalid_request",
+      `host: ${host} is reachable from other machines, and auth is "open": ${advice}`,
+    );
+  }
+  if (auth === "auto" && (await runtime.keys.list()).length === 0) {
+    throw new ParleyError(
+      "invalid_request",
+      `host: ${host} is reachable from other machines, and there is no API key yet: ${advice}`,
+    );
+  }
+  // Once it is reachable, it stays closed, even if the last key is taken away.
+  return "keys";
+}
+
+function isWildcard(host: string): boolean {
+  return host === "0.0.0.0" || host === "::" || host === "[::]" || host === "";
+}
+
+function listenFailure(error: NodeJS.ErrnoException, host: string, port: number | undefined): ParleyError {
+  const where = `${host}:${port ?? 4141}`;
+  if (error.code === "EADDRINUSE") {
+    return new ParleyError("invalid_request", `port: ${where} is taken; choose another one, or 0 for any`, {
+      cause: error,
+    });
+  }
+  return new ParleyError(
+    "invalid_request",
+    `listen: ${where} cannot be used (${error.code ?? error.message})`,
+    { cause: error },
+  );
+}

@@ -1,0 +1,58 @@
+import type { ParleyError } from "@parley/core";
+import type { OwnerRuntime } from "@parley/core/runtime";
+import type { SseMessage } from "@parley/wire";
+
+/** Where a subscription's frames go, and what is told when one ends by itself. */
+interface Listener {
+  onFrame(frame: SseMessage): void;
+  onEnd(conversationId: string, error: ParleyError | undefined): void;
+}
+
+/** Follows conversations for one socket. Leaving one never touches its turn. */
+export class ChatSubscriptions {
+  readonly #me: OwnerRuntime;
+  readonly #listener: Listener;
+  readonly #leave = new Map<string, () => void>();
+
+  constructor(me: OwnerRuntime, listener: Listener) {
+    this.#me = me;
+    this.#listener = listener;
+  }
+
+  get size(): number {
+    return this.#leave.size;
+  }
+
+  has(conversationId: string): boolean {
+    return this.#leave.has(conversationId);
+  }
+
+  /** Follows from the cursor on, or anew. `onEnd` may take over what is told when it ends by itself. */
+  join(
+    conversationId: string,
+    cursor: string | undefined,
+    onEnd: (error: ParleyError | undefined) => void = (error) => this.#listener.onEnd(conversationId, error),
+  ): void {
+    this.leave(conversationId);
+    let isOver = false;
+    const leave = this.#me.attach(conversationId, cursor, {
+      onFrame: (frame) => this.#listener.onFrame(frame),
+      onEnd: (error) => {
+        isOver = true;
+        if (this.#leave.get(conversationId) === leave) this.#leave.delete(conversationId);
+        onEnd(error);
+      },
+    });
+    if (!isOver) this.#leave.set(conversationId, leave);
+  }
+
+  leave(conversationId: string): void {
+    this.#leave.get(conversationId)?.();
+    this.#leave.delete(conversationId);
+  }
+
+  leaveAll(): void {
+    for (const leave of this.#leave.values()) leave();
+    this.#leave.clear();
+  }
+}

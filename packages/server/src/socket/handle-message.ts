@@ -1,0 +1,163 @@
+import { ParleyError } from "@parley/core";
+import { toParleyError } from "@parley/core/errors";
+import type { KeyScope, WsChatSend, WsClientMessage } from "@parley/wire";
+import { checkScope } from "../auth/caller.js";
+import { describeFailure } from "../logging.js";
+import { invalidFields } from "../request-refusal.js";
+import { clientMessages } from "../schemas/socket.js";
+import { validate } from "../validate.js";
+import type { Connection } from "./connection.js";
+import { namesIn, typeIn } from "./message-names.js";
+
+type MessageOf<Type extends WsClientMessage["type"]> = WsClientMessage & { readonly type: Type };
+
+type Handlers = {
+  readonly [Type in WsClientMessage["type"]]: {
+    readonly scope: KeyScope;
+    /** Refused while the node shuts down. */
+    readonly isWork?: boolean;
+    handle(connection: Connection, message: MessageOf<Type>): void | Promise<void>;
+  };
+};
+
+const handlers: Handlers = {
+  "chat.send": { scope: "write", isWork: true, handle: sendMessage },
+  "chat.subscribe": {
+    scope: "read",
+    handle(connection, { conversationId, cursor }) {
+      if (!connection.chats.has(conversationId)) checkRoom(connection);
+      connection.chats.join(conversationId, cursor);
+    },
+  },
+  "chat.unsubscribe": {
+    scope: "read",
+    handle: (connection, { conversationId }) => connection.chats.leave(conversationId),
+  },
+  "chat.queue": {
+    scope: "write",
+    isWork: true,
+    async handle(connection, { type: _, text, ...input }) {
+      const receipt = await connection.me.queue.add({ ...input, message: text });
+      const { conversationId, messageId, outcome, turnId } = receipt;
+      connection.send({
+        type: "chat.receipt",
+        conversationId,
+        messageId,
+        outcome,
+        ...(turnId === undefined ? {} : { turnId }),
+      });
+    },
+  },
+  "chat.stop": {
+    scope: "write",
+    async handle(connection, { conversationId }) {
+      await connection.me.stop(conversationId);
+    },
+  },
+  subscribe: {
+    scope: "read",
+    handle(connection, { surfaceId, conversationId }) {
+      checkRoom(connection);
+      return connection.surfaces.subscribe(surfaceId, conversationId);
+    },
+  },
+  unsubscribe: {
+    scope: "read",
+    handle: (connection, { surfaceId, conversationId }) =>
+      connection.surfaces.unsubscribe(surfaceId, conversationId),
+  },
+  ping: { scope: "read", handle: (connection) => connection.send({ type: "pong" }) },
+};
+
+/** Does what a client asks, or says why not. Never throws for what a client sent. */
+export async function handleMessage(connection: Connection, value: unknown): Promise<void> {
+  const type = typeIn(value);
+  try {
+    if (type === undefined || !isKnown(type)) {
+      throw invalidFields([{ path: "type", message: `one of ${Object.keys(handlers).join(", ")}` }]);
+    }
+    await perform(connection, type, value);
+  } catch (thrown) {
+    const error = toParleyError(thrown);
+    const { app, caller } = connection;
+    const names = namesIn(value);
+    if (error.code === "internal") {
+      app.logger.error(
+        { owner: caller.owner, type, ...names, ...describeFailure(thrown) },
+        "unexpected failure",
+      );
+    }
+    if (type !== "subscribe" && type !== "unsubscribe") connection.refuse(error, names);
+    else {
+      const { messageId: _, ...about } = names;
+      connection.send({ type: "error", ...about, code: error.code, message: error.message });
+    }
+  }
+}
+
+function isKnown(type: string): type is WsClientMessage["type"] {
+  return Object.hasOwn(handlers, type);
+}
+
+async function perform<Type extends WsClientMessage["type"]>(
+  connection: Connection,
+  type: Type,
+  value: unknown,
+): Promise<void> {
+  const { scope, isWork, handle } = handlers[type];
+  checkScope(connection.caller, scope);
+  if (isWork) connection.app.checkDraining();
+  const schema: { safeParse(value: unknown): unknown } = clientMessages[type];
+  await handle(connection, validate(schema as Parameters<typeof validate<MessageOf<Type>>>[0], value));
+}
+
+function checkRoom({ chats, surfaces, app }: Connection): void {
+  const { subscriptionsPerSocket } = app.limits;
+  if (chats.size + surfaces.size < subscriptionsPerSocket) return;
+  throw new ParleyError(
+    "limit_exceeded",
+    `This socket follows ${subscriptionsPerSocket} things already (subscriptionsPerSocket)`,
+  );
+}
+
+/**
+ * Sends, and subscribes the sender. A conversation that may exist is joined before the message is admitted, so that
+ * the sender hears the turn from its first event, however fast it is. One that turns out not to exist yet is joined
+ * from its very beginning once the message has made it.
+ */
+async function sendMessage(connection: Connection, { type: _, ...request }: WsChatSend): Promise<void> {
+  const { chats, me } = connection;
+  const named = request.conversationId;
+  let sent: "not yet" | "admitted" | "refused" = "not yet";
+  let isMissing = false;
+  let hasJoined = false;
+  const joinFromStart = (conversationId: string) => chats.join(conversationId, "0");
+  if (named !== undefined && !chats.has(named)) {
+    checkRoom(connection);
+    hasJoined = true;
+    chats.join(named, undefined, (error) => {
+      if (error?.code !== "conversation_not_found") {
+        if (error !== undefined) connection.refuse(error, { conversationId: named });
+      } else if (sent === "admitted") joinFromStart(named);
+      else isMissing = true;
+    });
+  }
+  try {
+    const { conversationId, messageId, outcome, turnId } = await me.send(request);
+    sent = "admitted";
+    if (named === undefined ? !chats.has(conversationId) : isMissing) joinFromStart(conversationId);
+    connection.send({
+      type: "chat.receipt",
+      conversationId,
+      messageId,
+      outcome,
+      ...(turnId === undefined ? {} : { turnId }),
+    });
+  } catch (thrown) {
+    sent = "refused";
+    const error = toParleyError(thrown);
+    // Whoever is told that a turn runs already can watch it.
+    if (hasJoined && named !== undefined && error.code !== "turn_active") chats.leave(named);
+    throw error;
+  }
+}

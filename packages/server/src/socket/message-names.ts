@@ -1,0 +1,19 @@
+/** What a message is about, as far as it says so. */
+export function namesIn(
+  value: unknown,
+): Partial<Record<"conversationId" | "messageId" | "surfaceId", string>> {
+  if (typeof value !== "object" || value === null) return {};
+  const names: Partial<Record<"conversationId" | "messageId" | "surfaceId", string>> = {};
+  for (const name of ["conversationId", "messageId", "surfaceId"] as const) {
+    const text: unknown = Reflect.get(value, name);
+    if (typeof text === "string" && text.length <= 128) names[name] = text;
+  }
+  return names;
+}
+
+/** The type that a message says it has. */
+export function typeIn(value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const type: unknown = Reflect.get(value, "type");
+  return typeof type === "string" ? type : undefined;
+}

@@ -1,0 +1,60 @@
+import { upgradeWebSocket } from "@hono/node-server";
+import { isParleyError } from "@parley/core";
+import type { Context, Next } from "hono";
+import type { WebSocket } from "ws";
+import type { AppContext, AppEnv } from "../app-env.js";
+import { admitRequest } from "../auth/admit-request.js";
+import { type Caller, checkScope } from "../auth/caller.js";
+import { RequestRefusal } from "../request-refusal.js";
+import { Connection, closeSocket } from "./connection.js";
+import { batchProtocol } from "./socket-server.js";
+
+/**
+ * Opens a socket. What a page may not do at all fails the handshake; a caller without a valid key is let in just to be
+ * told so with 4401, for a browser cannot see why a handshake failed.
+ */
+export async function openSocket(
+  c: Context<AppEnv>,
+  next: Next,
+  app: AppContext,
+): Promise<Response | undefined> {
+  c.set("route", "GET /ws");
+  if (c.req.header("upgrade")?.toLowerCase() !== "websocket") {
+    throw new RequestRefusal("invalid_request", "This address is for sockets", {
+      status: 426,
+      headers: { upgrade: "websocket" },
+    });
+  }
+  const incoming = c.env?.incoming;
+  if (incoming === undefined || c.env?.wss === undefined) {
+    throw new RequestRefusal("invalid_request", "This server takes no sockets here; give it `websocket`");
+  }
+  app.checkDraining();
+  const caller = await admitOrNot(c, app);
+  if (caller !== undefined) {
+    checkScope(caller, "read");
+    app.connections.checkRoom(caller);
+  }
+  const open = upgradeWebSocket(() => ({
+    onOpen(_, { raw }) {
+      const socket = raw as unknown as WebSocket;
+      if (caller === undefined) {
+        closeSocket(socket, "unauthorized");
+        return;
+      }
+      const isBatch = socket.protocol === batchProtocol;
+      new Connection({ app, socket, connection: incoming.socket, caller, isBatch }).start();
+    },
+  }));
+  const answer = await open(c, next);
+  return answer instanceof Response ? answer : undefined;
+}
+
+async function admitOrNot(c: Context<AppEnv>, app: AppContext): Promise<Caller | undefined> {
+  try {
+    return await admitRequest(c, app);
+  } catch (error) {
+    if (isParleyError(error) && error.code === "unauthorized") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,186 @@
+import { createRequire } from "node:module";
+import type { Attributes, Context, Span, Tracer } from "@opentelemetry/api";
+import type { EventContext } from "@parley/core/runtime";
+import type { AgentEvent, TurnStepCompleteEvent, TurnToolResultEvent, Usage } from "@parley/wire";
+
+type Api = typeof import("@opentelemetry/api");
+
+/** An open turn's span, and what its next span needs. */
+interface OpenTurn {
+  readonly span: Span;
+  readonly context: Context;
+  readonly attributes: Attributes;
+  /** When the step that is running began. */
+  stepStartedAt: number;
+  /** What the step that is running has reported. */
+  usage: Usage | undefined;
+  isStepOpen: boolean;
+}
+
+const agentName = "parley";
+const mostTurns = 10_000;
+
+/**
+ * Turns into spans, with the names of the OpenTelemetry conventions for generative AI: `invoke_agent` for a turn,
+ * `chat` for each model call, `execute_tool` for each tool. Undefined where the API package is not installed; without
+ * an exporter set up, the API itself does nothing. Messages, arguments and results are not in them.
+ */
+export function createSpanWriter(): ((event: AgentEvent, context: EventContext) => void) | undefined {
+  const api = loadApi();
+  if (api === undefined) return undefined;
+  const turns = new Map<string, OpenTurn>();
+  return (event, context) => {
+    if (!("turnId" in event)) return;
+    let turn = turns.get(event.turnId);
+    if (turn === undefined) {
+      if (event.type === "turn-sealed") return;
+      turn = openTurn(api, context);
+      turns.set(event.turnId, turn);
+      const [oldest] = turns;
+      if (turns.size > mostTurns && oldest !== undefined) {
+        oldest[1].span.end();
+        turns.delete(oldest[0]);
+      }
+    }
+    writeEvent(api, turn, event);
+    if (event.type === "turn-sealed") turns.delete(event.turnId);
+  };
+}
+
+function loadApi(): Api | undefined {
+  try {
+    return createRequire(import.meta.url)("@opentelemetry/api") as Api;
+  } catch {
+    return undefined;
+  }
+}
+
+function tracerOf(api: Api): Tracer {
+  return api.trace.getTracer("parley");
+}
+
+function openTurn(api: Api, { conversationId, turnId, providerName, model }: EventContext): OpenTurn {
+  const span = tracerOf(api).startSpan(
+    `invoke_agent ${agentName}`,
+    {
+      kind: api.SpanKind.INTERNAL,
+      attributes: {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.agent.name": agentName,
+        "gen_ai.conversation.id": conversationId,
+        "parley.turn.id": turnId,
+      },
+    },
+    api.ROOT_CONTEXT,
+  );
+  return {
+    span,
+    context: api.trace.setSpan(api.ROOT_CONTEXT, span),
+    attributes: {
+      "gen_ai.operation.name": "chat",
+      "gen_ai.provider.name": providerName ?? "unknown",
+      "gen_ai.request.stream": true,
+      // Users name a model with its credential before it; the provider knows it without.
+      ...(model === undefined ? {} : { "gen_ai.request.model": model.slice(model.indexOf("/") + 1) }),
+    },
+    stepStartedAt: Date.now(),
+    usage: undefined,
+    isStepOpen: true,
+  };
+}
+
+function writeEvent(api: Api, turn: OpenTurn, event: AgentEvent): void {
+  const now = Date.now();
+  switch (event.type) {
+    case "turn-start":
+      turn.stepStartedAt = now;
+      break;
+    case "usage":
+      turn.usage = event.usage;
+      break;
+    case "step-complete":
+      writeStep(api, turn, now, event);
+      break;
+    case "tool-result":
+      writeTool(api, turn, now, event);
+      turn.stepStartedAt = now;
+      turn.isStepOpen = true;
+      break;
+    case "error": {
+      const type = event.code ?? "internal";
+      if (turn.isStepOpen) writeStep(api, turn, now, undefined, type);
+      turn.span.setAttribute("error.type", type);
+      turn.span.setStatus({ code: api.SpanStatusCode.ERROR, message: type });
+      break;
+    }
+    case "done":
+      turn.span.setAttributes({
+        "gen_ai.response.finish_reasons": [event.reason],
+        ...(event.usage === undefined ? {} : usageAttributes(event.usage)),
+      });
+      break;
+    case "turn-sealed":
+      turn.span.end(now);
+      break;
+    default:
+  }
+}
+
+function writeStep(
+  api: Api,
+  turn: OpenTurn,
+  now: number,
+  step: TurnStepCompleteEvent | undefined,
+  errorType?: string,
+): void {
+  const startTime = step?.genTotalMs === undefined ? turn.stepStartedAt : now - step.genTotalMs;
+  const attributes: Attributes = {
+    ...turn.attributes,
+    ...(turn.usage === undefined ? {} : usageAttributes(turn.usage)),
+    ...(step?.ttftMs === undefined ? {} : { "gen_ai.response.time_to_first_chunk": step.ttftMs / 1_000 }),
+    ...(errorType === undefined ? {} : { "error.type": errorType }),
+  };
+  const name = `chat ${String(turn.attributes["gen_ai.request.model"] ?? "")}`.trim();
+  const span = tracerOf(api).startSpan(
+    name,
+    { kind: api.SpanKind.CLIENT, startTime, attributes },
+    turn.context,
+  );
+  if (errorType !== undefined) span.setStatus({ code: api.SpanStatusCode.ERROR, message: errorType });
+  span.end(now);
+  turn.usage = undefined;
+  turn.isStepOpen = false;
+}
+
+function writeTool(api: Api, turn: OpenTurn, now: number, result: TurnToolResultEvent): void {
+  const span = tracerOf(api).startSpan(
+    `execute_tool ${result.toolName}`,
+    {
+      kind: api.SpanKind.INTERNAL,
+      startTime: now - (result.durationMs ?? 0),
+      attributes: {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": result.toolName,
+        "gen_ai.tool.call.id": result.toolCallId,
+        "gen_ai.tool.type": "function",
+        ...(result.isError ? { "error.type": "tool_failed" } : {}),
+      },
+    },
+    turn.context,
+  );
+  if (result.isError) span.setStatus({ code: api.SpanStatusCode.ERROR });
+  span.end(now);
+}
+
+function usageAttributes(usage: Usage): Attributes {
+  const { cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage;
+  return {
+    "gen_ai.usage.input_tokens": usage.inputTokens,
+    "gen_ai.usage.output_tokens": usage.outputTokens,
+    ...(cacheReadTokens === undefined ? {} : { "gen_ai.usage.cache_read.input_tokens": cacheReadTokens }),
+    ...(cacheWriteTokens === undefined
+      ? {}
+      : { "gen_ai.usage.cache_creation.input_tokens": cacheWriteTokens }),
+    ...(reasoningTokens === undefined ? {} : { "gen_ai.usage.reasoning.output_tokens": reasoningTokens }),
+  };
+}

@@ -1,0 +1,80 @@
+import type { SseEventName, SseMessage, WsServerMessage } from "@parley/wire";
+
+interface Bytes {
+  json: Buffer | undefined;
+  frame: Buffer | undefined;
+  sse: Buffer | undefined;
+}
+
+/** What a message became, for as long as someone holds the message: an event has one object for all its subscribers. */
+const known = new WeakMap<object, Bytes>();
+
+let lastMessage: object | undefined;
+let lastBytes: Bytes | undefined;
+
+function bytesOf(message: object): Bytes {
+  // The subscribers of an event are told one after the other, so it is mostly the one before.
+  if (message === lastMessage && lastBytes !== undefined) return lastBytes;
+  let bytes = known.get(message);
+  if (bytes === undefined) {
+    bytes = { json: undefined, frame: undefined, sse: undefined };
+    known.set(message, bytes);
+  }
+  lastMessage = message;
+  lastBytes = bytes;
+  return bytes;
+}
+
+/** A message as JSON. */
+export function jsonBytes(message: WsServerMessage): Buffer {
+  const bytes = bytesOf(message);
+  bytes.json ??= Buffer.from(JSON.stringify(message));
+  return bytes.json;
+}
+
+/** A message as one frame of a socket, header included. */
+export function frameBytes(message: WsServerMessage): Buffer {
+  const bytes = bytesOf(message);
+  bytes.frame ??= textFrame(JSON.stringify(message));
+  return bytes.frame;
+}
+
+const eventNames: { readonly [Type in SseMessage["type"]]: SseEventName } = {
+  "chat.snapshot": "snapshot",
+  "chat.chunks": "chunks",
+  "chat.reset": "reset",
+  "chat.delta": "delta",
+};
+
+/** A message as a server-sent event, with its cursor as the id from which a browser resumes. */
+export function sseBytes(message: SseMessage): Buffer {
+  const bytes = bytesOf(message);
+  if (bytes.sse === undefined) {
+    const id = message.cursor === undefined ? "" : `id: ${message.cursor}\n`;
+    bytes.sse = Buffer.from(`event: ${eventNames[message.type]}\n${id}data: ${JSON.stringify(message)}\n\n`);
+  }
+  return bytes.sse;
+}
+
+/** A text as one unmasked frame, whole and final: the way from a server to a client (RFC 6455, section 5.2). */
+export function textFrame(text: string): Buffer {
+  const length = Buffer.byteLength(text);
+  const header = length < 126 ? 2 : length < 65_536 ? 4 : 10;
+  const frame = Buffer.allocUnsafe(header + length);
+  frame[0] = 0x81;
+  if (header === 2) frame[1] = length;
+  else if (header === 4) {
+    frame[1] = 126;
+    frame.writeUInt16BE(length, 2);
+  } else {
+    frame[1] = 127;
+    frame.writeBigUInt64BE(BigInt(length), 2);
+  }
+  frame.write(text, header);
+  return frame;
+}
+
+/** Texts of JSON values as one frame that holds an array of them. */
+export function arrayFrame(values: readonly Buffer[]): Buffer {
+  return textFrame(`[${values.map((value) => value.toString()).join(",")}]`);
+}

@@ -1,0 +1,42 @@
+import { type ParleyError, toParleyError } from "@parley/core/errors";
+import type { AgentEvent, CursoredEvent } from "@parley/wire";
+import type { ResponseStream } from "./response-stream.js";
+
+/** One value as a line. */
+export function jsonLine(value: unknown): Buffer {
+  return Buffer.from(`${JSON.stringify(value)}\n`);
+}
+
+/**
+ * Writes the events of a turn, a line each, through `turn-sealed`. A reader that leaves is no longer told, and that is
+ * all: the turn goes on. What cannot be told any more ends with an `error` that says so.
+ */
+export async function writeTurn(
+  stream: ResponseStream,
+  events: AsyncIterable<CursoredEvent>,
+  turn: { readonly conversationId: string; readonly turnId: string },
+): Promise<void> {
+  const reader = events[Symbol.asyncIterator]();
+  let isOver = false;
+  void stream.over.then(() => {
+    isOver = true;
+    void reader.return?.();
+  });
+  try {
+    for (let next = await reader.next(); !next.done && !isOver; next = await reader.next()) {
+      stream.write(jsonLine(next.value.event));
+    }
+  } catch (thrown) {
+    stream.write(jsonLine(lastWords(toParleyError(thrown), turn)));
+  }
+  stream.end();
+}
+
+function lastWords(
+  error: ParleyError,
+  { conversationId, turnId }: { readonly conversationId: string; readonly turnId: string },
+): AgentEvent {
+  const { code, message } = error;
+  // The turn itself may well go on: the same message sent again tells it from the start.
+  return { type: "error", conversationId, turnId, code, message, retryable: true };
+}

@@ -1,0 +1,138 @@
+import type { ServerResponse } from "node:http";
+import type { Context } from "hono";
+import type { AppEnv } from "../app-env.js";
+import { concatBytes } from "./join-bytes.js";
+import { type Flushable, flushSoon } from "./tick.js";
+
+/** Why a stream is over. `left`: the reader has gone. `behind`: it was too slow. `ended`: everything was said. */
+export type StreamEnd = "left" | "behind" | "ended";
+
+/** An answer that is written bit by bit. */
+export interface ResponseStream {
+  readonly response: Response;
+  /** Written with everything else of this tick. Nothing happens once the stream is over. */
+  write(bytes: Buffer): void;
+  /** Ends the answer behind what was written. */
+  end(): void;
+  /** Resolves when the stream is over, whichever way. */
+  readonly over: Promise<StreamEnd>;
+  /** Bytes that the reader has not taken yet. */
+  readonly behind: number;
+}
+
+/**
+ * Opens an answer that is written bit by bit. On Node the bytes go to the response itself: a web stream per reader
+ * costs more than all else together. The web stream is there all the same, so that the answer passes through whatever
+ * stands around this app like any other; only its beginning and its end are used. Where there is no Node response, as
+ * in a call within the process, the bytes go through it.
+ *
+ * A reader that is more than `bufferedBytes` behind is cut off, before the next bytes are taken in, so that each
+ * connection brings it at least one step on.
+ */
+export function openResponseStream(
+  c: Context<AppEnv>,
+  options: {
+    readonly headers: Readonly<Record<string, string>>;
+    readonly bufferedBytes: number;
+  },
+): ResponseStream {
+  return new OpenStream(c, options);
+}
+
+class OpenStream implements ResponseStream, Flushable {
+  readonly response: Response;
+  readonly over: Promise<StreamEnd>;
+  readonly #outgoing: ServerResponse | undefined;
+  readonly #bufferedBytes: number;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #pending: Buffer[] = [];
+  #pendingBytes = 0;
+  #ending = false;
+  #closed = false;
+  #resolveOver: (end: StreamEnd) => void = () => {};
+
+  constructor(
+    c: Context<AppEnv>,
+    options: { readonly headers: Readonly<Record<string, string>>; readonly bufferedBytes: number },
+  ) {
+    const outgoing = c.env?.outgoing;
+    this.#outgoing = outgoing;
+    this.#bufferedBytes = options.bufferedBytes;
+    this.over = new Promise((resolve) => {
+      this.#resolveOver = resolve;
+    });
+    const onClose = () => this.#finish("left");
+    outgoing?.once("close", onClose);
+    const body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller;
+        },
+        cancel: onClose,
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark: options.bufferedBytes }),
+    );
+    // Intermediaries and compression hold bytes back until they have enough of them.
+    const headers = {
+      "cache-control": "no-cache, no-transform",
+      "x-accel-buffering": "no",
+      ...options.headers,
+    };
+    this.response = c.body(body, 200, headers);
+  }
+
+  get behind(): number {
+    const taken =
+      this.#outgoing?.writableLength ?? this.#bufferedBytes - (this.#controller?.desiredSize ?? 0);
+    return this.#pendingBytes + taken;
+  }
+
+  write(bytes: Buffer): void {
+    if (this.#closed || this.#ending) return;
+    if (this.behind > this.#bufferedBytes) {
+      this.#pending = [];
+      this.#close("behind");
+      return;
+    }
+    this.#pendingBytes += bytes.length;
+    if (this.#pending.push(bytes) === 1) flushSoon(this);
+  }
+
+  end(): void {
+    if (this.#closed || this.#ending) return;
+    this.#ending = true;
+    if (this.#pending.length === 0) flushSoon(this);
+  }
+
+  flush(): void {
+    if (this.#closed) return;
+    if (this.#outgoing !== undefined && !this.#outgoing.headersSent) {
+      flushSoon(this);
+      return;
+    }
+    if (this.#pending.length > 0) {
+      const bytes = concatBytes(this.#pending);
+      this.#pending = [];
+      this.#pendingBytes = 0;
+      if (this.#outgoing === undefined) this.#controller?.enqueue(bytes);
+      else this.#outgoing.write(bytes);
+    }
+    if (this.#ending) this.#close("ended");
+  }
+
+  #close(end: StreamEnd): void {
+    try {
+      this.#controller?.close();
+    } catch {
+      // The reader has canceled it in the meantime.
+    }
+    this.#finish(end);
+  }
+
+  #finish(end: StreamEnd): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#pending = [];
+    this.#resolveOver(end);
+  }
+}

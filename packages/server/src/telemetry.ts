@@ -1,0 +1,187 @@
+import type { EventContext, Runtime } from "@parley/core/runtime";
+import type { AgentEvent, QueuePayload } from "@parley/wire";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { createSpanWriter } from "./spans.js";
+
+/** The figures of a server, and the spans of its turns. */
+export interface Telemetry {
+  /** Hears of the turns: give it to `createRuntime` as `hooks.onEvent`. */
+  readonly onEvent: (event: AgentEvent, context: EventContext) => void;
+  /** Takes the number of running turns from there. */
+  watchRuntime(runtime: Pick<Runtime, "status">): void;
+  /** What waits in a conversation, as of now. */
+  queueSeen(conversationId: string, queue: QueuePayload): void;
+  socketOpened(): void;
+  socketClosed(): void;
+  streamOpened(): void;
+  streamClosed(): void;
+  requestDone(request: { readonly route: string; readonly status: number; readonly seconds: number }): void;
+  /** Everything, as Prometheus reads it. */
+  exposition(): Promise<{ readonly text: string; readonly type: string }>;
+}
+
+export interface TelemetryOptions {
+  /** Also the figures of the process: memory, event loop, garbage. Default true. */
+  readonly processFigures?: boolean;
+  /** Write spans when `@opentelemetry/api` is installed and set up. Default true. */
+  readonly spans?: boolean;
+}
+
+const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+
+/**
+ * Figures and spans for one node. Make one, hand its `onEvent` to `createRuntime` and the whole to `createApp`:
+ *
+ * ```ts
+ * const telemetry = createTelemetryHooks();
+ * const runtime = await createRuntime({ ..., hooks: { onEvent: telemetry.onEvent } });
+ * const app = createApp(runtime, { telemetry });
+ * ```
+ */
+export function createTelemetryHooks(options: TelemetryOptions = {}): Telemetry {
+  const registry = new Registry();
+  const registers = [registry];
+  if (options.processFigures !== false) collectDefaultMetrics({ register: registry });
+  const writeSpans = options.spans === false ? undefined : createSpanWriter();
+  const waiting = new WaitingMessages();
+  let runtimes: Pick<Runtime, "status">[] = [];
+
+  const turns = new Counter({
+    name: "parley_turns_total",
+    help: "Turns that were sealed, by how they ended",
+    labelNames: ["status"],
+    registers,
+  });
+  const turnDuration = new Histogram({
+    name: "parley_turn_duration_seconds",
+    help: "From a turn's start to its end",
+    buckets: [...seconds, 163.84, 327.68],
+    registers,
+  });
+  const ttft = new Histogram({
+    name: "parley_ttft_seconds",
+    help: "From a model call's start to its first text or reasoning",
+    buckets: seconds,
+    registers,
+  });
+  const tokens = new Counter({
+    name: "parley_tokens_total",
+    help: "Tokens as the providers report them; cached and reasoning tokens are parts of input and output",
+    labelNames: ["type", "model"],
+    registers,
+  });
+  const providerErrors = new Counter({
+    name: "parley_provider_errors_total",
+    help: "Turns that failed, by error code",
+    labelNames: ["category"],
+    registers,
+  });
+  new Gauge({
+    name: "parley_queue_depth",
+    help: "Messages that wait in conversations, as far as this node has heard",
+    registers,
+    collect() {
+      this.set(waiting.size);
+    },
+  });
+  new Gauge({
+    name: "parley_running_turns",
+    help: "Turns that run on this node",
+    registers,
+    collect() {
+      this.set(runtimes.reduce((sum, runtime) => sum + runtime.status().runningTurns, 0));
+    },
+  });
+  const sockets = new Gauge({ name: "parley_ws_connections", help: "Open sockets", registers });
+  const streams = new Gauge({ name: "parley_sse_connections", help: "Open event streams", registers });
+  const requests = new Histogram({
+    name: "parley_http_request_duration_seconds",
+    help: "Requests by route and status; of streams, until they began",
+    labelNames: ["route", "status"],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  });
+
+  const count = (event: AgentEvent, model: string): void => {
+    switch (event.type) {
+      case "usage": {
+        const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = event.usage;
+        tokens.inc({ type: "input", model }, inputTokens);
+        tokens.inc({ type: "output", model }, outputTokens);
+        if (cacheReadTokens) tokens.inc({ type: "cache_read", model }, cacheReadTokens);
+        if (cacheWriteTokens) tokens.inc({ type: "cache_write", model }, cacheWriteTokens);
+        if (reasoningTokens) tokens.inc({ type: "reasoning", model }, reasoningTokens);
+        break;
+      }
+      case "step-complete":
+        if (event.ttftMs !== undefined) ttft.observe(event.ttftMs / 1_000);
+        break;
+      case "error":
+        providerErrors.inc({ category: event.code ?? "internal" });
+        break;
+      case "done":
+        if (event.durationMs !== undefined) turnDuration.observe(event.durationMs / 1_000);
+        break;
+      case "turn-sealed":
+        turns.inc({ status: event.reason ?? "unknown" });
+        break;
+      case "user-message":
+        waiting.delivered(
+          event.conversationId,
+          event.messages?.map((each) => each.messageId) ?? [event.messageId],
+        );
+        break;
+      case "steering":
+        waiting.delivered(event.conversationId, event.messageIds ?? []);
+        break;
+      default:
+    }
+  };
+  return {
+    onEvent(event, context) {
+      count(event, context.model ?? "unknown");
+      writeSpans?.(event, context);
+    },
+    watchRuntime(runtime) {
+      if (!runtimes.includes(runtime)) runtimes = [...runtimes, runtime];
+    },
+    queueSeen: (conversationId, queue) => waiting.seen(conversationId, queue),
+    socketOpened: () => sockets.inc(),
+    socketClosed: () => sockets.dec(),
+    streamOpened: () => streams.inc(),
+    streamClosed: () => streams.dec(),
+    requestDone({ route, status, seconds }) {
+      requests.observe({ route, status: String(status) }, seconds);
+    },
+    exposition: async () => ({ text: await registry.metrics(), type: registry.contentType }),
+  };
+}
+
+const mostConversations = 10_000;
+
+/** The messages that wait, from what passes by: a queue that is shown, and events that say what was delivered. */
+class WaitingMessages {
+  readonly #byConversation = new Map<string, Set<string>>();
+
+  get size(): number {
+    let size = 0;
+    for (const ids of this.#byConversation.values()) size += ids.size;
+    return size;
+  }
+
+  seen(conversationId: string, { messages }: QueuePayload): void {
+    this.#byConversation.delete(conversationId);
+    if (messages.length === 0) return;
+    this.#byConversation.set(conversationId, new Set(messages.map((message) => message.id)));
+    if (this.#byConversation.size <= mostConversations) return;
+    const [oldest] = this.#byConversation.keys();
+    if (oldest !== undefined) this.#byConversation.delete(oldest);
+  }
+
+  delivered(conversationId: string, ids: readonly (string | undefined)[]): void {
+    const waiting = this.#byConversation.get(conversationId);
+    if (waiting === undefined) return;
+    for (const id of ids) if (id !== undefined) waiting.delete(id);
+    if (waiting.size === 0) this.#byConversation.delete(conversationId);
+  }
+}
