@@ -1,1 +1,21 @@
-export {};
+import { createClient } from "@parley/client";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { askAccess } from "./app/access.js";
+import { App } from "./app/app.js";
+import { followTheme } from "./app/theme.js";
+import { commitDeletesOnLeave } from "./list/conversation-actions.js";
+import "./styles.css";
+
+const client = createClient({ url: location.origin });
+void askAccess(client);
+followTheme();
+commitDeletesOnLeave();
+
+const root = document.getElementById("root");
+if (root === null) throw new Error("The page has no root element");
+createRoot(root).render(
+  <StrictMode>
+    <App client={client} />
+  </StrictMode>,
+);

@@ -1,0 +1,54 @@
+import { type ParleyClient, ParleyRequestError } from "@parley/client";
+import type { MeResponse } from "@parley/wire";
+import { create } from "zustand";
+
+/** Whether this browser may use the server. */
+export type AccessState =
+  | { readonly phase: "asking" }
+  | { readonly phase: "granted"; readonly me: MeResponse }
+  /** The server asks for a key. */
+  | { readonly phase: "login" }
+  | { readonly phase: "unreachable"; readonly message: string };
+
+/** Who the server takes us for. */
+export const useAccess = create<AccessState>()(() => ({ phase: "asking" }));
+
+/** Asks the server who we are. */
+export async function askAccess(client: ParleyClient): Promise<void> {
+  useAccess.setState({ phase: "asking" }, true);
+  try {
+    const me = await client.request("GET /me");
+    useAccess.setState({ phase: "granted", me }, true);
+  } catch (error) {
+    refuse(error);
+  }
+}
+
+/** Trades a key for a login. Resolves with what is wrong with it, or with nothing. */
+export async function login(client: ParleyClient, key: string): Promise<string | undefined> {
+  try {
+    const me = await client.request("POST /login", { body: { key } });
+    useAccess.setState({ phase: "granted", me }, true);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ParleyRequestError) || error.status === 0) return "The server cannot be reached.";
+    if (error.code === "unauthorized") return "The server does not know this key.";
+    if (error.code === "rate_limited" || error.code === "limit_exceeded")
+      return "Too many attempts. Wait a moment.";
+    return error.message;
+  }
+}
+
+/** The server no longer takes our login. */
+export function loseAccess(): void {
+  useAccess.setState({ phase: "login" }, true);
+}
+
+function refuse(error: unknown): void {
+  if (error instanceof ParleyRequestError && (error.status === 401 || error.code === "unauthorized")) {
+    loseAccess();
+    return;
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  useAccess.setState({ phase: "unreachable", message }, true);
+}

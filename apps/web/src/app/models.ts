@@ -1,0 +1,33 @@
+import { useClient } from "@parley/client/react";
+import type { ModelsResponse } from "@parley/wire";
+import { useEffect } from "react";
+import { create } from "zustand";
+
+const useLoadedModels = create<{ readonly models?: ModelsResponse }>()(() => ({}));
+let asked: Promise<void> | undefined;
+
+/** The models that the server offers; undefined until they are known. */
+export function useModels(): ModelsResponse | undefined {
+  const client = useClient();
+  useEffect(() => {
+    if (asked !== undefined) return;
+    asked = client.request("GET /models").then(
+      (models) => useLoadedModels.setState({ models }),
+      () => {
+        // Asked again by whoever shows it next.
+        asked = undefined;
+      },
+    );
+  }, [client]);
+  return useLoadedModels((state) => state.models);
+}
+
+/** A model's name without the credential in front of it, for places with little room. */
+export function shortModelName(model: string): string {
+  return model.slice(model.indexOf("/") + 1);
+}
+
+/** Whether it is the model that needs no key. */
+export function isDemoModel(model: string | undefined): boolean {
+  return model?.startsWith("demo/") === true || model === "demo";
+}

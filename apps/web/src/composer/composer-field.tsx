@@ -1,0 +1,128 @@
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  type Ref,
+  useEffect,
+  useImperativeHandle,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
+import { readDraft, writeDraft } from "./drafts.js";
+
+/** The field, for whoever holds it. */
+export interface ComposerFieldHandle {
+  /** Takes what was typed and empties the field. Undefined when there is nothing to send. */
+  take(): string | undefined;
+  /** Puts words back in front of what was typed since. */
+  restore(text: string): void;
+  focus(): void;
+}
+
+export interface ComposerFieldProps {
+  readonly ref: Ref<ComposerFieldHandle>;
+  /** Whose draft it keeps. */
+  readonly draftKey: string;
+  readonly placeholder: string;
+  readonly onKey: (event: KeyboardEvent, text: string) => void;
+  readonly onEmptyChange: (empty: boolean) => void;
+  readonly left: ReactNode;
+  readonly right: ReactNode;
+}
+
+/** The text field of a composer: grows with its text, keeps its draft, and leaves Enter alone while an input method composes. */
+export function ComposerField({
+  ref,
+  draftKey,
+  placeholder,
+  onKey,
+  onEmptyChange,
+  left,
+  right,
+}: ComposerFieldProps) {
+  const [text, setText] = useState(() => readDraft(draftKey));
+  const latest = useRef(text);
+  latest.current = text;
+  const area = useRef<HTMLTextAreaElement>(null);
+  // Some browsers end a composition before the Enter that ended it.
+  const composedAt = useRef(0);
+
+  const empty = text.trim() === "";
+  useEffect(() => onEmptyChange(empty), [empty, onEmptyChange]);
+
+  useEffect(() => {
+    const timer = setTimeout(() => writeDraft(draftKey, text), 250);
+    return () => clearTimeout(timer);
+  }, [draftKey, text]);
+  useEffect(() => {
+    const keep = () => writeDraft(draftKey, latest.current);
+    addEventListener("pagehide", keep);
+    return () => {
+      removeEventListener("pagehide", keep);
+      keep();
+    };
+  }, [draftKey]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: with each change of the text
+  useLayoutEffect(() => {
+    const element = area.current;
+    if (element === null || CSS.supports("field-sizing", "content")) return;
+    element.style.height = "auto";
+    element.style.height = `${element.scrollHeight}px`;
+  }, [text]);
+  useEffect(() => {
+    // On a touch screen the keyboard would cover half of what was opened.
+    if (matchMedia("(pointer: fine)").matches) area.current?.focus();
+  }, []);
+
+  useImperativeHandle(
+    ref,
+    () => ({
+      take() {
+        const taken = latest.current;
+        if (taken.trim() === "") return undefined;
+        latest.current = "";
+        setText("");
+        writeDraft(draftKey, "");
+        return taken;
+      },
+      restore(lost) {
+        setText((typed) => (typed === "" ? lost : `${lost}\n${typed}`));
+      },
+      focus() {
+        area.current?.focus();
+      },
+    }),
+    [draftKey],
+  );
+
+  return (
+    <div className="rounded-xl border border-line-strong bg-raised shadow-[0_1px_3px_rgb(0_0_0/0.05)] focus-within:border-accent">
+      <textarea
+        ref={area}
+        id="composer"
+        aria-label="Message"
+        dir="auto"
+        rows={1}
+        value={text}
+        placeholder={placeholder}
+        enterKeyHint="send"
+        onChange={(event) => setText(event.target.value)}
+        onCompositionEnd={() => {
+          composedAt.current = performance.now();
+        }}
+        onKeyDown={(event) => {
+          const composing =
+            event.nativeEvent.isComposing ||
+            event.keyCode === 229 ||
+            (event.key === "Enter" && performance.now() - composedAt.current < 50);
+          if (!composing) onKey(event, text);
+        }}
+        className="field-sizing-content block max-h-[40dvh] min-h-12 w-full resize-none bg-transparent px-4 pt-3 pb-1 text-[1rem] leading-6 outline-none placeholder:text-faint"
+      />
+      <div className="flex items-center justify-between gap-2 px-2 pb-2">
+        {left}
+        <div className="flex shrink-0 items-center gap-1.5">{right}</div>
+      </div>
+    </div>
+  );
+}

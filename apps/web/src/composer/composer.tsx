@@ -1,0 +1,209 @@
+import { type ConversationHandle, ParleyRequestError } from "@parley/client";
+import type { ConversationMeta, QueueMode, QueuePayload } from "@parley/wire";
+import { ArrowUp, CornerDownRight, ListEnd, Square } from "lucide-react";
+import { type KeyboardEvent, memo, type ReactNode, useCallback, useRef, useState } from "react";
+import { newId } from "../app/new-id.js";
+import { reportFailure } from "../app/report-failure.js";
+import { Button } from "../ui/button.js";
+import { Kbd } from "../ui/kbd.js";
+import { Tooltip } from "../ui/tooltip.js";
+import { ComposerField, type ComposerFieldHandle } from "./composer-field.js";
+import { QueueList } from "./queue-list.js";
+import { SettingPickers } from "./setting-pickers.js";
+
+export interface ComposerProps {
+  readonly conversationId: string;
+  readonly handle: ConversationHandle;
+  readonly running: boolean;
+  readonly queue: QueuePayload;
+  readonly meta: ConversationMeta | undefined;
+  /** ArrowUp in the empty composer, when nothing waits. */
+  readonly onEditLast: () => void;
+}
+
+/** Where messages are written. It is never locked: while a turn runs, a message queues or steers. */
+export const Composer = memo(function Composer({
+  conversationId,
+  handle,
+  running,
+  queue,
+  meta,
+  onEditLast,
+}: ComposerProps) {
+  const field = useRef<ComposerFieldHandle>(null);
+  const [empty, setEmpty] = useState(true);
+  const [editingId, setEditingId] = useState<string>();
+
+  const send = useCallback(
+    (text: string) => {
+      const messageId = newId();
+      handle.send(text, { messageId }).catch((error: unknown) => {
+        // A turn began in the meantime, from another tab or the queue: then it waits for its turn.
+        if (!(error instanceof ParleyRequestError && error.code === "turn_active")) return;
+        handle.discardSend(messageId);
+        handle
+          .enqueue(text, { mode: "queue", messageId })
+          .catch((failure: unknown) => reportFailure("Not queued", failure));
+      });
+    },
+    [handle],
+  );
+  const enqueue = useCallback(
+    (text: string, mode: QueueMode) => {
+      handle.enqueue(text, { mode, messageId: newId() }).catch((error: unknown) => {
+        // Words are not lost: they go back to where they were typed.
+        field.current?.restore(text);
+        reportFailure(mode === "steer" ? "Not steered" : "Not queued", error);
+      });
+    },
+    [handle],
+  );
+  const stop = useCallback(() => {
+    handle.stop().catch((error: unknown) => reportFailure("Not stopped", error));
+  }, [handle]);
+
+  const submit = (how: "send" | QueueMode) => {
+    const text = field.current?.take();
+    if (text === undefined) return;
+    if (how === "send") send(text);
+    else enqueue(text, how);
+  };
+  const onKey = (event: KeyboardEvent, text: string) => {
+    if (event.key === "Enter" && !event.shiftKey) {
+      event.preventDefault();
+      const alternative = event.metaKey || event.ctrlKey;
+      submit(!running ? "send" : alternative ? "steer" : "queue");
+    } else if (event.key === "Escape" && running) {
+      event.preventDefault();
+      stop();
+    } else if (event.key === "ArrowUp" && text === "") {
+      event.preventDefault();
+      const last = queue.messages.at(-1);
+      if (last === undefined) onEditLast();
+      else setEditingId(last.id);
+    }
+  };
+
+  return (
+    <ComposerFrame hint={running ? <RunningHint /> : <IdleHint />}>
+      <QueueList
+        queue={queue}
+        handle={handle}
+        running={running}
+        editingId={editingId}
+        onEdit={setEditingId}
+      />
+      <ComposerField
+        ref={field}
+        draftKey={conversationId}
+        placeholder={running ? "Queue a message, or steer the turn" : "Write a message"}
+        onKey={onKey}
+        onEmptyChange={setEmpty}
+        left={<SettingPickers conversationId={conversationId} meta={meta} />}
+        right={
+          running ? (
+            <>
+              {!empty && (
+                <>
+                  <Tooltip text="Joins the running turn when its tools are done" keys="Mod+Enter">
+                    <Button size="small" onClick={() => submit("steer")}>
+                      <CornerDownRight aria-hidden className="size-3.5" /> Steer
+                    </Button>
+                  </Tooltip>
+                  <Tooltip text="Waits for a turn of its own" keys="Enter">
+                    <Button size="small" onClick={() => submit("queue")}>
+                      <ListEnd aria-hidden className="size-3.5" /> Queue
+                    </Button>
+                  </Tooltip>
+                </>
+              )}
+              <StopButton onStop={stop} />
+            </>
+          ) : (
+            <SendButton empty={empty} onSend={() => submit("send")} />
+          )
+        }
+      />
+    </ComposerFrame>
+  );
+});
+
+/** The place of a composer at the bottom of the page. */
+export function ComposerFrame({
+  hint,
+  children,
+}: {
+  readonly hint: ReactNode;
+  readonly children: ReactNode;
+}) {
+  return (
+    <section
+      aria-label="Composer"
+      className="mx-auto w-full max-w-[46rem] shrink-0 px-3 pb-[max(0.5rem,env(safe-area-inset-bottom))] sm:px-6"
+    >
+      {children}
+      <p className="hidden h-7 items-center justify-center gap-3 text-xs text-faint sm:flex">{hint}</p>
+    </section>
+  );
+}
+
+/** Sends what was typed. */
+export function SendButton({ empty, onSend }: { readonly empty: boolean; readonly onSend: () => void }) {
+  return (
+    <Tooltip text="Send" keys="Enter">
+      <button
+        type="button"
+        aria-label="Send"
+        aria-disabled={empty}
+        onClick={onSend}
+        className="inline-flex size-9 items-center justify-center rounded-full bg-accent text-accent-ink transition-opacity hover:bg-accent/90 aria-disabled:bg-sunken aria-disabled:text-faint touch:size-11"
+      >
+        <ArrowUp aria-hidden className="size-5" />
+      </button>
+    </Tooltip>
+  );
+}
+
+function StopButton({ onStop }: { readonly onStop: () => void }) {
+  return (
+    <Tooltip text="Stop. What was said is kept" keys="Esc">
+      <button
+        type="button"
+        aria-label="Stop"
+        onClick={onStop}
+        className="inline-flex size-9 items-center justify-center rounded-full bg-ink text-canvas hover:bg-ink/85 touch:size-11"
+      >
+        <Square aria-hidden className="size-3.5 fill-current" />
+      </button>
+    </Tooltip>
+  );
+}
+
+/** What the keys do while nothing runs. */
+export function IdleHint() {
+  return (
+    <>
+      <Hint keys="Enter">sends</Hint>
+      <Hint keys="Shift+Enter">new line</Hint>
+      <Hint keys="Mod+K">everything else</Hint>
+    </>
+  );
+}
+
+function RunningHint() {
+  return (
+    <>
+      <Hint keys="Enter">queues</Hint>
+      <Hint keys="Mod+Enter">steers</Hint>
+      <Hint keys="Esc">stops</Hint>
+    </>
+  );
+}
+
+function Hint({ keys, children }: { readonly keys: string; readonly children: ReactNode }) {
+  return (
+    <span className="inline-flex items-center gap-1.5">
+      <Kbd keys={keys} /> {children}
+    </span>
+  );
+}

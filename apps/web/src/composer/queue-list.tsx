@@ -1,0 +1,251 @@
+import type { ConversationHandle } from "@parley/client";
+import type { QueuedMessage, QueueEdit, QueuePayload } from "@parley/wire";
+import { CornerDownRight, GripVertical, ListEnd, Pencil, Play, Trash2 } from "lucide-react";
+import { type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { reportFailure } from "../app/report-failure.js";
+import { Button } from "../ui/button.js";
+import { cx } from "../ui/cx.js";
+import { IconButton, iconButtonClass } from "../ui/icon-button.js";
+import { moved, placeBefore } from "./queue-order.js";
+
+export interface QueueListProps {
+  readonly queue: QueuePayload;
+  readonly handle: ConversationHandle;
+  readonly running: boolean;
+  /** The message to edit from outside (ArrowUp in the empty composer). */
+  readonly editingId: string | undefined;
+  readonly onEdit: (messageId: string | undefined) => void;
+}
+
+/** The messages that wait, in the order in which they will be delivered. */
+export function QueueList({ queue, handle, running, editingId, onEdit }: QueueListProps) {
+  const { messages } = queue;
+  const paused = queue.paused === true && !running;
+  const [order, setOrder] = useState<readonly string[]>();
+  const [dragged, setDragged] = useState<string>();
+  const [said, setSaid] = useState("");
+  const list = useRef<HTMLOListElement>(null);
+  // What the server says replaces what was assumed.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: with each new queue
+  useEffect(() => setOrder(undefined), [messages]);
+  if (messages.length === 0) return null;
+
+  const ids = order ?? messages.map(({ id }) => id);
+  const byId = new Map(messages.map((message) => [message.id, message]));
+  const shown = ids.flatMap((id) => byId.get(id) ?? []);
+
+  const change = (id: string, edit: QueueEdit) => {
+    handle.editQueued(id, edit).catch((error: unknown) => {
+      setOrder(undefined);
+      reportFailure("The queue was not changed", error);
+    });
+  };
+  const move = (id: string, to: number) => {
+    const before = placeBefore(ids, id, to);
+    if (before === undefined) return;
+    setOrder(moved(ids, id, before));
+    setSaid(`Moved to place ${Math.max(0, Math.min(ids.length - 1, to)) + 1} of ${ids.length}`);
+    change(id, { before });
+  };
+  const onHandleKey = (event: KeyboardEvent, id: string) => {
+    const step = event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" ? 1 : 0;
+    if (step === 0) return;
+    event.preventDefault();
+    move(id, ids.indexOf(id) + step);
+    requestAnimationFrame(() =>
+      list.current?.querySelector<HTMLElement>(`[data-handle="${CSS.escape(id)}"]`)?.focus(),
+    );
+  };
+
+  return (
+    <section aria-label="Queue" className="mb-2 rounded-lg border border-line bg-raised">
+      <div className="flex min-h-9 items-center gap-2 border-b border-line px-3 py-1 text-xs text-soft">
+        <span className="flex-1">
+          {paused
+            ? "Paused after a stop or an error. Nothing is lost."
+            : messages.length === 1
+              ? "1 message waits"
+              : `${messages.length} messages wait`}
+        </span>
+        {paused && (
+          <Button
+            size="small"
+            tone="primary"
+            onClick={() =>
+              handle.resumeQueue().catch((error: unknown) => reportFailure("The queue did not go on", error))
+            }
+          >
+            <Play aria-hidden className="size-3.5" /> Send queued ({messages.length})
+          </Button>
+        )}
+      </div>
+      <p aria-live="polite" className="sr-only">
+        {said}
+      </p>
+      <ol ref={list} className="max-h-[30dvh] divide-y divide-line overflow-y-auto">
+        {shown.map((message, index) => (
+          <li
+            key={message.id}
+            draggable={editingId !== message.id}
+            onDragStart={(event) => {
+              event.dataTransfer.effectAllowed = "move";
+              event.dataTransfer.setData("text/plain", message.text.slice(0, 1_000));
+              setDragged(message.id);
+            }}
+            onDragOver={(event) => {
+              if (dragged === undefined) return;
+              event.preventDefault();
+              if (dragged !== message.id) {
+                const before = placeBefore(ids, dragged, index);
+                if (before !== undefined) setOrder(moved(ids, dragged, before));
+              }
+            }}
+            onDragEnd={() => {
+              if (dragged !== undefined) {
+                const before = ids[ids.indexOf(dragged) + 1] ?? null;
+                change(dragged, { before });
+              }
+              setDragged(undefined);
+            }}
+            className={cx("flex items-start gap-1 px-1.5 py-1", dragged === message.id && "bg-sunken")}
+          >
+            <button
+              type="button"
+              data-handle={message.id}
+              aria-label={`Move message ${index + 1} of ${ids.length}: use the arrow keys`}
+              title="Drag, or use the arrow keys"
+              onKeyDown={(event) => onHandleKey(event, message.id)}
+              className={cx(iconButtonClass("small"), "cursor-grab")}
+            >
+              <GripVertical aria-hidden />
+            </button>
+            {editingId === message.id ? (
+              <QueuedEditor
+                message={message}
+                onSave={(text) => change(message.id, { text })}
+                onDone={() => onEdit(undefined)}
+              />
+            ) : (
+              <QueuedRow
+                message={message}
+                running={running}
+                onEdit={() => onEdit(message.id)}
+                onMode={(mode) => change(message.id, { mode })}
+                onRemove={() =>
+                  handle
+                    .removeQueued(message.id)
+                    .catch((error: unknown) => reportFailure("The message was not removed", error))
+                }
+              />
+            )}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function QueuedRow({
+  message,
+  running,
+  onEdit,
+  onMode,
+  onRemove,
+}: {
+  readonly message: QueuedMessage;
+  readonly running: boolean;
+  readonly onEdit: () => void;
+  readonly onMode: (mode: "steer" | "queue") => void;
+  readonly onRemove: () => void;
+}) {
+  const steers = (message.mode ?? "steer") === "steer";
+  return (
+    <>
+      <div className="min-w-0 flex-1 py-1">
+        <p dir="auto" className="isolate-text line-clamp-2 text-sm">
+          {message.text.slice(0, 1_000)}
+        </p>
+        <p className="text-xs text-faint">
+          {steers
+            ? running
+              ? "Steers: joins the turn when its tools are done, or opens the next one"
+              : "Opens the next turn"
+            : "Queued: a turn of its own"}
+        </p>
+      </div>
+      <div className="flex shrink-0 items-center">
+        {running &&
+          (steers ? (
+            <IconButton
+              size="small"
+              label="Queue instead"
+              icon={<ListEnd aria-hidden />}
+              onClick={() => onMode("queue")}
+            />
+          ) : (
+            <IconButton
+              size="small"
+              label="Steer now"
+              icon={<CornerDownRight aria-hidden />}
+              onClick={() => onMode("steer")}
+            />
+          ))}
+        <IconButton size="small" label="Edit queued message" icon={<Pencil aria-hidden />} onClick={onEdit} />
+        <IconButton
+          size="small"
+          label="Remove queued message"
+          icon={<Trash2 aria-hidden />}
+          onClick={onRemove}
+        />
+      </div>
+    </>
+  );
+}
+
+function QueuedEditor({
+  message,
+  onSave,
+  onDone,
+}: {
+  readonly message: QueuedMessage;
+  readonly onSave: (text: string) => void;
+  readonly onDone: () => void;
+}) {
+  const [text, setText] = useState(message.text);
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  const save = () => {
+    if (text.trim() !== "" && text !== message.text) onSave(text);
+    onDone();
+  };
+  return (
+    <div className="min-w-0 flex-1 space-y-2 py-1">
+      <textarea
+        ref={field}
+        dir="auto"
+        aria-label="Queued message"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.nativeEvent.isComposing) return;
+          if (event.key === "Escape") {
+            event.stopPropagation();
+            onDone();
+          } else if (event.key === "Enter" && !event.shiftKey) {
+            event.preventDefault();
+            save();
+          }
+        }}
+        className="field-sizing-content max-h-40 min-h-9 w-full resize-none rounded-md border border-line-strong bg-canvas px-2 py-1.5 text-sm"
+      />
+      <div className="flex justify-end gap-2">
+        <Button size="small" tone="quiet" onClick={onDone}>
+          Cancel
+        </Button>
+        <Button size="small" tone="primary" onClick={save}>
+          Save
+        </Button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,155 @@
+import { useClient } from "@parley/client/react";
+import type { ConversationMeta, ReasoningEffort } from "@parley/wire";
+import { ChevronDown, Gauge, ScrollText } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+import { shortModelName, useModels } from "../app/models.js";
+import { reportFailure } from "../app/report-failure.js";
+import { cx } from "../ui/cx.js";
+import { formatTokens } from "../ui/format.js";
+import { IconButton } from "../ui/icon-button.js";
+import { Menu, MenuChoices } from "../ui/menu.js";
+import { useNewSettings } from "./new-settings.js";
+
+const InstructionsDialog = lazy(async () => ({
+  default: (await import("./instructions-dialog.js")).InstructionsDialog,
+}));
+
+export interface SettingPickersProps {
+  /** Absent: the conversation does not exist yet, and the choices are kept for it. */
+  readonly conversationId?: string | undefined;
+  readonly meta?: ConversationMeta | undefined;
+}
+
+const efforts: readonly { readonly value: ReasoningEffort | "default"; readonly label: string }[] = [
+  { value: "default", label: "Default (high)" },
+  { value: "low", label: "Low" },
+  { value: "medium", label: "Medium" },
+  { value: "high", label: "High" },
+  { value: "xhigh", label: "Extra high" },
+  { value: "max", label: "Maximum" },
+];
+
+const serverDefault = "";
+
+/** Model, effort and instructions of the conversation. They hold from its next turn on. */
+export function SettingPickers({ conversationId, meta }: SettingPickersProps) {
+  const client = useClient();
+  const models = useModels();
+  const chosen = useNewSettings();
+  const [instructing, setInstructing] = useState(false);
+  const model = conversationId === undefined ? chosen.model : (meta?.model ?? null);
+  const effort = conversationId === undefined ? chosen.reasoningEffort : (meta?.reasoningEffort ?? null);
+  const shownModel = model ?? models?.defaultModel;
+
+  const setModel = (value: string) => {
+    const next = value === serverDefault ? null : value;
+    if (conversationId === undefined) {
+      useNewSettings.setState({ model: next });
+      return;
+    }
+    client
+      .request("PUT /conversations/:id/model", { params: { id: conversationId }, body: { model: next } })
+      .catch((error: unknown) => reportFailure("The model was not changed", error));
+  };
+  const setEffort = (value: ReasoningEffort | "default") => {
+    const next = value === "default" ? null : value;
+    if (conversationId === undefined) {
+      useNewSettings.setState({ reasoningEffort: next });
+      return;
+    }
+    client
+      .request("PUT /conversations/:id/reasoning-effort", {
+        params: { id: conversationId },
+        body: { reasoningEffort: next },
+      })
+      .catch((error: unknown) => reportFailure("The effort was not changed", error));
+  };
+
+  return (
+    <div className="flex min-w-0 items-center gap-0.5">
+      <Menu
+        side="top"
+        align="start"
+        className="max-w-80"
+        trigger={
+          <PickerButton label={`Model: ${shownModel ?? "server's default"}`}>
+            <span className="truncate">
+              {shownModel === undefined ? "Model" : shortModelName(shownModel)}
+            </span>
+          </PickerButton>
+        }
+      >
+        <MenuChoices
+          label="Model, from the next turn on"
+          value={model ?? serverDefault}
+          onChange={setModel}
+          choices={[
+            {
+              value: serverDefault,
+              label: "Server's default",
+              ...(models?.defaultModel === undefined ? {} : { note: models.defaultModel }),
+            },
+            ...(models?.models ?? []).map((name) => {
+              const info = models?.modelInfo[name];
+              return {
+                value: name,
+                label: name,
+                ...(info === undefined ? {} : { note: `${formatTokens(info.contextWindow)} tokens fit` }),
+              };
+            }),
+          ]}
+        />
+      </Menu>
+      <Menu
+        side="top"
+        align="start"
+        trigger={
+          <PickerButton label={`Reasoning effort: ${effort ?? "high, by default"}`}>
+            <Gauge aria-hidden className="size-3.5 shrink-0" />
+            <span className="hidden sm:inline">
+              {efforts.find(({ value }) => value === (effort ?? "high"))?.label}
+            </span>
+          </PickerButton>
+        }
+      >
+        <MenuChoices
+          label="How much it thinks before it answers"
+          value={effort ?? "default"}
+          onChange={setEffort}
+          choices={efforts}
+        />
+      </Menu>
+      <IconButton
+        size="small"
+        label="Instructions"
+        icon={<ScrollText aria-hidden />}
+        onClick={() => setInstructing(true)}
+        className={cx(conversationId === undefined && chosen.instructions !== null && "text-accent")}
+      />
+      {instructing && (
+        <Suspense fallback={null}>
+          <InstructionsDialog conversationId={conversationId} onClose={() => setInstructing(false)} />
+        </Suspense>
+      )}
+    </div>
+  );
+}
+
+function PickerButton({
+  label,
+  children,
+  ...rest
+}: React.ComponentProps<"button"> & { readonly label: string }) {
+  return (
+    <button
+      type="button"
+      aria-label={label}
+      title={label}
+      className="flex h-7 min-w-0 items-center gap-1 rounded-md px-2 text-xs text-soft hover:bg-sunken hover:text-ink data-[popup-open]:bg-sunken touch:h-9"
+      {...rest}
+    >
+      {children}
+      <ChevronDown aria-hidden className="size-3 shrink-0 text-faint" />
+    </button>
+  );
+}

@@ -1,0 +1,56 @@
+import { lazy, memo, Suspense, useMemo, useState } from "react";
+import { BigText } from "../ui/big-text.js";
+import { Button } from "../ui/button.js";
+import { clipText } from "../ui/clip-text.js";
+import { formatBytes } from "../ui/format.js";
+
+const loadMarkdown = () => import("./markdown.js");
+const Markdown = lazy(async () => ({ default: (await loadMarkdown()).Markdown }));
+
+/** Fetches what draws an answer before there is one. */
+export function preloadMarkdown(): void {
+  loadMarkdown().catch(() => {
+    // It is asked for again when there is something to draw.
+  });
+}
+
+/** More than a person reads, and more than can be drawn as rich text without holding up the page. */
+const limits = { chars: 120_000, lines: 3_000, lineChars: 20_000 };
+
+/** What the assistant wrote. A text that is far too long is cut, and shown whole as plain text. */
+export const AnswerText = memo(function AnswerText({
+  text,
+  streaming,
+}: {
+  readonly text: string;
+  readonly streaming: boolean;
+}) {
+  const [whole, setWhole] = useState(false);
+  const clipped = useMemo(() => clipText(text, limits), [text]);
+  const shown = clipped.text;
+  if (whole && clipped.hidden > 0) return <BigText text={text} uncut />;
+  return (
+    <>
+      <Suspense fallback={<PlainAnswer text={shown} />}>
+        <Markdown text={shown} streaming={streaming} />
+      </Suspense>
+      {clipped.hidden > 0 && (
+        <div className="mt-2 flex flex-wrap items-center gap-3 text-sm text-soft">
+          <span>{formatBytes(clipped.hidden)} more are not shown.</span>
+          <Button size="small" onClick={() => setWhole(true)}>
+            Show all as plain text
+          </Button>
+        </div>
+      )}
+    </>
+  );
+});
+
+/** The same words, until what draws them properly is there. */
+function PlainAnswer({ text }: { readonly text: string }) {
+  return (
+    <div dir="auto" className="isolate-text text-[1rem] leading-[1.65] whitespace-pre-wrap">
+      {clipText(text, { chars: 4_000, lines: 60, lineChars: 2_000 }).text}
+    </div>
+  );
+}

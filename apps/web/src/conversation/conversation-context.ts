@@ -1,0 +1,27 @@
+import type { ConversationHandle, MessageState } from "@parley/client";
+import { createContext, useContext } from "react";
+import type { BranchPoint } from "../list/branches.js";
+
+/** What the rows of a conversation can do. */
+export interface ConversationActions {
+  readonly conversationId: string;
+  readonly handle: ConversationHandle;
+  /** The message that is being edited. */
+  readonly editingId: string | undefined;
+  readonly edit: (messageId: string | undefined) => void;
+  /** Goes another way: a fork in front of these messages, opened by this text. */
+  readonly branch: (opening: readonly MessageState[], text: string) => Promise<void>;
+  /** Where this conversation has siblings, by the last seq that they share. */
+  readonly branches: ReadonlyMap<number, BranchPoint>;
+  /** An archive or a closed conversation's copy takes no messages. */
+  readonly readOnly: boolean;
+}
+
+export const ConversationContext = createContext<ConversationActions | undefined>(undefined);
+
+/** The actions of the conversation around this component. */
+export function useConversationActions(): ConversationActions {
+  const actions = useContext(ConversationContext);
+  if (actions === undefined) throw new Error("There is no conversation above this component");
+  return actions;
+}

@@ -1,0 +1,148 @@
+import { useClient } from "@parley/client/react";
+import type { ConversationMeta, ConversationStatus } from "@parley/wire";
+import { Activity, Archive, ArchiveRestore, Ellipsis, GitFork, Pencil, Trash2 } from "lucide-react";
+import { memo, useState } from "react";
+import { openInspector, toggleInspector, useLayout } from "../app/layout-store.js";
+import { conversationPath, Link } from "../app/router.js";
+import { SidebarToggle } from "../app/sidebar-toggle.js";
+import { close, deleteSoon, rename, reopen } from "../list/conversation-actions.js";
+import { EditableTitle } from "../ui/editable-title.js";
+import { formatTokens } from "../ui/format.js";
+import { IconButton, iconButtonClass } from "../ui/icon-button.js";
+import { Menu, MenuAction, MenuLine } from "../ui/menu.js";
+import { Tooltip } from "../ui/tooltip.js";
+
+export interface ConversationHeaderProps {
+  readonly meta: ConversationMeta | undefined;
+  readonly status: ConversationStatus;
+  readonly contextSize: number | undefined;
+  readonly contextWindow: number | undefined;
+}
+
+/** The title, and what can be done with the conversation as a whole. */
+export const ConversationHeader = memo(function ConversationHeader({
+  meta,
+  status,
+  contextSize,
+  contextWindow,
+}: ConversationHeaderProps) {
+  const client = useClient();
+  const [renaming, setRenaming] = useState(false);
+  const inspecting = useLayout((state) => state.inspectorOpen);
+  return (
+    <header className="flex h-14 shrink-0 items-center gap-1 border-b border-line px-2 sm:px-3">
+      <SidebarToggle />
+      {renaming && meta !== undefined ? (
+        <EditableTitle
+          title={meta.title}
+          onSave={(title) => void rename(client, meta.id, title)}
+          onDone={() => setRenaming(false)}
+          className="h-9 flex-1 text-base font-medium"
+        />
+      ) : (
+        <h1 className="min-w-0 flex-1 truncate px-1.5 text-base font-medium">
+          {meta === undefined ? (
+            <span className="text-faint">Conversation</span>
+          ) : (
+            <button
+              type="button"
+              title="Rename"
+              onClick={() => setRenaming(true)}
+              className="max-w-full cursor-text truncate rounded-sm align-bottom hover:bg-sunken"
+            >
+              <bdi>{meta.title === "" ? "Untitled" : meta.title.slice(0, 300)}</bdi>
+            </button>
+          )}
+        </h1>
+      )}
+      {meta?.parentId !== undefined && (
+        <Tooltip text="Branched off another conversation: open it">
+          <Link
+            to={conversationPath(meta.parentId)}
+            aria-label="Open the conversation this one branched off"
+            className={iconButtonClass()}
+          >
+            <GitFork aria-hidden />
+          </Link>
+        </Tooltip>
+      )}
+      <ContextMeter size={contextSize} window={contextWindow} />
+      {meta !== undefined && (
+        <>
+          <IconButton
+            label={inspecting ? "Close the inspector" : "Open the inspector"}
+            keys="Mod+I"
+            icon={<Activity aria-hidden />}
+            active={inspecting}
+            aria-pressed={inspecting}
+            onClick={toggleInspector}
+          />
+          <Menu
+            trigger={
+              <button type="button" aria-label="Conversation menu" className={iconButtonClass()}>
+                <Ellipsis aria-hidden />
+              </button>
+            }
+          >
+            <MenuAction icon={<Pencil aria-hidden />} onSelect={() => setRenaming(true)}>
+              Rename
+            </MenuAction>
+            {status === "closed" ? (
+              <MenuAction icon={<ArchiveRestore aria-hidden />} onSelect={() => void reopen(client, meta.id)}>
+                Reopen
+              </MenuAction>
+            ) : (
+              <MenuAction icon={<Archive aria-hidden />} onSelect={() => void close(client, meta.id)}>
+                Close
+              </MenuAction>
+            )}
+            <MenuLine />
+            <MenuAction icon={<Trash2 aria-hidden />} danger onSelect={() => deleteSoon(client, meta)}>
+              Delete
+            </MenuAction>
+          </Menu>
+        </>
+      )}
+    </header>
+  );
+});
+
+/** How full the model's window is; a click shows what fills it. Unknown is not shown as empty. */
+function ContextMeter({
+  size,
+  window,
+}: {
+  readonly size: number | undefined;
+  readonly window: number | undefined;
+}) {
+  if (size === undefined || window === undefined || window <= 0) return null;
+  const share = Math.min(1, size / window);
+  const tone = share >= 0.8 ? "text-warn" : "text-accent";
+  const label = `Context: ${formatTokens(size)} of ${formatTokens(window)} tokens used`;
+  return (
+    <Tooltip text={label}>
+      <button
+        type="button"
+        aria-label={label}
+        onClick={() => openInspector()}
+        className="tabular hidden h-9 items-center gap-2 rounded-md px-2 text-xs text-soft hover:bg-sunken hover:text-ink sm:flex"
+      >
+        <svg viewBox="0 0 20 20" className="size-4 -rotate-90" aria-hidden="true">
+          <circle cx="10" cy="10" r="8" fill="none" stroke="var(--line-strong)" strokeWidth="2.5" />
+          <circle
+            cx="10"
+            cy="10"
+            r="8"
+            fill="none"
+            stroke="currentColor"
+            strokeWidth="2.5"
+            pathLength="100"
+            strokeDasharray={`${Math.max(1, share * 100)} 100`}
+            className={tone}
+          />
+        </svg>
+        {Math.round(share * 100)}%
+      </button>
+    </Tooltip>
+  );
+}

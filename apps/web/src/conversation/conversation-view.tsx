@@ -1,0 +1,181 @@
+import { type ConversationState, ParleyRequestError } from "@parley/client";
+import { useClient, useConversation, useConversationList } from "@parley/client/react";
+import { CircleAlert, MessageCircleOff } from "lucide-react";
+import { useCallback, useEffect, useMemo, useState } from "react";
+import { newId } from "../app/new-id.js";
+import { reportFailure } from "../app/report-failure.js";
+import { conversationPath, navigate } from "../app/router.js";
+import { Composer } from "../composer/composer.js";
+import { branchPoints } from "../list/branches.js";
+import { Button } from "../ui/button.js";
+import { EmptyState } from "../ui/empty-state.js";
+import { Skeleton } from "../ui/skeleton.js";
+import { Announcer } from "./announcer.js";
+import { type ConversationActions, ConversationContext } from "./conversation-context.js";
+import { ConversationHeader } from "./conversation-header.js";
+import { errorWords } from "./error-words.js";
+import { Transcript } from "./transcript.js";
+import { useConversationCommands } from "./use-conversation-commands.js";
+
+export interface ConversationViewProps {
+  readonly conversationId: string;
+  /** A place in the log to show. */
+  readonly seq?: number | undefined;
+}
+
+/** One conversation: its header, its messages and the composer. */
+export function ConversationView({ conversationId, seq }: ConversationViewProps) {
+  const { state, handle } = useConversation(conversationId);
+  const actions = useActions(conversationId, handle, state);
+  const { edit } = actions;
+  useConversationCommands(state, handle);
+  useEffect(() => {
+    const title = state.meta?.title;
+    document.title = title === undefined || title === "" ? "Parley" : `${title.slice(0, 80)} · Parley`;
+    return () => {
+      document.title = "Parley";
+    };
+  }, [state.meta?.title]);
+
+  const editLast = useCallback(() => {
+    const last = handle
+      .getState()
+      .messages.findLast(({ role, status }) => role === "user" && status === "committed");
+    if (last !== undefined) edit(last.id);
+  }, [handle, edit]);
+
+  const missing = state.phase === "missing" && state.messages.length === 0;
+  return (
+    <ConversationContext.Provider value={actions}>
+      <main className="flex min-w-0 flex-1 flex-col">
+        <ConversationHeader
+          meta={state.meta}
+          status={state.status}
+          contextSize={state.contextSize}
+          contextWindow={state.contextWindow}
+        />
+        {missing ? (
+          <Missing />
+        ) : state.phase === "failed" && state.messages.length === 0 ? (
+          <Failed state={state} onRetry={() => handle.reload()} />
+        ) : state.phase === "loading" && state.messages.length === 0 ? (
+          <Loading />
+        ) : (
+          <Transcript key={conversationId} state={state} seq={seq} />
+        )}
+        {!missing && (
+          <Composer
+            key={conversationId}
+            conversationId={conversationId}
+            handle={handle}
+            running={state.activeTurn !== undefined || state.status === "active"}
+            queue={state.queue}
+            meta={state.meta}
+            onEditLast={editLast}
+          />
+        )}
+        <Announcer state={state} />
+      </main>
+    </ConversationContext.Provider>
+  );
+}
+
+function useActions(
+  conversationId: string,
+  handle: ConversationActions["handle"],
+  state: ConversationState,
+): ConversationActions {
+  const client = useClient();
+  const { state: list } = useConversationList();
+  const [editingId, setEditingId] = useState<string>();
+  const { meta } = state;
+  const branches = useMemo(() => {
+    const known = list.conversations.some(({ id }) => id === conversationId);
+    const metas = known || meta === undefined ? list.conversations : [meta, ...list.conversations];
+    return branchPoints(metas, conversationId);
+  }, [list.conversations, meta, conversationId]);
+  const branch = useCallback<ConversationActions["branch"]>(
+    async (opening, text) => {
+      const firstSeq = opening[0]?.firstSeq;
+      if (firstSeq === undefined) return;
+      try {
+        const { conversation } = await client.request("POST /conversations/:id/fork", {
+          params: { id: conversationId },
+          body: { atSeq: firstSeq - 1, id: newId(), message: text, messageId: newId() },
+        });
+        setEditingId(undefined);
+        navigate(conversationPath(conversation.id));
+      } catch (error) {
+        reportFailure("Not sent", error);
+        if (!(error instanceof ParleyRequestError)) throw error;
+      }
+    },
+    [client, conversationId],
+  );
+  return useMemo(
+    () => ({
+      conversationId,
+      handle,
+      editingId,
+      edit: setEditingId,
+      branch,
+      branches,
+      readOnly: false,
+    }),
+    [conversationId, handle, editingId, branch, branches],
+  );
+}
+
+function Missing() {
+  return (
+    <div className="flex flex-1 items-center justify-center">
+      <EmptyState
+        icon={<MessageCircleOff />}
+        title="There is no such conversation"
+        actions={
+          <Button tone="primary" onClick={() => navigate("/")}>
+            Start a new one
+          </Button>
+        }
+      >
+        It was deleted, the address is wrong, or it belongs to another key.
+      </EmptyState>
+    </div>
+  );
+}
+
+function Failed({ state, onRetry }: { readonly state: ConversationState; readonly onRetry: () => void }) {
+  const { title, advice } = errorWords(state.error?.code);
+  return (
+    <div role="alert" className="flex flex-1 items-center justify-center">
+      <EmptyState
+        icon={<CircleAlert />}
+        title="The conversation could not be loaded"
+        actions={<Button onClick={onRetry}>Try again</Button>}
+      >
+        {title}. {advice}
+      </EmptyState>
+    </div>
+  );
+}
+
+function Loading() {
+  return (
+    <div
+      className="mx-auto w-full max-w-[46rem] flex-1 space-y-8 overflow-hidden px-6 pt-16"
+      aria-busy="true"
+    >
+      <span className="sr-only" role="status">
+        Loading the conversation
+      </span>
+      {["w-2/5", "w-1/3"].map((width) => (
+        <div key={width} className="space-y-3">
+          <Skeleton className={`ml-auto h-10 rounded-xl ${width}`} />
+          <Skeleton className="h-4 w-11/12" />
+          <Skeleton className="h-4 w-4/5" />
+          <Skeleton className="h-4 w-2/3" />
+        </div>
+      ))}
+    </div>
+  );
+}

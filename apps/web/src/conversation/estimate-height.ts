@@ -1,0 +1,31 @@
+import type { Row } from "./rows.js";
+
+/** About how tall a row will be: good guesses keep the scroll bar from jumping when rows are measured. */
+export function estimateHeight(row: Row | undefined): number {
+  switch (row?.kind) {
+    case "user":
+      return 84 + lines(textLength(row), 64) * 26;
+    case "step":
+      return 24 + lines(textLength(row), 84) * 27 + row.results.length * 38;
+    case "end":
+      return 40;
+    case "waiting":
+      return 48;
+    case "summary":
+      return 92;
+    default:
+      return 56;
+  }
+}
+
+function textLength(row: Extract<Row, { readonly message: unknown }>): number {
+  let length = 0;
+  for (const { chunk } of row.message.parts) {
+    if (chunk.type === "text") length += chunk.text.length;
+  }
+  return length;
+}
+
+function lines(chars: number, perLine: number): number {
+  return Math.min(800, Math.ceil(chars / perLine));
+}

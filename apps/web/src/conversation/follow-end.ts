@@ -1,0 +1,65 @@
+import { type RefObject, useEffect, useRef, useState } from "react";
+
+/** So near to the end a reader counts as being there. */
+export const endZone = 64;
+
+/**
+ * Whether the view keeps to the end while it grows. It lets go as soon as the reader moves up, by wheel, finger, key
+ * or scroll bar, and holds on again when the reader comes back to the end.
+ */
+export function useFollowEnd(box: RefObject<HTMLElement | null>): {
+  readonly following: boolean;
+  readonly follow: () => void;
+} {
+  const [following, setFollowing] = useState(true);
+  const lastTop = useRef(0);
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const distance = () => element.scrollHeight - element.clientHeight - element.scrollTop;
+    let movedUp = false;
+    let touchY = 0;
+    const letGo = () => {
+      movedUp = true;
+      // Where there is nothing to scroll, nothing was let go.
+      if (element.scrollHeight > element.clientHeight && element.scrollTop > 0) setFollowing(false);
+    };
+    const onWheel = (event: WheelEvent) => {
+      if (event.deltaY < 0) letGo();
+    };
+    const onKey = (event: KeyboardEvent) => {
+      if (["ArrowUp", "PageUp", "Home"].includes(event.key) && event.target === element) letGo();
+    };
+    const onTouchStart = (event: TouchEvent) => {
+      touchY = event.touches[0]?.clientY ?? 0;
+    };
+    const onTouchMove = (event: TouchEvent) => {
+      const y = event.touches[0]?.clientY ?? 0;
+      if (y > touchY + 2) letGo();
+      touchY = y;
+    };
+    const onScroll = () => {
+      const top = element.scrollTop;
+      const down = top > lastTop.current;
+      lastTop.current = top;
+      if (distance() > endZone) setFollowing(false);
+      else if (down || !movedUp) {
+        movedUp = false;
+        setFollowing(true);
+      }
+    };
+    element.addEventListener("wheel", onWheel, { passive: true });
+    element.addEventListener("touchstart", onTouchStart, { passive: true });
+    element.addEventListener("touchmove", onTouchMove, { passive: true });
+    element.addEventListener("keydown", onKey);
+    element.addEventListener("scroll", onScroll, { passive: true });
+    return () => {
+      element.removeEventListener("wheel", onWheel);
+      element.removeEventListener("touchstart", onTouchStart);
+      element.removeEventListener("touchmove", onTouchMove);
+      element.removeEventListener("keydown", onKey);
+      element.removeEventListener("scroll", onScroll);
+    };
+  }, [box]);
+  return { following, follow: () => setFollowing(true) };
+}

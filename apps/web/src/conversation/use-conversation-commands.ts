@@ -1,0 +1,61 @@
+import type { ConversationHandle, ConversationState } from "@parley/client";
+import { useClient } from "@parley/client/react";
+import { useMemo } from "react";
+import { type Command, useRegisterCommands } from "../app/commands.js";
+import { toggleInspector } from "../app/layout-store.js";
+import { reportFailure } from "../app/report-failure.js";
+import { close, deleteSoon, reopen } from "../list/conversation-actions.js";
+
+/** Offers what can be done with the conversation that is shown. */
+export function useConversationCommands(state: ConversationState, handle: ConversationHandle): void {
+  const client = useClient();
+  const running = state.activeTurn !== undefined;
+  const { meta, status } = state;
+  const id = meta?.id;
+  const title = meta?.title ?? "";
+  const commands = useMemo((): readonly Command[] => {
+    if (id === undefined) return [];
+    return [
+      {
+        id: "inspector",
+        title: "Show or hide the inspector",
+        group: "View",
+        keys: "Mod+I",
+        keywords: ["context", "tokens", "timeline", "manifest"],
+        run: toggleInspector,
+      },
+      ...(running
+        ? [
+            {
+              id: "stop",
+              title: "Stop the turn",
+              group: "Conversation",
+              keys: "Escape",
+              run: () => void handle.stop().catch((error) => reportFailure("Not stopped", error)),
+            } as const,
+          ]
+        : []),
+      status === "closed"
+        ? {
+            id: "reopen",
+            title: "Reopen the conversation",
+            group: "Conversation",
+            run: () => void reopen(client, id),
+          }
+        : {
+            id: "close",
+            title: "Close the conversation",
+            group: "Conversation",
+            keywords: ["archive", "hide"],
+            run: () => void close(client, id),
+          },
+      {
+        id: "delete",
+        title: "Delete the conversation",
+        group: "Conversation",
+        run: () => deleteSoon(client, { id, title }),
+      },
+    ];
+  }, [client, handle, id, title, running, status]);
+  useRegisterCommands(commands);
+}

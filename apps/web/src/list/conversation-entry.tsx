@@ -1,0 +1,123 @@
+import { useClient } from "@parley/client/react";
+import type { ConversationMeta } from "@parley/wire";
+import { Archive, ArchiveRestore, Ellipsis, GitBranch, Pencil, Trash2 } from "lucide-react";
+import { type KeyboardEvent, memo, useState } from "react";
+import { closeDrawer } from "../app/layout-store.js";
+import { conversationPath, Link } from "../app/router.js";
+import { cx } from "../ui/cx.js";
+import { EditableTitle } from "../ui/editable-title.js";
+import { iconButtonClass } from "../ui/icon-button.js";
+import { Menu, MenuAction, MenuLine } from "../ui/menu.js";
+import { StatusDot } from "../ui/status-dot.js";
+import { close, deleteSoon, rename, reopen } from "./conversation-actions.js";
+import { TimeAgo } from "./time-ago.js";
+
+export interface ConversationEntryProps {
+  readonly meta: ConversationMeta;
+  readonly current: boolean;
+  /** One of several that branched off each other, below the one that stands for them. */
+  readonly nested?: boolean;
+}
+
+/** One conversation of the list. */
+export const ConversationEntry = memo(function ConversationEntry({
+  meta,
+  current,
+  nested = false,
+}: ConversationEntryProps) {
+  const client = useClient();
+  const [renaming, setRenaming] = useState(false);
+  const title = meta.title === "" ? "Untitled" : meta.title.slice(0, 200);
+  const onKey = (event: KeyboardEvent<HTMLElement>) => {
+    moveFocus(event);
+    if (event.key === "F2") {
+      event.preventDefault();
+      setRenaming(true);
+    } else if (event.key === "Delete") {
+      event.preventDefault();
+      deleteSoon(client, meta);
+    }
+  };
+  if (renaming) {
+    return (
+      <EditableTitle
+        title={meta.title}
+        onSave={(next) => void rename(client, meta.id, next)}
+        onDone={() => setRenaming(false)}
+        className="my-0.5 h-8 w-full text-sm"
+      />
+    );
+  }
+  return (
+    <div
+      className={cx(
+        "group/entry relative flex h-9 items-center rounded-md touch:h-11",
+        current ? "bg-sunken" : "hover:bg-sunken/60",
+      )}
+    >
+      <Link
+        to={conversationPath(meta.id)}
+        data-entry
+        aria-current={current ? "page" : undefined}
+        onClick={closeDrawer}
+        onKeyDown={onKey}
+        className="flex h-full min-w-0 flex-1 items-center gap-2 rounded-md pr-2 pl-2.5 text-sm"
+      >
+        {nested && <GitBranch aria-hidden className="size-3.5 shrink-0 text-faint" />}
+        <bdi
+          dir="auto"
+          className={cx("min-w-0 flex-1 truncate", current ? "font-medium text-ink" : "text-soft")}
+        >
+          {title}
+        </bdi>
+        <StatusDot status={meta.status} />
+        <span className="shrink-0 text-xs text-faint group-focus-within/entry:opacity-0 group-hover/entry:opacity-0 touch:mr-9 touch:opacity-100!">
+          <TimeAgo at={meta.lastActivityAt} />
+        </span>
+      </Link>
+      <div className="absolute right-1 opacity-0 group-focus-within/entry:opacity-100 group-hover/entry:opacity-100 has-[[data-popup-open]]:opacity-100 touch:opacity-100">
+        <Menu
+          trigger={
+            <button type="button" aria-label={`Menu of ${title}`} className={iconButtonClass("small")}>
+              <Ellipsis aria-hidden />
+            </button>
+          }
+        >
+          <MenuAction icon={<Pencil aria-hidden />} keys="F2" onSelect={() => setRenaming(true)}>
+            Rename
+          </MenuAction>
+          {meta.status === "closed" ? (
+            <MenuAction icon={<ArchiveRestore aria-hidden />} onSelect={() => void reopen(client, meta.id)}>
+              Reopen
+            </MenuAction>
+          ) : (
+            <MenuAction icon={<Archive aria-hidden />} onSelect={() => void close(client, meta.id)}>
+              Close
+            </MenuAction>
+          )}
+          <MenuLine />
+          <MenuAction
+            icon={<Trash2 aria-hidden />}
+            keys="Del"
+            danger
+            onSelect={() => deleteSoon(client, meta)}
+          >
+            Delete
+          </MenuAction>
+        </Menu>
+      </div>
+    </div>
+  );
+});
+
+/** Arrow keys go from entry to entry. */
+function moveFocus(event: KeyboardEvent<HTMLElement>): void {
+  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+  const list = event.currentTarget.closest("[data-list]");
+  if (step === 0 || list === null) return;
+  const entries = [...list.querySelectorAll<HTMLElement>("[data-entry]")];
+  const next = entries[entries.indexOf(event.currentTarget) + step];
+  if (next === undefined) return;
+  event.preventDefault();
+  next.focus();
+}

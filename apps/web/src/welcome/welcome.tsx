@@ -1,0 +1,141 @@
+import { useClient, useConnection } from "@parley/client/react";
+import { Calculator, Clock, Hourglass, Layers, ScrollText, TriangleAlert } from "lucide-react";
+import { type KeyboardEvent, type ReactElement, useCallback, useRef, useState } from "react";
+import { isDemoModel, useModels } from "../app/models.js";
+import { newId } from "../app/new-id.js";
+import { reportFailure } from "../app/report-failure.js";
+import { conversationPath, navigate } from "../app/router.js";
+import { SidebarToggle } from "../app/sidebar-toggle.js";
+import { ComposerFrame, IdleHint, SendButton } from "../composer/composer.js";
+import { ComposerField, type ComposerFieldHandle } from "../composer/composer-field.js";
+import { newDraft } from "../composer/drafts.js";
+import { takeNewSettings } from "../composer/new-settings.js";
+import { SettingPickers } from "../composer/setting-pickers.js";
+
+/** What the demo model can show, as messages to send. */
+const examples: readonly { readonly text: string; readonly shows: string; readonly icon: ReactElement }[] = [
+  { text: "What time is it in Tokyo?", shows: "A tool call and its result", icon: <Clock /> },
+  { text: "Please work out (3 + 4) * 12", shows: "Reasoning, then a calculator", icon: <Calculator /> },
+  { text: "Use many tools at once", shows: "Six calls in one step", icon: <Layers /> },
+  { text: "Start the slow tool", shows: "Live output: steer, queue or stop it", icon: <Hourglass /> },
+  { text: "Give me a long answer", shows: "Headings, a table, code", icon: <ScrollText /> },
+  { text: "Show me an error", shows: "A failed turn, and how to retry", icon: <TriangleAlert /> },
+];
+
+/** Where a conversation begins. On the first visit it says what answers here. */
+export function Welcome() {
+  const models = useModels();
+  const demo = isDemoModel(models?.defaultModel);
+  const start = useStart();
+  const field = useRef<ComposerFieldHandle>(null);
+  const [empty, setEmpty] = useState(true);
+  const submit = () => {
+    const text = field.current?.take();
+    if (text !== undefined) start(text);
+  };
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || event.shiftKey) return;
+    event.preventDefault();
+    submit();
+  };
+  return (
+    <main className="flex min-w-0 flex-1 flex-col">
+      <div className="flex h-14 shrink-0 items-center px-2 sm:px-3">
+        <SidebarToggle />
+      </div>
+      <div className="min-h-0 flex-1 overflow-y-auto">
+        <div className="mx-auto flex min-h-full w-full max-w-[46rem] flex-col justify-center gap-6 px-4 py-6 sm:px-6">
+          <div>
+            <h1 className="text-xl font-semibold tracking-tight">What shall we talk about?</h1>
+            {demo && <DemoNote />}
+          </div>
+          {demo && (
+            <ul className="grid gap-2 sm:grid-cols-2" aria-label="Examples">
+              {examples.map(({ text, shows, icon }) => (
+                <li key={text}>
+                  <button
+                    type="button"
+                    onClick={() => start(text)}
+                    className="flex w-full items-start gap-3 rounded-lg border border-line bg-raised px-3.5 py-3 text-left transition-colors hover:border-line-strong hover:bg-sunken/40"
+                  >
+                    <span aria-hidden className="mt-0.5 text-accent [&_svg]:size-4">
+                      {icon}
+                    </span>
+                    <span className="min-w-0">
+                      <span className="block text-sm font-medium">{text}</span>
+                      <span className="block text-xs text-faint">{shows}</span>
+                    </span>
+                  </button>
+                </li>
+              ))}
+            </ul>
+          )}
+        </div>
+      </div>
+      <ComposerFrame hint={<IdleHint />}>
+        <ComposerField
+          ref={field}
+          draftKey={newDraft}
+          placeholder="Write a message"
+          onKey={onKey}
+          onEmptyChange={setEmpty}
+          left={<SettingPickers />}
+          right={<SendButton empty={empty} onSend={submit} />}
+        />
+      </ComposerFrame>
+    </main>
+  );
+}
+
+function DemoNote() {
+  return (
+    <div className="mt-2 space-y-1.5 text-sm text-soft">
+      <p>
+        The <strong className="font-medium text-ink">demo model</strong> answers here: a few hundred lines of
+        code that need no key and no network. It follows keywords and shows everything that Parley does.
+      </p>
+      <p>
+        For a real model, set <Code>OPENAI_API_KEY</Code> or <Code>ANTHROPIC_API_KEY</Code> and start the
+        server again, or name your models in <Code>parley.config.mjs</Code>.
+      </p>
+    </div>
+  );
+}
+
+function Code({ children }: { readonly children: string }) {
+  return <code className="rounded-sm bg-sunken px-1 py-0.5 font-mono text-xs text-ink">{children}</code>;
+}
+
+/** Begins a conversation with a message and shows it at once, before the server has answered. */
+function useStart(): (text: string) => void {
+  const client = useClient();
+  const connection = useConnection();
+  return useCallback(
+    (text) => {
+      const id = newId();
+      const { model, reasoningEffort, instructions } = takeNewSettings();
+      const handle = connection.conversation(id);
+      const begin = async () => {
+        if (model !== null || reasoningEffort !== null || instructions !== null) {
+          await client.request("POST /conversations", {
+            body: {
+              id,
+              ...(model === null ? {} : { model }),
+              ...(reasoningEffort === null ? {} : { reasoningEffort }),
+              ...(instructions === null ? {} : { instructions }),
+            },
+          });
+        }
+        await handle.send(text);
+      };
+      begin()
+        // What was sent and failed says so itself; what could not even be begun is told here.
+        .catch((error: unknown) => {
+          if (handle.getState().messages.length === 0) reportFailure("Not sent", error);
+        })
+        .finally(() => handle.release());
+      navigate(conversationPath(id));
+    },
+    [client, connection],
+  );
+}
