@@ -1,5 +1,6 @@
 import type { Clock } from "./clock.js";
 import { systemClock } from "./clock.js";
+import { copyOf } from "./copy-of.js";
 import { ParleyError } from "./errors.js";
 import type { IdFactory } from "./messages/ids.js";
 import { createUuidV7Factory } from "./messages/ids.js";
@@ -218,13 +219,4 @@ function placeOf(ascending: readonly number[], bound: number): number {
     else high = middle;
   }
   return low;
-}
-
-/** A deep copy of plain data. What cannot be copied cannot be stored either, and is refused. */
-function copyOf<T>(value: T): T {
-  try {
-    return structuredClone(value);
-  } catch (cause) {
-    throw new ParleyError("invalid_request", "Only plain data can be stored", { cause });
-  }
 }

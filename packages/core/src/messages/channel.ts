@@ -64,22 +64,29 @@ export class Channel<T> implements AsyncIterableIterator<T> {
     else waiting.reject(error);
   }
 
-  next(): Promise<IteratorResult<T>> {
-    if (this.#head < this.#values.length) {
-      const value = this.#values[this.#head] as T;
-      this.#head += 1;
-      if (this.#head === this.#values.length) {
-        this.#values = [];
-        this.#head = 0;
-      } else if (this.#head > 1024 && this.#head * 2 > this.#values.length) {
-        // Half of the array is spent: give it back, at a cost that stays constant per value.
-        this.#values = this.#values.slice(this.#head);
-        this.#head = 0;
-      }
-      if (this.#room !== undefined && this.#values.length - this.#head <= this.#highWater / 2)
-        this.#makeRoom();
-      return Promise.resolve({ value, done: false });
+  /**
+   * The next value, if it has arrived: a reader that is behind catches up without a promise for each. Undefined
+   * when there is none yet, or none any more; `next` tells which.
+   */
+  takeArrived(): T | undefined {
+    if (this.#head === this.#values.length) return undefined;
+    const value = this.#values[this.#head] as T;
+    this.#head += 1;
+    if (this.#head === this.#values.length) {
+      this.#values = [];
+      this.#head = 0;
+    } else if (this.#head > 1024 && this.#head * 2 > this.#values.length) {
+      // Half of the array is spent: give it back, at a cost that stays constant per value.
+      this.#values = this.#values.slice(this.#head);
+      this.#head = 0;
     }
+    if (this.#room !== undefined && this.#values.length - this.#head <= this.#highWater / 2) this.#makeRoom();
+    return value;
+  }
+
+  next(): Promise<IteratorResult<T>> {
+    if (this.#head < this.#values.length)
+      return Promise.resolve({ value: this.takeArrived() as T, done: false });
     if (this.#failure !== undefined) {
       const { error } = this.#failure;
       this.#failure = undefined;

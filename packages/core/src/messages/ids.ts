@@ -6,7 +6,8 @@ export interface IdFactory {
   next(): string;
 }
 
-const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+/** The character codes of the hexadecimal digits. */
+const digits = Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0));
 
 /**
  * UUIDv7 ids. Ids made in the same millisecond, or while the clock stands still or goes back, still
@@ -14,7 +15,7 @@ const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(
  */
 export function createUuidV7Factory(
   clock: Pick<Clock, "now"> = Date,
-  random: (bytes: Uint8Array<ArrayBuffer>) => Uint8Array = (bytes) => crypto.getRandomValues(bytes),
+  random: (bytes: Uint8Array<ArrayBuffer>) => Uint8Array = createRandomBytes(),
 ): IdFactory {
   let lastMs = 0;
   let counter = 0;
@@ -31,13 +32,44 @@ export function createUuidV7Factory(
         lastMs += 1;
         counter = 0;
       }
-      const time = lastMs.toString(16).padStart(12, "0");
-      const h = (index: number) => hex[bytes[index] ?? 0] ?? "00";
-      const variant = hex[((bytes[0] ?? 0) & 0x3f) | 0x80] ?? "80";
-      const count = counter.toString(16).padStart(3, "0");
-      return `${time.slice(0, 8)}-${time.slice(8)}-7${count}-${variant}${h(1)}-${h(2)}${h(3)}${h(4)}${h(5)}${h(6)}${h(7)}`;
+      return formatUuid(lastMs, counter, bytes);
     },
   };
+}
+/**
+ * Random bytes, fetched for many ids at a time: asking for them costs far more than they do.
+ */
+function createRandomBytes(): (bytes: Uint8Array<ArrayBuffer>) => Uint8Array {
+  const pool = new Uint8Array(2_560);
+  let used = pool.length;
+  return (bytes) => {
+    if (used + bytes.length > pool.length) {
+      crypto.getRandomValues(pool);
+      used = 0;
+    }
+    for (let index = 0; index < bytes.length; index += 1) bytes[index] = pool[used++] ?? 0;
+    return bytes;
+  };
+}
+
+/** Made from its characters: joined from pieces an id would take several times its memory wherever it is kept. */
+function formatUuid(ms: number, counter: number, random: Uint8Array): string {
+  const codes = new Array<number>(36).fill(0x2d);
+  writeHex(codes, 0, 8, Math.floor(ms / 0x10000));
+  writeHex(codes, 9, 4, ms % 0x10000);
+  writeHex(codes, 14, 4, 0x7000 | counter);
+  writeHex(codes, 19, 2, ((random[0] ?? 0) & 0x3f) | 0x80);
+  writeHex(codes, 21, 2, random[1] ?? 0);
+  for (let index = 2; index < 8; index += 1) writeHex(codes, 20 + 2 * index, 2, random[index] ?? 0);
+  return String.fromCharCode(...codes);
+}
+
+function writeHex(codes: number[], start: number, length: number, value: number): void {
+  let rest = value;
+  for (let place = start + length - 1; place >= start; place -= 1) {
+    codes[place] = digits[rest & 15] ?? 0;
+    rest >>>= 4;
+  }
 }
 
 /** Ids that count up: `prefix1`, `prefix2`, ... for tests and examples. */

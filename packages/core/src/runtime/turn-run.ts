@@ -52,6 +52,9 @@ export type RunEnd =
   | { readonly state: "lost" }
   | { readonly state: "broken"; readonly error: unknown };
 
+/** What is chained to it happens as soon as the running code has ended. */
+const nextGo = Promise.resolve();
+
 /**
  * One turn on this node, from where it was opened or taken over to its seal.
  *
@@ -71,6 +74,8 @@ export class TurnRun {
   readonly #lost = new AbortController();
   #interruption: Interruption | undefined;
   #hasBegun: boolean;
+  /** The clock was read in this very go, and this node was alive. */
+  #wasAlive = false;
 
   constructor(
     env: Environment,
@@ -102,7 +107,7 @@ export class TurnRun {
       },
       audience: () => {
         const audience = env.hub.audience(conversationId);
-        return audience !== undefined && host.alive() ? audience : undefined;
+        return audience !== undefined && this.#mayTell() ? audience : undefined;
       },
       ...(taken === undefined ? {} : { from: { steps: taken.resume.steps ?? [], kept: taken.kept } }),
     });
@@ -206,6 +211,20 @@ export class TurnRun {
       // The loop tells neither `status` nor `turn-sealed`.
       (event: AgentEvent) => this.#emit(event as TurnEvent),
     );
+  }
+
+  /**
+   * Whether this node's lease holds, for one more event. Events that come in one go, as a burst from the provider
+   * does, are told on one reading of the clock: no other code runs between them.
+   */
+  #mayTell(): boolean {
+    if (this.#wasAlive) return true;
+    if (!this.#host.alive()) return false;
+    this.#wasAlive = true;
+    void nextGo.then(() => {
+      this.#wasAlive = false;
+    });
+    return true;
   }
 
   /** False, and the turn lost, once this node's lease may have run out. */

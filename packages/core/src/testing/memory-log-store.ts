@@ -1,4 +1,5 @@
 import type { Clock } from "../clock.js";
+import { copyOf } from "../copy-of.js";
 import { ParleyError } from "../errors.js";
 import type { KeyStore } from "../key-store.js";
 import type { LogStore, LogStoreRoot } from "../log-store.js";
@@ -148,13 +149,4 @@ export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRo
       closed = true;
     },
   };
-}
-
-/** A deep copy of plain data. What cannot be copied cannot be stored either, and is refused. */
-function copyOf<T>(value: T): T {
-  try {
-    return structuredClone(value);
-  } catch (cause) {
-    throw new ParleyError("invalid_request", "Only plain data can be stored", { cause });
-  }
 }

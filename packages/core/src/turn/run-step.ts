@@ -1,6 +1,7 @@
 import type { StepId, StepMetrics, Usage } from "@parley/wire";
 import type { Clock } from "../clock.js";
 import { ParleyError, toParleyError } from "../errors.js";
+import { Channel } from "../messages/channel.js";
 import type { ConversationMessage, TokenUsage } from "../messages/message.js";
 import type { MessageContentPart, ToolCallContentPart } from "../messages/part.js";
 import { openProviderStream } from "../messages/provider-stream.js";
@@ -195,10 +196,18 @@ async function readStream(
     const stream = await opening;
     if (over) return;
     events = stream[Symbol.asyncIterator]();
-    for (let next = await events.next(); !next.done && !over; next = await events.next()) {
-      const wait = take(next.value);
+    const channel = events instanceof Channel ? (events as Channel<ProviderStreamEvent>) : undefined;
+    while (!over) {
+      // What has arrived is taken at once; only what is still to come is awaited.
+      let event = channel?.takeArrived();
+      if (event === undefined) {
+        const next = await events.next();
+        if (next.done || over) return;
+        event = next.value;
+      }
+      const wait = take(event);
       if (wait !== undefined) await wait;
-      if (next.value.type === "error") return;
+      if (event.type === "error") return;
     }
   };
   let onAbort = () => {};

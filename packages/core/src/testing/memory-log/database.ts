@@ -85,7 +85,8 @@ export interface Log {
   sealedSeq: number;
   /** The fence of the newest lease. Never goes back. */
   fence: number;
-  active?: Active;
+  /** Set to undefined when it ends: deleting a property would make the whole record slow. */
+  active: Active | undefined;
   /** Of the open turn, in order of `firstN`. */
   journal: JournalBatch[];
   queue: QueueEntry[];
@@ -207,6 +208,7 @@ export function addLog(db: MemoryDatabase, input: NewLog): Log {
     lastSeq: parent?.seq ?? 0,
     sealedSeq: parent?.seq ?? 0,
     fence: 0,
+    active: undefined,
     journal: [],
     queue: [],
     queuePaused: false,

@@ -69,7 +69,7 @@ function takeLease(
 }
 
 function dropLease(db: MemoryDatabase, log: Log): void {
-  delete log.active;
+  log.active = undefined;
   log.journal = [];
   db.leased.delete(log);
 }

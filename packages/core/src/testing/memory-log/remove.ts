@@ -47,7 +47,7 @@ function shrink(db: MemoryDatabase, log: Log): void {
   log.turns = log.turns.filter((turn) => turn.lastSeq <= shared);
   for (const [id, row] of log.rowsById) if (row.lastSeq > shared) log.rowsById.delete(id);
   for (const [id, turn] of log.turnsById) if (turn.lastSeq > shared) log.turnsById.delete(id);
-  delete log.active;
+  log.active = undefined;
   log.journal = [];
   log.queue = [];
   if (log.forks.size > 0 || log.parent === undefined) return;
