@@ -3,10 +3,11 @@ import type { CompactionPreview, CompactionResult, CompactRequest } from "@parle
 import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query";
 import { Info } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
+import { useModels } from "../app/models.js";
 import type { OverlayProps } from "../app/panel-props.js";
 import { showToast } from "../app/toasts.js";
 import { formatDuration } from "../inspector/figures.js";
-import { inspectorQueries, useModels } from "../inspector/inspector-queries.js";
+import { inspectorQueries } from "../inspector/inspector-queries.js";
 import { SeqLink } from "../inspector/seq-link.js";
 import { useNow } from "../inspector/use-now.js";
 import { useSettled } from "../search/use-settled.js";
@@ -196,7 +197,7 @@ function ModelField({
       <span className="text-sm font-medium">Model that writes the summary</span>
       <select value={value} onChange={(event) => onChange(event.target.value)} className={fieldClass}>
         <option value="">The conversation's own</option>
-        {models.data?.models.map((name) => (
+        {models?.models.map((name) => (
           <option key={name} value={name}>
             {name}
           </option>
@@ -243,7 +244,7 @@ function Note({ problem }: { readonly problem: CompactionProblem }) {
 
 function Working() {
   const [startedAt] = useState(() => Date.now());
-  const now = useNow(true);
+  const seconds = Math.floor((useNow(true) - startedAt) / 1_000);
   return (
     <div className="flex flex-col gap-2 text-sm text-soft">
       <div
@@ -255,9 +256,7 @@ function Working() {
       </div>
       <p>
         The model is writing the summary. You can close this; what you send meanwhile waits in the queue.{" "}
-        <span className="tabular text-faint">
-          {formatDuration(Math.floor((now - startedAt) / 1000) * 1000)}
-        </span>
+        {seconds > 0 && <span className="tabular text-faint">{formatDuration(seconds * 1_000)}</span>}
       </p>
     </div>
   );

@@ -34,7 +34,7 @@ describe("previewWords", () => {
       estimatedTokens: 3_400,
     };
     expect(previewWords(preview)).toBe(
-      "A summary will stand in for 12 messages (seq 1 to 20), about 3,400 tokens. The newest 1 message stays as it is.",
+      "A summary will stand in for 12 messages, about 3,400 tokens. The newest 1 message stays as it is.",
     );
     expect(previewWords({ ...preview, messagesKept: 0 })).toContain("No message stays as it is.");
   });

@@ -2,7 +2,6 @@ import { ParleyRequestError } from "@parley/client";
 import type { CompactionPreview } from "@parley/wire";
 import { formatTokens } from "../inspector/figures.js";
 import { problemText } from "../inspector/problem-text.js";
-import { rangeText } from "../inspector/seq-ranges.js";
 
 /** Why a conversation cannot be compacted, and what to do about it. */
 export interface CompactionProblem {
@@ -51,7 +50,7 @@ export function previewWords(preview: CompactionPreview): string {
     messagesKept === 0
       ? "No message stays as it is."
       : `The newest ${messageCount(messagesKept)} ${messagesKept === 1 ? "stays as it is" : "stay as they are"}.`;
-  return `A summary will stand in for ${messageCount(messagesSummarized)} (seq ${rangeText(preview)}), about ${formatTokens(estimatedTokens)} tokens. ${kept}`;
+  return `A summary will stand in for ${messageCount(messagesSummarized)}, about ${formatTokens(estimatedTokens)} tokens. ${kept}`;
 }
 
 /** `1 message`, `12 messages`. */

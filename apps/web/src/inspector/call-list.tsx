@@ -107,7 +107,10 @@ function CallCard({ conversationId, call, before, stepNumber, initiallyOpen }: C
               modelBefore={before !== undefined && before.model !== call.model ? before.model : undefined}
             />
           )}
-          <FactList facts={callFacts(call)} />
+          <div className="flex flex-col gap-1.5">
+            <h4 className="text-xs font-medium text-faint">The call</h4>
+            <FactList facts={callFacts(call)} />
+          </div>
         </div>
       )}
     </li>

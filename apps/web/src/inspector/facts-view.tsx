@@ -2,13 +2,13 @@ import type { ConversationState } from "@parley/client";
 import { useClient, useConversationSelector } from "@parley/client/react";
 import { Download } from "lucide-react";
 import { useState } from "react";
+import { useModels } from "../app/models.js";
 import { conversationPath, Link } from "../app/router.js";
 import { Button } from "../ui/button.js";
 import { CopyButton } from "../ui/copy-button.js";
 import { Skeleton } from "../ui/skeleton.js";
 import { Spinner } from "../ui/spinner.js";
 import { type ExportFormat, saveConversation } from "./export-conversation.js";
-import { useModels } from "./inspector-queries.js";
 import { type Fact, FactList, PanelSection } from "./panel-section.js";
 import { ProblemNote } from "./problem-note.js";
 
@@ -20,7 +20,7 @@ export function FactsView({ conversationId }: { readonly conversationId: string 
   const meta = useConversationSelector(conversationId, selectMeta);
   const models = useModels();
   if (meta === undefined) return <Skeleton className="h-40 w-full" />;
-  const byDefault = models.data?.defaultModel;
+  const byDefault = models?.defaultModel;
   const facts: Fact[] = [
     { name: "Id", value: <Copied text={conversationId} label="Copy conversation id" /> },
     { name: "Created", value: when.format(meta.createdAt) },

@@ -17,12 +17,15 @@ export function FigureTable({ caption, columns, rows }: FigureTableProps) {
       <table className="tabular w-full border-collapse text-xs">
         <caption className="sr-only">{caption}</caption>
         <thead>
-          <tr className="bg-sunken/60 text-left text-faint">
+          <tr className="bg-sunken text-left text-faint">
             {columns.map((column, index) => (
               <th
                 key={column}
                 scope="col"
-                className={cx("px-2.5 py-1.5 font-medium whitespace-nowrap", index > 0 && "text-right")}
+                className={cx(
+                  "px-2.5 py-1.5 font-medium whitespace-nowrap",
+                  index === 0 ? "sticky left-0 bg-sunken" : "text-right",
+                )}
               >
                 {column}
               </th>
@@ -37,7 +40,8 @@ export function FigureTable({ caption, columns, rows }: FigureTableProps) {
                   <th
                     key={columns[index]}
                     scope="row"
-                    className="isolate-text max-w-40 px-2.5 py-1.5 text-left font-medium text-ink"
+                    title={typeof cell === "string" ? cell : undefined}
+                    className="sticky left-0 max-w-36 truncate bg-panel px-2.5 py-1.5 text-left font-medium text-ink"
                   >
                     {cell}
                   </th>

@@ -1,6 +1,6 @@
 import type { ParleyClient } from "@parley/client";
 import { useClient } from "@parley/client/react";
-import type { MetricsResponse, ModelsResponse, TurnDetail } from "@parley/wire";
+import type { MetricsResponse, TurnDetail } from "@parley/wire";
 import { keepPreviousData, QueryClient, type UseQueryResult, useQuery } from "@tanstack/react-query";
 
 /** What the lazy panels have read. A sealed turn never changes, so that what is kept is right for as long as it is kept. */
@@ -72,13 +72,4 @@ export function useCompactThreshold(conversationId: string): UseQueryResult<numb
 /** Under which key a conversation's threshold is kept. */
 export function thresholdKey(conversationId: string): readonly string[] {
   return ["compact-threshold", conversationId];
-}
-
-/** The models that the server offers. */
-export function useModels(): UseQueryResult<ModelsResponse> {
-  const client = useClient();
-  return useQuery(
-    { queryKey: ["models"], queryFn: ({ signal }) => client.request("GET /models", { signal }) },
-    inspectorQueries,
-  );
 }

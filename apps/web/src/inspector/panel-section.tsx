@@ -31,7 +31,7 @@ export interface Fact {
 /** Names and values, one pair per line. */
 export function FactList({ facts }: { readonly facts: readonly Fact[] }) {
   return (
-    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5 text-sm">
+    <dl className="grid grid-cols-[auto_minmax(0,1fr)] items-baseline gap-x-4 gap-y-1.5 text-sm">
       {facts.map(({ name, value }) => (
         <div key={name} className="contents">
           <dt className="text-faint">{name}</dt>

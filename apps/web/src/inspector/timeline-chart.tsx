@@ -11,7 +11,7 @@ const axisHeight = 18;
 export function TimelineChart({ timeline, label }: { readonly timeline: Timeline; readonly label: string }) {
   const hatch = useId();
   const { rows, totalMs } = timeline;
-  const ticks = timeTicks(totalMs, 3);
+  const ticks = timeTicks(totalMs, 4);
   const height = rows.length * rowHeight;
   return (
     <figure className="flex flex-col gap-2">
@@ -32,7 +32,6 @@ export function TimelineChart({ timeline, label }: { readonly timeline: Timeline
           ))}
         </ul>
         <svg width="100%" height={height + axisHeight} className="overflow-visible" aria-hidden>
-          <title>{label}</title>
           <defs>
             <pattern
               id={hatch}
@@ -60,7 +59,7 @@ export function TimelineChart({ timeline, label }: { readonly timeline: Timeline
                 textAnchor={index === 0 ? "start" : ms > totalMs * 0.9 ? "end" : "middle"}
                 className="tabular fill-faint text-[0.6875rem]"
               >
-                {ms === 0 ? "0" : formatDuration(ms)}
+                {ms === 0 ? "0" : formatDuration(ms).replace(".0 ", " ")}
               </text>
             </g>
           ))}

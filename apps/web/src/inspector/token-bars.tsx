@@ -22,12 +22,9 @@ export function TokenBars({
   const isCached = known.some(({ usage }) => (usage?.cacheReadTokens ?? 0) > 0);
   return (
     <figure className="flex flex-col gap-2">
-      <ul aria-label={label} className="flex flex-col gap-1 text-xs">
+      <ul aria-label={label} className="grid grid-cols-[auto_minmax(0,1fr)_auto] gap-x-2 gap-y-1 text-xs">
         {steps.map((step, index) => (
-          <li
-            key={step.stepId}
-            className="grid grid-cols-[minmax(3.5rem,auto)_minmax(0,1fr)_auto] items-center gap-x-2"
-          >
+          <li key={step.stepId} className="col-span-3 grid grid-cols-subgrid items-center">
             <span className="font-medium text-ink">Step {index + 1}</span>
             <TokenBar step={step} most={most} />
             <span className="tabular text-soft">{tokenText(step)}</span>

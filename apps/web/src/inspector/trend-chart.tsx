@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import uPlot from "uplot";
+import type uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { useTheme } from "../app/theme.js";
 import { LegendEntry } from "./timeline-chart.js";
@@ -38,27 +38,49 @@ export function TrendChart({ label, turns, series, format, max, onPick }: TrendC
   const place = useRef<HTMLDivElement>(null);
   const theme = useTheme((state) => state.theme);
   const [hovered, setHovered] = useState<number | undefined>();
+  const [failed, setFailed] = useState(false);
   const latest = useRef({ format, onPick });
   latest.current = { format, onPick };
   useEffect(() => {
     const element = place.current;
     if (element === null || theme === undefined) return;
-    const chart = new uPlot(
-      chartOptions(element, { turns, series, max }, latest, setHovered),
-      [[...turns], ...series.map(({ values }) => [...values])],
-      element,
+    let leave = () => {};
+    let isLeft = false;
+    // The library fails to load where the browser's language has a form that it does not expect.
+    import("uplot").then(
+      ({ default: Chart }) => {
+        if (isLeft) return;
+        const chart = new Chart(
+          chartOptions(element, { turns, series, max }, latest, setHovered),
+          [[...turns], ...series.map(({ values }) => [...values])],
+          element,
+        );
+        const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height }));
+        observer.observe(element);
+        leave = () => {
+          observer.disconnect();
+          chart.destroy();
+        };
+      },
+      () => setFailed(true),
     );
-    const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height }));
-    observer.observe(element);
     return () => {
-      observer.disconnect();
-      chart.destroy();
+      isLeft = true;
+      leave();
     };
   }, [turns, series, max, theme]);
   const shown = hovered ?? turns.length - 1;
   return (
     <figure className="flex flex-col gap-1.5">
-      <div ref={place} role="img" aria-label={label} className="w-full cursor-pointer" style={{ height }} />
+      {failed && <p className="text-sm text-soft">This browser cannot draw it; the table has the figures.</p>}
+      <div
+        ref={place}
+        role="img"
+        hidden={failed}
+        aria-label={label}
+        className="w-full cursor-pointer"
+        style={{ height }}
+      />
       <figcaption className="flex flex-wrap items-center gap-x-3.5 gap-y-1 text-xs text-soft">
         <span className="tabular text-faint">{`Turn ${turns[shown] ?? ""}`}</span>
         <ul className="tabular flex flex-wrap gap-x-3.5">
@@ -108,6 +130,7 @@ function chartOptions(
       {
         ...axis,
         size: 56,
+        space: 24,
         gap: 4,
         values: (_chart, values) => values.map((value) => latest.current.format(value)),
       },

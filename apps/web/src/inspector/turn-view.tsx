@@ -56,6 +56,20 @@ export function TurnView({ conversationId, turn, previousTurnId }: TurnViewProps
     calls: known?.providerCalls,
     now,
   });
+  if (turn.metrics === undefined && live === undefined && known === undefined) {
+    return detail.isError ? (
+      <ProblemNote
+        title="The turn could not be read."
+        error={detail.error}
+        onRetry={() => detail.refetch()}
+      />
+    ) : (
+      <div role="status" aria-label="Reading the turn" className="flex flex-col gap-4">
+        <Skeleton className="h-20 w-full" />
+        <Skeleton className="h-40 w-full" />
+      </div>
+    );
+  }
   return (
     <div className="flex flex-col gap-6">
       <TurnFacts
@@ -121,7 +135,9 @@ function TimeSection({ number, turn }: { readonly number: number; readonly turn:
       ) : (
         <TimelineTable steps={turn.steps} caption={label} />
       )}
-      {turn.now === undefined && <p className="text-xs text-soft">{spentText(timeline)}</p>}
+      {turn.now === undefined && timeline.rows.length > 0 && (
+        <p className="text-xs text-soft">{spentText(timeline)}</p>
+      )}
     </PanelSection>
   );
 }

@@ -2,13 +2,14 @@ import { useClient, useConnection, useConversationList } from "@parley/client/re
 import type { ConversationMeta } from "@parley/wire";
 import { useQuery } from "@tanstack/react-query";
 import { Command } from "cmdk";
-import { ChevronRight, MessageSquare, Search } from "lucide-react";
+import { ChevronRight } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useState } from "react";
 import { useCommands } from "../app/commands.js";
 import { closeDrawer, showOverlay } from "../app/layout-store.js";
+import { useModels } from "../app/models.js";
 import type { OverlayProps } from "../app/panel-props.js";
 import { conversationPath, navigate } from "../app/router.js";
-import { inspectorQueries, useModels } from "../inspector/inspector-queries.js";
+import { inspectorQueries } from "../inspector/inspector-queries.js";
 import { relativeTime } from "../list/relative-time.js";
 import { keepQuery } from "../search/search-query.js";
 import { useSettled } from "../search/use-settled.js";
@@ -22,6 +23,9 @@ import { groupCommands } from "./shortcut-groups.js";
 
 /** A list that an entry of the palette leads to. */
 type Page = "model" | "effort";
+
+/** The command that opens the palette: in it, it would do nothing. */
+const ownId = "palette";
 
 /** How many conversations stand in the list before anything is typed. */
 const recentCount = 6;
@@ -102,7 +106,7 @@ interface RootEntriesProps {
 function RootEntries({ query, conversationId, then, turnTo }: RootEntriesProps) {
   const client = useClient();
   const connection = useConnection();
-  const groups = groupCommands(useCommands().filter(({ hidden }) => hidden !== true));
+  const groups = groupCommands(useCommands().filter(({ id, hidden }) => hidden !== true && id !== ownId));
   const offered = new Set(groups.flatMap(({ commands }) => commands.map(({ id }) => id)));
   const state = conversationId === undefined ? undefined : connection.peek(conversationId).getState();
   const orders = paletteOrders({ client, conversationId, state }).filter(({ id }) => !offered.has(id));
@@ -120,23 +124,29 @@ function RootEntries({ query, conversationId, then, turnTo }: RootEntriesProps) 
           {order.leadsTo !== undefined && <ChevronRight aria-hidden />}
         </Entry>
       ));
-  const names = [...new Set([...groups.map(({ group }) => group), ...orders.map(({ group }) => group)])];
+  const groupOf = (name: PaletteOrder["group"]) => {
+    const commands = groups.find(({ group }) => group === name)?.commands ?? [];
+    const further = ordersOf(name);
+    if (commands.length + further.length === 0) return null;
+    return (
+      <Command.Group heading={name} className={commandGroupClass}>
+        {commands.map(({ id, title, keys, keywords, run }) => (
+          <Entry key={id} value={id} words={[title, ...(keywords ?? [])]} onSelect={then(run)}>
+            <span className="min-w-0 flex-1 truncate">{title}</span>
+            {keys !== undefined && <Kbd keys={keys} />}
+          </Entry>
+        ))}
+        {further}
+      </Command.Group>
+    );
+  };
   return (
     <>
-      {names.map((name) => (
-        <Command.Group key={name} heading={name} className={commandGroupClass}>
-          {groups
-            .find(({ group }) => group === name)
-            ?.commands.map(({ id, title, keys, keywords, run }) => (
-              <Entry key={id} value={id} words={[title, ...(keywords ?? [])]} onSelect={then(run)}>
-                <span className="min-w-0 flex-1 truncate">{title}</span>
-                {keys !== undefined && <Kbd keys={keys} />}
-              </Entry>
-            ))}
-          {ordersOf(name)}
-        </Command.Group>
-      ))}
+      {groupOf("Conversation")}
+      {groupOf("Go to")}
       <ConversationEntries query={query} conversationId={conversationId} then={then} />
+      {groupOf("Composer")}
+      {groupOf("View")}
       {query.trim() !== "" && (
         <Command.Group forceMount className={commandGroupClass} value="search">
           <Command.Item
@@ -148,7 +158,6 @@ function RootEntries({ query, conversationId, then, turnTo }: RootEntriesProps) 
               showOverlay("search");
             })}
           >
-            <Search aria-hidden />
             <span className="isolate-text min-w-0 flex-1 truncate">{`Search messages for \u201c${query.trim()}\u201d`}</span>
           </Command.Item>
         </Command.Group>
@@ -225,7 +234,6 @@ function ConversationEntry({
   };
   return (
     <Entry value={`conversation ${id}`} words={[title, "go to open conversation"]} onSelect={then(go)}>
-      <MessageSquare aria-hidden />
       <bdi className="min-w-0 flex-1 truncate">{title === "" ? "Untitled" : title}</bdi>
       <StatusDot status={status} />
       <span className="shrink-0 text-xs text-faint">{relativeTime(lastActivityAt, Date.now())}</span>
@@ -242,9 +250,7 @@ function ModelEntries({ conversationId, then }: ChoiceEntriesProps) {
   const client = useClient();
   const chosen = useConnection().peek(conversationId).getState().meta?.model;
   const models = useModels();
-  if (models.isError)
-    return <p className="px-4 py-6 text-center text-sm text-danger">The models could not be read.</p>;
-  const names: readonly (string | null)[] = [null, ...(models.data?.models ?? [])];
+  const names: readonly (string | null)[] = [null, ...(models?.models ?? [])];
   return names.map((name) => (
     <Entry
       key={name ?? ""}
@@ -254,7 +260,7 @@ function ModelEntries({ conversationId, then }: ChoiceEntriesProps) {
     >
       <span className="min-w-0 flex-1 truncate">
         {name ??
-          `The server's default${models.data?.defaultModel === undefined ? "" : ` (${models.data.defaultModel})`}`}
+          `The server's default${models?.defaultModel === undefined ? "" : ` (${models.defaultModel})`}`}
       </span>
       {name === (chosen ?? null) && <Badge tone="accent">Now</Badge>}
     </Entry>

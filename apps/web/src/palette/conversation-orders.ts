@@ -1,10 +1,10 @@
 import type { ConversationState, ParleyClient } from "@parley/client";
 import type { ReasoningEffort } from "@parley/wire";
 import { newId } from "../app/new-id.js";
+import { reportFailure } from "../app/report-failure.js";
 import { conversationPath, navigate } from "../app/router.js";
 import { showToast } from "../app/toasts.js";
 import { type ExportFormat, saveConversation } from "../inspector/export-conversation.js";
-import { problemText } from "../inspector/problem-text.js";
 
 /** The efforts that can be asked for, from least to most. */
 export const efforts: readonly ReasoningEffort[] = ["low", "medium", "high", "xhigh", "max"];
@@ -20,7 +20,7 @@ export function forkPoint(state: Pick<ConversationState, "turns">): number | und
 
 /** Makes a fork and goes there. */
 export function forkConversation(client: ParleyClient, id: string, atSeq: number): Promise<void> {
-  return tell("It was not forked", async () => {
+  return tell("Not forked", async () => {
     const { conversation } = await client.request("POST /conversations/:id/fork", {
       params: { id },
       body: { atSeq, id: newId() },
@@ -59,7 +59,7 @@ export function exportAs(
   conversation: { readonly id: string; readonly title?: string | undefined },
   format: ExportFormat,
 ): Promise<void> {
-  return tell("It was not exported", () => saveConversation(client, conversation, format));
+  return tell("Not exported", () => saveConversation(client, conversation, format));
 }
 
 /** Nobody waits for an order from the palette, which is closed by then: a failure is told in a note. */
@@ -67,6 +67,6 @@ async function tell(failure: string, order: () => Promise<void>): Promise<void> 
   try {
     await order();
   } catch (error) {
-    showToast({ message: `${failure}. ${problemText(error)}` });
+    reportFailure(failure, error);
   }
 }

@@ -14,10 +14,11 @@ export function queryWords(query: string): readonly string[] {
 
 /**
  * A snippet cut at the words of a query. The parts are plain text and, joined, the snippet with its white space
- * collapsed: nothing in it is ever read as markup.
+ * collapsed: nothing in it is ever read as markup. Marks that turn the direction of text are left out, for the cuts
+ * would part them from what they close.
  */
 export function snippetParts(snippet: string, query: string): readonly SnippetPart[] {
-  const text = snippet.replace(/\s+/g, " ").trim();
+  const text = plainLine(snippet);
   const words = queryWords(query);
   if (words.length === 0) return text === "" ? [] : [{ text, isHit: false, start: 0 }];
   // The longest first, so that "tokens" is not cut after "token". Words hold nothing that a pattern would read.
@@ -31,4 +32,12 @@ export function snippetParts(snippet: string, query: string): readonly SnippetPa
   }
   if (end < text.length) parts.push({ text: text.slice(end), isHit: false, start: end });
   return parts;
+}
+
+/** A text on one line, without marks of direction. */
+export function plainLine(text: string): string {
+  return text
+    .replace(/[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]/g, "")
+    .replace(/\s+/g, " ")
+    .trim();
 }
