@@ -135,6 +135,9 @@ export interface ConversationRecord extends ConversationSettings {
   changedAt: number;
   parentId?: ConversationId;
   parentSeq?: number;
+  /** Set while a summary is in force: the model does not read the whole log. */
+  compacted?: true;
+  /** The archive of the summary in force, where there is one: that of an imported summary stayed behind. */
   compactedFrom?: ConversationId;
   /** Set on the archive that a compaction made: the conversation it belongs to. Such a one refuses sends. */
   archiveOf?: ConversationId;

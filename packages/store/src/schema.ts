@@ -45,7 +45,7 @@ export const conversation = pgTable(
     parentSeq: integer("parent_seq"),
     /** Set on an archive: the conversation that was compacted. */
     archiveOf: key("archive_of"),
-    /** The archive of the compaction in force. */
+    /** The archive of the compaction in force; empty where it has none. */
     compactedFrom: key("compacted_from"),
     /** Of the newest sealed turn that knows it, inherited ones included. */
     contextSize: doublePrecision("context_size"),

@@ -18,8 +18,9 @@ const roles: Record<Role, true> = { system: true, user: true, assistant: true, t
 const format = "parley.conversation.1";
 /** The largest number that a seq can have. */
 const mostSeq = 2_147_483_646;
-/** The last millisecond that a date can have. */
-const mostMs = 8_640_000_000_000_000;
+/** The years 1 to 9999: what databases can hold. */
+const firstMs = Date.parse("0001-01-01T00:00:00.000Z");
+const lastMs = Date.parse("9999-12-31T23:59:59.999Z");
 
 /** What is wrong with the first line of an export, if anything is. */
 export function checkConversationLine(line: unknown): string | undefined {
@@ -144,7 +145,7 @@ function isWhole(value: unknown, most = Number.MAX_SAFE_INTEGER): value is numbe
 }
 
 function isMoment(value: unknown): value is number {
-  return isWhole(value, mostMs);
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= firstMs && value <= lastMs;
 }
 
 function isUsage(value: unknown): boolean {

@@ -208,22 +208,18 @@ export class ImportLines {
     });
   }
 
-  /** A call that nobody answered is of a turn that was not finished. */
+  /** A call that nobody answered is of a turn that was not finished. Ids of calls may come again. */
   #checkCalls(): void {
-    const open = new Map<string, number>();
+    const open = new Map<string, number[]>();
     for (const { line, chunk } of this.#chunks) {
-      if (chunk.chunk.type === "tool-result") open.delete(chunk.chunk.toolCallId);
+      if (chunk.chunk.type === "tool-result") open.get(chunk.chunk.toolCallId)?.shift();
       if (chunk.chunk.type !== "tool-call") continue;
-      // Some models use the ids of their calls again, in a later step.
-      const before = open.get(chunk.chunk.toolCallId);
-      if (before !== undefined) throw this.#unanswered(chunk.chunk.toolCallId, before);
-      open.set(chunk.chunk.toolCallId, line);
+      const { toolCallId } = chunk.chunk;
+      open.set(toolCallId, [...(open.get(toolCallId) ?? []), line]);
     }
-    for (const [toolCallId, line] of open) throw this.#unanswered(toolCallId, line);
-  }
-
-  #unanswered(toolCallId: string, line: number): ParleyError {
-    return this.#refused(`the tool call ${toolCallId} has no result`, line);
+    for (const [toolCallId, [line]] of open) {
+      if (line !== undefined) throw this.#refused(`the tool call ${toolCallId} has no result`, line);
+    }
   }
 
   #bytesOf(line: ExportLine): number {
@@ -272,5 +268,10 @@ function firstTwice(ids: readonly string[]): string | undefined {
 }
 
 function isSame(left: unknown, right: unknown): boolean {
-  return JSON.stringify(stableValue(left)) === JSON.stringify(stableValue(right));
+  try {
+    return JSON.stringify(stableValue(left)) === JSON.stringify(stableValue(right));
+  } catch {
+    // Nested deeper than the stack reaches, and so deeper than anything that is stored.
+    return false;
+  }
 }

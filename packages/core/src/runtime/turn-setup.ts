@@ -126,7 +126,7 @@ function contextBuilder(
 /** The node's tools, and `recall` where a summary stands for something. None starts once the turn may be lost. */
 function toolsOf({ env, store, mayAct }: PrepareRequest, record: ConversationRecord): Tool<never>[] {
   const tools: Tool<never>[] = [...env.tools];
-  if (record.compactedFrom !== undefined) tools.push(recallTool(store, record.id) as Tool<never>);
+  if (record.compacted === true) tools.push(recallTool(store, record.id) as Tool<never>);
   return tools.map((tool) => guarded(tool, mayAct));
 }
 

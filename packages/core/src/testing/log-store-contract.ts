@@ -3,9 +3,12 @@ import { admissionCases } from "./log-store-contract/admission.js";
 import { compactionCases } from "./log-store-contract/compaction.js";
 import { conversationCases } from "./log-store-contract/conversations.js";
 import { engineCases } from "./log-store-contract/engine.js";
+import { examinationCases } from "./log-store-contract/examination.js";
 import { fidelityCases } from "./log-store-contract/fidelity.js";
 import { forkCases } from "./log-store-contract/forks.js";
+import { importCases } from "./log-store-contract/imports.js";
 import { journalCases } from "./log-store-contract/journal.js";
+import { keyCases } from "./log-store-contract/keys.js";
 import { leaseCases } from "./log-store-contract/leases.js";
 import { ownerCases } from "./log-store-contract/owners.js";
 import { queueCases } from "./log-store-contract/queue.js";
@@ -44,6 +47,9 @@ export function logStoreContract(make: () => LogStoreFixture | Promise<LogStoreF
     owner: ownerCases,
     fidelity: fidelityCases,
     engine: engineCases,
+    import: importCases,
+    key: keyCases,
+    examination: examinationCases,
   };
   return Object.entries(topics).flatMap(([topic, cases]) =>
     cases.map((each) => ({

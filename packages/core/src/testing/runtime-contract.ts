@@ -7,11 +7,13 @@ import { forkCases } from "./runtime-contract/forks.js";
 import { leavingCases } from "./runtime-contract/leaving.js";
 import { limitCases } from "./runtime-contract/limits.js";
 import { nodeCases } from "./runtime-contract/nodes.js";
+import { observingCases } from "./runtime-contract/observing.js";
 import { queueCases } from "./runtime-contract/queue.js";
 import { receiptCases } from "./runtime-contract/receipts.js";
 import { settingsCases } from "./runtime-contract/settings.js";
 import { stoppingCases } from "./runtime-contract/stopping.js";
 import { takeoverCases } from "./runtime-contract/takeover.js";
+import { transferCases } from "./runtime-contract/transfer.js";
 import { turnCases } from "./runtime-contract/turns.js";
 import { type RuntimeFixture, type RuntimeTopicCase, World } from "./runtime-contract/world.js";
 
@@ -38,6 +40,8 @@ export function runtimeContract(make: () => RuntimeFixture | Promise<RuntimeFixt
     fork: forkCases,
     settings: settingsCases,
     limits: limitCases,
+    transfer: transferCases,
+    observing: observingCases,
   };
   return Object.entries(topics).flatMap(([topic, cases]) =>
     cases.map((each) => ({

@@ -21,7 +21,10 @@ ORDER BY k.seq DESC LIMIT 1`,
   return { seq: Number(row.seq), archiveId: typeof row.archive_id === "string" ? row.archive_id : null };
 }
 
-/** Writes on the conversation's row which archive shows what it was compacted from. */
+/**
+ * Writes on the conversation's row which archive shows what it was compacted from; an empty id, which no archive has,
+ * where there is none to show.
+ */
 export async function markCompactedFrom(
   connection: Connection,
   owner: string,
@@ -30,6 +33,6 @@ export async function markCompactedFrom(
   const found = await compactionInForce(connection, owner, conversationId);
   await connection.query({
     text: "UPDATE conversation SET compacted_from = $2 WHERE id = $1",
-    values: [storedText(conversationId), found?.archiveId ?? null],
+    values: [storedText(conversationId), found === undefined ? null : (found.archiveId ?? "")],
   });
 }

@@ -15,6 +15,7 @@ import {
 import { storedCalls } from "../provider-calls.js";
 import type { StoreContext } from "../store-context.js";
 import { originalJson, originalText, storedText } from "../stored-text.js";
+import { markCompactedFrom } from "./compaction-in-force.js";
 import { createConversationRow } from "./create-conversation.js";
 import { type Head, requireHead } from "./head.js";
 import { lineage } from "./lineage.js";
@@ -55,8 +56,12 @@ export function importConversation(
       title: settings.title ?? "",
       createdAt: new Date(input.createdAt),
     });
-    if (created) await write(connection, input, rows, turns);
-    else {
+    if (created) {
+      await write(connection, input, rows, turns);
+      if (input.entries.some(({ covers }) => covers !== undefined)) {
+        await markCompactedFrom(connection, owner, conversationId);
+      }
+    } else {
       const head = await requireHead(connection, owner, conversationId);
       if (!(await holds(connection, owner, head, input, rows))) {
         throw new ParleyError("message_conflict", "Another conversation has this id", {

@@ -11,7 +11,7 @@ export const recordColumns = `
   c.id, c.title, c.status, c.model, c.effort, c.instructions, c.compact_threshold, c.queue_paused,
   c.metadata::text AS metadata, c.parent_id, c.parent_seq, c.archive_of, c.context_size,
   (SELECT a.id FROM conversation a WHERE a.id = c.compacted_from AND a.archive_of IS NOT NULL
-    AND a.status <> 'removed') AS compacted_from,
+    AND a.status <> 'removed') AS compacted_from, c.compacted_from IS NOT NULL AS compacted,
   date_part('epoch', c.created_at) * 1000 AS created_ms,
   date_part('epoch', greatest(c.last_activity_at, h.active_at)) * 1000 AS activity_ms,
   date_part('epoch', c.last_activity_at) * 1000 AS place_ms,
@@ -36,6 +36,7 @@ interface RecordRow {
   parent_seq: number | null;
   archive_of: string | null;
   compacted_from: string | null;
+  compacted: boolean;
   context_size: number | null;
   created_ms: number;
   activity_ms: number;
@@ -69,6 +70,7 @@ export function recordOf(read: Record<string, unknown>): ConversationRecord {
     lastActivityAt: Math.round(row.activity_ms),
     changedAt: row.changed_at,
     ...(row.parent_id === null ? {} : { parentId: publicId(row.parent_id), parentSeq: row.parent_seq ?? 0 }),
+    ...(row.compacted ? { compacted: true as const } : {}),
     ...(row.compacted_from === null ? {} : { compactedFrom: row.compacted_from }),
     ...(row.archive_of === null ? {} : { archiveOf: row.archive_of }),
     lastSeq: row.next_seq - 1,

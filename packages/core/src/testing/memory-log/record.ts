@@ -15,7 +15,8 @@ export function queueStateOf(log: Log): QueueState {
 
 export function recordOf(db: MemoryDatabase, log: Log): ConversationRecord {
   const { active, parent } = log;
-  const archiveId = compactionInForce(log)?.archiveId;
+  const compaction = compactionInForce(log);
+  const archiveId = compaction?.archiveId;
   return {
     ...log.settings,
     id: log.id,
@@ -25,6 +26,7 @@ export function recordOf(db: MemoryDatabase, log: Log): ConversationRecord {
     lastActivityAt: log.lastActivityAt,
     changedAt: log.changedAt,
     ...(parent === undefined ? {} : { parentId: parent.log.id, parentSeq: parent.seq }),
+    ...(compaction === undefined ? {} : { compacted: true as const }),
     ...(archiveId !== undefined && db.logs.has(archiveId) ? { compactedFrom: archiveId } : {}),
     ...(log.archiveOf === undefined ? {} : { archiveOf: log.archiveOf }),
     lastSeq: log.lastSeq,

@@ -1,0 +1,97 @@
+import type { LogStore } from "@parley/core/ports";
+import type { Finding } from "@parley/wire";
+import { expect, it, onTestFinished } from "vitest";
+import { describeOnPostgres } from "../../../../test/harness/postgres.js";
+import { checkSchema } from "../check-schema.js";
+import { migrate, readMigrations } from "../migrate.js";
+import { openPostgres } from "./open-postgres.js";
+import { PostgresDatabase } from "./postgres-database.js";
+import { message, sealing, start } from "./turns.test-support.js";
+
+/** A turn of a question and an answer. */
+async function runTurn(store: LogStore, conversationId: string): Promise<void> {
+  const turn = await start(store, conversationId);
+  await store.seal(sealing(turn, [message(conversationId, "Answer", "assistant")]));
+}
+
+describeOnPostgres("the doctor", (postgres) => {
+  async function opened() {
+    const made = await postgres.createDatabase();
+    const { store, database } = openPostgres({ url: made.url, listenUrl: false });
+    onTestFinished(async () => {
+      await store.close();
+      await made.drop();
+    });
+    await store.migrate();
+    await store.heartbeat("n1", 600_000);
+    const run = (text: string) => database.query({ text });
+    const area = async (name: string, fix = false): Promise<Finding[]> =>
+      (await store.examine({ fix })).filter((finding) => finding.area === name);
+    return { store, run, area };
+  }
+
+  it("finds rows of the journal that no open turn has, and takes them away when asked", async () => {
+    const { store, run, area } = await opened();
+    await runTurn(store.forOwner("me"), "c1");
+    for (const values of ["'c1', 't1', 0", "'c1', 't1', 2", "'gone', 't9', 0"]) {
+      await run(
+        `INSERT INTO turn_journal (conversation_id, turn_id, first_n, event_count, epoch, data) VALUES (${values}, 1, 1, '')`,
+      );
+    }
+    const [found] = await area("journal");
+    expect(found).toMatchObject({ level: "warning", fixable: true });
+    expect(found?.message).toContain("3 rows");
+    expect(await area("journal", true)).toMatchObject([{ level: "warning", fixable: true, fixed: true }]);
+    expect(await area("journal")).toMatchObject([{ level: "ok" }]);
+  });
+
+  it.each([
+    ["a row that is gone from the middle", "DELETE FROM conversation_message WHERE first_seq = 2"],
+    ["a row that is gone from the beginning", "DELETE FROM conversation_message WHERE first_seq = 1"],
+    ["a row that is gone from the end", "DELETE FROM conversation_message WHERE first_seq = 4"],
+    ["all rows gone", "DELETE FROM conversation_message"],
+    [
+      "a row with fewer parts than seqs",
+      `UPDATE conversation_message SET content = '{"format":2,"parts":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}'
+        WHERE first_seq = 3`,
+    ],
+  ])("finds %s, names the conversation, and does not pretend to mend it", async (_, damage) => {
+    const { store, run, area } = await opened();
+    const me = store.forOwner("me");
+    await runTurn(me, "whole");
+    await me.fork({ conversationId: "whole", atSeq: 2, newId: "fork" });
+    await runTurn(me, "torn");
+    await runTurn(me, "torn");
+    expect(await area("log")).toMatchObject([{ level: "ok" }]);
+    await run(`${damage}${damage.includes("WHERE") ? " AND" : " WHERE"} thread_id = 'torn'`);
+    const found = await area("log", true);
+    expect(found).toMatchObject([{ level: "error" }]);
+    expect(found[0]?.message).toContain("1 conversations: torn");
+    expect(found[0]?.fixable).toBeUndefined();
+  });
+
+  it("tells a schema that is older or newer than this version", async () => {
+    const made = await postgres.createDatabase();
+    const database = new PostgresDatabase({ url: made.url });
+    onTestFinished(async () => {
+      await database.close();
+      await made.drop();
+    });
+    const all = await readMigrations();
+    expect(await checkSchema(database)).toEqual({ schema: "older" });
+    await migrate(database, all.slice(0, 1));
+    expect(await checkSchema(database)).toEqual({ schema: "older" });
+    await migrate(database, [...all, { name: "9999_later", statements: ["CREATE TABLE later (id int)"] }]);
+    expect(await checkSchema(database)).toEqual({ schema: "newer" });
+    const { store } = openPostgres({ url: made.url, listenUrl: false });
+    onTestFinished(() => store.close());
+    const findings = await store.examine({ fix: true });
+    expect(findings.find(({ area }) => area === "schema")).toMatchObject({ level: "error" });
+  });
+
+  it("says that the store cannot be reached when it cannot", async () => {
+    const { store } = openPostgres({ url: "postgres://nobody@127.0.0.1:1/none", listenUrl: false });
+    onTestFinished(() => store.close());
+    await expect(store.check()).rejects.toMatchObject({ code: "store_unavailable" });
+  });
+});
