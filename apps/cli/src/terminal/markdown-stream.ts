@@ -15,18 +15,23 @@ export interface MarkdownProgress {
  * until then its look may change, so it is shown as live and drawn anew with every word.
  */
 export class MarkdownStream {
-  #taken = 0;
+  #finished = "";
   #pieces = 0;
+
+  /** What was given as finished, as text. */
+  get finishedText(): string {
+    return this.#finished;
+  }
 
   /** Takes the whole text so far. `whole`: nothing more will come. */
   update(text: string, options: MarkdownOptions & { readonly whole: boolean }): MarkdownProgress {
-    const pending = safeText(text).slice(this.#taken);
+    const pending = safeText(text).slice(this.#finished.length);
     const tokens = lexer(pending);
     let last = tokens.length - 1;
     while (last >= 0 && tokens[last]?.type === "space") last -= 1;
     const until = options.whole ? tokens.length : Math.max(0, last);
     const finished = tokens.slice(0, until).flatMap((token) => {
-      this.#taken += token.raw.length;
+      this.#finished += token.raw;
       return this.#render(token, options);
     });
     const growing = tokens[until];

@@ -1,0 +1,139 @@
+import { createClient, type ParleyClient } from "@parley/client";
+import { isParleyError } from "@parley/core/errors";
+import { CliError } from "./cli-error.js";
+import type { LocalNode } from "./compose/node.js";
+import { describeStore } from "./compose/store.js";
+import type { Config, ConfigFlags, Environment } from "./config/config.js";
+import { loadConfig } from "./config/load-config.js";
+import { readServerFile, serverFile } from "./server-file.js";
+
+/** How a verb reaches the conversations. */
+export interface Connected {
+  readonly client: ParleyClient;
+  /** `server`: one is running. `here`: none is, so this process has opened the store. */
+  readonly via: "server" | "here";
+  /** Where that is, for people. */
+  readonly place: string;
+  /** The configuration, where it was needed. */
+  readonly config?: Config;
+  close(): Promise<void>;
+}
+
+/** What decides where the conversations are. */
+export interface ConnectOptions extends ConfigFlags {
+  readonly url?: string | undefined;
+  readonly env?: Environment;
+  /** Follow by WebSocket; otherwise by server-sent events, which need no further module. */
+  readonly socket?: boolean;
+  /** Told what takes time. */
+  onWait?(what: string): void;
+}
+
+/**
+ * Finds the running server: the one that is named, else the one that serves this store. When there is none, the store
+ * is opened in this process and asked through the same app, so that a verb cannot tell the difference.
+ */
+export async function connect(options: ConnectOptions): Promise<Connected> {
+  const { env = process.env } = options;
+  const url = options.url ?? (env.PARLEY_URL === "" ? undefined : env.PARLEY_URL);
+  if (url !== undefined) return toServer(checkedUrl(url), options);
+  const config = await loadConfig({ flags: options, env });
+  const running = await runningServer(config, env);
+  if (running !== undefined) return toServer(running, options, config);
+  try {
+    return await inProcess(config, options);
+  } catch (error) {
+    // Another process has the folder. It may be a server that was just starting when we looked.
+    const late = isBusy(error) ? await runningServer(config, env) : undefined;
+    if (late !== undefined) return toServer(late, options, config);
+    if (isBusy(error)) throw busyStore(error, config);
+    throw error;
+  }
+}
+
+/** The address of the server on this store, if one is there and answers. */
+export async function runningServer(config: Config, env: Environment): Promise<string | undefined> {
+  const note = readServerFile(serverFile(config.store, env));
+  return note !== undefined && (await answers(note.url)) ? note.url : undefined;
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(new URL("/health", url), { signal: AbortSignal.timeout(2_000) });
+    await response.body?.cancel();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
+
+async function toServer(url: string, options: ConnectOptions, config?: Config): Promise<Connected> {
+  const key = (options.env ?? process.env).PARLEY_API_KEY;
+  const WebSocket = options.socket ? (await import("ws")).WebSocket : null;
+  const client = createClient({
+    url,
+    WebSocket: WebSocket as never,
+    ...(key === undefined || key === "" ? {} : { apiKey: key }),
+  });
+  return {
+    client,
+    via: "server",
+    place: url,
+    ...(config === undefined ? {} : { config }),
+    async close() {
+      if (options.socket) client.connect().close();
+    },
+  };
+}
+
+async function inProcess(config: Config, options: ConnectOptions): Promise<Connected> {
+  const [{ startNode }, { createApp }] = await Promise.all([
+    import("./compose/node.js"),
+    import("@parley/server"),
+  ]);
+  const node: LocalNode = await startNode(config, {
+    onCreate: () => options.onWait?.(`Creating the store in ${describeStore(config.store)}, once.`),
+  });
+  // Whoever can open the store needs no key to it.
+  const app = createApp(node.runtime, { auth: "open", owner: config.owner });
+  const ask: typeof fetch = async (input, init) => app.fetch(new Request(input, init));
+  const client = createClient({ url: "http://127.0.0.1", fetch: ask, WebSocket: null });
+  let closing: Promise<void> | undefined;
+  const close = async () => {
+    if (options.socket) client.connect().close();
+    await app.close();
+    await node.close();
+  };
+  return {
+    client,
+    via: "here",
+    place: describeStore(config.store),
+    config,
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+function isBusy(error: unknown): boolean {
+  return isParleyError(error) && error.code === "store_unavailable" && error.details?.pid !== undefined;
+}
+
+function busyStore(error: unknown, config: Config): CliError {
+  const { pid, host } = (isParleyError(error) ? error.details : undefined) ?? {};
+  return new CliError(`The store ${describeStore(config.store)} is in use by process ${pid} on ${host}.`, {
+    advice: "Wait until it is done, end it, or use another store with --store.",
+    cause: error,
+  });
+}
+
+function checkedUrl(text: string): string {
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
+    throw new CliError(`"${text}" is not the address of a server.`, {
+      advice: "Give it as http://127.0.0.1:4141, with --url or PARLEY_URL.",
+      exitCode: 2,
+    });
+  }
+  return text;
+}

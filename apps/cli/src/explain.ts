@@ -1,0 +1,106 @@
+import { ParleyRequestError } from "@parley/client";
+import { isParleyError } from "@parley/core/errors";
+import type { ErrorCode } from "@parley/wire";
+import { CliError, type ExitCode, exitCodes } from "./cli-error.js";
+
+/** A failure as it is shown: what happened, what to do, and how the program ends. */
+export interface Explanation {
+  readonly message: string;
+  readonly advice?: string;
+  readonly exitCode: ExitCode;
+}
+
+/** What a failure means to the person at the terminal. Never a stack, never a secret. */
+export function explain(error: unknown): Explanation {
+  if (error instanceof CliError) {
+    const { message, advice, exitCode } = error;
+    return { message, exitCode, ...(advice === undefined ? {} : { advice }) };
+  }
+  if (isAbort(error)) return { message: "Interrupted.", exitCode: exitCodes.interrupted };
+  if (error instanceof ParleyRequestError)
+    return explainRefusal(error.code, error.message, error.status === 0);
+  if (isParleyError(error)) return explainRefusal(error.code, error.message, false, error.cause);
+  const system = explainSystem(error);
+  if (system !== undefined) return system;
+  return {
+    message: `Something went wrong inside parley: ${error instanceof Error ? firstLine(error.message) : String(error)}`,
+    advice: "Set PARLEY_DEBUG=1 to see where. `parley doctor` looks for the usual causes.",
+    exitCode: exitCodes.failure,
+  };
+}
+
+/** What to do about a refusal, where there is something. */
+const advices: Partial<Record<ErrorCode, string>> = {
+  unauthorized: "Put the key into PARLEY_API_KEY. `parley keys create` makes one, where the server runs.",
+  forbidden: "Use a key with the scope that is named; `parley keys ls` shows what each may do.",
+  turn_active:
+    "Add --queue to have it wait for the next turn, --steer to reach this one, or `parley stop` it first.",
+  queue_full: "Take something out with `parley queue rm`, or wait for the turn to end.",
+  conversation_not_found: "`parley ls` shows what there is.",
+  model_unavailable: "`parley models` shows what there is.",
+  schema_newer: "Use the version of Parley that wrote this store, or a newer one.",
+  draining: "The server is shutting down: try again when it is back.",
+  provider_auth: "Check the API key of this credential; `parley doctor` asks each provider.",
+  quota_exceeded: "Look at the account at the provider, or choose another model with -m.",
+  nothing_to_compact:
+    "There is too little behind the newest messages; --keep says how many stay as they are.",
+};
+
+function explainRefusal(code: ErrorCode, message: string, unanswered: boolean, cause?: unknown): Explanation {
+  const system = explainSystem(cause);
+  if (system !== undefined) return system;
+  const advice = unanswered
+    ? "Is the server running? `parley serve` starts it; --url and PARLEY_URL say where it is."
+    : advices[code];
+  const exitCode = code === "canceled" ? exitCodes.interrupted : exitCodes.failure;
+  return { message: sentence(message), exitCode, ...(advice === undefined ? {} : { advice }) };
+}
+
+/** Failures of the system, by the code that it gives. */
+function explainSystem(error: unknown): Explanation | undefined {
+  const code = systemCode(error);
+  if (code === undefined) return undefined;
+  const path = pathOf(error);
+  const where = path === undefined ? "" : ` ${path}`;
+  const found: Readonly<Record<string, readonly [message: string, advice: string]>> = {
+    ENOSPC: [
+      `The disk is full; nothing more can be written${where === "" ? "" : ` to${where}`}.`,
+      "Make room, or use a store elsewhere with --store. What was acknowledged is kept.",
+    ],
+    EDQUOT: ["Your quota on this disk is used up.", "Make room, or use a store elsewhere with --store."],
+    EROFS: [`The file system is read-only:${where}.`, "Use a store elsewhere with --store."],
+    EACCES: [`Permission denied:${where}.`, "Check who owns it and who may write to it."],
+    EPERM: [`Not permitted:${where}.`, "Check who owns it and who may write to it."],
+    ENOENT: [`There is no such file:${where}.`, "Check the path."],
+    EISDIR: [`This is a folder, not a file:${where}.`, "Name a file."],
+    ENOTDIR: [`A part of this path is a file, not a folder:${where}.`, "Check the path."],
+    EEXIST: [`It exists already:${where}.`, "Name another place."],
+    EADDRINUSE: ["The port is in use.", "Choose another with --port, or end the process that has it."],
+    EADDRNOTAVAIL: ["This machine does not have the address to listen on.", "Choose another with --host."],
+    EMFILE: ["Too many files are open.", "Raise the limit with `ulimit -n`."],
+  };
+  const entry = found[code];
+  if (entry === undefined) return undefined;
+  return { message: entry[0], advice: entry[1], exitCode: exitCodes.failure };
+}
+
+function systemCode(error: unknown): string | undefined {
+  const code: unknown = typeof error === "object" && error !== null ? Reflect.get(error, "code") : undefined;
+  return typeof code === "string" && /^E[A-Z]+$/.test(code) ? code : undefined;
+}
+
+function pathOf(error: unknown): string | undefined {
+  const path: unknown = typeof error === "object" && error !== null ? Reflect.get(error, "path") : undefined;
+  return typeof path === "string" ? path : undefined;
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === "AbortError";
+}
+
+const firstLine = (text: string) => text.split("\n")[0] ?? "";
+
+function sentence(text: string): string {
+  const first = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?:]$/.test(first) ? first : `${first}.`;
+}

@@ -1,0 +1,203 @@
+import type { ConversationState, MessageState, PartState, TurnState } from "@parley/client";
+import type { ToolCallChunk, ToolResultChunk } from "@parley/wire";
+
+/** One thing that is shown of a conversation, in the order in which it happened. */
+export type Entry =
+  | UserEntry
+  | TextEntry
+  | ThinkingEntry
+  | ToolEntry
+  | SummaryEntry
+  | ErrorEntry
+  | AttachmentEntry
+  | EndEntry;
+
+interface EntryBase {
+  /** The same while it grows and when it is done. */
+  readonly key: string;
+  /** Nothing of it will change any more. */
+  readonly done: boolean;
+}
+
+export interface UserEntry extends EntryBase {
+  readonly kind: "user";
+  readonly text: string;
+  /** It came into a turn that was already running. */
+  readonly isSteer: boolean;
+  readonly status: MessageState["status"];
+  readonly problem?: string;
+}
+
+export interface TextEntry extends EntryBase {
+  readonly kind: "text";
+  readonly text: string;
+}
+
+export interface ThinkingEntry extends EntryBase {
+  readonly kind: "thinking";
+  readonly text: string;
+}
+
+export interface ToolEntry extends EntryBase {
+  readonly kind: "tool";
+  readonly name: string;
+  /** The arguments as the model wrote them. */
+  readonly input: string;
+  /** What it has printed while it works. */
+  readonly output: string;
+  readonly status: "running" | "done" | "failed";
+  readonly result?: string;
+  readonly durationMs?: number;
+}
+
+export interface SummaryEntry extends EntryBase {
+  readonly kind: "summary";
+  readonly text: string;
+  readonly covers?: { readonly firstSeq: number; readonly lastSeq: number };
+}
+
+export interface ErrorEntry extends EntryBase {
+  readonly kind: "error";
+  readonly message: string;
+  readonly code?: string;
+}
+
+/** A file, a source or data: told, not shown. */
+export interface AttachmentEntry extends EntryBase {
+  readonly kind: "attachment";
+  readonly text: string;
+}
+
+export interface EndEntry extends EntryBase {
+  readonly kind: "end";
+  readonly turn: TurnState;
+  readonly contextWindow?: number;
+}
+
+/** What a conversation's state shows, in order. Tool results stand with their calls. */
+export function entriesOf(state: ConversationState): Entry[] {
+  const results = new Map<string, ToolResultChunk>();
+  const calls = new Set<string>();
+  for (const { parts } of state.messages) {
+    for (const { chunk } of parts) {
+      if (chunk.type === "tool-result") results.set(chunk.toolCallId, chunk);
+      if (chunk.type === "tool-call") calls.add(chunk.toolCallId);
+    }
+  }
+  const entries: Entry[] = [];
+  const opened = new Set<string>();
+  state.messages.forEach((message, index) => {
+    for (const part of message.parts) {
+      const entry = entryOf(message, part, { state, results, calls, opened });
+      if (entry !== undefined) entries.push(entry);
+    }
+    if (message.turnId === undefined) return;
+    opened.add(message.turnId);
+    const turn = state.turns[message.turnId];
+    const isLast = state.messages[index + 1]?.turnId !== message.turnId;
+    if (isLast && turn?.status === "sealed") entries.push(endOf(turn, state));
+  });
+  return entries;
+}
+
+interface Surroundings {
+  readonly state: ConversationState;
+  readonly results: ReadonlyMap<string, ToolResultChunk>;
+  readonly calls: ReadonlySet<string>;
+  /** Turns of which a message was seen already. */
+  readonly opened: ReadonlySet<string>;
+}
+
+function entryOf(message: MessageState, part: PartState, around: Surroundings): Entry | undefined {
+  const { chunk, key } = part;
+  const done = !part.streaming;
+  switch (chunk.type) {
+    case "text":
+      return message.role === "user"
+        ? userEntry(message, key, chunk.text, around)
+        : { kind: "text", key, done, text: chunk.text };
+    case "thinking":
+      return chunk.text === "" ? undefined : { kind: "thinking", key, done, text: chunk.text };
+    case "tool-call":
+      return toolEntry(message, key, chunk, around);
+    case "tool-result":
+      // The call lies before what is loaded: the result stands for both.
+      return around.calls.has(chunk.toolCallId)
+        ? undefined
+        : { kind: "tool", key, ...resultOf(chunk), name: chunk.toolName, input: "", output: "" };
+    case "system":
+      return {
+        kind: "summary",
+        key,
+        done,
+        text: chunk.text,
+        ...(chunk.covers === undefined ? {} : { covers: chunk.covers }),
+      };
+    case "error":
+      return {
+        kind: "error",
+        key,
+        done,
+        message: chunk.message,
+        ...(chunk.code === undefined ? {} : { code: chunk.code }),
+      };
+    case "file":
+      return { kind: "attachment", key, done, text: `file ${chunk.filename ?? ""} (${chunk.mediaType})` };
+    case "source":
+      return {
+        kind: "attachment",
+        key,
+        done,
+        text: `source ${[chunk.title, chunk.url].filter(Boolean).join(" ")}`,
+      };
+    case "data":
+      return { kind: "attachment", key, done, text: "data" };
+    default:
+      return { kind: "attachment", key, done, text: "something that this version does not know" };
+  }
+}
+
+function userEntry(message: MessageState, key: string, text: string, { opened }: Surroundings): UserEntry {
+  const { status, turnId, error } = message;
+  return {
+    kind: "user",
+    key,
+    text,
+    status,
+    isSteer: turnId !== undefined && opened.has(turnId),
+    done: status === "committed" || status === "streaming",
+    ...(error === undefined ? {} : { problem: error.message }),
+  };
+}
+
+function toolEntry(message: MessageState, key: string, call: ToolCallChunk, around: Surroundings): ToolEntry {
+  const result = around.results.get(call.toolCallId);
+  const turn = message.turnId === undefined ? undefined : around.state.turns[message.turnId];
+  const input = call.argumentsText ?? JSON.stringify(call.input) ?? "";
+  const output = turn?.toolOutput[call.toolCallId] ?? "";
+  const base = { kind: "tool" as const, key, name: call.toolName, input, output };
+  if (result !== undefined) return { ...base, ...resultOf(result) };
+  const running = turn?.status === "running";
+  return { ...base, done: !running, status: running ? "running" : "done" };
+}
+
+function resultOf(
+  result: ToolResultChunk,
+): Pick<ToolEntry, "done" | "status" | "result"> & { durationMs?: number } {
+  return {
+    done: true,
+    status: result.isError ? "failed" : "done",
+    result: result.content,
+    ...(result.durationMs === undefined ? {} : { durationMs: result.durationMs }),
+  };
+}
+
+function endOf(turn: TurnState, { contextWindow }: ConversationState): EndEntry {
+  return {
+    kind: "end",
+    key: `end ${turn.turnId}`,
+    done: true,
+    turn,
+    ...(contextWindow === undefined ? {} : { contextWindow }),
+  };
+}

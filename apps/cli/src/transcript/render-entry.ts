@@ -1,0 +1,151 @@
+import { duration, tokens } from "../terminal/figures.js";
+import { type MarkdownOptions, renderMarkdown } from "../terminal/markdown.js";
+import { clip, safeLine, safeText } from "../terminal/text-width.js";
+import { wrap } from "../terminal/wrap.js";
+import type { EndEntry, Entry, ToolEntry, UserEntry } from "./entries.js";
+
+/** How entries are shown. */
+export interface EntryOptions extends MarkdownOptions {
+  /** Absent: true. */
+  readonly showReasoning?: boolean | undefined;
+  /** How many lines of a tool's result are shown. Absent: one, shortened. */
+  readonly resultLines?: number | undefined;
+}
+
+/** An entry as lines, when it is whole. */
+export function renderEntry(entry: Entry, options: EntryOptions): string[] {
+  const { style, columns, showReasoning = true } = options;
+  switch (entry.kind) {
+    case "user":
+      return renderUser(entry, options);
+    case "text":
+      return renderMarkdown(entry.text, options);
+    case "thinking":
+      return showReasoning ? renderThinking(entry.text, options) : [];
+    case "tool":
+      return renderTool(entry, options, "");
+    case "summary": {
+      const { covers } = entry;
+      const what =
+        covers === undefined
+          ? "Note of the system"
+          : `Summary of entries ${covers.firstSeq} to ${covers.lastSeq}`;
+      return [
+        style.magenta(`≡ ${what}`),
+        ...wrap(style.dim(safeText(entry.text)), { columns, first: "  ", rest: "  " }),
+      ];
+    }
+    case "error":
+      return wrap(
+        style.red(`✗ ${entry.code === undefined ? "" : `${entry.code}: `}${safeText(entry.message)}`),
+        { columns, rest: "  " },
+      );
+    case "attachment":
+      return [style.dim(clip(`· ${safeLine(entry.text)}`, columns))];
+    case "end":
+      return renderEnd(entry, options);
+  }
+}
+
+/** Reasoning is set apart from the answer: dimmed, and behind a thin line. */
+export function renderThinking(text: string, { style, columns }: EntryOptions): string[] {
+  return wrap(style.dim(style.italic(safeText(text).trim())), {
+    columns,
+    first: style.dim("┊ "),
+    rest: style.dim("┊ "),
+    indent: 2,
+  });
+}
+
+function renderUser(entry: UserEntry, { style, columns }: EntryOptions): string[] {
+  const mark = entry.isSteer ? "↪ " : "› ";
+  const lines = wrap(style.bold(safeText(entry.text).trim()), {
+    columns,
+    first: style.cyan(mark),
+    rest: "  ",
+    indent: 2,
+  });
+  if (entry.status === "sending") return [...lines, style.dim("  on its way")];
+  if (entry.status === "failed") return [...lines, style.red(`  not sent: ${safeLine(entry.problem ?? "")}`)];
+  return lines;
+}
+
+/** A tool's card. `spinner` stands before one that runs. */
+export function renderTool(
+  entry: ToolEntry,
+  options: EntryOptions,
+  spinner: string,
+  elapsedMs?: number,
+): string[] {
+  const { style, columns, resultLines = 1 } = options;
+  const { status } = entry;
+  const mark =
+    status === "running"
+      ? style.yellow(spinner || "•")
+      : status === "failed"
+        ? style.red("✗")
+        : style.green("✓");
+  const time = status === "running" ? elapsedMs : entry.durationMs;
+  const took = time === undefined ? "" : ` ${duration(time)}`;
+  const name = safeLine(entry.name);
+  const room = Math.max(10, columns - name.length - took.length - 4);
+  const input = entry.input === "{}" ? "" : clip(safeLine(entry.input), room);
+  const head =
+    `${mark} ${style.bold(name)} ${style.dim(`${input}${input === "" ? "" : " "}${took.trim()}`)}`.trimEnd();
+  if (status === "running") return [head, ...outputTail(entry.output, options)];
+  const result = safeText(entry.result ?? "").trimEnd();
+  if (result === "") return [head];
+  const paint = status === "failed" ? style.red : style.dim;
+  if (resultLines <= 1) return [head, `  ${style.dim("└")} ${paint(clip(safeLine(result), columns - 5))}`];
+  const lines = result.split("\n");
+  const shown = lines
+    .slice(0, resultLines)
+    .flatMap((line) => wrap(paint(line), { columns, first: "    ", rest: "    " }));
+  const more = lines.length - resultLines;
+  return [head, ...shown, ...(more > 0 ? [style.dim(`    … ${more} more lines`)] : [])];
+}
+
+/** The last lines of what a running tool has printed. */
+function outputTail(output: string, { style, columns }: EntryOptions): string[] {
+  const lines = safeText(output).trimEnd().split("\n").slice(-3);
+  return lines
+    .filter((line) => line !== "")
+    .map((line) => `  ${style.dim("│")} ${style.dim(clip(line, columns - 5))}`);
+}
+
+const endings: Readonly<Record<string, string>> = {
+  stop: "",
+  length: "cut off at the limit of an answer",
+  "content-filter": "withheld by the provider",
+  "max-steps": "stopped after the most steps that a turn may have",
+  "tool-calls": "ended on tool calls that nobody here makes",
+  aborted: "stopped",
+  error: "failed",
+  interrupted: "interrupted: the server went away; what it had said is kept",
+};
+
+/** How a turn ended, and what it took. */
+function renderEnd({ turn, contextWindow }: EndEntry, { style, columns }: EntryOptions): string[] {
+  const { reason, error, durationMs, usage, contextSize } = turn;
+  const ending = reason === undefined ? "" : (endings[reason] ?? reason);
+  const bad = reason !== undefined && reason !== "stop";
+  const facts = [
+    ...(ending === "" ? [] : [bad ? style.yellow(ending) : ending]),
+    ...(durationMs === undefined ? [] : [style.dim(duration(durationMs))]),
+    ...(usage === undefined
+      ? []
+      : [style.dim(`${tokens(usage.inputTokens)} in, ${tokens(usage.outputTokens)} out`)]),
+    ...(contextSize === undefined
+      ? []
+      : [
+          style.dim(
+            `context ${tokens(contextSize)}${contextWindow === undefined ? "" : ` of ${tokens(contextWindow)}`}`,
+          ),
+        ]),
+  ];
+  const problem =
+    error === undefined
+      ? []
+      : wrap(style.red(`✗ ${error.code}: ${safeText(error.message)}`), { columns, rest: "  " });
+  return facts.length === 0 ? problem : [...problem, `${style.dim("─")} ${facts.join(style.dim(" · "))}`];
+}

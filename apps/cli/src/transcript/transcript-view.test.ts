@@ -1,0 +1,225 @@
+import { applyFrame, applyHistory, type ConversationState, initialState } from "@parley/client";
+import type { AgentEvent, Cursor, StepId, StoredChunk } from "@parley/wire";
+import { describe, expect, it } from "vitest";
+import { createStyle } from "../terminal/style.js";
+import { TranscriptView } from "./transcript-view.js";
+
+const options = { columns: 60, style: createStyle(false) };
+const conversationId = "c";
+const turnId = "t";
+const stepId = "t#0" as StepId;
+
+/** A conversation that is followed: events go in, lines come out. */
+function follow(history: readonly StoredChunk[] = []) {
+  let now = 0;
+  const view = new TranscriptView({ now: () => now });
+  let state: ConversationState = applyHistory(initialState(conversationId), {
+    chunks: history,
+    latestSeq: history.length,
+  });
+  const scrollback: string[] = [];
+  let n = 0;
+  const look = () => {
+    const { print, live, isMoving } = view.update(state, options);
+    scrollback.push(...print);
+    return { live, isMoving };
+  };
+  return {
+    scrollback,
+    look,
+    view,
+    get state() {
+      return state;
+    },
+    wait(ms: number) {
+      now += ms;
+      return look();
+    },
+    tell(event: Partial<AgentEvent> & { type: AgentEvent["type"] }) {
+      const whole = { conversationId, turnId, ...event } as AgentEvent;
+      state = applyFrame(state, { type: "chat.delta", event: whole, cursor: `0~t~1~${n++}` as Cursor });
+      return look();
+    },
+    reset() {
+      state = applyFrame(state, { type: "chat.reset", conversationId, turnId });
+      return look();
+    },
+    commit(chunks: readonly StoredChunk[]) {
+      state = applyFrame(state, {
+        type: "chat.chunks",
+        conversationId,
+        chunks,
+        cursor: String(chunks.at(-1)?.seq ?? 0) as Cursor,
+      });
+      return look();
+    },
+  };
+}
+
+const asked = (text: string) => ({ type: "user-message" as const, text, messageId: "u" });
+const said = (delta: string, partIndex = 0) => ({
+  type: "text-delta" as const,
+  delta,
+  stepId,
+  messageId: "a",
+  partIndex,
+});
+const thought = (delta: string) => ({
+  type: "reasoning-delta" as const,
+  delta,
+  stepId,
+  messageId: "a",
+  partIndex: 0,
+});
+const row = (seq: number, text: string, more: Partial<StoredChunk> = {}): StoredChunk => ({
+  seq,
+  role: "assistant",
+  chunk: { type: "text", text },
+  messageId: "a",
+  turnId,
+  stepId,
+  partIndex: 0,
+  partCount: 1,
+  ...more,
+});
+const user = (seq: number, text: string): StoredChunk => {
+  const { stepId: _, ...rest } = row(seq, text, { role: "user", messageId: "u" });
+  return rest;
+};
+
+describe("a followed conversation in a terminal", () => {
+  it("prints the question, then each piece of the answer when it is final, and shows the rest as live", () => {
+    const one = follow();
+    one.tell(asked("Hello?"));
+    one.tell({ type: "turn-start" });
+    expect(one.scrollback).toEqual(["› Hello?"]);
+    expect(one.tell(said("One **bo")).live).toEqual(["", "One **bo"]);
+    expect(one.tell(said("ld** word.\n\nTw")).live).toEqual(["", "Tw"]);
+    expect(one.scrollback).toEqual(["› Hello?", "", "One bold word."]);
+    one.tell(said("o."));
+    one.tell({ type: "step-complete", stepId });
+    one.tell({ type: "done", reason: "stop", durationMs: 2_100, contextSize: 395 });
+    const { live } = one.tell({ type: "turn-sealed", firstSeq: 1, lastSeq: 2, reason: "stop" });
+    expect(live).toEqual([]);
+    expect(one.scrollback).toEqual([
+      "› Hello?",
+      "",
+      "One bold word.",
+      "",
+      "Two.",
+      "",
+      "─ 2.1 s · context 395",
+    ]);
+  });
+
+  it("dims reasoning behind a line, and prints its lines as they fill", () => {
+    const one = follow();
+    one.tell(asked("Hello?"));
+    const { live } = one.tell(
+      thought("A thought that is longer than one line of this narrow terminal can hold"),
+    );
+    expect(one.scrollback.at(-1)).toMatch(/^┊ A thought/);
+    expect(live[0]).toMatch(/^┊ \S/);
+  });
+
+  it("shows a tool that works with what it prints, and its card when it is done", () => {
+    const one = follow();
+    one.tell(asked("Work!"));
+    one.tell({
+      type: "tool-call",
+      stepId,
+      toolCallId: "1",
+      toolName: "slow",
+      input: {},
+      argumentsText: '{"steps":2}',
+      messageId: "a",
+      partIndex: 0,
+    });
+    one.tell({ type: "tool-output", toolCallId: "1", stepId, data: "step 1\nstep 2\n", stream: "stdout" });
+    const { live, isMoving } = one.wait(1_500);
+    expect(isMoving).toBe(true);
+    expect(live.join("\n")).toMatch(/slow \{"steps":2\} 1\.5 s\n {2}│ step 1\n {2}│ step 2/);
+    one.tell({
+      type: "tool-result",
+      toolCallId: "1",
+      stepId,
+      toolName: "slow",
+      content: "finished",
+      isError: false,
+      durationMs: 2_000,
+      messageId: "r",
+    });
+    expect(one.scrollback.slice(-2)).toEqual(['✓ slow {"steps":2} 2.0 s', "  └ finished"]);
+  });
+
+  it("keeps the order of parallel tools, whichever is done first", () => {
+    const one = follow();
+    one.tell(asked("Work!"));
+    for (const id of ["1", "2"]) {
+      one.tell({
+        type: "tool-call",
+        stepId,
+        toolCallId: id,
+        toolName: `tool${id}`,
+        input: {},
+        argumentsText: "{}",
+        messageId: "a",
+        partIndex: Number(id) - 1,
+      });
+    }
+    const result = (id: string) =>
+      one.tell({
+        type: "tool-result",
+        toolCallId: id,
+        stepId,
+        toolName: `tool${id}`,
+        content: "ok",
+        isError: false,
+        messageId: `r${id}`,
+      });
+    expect(result("2").live.join("\n")).toContain("✓ tool2");
+    expect(one.scrollback).toEqual(["› Work!"]);
+    result("1");
+    expect(one.scrollback.filter((line) => line.includes("tool"))).toEqual(["✓ tool1", "✓ tool2"]);
+  });
+
+  it("prints what was committed only once, though it comes again as chunks", () => {
+    const one = follow();
+    one.tell(asked("Hello?"));
+    one.tell(said("All of it.\n\nAnd more."));
+    one.commit([user(1, "Hello?"), row(2, "All of it.\n\nAnd more.")]);
+    expect(one.scrollback.filter((line) => line.includes("All of it"))).toHaveLength(1);
+    expect(one.scrollback.filter((line) => line.includes("And more"))).toHaveLength(1);
+  });
+
+  it("says so when a crash has cost the end of what it had printed", () => {
+    const one = follow();
+    one.tell(asked("Hello?"));
+    one.tell(said("First piece.\n\nSecond piece.\n\nThird"));
+    one.reset();
+    one.commit([user(1, "Hello?"), row(2, "First piece.\n\nSec")]);
+    expect(one.scrollback.filter((line) => line.includes("First piece"))).toHaveLength(1);
+    expect(one.scrollback.at(-1)).toBe("↺ the last 10 characters above were lost with the server");
+  });
+
+  it("says nothing when a crash has cost only what was not printed yet", () => {
+    const one = follow();
+    one.tell(asked("Hello?"));
+    one.tell(said("First piece.\n\nSecond pie"));
+    one.commit([user(1, "Hello?"), row(2, "First piece.\n\nSecond")]);
+    expect(one.scrollback).toEqual(["› Hello?", "", "First piece.", "", "Second"]);
+  });
+
+  it("skips the history that was there before", () => {
+    const one = follow([user(1, "Old"), row(2, "Older answer")]);
+    one.view.skip(one.state);
+    one.look();
+    expect(one.scrollback).toEqual([]);
+  });
+
+  it("lets no tool and no model control the terminal", () => {
+    const one = follow([user(1, "x\u001B[2J"), row(2, "y\u001B]0;t\u0007")]);
+    one.look();
+    expect(one.scrollback.join("")).not.toMatch(/[^\P{Control}\n]/u);
+  });
+});

@@ -1,0 +1,33 @@
+import type { ParleyClient } from "@parley/client";
+import type { Connected } from "./connect.js";
+import type { Io } from "./io.js";
+
+/** What stands before or behind every verb. */
+export interface GlobalOptions {
+  readonly url?: string;
+  readonly config?: string;
+  readonly store?: string;
+  readonly owner?: string;
+  readonly quiet?: boolean;
+  readonly color?: boolean;
+}
+
+/** What a verb works with. */
+export interface VerbContext {
+  readonly io: Io;
+  readonly globals: GlobalOptions;
+  /** Aborted when the user interrupts: long waits end. */
+  readonly signal: AbortSignal;
+  /**
+   * Replaces what an interrupt does, until the returned function is called. A second interrupt ends the process
+   * whatever the handler is at.
+   */
+  onInterrupt(handler: () => void): () => void;
+  /** Reaches the conversations. Closed by itself when the verb is done. */
+  connect(options?: { readonly socket?: boolean }): Promise<Connected>;
+  /** The same when only the client is of interest. */
+  client(): Promise<ParleyClient>;
+}
+
+/** What a verb ends with; nothing is success. */
+export type VerbResult = Promise<number | undefined> | Promise<void>;
