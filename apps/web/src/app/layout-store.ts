@@ -4,6 +4,9 @@ import { readStored, writeStored } from "./stored.js";
 /** Dialogs that cover the page, one at a time. */
 export type Overlay = "palette" | "shortcuts" | "search" | "compaction";
 
+/** The parts of the inspector. */
+export type InspectorView = "turn" | "context" | "trends" | "facts";
+
 export interface LayoutState {
   /** The list beside the conversation, on wide screens. */
   readonly sidebarOpen: boolean;
@@ -12,6 +15,8 @@ export interface LayoutState {
   readonly inspectorOpen: boolean;
   /** The turn that the inspector should show. Absent: the newest one. */
   readonly inspectedTurnId?: string | undefined;
+  /** The part of the inspector that should be shown. Absent: whichever it shows. */
+  readonly inspectorView?: InspectorView | undefined;
   readonly overlay?: Overlay | undefined;
 }
 
@@ -44,9 +49,10 @@ export function closeDrawer(): void {
   useLayout.setState({ drawerOpen: false });
 }
 
-/** Opens the inspector, at a turn when one is given. */
-export function openInspector(turnId?: string): void {
-  useLayout.setState({ inspectorOpen: true, inspectedTurnId: turnId });
+/** Opens the inspector, at a turn when one is given, and at that part of it. */
+export function openInspector(turnId?: string, view?: InspectorView): void {
+  const shown = view ?? (turnId === undefined ? useLayout.getState().inspectorView : "turn");
+  useLayout.setState({ inspectorOpen: true, inspectedTurnId: turnId, inspectorView: shown });
 }
 
 /** Closes the inspector. */

@@ -45,6 +45,7 @@ function OpenDialog({
   onOpenChange,
   conversationId,
 }: OverlayProps & { readonly conversationId: string }) {
+  const first = useRef<HTMLInputElement>(null);
   const [keep, setKeep] = useState(defaultKeep);
   const [model, setModel] = useState("");
   const keepLastN = /^\d{1,6}$/.test(keep) ? Number(keep) : undefined;
@@ -73,6 +74,7 @@ function OpenDialog({
       open={open}
       onOpenChange={onOpenChange}
       title="Compact"
+      initialFocus={first}
       description="The model reads a summary in place of older messages. The log keeps them all, and you can undo it."
       actions={
         compact.isPending ? (
@@ -97,6 +99,7 @@ function OpenDialog({
         <fieldset disabled={compact.isPending} className="grid gap-4 sm:grid-cols-[8rem_minmax(0,1fr)]">
           <legend className="sr-only">How to compact</legend>
           <TextField
+            ref={first}
             label="Messages to keep"
             inputMode="numeric"
             value={keep}

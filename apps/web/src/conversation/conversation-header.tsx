@@ -124,7 +124,7 @@ function ContextMeter({
       <button
         type="button"
         aria-label={label}
-        onClick={() => openInspector()}
+        onClick={() => openInspector(undefined, "context")}
         className="tabular hidden h-9 items-center gap-2 rounded-md px-2 text-xs text-soft hover:bg-sunken hover:text-ink sm:flex"
       >
         <svg viewBox="0 0 20 20" className="size-4 -rotate-90" aria-hidden="true">

@@ -2,8 +2,8 @@ import { Tabs } from "@base-ui/react/tabs";
 import type { ConversationState } from "@parley/client";
 import { useConversationSelector } from "@parley/client/react";
 import { Timer, X } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
-import { openInspector } from "../app/layout-store.js";
+import { useEffect, useRef } from "react";
+import { type InspectorView, openInspector, useLayout } from "../app/layout-store.js";
 import type { InspectorPanelProps } from "../app/panel-props.js";
 import { EmptyState } from "../ui/empty-state.js";
 import { IconButton } from "../ui/icon-button.js";
@@ -17,9 +17,7 @@ import { TrendsView } from "./trends-view.js";
 import { TurnPicker } from "./turn-picker.js";
 import { TurnView } from "./turn-view.js";
 
-type View = "turn" | "context" | "trends" | "facts";
-
-const views: readonly { readonly value: View; readonly label: string }[] = [
+const views: readonly { readonly value: InspectorView; readonly label: string }[] = [
   { value: "turn", label: "Turn" },
   { value: "context", label: "Context" },
   { value: "trends", label: "Trends" },
@@ -28,15 +26,12 @@ const views: readonly { readonly value: View; readonly label: string }[] = [
 
 /** Looks into a conversation: its turns, what the model was shown, and what it took. */
 export function InspectorPanel({ conversationId, turnId, onClose }: InspectorPanelProps) {
-  const [view, setView] = useState<View>("turn");
+  const view = useLayout((state) => state.inspectorView ?? "turn");
   const panel = useRef<HTMLDivElement>(null);
   useEffect(() => {
     // Where the panel covers the conversation, the focus must not stay behind it.
     if (!matchMedia("(min-width: 64rem)").matches) panel.current?.focus();
   }, []);
-  useEffect(() => {
-    if (turnId !== undefined) setView("turn");
-  }, [turnId]);
   useEffect(() => {
     const element = panel.current;
     const onKey = (event: KeyboardEvent) => {
@@ -55,7 +50,7 @@ export function InspectorPanel({ conversationId, turnId, onClose }: InspectorPan
       </header>
       <Tabs.Root
         value={view}
-        onValueChange={(next: View) => setView(next)}
+        onValueChange={(next: InspectorView) => useLayout.setState({ inspectorView: next })}
         className="flex min-h-0 flex-1 flex-col"
       >
         <Tabs.List className="flex gap-1 border-b border-line px-3" aria-label="What to inspect">
@@ -72,10 +67,7 @@ export function InspectorPanel({ conversationId, turnId, onClose }: InspectorPan
         <InspectorViews
           conversationId={conversationId}
           turnId={turnId}
-          onPick={(picked) => {
-            openInspector(picked);
-            setView("turn");
-          }}
+          onPick={(picked) => openInspector(picked, "turn")}
         />
       </Tabs.Root>
     </div>

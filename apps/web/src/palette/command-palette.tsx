@@ -1,5 +1,5 @@
 import { useClient, useConnection, useConversationList } from "@parley/client/react";
-import type { ConversationMeta } from "@parley/wire";
+import type { ConversationMeta, ReasoningEffort } from "@parley/wire";
 import { useQuery } from "@tanstack/react-query";
 import { Command } from "cmdk";
 import { ChevronRight } from "lucide-react";
@@ -9,6 +9,7 @@ import { closeDrawer, showOverlay } from "../app/layout-store.js";
 import { useModels } from "../app/models.js";
 import type { OverlayProps } from "../app/panel-props.js";
 import { conversationPath, navigate } from "../app/router.js";
+import { useNewSettings } from "../composer/new-settings.js";
 import { inspectorQueries } from "../inspector/inspector-queries.js";
 import { relativeTime } from "../list/relative-time.js";
 import { keepQuery } from "../search/search-query.js";
@@ -83,7 +84,7 @@ export function CommandPalette({ open, onOpenChange, conversationId }: OverlayPr
       }
     >
       <Command.Empty className="px-4 py-6 text-center text-sm text-soft">Nothing fits.</Command.Empty>
-      {page === undefined || conversationId === undefined ? (
+      {page === undefined ? (
         <RootEntries query={query} conversationId={conversationId} then={then} turnTo={turnTo} />
       ) : page === "model" ? (
         <ModelEntries conversationId={conversationId} then={then} />
@@ -242,14 +243,27 @@ function ConversationEntry({
 }
 
 interface ChoiceEntriesProps {
-  readonly conversationId: string;
+  readonly conversationId: string | undefined;
   readonly then: Then;
+}
+
+/** What the next turn would ask with. */
+function useChosen(conversationId: string | undefined): {
+  readonly model: string | null;
+  readonly effort: ReasoningEffort | null;
+} {
+  const connection = useConnection();
+  const { model, reasoningEffort } = useNewSettings();
+  if (conversationId === undefined) return { model, effort: reasoningEffort };
+  const { meta } = connection.peek(conversationId).getState();
+  return { model: meta?.model ?? null, effort: meta?.reasoningEffort ?? null };
 }
 
 function ModelEntries({ conversationId, then }: ChoiceEntriesProps) {
   const client = useClient();
-  const chosen = useConnection().peek(conversationId).getState().meta?.model;
   const models = useModels();
+  const chosen = useChosen(conversationId);
+  const byDefault = models?.defaultModel;
   const names: readonly (string | null)[] = [null, ...(models?.models ?? [])];
   return names.map((name) => (
     <Entry
@@ -259,17 +273,16 @@ function ModelEntries({ conversationId, then }: ChoiceEntriesProps) {
       onSelect={then(() => void chooseModel(client, conversationId, name))}
     >
       <span className="min-w-0 flex-1 truncate">
-        {name ??
-          `The server's default${models?.defaultModel === undefined ? "" : ` (${models.defaultModel})`}`}
+        {name ?? `The server's default${byDefault === undefined ? "" : ` (${byDefault})`}`}
       </span>
-      {name === (chosen ?? null) && <Badge tone="accent">Now</Badge>}
+      {name === chosen.model && <Badge tone="accent">Now</Badge>}
     </Entry>
   ));
 }
 
 function EffortEntries({ conversationId, then }: ChoiceEntriesProps) {
   const client = useClient();
-  const chosen = useConnection().peek(conversationId).getState().meta?.reasoningEffort ?? null;
+  const chosen = useChosen(conversationId);
   return [null, ...efforts].map((effort) => (
     <Entry
       key={effort ?? ""}
@@ -278,7 +291,7 @@ function EffortEntries({ conversationId, then }: ChoiceEntriesProps) {
       onSelect={then(() => void chooseEffort(client, conversationId, effort))}
     >
       <span className="min-w-0 flex-1">{effort ?? "default (high)"}</span>
-      {effort === chosen && <Badge tone="accent">Now</Badge>}
+      {effort === chosen.effort && <Badge tone="accent">Now</Badge>}
     </Entry>
   ));
 }

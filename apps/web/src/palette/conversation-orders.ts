@@ -4,6 +4,7 @@ import { newId } from "../app/new-id.js";
 import { reportFailure } from "../app/report-failure.js";
 import { conversationPath, navigate } from "../app/router.js";
 import { showToast } from "../app/toasts.js";
+import { useNewSettings } from "../composer/new-settings.js";
 import { type ExportFormat, saveConversation } from "../inspector/export-conversation.js";
 
 /** The efforts that can be asked for, from least to most. */
@@ -30,26 +31,34 @@ export function forkConversation(client: ParleyClient, id: string, atSeq: number
   });
 }
 
-/** Gives a conversation another model; null is the server's default. */
-export function chooseModel(client: ParleyClient, id: string, model: string | null): Promise<void> {
+/** Gives a conversation another model; null is the server's default. Without a conversation, the next new one. */
+export function chooseModel(
+  client: ParleyClient,
+  id: string | undefined,
+  model: string | null,
+): Promise<void> {
   return tell("The model was not changed", async () => {
-    await client.request("PUT /conversations/:id/model", { params: { id }, body: { model } });
+    if (id === undefined) useNewSettings.setState({ model });
+    else await client.request("PUT /conversations/:id/model", { params: { id }, body: { model } });
     showToast({ message: `The next turn asks ${model ?? "the server's default model"}.` });
   });
 }
 
-/** Gives a conversation another effort; null is the default. */
+/** Gives a conversation another effort; null is the default. Without a conversation, the next new one. */
 export function chooseEffort(
   client: ParleyClient,
-  id: string,
-  effort: ReasoningEffort | null,
+  id: string | undefined,
+  reasoningEffort: ReasoningEffort | null,
 ): Promise<void> {
   return tell("The effort was not changed", async () => {
-    await client.request("PUT /conversations/:id/reasoning-effort", {
-      params: { id },
-      body: { reasoningEffort: effort },
-    });
-    showToast({ message: `The next turn reasons with ${effort ?? "the default"} effort.` });
+    if (id === undefined) useNewSettings.setState({ reasoningEffort });
+    else {
+      await client.request("PUT /conversations/:id/reasoning-effort", {
+        params: { id },
+        body: { reasoningEffort },
+      });
+    }
+    showToast({ message: `The next turn reasons with ${reasoningEffort ?? "the default"} effort.` });
   });
 }
 

@@ -1,7 +1,6 @@
 import type { ConversationState, ParleyClient } from "@parley/client";
 import type { Command } from "../app/commands.js";
 import { showOverlay } from "../app/layout-store.js";
-import { chooseTheme } from "../app/theme.js";
 import { undoCompaction } from "../compaction/undo-compaction.js";
 import { exportAs, forkConversation, forkPoint } from "./conversation-orders.js";
 
@@ -19,35 +18,33 @@ export interface OrderSubject {
   readonly state: ConversationState | undefined;
 }
 
-const themes: readonly PaletteOrder[] = (["light", "dark", "system"] as const).map((choice) => ({
-  id: `theme.${choice}`,
-  title: choice === "system" ? "Use the system's theme" : `Use the ${choice} theme`,
-  group: "View",
-  keywords: ["theme", "appearance", "dark mode", "light mode"],
-  run: () => chooseTheme(choice),
-}));
+/** What the next turn asks with; of a conversation that does not exist yet, too. */
+const choices: readonly PaletteOrder[] = [
+  {
+    id: "conversation.model",
+    title: "Switch model",
+    group: "Conversation",
+    leadsTo: "model",
+    run: () => {},
+  },
+  {
+    id: "conversation.effort",
+    title: "Set reasoning effort",
+    group: "Conversation",
+    keywords: ["thinking"],
+    leadsTo: "effort",
+    run: () => {},
+  },
+];
 
 /** The orders that make sense now. An order that cannot be carried out is not offered. */
 export function paletteOrders({ client, conversationId, state }: OrderSubject): readonly PaletteOrder[] {
-  if (conversationId === undefined || state?.phase !== "ready") return themes;
+  if (conversationId === undefined) return choices;
+  if (state?.phase !== "ready") return [];
   const conversation = { id: conversationId, title: state.meta?.title };
   const atSeq = forkPoint(state);
   const orders: PaletteOrder[] = [
-    {
-      id: "conversation.model",
-      title: "Switch model",
-      group: "Conversation",
-      leadsTo: "model",
-      run: () => {},
-    },
-    {
-      id: "conversation.effort",
-      title: "Set reasoning effort",
-      group: "Conversation",
-      keywords: ["thinking"],
-      leadsTo: "effort",
-      run: () => {},
-    },
+    ...choices,
     {
       id: "conversation.compact",
       title: "Compact",
@@ -82,5 +79,5 @@ export function paletteOrders({ client, conversationId, state }: OrderSubject): 
       run: () => void exportAs(client, conversation, format),
     });
   }
-  return [...orders, ...themes];
+  return orders;
 }

@@ -1,3 +1,4 @@
+import { useRef } from "react";
 import { useCommands } from "../app/commands.js";
 import type { OverlayProps } from "../app/panel-props.js";
 import { Dialog } from "../ui/dialog.js";
@@ -6,10 +7,17 @@ import { groupCommands } from "./shortcut-groups.js";
 
 /** Every shortcut that works now, from the same list that the keyboard listens to. */
 export function ShortcutSheet({ open, onOpenChange }: OverlayProps) {
+  const sheet = useRef<HTMLDivElement>(null);
   const groups = groupCommands(useCommands().filter(({ keys }) => keys !== undefined));
   return (
-    <Dialog open={open} onOpenChange={onOpenChange} title="Keyboard shortcuts" size="large">
-      <div className="gap-x-10 sm:columns-2">
+    <Dialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title="Keyboard shortcuts"
+      size="large"
+      initialFocus={sheet}
+    >
+      <div ref={sheet} tabIndex={-1} className="gap-x-10 outline-none sm:columns-2">
         {groups.map(({ group, commands }) => (
           <table key={group} className="mb-5 w-full break-inside-avoid text-sm">
             <caption className="pb-1 text-left text-xs font-medium text-faint">{group}</caption>

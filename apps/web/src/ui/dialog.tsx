@@ -1,6 +1,6 @@
 import { Dialog as Base } from "@base-ui/react/dialog";
 import { X } from "lucide-react";
-import type { ReactNode } from "react";
+import type { ReactNode, RefObject } from "react";
 import { cx } from "./cx.js";
 import { iconButtonClass } from "./icon-button.js";
 
@@ -14,6 +14,8 @@ export interface DialogProps {
   /** Buttons at the bottom, the main one last. */
   readonly actions?: ReactNode;
   readonly size?: "small" | "normal" | "large";
+  /** What has the focus at first. Absent: the button that closes it. */
+  readonly initialFocus?: RefObject<HTMLElement | null> | undefined;
 }
 
 const widths = { small: "sm:max-w-sm", normal: "sm:max-w-lg", large: "sm:max-w-3xl" };
@@ -27,12 +29,14 @@ export function Dialog({
   children,
   actions,
   size = "normal",
+  initialFocus,
 }: DialogProps) {
   return (
     <Base.Root open={open} onOpenChange={(next) => onOpenChange(next)}>
       <Base.Portal>
         <Base.Backdrop className="fixed inset-0 z-40 bg-scrim transition-opacity duration-150 data-[ending-style]:opacity-0 data-[starting-style]:opacity-0" />
         <Base.Popup
+          initialFocus={initialFocus}
           className={cx(
             "pop-motion fixed z-50 flex flex-col bg-raised text-ink shadow-pop outline-none",
             "inset-x-0 bottom-0 max-h-[88dvh] rounded-t-xl border-t border-line pb-[env(safe-area-inset-bottom)]",

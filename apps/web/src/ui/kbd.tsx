@@ -8,6 +8,7 @@ export function keyLabel(key: string): string {
   if (key === "Shift") return isApple ? "⇧" : "Shift";
   if (key === "Alt") return isApple ? "⌥" : "Alt";
   if (key === "Enter") return "↵";
+  if (key === "Escape") return "Esc";
   return key;
 }
 
