@@ -50,7 +50,11 @@ const apiPaths = [
 export default defineConfig({
   plugins: [react(), tailwindcss(), themeBootScript()],
   // The client is read from its source, so that no build has to come first.
-  resolve: { conditions: ["parley-source", "module", "browser", "development|production"] },
+  resolve: {
+    conditions: ["parley-source", "module", "browser", "development|production"],
+    // The markdown library can parse HTML inside markdown; this page never lets it, and leaves the parser out.
+    alias: { "rehype-raw": fileURLToPath(new URL("src/conversation/no-html.ts", import.meta.url)) },
+  },
   build: {
     outDir: "dist",
     sourcemap: false,

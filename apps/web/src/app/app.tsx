@@ -1,5 +1,3 @@
-import { CSPProvider } from "@base-ui/react/csp-provider";
-import { Tooltip } from "@base-ui/react/tooltip";
 import type { ParleyClient } from "@parley/client";
 import { ParleyProvider, useConnection } from "@parley/client/react";
 import { Compass, ServerOff } from "lucide-react";
@@ -8,6 +6,7 @@ import { preloadMarkdown } from "../conversation/answer-text.js";
 import { Button } from "../ui/button.js";
 import { EmptyState } from "../ui/empty-state.js";
 import { Spinner } from "../ui/spinner.js";
+import { TooltipLayer } from "../ui/tooltip.js";
 import { Welcome } from "../welcome/welcome.js";
 import { askAccess, useAccess } from "./access.js";
 import { type Command, listenForKeys, useRegisterCommands } from "./commands.js";
@@ -27,26 +26,25 @@ const LoginView = lazy(async () => ({ default: (await import("./login-view.js"))
 export function App({ client }: { readonly client: ParleyClient }) {
   const access = useAccess();
   return (
-    <CSPProvider disableStyleElements>
-      <Tooltip.Provider delay={500}>
-        {access.phase === "granted" ? (
-          <ParleyProvider client={client}>
-            <Page />
-          </ParleyProvider>
-        ) : access.phase === "login" ? (
-          <Suspense fallback={null}>
-            <LoginView client={client} />
-          </Suspense>
-        ) : access.phase === "unreachable" ? (
-          <Unreachable client={client} />
-        ) : (
-          <div className="flex h-full items-center justify-center text-faint">
-            <Spinner label="Loading" />
-          </div>
-        )}
-        <Toasts />
-      </Tooltip.Provider>
-    </CSPProvider>
+    <>
+      {access.phase === "granted" ? (
+        <ParleyProvider client={client}>
+          <Page />
+        </ParleyProvider>
+      ) : access.phase === "login" ? (
+        <Suspense fallback={null}>
+          <LoginView client={client} />
+        </Suspense>
+      ) : access.phase === "unreachable" ? (
+        <Unreachable client={client} />
+      ) : (
+        <div className="flex h-full items-center justify-center text-faint">
+          <Spinner label="Loading" />
+        </div>
+      )}
+      <Toasts />
+      <TooltipLayer />
+    </>
   );
 }
 

@@ -1,35 +1,31 @@
-import { type ComponentType, lazy, Suspense } from "react";
+import { lazy, Suspense } from "react";
 import { Spinner } from "../ui/spinner.js";
 import { closeInspector, showOverlay, useLayout } from "./layout-store.js";
-import type { CoveredRangeProps, InspectorPanelProps, OverlayProps } from "./panel-props.js";
+import type { CoveredRangeProps } from "./panel-props.js";
 
 /*
  * The parts that load when they are first opened. Each is a component with a name of its own; this file is the only
  * one that imports them, so that none of their code is in the first load.
  */
 
-const parts = import.meta.glob<Readonly<Record<string, unknown>>>([
-  "../inspector/inspector-panel.tsx",
-  "../palette/command-palette.tsx",
-  "../palette/shortcut-sheet.tsx",
-  "../search/search-dialog.tsx",
-  "../compaction/covered-range.tsx",
-  "../compaction/compaction-dialog.tsx",
-]);
-
-function part<Props>(path: string, name: string) {
-  return lazy(async (): Promise<{ default: ComponentType<Props> }> => {
-    const loaded = await parts[path]?.();
-    return { default: loaded?.[name] as ComponentType<Props> };
-  });
-}
-
-const InspectorPanel = part<InspectorPanelProps>("../inspector/inspector-panel.tsx", "InspectorPanel");
-const CommandPalette = part<OverlayProps>("../palette/command-palette.tsx", "CommandPalette");
-const ShortcutSheet = part<OverlayProps>("../palette/shortcut-sheet.tsx", "ShortcutSheet");
-const SearchDialog = part<OverlayProps>("../search/search-dialog.tsx", "SearchDialog");
-const CompactionDialog = part<OverlayProps>("../compaction/compaction-dialog.tsx", "CompactionDialog");
-const LazyCoveredRange = part<CoveredRangeProps>("../compaction/covered-range.tsx", "CoveredRange");
+const InspectorPanel = lazy(async () => ({
+  default: (await import("../inspector/inspector-panel.js")).InspectorPanel,
+}));
+const CommandPalette = lazy(async () => ({
+  default: (await import("../palette/command-palette.js")).CommandPalette,
+}));
+const ShortcutSheet = lazy(async () => ({
+  default: (await import("../palette/shortcut-sheet.js")).ShortcutSheet,
+}));
+const SearchDialog = lazy(async () => ({
+  default: (await import("../search/search-dialog.js")).SearchDialog,
+}));
+const CompactionDialog = lazy(async () => ({
+  default: (await import("../compaction/compaction-dialog.js")).CompactionDialog,
+}));
+const LazyCoveredRange = lazy(async () => ({
+  default: (await import("../compaction/covered-range.js")).CoveredRange,
+}));
 
 /** The inspector beside the conversation, while it is open. */
 export function InspectorSlot({ conversationId }: { readonly conversationId: string }) {

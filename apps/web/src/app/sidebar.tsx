@@ -1,5 +1,5 @@
-import { Dialog } from "@base-ui/react/dialog";
 import { Monitor, Moon, PanelLeftClose, Search, Settings, SquarePen, Sun } from "lucide-react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { ConversationList } from "../list/conversation-list.js";
 import { cx } from "../ui/cx.js";
 import { IconButton, iconButtonClass } from "../ui/icon-button.js";
@@ -10,10 +10,16 @@ import { LogoutAction } from "./logout-action.js";
 import { Link, useRoute } from "./router.js";
 import { chooseTheme, type ThemeChoice, useTheme } from "./theme.js";
 
+const Drawer = lazy(async () => ({ default: (await import("./drawer.js")).Drawer }));
+
 /** The list of conversations: beside the conversation where there is room, else a drawer over it. */
 export function Sidebar() {
   const open = useLayout((state) => state.sidebarOpen);
   const drawerOpen = useLayout((state) => state.drawerOpen);
+  const [everOpen, setEverOpen] = useState(false);
+  useEffect(() => {
+    if (drawerOpen) setEverOpen(true);
+  }, [drawerOpen]);
   return (
     <>
       {open && (
@@ -24,17 +30,13 @@ export function Sidebar() {
           <SidebarContent />
         </nav>
       )}
-      <Dialog.Root open={drawerOpen} onOpenChange={(next) => !next && closeDrawer()}>
-        <Dialog.Portal>
-          <Dialog.Backdrop className="fixed inset-0 z-30 bg-scrim transition-opacity duration-150 data-[ending-style]:opacity-0 data-[starting-style]:opacity-0 md:hidden" />
-          <Dialog.Popup
-            aria-label="Conversations"
-            className="fixed inset-y-0 left-0 z-40 flex w-[min(20rem,86vw)] flex-col bg-panel pt-[env(safe-area-inset-top)] pb-[env(safe-area-inset-bottom)] shadow-pop transition-transform duration-150 outline-none data-[ending-style]:-translate-x-full data-[starting-style]:-translate-x-full md:hidden"
-          >
+      {everOpen && (
+        <Suspense fallback={null}>
+          <Drawer open={drawerOpen}>
             <SidebarContent />
-          </Dialog.Popup>
-        </Dialog.Portal>
-      </Dialog.Root>
+          </Drawer>
+        </Suspense>
+      )}
     </>
   );
 }

@@ -1,0 +1,67 @@
+// How much a browser loads: before anything can be typed (the shell), and until the first answer is drawn. Measures
+// the built page in `dist`, gzipped, and fails above the limits.
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+
+/** What the page promises, in bytes after gzip. */
+export const limits = { shell: 150_000, firstAnswer: 350_000 };
+
+/** The chunks, beside the shell, that a plain answer needs: what shows a conversation, and what draws markdown. */
+const answerParts = ["conversation-view-", "markdown-"];
+
+/** The sizes of the built page in bytes after gzip, with the files behind them. */
+export function measurePage(folder = fileURLToPath(new URL("../dist/", import.meta.url))) {
+  const read = (name) => readFileSync(`${folder}/${name}`);
+  const html = read("index.html").toString();
+  const linked = [...html.matchAll(/(?:src|href)="\/assets\/([^"]+\.(?:js|css))"/g)].map(([, name]) => name);
+  const shell = withImports(linked, read);
+  const grammars = new Set(grammarFiles(folder, read));
+  const parts = readdirSync(`${folder}/assets`).filter(
+    (name) => answerParts.some((part) => name.startsWith(part)) && !grammars.has(name),
+  );
+  const firstAnswer = withImports([...shell, ...parts], read);
+  const size = (names) =>
+    names.reduce(
+      (sum, name) => sum + gzipSync(read(`assets/${name}`), { level: 6 }).length,
+      gzipSync(html).length,
+    );
+  return {
+    shell: { bytes: size(shell), files: shell },
+    firstAnswer: { bytes: size(firstAnswer), files: firstAnswer },
+  };
+}
+
+/** These files and all that they import before they run. */
+function withImports(names, read) {
+  const found = new Set();
+  const add = (name) => {
+    if (found.has(name)) return;
+    found.add(name);
+    if (!name.endsWith(".js")) return;
+    const code = read(`assets/${name}`).toString();
+    for (const [, imported] of code.matchAll(/(?:from|import)\s*"\.\/([^"]+\.js)"/g)) add(imported);
+  };
+  for (const name of names) add(name);
+  return [...found];
+}
+
+/** Grammars of the highlighter may bear the name of a part ("markdown"), and load only with code in that language. */
+function grammarFiles(folder, read) {
+  return readdirSync(`${folder}/assets`).filter(
+    (name) =>
+      name.endsWith(".js") && read(`assets/${name}`).subarray(0, 4_000).toString().includes("scopeName"),
+  );
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const measured = measurePage();
+  for (const [name, limit] of Object.entries(limits)) {
+    const { bytes, files } = measured[name];
+    const within = bytes <= limit;
+    console.log(
+      `${name}: ${bytes} of ${limit} bytes after gzip in ${files.length} files${within ? "" : ": TOO MUCH"}`,
+    );
+    if (!within) process.exitCode = 1;
+  }
+}
