@@ -113,7 +113,7 @@ function OpenDialog({
         ) : problem !== undefined ? (
           <Note problem={problem} />
         ) : preview.data === undefined ? (
-          <Skeleton className="h-11 w-full" />
+          <Skeleton className="h-11 w-full bg-line/70!" />
         ) : (
           <Preview preview={preview.data} conversationId={conversationId} isStale={preview.isFetching} />
         )}

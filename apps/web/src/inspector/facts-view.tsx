@@ -19,7 +19,7 @@ const when = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle
 export function FactsView({ conversationId }: { readonly conversationId: string }) {
   const meta = useConversationSelector(conversationId, selectMeta);
   const models = useModels();
-  if (meta === undefined) return <Skeleton className="h-40 w-full" />;
+  if (meta === undefined) return <Skeleton className="h-40 w-full bg-line/70!" />;
   const byDefault = models?.defaultModel;
   const facts: Fact[] = [
     { name: "Id", value: <Copied text={conversationId} label="Copy conversation id" /> },

@@ -137,7 +137,7 @@ function InspectorViews({ conversationId, turnId, onPick }: InspectorViewsProps)
             />
           </div>
         ) : metrics.isPending ? (
-          <Skeleton className="h-40 w-full" />
+          <Skeleton className="h-40 w-full bg-line/70!" />
         ) : (
           <EmptyState icon={<Timer />} title="No turn yet">
             Send a message: each of its steps is drawn here while it happens.
@@ -154,7 +154,7 @@ function InspectorViews({ conversationId, turnId, onPick }: InspectorViewsProps)
       <Tabs.Panel value="trends" className={panelClass}>
         {problem}
         {metrics.isPending ? (
-          <Skeleton className="h-40 w-full" />
+          <Skeleton className="h-40 w-full bg-line/70!" />
         ) : (
           <TrendsView turns={metrics.data?.turns ?? []} onPick={onPick} />
         )}

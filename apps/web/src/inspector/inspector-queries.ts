@@ -1,11 +1,18 @@
-import type { ParleyClient } from "@parley/client";
+import { type ParleyClient, ParleyRequestError } from "@parley/client";
 import { useClient } from "@parley/client/react";
 import type { MetricsResponse, TurnDetail } from "@parley/wire";
 import { keepPreviousData, QueryClient, type UseQueryResult, useQuery } from "@tanstack/react-query";
 
 /** What the lazy panels have read. A sealed turn never changes, so that what is kept is right for as long as it is kept. */
 export const inspectorQueries = new QueryClient({
-  defaultOptions: { queries: { retry: 1, refetchOnWindowFocus: false, staleTime: 60_000 } },
+  defaultOptions: {
+    queries: {
+      retry: (failures, error) => failures < 2 && error instanceof ParleyRequestError && error.retryable,
+      retryDelay: 500,
+      refetchOnWindowFocus: false,
+      staleTime: 60_000,
+    },
+  },
 });
 
 /** The figures of a conversation's sealed turns. Read anew when `revision` changes. */

@@ -82,8 +82,8 @@ export function RangeDialog({
       )}
       {pages.isPending && (
         <div className="flex flex-col gap-2" role="status" aria-label="Reading the log">
-          <Skeleton className="h-16 w-full" />
-          <Skeleton className="h-16 w-full" />
+          <Skeleton className="h-16 w-full bg-line/70!" />
+          <Skeleton className="h-16 w-full bg-line/70!" />
         </div>
       )}
       <ol className="flex flex-col">

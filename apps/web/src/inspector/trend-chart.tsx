@@ -132,7 +132,7 @@ function chartOptions(
         size: 56,
         space: 24,
         gap: 4,
-        values: (_chart, values) => values.map((value) => latest.current.format(value)),
+        values: (_chart, values) => values.map((value) => latest.current.format(value).replace(".0 ", " ")),
       },
     ],
     series: [

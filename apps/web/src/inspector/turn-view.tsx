@@ -65,8 +65,8 @@ export function TurnView({ conversationId, turn, previousTurnId }: TurnViewProps
       />
     ) : (
       <div role="status" aria-label="Reading the turn" className="flex flex-col gap-4">
-        <Skeleton className="h-20 w-full" />
-        <Skeleton className="h-40 w-full" />
+        <Skeleton className="h-20 w-full bg-line/70!" />
+        <Skeleton className="h-40 w-full bg-line/70!" />
       </div>
     );
   }
@@ -91,7 +91,7 @@ export function TurnView({ conversationId, turn, previousTurnId }: TurnViewProps
             onRetry={() => detail.refetch()}
           />
         ) : known === undefined ? (
-          <Skeleton className="h-24 w-full" />
+          <Skeleton className="h-24 w-full bg-line/70!" />
         ) : (
           <CallList
             conversationId={conversationId}

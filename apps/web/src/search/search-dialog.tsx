@@ -46,7 +46,7 @@ export function SearchDialog({ open, onOpenChange, conversationId }: OverlayProp
       isBusy={isBusy}
       empty={emptyState({ hasWords, isBusy, hits: hits.length, found, query: settled })}
       footer={
-        hits.length > 0 && (
+        hits.length === 0 ? undefined : (
           <>
             <span className="flex-1">
               {hits.length === mostHits
