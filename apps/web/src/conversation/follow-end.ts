@@ -1,4 +1,4 @@
-import { type RefObject, useEffect, useRef, useState } from "react";
+import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
 
 /** So near to the end a reader counts as being there. */
 export const endZone = 64;
@@ -61,5 +61,6 @@ export function useFollowEnd(box: RefObject<HTMLElement | null>): {
       element.removeEventListener("scroll", onScroll);
     };
   }, [box]);
-  return { following, follow: () => setFollowing(true) };
+  const follow = useCallback(() => setFollowing(true), []);
+  return { following, follow };
 }

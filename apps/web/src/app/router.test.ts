@@ -1,0 +1,25 @@
+import { expect, it } from "vitest";
+import { conversationPath, parseRoute } from "./router.js";
+
+it("knows the pages", () => {
+  expect(parseRoute("/")).toEqual({ name: "new" });
+  expect(parseRoute("/c/abc")).toEqual({ name: "conversation", conversationId: "abc" });
+  expect(parseRoute("/c/abc", "?seq=12")).toEqual({ name: "conversation", conversationId: "abc", seq: 12 });
+});
+
+it("takes no nonsense for a place", () => {
+  expect(parseRoute("/c/")).toEqual({ name: "unknown" });
+  expect(parseRoute("/c/a/b")).toEqual({ name: "unknown" });
+  expect(parseRoute("/keys")).toEqual({ name: "unknown" });
+  expect(parseRoute("/c/%E0%A4%A")).toEqual({ name: "unknown" });
+  for (const seq of ["0", "-1", "1.5", "x", ""]) {
+    expect(parseRoute("/c/abc", `?seq=${seq}`)).toEqual({ name: "conversation", conversationId: "abc" });
+  }
+});
+
+it("finds its way back from any id", () => {
+  for (const id of ["abc", "a.b:c-d_e", "ü/ß?#%", "0198-7"]) {
+    const [path = "", search] = conversationPath(id, 3).split("?");
+    expect(parseRoute(path, `?${search}`)).toEqual({ name: "conversation", conversationId: id, seq: 3 });
+  }
+});
