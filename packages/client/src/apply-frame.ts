@@ -1,4 +1,4 @@
-import type { ActiveTurn, ConversationDetail, ConversationMeta, Cursor, QueuePayload } from "@parley/wire";
+import type { ActiveTurn, ConversationDetail, ConversationMeta, QueuePayload } from "@parley/wire";
 import { activeFrom, applyEvent, endTurn, isOver } from "./apply-event.js";
 import { withRows } from "./apply-rows.js";
 import type { ConversationState, SubscriptionFrame, TurnState } from "./conversation-state.js";
@@ -86,23 +86,19 @@ function withReset(fold: Fold, turnId: string): Fold {
   return { ...fold, log, turns: withTurn(fold.turns, { ...turn, steps, toolOutput: nothingPrinted }) };
 }
 
-/** The state with what `GET /conversations/:id/meta` says; its cursor is taken where there is none yet. */
+/**
+ * The state with what `GET /conversations/:id/meta` says. Its cursor is left out: it holds for a client that has the
+ * log up to there, which only the caller can know.
+ */
 export function applyDetail(state: ConversationState, detail: ConversationDetail): ConversationState {
-  return change(state, (fold) => {
-    const {
-      activeTurn: _,
-      contextSize: __,
-      contextWindow: ___,
-      queue: ____,
-      cursor,
-      metadata,
-      ...meta
-    } = detail;
-    const next = withSurroundings(fold, meta, detail);
-    return fold.cursor === undefined ? withCursor(next, cursor) : next;
-  });
-}
-
-function withCursor(fold: Fold, cursor: Cursor): Fold {
-  return { ...fold, cursor, place: placeOf(cursor) };
+  const {
+    activeTurn: _,
+    contextSize: __,
+    contextWindow: ___,
+    queue: ____,
+    cursor,
+    metadata,
+    ...meta
+  } = detail;
+  return change(state, (fold) => withSurroundings(fold, meta, detail));
 }

@@ -61,8 +61,12 @@ export function applyQueue(state: ConversationState, queue: QueuePayload): Conve
 }
 
 /** The state with new metadata: a title, a model. Whether a turn runs is told by the subscription. */
-export function applyMeta(state: ConversationState, meta: ConversationMeta): ConversationState {
-  return change(state, (fold) => ({ ...fold, meta: { ...meta, status: fold.status } }));
+export function applyMeta(
+  state: ConversationState,
+  meta: ConversationMeta,
+  around: { readonly contextWindow?: number | undefined } = {},
+): ConversationState {
+  return change(state, (fold) => ({ ...fold, ...around, meta: { ...meta, status: fold.status } }));
 }
 
 /** The state while an earlier page is on its way, or when it did not come. */

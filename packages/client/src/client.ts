@@ -1,20 +1,13 @@
 import type { AgentEvent, ImportResponse, SendMessageRequest, SseMessage } from "@parley/wire";
-import type { Connection } from "./connection.js";
-import type { Request } from "./request.js";
-
-/** The part of a socket that the client uses: a browser's `WebSocket`, or the one of the package `ws`. */
-export interface Socket {
-  readonly readyState: number;
-  send(data: string): void;
-  close(code?: number, reason?: string): void;
-  onopen: ((event: never) => void) | null;
-  onmessage: ((event: never) => void) | null;
-  onclose: ((event: never) => void) | null;
-  onerror: ((event: never) => void) | null;
-}
-
-/** Makes sockets. */
-export type SocketConstructor = new (url: string, protocols?: string[]) => Socket;
+import { type Connection, createConnection } from "./connection.js";
+import { type FollowOptions, followConversation } from "./follow-conversation.js";
+import { type ConnectionPace, defaultPace } from "./pace.js";
+import { readLines } from "./read-lines.js";
+import { type Caller, createCaller, parseJson, type Request, readJson, transportError } from "./request.js";
+import { ParleyRequestError } from "./request-error.js";
+import type { SocketConstructor } from "./socket.js";
+import { frameSchedule, type Schedule } from "./store.js";
+import { exportConversation, importConversation } from "./transfer.js";
 
 /** How to reach a server. */
 export interface ClientOptions {
@@ -27,7 +20,9 @@ export interface ClientOptions {
   /** Absent: the global one; on Node 20 there is none, so give the one of `ws`. Null: follow by server-sent events. */
   readonly WebSocket?: SocketConstructor | null | undefined;
   /** When listeners hear of changes. Absent: with the next animation frame, or within 16 ms. */
-  readonly schedule?: ((flush: () => void) => void) | undefined;
+  readonly schedule?: Schedule | undefined;
+  /** How soon to reconnect, how often to ping, how long to linger. */
+  readonly pace?: Partial<ConnectionPace> | undefined;
   /** The wall clock. */
   readonly now?: (() => number) | undefined;
   /** From 0 to 1, for the jitter of reconnects. */
@@ -49,17 +44,14 @@ export interface ParleyClient {
     options?: { readonly signal?: AbortSignal | undefined },
   ): AsyncIterable<AgentEvent>;
   /** Follows a conversation by server-sent events, and comes back by itself when it is cut off. */
-  follow(
-    conversationId: string,
-    options?: { readonly cursor?: string | undefined; readonly signal?: AbortSignal | undefined },
-  ): AsyncIterable<SseMessage>;
-  /** A conversation as text, in pieces. */
+  follow(conversationId: string, options?: FollowOptions): AsyncIterable<SseMessage>;
+  /** A conversation as text: `jsonl` one line at a time with its line feed, `markdown` as it comes. */
   exportConversation(
     id: string,
     format: "jsonl" | "markdown",
     options?: { readonly signal?: AbortSignal | undefined },
   ): AsyncIterable<string>;
-  /** Imports the lines of one export. */
+  /** Imports the lines of one export, in pieces of any size, with or without their line feeds. */
   importConversation(
     lines: AsyncIterable<string> | Iterable<string> | string,
     options?: { readonly id?: string | undefined; readonly signal?: AbortSignal | undefined },
@@ -70,5 +62,67 @@ export interface ParleyClient {
 
 /** A client of the server at `options.url`. */
 export function createClient(options: ClientOptions): ParleyClient {
-  throw new Error(`Cannot reach ${options.url} yet`);
+  const url = options.url.replace(/\/+$/, "");
+  if (!/^https?:\/\/[^/]/.test(url)) {
+    throw new ParleyRequestError("invalid_request", `url: "${options.url}" is not an http or https address`);
+  }
+  const { apiKey, now = Date.now, random = Math.random, schedule = frameSchedule } = options;
+  // Called as a function of its own: browsers refuse a `fetch` that belongs to another object.
+  const ask: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init));
+  const call = createCaller({ url, apiKey, fetch: ask });
+  const request: Request = async (name, ...[input]) => {
+    const signal = input?.signal;
+    return (await readJson(await call(name, input), signal)) as never;
+  };
+  const pace = { ...defaultPace, ...options.pace };
+  const followPace = { minMs: pace.retryMinMs, maxMs: pace.retryMaxMs, random };
+  let connection: Connection | undefined;
+
+  return {
+    url,
+    request,
+    chat: (message, { signal } = {}) => chat(call, message, signal),
+    follow: (conversationId, follow = {}) => followConversation(call, conversationId, follow, followPace),
+    exportConversation: (id, format, { signal } = {}) => exportConversation(call, id, format, signal),
+    importConversation: (lines, more = {}) => importConversation(call, lines, more),
+    connect() {
+      const { WebSocket = globalThis.WebSocket as SocketConstructor | undefined } = options;
+      if (WebSocket === undefined) {
+        throw new ParleyRequestError(
+          "invalid_request",
+          "WebSocket: there is no global one here; give createClient the one of the package ws, or null to follow by server-sent events",
+        );
+      }
+      connection ??= createConnection(
+        { url, apiKey, call, request, WebSocket, schedule, pace, now, random },
+        () => {
+          connection = undefined;
+        },
+      );
+      return connection;
+    },
+  };
+}
+
+async function* chat(
+  call: Caller,
+  message: SendMessageRequest,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<AgentEvent, void, undefined> {
+  const response = await call("POST /chat", { body: message, accept: "application/x-ndjson", signal });
+  try {
+    if (response.body !== null) {
+      for await (const line of readLines(response.body)) {
+        if (line === "") continue;
+        const event = parseJson(line) as AgentEvent;
+        yield event;
+        if (event.type === "turn-sealed") return;
+      }
+    }
+    const cut =
+      "The answer broke off before the end of the turn, which goes on: send the same message id again";
+    throw new ParleyRequestError("network", cut, { retryable: true });
+  } catch (cause) {
+    throw transportError(cause, signal, response.url);
+  }
 }

@@ -1,5 +1,8 @@
-import type { ConversationMeta } from "@parley/wire";
+import type { ConversationMeta, ConversationStatus } from "@parley/wire";
 import type { Failure } from "./conversation-state.js";
+import type { Request } from "./request.js";
+import { toFailure } from "./request-error.js";
+import { createStore, type Schedule } from "./store.js";
 
 /** The owner's conversations, newest activity first. */
 export interface ConversationListState {
@@ -20,4 +23,138 @@ export interface ConversationListHandle {
   loadMore(): Promise<void>;
   /** Loads the list anew. */
   refresh(): Promise<void>;
+}
+
+/** What the list hears from the connection. */
+export interface ListListener {
+  /** The connection is open: what was told meanwhile was missed. */
+  onUp(): void;
+  onUpdated(meta: ConversationMeta): void;
+  onStatus(conversationId: string, status: ConversationStatus): void;
+  onRemoved(conversationId: string): void;
+}
+
+const pageSize = 50;
+
+/** The list, and what tells it of changes. Nothing is loaded before someone asks. */
+export function createConversationList(
+  request: Request,
+  schedule: Schedule,
+): { readonly handle: ConversationListHandle; readonly listener: ListListener } {
+  const store = createStore<ConversationListState>(
+    { conversations: [], phase: "loading", hasMore: false },
+    schedule,
+  );
+  let isAsked = false;
+  let before: string | undefined;
+  let loading: Promise<void> | undefined;
+  /** What was told while a page was on its way, which may be older. Null: it is gone. */
+  let news = new Map<string, ConversationMeta | null>();
+
+  const put = (conversations: readonly ConversationMeta[], more: Partial<ConversationListState> = {}) => {
+    const { error: _, ...state } = store.get();
+    store.set({ ...state, ...more, conversations });
+  };
+  /** Loads pages until there are at least so many. */
+  const load = async (from: readonly ConversationMeta[], count: number, start: string | undefined) => {
+    news = new Map();
+    let all = from;
+    let next = start;
+    do {
+      const query = { limit: pageSize, before: next };
+      const page = await request("GET /conversations", { query });
+      all = merge(all, page.conversations);
+      next = page.nextBefore;
+    } while (next !== undefined && all.length < count);
+    before = next;
+    for (const [id, meta] of news) all = without(all, id).concat(meta ?? []);
+    put(sorted(all), { phase: "ready", hasMore: next !== undefined });
+  };
+  /** One load at a time. */
+  const once = (work: () => Promise<void>) => {
+    loading ??= work()
+      .catch((error: unknown) => {
+        const { conversations, phase } = store.get();
+        // A list that is shown stays, and is loaded anew when the connection is back.
+        const failed = phase === "ready" && conversations.length > 0 ? "ready" : "failed";
+        store.set({ ...store.get(), phase: failed, error: toFailure(error) });
+      })
+      .finally(() => {
+        loading = undefined;
+      });
+    return loading;
+  };
+  const refresh = () => {
+    isAsked = true;
+    if (store.get().phase === "failed") put([], { phase: "loading" });
+    return once(() => load([], Math.max(1, store.get().conversations.length), undefined));
+  };
+  const ask = () => {
+    if (!isAsked) void refresh();
+  };
+
+  return {
+    handle: {
+      getState() {
+        ask();
+        return store.get();
+      },
+      subscribe(listener) {
+        ask();
+        return store.subscribe(listener);
+      },
+      async loadMore() {
+        if (!isAsked) return refresh();
+        await loading;
+        if (before === undefined) return;
+        const { conversations } = store.get();
+        await once(() => load(conversations, conversations.length + 1, before));
+      },
+      refresh,
+    },
+    listener: {
+      onUp() {
+        if (isAsked) void refresh();
+      },
+      onUpdated(meta) {
+        news.set(meta.id, meta);
+        const { conversations, phase, hasMore } = store.get();
+        if (phase === "loading") return;
+        const isKnown = conversations.some(({ id }) => id === meta.id);
+        const last = conversations.at(-1);
+        // Older than what is loaded: it comes with its page.
+        if (!isKnown && hasMore && last !== undefined && meta.lastActivityAt < last.lastActivityAt) return;
+        put(sorted([...without(conversations, meta.id), meta]));
+      },
+      onStatus(conversationId, status) {
+        const { conversations } = store.get();
+        const at = conversations.findIndex(({ id }) => id === conversationId);
+        const known = conversations[at];
+        if (known !== undefined && known.status !== status) put(conversations.with(at, { ...known, status }));
+      },
+      onRemoved(conversationId) {
+        news.set(conversationId, null);
+        const { conversations } = store.get();
+        const left = without(conversations, conversationId);
+        if (left.length < conversations.length) put(left);
+      },
+    },
+  };
+}
+
+function without(conversations: readonly ConversationMeta[], id: string): ConversationMeta[] {
+  return conversations.filter((conversation) => conversation.id !== id);
+}
+
+/** A page behind what is loaded; where both have a conversation, the page is newer. */
+function merge(
+  loaded: readonly ConversationMeta[],
+  page: readonly ConversationMeta[],
+): readonly ConversationMeta[] {
+  const ids = new Set(page.map(({ id }) => id));
+  return [...loaded.filter(({ id }) => !ids.has(id)), ...page];
+}
+
+function sorted(conversations: readonly ConversationMeta[]): readonly ConversationMeta[] {
+  return conversations.toSorted((a, b) => b.lastActivityAt - a.lastActivityAt || (a.id < b.id ? 1 : -1));
 }

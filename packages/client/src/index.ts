@@ -8,7 +8,7 @@ export {
   applyQueue,
 } from "./apply-history.js";
 export { applyDiscard, applyOptimistic, applyReceipt, applySendFailure } from "./apply-send.js";
-export type { ClientOptions, ParleyClient, Socket, SocketConstructor } from "./client.js";
+export type { ClientOptions, ParleyClient } from "./client.js";
 export { createClient } from "./client.js";
 export type { Connection, ConnectionState } from "./connection.js";
 export type {
@@ -29,6 +29,10 @@ export type {
   TurnState,
 } from "./conversation-state.js";
 export { initialState } from "./fold.js";
+export type { FollowOptions } from "./follow-conversation.js";
+export { type ConnectionPace, defaultPace } from "./pace.js";
 export type { JsonRouteName, Request, RequestArguments, RequestInput } from "./request.js";
 export { ParleyRequestError } from "./request-error.js";
+export type { Socket, SocketCloseEvent, SocketConstructor, SocketMessageEvent } from "./socket.js";
+export { frameSchedule, type Schedule } from "./store.js";
 export { toolCallsOf } from "./tool-calls.js";

@@ -1,4 +1,5 @@
 import type { ErrorCode, Problem } from "@parley/wire";
+import type { Failure } from "./conversation-state.js";
 
 /** Why a call failed. Branch on `code`; the message is for people. */
 export class ParleyRequestError extends Error {
@@ -31,4 +32,17 @@ export class ParleyRequestError extends Error {
     if (options.requestId !== undefined) this.requestId = options.requestId;
     if (options.problem !== undefined) this.problem = options.problem;
   }
+}
+
+/** A failure as the state shows it. */
+export function toFailure(error: unknown): Failure {
+  if (error instanceof ParleyRequestError) {
+    const { code, message, retryable } = error;
+    return { code, message, retryable };
+  }
+  return {
+    code: "internal",
+    message: error instanceof Error ? error.message : String(error),
+    retryable: false,
+  };
 }

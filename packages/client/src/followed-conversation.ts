@@ -1,0 +1,468 @@
+import type {
+  EnqueueResponse,
+  ErrorCode,
+  HistoryResponse,
+  QueuePayload,
+  StoredChunk,
+  WsChatSnapshot,
+} from "@parley/wire";
+import { applyDetail, applyFrame } from "./apply-frame.js";
+import {
+  applyHistory,
+  applyLoadFailure,
+  applyLoadingEarlier,
+  applyMeta,
+  applyMetrics,
+  applyQueue,
+} from "./apply-history.js";
+import { applyDiscard, applyOptimistic, applyReceipt, applySendFailure } from "./apply-send.js";
+import { backoffMs } from "./backoff.js";
+import type { ConversationHandle, SendOptions, SendOutcome } from "./conversation-handle.js";
+import type { ConversationState, Failure } from "./conversation-state.js";
+import { initialState } from "./fold.js";
+import { newMessageId } from "./ids.js";
+import type { Link, Listener, OutgoingMessage } from "./link.js";
+import type { ConnectionPace } from "./pace.js";
+import type { Request } from "./request.js";
+import { ParleyRequestError, toFailure } from "./request-error.js";
+import { createStore, type Schedule, type Store } from "./store.js";
+
+/** How many chunks a page of history has. */
+const pageSize = 200;
+/** How long after a snapshot the figures of missed turns are asked for. */
+const figuresAfterMs = 100;
+
+interface Pending {
+  readonly message: OutgoingMessage;
+  readonly resolve: (outcome: SendOutcome) => void;
+  readonly reject: (error: ParleyRequestError) => void;
+  readonly outcome: Promise<SendOutcome>;
+}
+
+/** What a followed conversation needs. */
+export interface FollowEnvironment {
+  readonly link: Link;
+  readonly request: Request;
+  readonly schedule: Schedule;
+  readonly pace: ConnectionPace;
+  readonly now: () => number;
+  readonly random: () => number;
+}
+
+/**
+ * One conversation that is followed: loads it, folds what the link brings, and sends what the user says.
+ *
+ * It begins with the newest page of history. Then it follows on from the seq before the newest turn in that page:
+ * whatever was committed since, and all that was told of a turn that is open, comes with the subscription, so
+ * nothing falls between. Frames count only behind the snapshot that opens a subscription; what comes before it
+ * belongs to another one. After a break it follows on by the newest cursor, and nothing is loaded again.
+ *
+ * Messages on their way are kept until they have an outcome, and sent again under the same id whenever the link is
+ * back: the server takes each of them once.
+ */
+export class FollowedConversation implements Listener {
+  readonly id: string;
+  readonly handle: ConversationHandle;
+  readonly #env: FollowEnvironment;
+  readonly #store: Store<ConversationState>;
+  readonly #pending = new Map<string, Pending>();
+  /** Failed messages, to be sent again as they were. */
+  readonly #failed = new Map<string, OutgoingMessage>();
+  #isStarted = false;
+  #loading: Promise<void> | undefined;
+  #earlier: Promise<void> | undefined;
+  /** Where to follow on from before the first snapshot. */
+  #start: string | undefined;
+  /** Whether this subscription has had its snapshot. */
+  #isJoined = false;
+  /** How often the queue was told since the link is up: what was told is newer than what a snapshot has. */
+  #queueHeard = 0;
+  /** Whether a turn ended while nobody listened. */
+  #figuresDue = false;
+  #attempt = 0;
+  readonly #timers = new Set<ReturnType<typeof setTimeout>>();
+  readonly #waking = new Set<() => void>();
+
+  constructor(id: string, env: FollowEnvironment, release: () => void) {
+    this.id = id;
+    this.#env = env;
+    this.#store = createStore(initialState(id), env.schedule);
+    const params = { id };
+    const { request } = env;
+    this.handle = {
+      id,
+      getState: this.#store.get,
+      subscribe: this.#store.subscribe,
+      send: (text, options) => this.#send(text, options),
+      enqueue: (text, options = {}) =>
+        this.#changeQueue((body) => request("POST /conversations/:id/queue", { params, body }), {
+          ...options,
+          text,
+          messageId: options.messageId ?? newMessageId(),
+        }),
+      editQueued: (messageId, change) =>
+        this.#takeQueue(
+          request("PATCH /conversations/:id/queue/:messageId", { params: { id, messageId }, body: change }),
+        ),
+      removeQueued: (messageId) =>
+        this.#takeQueue(request("DELETE /conversations/:id/queue/:messageId", { params: { id, messageId } })),
+      resumeQueue: () => this.#takeQueue(request("POST /conversations/:id/queue/resume", { params })),
+      stop: () => request("POST /conversations/:id/stop", { params }),
+      loadEarlier: (limit) => this.#loadEarlier(limit),
+      loadThrough: (seq) => this.#loadThrough(seq),
+      retrySend: (messageId) => this.#retry(messageId),
+      discardSend: (messageId) => {
+        this.#failed.delete(messageId);
+        this.#change((state) => applyDiscard(state, messageId));
+      },
+      reload: () => this.#reload(),
+      release,
+    };
+  }
+
+  get #state(): ConversationState {
+    return this.#store.get();
+  }
+
+  #change(by: (state: ConversationState) => ConversationState): void {
+    this.#store.set(by(this.#state));
+  }
+
+  start(): void {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    void this.#load();
+  }
+
+  /** Nobody is interested any more. What was sent and has no outcome is reported as canceled. */
+  stop(): void {
+    this.#isStarted = false;
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+    for (const wake of this.#waking) wake();
+    this.#env.link.unfollow(this.id);
+    const error = new ParleyRequestError("canceled", "The conversation is no longer followed");
+    for (const { reject } of this.#pending.values()) reject(error);
+    this.#pending.clear();
+  }
+
+  /** Whether a message has no outcome yet. */
+  get isBusy(): boolean {
+    return this.#pending.size > 0;
+  }
+
+  onUp(): void {
+    this.#isJoined = false;
+    this.#queueHeard = 0;
+    if (this.#isStarted) {
+      if (this.#start === undefined) void this.#load();
+      else this.#follow();
+    }
+    for (const { message } of this.#pending.values()) this.#env.link.send(message);
+  }
+
+  onFrame(frame: Parameters<Listener["onFrame"]>[0]): void {
+    if (frame.type === "chat.snapshot") this.#join(frame);
+    else if (this.#isJoined) this.#change((state) => applyFrame(state, frame));
+  }
+
+  #join(snapshot: WsChatSnapshot): void {
+    this.#isJoined = true;
+    this.#attempt = 0;
+    const { activeTurn } = this.#state;
+    if (activeTurn !== undefined && activeTurn.turnId !== snapshot.activeTurn?.turnId)
+      this.#figuresDue = true;
+    // Once all that was missed has come.
+    this.#later(figuresAfterMs, () => void this.#loadFigures());
+    this.#change((state) => {
+      const queue = this.#queueHeard > 0 ? state.queue : snapshot.queue;
+      return applyFrame(state, { ...snapshot, queue });
+    });
+  }
+
+  onReceipt(outcome: SendOutcome): void {
+    const pending = this.#pending.get(outcome.messageId);
+    this.#change((state) => applyReceipt(state, outcome));
+    if (pending === undefined) return;
+    this.#pending.delete(outcome.messageId);
+    const { conversationId, messageId, turnId } = outcome;
+    pending.resolve({
+      conversationId,
+      messageId,
+      outcome: outcome.outcome,
+      ...(turnId === undefined ? {} : { turnId }),
+    });
+    // It was not there before: now it is.
+    if (this.#start === undefined && this.#isStarted) void this.#load();
+  }
+
+  onFailure(error: Failure, messageId?: string): void {
+    if (messageId !== undefined) {
+      this.#refused(messageId, error);
+      return;
+    }
+    this.#isJoined = false;
+    if (error.code === "conversation_not_found") this.onRemoved();
+    // The cursor is none of this server's: what is here may be another log's.
+    else if (error.code === "invalid_request") this.#reload();
+    else if (error.retryable) this.#retryLater(() => this.#follow());
+    else this.#change((state) => applyLoadFailure(state, error));
+  }
+
+  onQueue(queue: QueuePayload): void {
+    this.#queueHeard += 1;
+    this.#change((state) => applyQueue(state, queue));
+  }
+
+  onMeta(meta: Parameters<Listener["onMeta"]>[0]): void {
+    const before = this.#state.meta;
+    this.#change((state) => applyMeta(state, meta));
+    if (this.#state.phase === "missing" && this.#isStarted) void this.#load();
+    else if (before !== undefined && before.model !== meta.model) void this.#loadWindow();
+  }
+
+  onRemoved(): void {
+    const error = {
+      code: "conversation_not_found",
+      message: "There is no such conversation",
+      retryable: false,
+    };
+    this.#start = undefined;
+    this.#isJoined = false;
+    this.#store.set(applyLoadFailure(initialState(this.id), error));
+  }
+
+  #follow(): void {
+    this.#isJoined = false;
+    const cursor = this.#state.cursor ?? this.#start;
+    if (!this.#isStarted || cursor === undefined || !this.#env.link.isOpen()) return;
+    this.#env.link.follow(this.id, cursor);
+  }
+
+  #load(): Promise<void> {
+    this.#loading ??= this.#loadNewest().finally(() => {
+      this.#loading = undefined;
+    });
+    return this.#loading;
+  }
+
+  async #loadNewest(): Promise<void> {
+    const { request } = this.#env;
+    const params = { id: this.id };
+    try {
+      const [page, detail] = await Promise.all([
+        request("GET /conversations/:id", { params, query: { limit: pageSize, open: true } }),
+        request("GET /conversations/:id/meta", { params }),
+      ]);
+      if (!this.#isStarted) return;
+      this.#attempt = 0;
+      this.#start = startCursor(page.chunks);
+      this.#change((state) => applyHistory(applyDetail(state, detail), page));
+      this.#follow();
+      void this.#loadFigures();
+    } catch (thrown) {
+      if (!this.#isStarted) return;
+      const error = toFailure(thrown);
+      this.#change((state) => applyLoadFailure(state, error));
+      if (error.retryable) this.#retryLater(() => void this.#load());
+    }
+  }
+
+  #reload(): void {
+    this.#start = undefined;
+    this.#isJoined = false;
+    this.#env.link.unfollow(this.id);
+    const outgoing = this.#state.messages.filter(({ status }) => status === "sending" || status === "failed");
+    this.#store.set(initialState(this.id));
+    for (const { id, parts, createdAt, error } of outgoing) {
+      const [part] = parts;
+      const text = part?.chunk.type === "text" ? part.chunk.text : "";
+      const message = { messageId: id, text, ...(createdAt === undefined ? {} : { createdAt }) };
+      this.#change((state) => applyOptimistic(state, message));
+      if (error !== undefined) this.#change((state) => applySendFailure(state, id, error));
+    }
+    if (this.#isStarted) void this.#load();
+  }
+
+  /** The figures of turns that ended while nobody listened are in the metrics alone. */
+  async #loadFigures(): Promise<void> {
+    const isUnknown =
+      this.#figuresDue ||
+      Object.values(this.#state.turns).some(
+        ({ status, reason }) => status === "sealed" && reason === undefined,
+      );
+    if (!isUnknown || !this.#isStarted) return;
+    try {
+      this.#figuresDue = false;
+      const { turns } = await this.#env.request("GET /conversations/:id/metrics", {
+        params: { id: this.id },
+      });
+      this.#change((state) => applyMetrics(state, turns));
+    } catch {
+      // They are shown as unknown, until the next time.
+    }
+  }
+
+  async #loadWindow(): Promise<void> {
+    try {
+      const detail = await this.#env.request("GET /conversations/:id/meta", { params: { id: this.id } });
+      const { contextWindow } = detail;
+      this.#change((state) =>
+        state.meta === undefined ? state : applyMeta(state, state.meta, { contextWindow }),
+      );
+    } catch {
+      // The gauge keeps the window that it knew.
+    }
+  }
+
+  #loadEarlier(limit = pageSize): Promise<void> {
+    this.#earlier ??= this.#loadPage(limit).finally(() => {
+      this.#earlier = undefined;
+    });
+    return this.#earlier;
+  }
+
+  async #loadPage(limit: number): Promise<void> {
+    const { oldestSeq, hasEarlier } = this.#state;
+    if (!hasEarlier) return;
+    this.#change((state) => applyLoadingEarlier(state, true));
+    let page: HistoryResponse | undefined;
+    try {
+      const query = { limit, open: true, beforeSeq: oldestSeq };
+      page = await this.#env.request("GET /conversations/:id", { params: { id: this.id }, query });
+    } finally {
+      const loaded = page;
+      this.#change((state) =>
+        // It may have been loaded anew meanwhile, and hold another window.
+        loaded === undefined || state.oldestSeq !== oldestSeq
+          ? applyLoadingEarlier(state, false)
+          : applyHistory(state, loaded),
+      );
+    }
+  }
+
+  async #loadThrough(seq: number): Promise<void> {
+    await this.#loading;
+    while (this.#state.hasEarlier && (this.#state.oldestSeq ?? 0) > seq) {
+      const before = this.#state.oldestSeq;
+      await this.#loadEarlier(Math.min(1000, Math.max(pageSize, (before ?? 0) - seq)));
+      if (this.#state.oldestSeq === before) return;
+    }
+  }
+
+  #send(text: string, options: SendOptions = {}): Promise<SendOutcome> {
+    const { messageId = newMessageId(), ...choices } = options;
+    this.#change((state) => applyOptimistic(state, { messageId, text, createdAt: this.#env.now() }));
+    return this.#transmit({ ...choices, conversationId: this.id, messageId, message: text });
+  }
+
+  #transmit(message: OutgoingMessage): Promise<SendOutcome> {
+    const known = this.#pending.get(message.messageId);
+    if (known !== undefined) return known.outcome;
+    let resolve: Pending["resolve"] = () => {};
+    let reject: Pending["reject"] = () => {};
+    const outcome = new Promise<SendOutcome>((yes, no) => {
+      resolve = yes;
+      reject = no;
+    });
+    this.#pending.set(message.messageId, { message, resolve, reject, outcome });
+    if (this.#env.link.isOpen()) this.#env.link.send(message);
+    return outcome;
+  }
+
+  async #retry(messageId: string): Promise<SendOutcome> {
+    const message = this.#failed.get(messageId);
+    if (message === undefined) {
+      throw new ParleyRequestError("invalid_request", `No message ${messageId} has failed here`);
+    }
+    this.#failed.delete(messageId);
+    this.#change((state) =>
+      applyOptimistic(state, { messageId, text: message.message, createdAt: this.#env.now() }),
+    );
+    return this.#transmit(message);
+  }
+
+  #refused(messageId: string, error: Failure): void {
+    const pending = this.#pending.get(messageId);
+    if (pending === undefined) return;
+    if (error.code === "draining") {
+      // This node goes away, and another one, or the same one anew, will take it.
+      this.#retryLater(() => {
+        if (this.#pending.has(messageId) && this.#env.link.isOpen()) this.#env.link.send(pending.message);
+      });
+      return;
+    }
+    this.#pending.delete(messageId);
+    this.#failed.set(messageId, pending.message);
+    this.#change((state) => applySendFailure(state, messageId, error));
+    const { code, message, retryable } = error;
+    pending.reject(new ParleyRequestError(code as ErrorCode, message, { retryable }));
+  }
+
+  /** Queues a message, again and again while the server cannot be reached: its id makes it one message. */
+  async #changeQueue<Body>(
+    call: (body: Body) => Promise<EnqueueResponse>,
+    body: Body,
+  ): Promise<EnqueueResponse> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        const answer = await this.#takeQueue(call(body));
+        if (this.#start === undefined && this.#isStarted) void this.#load();
+        return answer;
+      } catch (error) {
+        const isAway = error instanceof ParleyRequestError && error.code === "network";
+        if (isAway) await this.#pause(this.#backoff(attempt));
+        if (!isAway || !this.#isStarted) throw error;
+      }
+    }
+  }
+
+  /** Shows the queue of an answer, unless it was told while the answer was on its way. */
+  async #takeQueue<Answer extends { readonly queue: QueuePayload }>(call: Promise<Answer>): Promise<Answer> {
+    const heard = this.#queueHeard;
+    const answer = await call;
+    if (heard === this.#queueHeard) this.#change((state) => applyQueue(state, answer.queue));
+    return answer;
+  }
+
+  #backoff(attempt: number): number {
+    const { pace, random } = this.#env;
+    return backoffMs(attempt, { minMs: pace.retryMinMs, maxMs: pace.retryMaxMs, random });
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (!this.#isStarted) resolve();
+      const wake = () => {
+        this.#waking.delete(wake);
+        resolve();
+      };
+      this.#waking.add(wake);
+      this.#later(ms, wake);
+    });
+  }
+
+  #retryLater(work: () => void): void {
+    this.#later(this.#backoff(this.#attempt), work);
+    this.#attempt += 1;
+  }
+
+  #later(ms: number, work: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      work();
+    }, ms);
+    this.#timers.add(timer);
+  }
+}
+
+/**
+ * Where to follow on from after a page of history: the place before its newest turn, so that all that was told of
+ * it comes too. A bare seq is a cursor like any other.
+ */
+function startCursor(chunks: readonly StoredChunk[]): string {
+  const last = chunks.at(-1);
+  if (last === undefined) return "0";
+  const first = chunks.find(({ turnId }) => turnId === last.turnId) ?? last;
+  return String(first.seq - 1);
+}
