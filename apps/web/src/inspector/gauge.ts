@@ -5,6 +5,11 @@ import { segmentKinds, tokensOfKind } from "./manifest-diff.js";
 /** The share of the window at which a conversation without a threshold of its own is compacted. */
 export const defaultCompactShare = 0.8;
 
+/** The tokens at which that is, in a window of this size. Absent: the window is unknown. */
+export function defaultThreshold(contextWindow: number | undefined): number | undefined {
+  return contextWindow === undefined ? undefined : Math.floor(contextWindow * defaultCompactShare);
+}
+
 /** What a gauge is drawn from. Everything may be unknown. */
 export interface GaugeInput {
   /** Tokens in context after the newest turn, or after the newest step of a running one. */
@@ -88,7 +93,7 @@ function compactionOutlook(
 ): CompactionOutlook {
   if (threshold === undefined) return { kind: "unknown" };
   if (threshold === 0) return { kind: "manual" };
-  const atTokens = threshold ?? (limit === undefined ? undefined : Math.floor(limit * defaultCompactShare));
+  const atTokens = threshold ?? defaultThreshold(limit);
   if (atTokens === undefined) return { kind: "unknown" };
   return {
     kind: "automatic",

@@ -4,7 +4,7 @@ import { useId, useState } from "react";
 import { Button } from "../ui/button.js";
 import { fieldClass } from "../ui/text-field.js";
 import { formatTokens } from "./figures.js";
-import { defaultCompactShare } from "./gauge.js";
+import { defaultCompactShare, defaultThreshold } from "./gauge.js";
 import { inspectorQueries, thresholdKey } from "./inspector-queries.js";
 import { ProblemNote } from "./problem-note.js";
 
@@ -21,11 +21,10 @@ type Choice = "default" | "tokens" | "manual";
 export function ThresholdField({ conversationId, threshold, contextWindow }: ThresholdFieldProps) {
   const client = useClient();
   const id = useId();
-  const stored: Choice = threshold === null ? "default" : threshold === 0 ? "manual" : "tokens";
+  const byDefault = defaultThreshold(contextWindow);
+  const stored = choiceOf(threshold, byDefault);
   const [choice, setChoice] = useState<Choice>(stored);
-  const [tokens, setTokens] = useState(
-    String(threshold || Math.floor((contextWindow ?? 128_000) * defaultCompactShare)),
-  );
+  const [tokens, setTokens] = useState(String(threshold || byDefault || 100_000));
   const save = useMutation(
     {
       mutationFn: (compactThreshold: number | null) =>
@@ -57,7 +56,7 @@ export function ThresholdField({ conversationId, threshold, contextWindow }: Thr
           onChange={(event) => choose(event.target.value as Choice)}
           className={`${fieldClass} w-auto min-w-0 flex-1`}
         >
-          <option value="default">{defaultText(contextWindow)}</option>
+          <option value="default">{defaultText(byDefault)}</option>
           <option value="tokens">At a number of tokens</option>
           <option value="manual">Never</option>
         </select>
@@ -91,9 +90,13 @@ export function ThresholdField({ conversationId, threshold, contextWindow }: Thr
   );
 }
 
-function defaultText(contextWindow: number | undefined): string {
+function defaultText(byDefault: number | undefined): string {
   const share = `${defaultCompactShare * 100} % of the window`;
-  return contextWindow === undefined
-    ? `At ${share}`
-    : `At ${share} (${formatTokens(Math.floor(contextWindow * defaultCompactShare))})`;
+  return byDefault === undefined ? `At ${share}` : `At ${share} (${formatTokens(byDefault)})`;
+}
+
+/** A server may answer with the default that it would use instead of null. */
+function choiceOf(threshold: number | null, byDefault: number | undefined): Choice {
+  if (threshold === null || threshold === byDefault) return "default";
+  return threshold === 0 ? "manual" : "tokens";
 }
