@@ -23,8 +23,14 @@ export interface JoinPoint {
   readonly open?: { readonly turnId: string; readonly epoch: number; readonly n: number } | undefined;
 }
 
-/** Those who listen to a conversation. */
-export type Audience = Iterable<{ deliver(frame: SubscriptionFrame): void }>;
+/** Those who listen to a conversation. Never changed: whoever comes or goes makes another list. */
+export type Audience = readonly { deliver(frame: SubscriptionFrame): void }[];
+
+/** Hands a frame to all of them. */
+export function deliver(audience: Audience, frame: SubscriptionFrame): void {
+  // By index: with one listener, as usual, an iterator would cost more than the delivery.
+  for (let index = 0; index < audience.length; index += 1) audience[index]?.deliver(frame);
+}
 
 /**
  * Fans frames out to the subscribers of each conversation.
@@ -35,7 +41,7 @@ export type Audience = Iterable<{ deliver(frame: SubscriptionFrame): void }>;
  * never waits for anyone.
  */
 export class Hub {
-  readonly #rooms = new Map<string, Set<Membership>>();
+  readonly #rooms = new Map<string, readonly Membership[]>();
   readonly #maxPending: number;
   /** Called when a conversation gets its first subscriber or loses its last. */
   onOccupied: ((conversationId: string, occupied: boolean) => void) | undefined;
@@ -54,8 +60,7 @@ export class Hub {
 
   publish(conversationId: string, frame: SubscriptionFrame): void {
     const room = this.#rooms.get(conversationId);
-    if (room === undefined) return;
-    for (const membership of room) membership.deliver(frame);
+    if (room !== undefined) deliver(room, frame);
   }
 
   /** Those who listen to a conversation now; undefined when nobody does, so that nothing is made for nobody. */
@@ -66,20 +71,12 @@ export class Hub {
   /** Returns a function that leaves. */
   join(conversationId: string, subscriber: Subscriber, readJoinPoint: () => Promise<JoinPoint>): () => void {
     const membership = new Membership(subscriber, this.#maxPending);
-    let room = this.#rooms.get(conversationId);
-    if (room === undefined) {
-      room = new Set();
-      this.#rooms.set(conversationId, room);
-      this.onOccupied?.(conversationId, true);
-    }
-    room.add(membership);
+    const room = this.#rooms.get(conversationId);
+    this.#rooms.set(conversationId, room === undefined ? [membership] : [...room, membership]);
+    if (room === undefined) this.onOccupied?.(conversationId, true);
     const leave = () => {
       membership.leave();
-      const current = this.#rooms.get(conversationId);
-      if (current?.delete(membership) && current.size === 0) {
-        this.#rooms.delete(conversationId);
-        this.onOccupied?.(conversationId, false);
-      }
+      this.#remove(conversationId, membership);
     };
     membership.onFailed = leave;
     readJoinPoint().then(
@@ -87,6 +84,17 @@ export class Hub {
       (error: unknown) => membership.fail(toParleyError(error)),
     );
     return leave;
+  }
+
+  #remove(conversationId: string, membership: Membership): void {
+    const room = this.#rooms.get(conversationId);
+    if (room === undefined || !room.includes(membership)) return;
+    const left = room.filter((each) => each !== membership);
+    if (left.length > 0) this.#rooms.set(conversationId, left);
+    else {
+      this.#rooms.delete(conversationId);
+      this.onOccupied?.(conversationId, false);
+    }
   }
 
   /** Ends all subscriptions of a conversation that is gone, or of all when the hub closes. */
@@ -116,7 +124,6 @@ class Membership {
   }
 
   deliver(frame: SubscriptionFrame): void {
-    if (this.#left) return;
     if (this.#collected === undefined) {
       this.#pass(frame);
       return;

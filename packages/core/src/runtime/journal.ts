@@ -159,7 +159,7 @@ export class JournalWriter {
   appended(event: TurnEvent): void {
     if (this.#failure !== undefined) return;
     const isFirst = this.#bytes === 0;
-    this.#bytes += sizeOf(event);
+    this.#bytes += event.type === "text-delta" ? event.delta.length + 4 : sizeOf(event);
     // Once noted, only a share that has grown large is worth another word.
     if (isFirst || this.#bytes >= this.#largeBytes) this.#note(this);
   }

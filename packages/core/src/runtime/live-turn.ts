@@ -4,7 +4,7 @@ import { toStoredChunks } from "../messages/wire-chunks.js";
 import type { HistoryEntry } from "../ports.js";
 import { type formatCursor, openCursor } from "./cursor.js";
 import { EventTail } from "./event-tail.js";
-import type { Audience, SubscriptionFrame } from "./hub.js";
+import { type Audience, deliver } from "./hub.js";
 import type { JournalWriter } from "./journal.js";
 import type { NumberedEvent, TurnEvent } from "./journal-batch.js";
 
@@ -142,17 +142,13 @@ export class LiveTurn implements OpenTurnView {
     if (audience === undefined) return;
     const { conversationId } = this;
     const cursor = this.#cursor(this.#toldN);
-    publish(audience, { type: "chat.chunks", conversationId, chunks: chunksOf(entries), cursor });
+    deliver(audience, { type: "chat.chunks", conversationId, chunks: chunksOf(entries), cursor });
   }
 
   #tell(n: number, event: TurnEvent): void {
     if (this.lost) return;
     this.#toldN = n;
     const audience = this.#audience();
-    if (audience !== undefined) publish(audience, { type: "chat.delta", event, cursor: this.#cursor(n) });
+    if (audience !== undefined) deliver(audience, { type: "chat.delta", event, cursor: this.#cursor(n) });
   }
-}
-
-function publish(audience: Audience, frame: SubscriptionFrame): void {
-  for (const member of audience) member.deliver(frame);
 }
