@@ -1,4 +1,4 @@
-import type { CursoredEvent } from "@parley/wire";
+import type { Cursor, CursoredEvent } from "@parley/wire";
 import { ParleyError } from "../errors.js";
 import type { ConversationRecord } from "../log-store.js";
 import { Channel } from "../messages/channel.js";
@@ -141,7 +141,7 @@ export class Subscriptions {
     const events = replayTurn({ ...told, steps: metrics?.steps ?? [] }, { isSealed: true });
     const cursor = formatCursor(lastSeq);
     const frames: SubscriptionFrame[] = events.map((event) => ({ type: "chat.delta", event, cursor }));
-    return { ...point, frames: [...frames, ...(await this.#endOf(owner, conversationId, turnId))] };
+    return { ...point, frames: [...frames, ...(await this.#endOf(owner, conversationId, turnId, cursor))] };
   }
 
   async #joinAt(owner: string, conversationId: string, place: CursorPlace): Promise<JoinPoint> {
@@ -153,7 +153,8 @@ export class Subscriptions {
       isKnown: turn !== undefined && isKnownPlace(turn, place),
       committed: turn === undefined ? undefined : openCursor(turn.committedSeq, turn)(turn.committedN),
     }));
-    const { seq, open, isKnown, committed } = cut;
+    const { seq, open, isKnown } = cut;
+    const here = cut.committed ?? formatCursor(seq);
 
     const frames: SubscriptionFrame[] = [cut.snapshot];
     if (place.open !== undefined && !isKnown) {
@@ -169,23 +170,27 @@ export class Subscriptions {
         open: true,
       });
       // What the client knows of the open turn stays as it is until all rows are there.
-      const cursor =
-        end === seq ? (committed ?? formatCursor(seq)) : formatCursor(end, isKnown ? place.open : undefined);
+      const cursor = end === seq ? here : formatCursor(end, isKnown ? place.open : undefined);
       frames.push({ type: "chat.chunks", conversationId, chunks, cursor });
     }
     const before = place.open?.turnId;
     if (before !== undefined && before !== open?.turnId) {
-      frames.push(...(await this.#endOf(owner, conversationId, before)));
+      // Told behind all rows: its own last seq may be far behind them, and a cursor does not go back.
+      frames.push(...(await this.#endOf(owner, conversationId, before, here)));
     }
     return { frames: [...frames, ...cut.rest], seq, open };
   }
 
   /** How a turn ended, for a client that has seen only its beginning. */
-  async #endOf(owner: string, conversationId: string, turnId: string): Promise<SubscriptionFrame[]> {
+  async #endOf(
+    owner: string,
+    conversationId: string,
+    turnId: string,
+    cursor: Cursor,
+  ): Promise<SubscriptionFrame[]> {
     const known = await this.#env.root.forOwner(owner).readTurn(conversationId, turnId);
     if (known?.turn.status !== "sealed") return [];
     const { reason = "interrupted", metrics, firstSeq, lastSeq } = known.turn;
-    const cursor = formatCursor(lastSeq);
     return [
       ...closingEvents({ conversationId, turnId, reason, metrics }),
       { type: "turn-sealed" as const, conversationId, turnId, firstSeq, lastSeq, reason },

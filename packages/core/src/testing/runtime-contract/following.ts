@@ -139,6 +139,26 @@ export const followingCases: RuntimeTopicCase[] = [
     },
   },
   {
+    name: "a client that missed a turn's end and all of the next comes back to the end of the log, cursor and all",
+    async run(world) {
+      const at = gate();
+      const node = await world.node({ script: [[text("One "), pause(at), text("two.")], [text("Three.")]] });
+      const { conversationId, turnId } = await world.start(node);
+      await world.pass(at.reached, "the model writes");
+      const cut = await world.joined(node, conversationId);
+      await world.until(() => cut.lines.length === 2, "the client is told");
+      cut.close();
+      at.open();
+      await world.idle(node, conversationId);
+      await world.turn(node, "And?", { conversationId });
+      const log = await world.log(node, conversationId);
+      const back = await world.joined(node, conversationId, cut.cursor);
+      await world.until(() => back.has("turn-sealed", turnId), "the client hears of the first end");
+      checkEqual(back.cursor, String(log.length), "the cursor in the end");
+      back.close();
+    },
+  },
+  {
     name: "a cursor that cannot be gets a reset of its turn and what is durable; one that is none is refused",
     async run(world) {
       const at = gate();
