@@ -1,2 +1,4 @@
 #!/usr/bin/env node
-export {};
+import { runCommandLine } from "./run-command-line.js";
+
+await runCommandLine(process.argv);

@@ -1,5 +1,12 @@
 import type { ParleyError } from "@parley/core/errors";
-import { createModelCatalog, createRuntime, type Runtime } from "@parley/core/runtime";
+import {
+  createModelCatalog,
+  createRuntime,
+  defaultRuntimeLimits,
+  type Runtime,
+  type RuntimeHooks,
+  type RuntimeLimits,
+} from "@parley/core/runtime";
 import type { Config } from "../config/config.js";
 import { type ComposedModels, composeModels } from "./models.js";
 import { openStore } from "./store.js";
@@ -18,6 +25,7 @@ export interface NodeListener {
   /** Before a new store is made, which takes seconds. */
   onCreate?(): void;
   onError?(error: ParleyError, where: string, conversationId?: string): void;
+  readonly onEvent?: RuntimeHooks["onEvent"] | undefined;
 }
 
 /** Puts a node together from a configuration and starts it. */
@@ -32,7 +40,7 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
       wake,
       models: createModelCatalog(models.bindings, { defaultModel: models.defaultModel }),
       tools,
-      limits: definedLimits(config),
+      limits: runtimeLimits(config),
       // Nobody else can be on an embedded store, so there is nothing to look for.
       ...(config.store.kind === "folder" ? { lease: { pollMs: 0 } } : {}),
       keepRaw: config.keepRawResponses,
@@ -42,6 +50,7 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
       ...(compactAt === undefined ? {} : { compactAt }),
       hooks: {
         onError: (error, { where, conversationId }) => listener.onError?.(error, where, conversationId),
+        ...(listener.onEvent === undefined ? {} : { onEvent: listener.onEvent }),
       },
     });
     return {
@@ -58,6 +67,9 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
   }
 }
 
-function definedLimits({ limits }: Config): Partial<Record<keyof Config["limits"], number>> {
-  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
+function runtimeLimits({ limits }: Config): Partial<RuntimeLimits> {
+  const named = Object.entries(limits).filter(
+    ([name, value]) => name in defaultRuntimeLimits && value !== undefined,
+  );
+  return Object.fromEntries(named);
 }

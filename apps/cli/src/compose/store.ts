@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { LogStoreRoot, Wake } from "@parley/core/ports";
 import type { StoreConfig } from "../config/config.js";
@@ -17,6 +18,8 @@ export async function openStore(
 ): Promise<ComposedStore> {
   if (config.kind === "folder") {
     if (!existsSync(join(config.folder, "database"))) options.onCreate?.();
+    // Conversations are nobody else's business on this machine.
+    await mkdir(config.folder, { recursive: true, mode: 0o700 });
     const { openPglite } = await import("@parley/store/pglite");
     const { store, wake } = await openPglite({ folder: config.folder, durable: config.durable });
     return { store, wake, close: () => store.close() };

@@ -108,6 +108,7 @@ const tools = z.strictObject({
   custom: z.array(customTool).optional(),
 });
 
+/** The bounds of the runtime, and behind them those of the server. */
 const limits = z.strictObject({
   runningTurns: positive.optional(),
   runningTurnsPerOwner: positive.optional(),
@@ -118,6 +119,16 @@ const limits = z.strictObject({
   turnDurationMs: positive.optional(),
   toolTimeoutMs: positive.optional(),
   toolConcurrency: positive.optional(),
+  subscriberFrames: positive.optional(),
+  bodyBytes: positive.optional(),
+  importBytes: positive.optional(),
+  frameBytes: positive.optional(),
+  requestsPerSecond: positive.optional(),
+  requestBurst: positive.optional(),
+  connectionsPerKey: positive.optional(),
+  subscriptionsPerSocket: positive.optional(),
+  bufferedBytes: positive.optional(),
+  pageSize: positive.optional(),
 });
 
 const store = z

@@ -8,30 +8,31 @@ import type { VerbContext } from "../verb-context.js";
 const known: readonly KeyScope[] = ["read", "write", "admin"];
 
 export interface CreateKeyOptions {
-  readonly owner?: string;
-  readonly scopes: string;
+  readonly scopes?: string;
   readonly json?: boolean;
 }
 
 /** Makes a key and shows its secret, once. */
 export async function createKey(options: CreateKeyOptions, context: VerbContext): Promise<void> {
   const { io } = context;
-  const scopes = options.scopes.split(",").map((scope) => scope.trim());
-  const wrong = scopes.find((scope) => !known.includes(scope as KeyScope));
+  const scopes = options.scopes?.split(",").map((scope) => scope.trim());
+  const wrong = scopes?.find((scope) => !known.includes(scope as KeyScope));
   if (wrong !== undefined) throw usageError(`"${wrong}" is not a scope.`, `There are ${known.join(", ")}.`);
   const client = await context.client();
   const before = await client.request("GET /keys");
-  const made = await client.request("POST /keys", {
-    body: { owner: options.owner, scopes: scopes as KeyScope[] },
-  });
+  const isFirst = before.keys.length === 0;
+  // Without an administrator among the keys, nobody could make a second one.
+  const given = (scopes ?? (isFirst ? known : ["read", "write"])) as KeyScope[];
+  const made = await client.request("POST /keys", { body: { owner: context.globals.owner, scopes: given } });
   if (options.json) return io.json(made);
   io.line(made.secret);
   io.note(
     `Key ${made.key.id} for the owner "${made.key.owner}" (${made.key.scopes.join(", ")}). The secret is shown only now.`,
   );
-  if (before.keys.length === 0) {
-    io.note("It is the first key: from now on the server asks everyone for one. Put it into PARLEY_API_KEY.");
-  }
+  if (!isFirst) return;
+  io.note("It is the first key: from now on the server asks everyone for one. Put it into PARLEY_API_KEY.");
+  if (!given.includes("admin"))
+    io.note("It may not make further keys; without a server, `parley keys create` still can.");
 }
 
 /** Lists keys, without their secrets. */

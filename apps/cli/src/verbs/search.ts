@@ -5,10 +5,15 @@ import { safeLine } from "../terminal/text-width.js";
 import { wrap } from "../terminal/wrap.js";
 import type { VerbContext } from "../verb-context.js";
 
+export interface SearchOptions {
+  readonly limit: number;
+  readonly json?: boolean;
+}
+
 /** Searches the messages of all conversations. */
 export async function search(
   words: readonly string[],
-  options: { readonly limit: number; readonly json?: boolean },
+  options: SearchOptions,
   context: VerbContext,
 ): Promise<void> {
   const { io } = context;

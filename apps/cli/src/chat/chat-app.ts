@@ -1,0 +1,274 @@
+import { explain } from "../explain.js";
+import type { Io } from "../io.js";
+import type { Highlight } from "../terminal/highlighter.js";
+import { emptyLine, entered, type Key, type LineState, pressKey, withText } from "../terminal/line-editor.js";
+import { viewLine } from "../terminal/line-view.js";
+import { Screen } from "../terminal/screen.js";
+import { clip, safeLine } from "../terminal/text-width.js";
+import { wrap } from "../terminal/wrap.js";
+import type { VerbContext } from "../verb-context.js";
+import type { ChatDesk } from "./chat-desk.js";
+import { chatCommands, contextGauge, runCommand } from "./commands.js";
+import { openKeyboard } from "./keyboard.js";
+import { openTypedLines, type TypedLines } from "./typed-lines.js";
+
+/** What a chat is made of. */
+export interface ChatAppOptions {
+  readonly desk: ChatDesk;
+  readonly context: VerbContext;
+  readonly showReasoning: boolean;
+  /** Where the conversations are, for people. */
+  readonly place: string;
+  readonly typedLines?: TypedLines;
+}
+
+/** How long a second Ctrl-C counts as the second. */
+const twiceMs = 2_000;
+
+/**
+ * The interactive chat. The screen has three parts: what is final scrolls away upwards; below it what still changes,
+ * what waits and the connection; at the bottom the line that is typed, with a line of hints. Keys and changes of the
+ * conversation only change the state; one place draws it.
+ */
+export class ChatApp {
+  readonly #desk: ChatDesk;
+  readonly #context: VerbContext;
+  readonly #io: Io;
+  readonly #screen = new Screen(process.stdout);
+  readonly #showReasoning: boolean;
+  readonly #place: string;
+  readonly #typed: TypedLines;
+  #line: LineState;
+  #highlight: Highlight | undefined;
+  #notice = "";
+  #interruptedAt = Number.NEGATIVE_INFINITY;
+  #ticker: NodeJS.Timeout | undefined;
+  #end: ((exitCode: number) => void) | undefined;
+
+  constructor(options: ChatAppOptions) {
+    this.#desk = options.desk;
+    this.#context = options.context;
+    this.#io = options.context.io;
+    this.#showReasoning = options.showReasoning;
+    this.#place = options.place;
+    this.#typed = options.typedLines ?? openTypedLines();
+    this.#line = emptyLine(this.#typed.lines);
+  }
+
+  /** Runs until the user leaves; gives the exit code. */
+  async run(): Promise<number> {
+    const ended = new Promise<number>((resolve) => {
+      this.#end = resolve;
+    });
+    this.#greet();
+    const keyboard = openKeyboard(process.stdin, process.stdout, (text, key) => this.#press(text, key));
+    const stopWatching = this.#desk.connection.subscribe(() => this.refresh());
+    const resized = () => {
+      this.#screen.resized();
+      this.refresh();
+    };
+    process.stdout.on("resize", resized);
+    // Signals from outside; the key Ctrl-C arrives as a key.
+    const offInterrupt = this.#context.onInterrupt(() => this.#end?.(130));
+    if (this.#io.style.enabled) this.#loadHighlighter();
+    this.refresh();
+    try {
+      return await ended;
+    } finally {
+      clearInterval(this.#ticker);
+      offInterrupt();
+      process.stdout.off("resize", resized);
+      stopWatching();
+      this.#screen.close();
+      keyboard.close();
+    }
+  }
+
+  /** Draws what has changed. */
+  refresh(): void {
+    const { style } = this.#io;
+    const columns = Math.max(20, this.#screen.columns - 1);
+    const { print, live, isMoving, earlier } = this.#desk.update({
+      columns: Math.min(columns, 110),
+      style,
+      showReasoning: this.#showReasoning,
+      highlight: this.#highlight,
+    });
+    if (earlier > 0)
+      this.#screen.print([style.dim(`… ${earlier} earlier entries: parley show ${this.#desk.id}`), ""]);
+    if (print.length > 0) this.#screen.print(print);
+    const line = viewLine(this.#line.text, this.#line.cursor, style.cyan("› "), 2, columns);
+    this.#screen.show({
+      rows: ["", ...live, ...(live.length > 0 ? [""] : []), ...this.#waiting(columns)],
+      line,
+      below: [style.dim(clip(this.#hints(), columns))],
+    });
+    this.#tick(isMoving || this.#desk.connection.getState().phase === "waiting");
+  }
+
+  #greet(): void {
+    const { style } = this.#io;
+    this.#screen.print([
+      `${style.bold("Parley")} ${style.dim(`· ${this.#place} · /help for commands, Ctrl-D to leave`)}`,
+      "",
+    ]);
+  }
+
+  #waiting(columns: number): string[] {
+    const { style } = this.#io;
+    const { messages, paused } = this.#desk.state.queue;
+    const rows = messages
+      .slice(0, 5)
+      .map(({ text, mode }) =>
+        style.dim(clip(`${mode === "queue" ? "⏎ next: " : "↪ steers: "}${safeLine(text)}`, columns)),
+      );
+    if (messages.length > 5) rows.push(style.dim(`  and ${messages.length - 5} more`));
+    if (paused && messages.length > 0) rows.push(style.yellow("The queue is paused; /queue resume goes on."));
+    const connection = this.#connection();
+    if (connection !== "") rows.push(style.yellow(clip(connection, columns)));
+    if (this.#notice !== "") rows.push(...wrap(style.yellow(this.#notice), { columns }));
+    return rows;
+  }
+
+  #connection(): string {
+    const { phase, retryAt, everOpen, error } = this.#desk.connection.getState();
+    if (phase === "open" || (phase === "connecting" && !everOpen)) return "";
+    if (phase === "closed") return error === undefined ? "" : `Disconnected: ${error.message}`;
+    const seconds = retryAt === undefined ? 0 : Math.max(0, Math.ceil((retryAt - Date.now()) / 1_000));
+    return `Reconnecting${phase === "waiting" && seconds > 0 ? ` in ${seconds} s` : " ..."}  The turn runs on; nothing is lost.`;
+  }
+
+  #hints(): string {
+    const { choices, state } = this.#desk;
+    const facts = [
+      choices.model ?? state.activeTurn?.model ?? state.meta?.model,
+      choices.effort,
+      contextGauge(this.#desk),
+    ].filter(Boolean);
+    const keys =
+      this.#desk.isRunning || this.#desk.isSending
+        ? "Enter queues · Alt-Enter or !text steers · Ctrl-C stops"
+        : "Enter sends · / commands · Ctrl-J new line";
+    return [keys, ...facts].join("  ·  ");
+  }
+
+  #press(text: string | undefined, key: Key): void {
+    const { line, action } = pressKey(this.#line, text, key);
+    this.#line = line;
+    if (action !== "interrupt") this.#notice = "";
+    if (action === "enter") this.#enter("queue");
+    else if (action === "enter-alt") this.#enter("steer");
+    else if (action === "interrupt") this.#interrupt();
+    else if (action === "end") this.#end?.(0);
+    else if (action === "redraw") this.#screen.clear();
+    else if (action === "complete") this.#complete();
+    this.refresh();
+  }
+
+  #enter(mode: "queue" | "steer"): void {
+    const text = this.#line.text.trim();
+    if (text === "") return;
+    this.#typed.add(text);
+    this.#line = entered(this.#line);
+    if (text.startsWith("/")) {
+      this.#screen.print([`${this.#io.style.cyan("›")} ${this.#io.style.dim(safeLine(text))}`]);
+      this.#do(
+        runCommand(text, {
+          desk: this.#desk,
+          style: this.#io.style,
+          print: (lines) => this.#screen.print(lines),
+          verb: () => this.#verb(),
+          quit: () => this.#end?.(0),
+        }),
+      );
+      return;
+    }
+    const steers = text.startsWith("!") && text.length > 1;
+    const said = steers ? text.slice(1).trim() : text;
+    const saying = this.#desk.say(said, steers ? "steer" : mode);
+    // What was refused is put back, unless something else was typed meanwhile.
+    saying.catch(() => {
+      if (this.#line.text === "") this.#line = withText(this.#line, text);
+    });
+    this.#do(saying);
+  }
+
+  /** Once stops the turn, twice leaves. An empty line with nothing running leaves after a warning, too. */
+  #interrupt(): void {
+    const now = Date.now();
+    const twice = now - this.#interruptedAt < twiceMs;
+    this.#interruptedAt = now;
+    if (twice) {
+      this.#end?.(130);
+      return;
+    }
+    if (this.#desk.isRunning) {
+      this.#notice = "Stopping; Ctrl-C once more leaves.";
+      this.#do(this.#desk.stop());
+    } else if (this.#line.text !== "") {
+      this.#line = { ...emptyLine(this.#line.history), cut: this.#line.text };
+      this.#notice = "Ctrl-C once more leaves.";
+    } else this.#notice = "Ctrl-C once more leaves.";
+  }
+
+  #complete(): void {
+    const { text } = this.#line;
+    if (!text.startsWith("/") || /\s/.test(text)) return;
+    const found = chatCommands.filter(({ name }) => name.startsWith(text.slice(1)));
+    const [only] = found;
+    if (found.length === 1 && only !== undefined)
+      this.#line = withText(this.#line, `/${only.name}${only.takes === undefined ? "" : " "}`);
+    else if (found.length > 1) this.#notice = found.map(({ name }) => `/${name}`).join("  ");
+  }
+
+  /** Waits for something in the background, and shows its failure. */
+  #do(work: Promise<unknown>): void {
+    work
+      .catch((error: unknown) => {
+        const { message, advice } = explain(error);
+        this.#screen.print(
+          wrap(this.#io.style.red(`✗ ${message}${advice === undefined ? "" : ` ${advice}`}`), {
+            columns: this.#screen.columns - 1,
+            rest: "  ",
+          }),
+        );
+      })
+      .finally(() => this.refresh());
+  }
+
+  /** A verb's context whose output goes to the scrollback. */
+  #verb(): VerbContext {
+    const print = (text: string) => this.#screen.print(text.replace(/\n$/, "").split("\n"));
+    const io: Io = {
+      ...this.#io,
+      columns: this.#screen.columns - 1,
+      write: print,
+      line: (text = "") => print(text),
+      lines: (lines) => this.#screen.print(lines),
+      json: (value) => print(JSON.stringify(value, null, 2)),
+      jsonLine: (value) => print(JSON.stringify(value)),
+      note: (text) => print(this.#io.style.dim(text)),
+      warn: print,
+      progress: () => {},
+      endProgress: () => {},
+    };
+    return { ...this.#context, io };
+  }
+
+  #loadHighlighter(): void {
+    import("../terminal/highlighter.js")
+      .then(({ loadHighlighter }) => loadHighlighter())
+      .then((highlight) => {
+        this.#highlight = highlight;
+        this.refresh();
+      })
+      .catch(() => undefined);
+  }
+
+  /** Redraws by itself while something moves. */
+  #tick(moving: boolean): void {
+    if (moving === (this.#ticker !== undefined)) return;
+    clearInterval(this.#ticker);
+    this.#ticker = moving ? setInterval(() => this.refresh(), 100) : undefined;
+  }
+}

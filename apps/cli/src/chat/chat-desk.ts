@@ -1,0 +1,130 @@
+import type { Connection, ConversationHandle, ConversationState, ParleyClient } from "@parley/client";
+import { createUuidV7Factory } from "@parley/core/messages";
+import type { QueueMode, ReasoningEffort } from "@parley/wire";
+import type { EntryOptions } from "../transcript/render-entry.js";
+import { type TranscriptUpdate, TranscriptView } from "../transcript/transcript-view.js";
+
+/** What the user has chosen for the next turns. */
+export interface Choices {
+  model?: string;
+  effort?: ReasoningEffort;
+}
+
+/** How many of the newest messages are shown when a conversation is opened. */
+const shownAtFirst = 12;
+
+/**
+ * The conversation that a chat is in: follows it, says what is new of it, and sends. Which conversation that is can
+ * change. What is typed while a turn runs waits in the queue or steers; the caller says which.
+ */
+export class ChatDesk {
+  readonly client: ParleyClient;
+  readonly connection: Connection;
+  readonly choices: Choices;
+  readonly #ids = createUuidV7Factory();
+  readonly #onChange: () => void;
+  #handle: ConversationHandle;
+  #view = new TranscriptView();
+  #stopListening: () => void;
+  #begun = false;
+
+  constructor(options: {
+    client: ParleyClient;
+    id?: string | undefined;
+    choices: Choices;
+    onChange: () => void;
+  }) {
+    this.client = options.client;
+    this.choices = options.choices;
+    this.#onChange = options.onChange;
+    this.connection = options.client.connect();
+    this.#handle = this.connection.conversation(options.id ?? this.#ids.next());
+    this.#stopListening = this.#handle.subscribe(this.#onChange);
+  }
+
+  get id(): string {
+    return this.#handle.id;
+  }
+
+  get state(): ConversationState {
+    return this.#handle.getState();
+  }
+
+  get isRunning(): boolean {
+    return this.state.status === "active" || this.state.activeTurn !== undefined;
+  }
+
+  /** A message is on its way and has not been acknowledged. */
+  get isSending(): boolean {
+    return this.state.messages.some(({ status }) => status === "sending");
+  }
+
+  /** What is new since the last call. Of a conversation that was there before, first its newest messages. */
+  update(options: EntryOptions): TranscriptUpdate & { readonly earlier: number } {
+    const { state } = this;
+    let earlier = 0;
+    if (!this.#begun && (state.phase === "ready" || state.phase === "missing")) {
+      this.#begun = true;
+      const older = state.messages.slice(0, -shownAtFirst);
+      this.#view.skip({ ...state, messages: older });
+      earlier = (state.messages.slice(-shownAtFirst)[0]?.firstSeq ?? 1) - 1;
+    }
+    if (!this.#begun) return { print: [], live: [], isMoving: false, earlier };
+    return { ...this.#view.update(state, options), earlier };
+  }
+
+  /** Goes to another conversation; without an id to a new one. */
+  enter(id: string | undefined): void {
+    this.#stopListening();
+    this.#handle.release();
+    this.#handle = this.connection.conversation(id ?? this.#ids.next());
+    this.#stopListening = this.#handle.subscribe(this.#onChange);
+    this.#view = new TranscriptView();
+    this.#begun = false;
+    this.#onChange();
+  }
+
+  /** Says something. A running turn is steered, or the words wait for the next one. */
+  async say(text: string, mode: QueueMode): Promise<"sent" | "queued"> {
+    const { model, effort } = this.choices;
+    const chosen = {
+      ...(model === undefined ? {} : { model }),
+      ...(effort === undefined ? {} : { reasoningEffort: effort }),
+    };
+    if (this.isRunning || this.isSending) {
+      const { startedTurn } = await this.#handle.enqueue(text, { mode, ...chosen });
+      return startedTurn ? "sent" : "queued";
+    }
+    const messageId = this.#ids.next();
+    try {
+      await this.#handle.send(text, { messageId, ...chosen });
+      return "sent";
+    } catch (error) {
+      this.#handle.discardSend(messageId);
+      throw error;
+    }
+  }
+
+  stop(): Promise<{ readonly abortedTurn: boolean }> {
+    return this.#handle.stop();
+  }
+
+  resumeQueue(): Promise<unknown> {
+    return this.#handle.resumeQueue();
+  }
+
+  removeQueued(messageId: string): Promise<unknown> {
+    return this.#handle.removeQueued(messageId);
+  }
+
+  /** Whether the conversation is known to the server: a new one is made by its first message. */
+  get exists(): boolean {
+    return this.state.phase === "ready" && this.state.meta !== undefined;
+  }
+
+  leave(): void {
+    this.#stopListening();
+    this.#handle.release();
+    this.connection.close();
+  }
+}

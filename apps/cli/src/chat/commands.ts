@@ -1,0 +1,276 @@
+import type { ReasoningEffort } from "@parley/wire";
+import { CliError } from "../cli-error.js";
+import { suggest } from "../config/suggest.js";
+import { resolveAmong, resolveConversation, shortIds } from "../resolve-id.js";
+import { ago, counted, tokens } from "../terminal/figures.js";
+import type { Style } from "../terminal/style.js";
+import { table } from "../terminal/table.js";
+import { safeLine } from "../terminal/text-width.js";
+import type { VerbContext } from "../verb-context.js";
+import type { ChatDesk } from "./chat-desk.js";
+
+/** What a command of the chat works with. */
+export interface CommandContext {
+  readonly desk: ChatDesk;
+  readonly style: Style;
+  /** Lines for the scrollback. */
+  print(lines: readonly string[]): void;
+  /** Another verb's work, with its output shown here. */
+  verb(): VerbContext;
+  quit(): void;
+}
+
+interface ChatCommand {
+  readonly name: string;
+  readonly takes?: string;
+  readonly about: string;
+  run(context: CommandContext, rest: string): void | Promise<void>;
+}
+
+const efforts: readonly ReasoningEffort[] = ["low", "medium", "high", "xhigh", "max"];
+
+/** Everything that begins with a slash. */
+export const chatCommands: readonly ChatCommand[] = [
+  { name: "help", about: "what there is", run: help },
+  {
+    name: "model",
+    takes: "[name]",
+    about: "choose the model of the next turns; without a name, list them",
+    run: model,
+  },
+  { name: "effort", takes: "[level]", about: `how much to reason: ${efforts.join(", ")}`, run: effort },
+  { name: "new", about: "begin a new conversation", run: ({ desk }) => desk.enter(undefined) },
+  { name: "ls", takes: "[words]", about: "list conversations", run: list },
+  {
+    name: "open",
+    takes: "<id>",
+    about: "go to a conversation",
+    run: async ({ desk }, rest) =>
+      desk.enter(await resolveConversation(desk.client, needed(rest, "Which conversation?"))),
+  },
+  {
+    name: "steer",
+    takes: "<text>",
+    about: "reach the running turn at its next step (also !text, or Alt-Enter)",
+    run: async ({ desk }, rest) => void (await desk.say(needed(rest, "What should it hear?"), "steer")),
+  },
+  {
+    name: "queue",
+    takes: "[rm <id> | resume]",
+    about: "what waits; take something out; go on after a stop",
+    run: queue,
+  },
+  { name: "stop", about: "stop the running turn (also Ctrl-C)", run: stop },
+  { name: "fork", takes: "[seq]", about: "go on in a copy, from here or from an earlier entry", run: fork },
+  {
+    name: "compact",
+    takes: "[keep]",
+    about: "let the model see a summary in place of older messages",
+    run: compact,
+  },
+  { name: "undo", about: "take the newest summary back", run: undo },
+  {
+    name: "context",
+    about: "what the model was shown in the newest turn",
+    run: async (context) => (await import("../verbs/context.js")).context(known(context), {}, context.verb()),
+  },
+  {
+    name: "metrics",
+    about: "time, tokens and cache of the turns",
+    run: async (context) =>
+      (await import("../verbs/metrics.js")).metrics(
+        known(context),
+        { limit: 10, chart: true },
+        context.verb(),
+      ),
+  },
+  {
+    name: "export",
+    takes: "<file>",
+    about: "write the conversation to a file: .jsonl or .md",
+    run: exportTo,
+  },
+  {
+    name: "title",
+    takes: "<words>",
+    about: "give the conversation a title",
+    run: async (context, rest) =>
+      void (await (
+        await import("../verbs/conversation.js")
+      ).rename(known(context), [needed(rest, "Which title?")], {}, context.verb())),
+  },
+  { name: "quit", about: "leave; the conversation stays (also Ctrl-D)", run: ({ quit }) => quit() },
+];
+
+/** Runs a line that begins with a slash. */
+export async function runCommand(line: string, context: CommandContext): Promise<void> {
+  const [, name = "", rest = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(line) ?? [];
+  const found = chatCommands.filter((command) => command.name.startsWith(name));
+  const exact = found.find((command) => command.name === name) ?? (found.length === 1 ? found[0] : undefined);
+  if (exact !== undefined) return exact.run(context, rest.trim());
+  const meant =
+    found.length > 1
+      ? found.map((command) => `/${command.name}`).join(", ")
+      : suggest(
+          name,
+          chatCommands.map((command) => command.name),
+        );
+  throw new CliError(
+    found.length > 1
+      ? `/${name} could be ${meant}.`
+      : `There is no /${name}.${meant === undefined ? "" : ` Did you mean /${meant}?`} /help lists what there is.`,
+  );
+}
+
+function help({ print, style }: CommandContext): void {
+  const heads = chatCommands.map(({ name, takes = "" }) => `/${name} ${takes}`.trimEnd());
+  const width = Math.max(...heads.map((head) => head.length));
+  print([
+    "",
+    ...chatCommands.map(
+      ({ about }, index) => `  ${style.cyan((heads[index] ?? "").padEnd(width))}  ${about}`,
+    ),
+    "",
+    style.dim("  While a turn runs: Enter queues what you typed, Alt-Enter or !text steers, Ctrl-C stops."),
+    style.dim("  Ctrl-J makes a new line. Up and down go through earlier lines. Tab completes commands."),
+    "",
+  ]);
+}
+
+async function model({ desk, print, verb }: CommandContext, name: string): Promise<void> {
+  if (name === "") return (await import("../verbs/models.js")).models({}, verb());
+  const { models } = await desk.client.request("GET /models");
+  desk.choices.model = resolveAmong(
+    models.find((each) => each.endsWith(`/${name}`)) ?? name,
+    models,
+    "model",
+  );
+  print([`The next turns ask ${desk.choices.model}.`]);
+}
+
+function effort({ desk, print }: CommandContext, level: string): void {
+  if (level === "") {
+    print([`Effort: ${desk.choices.effort ?? desk.state.meta?.reasoningEffort ?? "high"}.`]);
+    return;
+  }
+  const chosen = efforts.find((each) => each === level);
+  if (chosen === undefined)
+    throw new CliError(`"${level}" is no effort.`, { advice: `There are ${efforts.join(", ")}.` });
+  desk.choices.effort = chosen;
+  print([`Effort of the next turns: ${chosen}.`]);
+}
+
+async function list({ desk, print, style }: CommandContext, words: string): Promise<void> {
+  const { conversations } = await desk.client.request("GET /conversations", {
+    query: { limit: 15, q: words === "" ? undefined : words },
+  });
+  if (conversations.length === 0) return print(["There is none."]);
+  const short = shortIds(conversations.map(({ id }) => id));
+  const now = Date.now();
+  print(
+    table(conversations, [
+      { title: "id", text: ({ id }) => short.get(id) ?? id, paint: (text) => style.cyan(text) },
+      { title: "title", text: ({ title }) => title },
+      { title: "", text: ({ lastActivityAt }) => ago(lastActivityAt, now), paint: (text) => style.dim(text) },
+    ]),
+  );
+}
+
+async function queue({ desk, print, style }: CommandContext, rest: string): Promise<void> {
+  const { messages, paused } = desk.state.queue;
+  const [word, id] = rest.split(/\s+/);
+  if (word === "resume") {
+    await desk.resumeQueue();
+    return;
+  }
+  if (word === "rm") {
+    await desk.removeQueued(
+      resolveAmong(
+        needed(id ?? "", "Which message?"),
+        messages.map((message) => message.id),
+        "queued message",
+      ),
+    );
+    return;
+  }
+  if (messages.length === 0) return print(["Nothing waits."]);
+  const short = shortIds(messages.map((message) => message.id));
+  print(
+    messages.map(
+      (message) =>
+        `${style.cyan(short.get(message.id) ?? "")} ${message.mode ?? "steer"}  ${safeLine(message.text)}`,
+    ),
+  );
+  if (paused) print([style.yellow("Paused: /queue resume goes on.")]);
+}
+
+async function stop({ desk, print }: CommandContext): Promise<void> {
+  const { abortedTurn } = await desk.stop();
+  if (!abortedTurn) print(["No turn runs."]);
+}
+
+async function fork(context: CommandContext, rest: string): Promise<void> {
+  const { desk, print } = context;
+  const id = known(context);
+  if (rest !== "" && !/^\d+$/.test(rest))
+    throw new CliError("The place is a number: the last entry to share.");
+  const { lastSealedSeq } = await import("../verbs/fork.js");
+  const atSeq = rest === "" ? await lastSealedSeq(desk.client, id) : Number(rest);
+  const { conversation } = await desk.client.request("POST /conversations/:id/fork", {
+    params: { id },
+    body: { atSeq },
+  });
+  desk.enter(conversation.id);
+  print([`A fork at entry ${atSeq}: ${conversation.id}`]);
+}
+
+async function compact(context: CommandContext, rest: string): Promise<void> {
+  const { desk, print } = context;
+  const keepLastN = rest === "" ? undefined : Number(rest);
+  if (keepLastN !== undefined && !Number.isInteger(keepLastN))
+    throw new CliError("How many messages stay as they are is a number.");
+  const result = await desk.client.request("POST /conversations/:id/compact", {
+    params: { id: known(context) },
+    body: { keepLastN },
+  });
+  print([
+    `The model now sees a summary of ${counted(result.messagesSummarized, "message")}; ${counted(result.messagesKept, "message")} stay. /undo takes it back.`,
+  ]);
+}
+
+async function undo(context: CommandContext): Promise<void> {
+  await context.desk.client.request("POST /conversations/:id/compact/undo", {
+    params: { id: known(context) },
+  });
+  context.print(["The model sees again what the newest summary stood for."]);
+}
+
+async function exportTo(context: CommandContext, rest: string): Promise<void> {
+  const output = needed(rest, "To which file?");
+  const format = /\.(md|markdown)$/i.test(output) ? "markdown" : "jsonl";
+  await (await import("../verbs/export.js")).exportConversations(
+    [known(context)],
+    { format, output },
+    context.verb(),
+  );
+}
+
+/** The conversation's id, once there is one. */
+function known({ desk }: CommandContext): string {
+  if (!desk.exists) throw new CliError("This conversation has not begun yet.");
+  return desk.id;
+}
+
+function needed(rest: string, question: string): string {
+  if (rest === "") throw new CliError(question);
+  return rest;
+}
+
+/** The gauge of a conversation's context. */
+export function contextGauge(desk: ChatDesk): string {
+  const { contextSize, contextWindow } = desk.state;
+  if (contextSize === undefined) return "";
+  return contextWindow === undefined
+    ? tokens(contextSize)
+    : `${tokens(contextSize)} of ${tokens(contextWindow)} tokens`;
+}

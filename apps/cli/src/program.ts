@@ -1,0 +1,63 @@
+import { Command } from "commander";
+import type { Act } from "./program/arguments.js";
+import { addChanging, addMoving } from "./program/changing.js";
+import { addCompletion, addKeeping, addServer } from "./program/keeping.js";
+import { addReading } from "./program/reading.js";
+import { addTalking } from "./program/talking.js";
+import type { GlobalOptions, VerbContext, VerbResult } from "./verb-context.js";
+
+/** Runs a verb with what it needs, and remembers how it ended. */
+export type Runner = (globals: GlobalOptions, verb: (context: VerbContext) => VerbResult) => Promise<void>;
+
+/** The whole command line. A verb's code is loaded when it is called. */
+export function createProgram(version: string, run: Runner): Command {
+  const program = new Command("parley")
+    .description(
+      "Conversations with language models that survive crashes: server, chat and tools in one command.",
+    )
+    .version(version, "-V, --version", "print the version")
+    .option(
+      "--url <url>",
+      "the server to ask (PARLEY_URL); without it, the one on this store, else the store itself",
+    )
+    .option("--config <file>", "the configuration file (PARLEY_CONFIG)")
+    .option("--store <place>", "the store: a folder, or postgres://... (PARLEY_STORE)")
+    .option("--owner <name>", "whose conversations, where no key says so (PARLEY_OWNER)")
+    .option("-q, --quiet", "nothing beside what was asked for")
+    .option("--no-color", "no colours (NO_COLOR)")
+    .helpCommand("help [command]", "show help")
+    .showSuggestionAfterError(true)
+    .showHelpAfterError("(--help shows how it is called)")
+    .configureHelp({ sortSubcommands: false, showGlobalOptions: false })
+    .addHelpText("after", rootHelp);
+  const act: Act =
+    (verb) =>
+    async (...given) => {
+      const command = given.at(-1) as Command;
+      await run(command.optsWithGlobals<GlobalOptions>(), (context) => verb(context, ...(given as never)));
+    };
+  addServer(program, act);
+  addTalking(program, act);
+  addReading(program, act);
+  addChanging(program, act);
+  addMoving(program, act);
+  addKeeping(program, act);
+  addCompletion(program, act);
+  return program;
+}
+
+const rootHelp = `
+Without a command: chat, when a terminal is there.
+
+A conversation is named by its id, by the beginning of its id, or by its place in the list: @ is the newest, @2 the one
+before. Verbs ask the server that runs on the store; when none runs they open the store themselves.
+
+Exit codes: 0 done; 1 failed; 2 called in a way that makes no sense; 130 interrupted.
+Environment: PARLEY_URL, PARLEY_API_KEY, PARLEY_CONFIG, PARLEY_STORE, PARLEY_OWNER, PARLEY_HOST, PARLEY_PORT, PARLEY_MODEL,
+PARLEY_MODELS, OPENAI_API_KEY, OPENAI_BASE_URL, ANTHROPIC_API_KEY, NO_COLOR, FORCE_COLOR.
+
+Examples:
+  parley serve
+  parley chat
+  parley run "What time is it in Tokyo?"
+  git log -5 | parley run Explain these commits`;

@@ -1,0 +1,137 @@
+import { type Command, Option } from "commander";
+import { idHelp } from "../resolve-id.js";
+import type { CompactOptions } from "../verbs/compact.js";
+import type { RmOptions } from "../verbs/conversation.js";
+import type { ExportOptions } from "../verbs/export.js";
+import type { ForkOptions } from "../verbs/fork.js";
+import type { ImportOptions } from "../verbs/import.js";
+import { type Act, conversation, effort, examples, json, model, whole } from "./arguments.js";
+
+/** Verbs that change conversations. */
+export function addChanging(program: Command, act: Act): void {
+  const verbs = () => import("../verbs/conversation.js");
+  program
+    .command("open")
+    .description("ask every connected client to show a conversation")
+    .addArgument(conversation())
+    .addHelpText("after", examples("parley open @"))
+    .action(
+      act(async (context, word: string, options: object) => (await verbs()).open(word, options, context)),
+    );
+  program
+    .command("close")
+    .description("put a conversation away, without deleting it")
+    .addArgument(conversation())
+    .addHelpText("after", examples("parley close @2"))
+    .action(
+      act(async (context, word: string, options: object) => (await verbs()).close(word, options, context)),
+    );
+  program
+    .command("rename")
+    .description("give a conversation a title")
+    .addArgument(conversation())
+    .argument("<title...>")
+    .addHelpText("after", examples("parley rename @ Tomatoes on the balcony"))
+    .action(
+      act(async (context, word: string, words: readonly string[], options: object) =>
+        (await verbs()).rename(word, words, options, context),
+      ),
+    );
+  program
+    .command("rm")
+    .description("delete conversations for good")
+    .argument("<conversation...>", idHelp)
+    .option("--cascade", "their forks too")
+    .option("-y, --yes", "do not ask")
+    .addOption(json())
+    .addHelpText("after", examples("parley rm 0192f", "parley rm @2 @3 --yes"))
+    .action(
+      act(async (context, words: readonly string[], options: RmOptions) =>
+        (await verbs()).rm(words, options, context),
+      ),
+    );
+  program
+    .command("fork")
+    .description("a new conversation that shares the log up to a place")
+    .addArgument(conversation())
+    .option(
+      "--at <seq>",
+      "the last entry to share: the end of a turn, or 0; the newest when not given",
+      whole,
+    )
+    .option("--message <text>", "the first message in the fork")
+    .addOption(model())
+    .addOption(effort())
+    .addOption(json())
+    .addHelpText("after", examples("parley fork @", 'parley fork @ --at 6 --message "The other way round"'))
+    .action(
+      act(async (context, word: string, options: ForkOptions) =>
+        (await import("../verbs/fork.js")).fork(word, options, context),
+      ),
+    );
+  program
+    .command("compact")
+    .description("put a summary in the place of older messages, for the model")
+    .addArgument(conversation())
+    .option("--keep <count>", "how many of the newest messages stay as they are (default 10)", whole)
+    .addOption(model())
+    .option("--preview", "say what it would cover, and change nothing")
+    .option("--undo", "take the newest summary back")
+    .addOption(json())
+    .addHelpText(
+      "after",
+      examples("parley compact @ --preview", "parley compact @ --keep 4", "parley compact @ --undo"),
+    )
+    .action(
+      act(async (context, word: string, options: CompactOptions) =>
+        (await import("../verbs/compact.js")).compact(word, options, context),
+      ),
+    );
+}
+
+/** Verbs that carry conversations out and in. */
+export function addMoving(program: Command, act: Act): void {
+  program
+    .command("export")
+    .description("write conversations as text")
+    .argument("[conversation...]", idHelp)
+    .option("--all", "all of them")
+    .addOption(
+      new Option("--format <format>", "jsonl can be imported again, markdown is for reading")
+        .choices(["jsonl", "markdown"])
+        .default("jsonl"),
+    )
+    .option("-o, --output <path>", "a file, or a folder with one file for each; default: standard output")
+    .addHelpText(
+      "after",
+      examples(
+        "parley export @ > talk.jsonl",
+        "parley export @ --format markdown | less",
+        "parley export --all -o backup/",
+      ),
+    )
+    .action(
+      act(async (context, words: readonly string[], options: ExportOptions) =>
+        (await import("../verbs/export.js")).exportConversations(words, options, context),
+      ),
+    );
+  program
+    .command("import")
+    .description("read exported conversations in; what cannot be kept exactly is refused")
+    .argument("[file...]", "JSONL files or folders of them; - or nothing is standard input")
+    .option("--id <id>", "under another id")
+    .addOption(json())
+    .addHelpText(
+      "after",
+      examples(
+        "parley import talk.jsonl",
+        "parley import backup/",
+        "ssh host parley export --all | parley import",
+      ),
+    )
+    .action(
+      act(async (context, paths: readonly string[], options: ImportOptions) =>
+        (await import("../verbs/import.js")).importConversations(paths, options, context),
+      ),
+    );
+}

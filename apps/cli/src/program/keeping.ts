@@ -1,0 +1,117 @@
+import { Argument, type Command, Option } from "commander";
+import { type Shell, shells } from "../completion/scripts.js";
+import type { DoctorOptions } from "../verbs/doctor.js";
+import type { CreateKeyOptions } from "../verbs/keys.js";
+import type { ServeOptions } from "../verbs/serve.js";
+import { type Act, count, examples, type JsonOption, json, port } from "./arguments.js";
+
+/** The server. */
+export function addServer(program: Command, act: Act): void {
+  program
+    .command("serve")
+    .description("serve the store: API, socket and page, until it is told to end")
+    .option("--host <address>", "where to listen (PARLEY_HOST); beyond this machine only with a key")
+    .option("--port <port>", "0 takes any that is free (PARLEY_PORT; default 4141)", port)
+    .option("--insecure", "listen beyond this machine without keys: whoever reaches it owns everything")
+    .option("--no-page", "without the page")
+    .addOption(
+      new Option("--drain <seconds>", "how long turns may finish their step at the end")
+        .argParser(count)
+        .default(20),
+    )
+    .addHelpText(
+      "after",
+      examples(
+        "parley serve",
+        "parley serve --port 0 --store /var/lib/parley",
+        "parley keys create && parley serve --host 0.0.0.0",
+      ),
+    )
+    .action(
+      act(async (context, options: ServeOptions) =>
+        (await import("../verbs/serve.js")).serve(options, context),
+      ),
+    );
+}
+
+/** Verbs that look after the installation. */
+export function addKeeping(program: Command, act: Act): void {
+  const keys = program.command("keys").description("API keys: make, list, revoke");
+  const verbs = () => import("../verbs/keys.js");
+  keys
+    .command("create")
+    .description("make a key and show its secret, once")
+    .option(
+      "--scopes <list>",
+      "of read, write, admin, with commas (default: read,write; of the first key all)",
+    )
+    .addOption(json())
+    .action(act(async (context, options: CreateKeyOptions) => (await verbs()).createKey(options, context)));
+  keys
+    .command("ls", { isDefault: true })
+    .description("list them, without secrets")
+    .addOption(json())
+    .action(act(async (context, options: JsonOption) => (await verbs()).listKeys(options, context)));
+  keys
+    .command("rm")
+    .description("revoke one")
+    .argument("<key>", "its id, or the beginning of it")
+    .action(
+      act(async (context, word: string, options: object) =>
+        (await verbs()).removeKey(word, options, context),
+      ),
+    );
+  keys.addHelpText(
+    "after",
+    examples("parley keys create", "parley keys create --owner alice --scopes read", "parley keys rm key_4f"),
+  );
+  program
+    .command("migrate")
+    .description("bring the store's schema up; a server does so by itself when it starts")
+    .addOption(json())
+    .addHelpText("after", examples("parley migrate --store postgres://db/parley"))
+    .action(
+      act(async (context, options: JsonOption) =>
+        (await import("../verbs/migrate.js")).migrate(options, context),
+      ),
+    );
+  program
+    .command("doctor")
+    .description("look for what is wrong: machine, configuration, providers, store")
+    .option("--fix", "mend what can be mended safely")
+    .option("--no-providers", "do not ask the providers")
+    .addOption(json())
+    .addHelpText(
+      "after",
+      examples("parley doctor", "parley doctor --fix", "parley doctor --json --no-providers"),
+    )
+    .action(
+      act(async (context, options: DoctorOptions) =>
+        (await import("../verbs/doctor.js")).doctor(options, context),
+      ),
+    );
+}
+
+/** Completion for shells. */
+export function addCompletion(program: Command, act: Act): void {
+  program
+    .command("completion")
+    .description("print a completion script for a shell")
+    .addArgument(new Argument("<shell>").choices(shells))
+    .addHelpText(
+      "after",
+      examples(
+        "source <(parley completion bash)",
+        "source <(parley completion zsh)",
+        "parley completion fish | source",
+      ),
+    )
+    .action(
+      act(async (context, shell: Shell) =>
+        (await import("../verbs/completion.js")).completion(shell, program, context),
+      ),
+    );
+  program
+    .command("complete-ids", { hidden: true })
+    .action(act(async (context) => (await import("../verbs/completion.js")).completeIds(context)));
+}

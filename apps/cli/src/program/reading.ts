@@ -1,0 +1,111 @@
+import { type Command, Option } from "commander";
+import type { ContextOptions } from "../verbs/context.js";
+import type { LsOptions } from "../verbs/ls.js";
+import type { MetricsOptions } from "../verbs/metrics.js";
+import type { SearchOptions } from "../verbs/search.js";
+import type { ShowOptions } from "../verbs/show.js";
+import type { TailOptions } from "../verbs/tail.js";
+import { type Act, conversation, count, examples, type JsonOption, json, limit } from "./arguments.js";
+
+/** Verbs that show what there is. */
+export function addReading(program: Command, act: Act): void {
+  program
+    .command("ls")
+    .description("list conversations, newest activity first")
+    .argument("[query]", "the beginning of an id, or a part of a title")
+    .addOption(limit("how many at most", 20))
+    .option("--all", "all of them")
+    .addOption(new Option("--status <status>", "only these").choices(["active", "idle", "closed"]))
+    .addOption(json())
+    .addHelpText("after", examples("parley ls", "parley ls tomatoes", "parley ls --status active --json"))
+    .action(
+      act(async (context, query: string | undefined, options: LsOptions) =>
+        (await import("../verbs/ls.js")).ls(query, options, context),
+      ),
+    );
+  program
+    .command("show")
+    .description("show a conversation")
+    .addArgument(conversation())
+    .option("-n, --limit <count>", "the newest entries only", count)
+    .option("--results <lines>", "lines of each tool's result", count)
+    .option("--no-reasoning", "without the model's reasoning")
+    .addOption(json())
+    .addHelpText(
+      "after",
+      examples("parley show @", "parley show 0192f -n 20", "parley show @ --json | jq '.chunks | length'"),
+    )
+    .action(
+      act(async (context, word: string, options: ShowOptions) =>
+        (await import("../verbs/show.js")).show(word, options, context),
+      ),
+    );
+  program
+    .command("tail")
+    .description("the newest entries, and with -f everything that comes")
+    .addArgument(conversation())
+    .option("-f, --follow", "go on until interrupted")
+    .addOption(limit("how many entries first", 10))
+    .option("--no-reasoning", "without the model's reasoning")
+    .option("--jsonl", "chunks, then events, one a line")
+    .addHelpText(
+      "after",
+      examples("parley tail @", "parley tail -f 0192f", "parley tail -f @ --jsonl | jq .event.type"),
+    )
+    .action(
+      act(async (context, word: string, options: TailOptions) =>
+        (await import("../verbs/tail.js")).tail(word, options, context),
+      ),
+    );
+  program
+    .command("search")
+    .description("search the messages of all conversations")
+    .argument("<words...>")
+    .addOption(limit("how many at most", 20))
+    .addOption(json())
+    .addHelpText("after", examples("parley search tomatoes", 'parley search "\\"exact words\\"" -n 5'))
+    .action(
+      act(async (context, words: readonly string[], options: SearchOptions) =>
+        (await import("../verbs/search.js")).search(words, options, context),
+      ),
+    );
+  program
+    .command("metrics")
+    .description("latency, tokens and cache of a conversation's turns")
+    .addArgument(conversation())
+    .addOption(limit("the newest turns", 20))
+    .option("--no-chart", "the table alone")
+    .addOption(json())
+    .addHelpText("after", examples("parley metrics @", "parley metrics @ --json"))
+    .action(
+      act(async (context, word: string, options: MetricsOptions) =>
+        (await import("../verbs/metrics.js")).metrics(word, options, context),
+      ),
+    );
+  program
+    .command("context")
+    .description("what the model was shown, call by call, and what changed")
+    .addArgument(conversation())
+    .option("-t, --turn <turn>", "a number, negative from the end, or an id; the newest when not given")
+    .option("--call <number>", "one call of the turn", count)
+    .addOption(json())
+    .addHelpText(
+      "after",
+      examples("parley context @", "parley context @ --turn 1", "parley context @ --turn -2 --call 1 --json"),
+    )
+    .action(
+      act(async (context, word: string, options: ContextOptions) =>
+        (await import("../verbs/context.js")).context(word, options, context),
+      ),
+    );
+  program
+    .command("models")
+    .description("list the models that can be asked")
+    .addOption(json())
+    .addHelpText("after", examples("parley models"))
+    .action(
+      act(async (context, options: JsonOption) =>
+        (await import("../verbs/models.js")).models(options, context),
+      ),
+    );
+}
