@@ -1,8 +1,18 @@
 import { useClient } from "@parley/client/react";
 import type { ConversationMeta, ConversationStatus } from "@parley/wire";
-import { Activity, Archive, ArchiveRestore, Ellipsis, GitFork, Pencil, Trash2 } from "lucide-react";
+import {
+  Activity,
+  Archive,
+  ArchiveRestore,
+  Download,
+  Ellipsis,
+  FoldVertical,
+  GitFork,
+  Pencil,
+  Trash2,
+} from "lucide-react";
 import { memo, useState } from "react";
-import { openInspector, toggleInspector, useLayout } from "../app/layout-store.js";
+import { openInspector, showOverlay, toggleInspector, useLayout } from "../app/layout-store.js";
 import { conversationPath, Link } from "../app/router.js";
 import { SidebarToggle } from "../app/sidebar-toggle.js";
 import { close, deleteSoon, rename, reopen } from "../list/conversation-actions.js";
@@ -87,6 +97,12 @@ export const ConversationHeader = memo(function ConversationHeader({
             <MenuAction icon={<Pencil aria-hidden />} onSelect={() => setRenaming(true)}>
               Rename
             </MenuAction>
+            <MenuAction icon={<FoldVertical aria-hidden />} onSelect={() => showOverlay("compaction")}>
+              Compact
+            </MenuAction>
+            <MenuAction icon={<Download aria-hidden />} onSelect={() => openInspector(undefined, "facts")}>
+              Export
+            </MenuAction>
             {status === "closed" ? (
               <MenuAction icon={<ArchiveRestore aria-hidden />} onSelect={() => void reopen(client, meta.id)}>
                 Reopen
@@ -118,7 +134,8 @@ function ContextMeter({
   if (size === undefined || window === undefined || window <= 0) return null;
   const share = Math.min(1, size / window);
   const tone = share >= 0.8 ? "text-warn" : "text-accent";
-  const label = `Context: ${formatTokens(size)} of ${formatTokens(window)} tokens used`;
+  const percent = `${Math.round(share * 100)}%`;
+  const label = `${percent} of the context used: ${formatTokens(size)} of ${formatTokens(window)} tokens`;
   return (
     <Tooltip text={label}>
       <button
@@ -141,7 +158,7 @@ function ContextMeter({
             className={tone}
           />
         </svg>
-        {Math.round(share * 100)}%
+        {percent}
       </button>
     </Tooltip>
   );

@@ -17,6 +17,7 @@ describe("figures", () => {
     for (const format of formats) expect(format(undefined)).toBe("unknown");
     expect(formatTokens(0)).toBe("0");
     expect(formatDuration(0)).toBe("0 ms");
+    expect(formatDuration(0.2)).toBe("<1 ms");
     expect(formatShare(0)).toBe("0 %");
   });
 

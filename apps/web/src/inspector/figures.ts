@@ -29,7 +29,8 @@ export function formatTokenChange(change: number): string {
 
 /** A duration: `80 ms`, `1.4 s`, `2 min 5 s`. */
 export function formatDuration(ms: number | undefined): string {
-  return ms === undefined ? unknownFigure : knownDuration(ms);
+  if (ms === undefined) return unknownFigure;
+  return ms > 0 && ms < 0.5 ? "<1 ms" : knownDuration(ms);
 }
 
 /** A share of one: `42 %`. What is there but rounds to nothing is `<1 %`. */

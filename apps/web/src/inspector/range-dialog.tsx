@@ -1,7 +1,7 @@
 import { useClient } from "@parley/client/react";
 import type { Chunk, StoredChunk } from "@parley/wire";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import { closeInspector } from "../app/layout-store.js";
 import { conversationPath, navigate } from "../app/router.js";
 import { BigText } from "../ui/big-text.js";
@@ -36,6 +36,7 @@ export function RangeDialog({
   description,
 }: RangeDialogProps) {
   const client = useClient();
+  const log = useRef<HTMLOListElement>(null);
   const pages = useInfiniteQuery(
     {
       queryKey: ["range", conversationId, range.firstSeq, range.lastSeq],
@@ -70,6 +71,7 @@ export function RangeDialog({
       onOpenChange={onOpenChange}
       size="large"
       title={title}
+      initialFocus={log}
       description={description}
       actions={<Button onClick={show}>Show in the conversation</Button>}
     >
@@ -86,7 +88,8 @@ export function RangeDialog({
           <Skeleton className="h-16 w-full bg-line/70!" />
         </div>
       )}
-      <ol className="flex flex-col">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by keyboard */}
+      <ol ref={log} tabIndex={0} aria-label="Log" className="flex flex-col rounded-sm outline-offset-2">
         {chunks.map((chunk) => (
           <LogEntry key={chunk.seq} stored={chunk} />
         ))}

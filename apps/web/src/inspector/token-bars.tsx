@@ -13,7 +13,14 @@ export function TokenBars({
 }) {
   const known = steps.filter(({ usage }) => usage !== undefined);
   if (known.length === 0) {
-    return <p className="text-sm text-faint">The provider has not reported any tokens.</p>;
+    const isOpen = steps.some(({ complete }) => !complete);
+    return (
+      <p className="text-sm text-faint">
+        {isOpen
+          ? "They are counted when the model has answered."
+          : "The provider has not reported any tokens."}
+      </p>
+    );
   }
   const most = Math.max(
     1,
@@ -27,7 +34,7 @@ export function TokenBars({
           <li key={step.stepId} className="col-span-3 grid grid-cols-subgrid items-center">
             <span className="font-medium text-ink">Step {index + 1}</span>
             <TokenBar step={step} most={most} />
-            <span className="tabular text-soft">{tokenText(step)}</span>
+            <span className="tabular text-right text-soft">{tokenText(step)}</span>
           </li>
         ))}
       </ul>
@@ -61,8 +68,8 @@ function TokenBar({ step, most }: { readonly step: TimelineStep; readonly most: 
   );
 }
 
-function tokenText({ usage }: TimelineStep): string {
-  if (usage === undefined) return "unknown";
+function tokenText({ usage, complete }: TimelineStep): string {
+  if (usage === undefined) return complete ? "unknown" : "under way";
   const cached =
     usage.cacheReadTokens === undefined ? "" : ` (${formatTokens(usage.cacheReadTokens)} cached)`;
   return `${formatTokens(usage.inputTokens)} in${cached}, ${formatTokens(usage.outputTokens)} out`;

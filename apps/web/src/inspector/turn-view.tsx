@@ -1,4 +1,4 @@
-import type { ConversationState } from "@parley/client";
+import type { ConversationState, TurnState } from "@parley/client";
 import { useConversationSelector } from "@parley/client/react";
 import type { TurnDetail } from "@parley/wire";
 import { useCallback, useState } from "react";
@@ -72,13 +72,7 @@ export function TurnView({ conversationId, turn, previousTurnId }: TurnViewProps
   }
   return (
     <div className="flex flex-col gap-6">
-      <TurnFacts
-        turn={turn}
-        detail={known}
-        isRunning={isRunning}
-        timeline={timelineTurn}
-        reason={live?.reason}
-      />
+      <TurnFacts turn={turn} detail={known} isRunning={isRunning} timeline={timelineTurn} live={live} />
       <TimeSection number={turn.number} turn={timelineTurn} />
       <PanelSection title="Tokens">
         <TokenBars steps={timelineTurn.steps} label={`Tokens of turn ${turn.number} by step`} />
@@ -176,13 +170,13 @@ interface TurnFactsProps {
   readonly detail: TurnDetail | undefined;
   readonly isRunning: boolean;
   readonly timeline: TimelineTurn;
-  readonly reason: string | undefined;
+  readonly live: TurnState | undefined;
 }
 
-function TurnFacts({ turn, detail, isRunning, timeline, reason }: TurnFactsProps) {
+function TurnFacts({ turn, detail, isRunning, timeline, live }: TurnFactsProps) {
   const { metrics } = turn;
-  const ended = metrics?.reason ?? detail?.reason ?? reason;
-  const model = metrics?.model ?? detail?.model;
+  const ended = metrics?.reason ?? detail?.reason ?? live?.reason;
+  const model = metrics?.model ?? detail?.model ?? live?.model;
   const usage = knownUsage(metrics?.usage);
   const durationMs = timeline.durationMs ?? metrics?.durationMs;
   const facts: Fact[] = [

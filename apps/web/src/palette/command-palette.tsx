@@ -29,7 +29,7 @@ type Page = "model" | "effort";
 const ownId = "palette";
 
 /** How many conversations stand in the list before anything is typed. */
-const recentCount = 6;
+const recentCount = 5;
 
 const placeholders = {
   root: "What do you want to do?",
@@ -129,23 +129,26 @@ function RootEntries({ query, conversationId, then, turnTo }: RootEntriesProps) 
     const commands = groups.find(({ group }) => group === name)?.commands ?? [];
     const further = ordersOf(name);
     if (commands.length + further.length === 0) return null;
+    const entry = ({ id, title, keys, keywords, run }: (typeof commands)[number]) => (
+      <Entry key={id} value={id} words={[title, ...(keywords ?? [])]} onSelect={then(run)}>
+        <span className="min-w-0 flex-1 truncate">{title}</span>
+        {keys !== undefined && <Kbd keys={keys} />}
+      </Entry>
+    );
     return (
       <Command.Group heading={name} className={commandGroupClass}>
-        {commands.map(({ id, title, keys, keywords, run }) => (
-          <Entry key={id} value={id} words={[title, ...(keywords ?? [])]} onSelect={then(run)}>
-            <span className="min-w-0 flex-1 truncate">{title}</span>
-            {keys !== undefined && <Kbd keys={keys} />}
-          </Entry>
-        ))}
+        {commands.filter(({ keys }) => keys !== undefined).map(entry)}
         {further}
+        {commands.filter(({ keys }) => keys === undefined).map(entry)}
       </Command.Group>
     );
   };
+  // What does no harm comes first: it is chosen by whoever presses Enter too early.
   return (
     <>
-      {groupOf("Conversation")}
       {groupOf("Go to")}
       <ConversationEntries query={query} conversationId={conversationId} then={then} />
+      {groupOf("Conversation")}
       {groupOf("Composer")}
       {groupOf("View")}
       {query.trim() !== "" && (

@@ -140,7 +140,7 @@ function Hit({ hit, query, isHere, onGo }: HitProps) {
       <span className="flex items-baseline gap-2 text-xs text-faint">
         <bdi className="min-w-0 truncate font-medium text-soft">{title}</bdi>
         {isHere && <span className="shrink-0">this conversation</span>}
-        <span className="ml-auto shrink-0">{hit.role}</span>
+        <span className="ml-auto shrink-0">{hit.role === "system" ? "summary" : hit.role}</span>
         {hit.createdAt !== undefined && (
           <time
             dateTime={new Date(hit.createdAt).toISOString()}
