@@ -48,7 +48,8 @@ export function listenForKeys(): () => void {
     );
     if (command === undefined) return;
     const plain = !command.keys?.includes("Mod+");
-    if (plain && isTyping(event.target)) return;
+    // A plain key belongs to the field or the dialog that has the focus.
+    if (plain && (isTyping(event.target) || hasDialog())) return;
     event.preventDefault();
     command.run();
   };
@@ -70,6 +71,10 @@ export function matchesKeys(
   const isSign = key.length === 1 && key.toLowerCase() === key.toUpperCase();
   if (!isSign && wanted.includes("Shift") !== event.shiftKey) return false;
   return event.key.toLowerCase() === key.toLowerCase();
+}
+
+function hasDialog(): boolean {
+  return document.querySelector('[role="dialog"], [role="alertdialog"], [role="menu"]') !== null;
 }
 
 function isTyping(target: EventTarget | null): boolean {

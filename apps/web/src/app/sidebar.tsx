@@ -66,13 +66,13 @@ function SidebarContent() {
           onClick={closeDrawer}
           aria-current={route.name === "new" ? "page" : undefined}
           className={cx(
-            "flex h-9 items-center gap-2.5 rounded-md px-2.5 text-sm hover:bg-sunken touch:h-11",
+            "group flex h-9 items-center gap-2.5 rounded-md px-2.5 text-sm hover:bg-sunken touch:h-11",
             route.name === "new" && "bg-sunken font-medium",
           )}
         >
           <SquarePen aria-hidden className="size-4 text-soft" />
           <span className="flex-1">New conversation</span>
-          <span className="hidden lg:inline">
+          <span className="hidden opacity-0 group-hover:opacity-100 group-focus-visible:opacity-100 lg:inline">
             <Kbd keys="Mod+Shift+O" />
           </span>
         </Link>
@@ -82,11 +82,11 @@ function SidebarContent() {
             closeDrawer();
             showOverlay("search");
           }}
-          className="flex h-9 w-full items-center gap-2.5 rounded-md px-2.5 text-sm hover:bg-sunken touch:h-11"
+          className="group flex h-9 w-full items-center gap-2.5 rounded-md px-2.5 text-sm hover:bg-sunken touch:h-11"
         >
           <Search aria-hidden className="size-4 text-soft" />
           <span className="flex-1 text-left">Search</span>
-          <span className="hidden lg:inline">
+          <span className="hidden opacity-0 group-hover:opacity-100 group-focus-visible:opacity-100 lg:inline">
             <Kbd keys="Mod+Shift+F" />
           </span>
         </button>

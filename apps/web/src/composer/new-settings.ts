@@ -1,4 +1,4 @@
-import type { ReasoningEffort } from "@parley/wire";
+import type { CreateConversationRequest, ReasoningEffort } from "@parley/wire";
 import { create } from "zustand";
 
 /** What was chosen for a conversation that does not exist yet. */
@@ -13,9 +13,14 @@ const nothing: NewSettings = { model: null, reasoningEffort: null, instructions:
 /** The choices for the next new conversation. */
 export const useNewSettings = create<NewSettings>()(() => nothing);
 
-/** Takes the choices, so that the conversation after this one starts without them. */
-export function takeNewSettings(): NewSettings {
-  const taken = useNewSettings.getState();
+/** Takes the choices, so that the conversation after this one starts without them. Undefined when nothing was chosen. */
+export function takeNewSettings(): CreateConversationRequest | undefined {
+  const { model, reasoningEffort, instructions } = useNewSettings.getState();
   useNewSettings.setState(nothing);
-  return taken;
+  if (model === null && reasoningEffort === null && instructions === null) return undefined;
+  return {
+    ...(model === null ? {} : { model }),
+    ...(reasoningEffort === null ? {} : { reasoningEffort }),
+    ...(instructions === null ? {} : { instructions }),
+  };
 }

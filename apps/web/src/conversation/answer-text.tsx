@@ -15,7 +15,7 @@ export function preloadMarkdown(): void {
 }
 
 /** More than a person reads, and more than can be drawn as rich text without holding up the page. */
-const limits = { chars: 120_000, lines: 3_000, lineChars: 20_000 };
+const limits = { chars: 120_000, lines: 3_000, lineChars: 20_000, tableRows: 300 };
 
 /** What the assistant wrote. A text that is far too long is cut, and shown whole as plain text. */
 export const AnswerText = memo(function AnswerText({

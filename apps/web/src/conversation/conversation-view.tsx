@@ -61,11 +61,11 @@ export function ConversationView({ conversationId, seq }: ConversationViewProps)
         ) : state.phase === "loading" && state.messages.length === 0 ? (
           <Loading />
         ) : (
-          <Transcript key={conversationId} state={state} seq={seq} />
+          <Transcript key={`messages:${conversationId}`} state={state} seq={seq} />
         )}
         {!missing && (
           <Composer
-            key={conversationId}
+            key={`composer:${conversationId}`}
             conversationId={conversationId}
             handle={handle}
             running={state.activeTurn !== undefined || state.status === "active"}

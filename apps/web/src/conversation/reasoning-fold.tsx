@@ -30,7 +30,9 @@ export const ReasoningFold = memo(function ReasoningFold({ part, answered }: Rea
     ? `Thinking${duration === undefined || duration < 1_000 ? "" : ` for ${formatDuration(duration - (duration % 1_000))}`}`
     : duration === undefined
       ? "Thought"
-      : `Thought for ${formatDuration(duration)}`;
+      : duration < 1_000
+        ? "Thought for a moment"
+        : `Thought for ${formatDuration(duration)}`;
   if (!hasText && !thinking)
     return duration === undefined ? null : <p className="mb-2 text-sm text-faint">{label}</p>;
   return (

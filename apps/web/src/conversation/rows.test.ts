@@ -164,6 +164,13 @@ describe("buildRows", () => {
     expect(kinds(rows)).toBe("step end");
   });
 
+  it("leaves a failure to the end of its turn", () => {
+    const failure = message("assistant", "1", [{ type: "error", message: "no", code: "timeout" }]);
+    const rows = buildRows(stateOf([message("user", "1", [text("hi")]), failure], [turn("1", "sealed")]));
+    expect(kinds(rows)).toBe("user end");
+    expect(rows[1]).toMatchObject({ answer: [failure] });
+  });
+
   it("keeps the rows that did not change, and the whole list when none did", () => {
     const old = [
       message("user", "1", [text("hi")]),

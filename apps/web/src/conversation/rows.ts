@@ -107,6 +107,8 @@ function addGroup(add: (row: Row) => void, group: Group, state: ConversationStat
       add(systemRow(key, message));
     } else if (message.role === "assistant") {
       answered = true;
+      // A failure is told at the end of its turn.
+      if (message.parts.length > 0 && message.parts.every(({ chunk }) => chunk.type === "error")) continue;
       const own = callsOf(message).map((id) => results.get(id));
       add({ kind: "step", key, message, results: own, liveTurn, first });
       first = false;

@@ -22,7 +22,7 @@ export const Step = memo(function Step({ row }: { readonly row: StepRow }) {
     results.flatMap((result) => (result === undefined ? [] : [[result.toolCallId, result]])),
   );
   return (
-    <article aria-label="Assistant" className={cx("py-1", first && "pt-4")}>
+    <article aria-label="Assistant" className={cx("py-1", first && "pt-2")}>
       {segmentsOf(message.parts).map((segment) => {
         if (segment.kind === "tools") {
           return (
@@ -65,13 +65,15 @@ export const Step = memo(function Step({ row }: { readonly row: StepRow }) {
 
 function ToolGroup({ count, children }: { readonly count: number; readonly children: React.ReactNode }) {
   return (
-    <section
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms
+    <div
+      role="group"
       aria-label={count === 1 ? "Tool call" : `${count} tool calls of one step`}
       className="my-3 divide-y divide-line overflow-hidden rounded-lg border border-line bg-raised"
     >
       {count > 1 && <p className="bg-panel px-3 py-1.5 text-xs text-faint">{count} tools at once</p>}
       {children}
-    </section>
+    </div>
   );
 }
 

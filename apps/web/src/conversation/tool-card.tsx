@@ -101,13 +101,13 @@ function Section({
   readonly children: ReactNode;
 }) {
   return (
-    <section aria-label={title}>
+    <div>
       <div className="flex items-center justify-between">
-        <h3 className="text-xs font-medium text-faint">{title}</h3>
+        <p className="text-xs font-medium text-faint">{title}</p>
         <CopyButton text={copy} label={`Copy ${title.toLowerCase()}`} />
       </div>
       <div className="rounded-md bg-sunken/70 px-3 py-2">{children}</div>
-    </section>
+    </div>
   );
 }
 
@@ -119,8 +119,8 @@ function LiveOutput({ output }: { readonly output: string }) {
     if (box.current !== null) box.current.scrollTop = box.current.scrollHeight;
   }, [output]);
   return (
-    <section aria-label="Output">
-      <h3 className="mb-1 text-xs font-medium text-faint">Output so far</h3>
+    <div>
+      <p className="mb-1 text-xs font-medium text-faint">Output so far</p>
       <pre
         ref={box}
         dir="auto"
@@ -128,7 +128,7 @@ function LiveOutput({ output }: { readonly output: string }) {
       >
         {output.slice(-8_000)}
       </pre>
-    </section>
+    </div>
   );
 }
 

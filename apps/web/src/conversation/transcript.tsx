@@ -164,6 +164,8 @@ function useJumpToSeq(
   const { handle } = useConversationActions();
   const [hit, setHit] = useState<string>();
   const [wanted, setWanted] = useState<number>();
+  const visit = useRoute();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: with each visit anew, for the same place may be asked for twice
   useEffect(() => {
     setWanted(undefined);
     if (seq === undefined) return;
@@ -179,7 +181,7 @@ function useJumpToSeq(
     return () => {
       gone = true;
     };
-  }, [handle, seq]);
+  }, [handle, seq, visit]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: once per wanted place, when its row is there
   useEffect(() => {
     if (wanted === undefined) return;

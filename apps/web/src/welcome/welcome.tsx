@@ -26,8 +26,8 @@ const examples: readonly { readonly text: string; readonly shows: string; readon
 export function Welcome() {
   const models = useModels();
   const demo = isDemoModel(models?.defaultModel);
-  const start = useStart();
   const field = useRef<ComposerFieldHandle>(null);
+  const start = useStart(useCallback((text: string) => field.current?.restore(text), []));
   const [empty, setEmpty] = useState(true);
   const submit = () => {
     const text = field.current?.take();
@@ -107,35 +107,31 @@ function Code({ children }: { readonly children: string }) {
 }
 
 /** Begins a conversation with a message and shows it at once, before the server has answered. */
-function useStart(): (text: string) => void {
+function useStart(onFailure: (text: string) => void): (text: string) => void {
   const client = useClient();
   const connection = useConnection();
   return useCallback(
     (text) => {
       const id = newId();
-      const { model, reasoningEffort, instructions } = takeNewSettings();
-      const handle = connection.conversation(id);
-      const begin = async () => {
-        if (model !== null || reasoningEffort !== null || instructions !== null) {
-          await client.request("POST /conversations", {
-            body: {
-              id,
-              ...(model === null ? {} : { model }),
-              ...(reasoningEffort === null ? {} : { reasoningEffort }),
-              ...(instructions === null ? {} : { instructions }),
-            },
-          });
-        }
-        await handle.send(text);
+      const send = () => {
+        const handle = connection.conversation(id);
+        handle
+          .send(text)
+          // The message itself shows that it failed, and why.
+          .catch(() => undefined)
+          .finally(() => handle.release());
+        navigate(conversationPath(id));
       };
-      begin()
-        // What was sent and failed says so itself; what could not even be begun is told here.
-        .catch((error: unknown) => {
-          if (handle.getState().messages.length === 0) reportFailure("Not sent", error);
-        })
-        .finally(() => handle.release());
-      navigate(conversationPath(id));
+      const settings = takeNewSettings();
+      if (settings === undefined) {
+        send();
+        return;
+      }
+      client.request("POST /conversations", { body: { id, ...settings } }).then(send, (error: unknown) => {
+        onFailure(text);
+        reportFailure("Not sent", error);
+      });
     },
-    [client, connection],
+    [client, connection, onFailure],
   );
 }
