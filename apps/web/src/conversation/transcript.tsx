@@ -2,6 +2,7 @@ import type { ConversationState } from "@parley/client";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown } from "lucide-react";
 import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { useRoute } from "../app/router.js";
 import { Button } from "../ui/button.js";
 import { cx } from "../ui/cx.js";
 import { Spinner } from "../ui/spinner.js";
