@@ -369,6 +369,8 @@ export interface CompactInput {
   covers: { fromSeq: number; toSeq: number };
   /** The id of the archive: a closed, hidden fork by reference at the last sealed seq. */
   archiveId: ConversationId;
+  /** What watchers are told of it. Absent: nothing. */
+  notice?: Omit<CompactionNotice, "newConversationId">;
   /** Ends the lease of a compaction by hand; absent inside a turn. */
   release?: NextTurn;
 }
@@ -377,6 +379,29 @@ export interface CompactResult {
   entry: HistoryEntry;
   next?: OpenedTurn;
   queue: QueueState;
+}
+
+/** What changed in an owner's conversations. */
+export interface Changes {
+  conversations: ConversationRecord[];
+  notices: ConversationNotice[];
+  last: number;
+}
+
+/**
+ * What happened to a conversation and cannot be seen in its record. Kept for minutes: long enough for every node that
+ * looks now and then. `changedAt` stands among those of the owner's records.
+ */
+export type ConversationNotice =
+  | { kind: "removed"; changedAt: number; conversationIds: ConversationId[] }
+  | ({ kind: "compacted"; changedAt: number; conversationId: ConversationId } & CompactionNotice);
+
+/** What watchers are told of a compaction. */
+export interface CompactionNotice {
+  /** Its archive. */
+  newConversationId: ConversationId;
+  messagesSummarized: number;
+  messagesKept: number;
 }
 
 export interface SearchHit {
@@ -481,18 +506,16 @@ export interface LogStore extends ConversationStore {
     id: ConversationId,
     messageId: string,
   ): Promise<{ outcome: "started" | "queued"; turnId?: TurnId } | null>;
-  /** The newest provider call of the conversation, through ancestors: what the next one is compared with. */
+  /** The newest call that a step made, through ancestors: what the next one is compared with. */
   lastCall(id: ConversationId): Promise<ProviderCallRecord | null>;
   /** Of sealed turns, in order, through ancestors. */
   metrics(id: ConversationId): Promise<TurnMetrics[]>;
   /**
-   * Conversations changed after `since`, in order of change, and the `changedAt` of the last one (or `since`).
-   * Without `since`: none, and the newest `changedAt` there is, to begin from.
+   * What changed after `since`: conversations and notices, each in order of change and at most `limit` of both
+   * together, and the `changedAt` of the last one (or `since`). Without `since`: none, and the newest `changedAt` there
+   * is, to begin from.
    */
-  changed(query: {
-    since?: number;
-    limit: number;
-  }): Promise<{ conversations: ConversationRecord[]; last: number }>;
+  changed(query: { since?: number; limit: number }): Promise<Changes>;
   /**
    * Writes a whole conversation, with the seqs and ids it had. The same again changes nothing; an id under which
    * another log stands is `message_conflict`.

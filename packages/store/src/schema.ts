@@ -234,6 +234,23 @@ export const compaction = pgTable(
   ],
 );
 
+/**
+ * What happened to conversations and cannot be seen in their rows: that they are gone, that they were compacted. Nodes
+ * that look for changes read it beside those; heartbeats sweep it after some minutes, so it holds a handful of rows.
+ */
+export const conversationNotice = pgTable(
+  "conversation_notice",
+  {
+    owner: key("owner").notNull(),
+    /** A number among the owner's changes. */
+    changedAt: bigint("changed_at", { mode: "number" }).notNull(),
+    kind: text("kind", { enum: ["removed", "compacted"] }).notNull(),
+    data: json("data").notNull(),
+    notedAt: moment("noted_at").notNull(),
+  },
+  (table) => [primaryKey({ name: "conversation_notice_change", columns: [table.owner, table.changedAt] })],
+);
+
 /** How long each node lives, by the database's clock. */
 export const node = pgTable("node", {
   id: key("id").primaryKey(),

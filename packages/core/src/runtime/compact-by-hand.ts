@@ -1,11 +1,11 @@
 import type { CompactionPreview, CompactionResult, CompactRequest } from "@parley/wire";
 import { isParleyError, ParleyError } from "../errors.js";
 import type { LogStore, OpenedTurn } from "../log-store.js";
-import { compactedCounts } from "./compact-in-turn.js";
 import {
   defaultKeepLastN,
   keepNewest,
   nothingToCompact,
+  noticeOf,
   planCompaction,
   summarize,
   summaryMessage,
@@ -130,14 +130,12 @@ export class HandCompactions {
       const covers = { fromSeq: plan.fromSeq, toSeq: plan.toSeq };
       ({ next } = await retryWhileUnavailable(
         env,
-        () => store.compact({ ...lease, summary: message, covers, archiveId, release }),
+        () =>
+          store.compact({ ...lease, summary: message, covers, archiveId, release, notice: noticeOf(plan) }),
         lost.signal,
       ));
       if (next === undefined) await this.#events.onRows(conversationId);
-      const result = toResult(plan, summary, archiveId);
-      const told = { type: "conversation.compacted" as const, conversationId, ...compactedCounts(result) };
-      env.watchers.tell(owner, told);
-      return result;
+      return toResult(plan, summary, archiveId);
     } catch (error) {
       next = await this.#endLease(store, lease, abort.signal.aborted, lost.signal);
       throw abort.signal.aborted ? new ParleyError("canceled", "The compaction was stopped") : error;

@@ -1,14 +1,15 @@
 import { ParleyError } from "../errors.js";
 import type { ConversationRecord, LogStore } from "../log-store.js";
 import type { ConversationMessage } from "../messages/message.js";
+import type { ProviderCallRecord } from "../ports.js";
 import type { StepContext } from "../turn/turn.js";
 import {
   type CompactionPlan,
   keepTokens,
+  noticeOf,
   planCompaction,
   summarize,
   summaryMessage,
-  toResult,
 } from "./compaction.js";
 import type { Environment } from "./environment.js";
 import type { LiveTurn } from "./live-turn.js";
@@ -47,13 +48,22 @@ export interface CompactableTurn {
 export class TurnCompactor {
   readonly #turn: CompactableTurn;
   #notBelow = 0;
+  #calls: ProviderCallRecord[] = [];
 
   constructor(turn: CompactableTurn) {
     this.#turn = turn;
   }
 
+  /** The calls that were made since the last time this was asked. */
+  takeCalls(): readonly ProviderCallRecord[] {
+    const calls = this.#calls;
+    this.#calls = [];
+    return calls;
+  }
+
   /** Returns whether a summary was added, so that the context has to be built again. */
   async before(
+    stepId: string,
     record: ConversationRecord,
     context: StepContext & { readonly truncated: boolean; readonly estimatedTokens: number },
   ): Promise<boolean> {
@@ -72,7 +82,9 @@ export class TurnCompactor {
       if (plan === undefined) {
         throw new ParleyError("nothing_to_compact", "What is left is the turn's own input and its last step");
       }
-      const summary = await summarize(env, binding, plan, signal);
+      const summary = await summarize(env, binding, plan, signal, (call) =>
+        this.#calls.push({ ...call, stepId }),
+      );
       if (env.tokens.countText(summary, binding.name) >= plan.estimatedTokens * mostSummary) {
         throw new ParleyError("nothing_to_compact", "The summary is no shorter than what it stands for");
       }
@@ -98,27 +110,14 @@ export class TurnCompactor {
       automatic: true,
     });
     const covers = { fromSeq: plan.fromSeq, toSeq: plan.toSeq };
+    const notice = noticeOf(plan);
     await live.beforeCommit();
     const { entry } = await retryWhileUnavailable(
       env,
-      () => store.compact({ conversationId, turnId, fence, covers, archiveId, summary: message }),
+      () => store.compact({ conversationId, turnId, fence, covers, archiveId, summary: message, notice }),
       lost,
     );
     live.committed([entry], live.steps);
-    env.watchers.tell(live.owner, {
-      type: "conversation.compacted",
-      conversationId,
-      ...compactedCounts(toResult(plan, summary, archiveId)),
-    });
+    env.watchers.changed(live.owner);
   }
-}
-
-/** What is told of a compaction beside its summary. */
-export function compactedCounts(result: {
-  readonly newConversationId: string;
-  readonly messagesSummarized: number;
-  readonly messagesKept: number;
-}): { newConversationId: string; messagesSummarized: number; messagesKept: number } {
-  const { newConversationId, messagesSummarized, messagesKept } = result;
-  return { newConversationId, messagesSummarized, messagesKept };
 }

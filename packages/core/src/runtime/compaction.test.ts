@@ -1,17 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { systemClock } from "../clock.js";
 import type { LogStore } from "../log-store.js";
 import type { ConversationMessage, MessageRole } from "../messages/message.js";
 import type { MessageContentPart } from "../messages/part.js";
 import { createTokenCounter } from "../messages/token-counter.js";
-import type { HistoryEntry } from "../ports.js";
+import type { HistoryEntry, ProviderCallRecord } from "../ports.js";
 import { text } from "../testing/script.js";
 import { createScriptedProvider } from "../testing/scripted-provider.js";
 import { keepNewest, keepTokens, planCompaction, summarize } from "./compaction.js";
 import type { Environment } from "./environment.js";
 
-// Of all that a runtime has, planning needs only the counter.
-const env = { tokens: createTokenCounter() } as unknown as Environment;
+// Of all that a runtime has, planning and summing up need only the counter and the clock.
+const env = { tokens: createTokenCounter(), clock: systemClock } as unknown as Environment;
 const turnId = "t";
 
 /** A log that can be read from its newest end, in pages of any size. */
@@ -177,7 +178,10 @@ describe("summing up", () => {
     const plan = await planCompaction(env, storeOf(entries), "c", keepNewest(0));
     if (plan === undefined) throw new Error("a plan");
     const provider = createScriptedProvider((_, index) => [text(`memory ${index + 1}`)]);
-    const summary = await summarize(env, binding(provider, 2_000), plan, new AbortController().signal);
+    const made: ProviderCallRecord[] = [];
+    const { signal } = new AbortController();
+    const summary = await summarize(env, binding(provider, 2_000), plan, signal, (call) => made.push(call));
+    expect(made.map(({ purpose }) => purpose)).toEqual(provider.calls.map(() => "compaction"));
     const asked = provider.calls.map(({ params }) => String(params.messages[1]?.content[0]?.text));
     expect(asked.length).toBeGreaterThan(3);
     expect(summary).toBe(`memory ${asked.length}`);

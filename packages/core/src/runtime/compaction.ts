@@ -1,11 +1,11 @@
 import type { CompactionPreview, CompactionResult } from "@parley/wire";
 import { ParleyError } from "../errors.js";
 import { createMessageMeter } from "../history/message-tokens.js";
-import type { ConversationRecord, LogStore } from "../log-store.js";
+import type { CompactInput, ConversationRecord, LogStore } from "../log-store.js";
 import type { ConversationMessage } from "../messages/message.js";
 import { argumentsTextOf, resultTextOf } from "../messages/part.js";
 import { collect, openProviderStream } from "../messages/provider-stream.js";
-import type { HistoryEntry } from "../ports.js";
+import type { HistoryEntry, ProviderCallRecord, ProviderCallResult } from "../ports.js";
 import type { Environment } from "./environment.js";
 import type { ModelBinding } from "./models.js";
 
@@ -124,32 +124,50 @@ export function toPreview(plan: CompactionPlan): CompactionPreview {
   };
 }
 
+/** What watchers are told of a compaction, beside its archive. */
+export function noticeOf(plan: CompactionPlan): NonNullable<CompactInput["notice"]> {
+  return { messagesSummarized: plan.covered.length, messagesKept: plan.kept };
+}
+
 /** What a compaction tells. */
 export function toResult(plan: CompactionPlan, summary: string, archiveId: string): CompactionResult {
   return {
     summary,
     newConversationId: archiveId,
-    messagesSummarized: plan.covered.length,
-    messagesKept: plan.kept,
+    ...noticeOf(plan),
   };
 }
 
 /**
  * Asks the model for the summary. What does not fit its window in one request is summed up piece by piece,
- * each time with the summary so far.
+ * each time with the summary so far. `onCall` hears of each call that was answered.
  */
 export async function summarize(
   env: Environment,
   binding: ModelBinding,
   plan: CompactionPlan,
   signal: AbortSignal,
+  onCall: (call: ProviderCallRecord) => void = () => {},
 ): Promise<string> {
   const room = Math.max(256, Math.floor(binding.contextWindow * 0.6));
   let summary = plan.earlier === undefined ? "" : textOfEntry(plan.earlier);
   let piece = "";
   let pieceTokens = 0;
   const sumUp = async () => {
-    summary = await askForSummary(binding, summary, piece, signal);
+    const createdAt = new Date(env.clock.now());
+    const start = env.clock.monotonic();
+    const result = await askForSummary(binding, summary, piece, signal);
+    onCall({
+      id: result.id,
+      createdAt,
+      purpose: "compaction",
+      metadata: { provider: binding.providerName, model: binding.model },
+      genTotalMs: env.clock.monotonic() - start,
+      ...(result.usage === undefined ? {} : { usage: result.usage }),
+      ...(result.finishReason === undefined ? {} : { finishReason: result.finishReason }),
+      ...(env.keepRaw && result.raw !== undefined ? { raw: result.raw } : {}),
+    });
+    summary = summaryIn(result);
     piece = "";
     pieceTokens = 0;
   };
@@ -224,7 +242,7 @@ async function askForSummary(
   earlier: string,
   piece: string,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<ProviderCallResult> {
   const before = earlier === "" ? "" : `The memory so far:\n${earlier}\n\n`;
   signal.throwIfAborted();
   const stream = await openProviderStream(binding.provider, {
@@ -249,7 +267,10 @@ async function askForSummary(
     signal,
     ...(binding.extraParams === undefined ? {} : { extraParams: binding.extraParams }),
   });
-  const result = await untilAborted(collect(stream), signal);
+  return untilAborted(collect(stream), signal);
+}
+
+function summaryIn(result: ProviderCallResult): string {
   let text = "";
   for (const part of result.message.content)
     if (part.type === "text") text += (part as { text: string }).text;

@@ -149,7 +149,6 @@ export function createOwnerRuntime(scope: OwnerScope): OwnerRuntime {
         coordinator.lose(id);
         compactions.stop(id);
         env.hub.end(id, new ParleyError("conversation_not_found", "The conversation was deleted"));
-        env.watchers.tell(owner, { type: "conversation.removed", conversationId: id });
       }
       env.watchers.changed(owner);
       // Whoever runs a turn of these finds out that it is gone.

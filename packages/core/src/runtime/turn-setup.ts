@@ -111,15 +111,15 @@ function contextBuilder(
         }),
       signal,
     );
-  return async ({ turnMessages }): Promise<StepContext> => {
+  return async ({ stepId, turnMessages }): Promise<StepContext> => {
     let context = await build(turnMessages);
-    if (await compactor.before(record, context)) {
+    if (await compactor.before(stepId, record, context)) {
       record = (await retryWhileUnavailable(env, () => store.get(live.conversationId), signal)) ?? record;
       tools = toolsOf(request, record);
       context = await build(turnMessages);
     }
     if (context.manifest !== undefined) previous = { manifest: context.manifest, model: binding.name };
-    return { ...context, tools };
+    return { ...context, tools, providerCalls: compactor.takeCalls() };
   };
 }
 

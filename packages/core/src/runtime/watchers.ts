@@ -8,7 +8,7 @@ import type {
 } from "@parley/wire";
 import type { Clock } from "../clock.js";
 import { ParleyError } from "../errors.js";
-import type { ConversationRecord, LogStoreRoot, QueueState } from "../log-store.js";
+import type { ConversationNotice, ConversationRecord, LogStoreRoot, QueueState } from "../log-store.js";
 import { textOf } from "../messages/message.js";
 
 /** What someone who watches an owner's conversations hears. */
@@ -19,6 +19,9 @@ export type WatchEvent =
   | WsConversationCompacted
   | { readonly type: "conversation.removed"; readonly conversationId: string }
   | { readonly type: "queue.changed"; readonly conversationId: string; readonly queue: QueuePayload };
+
+/** How many changes are read at once. */
+const pageSize = 100;
 
 interface Feed {
   readonly listeners: Set<(event: WatchEvent) => void>;
@@ -126,10 +129,26 @@ export class Watchers {
       return;
     }
     for (;;) {
-      const { conversations, last } = await store.changed({ since: feed.since, limit: 100 });
+      const { conversations, notices, last } = await store.changed({ since: feed.since, limit: pageSize });
       feed.since = last;
-      for (const record of conversations) this.#tellChange(feed, record);
-      if (conversations.length < 100) return;
+      const changes = [...conversations, ...notices].sort((left, right) => left.changedAt - right.changedAt);
+      for (const change of changes) {
+        if ("kind" in change) this.#tellNotice(feed, change);
+        else this.#tellChange(feed, change);
+      }
+      if (changes.length < pageSize) return;
+    }
+  }
+
+  #tellNotice(feed: Feed, notice: ConversationNotice): void {
+    if (notice.kind === "compacted") {
+      const { kind: _, changedAt: _at, ...compacted } = notice;
+      this.#tellAll(feed, { type: "conversation.compacted", ...compacted });
+      return;
+    }
+    for (const conversationId of notice.conversationIds) {
+      feed.told.delete(conversationId);
+      this.#tellAll(feed, { type: "conversation.removed", conversationId });
     }
   }
 

@@ -180,4 +180,18 @@ describe("handles on one memory database", () => {
     await expect(first.forOwner("o").get("c")).rejects.toMatchObject({ code: "store_unavailable" });
     expect(await second.forOwner("o").get("c")).toMatchObject({ id: "c", status: "active" });
   });
+
+  it("forget what was removed once every node has had the time to read it", async () => {
+    let now = 1_000;
+    const root = createMemoryLogStore({ clock: { now: () => now } });
+    const store = root.forOwner("o");
+    for (const id of ["old", "young"]) {
+      await store.create({ id, settings: {} });
+      await store.remove(id, { cascade: false });
+      now += 6 * 60_000;
+    }
+    await root.heartbeat("n", 1_000);
+    const { notices } = await store.changed({ since: 0, limit: 9 });
+    expect(notices).toMatchObject([{ kind: "removed", conversationIds: ["young"] }]);
+  });
 });

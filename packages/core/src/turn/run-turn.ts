@@ -74,6 +74,7 @@ export async function driveTurn(setup: TurnSetup, tell: TurnListener): Promise<T
         break;
       }
       const opened = await openStep(setup, stepIndex, messages);
+      if (!("error" in opened)) providerCalls.push(...(opened.providerCalls ?? []));
       if (setup.signal?.aborted) {
         ending = stopped(setup);
         break;
@@ -296,10 +297,11 @@ function noteTools(
   if (step !== undefined) steps[index] = { ...step, toolMs: ran.toolMs, tools: ran.timings };
 }
 
+/** Of the steps: what a compaction took is on its own call. */
 function sumUsage(records: readonly ProviderCallRecord[]): TokenUsage | undefined {
   let sum: TokenUsage | undefined;
-  for (const { usage } of records) {
-    if (usage === undefined) continue;
+  for (const { usage, purpose = "step" } of records) {
+    if (usage === undefined || purpose !== "step") continue;
     sum = sum === undefined ? { ...usage } : addUsage(sum, usage);
   }
   if (sum?.totalTokens !== undefined) sum.totalTokens = sum.inputTokens + sum.outputTokens;

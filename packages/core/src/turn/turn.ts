@@ -33,6 +33,8 @@ export interface StepContext {
   readonly manifest?: ContextManifest;
   /** The tools from this step on, where they change in the middle of a turn. */
   readonly tools?: readonly Tool<never>[];
+  /** Calls that were made to build it, such as a compaction's. */
+  readonly providerCalls?: readonly ProviderCallRecord[];
 }
 
 /** One durable write of a step. */

@@ -1,5 +1,6 @@
-import type { ConversationRecord } from "@parley/core/ports";
+import type { Changes } from "@parley/core/ports";
 import type { StoreContext } from "../store-context.js";
+import { noticeOf, noticesText } from "./notices.js";
 import { recordColumns, recordOf, recordTables } from "./record.js";
 
 /**
@@ -18,7 +19,7 @@ export async function changed(
   store: StoreContext,
   owner: string,
   query: { since?: number; limit: number },
-): Promise<{ conversations: ConversationRecord[]; last: number }> {
+): Promise<Changes> {
   const [bound, open] = await store.database.batch([
     { name: "change_bound", text: "SELECT last_value::float8 AS last FROM conversation_change" },
     {
@@ -36,15 +37,22 @@ WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND classid::int8 = has
     ({ low }) => last - (((((last % 2 ** 32) - Number(low)) % 2 ** 32) + 2 ** 32) % 2 ** 32),
   );
   const settled = Math.min(last, ...lows);
-  if (query.since === undefined) return { conversations: [], last: settled };
+  if (query.since === undefined) return { conversations: [], notices: [], last: settled };
   const limit = Math.max(0, Math.min(query.limit, 1_000_000));
-  const rows = await store.database.query({
-    name: "changed",
-    text: changedText,
-    values: [owner, query.since, settled, limit],
-  });
-  const conversations = rows.map(recordOf);
-  return { conversations, last: conversations.at(-1)?.changedAt ?? query.since };
+  const values = [owner, query.since, settled, limit];
+  const [rows = [], words = []] = await store.database.batch([
+    { name: "changed", text: changedText, values },
+    { name: "noticed", text: noticesText, values },
+  ]);
+  // Each list has its first `limit`, so together they hold the first `limit` of both.
+  const page = [...rows.map(recordOf), ...words.map(noticeOf)]
+    .sort((left, right) => left.changedAt - right.changedAt)
+    .slice(0, limit);
+  return {
+    conversations: page.flatMap((change) => ("kind" in change ? [] : [change])),
+    notices: page.flatMap((change) => ("kind" in change ? [change] : [])),
+    last: page.at(-1)?.changedAt ?? query.since,
+  };
 }
 
 const changedText = `SELECT ${recordColumns} FROM ${recordTables}

@@ -14,6 +14,7 @@ import { storedText } from "../stored-text.js";
 import { compactionInForce, markCompactedFrom } from "./compaction-in-force.js";
 import { addFork } from "./fork.js";
 import { activeId, checkHeld, type Head, nowMs, requireHead } from "./head.js";
+import { noticeStatement } from "./notices.js";
 import { checkTurnId, endLease, insertRows, stillOpened, touchStatement } from "./open-turn.js";
 import { queueState, readQueue } from "./queue-state.js";
 import { requireRecord } from "./record.js";
@@ -65,6 +66,15 @@ export function compact(store: StoreContext, owner: string, input: CompactInput)
         values: [id, archiveId],
       },
       touchStatement(conversationId),
+      ...(input.notice === undefined
+        ? []
+        : [
+            noticeStatement(owner, "compacted", {
+              conversationId,
+              newConversationId: archiveId,
+              ...input.notice,
+            }),
+          ]),
       ...(inTurn === undefined
         ? []
         : [

@@ -4,7 +4,7 @@ import { originalText, storedText } from "../stored-text.js";
 
 /**
  * Renews the node's row and looks at the heads that someone asked to stop, a handful at any time, by their own index.
- * Rows of nodes that died without a word are swept out here after a day.
+ * Rows of nodes that died without a word are swept out here after a day, and notices after ten minutes.
  */
 export async function heartbeat(store: StoreContext, node: string, ttlMs: number): Promise<StopRequest[]> {
   const id = storedText(node);
@@ -12,7 +12,8 @@ export async function heartbeat(store: StoreContext, node: string, ttlMs: number
     {
       name: "heartbeat",
       text: `
-WITH forgotten AS (DELETE FROM node WHERE until < clock_timestamp() - interval '1 day' AND id <> $1)
+WITH forgotten AS (DELETE FROM node WHERE until < clock_timestamp() - interval '1 day' AND id <> $1),
+  read_by_all AS (DELETE FROM conversation_notice WHERE noted_at < clock_timestamp() - interval '10 minutes')
 INSERT INTO node (id, until) VALUES ($1, clock_timestamp() + $2::float8 * interval '1 millisecond')
 ON CONFLICT (id) DO UPDATE SET until = EXCLUDED.until`,
       values: [id, ttlMs],

@@ -1,6 +1,7 @@
 import type { Connection } from "../database.js";
 import type { StoreContext } from "../store-context.js";
-import { storedText } from "../stored-text.js";
+import { originalText, storedText } from "../stored-text.js";
+import { noticeStatement } from "./notices.js";
 
 /**
  * Takes a conversation away, with its archives and, with `cascade`, all that continues it. What is removed loses its
@@ -36,6 +37,7 @@ export function remove(
         values,
       })),
       { text: "UPDATE conversation SET status = 'removed' WHERE id = ANY($1::text[])", values },
+      noticeStatement(owner, "removed", { conversationIds: gone.map(originalText) }),
     ]);
     // Leaves before what they continue, so that a chain without living forks goes as a whole.
     for (const each of gone.toReversed()) await shrink(connection, each);

@@ -97,7 +97,7 @@ ORDER BY l.through, t.ordinal`,
   );
 }
 
-/** Newest turn first through the index of their order; it stops at the first one that has made a call. */
+/** Newest turn first through the index of their order; it stops at the first one whose steps have made a call. */
 export async function lastCall(
   store: StoreContext,
   owner: string,
@@ -112,12 +112,16 @@ export async function lastCall(
 }
 
 const lastCallText = `${lineage()}
-SELECT json_build_array(t.provider_calls->-1)::text AS calls
+SELECT json_build_array(t.call)::text AS calls
 FROM lineage l
 CROSS JOIN LATERAL (
-  SELECT provider_calls FROM conversation_turn
-  WHERE conversation_id = l.id AND last_seq <= l.through AND provider_calls IS NOT NULL
-  ORDER BY ordinal DESC LIMIT 1
+  SELECT c.call FROM conversation_turn AS made
+  CROSS JOIN LATERAL (
+    SELECT each.call FROM json_array_elements(made.provider_calls) WITH ORDINALITY AS each(call, place)
+    WHERE each.call->>'purpose' IS NULL OR each.call->>'purpose' = 'step' ORDER BY each.place DESC LIMIT 1
+  ) c
+  WHERE made.conversation_id = l.id AND made.last_seq <= l.through AND made.provider_calls IS NOT NULL
+  ORDER BY made.ordinal DESC LIMIT 1
 ) t
 LIMIT 1`;
 

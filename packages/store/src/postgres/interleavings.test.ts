@@ -352,7 +352,7 @@ describeOnPostgres("statements of two connections that meet", (postgres) => {
     );
     await other.set(ids[1] ?? "", { title: "Early" });
     const meanwhile = await store.changed({ since: last, limit: 9 });
-    expect(meanwhile).toEqual({ conversations: [], last });
+    expect(meanwhile).toEqual({ conversations: [], notices: [], last });
     await holder.query("COMMIT");
     const { conversations } = await store.changed({ since: meanwhile.last, limit: 9 });
     expect(conversations.map(({ title }) => title)).toEqual(["Late", "Early"]);

@@ -65,7 +65,7 @@ function* nodesOf(plan: PlanNode): Generator<PlanNode> {
 }
 
 /** A handful of rows at any time: reading all of them is the best plan. */
-const small = new Set(["node", "conversation_change", "pg_locks", "pg_database"]);
+const small = new Set(["node", "conversation_change", "conversation_notice", "pg_locks", "pg_database"]);
 
 const owner = "ada";
 const big = "big";

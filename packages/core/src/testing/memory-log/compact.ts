@@ -9,6 +9,7 @@ import {
   findLog,
   invalid,
   type Log,
+  leaveNotice,
   logOf,
   type MemoryDatabase,
   touch,
@@ -50,6 +51,16 @@ export function compact(db: MemoryDatabase, owner: string, input: CompactInput):
   // Without a turn around it, the summary is final at once.
   if (turn === undefined) log.sealedSeq = log.lastSeq;
   touch(db, log);
+  const { notice, archiveId: newConversationId } = input;
+  if (notice !== undefined) {
+    leaveNotice(db, owner, (changedAt) => ({
+      kind: "compacted",
+      changedAt,
+      conversationId: log.id,
+      newConversationId,
+      ...notice,
+    }));
+  }
   const next = input.release === undefined ? undefined : endLease(db, log, input.release).next;
   return {
     entry: entryOf(row, log.id),

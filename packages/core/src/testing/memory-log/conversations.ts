@@ -1,5 +1,5 @@
 import { ParleyError } from "../../errors.js";
-import type { ConversationRecord, ConversationSettings, LogStore } from "../../log-store.js";
+import type { Changes, ConversationRecord, ConversationSettings, LogStore } from "../../log-store.js";
 import type { ConversationId } from "../../messages/message.js";
 import {
   addLog,
@@ -109,16 +109,21 @@ export function changed(
   db: MemoryDatabase,
   owner: string,
   query: { since?: number; limit: number },
-): { conversations: ConversationRecord[]; last: number } {
-  const { logs, lastChange } = ownerOf(db, owner);
+): Changes {
+  const { logs, lastChange, notices } = ownerOf(db, owner);
   const { since } = query;
-  if (since === undefined) return { conversations: [], last: lastChange };
-  const page = [...logs.values()]
-    .filter((log) => log.changedAt > since && log.archiveOf === undefined)
+  if (since === undefined) return { conversations: [], notices: [], last: lastChange };
+  const changes = [...logs.values()]
+    .filter((log) => log.archiveOf === undefined)
+    .map((log) => ({ changedAt: log.changedAt, log }));
+  const words = notices.map(({ notice }) => ({ changedAt: notice.changedAt, notice }));
+  const page = [...changes, ...words]
+    .filter(({ changedAt }) => changedAt > since)
     .sort((left, right) => left.changedAt - right.changedAt)
     .slice(0, Math.max(0, query.limit));
   return {
-    conversations: page.map((log) => recordOf(db, log)),
+    conversations: page.flatMap((each) => ("log" in each ? [recordOf(db, each.log)] : [])),
+    notices: page.flatMap((each) => ("notice" in each ? [each.notice] : [])),
     last: page.at(-1)?.changedAt ?? since,
   };
 }

@@ -2,7 +2,13 @@ import type { StepMetrics, TurnMetrics, TurnReason } from "@parley/wire";
 import type { Clock } from "../../clock.js";
 import { ParleyError } from "../../errors.js";
 import type { ApiKeyRecord } from "../../key-store.js";
-import type { ConversationSettings, JournalBatch, QueueEntry, TurnChoices } from "../../log-store.js";
+import type {
+  ConversationNotice,
+  ConversationSettings,
+  JournalBatch,
+  QueueEntry,
+  TurnChoices,
+} from "../../log-store.js";
 import type { ConversationId, ConversationMessage, TurnId } from "../../messages/message.js";
 import type { ConversationTurn, HistoryEntry, ProviderCallRecord } from "../../ports.js";
 
@@ -106,6 +112,8 @@ export interface Log {
 interface Owner {
   readonly logs: Map<ConversationId, Log>;
   lastChange: number;
+  /** In order of change, with when they were written. */
+  notices: { readonly at: number; readonly notice: ConversationNotice }[];
   /** Where each message and turn id was first used. */
   readonly messages: Map<string, Log>;
   readonly turns: Map<TurnId, Log>;
@@ -141,7 +149,7 @@ export function createMemoryDatabase(clock: Pick<Clock, "now">): MemoryDatabase 
 export function ownerOf(db: MemoryDatabase, owner: string): Owner {
   let found = db.owners.get(owner);
   if (found === undefined) {
-    found = { logs: new Map(), lastChange: 0, messages: new Map(), turns: new Map() };
+    found = { logs: new Map(), lastChange: 0, notices: [], messages: new Map(), turns: new Map() };
     db.owners.set(owner, found);
   }
   return found;
@@ -229,11 +237,35 @@ export function addLog(db: MemoryDatabase, input: NewLog): Log {
 /** Marks a change that watchers hear of: later than every other change of the same owner. */
 export function touch(db: MemoryDatabase, log: Log): void {
   const now = db.clock.now();
-  const owner = ownerOf(db, log.owner);
-  owner.lastChange = Math.max(now, owner.lastChange + 1);
-  log.changedAt = owner.lastChange;
+  log.changedAt = nextChange(db, log.owner);
   // A clock that goes back must not make a conversation older.
   log.updatedAt = Math.max(now, log.updatedAt);
+}
+
+function nextChange(db: MemoryDatabase, owner: string): number {
+  const of = ownerOf(db, owner);
+  of.lastChange = Math.max(db.clock.now(), of.lastChange + 1);
+  return of.lastChange;
+}
+
+/** How long a notice is kept. */
+const noticeMs = 10 * 60_000;
+
+/** Leaves word of what no record shows. */
+export function leaveNotice(
+  db: MemoryDatabase,
+  owner: string,
+  make: (changedAt: number) => ConversationNotice,
+): void {
+  ownerOf(db, owner).notices.push({ at: db.clock.now(), notice: make(nextChange(db, owner)) });
+}
+
+/** Takes away what every node has had the time to read. */
+export function sweepNotices(db: MemoryDatabase): void {
+  const before = db.clock.now() - noticeMs;
+  for (const owner of db.owners.values()) {
+    if (owner.notices.length > 0) owner.notices = owner.notices.filter(({ at }) => at >= before);
+  }
 }
 
 export interface RowPlace {

@@ -19,6 +19,7 @@ import {
   logOf,
   type MemoryDatabase,
   ownerOf,
+  sweepNotices,
   type Turn,
   touch,
 } from "./database.js";
@@ -199,6 +200,7 @@ function endedBefore(
 
 export function heartbeat(db: MemoryDatabase, node: string, ttlMs: number): StopRequest[] {
   db.nodes.set(node, db.clock.now() + ttlMs);
+  sweepNotices(db);
   const requests: StopRequest[] = [];
   for (const log of db.leased) {
     if (log.active?.node !== node || !log.active.stopRequested) continue;

@@ -138,7 +138,7 @@ export function lastCall(db: MemoryDatabase, owner: string, id: ConversationId):
   const log = findLog(db, owner, id);
   if (log === undefined) return null;
   for (const turn of turnsBackwards(log)) {
-    const call = turn.providerCalls.at(-1);
+    const call = turn.providerCalls.findLast(({ purpose = "step" }) => purpose === "step");
     if (call !== undefined) return call;
   }
   return null;

@@ -1,5 +1,5 @@
 import type { ConversationId } from "../../messages/message.js";
-import { findLog, type Log, type MemoryDatabase, ownerOf } from "./database.js";
+import { findLog, type Log, leaveNotice, type MemoryDatabase, ownerOf } from "./database.js";
 
 /**
  * Takes a conversation away, with its archives and, with `cascade`, all that continues it. Forks that stay keep
@@ -26,7 +26,9 @@ export function remove(
   }
   // Leaves before what they continue, so that a chain without living forks goes as a whole.
   for (const each of gone.reverse()) shrink(db, each);
-  return gone.reverse().map((each) => each.id);
+  const conversationIds = gone.reverse().map((each) => each.id);
+  leaveNotice(db, owner, (changedAt) => ({ kind: "removed", changedAt, conversationIds }));
+  return conversationIds;
 }
 
 function collect(db: MemoryDatabase, log: Log, cascade: boolean, gone: Log[]): void {

@@ -67,6 +67,43 @@ export const automaticCompactionCases: RuntimeTopicCase[] = [
     },
   },
   {
+    name: "the calls for summaries stand among the turn's, in front of their step's, and count to no step",
+    async run(world) {
+      const node = await summing(
+        world,
+        {
+          summary: () => [text("SUMMARY"), usage(1_000, 50)],
+          answer: (index) =>
+            index <= 4
+              ? [text(`Step ${index}. `), toolCall("read"), usage(100, 10)]
+              : [text("Done."), usage(100, 10)],
+        },
+        { tools: [reader(150)], contextWindow: 2_000, compactAt: 0.5 },
+      );
+      const { receipt, events } = await world.turn(node, "Read everything");
+      const { conversationId, turnId } = receipt;
+      const { providerCalls, metrics } = await node.me.turn(conversationId, turnId);
+      const made = providerCalls.map(({ purpose = "step", stepId }) => [purpose, stepId]);
+      const summaries = providerCalls.filter(({ purpose }) => purpose === "compaction");
+      checkEqual(summaries.length, callsFor(node, "summary").length, "the calls for summaries");
+      check(summaries.length > 0, "there are some");
+      for (const [
+        index,
+        { purpose, stepId, usage: used, model, provider, manifest },
+      ] of providerCalls.entries()) {
+        if (purpose !== "compaction") continue;
+        checkEqual(
+          [used?.inputTokens, provider, model, manifest],
+          [1_000, "test", "one", undefined],
+          "a call",
+        );
+        checkEqual(made[index + 1], ["step", stepId], "the call behind it");
+      }
+      checkEqual(metrics?.usage, { inputTokens: 500, outputTokens: 50 }, "what the steps took");
+      checkEqual(only(events, "done").usage, metrics?.usage, "what is told");
+    },
+  },
+  {
     name: "a summary that saves nothing is not written, is said why, and is not tried before every step",
     async run(world) {
       const node = await summing(

@@ -215,6 +215,48 @@ export const nodeCases: RuntimeTopicCase[] = [
         },
       },
       {
+        name: `watchers on another node hear of compactions and of what is deleted, once and in order, ${how}`,
+        async run(world) {
+          const here = await world.node({ withoutWake });
+          const there = await world.node({ withoutWake });
+          const { receipt } = await world.turn(here);
+          const { conversationId } = receipt;
+          await world.turn(here, "And?", { conversationId });
+          const [near, far, stranger]: WatchEvent[][] = [[], [], []];
+          const stops = [
+            await here.me.watch((event) => near?.push(event)),
+            await there.me.watch((event) => far?.push(event)),
+            await there.runtime.forOwner(world.id("owner")).watch((event) => stranger?.push(event)),
+          ];
+          const result = await world.pass(
+            here.me.compact(conversationId, { keepLastN: 1 }),
+            "the compaction",
+          );
+          await here.me.remove(conversationId);
+          await here.me.create({ id: conversationId, title: "Anew" });
+          const isAnew = (event: WatchEvent) =>
+            event.type === "conversation.updated" && event.meta.title === "Anew";
+          for (const heard of [near, far]) {
+            await world.until(() => heard?.some(isAnew) === true, "what is made anew is heard of");
+            const told = heard?.filter(({ type }) => /compacted|removed/.test(type)) ?? [];
+            const { summary: _, ...counts } = result;
+            const removed = (id: string) => ({ type: "conversation.removed" as const, conversationId: id });
+            checkEqual(
+              told,
+              [
+                { type: "conversation.compacted" as const, conversationId, ...counts },
+                removed(conversationId),
+                removed(result.newConversationId),
+              ],
+              "what is heard",
+            );
+            checkEqual(heard?.findIndex(isAnew), (heard?.length ?? 0) - 1, "what is heard last");
+          }
+          checkEqual(stranger, [], "what another owner hears");
+          for (const stop of stops) stop();
+        },
+      },
+      {
         name: `a conversation that is deleted here ends the subscriptions there, ${how}`,
         async run(world) {
           const here = await world.node({ withoutWake });
