@@ -78,7 +78,7 @@ export function endpoint<const Name extends RouteName>(
   name: Name,
   definition: OwnedDefinition<Name> | PublicDefinition<Name>,
 ): Endpoint<Name> {
-  const isWork = definition.access === "public" ? false : (definition.isWork ?? definition.access !== "read");
+  const writes = definition.access !== "read" && !name.startsWith("GET ");
   const respond = async (c: Context<AppEnv>, app: AppContext): Promise<Response> => {
     c.set("route", name);
     if (definition.access === "public") {
@@ -86,7 +86,7 @@ export function endpoint<const Name extends RouteName>(
     }
     const caller = await admitRequest(c, app);
     checkScope(caller, definition.access);
-    if (isWork) app.checkDraining();
+    if (definition.isWork ?? writes) app.checkDraining();
     const call = await readCall(c, app, definition);
     const me = app.runtime.forOwner(caller.owner);
     return asResponse(c, await definition.handle({ ...call, caller, me }));
@@ -109,7 +109,7 @@ async function readCall<Name extends RouteName>(
   if (contract.body !== undefined) {
     const given = await readJsonBody(c, app.limits.bodyBytes);
     // A body that may be left out is one whose every field may be.
-    body = validate(contract.body, given ?? {});
+    body = validate(contract.body, given === undefined ? {} : given);
   }
   return { params, query, body, c, app } as Call<Name>;
 }

@@ -15,6 +15,7 @@ const exposedHeaders =
 
 /** Names each request, writes it down when it is answered, and lets nobody in from where nobody should come. */
 export function guardRequests(app: AppContext): MiddlewareHandler<AppEnv> {
+  const refuse = answerFailure(app);
   return async (c, next) => {
     const startedAt = app.clock.monotonic();
     const offered = c.req.header("x-request-id");
@@ -23,38 +24,46 @@ export function guardRequests(app: AppContext): MiddlewareHandler<AppEnv> {
     c.header("x-request-id", requestId);
     for (const [name, value] of Object.entries(securityHeaders)) c.header(name, value);
     c.header("content-security-policy", dataPolicy);
-
-    const place = placeOf(c);
-    if (!isKnownHost(place.host, app.places)) {
-      throw new ParleyError("forbidden", "This server does not go by that Host name; add it to `hosts`");
-    }
-    const isListed = place.origin !== undefined && app.places.origins.has(place.origin);
     c.header("vary", "Origin");
-    if (isListed && place.origin !== undefined) {
-      c.header("access-control-allow-origin", place.origin);
-      c.header("access-control-expose-headers", exposedHeaders);
-    }
-    if (!isAllowedOrigin(place, app.places)) {
-      throw new ParleyError("forbidden", "A page of another origin may not call this; add it to `origins`");
-    }
-    const isPreflight =
-      c.req.method === "OPTIONS" && c.req.header("access-control-request-method") !== undefined;
-    if (isPreflight) {
-      if (isListed) {
-        c.header("access-control-allow-methods", "GET, POST, PUT, PATCH, DELETE");
-        c.header("access-control-allow-headers", "authorization, content-type, last-event-id, x-request-id");
-        c.header("access-control-max-age", "600");
-      }
-      return c.body(null, 204);
-    }
-    await next();
+
+    const refusal = checkPlace(c, app);
+    if (refusal !== undefined) c.res = refuse(refusal, c);
+    else if (isPreflight(c)) c.res = answerPreflight(c, app);
+    else await next();
+
     const seconds = (app.clock.monotonic() - startedAt) / 1_000;
     app.telemetry?.requestDone({ route: c.get("route") ?? "other", status: c.res.status, seconds });
     const streaming = c.get("streaming");
     if (streaming === undefined) logRequest(c, app, startedAt);
     else void streaming.then(() => logRequest(c, app, startedAt));
-    return undefined;
   };
+}
+
+/** Why a request may not come from where it comes. Pages that may call are told so, as browsers want it. */
+function checkPlace(c: Context<AppEnv>, { places }: AppContext): ParleyError | undefined {
+  const place = placeOf(c);
+  if (!isKnownHost(place.host, places)) {
+    return new ParleyError("forbidden", "This server does not go by that Host name; add it to `hosts`");
+  }
+  if (place.origin !== undefined && places.origins.has(place.origin)) {
+    c.header("access-control-allow-origin", place.origin);
+    c.header("access-control-expose-headers", exposedHeaders);
+  }
+  if (isAllowedOrigin(place, places)) return undefined;
+  return new ParleyError("forbidden", "A page of another origin may not call this; add it to `origins`");
+}
+
+function isPreflight(c: Context<AppEnv>): boolean {
+  return c.req.method === "OPTIONS" && c.req.header("access-control-request-method") !== undefined;
+}
+
+function answerPreflight(c: Context<AppEnv>, { places }: AppContext): Response {
+  if (places.origins.has(c.req.header("origin") ?? "")) {
+    c.header("access-control-allow-methods", "GET, POST, PUT, PATCH, DELETE");
+    c.header("access-control-allow-headers", "authorization, content-type, last-event-id, x-request-id");
+    c.header("access-control-max-age", "600");
+  }
+  return c.body(null, 204);
 }
 
 function logRequest(c: Context<AppEnv>, app: AppContext, startedAt: number): void {

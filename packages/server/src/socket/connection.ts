@@ -48,6 +48,7 @@ export class Connection implements LastingConnection {
   readonly chats: ChatSubscriptions;
   readonly surfaces: Surfaces;
   readonly #socket: WebSocket;
+  readonly #requestId: string;
   readonly #outbox: Outbox;
   readonly #onOver: (() => void)[] = [];
   #last: Promise<void> = Promise.resolve();
@@ -61,12 +62,15 @@ export class Connection implements LastingConnection {
     readonly connection: Duplex;
     readonly caller: Caller;
     readonly isBatch: boolean;
+    /** Names the request that opened it, in logs. */
+    readonly requestId: string;
   }) {
     const { app, socket, caller } = options;
     this.app = app;
     this.caller = caller;
     this.me = app.runtime.forOwner(caller.owner);
     this.#socket = socket;
+    this.#requestId = options.requestId;
     this.#outbox = new Outbox({
       connection: options.connection,
       isBatch: options.isBatch,
@@ -89,7 +93,13 @@ export class Connection implements LastingConnection {
     this.#socket.on("pong", () => {
       this.#isAlive = true;
     });
-    this.#socket.on("close", () => this.#over());
+    const openedAt = app.clock.monotonic();
+    this.#socket.on("close", (code) => {
+      this.#over();
+      const { owner, keyId } = this.caller;
+      const durationMs = Math.round(app.clock.monotonic() - openedAt);
+      app.logger.info({ requestId: this.#requestId, owner, keyId, code, durationMs }, "socket closed");
+    });
     // A frame that is too large or not UTF-8: the library closes the socket with the code for it.
     this.#socket.on("error", () => {});
     this.send({ type: "catalog", catalog: surfaceCatalog });
@@ -181,7 +191,7 @@ export class Connection implements LastingConnection {
         if (!this.#isOver) await this.#handleFrame(data, isBinary);
       } catch (thrown) {
         this.app.logger.error(
-          { owner: this.caller.owner, ...describeFailure(thrown) },
+          { requestId: this.#requestId, owner: this.caller.owner, ...describeFailure(thrown) },
           "a socket message failed",
         );
         this.refuse(toParleyError(thrown), {});

@@ -43,7 +43,14 @@ export async function openSocket(
         return;
       }
       const isBatch = socket.protocol === batchProtocol;
-      new Connection({ app, socket, connection: incoming.socket, caller, isBatch }).start();
+      new Connection({
+        app,
+        socket,
+        connection: incoming.socket,
+        caller,
+        isBatch,
+        requestId: c.get("requestId"),
+      }).start();
     },
   }));
   const answer = await open(c, next);

@@ -7,6 +7,9 @@ import { type Flushable, flushSoon } from "./tick.js";
 /** Why a stream is over. `left`: the reader has gone. `behind`: it was too slow. `ended`: everything was said. */
 export type StreamEnd = "left" | "behind" | "ended";
 
+/** How long a reader that was cut off may take for what is on its way to it. */
+const lingerMs = 30_000;
+
 /** An answer that is written bit by bit. */
 export interface ResponseStream {
   readonly response: Response;
@@ -92,6 +95,9 @@ class OpenStream implements ResponseStream, Flushable {
     if (this.behind > this.#bufferedBytes) {
       this.#pending = [];
       this.#close("behind");
+      // What was written may still be read, but not for ever.
+      const outgoing = this.#outgoing;
+      if (outgoing !== undefined) setTimeout(() => outgoing.destroy(), lingerMs).unref();
       return;
     }
     this.#pendingBytes += bytes.length;

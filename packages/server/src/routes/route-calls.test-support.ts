@@ -1,0 +1,118 @@
+import type { KeyScope, RouteName } from "@parley/wire";
+
+/** How a route is called well. */
+export interface RouteCall {
+  /** With `:id` for the conversation's. */
+  readonly path: string;
+  readonly body?: object;
+  /** A body that is sent as it is. */
+  readonly raw?: string;
+  readonly access: KeyScope | "public";
+}
+
+const read = (path: string): RouteCall => ({ path, access: "read" });
+const write = (path: string, body?: object): RouteCall => ({
+  path,
+  access: "write",
+  ...(body === undefined ? {} : { body }),
+});
+
+/** Every route, with a call that is well-formed, and what it takes to make it. */
+export const routeCalls: { readonly [Name in RouteName]: RouteCall } = {
+  "POST /chat": write("/chat", { conversationId: ":id", message: "hello", messageId: "m1" }),
+  "POST /conversations": write("/conversations", {
+    id: ":id",
+    title: "T",
+    metadata: { a: [1, { b: null }] },
+  }),
+  "GET /conversations": read("/conversations?limit=5&status=idle&q=hello"),
+  "GET /conversations/:id": read("/conversations/:id?sinceSeq=0&beforeSeq=100&limit=10&open=true"),
+  "GET /conversations/:id/meta": read("/conversations/:id/meta"),
+  "GET /conversations/:id/events": read("/conversations/:id/events?cursor=0"),
+  "GET /conversations/:id/metrics": read("/conversations/:id/metrics"),
+  "GET /conversations/:id/last": read("/conversations/:id/last"),
+  "GET /conversations/:id/turns/:turnId": read("/conversations/:id/turns/t1"),
+  "DELETE /conversations/:id": write("/conversations/:id?cascade"),
+  "GET /conversations/:id/queue": read("/conversations/:id/queue"),
+  "POST /conversations/:id/queue": write("/conversations/:id/queue", {
+    text: "and",
+    messageId: "q2",
+    mode: "queue",
+  }),
+  "PATCH /conversations/:id/queue/:messageId": write("/conversations/:id/queue/q1", {
+    text: "changed",
+    mode: "steer",
+    model: "scripted/two",
+    reasoningEffort: null,
+    before: null,
+  }),
+  "DELETE /conversations/:id/queue/:messageId": write("/conversations/:id/queue/q1"),
+  "POST /conversations/:id/queue/resume": write("/conversations/:id/queue/resume"),
+  "POST /conversations/:id/stop": write("/conversations/:id/stop"),
+  "POST /conversations/:id/close": write("/conversations/:id/close"),
+  "POST /conversations/:id/open": write("/conversations/:id/open"),
+  "POST /conversations/:id/fork": write("/conversations/:id/fork", {
+    atSeq: 2,
+    id: "forked",
+    message: "differently",
+    messageId: "f1",
+  }),
+  "POST /conversations/:id/compact": write("/conversations/:id/compact", { keepLastN: 1 }),
+  "POST /conversations/:id/compact/preview": {
+    path: "/conversations/:id/compact/preview",
+    body: { keepLastN: 1 },
+    access: "read",
+  },
+  "POST /conversations/:id/compact/undo": write("/conversations/:id/compact/undo"),
+  "GET /conversations/:id/title": read("/conversations/:id/title"),
+  "PUT /conversations/:id/title": write("/conversations/:id/title", { title: "Another" }),
+  "GET /conversations/:id/model": read("/conversations/:id/model"),
+  "PUT /conversations/:id/model": write("/conversations/:id/model", { model: "scripted/two" }),
+  "GET /conversations/:id/reasoning-effort": read("/conversations/:id/reasoning-effort"),
+  "PUT /conversations/:id/reasoning-effort": write("/conversations/:id/reasoning-effort", {
+    reasoningEffort: "low",
+  }),
+  "GET /conversations/:id/instructions": read("/conversations/:id/instructions"),
+  "PUT /conversations/:id/instructions": write("/conversations/:id/instructions", {
+    instructions: "Be brief.",
+  }),
+  "GET /conversations/:id/compact-threshold": read("/conversations/:id/compact-threshold"),
+  "PUT /conversations/:id/compact-threshold": write("/conversations/:id/compact-threshold", {
+    compactThreshold: 5_000,
+  }),
+  "GET /conversations/:id/export": read("/conversations/:id/export"),
+  "POST /import": {
+    path: "/import",
+    raw: '{"type":"conversation","format":"parley.conversation.1","lastSeq":0,"conversation":{"id":":id","title":"","status":"idle","createdAt":1,"lastActivityAt":1}}\n',
+    access: "write",
+  },
+  "GET /me": read("/me"),
+  "POST /login": { path: "/login", body: { key: "pk_any" }, access: "public" },
+  "POST /logout": { path: "/logout", access: "public" },
+  "GET /keys": { path: "/keys", access: "admin" },
+  "POST /keys": { path: "/keys", body: { owner: "ann", scopes: ["read"] }, access: "admin" },
+  "DELETE /keys/:id": { path: "/keys/key_none", access: "admin" },
+  "GET /doctor": { path: "/doctor", access: "admin" },
+  "POST /doctor": { path: "/doctor", access: "admin" },
+  "GET /search": read("/search?q=hello&limit=3"),
+  "GET /models": read("/models"),
+  "GET /health": { path: "/health", access: "public" },
+  "GET /ready": { path: "/ready", access: "public" },
+  "GET /openapi.json": { path: "/openapi.json", access: "public" },
+  "GET /metrics": read("/metrics"),
+};
+
+export const routeNames = Object.keys(routeCalls) as RouteName[];
+
+/** A route's call on a conversation. */
+export function callOf(name: RouteName, conversationId: string): RouteCall & { readonly method: string } {
+  const { path, body, raw, access } = routeCalls[name];
+  const named = (text: string) => text.replaceAll(":id", conversationId);
+  return {
+    method: name.split(" ")[0] ?? "",
+    path: named(path),
+    access,
+    ...(body === undefined ? {} : { body: JSON.parse(named(JSON.stringify(body))) as object }),
+    ...(raw === undefined ? {} : { raw: named(raw) }),
+  };
+}

@@ -1,0 +1,210 @@
+import type { AgentEvent, ExportLine, HistoryResponse, RouteName } from "@parley/wire";
+import { beforeEach, describe, expect, it } from "vitest";
+import { complaints } from "../json-schema-check.test-support.js";
+import { jsonLines, readSse, startTestServer, type TestServer } from "../test-server.test-support.js";
+import { callOf, routeNames } from "./route-calls.test-support.js";
+
+async function chat(server: TestServer, message: string, conversationId = "c1"): Promise<AgentEvent[]> {
+  const { text } = await server.call("POST", "/chat", { body: { conversationId, message } });
+  return jsonLines<AgentEvent>(text);
+}
+
+const fourTurns = async (server: TestServer) => {
+  for (const word of ["two", "three", "four"]) await chat(server, word);
+};
+
+/** A turn that runs until the gate opens, with one message that waits behind it. */
+async function withQueue(server: TestServer): Promise<Prepared> {
+  const me = server.runtime.forOwner("local");
+  await me.send({ conversationId: "busy", message: "wait" });
+  await me.queue.add({ conversationId: "busy", message: "first", messageId: "q1", mode: "queue" });
+  return { conversationId: "busy" };
+}
+
+/** Where a call goes instead. */
+interface Prepared {
+  readonly conversationId?: string;
+  readonly path?: string;
+  readonly raw?: string;
+  readonly headers?: Record<string, string>;
+}
+
+/** What has to be there for a call to succeed, beside a conversation of one turn. */
+const preparations: { readonly [Name in RouteName]?: (server: TestServer) => Promise<Prepared | undefined> } =
+  {
+    "POST /chat": async () => ({ conversationId: "c2" }),
+    "GET /conversations/:id/turns/:turnId": async (server) => {
+      const [first] = await chat(server, "one more");
+      return {
+        path: `/conversations/c1/turns/${first !== undefined && "turnId" in first ? first.turnId : ""}`,
+      };
+    },
+    "GET /conversations/:id/queue": withQueue,
+    "PATCH /conversations/:id/queue/:messageId": withQueue,
+    "DELETE /conversations/:id/queue/:messageId": withQueue,
+    "POST /conversations/:id/stop": withQueue,
+    "POST /conversations/:id/queue/resume": async (server) => {
+      const prepared = await withQueue(server);
+      const me = server.runtime.forOwner("local");
+      await me.stop("busy");
+      await me.last("busy");
+      return prepared;
+    },
+    "POST /conversations/:id/compact": async (server) => {
+      await fourTurns(server);
+      return {};
+    },
+    "POST /conversations/:id/compact/preview": async (server) => {
+      await fourTurns(server);
+      return {};
+    },
+    "POST /conversations/:id/compact/undo": async (server) => {
+      await fourTurns(server);
+      await server.runtime.forOwner("local").compact("c1", { keepLastN: 1 });
+      return {};
+    },
+    "POST /import": async (server) => ({
+      path: "/import?id=imported",
+      raw: (await server.call("GET", "/conversations/c1/export")).text,
+      headers: { "content-type": "application/x-ndjson" },
+    }),
+    "GET /keys": async (server) => ({
+      headers: { authorization: `Bearer ${await server.key("local", ["admin"])}` },
+    }),
+  };
+
+interface Document {
+  readonly paths: Record<string, Record<string, Operation>>;
+}
+interface Operation {
+  readonly responses: Record<string, { readonly content: Record<string, { readonly schema: object }> }>;
+}
+
+let server: TestServer;
+let document: Document;
+
+beforeEach(async () => {
+  server = await startTestServer({ pace: { keyMs: 0 } });
+  document = (await server.call("GET", "/openapi.json")).json as Document;
+  await chat(server, "hello");
+});
+
+/** What the contract says of an answer with this status. */
+function contractOf(name: string, status: number, type: string | null): object {
+  const [method = "", path = ""] = name.split(" ");
+  const operation = document.paths[path.replaceAll(/:([A-Za-z]+)/g, "{$1}")]?.[method.toLowerCase()];
+  const answer = operation?.responses[String(status)] ?? operation?.responses.default;
+  const content = answer?.content[(type ?? "").split(";")[0] ?? ""];
+  if (content === undefined) throw new Error(`${name}: the contract knows no ${status} of ${type}`);
+  return content.schema;
+}
+
+async function perform(name: RouteName) {
+  const prepared = await preparations[name]?.(server);
+  const { method, path, body, raw } = callOf(name, prepared?.conversationId ?? "c1");
+  const content = prepared?.raw ?? raw;
+  return server.call(method, prepared?.path ?? path, {
+    ...(body === undefined ? {} : { body }),
+    ...(content === undefined ? {} : { raw: content }),
+    ...(prepared?.headers === undefined ? {} : { headers: prepared.headers }),
+  });
+}
+
+const streams: readonly RouteName[] = ["GET /conversations/:id/events"];
+
+describe("every route", () => {
+  it.each(routeNames.filter((name) => !streams.includes(name)))(
+    "%s answers as the published contract says",
+    async (name) => {
+      const answer = await perform(name);
+      expect(answer.status, answer.text).toBe(200);
+      const type = answer.headers.get("content-type");
+      const schema = contractOf(name, answer.status, type);
+      if (type?.startsWith("text/plain")) return;
+      const values = type?.startsWith("application/x-ndjson") ? jsonLines(answer.text) : [answer.json];
+      expect(values.length).toBeGreaterThan(0);
+      for (const value of values) expect(complaints(document, schema, value)).toEqual([]);
+    },
+  );
+
+  it("of which one streams events, as the contract says", async () => {
+    const response = await fetch(`${server.url}/conversations/c1/events?cursor=0`);
+    const schema = contractOf("GET /conversations/:id/events", 200, response.headers.get("content-type"));
+    const seen: string[] = [];
+    for await (const { event, data } of readSse(response)) {
+      if (event === undefined) continue;
+      seen.push(event);
+      expect(complaints(document, schema, JSON.parse(data ?? ""))).toEqual([]);
+      if (seen.length === 2) break;
+    }
+    expect(seen).toEqual(["snapshot", "chunks"]);
+  });
+
+  it("is in the contract, and nothing else is", () => {
+    const published = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ":$1")}`),
+    );
+    expect(published.sort()).toEqual([...routeNames].sort());
+  });
+
+  it("names its fields in the contract", () => {
+    const text = JSON.stringify(document);
+    for (const name of ["StoredChunk", "AgentEvent", "Problem", "TurnMetrics", "ConversationMeta"]) {
+      expect(text).toContain(`#/components/schemas/${name}`);
+    }
+    expect(document).toMatchObject({ openapi: "3.1.0" });
+  });
+});
+
+describe("the conversation routes", () => {
+  it("create once, however often they are asked with the same id", async () => {
+    const first = await server.call("POST", "/conversations", { body: { id: "once", title: "One" } });
+    const again = await server.call("POST", "/conversations", { body: { id: "once", title: "One" } });
+    expect(first.json).toMatchObject({ created: true, conversation: { id: "once", title: "One" } });
+    expect(again.json).toMatchObject({ created: false, conversation: { id: "once" } });
+  });
+
+  it("ignore fields that they do not know", async () => {
+    const answer = await server.call("POST", "/conversations", { body: { id: "extra", shoeSize: 43 } });
+    expect(answer.status).toBe(200);
+  });
+
+  it("show a window of the log by seq", async () => {
+    await chat(server, "again");
+    const all = (await server.call("GET", "/conversations/c1")).json as HistoryResponse;
+    expect(all.chunks.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
+    const window = await server.call("GET", "/conversations/c1?sinceSeq=1&beforeSeq=4&limit=1");
+    expect(window.json).toMatchObject({ chunks: [{ seq: 3 }], latestSeq: 3 });
+    const none = await server.call("GET", "/conversations/c1?sinceSeq=4");
+    expect(none.json).toEqual({ chunks: [], latestSeq: 4 });
+  });
+
+  it("wait for a running turn before they tell the last answer", async () => {
+    await server.runtime.forOwner("local").send({ conversationId: "slow", message: "please wait" });
+    const waiting = server.call("GET", "/conversations/slow/last");
+    server.gate.open();
+    expect((await waiting).json).toMatchObject({ text: "One moment. You said: please wait", reason: "stop" });
+  });
+
+  it("export what can be imported again, and what can be read", async () => {
+    const exported = await server.call("GET", "/conversations/c1/export?format=jsonl");
+    expect(exported.headers.get("content-disposition")).toBe('attachment; filename="c1.jsonl"');
+    const lines = jsonLines<ExportLine>(exported.text);
+    expect(lines.map(({ type }) => type)).toEqual(["conversation", "chunk", "chunk", "turn"]);
+    const first = await server.call("POST", "/import?id=copy", { raw: exported.text });
+    expect(first.json).toMatchObject({ created: true, messages: 2, turns: 1 });
+    const again = await server.call("POST", "/import?id=copy", { raw: exported.text });
+    expect(again.json).toMatchObject({ created: false });
+    const readable = await server.call("GET", "/conversations/c1/export?format=markdown");
+    expect(readable.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
+    expect(readable.text).toContain("## User\n\nhello\n\n## Assistant\n\nYou said: hello\n");
+  });
+
+  it("name the line of an import that is not as it should be", async () => {
+    const { text } = await server.call("GET", "/conversations/c1/export");
+    const cut = await server.call("POST", "/import?id=cut", { raw: text.split("\n").slice(0, 2).join("\n") });
+    expect(cut.status).toBe(400);
+    const broken = await server.call("POST", "/import?id=cut", { raw: `${text.split("\n")[0]}\n{"type":` });
+    expect(broken.json).toMatchObject({ code: "invalid_request", detail: "line 2: not valid JSON" });
+  });
+});

@@ -1,0 +1,278 @@
+import { once } from "node:events";
+import { type Clock, systemClock } from "@parley/core";
+import type { RuntimeLimits } from "@parley/core/runtime";
+import { createModelCatalog, createRuntime, type Runtime } from "@parley/core/runtime";
+import {
+  createFaultyStore,
+  createMemoryLogStore,
+  createMemoryWake,
+  createScriptedProvider,
+  type Gate,
+  gate,
+  pause,
+  type ScriptedProvider,
+  type ScriptSource,
+  type StoreFaults,
+  text,
+  usage,
+} from "@parley/core/testing";
+import type { KeyScope, Problem, WsServerMessage } from "@parley/wire";
+import { afterEach } from "vitest";
+import { type ClientOptions, WebSocket } from "ws";
+import { createKey } from "./auth/api-key.js";
+import { type RunningServer, type ServeOptions, serve } from "./serve.js";
+import { createTelemetryHooks } from "./telemetry.js";
+
+/** A server on the memory store, to be called over real sockets. */
+export interface TestServer {
+  readonly url: string;
+  readonly runtime: Runtime;
+  readonly server: RunningServer;
+  readonly faults: StoreFaults;
+  readonly provider: ScriptedProvider;
+  /** Answers to a message that says "wait" go on when this is opened. */
+  readonly gate: Gate;
+  /** Makes a key and returns its secret. */
+  key(owner: string, scopes?: readonly KeyScope[]): Promise<string>;
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  socket(options?: SocketOptions): Promise<TestSocket>;
+}
+
+export interface CallOptions {
+  readonly key?: string;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent as it is. */
+  readonly raw?: string | Uint8Array;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly json: unknown;
+}
+
+export interface TestServerOptions extends Omit<ServeOptions, "clock"> {
+  /** Of the server alone; the runtime's is the machine's. */
+  readonly clock?: Clock;
+  readonly script?: (gate: Gate) => ScriptSource;
+  readonly runtimeLimits?: Partial<RuntimeLimits>;
+}
+
+const started: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const stop of started.splice(0).reverse()) await stop();
+});
+
+/** Says what it was told, word for word; waits at the gate first if it was told to wait. */
+function echo(at: Gate): ScriptSource {
+  return ({ messages }) => {
+    const last = messages.findLast(({ role }) => role === "user")?.content.at(-1);
+    const said = last?.type === "text" ? last.text : "";
+    const answer = [text(`You said: ${said}`, { size: 6 }), usage(20, 8)];
+    return said.includes("wait") ? [text("One moment. "), pause(at), ...answer] : answer;
+  };
+}
+
+/** Starts a server; it stops by itself after the test. */
+export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const { script = echo, runtimeLimits, clock, ...rest } = options;
+  const at = gate();
+  const provider = createScriptedProvider(script(at));
+  const { store, faults } = createFaultyStore(createMemoryLogStore({ clock: systemClock }));
+  const telemetry = createTelemetryHooks({ processFigures: false });
+  const model = { provider, providerName: "scripted", contextWindow: 100_000 };
+  const runtime = await createRuntime({
+    store,
+    wake: createMemoryWake(),
+    models: createModelCatalog([
+      { ...model, name: "scripted/one", model: "one" },
+      { ...model, name: "scripted/two", model: "two" },
+    ]),
+    hooks: { onEvent: telemetry.onEvent },
+    ...(runtimeLimits === undefined ? {} : { limits: runtimeLimits }),
+  });
+  const server = await serve(runtime, {
+    port: 0,
+    telemetry,
+    ...rest,
+    ...(clock === undefined ? {} : { clock }),
+  });
+  const sockets: TestSocket[] = [];
+  started.push(async () => {
+    faults.heal();
+    at.open();
+    for (const socket of sockets) socket.raw.terminate();
+    await server.close({ deadlineMs: 0 });
+    await runtime.close();
+  });
+  return {
+    url: server.url,
+    runtime,
+    server,
+    faults,
+    provider,
+    gate: at,
+    async key(owner, scopes) {
+      const { secret, record } = createKey({ owner, ...(scopes === undefined ? {} : { scopes }) });
+      await runtime.keys.add(record);
+      return secret;
+    },
+    call: (method, path, call) => callServer(server.url, method, path, call),
+    async socket(socketOptions) {
+      const socket = await openTestSocket(server.url, socketOptions);
+      sockets.push(socket);
+      return socket;
+    },
+  };
+}
+
+/** Calls and reads the whole answer. */
+export async function callServer(
+  url: string,
+  method: string,
+  path: string,
+  { key, body, raw, headers = {}, signal }: CallOptions = {},
+): Promise<Answer> {
+  const content = body === undefined ? raw : JSON.stringify(body);
+  const response = await fetch(url + path, {
+    method,
+    redirect: "manual",
+    headers: {
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(content === undefined ? {} : { body: content as BodyInit }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const answered = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    text: answered,
+    get json() {
+      return JSON.parse(answered) as unknown;
+    },
+  };
+}
+
+/** The problem that an answer is. */
+export function problemOf(answer: Answer): Problem {
+  if (!answer.headers.get("content-type")?.startsWith("application/problem+json")) {
+    throw new Error(`Not a problem: ${answer.status} ${answer.text.slice(0, 200)}`);
+  }
+  return answer.json as Problem;
+}
+
+export interface SocketOptions extends ClientOptions {
+  readonly key?: string;
+  readonly protocols?: readonly string[];
+}
+
+/** A client's end of a socket. */
+export class TestSocket {
+  readonly raw: WebSocket;
+  readonly messages: WsServerMessage[] = [];
+  /** How many messages each frame held. */
+  readonly frames: number[] = [];
+  readonly closed: Promise<{ code: number; reason: string }>;
+  #read = 0;
+  #isClosed = false;
+  #wake: () => void = () => {};
+
+  constructor(raw: WebSocket) {
+    this.raw = raw;
+    raw.on("message", (data) => {
+      const value = JSON.parse(String(data)) as WsServerMessage | WsServerMessage[];
+      const values = Array.isArray(value) ? value : [value];
+      this.frames.push(values.length);
+      this.messages.push(...values);
+      this.#wake();
+    });
+    raw.on("error", () => {});
+    this.closed = once(raw, "close").then(([code, reason]) => {
+      this.#isClosed = true;
+      this.#wake();
+      return { code: code as number, reason: String(reason) };
+    });
+  }
+
+  send(message: unknown): void {
+    this.raw.send(typeof message === "string" ? message : JSON.stringify(message));
+  }
+
+  /** The next message of this type that was not read yet; those before it are passed over. */
+  async next<Type extends WsServerMessage["type"]>(
+    type: Type,
+    matches: (message: WsServerMessage & { type: Type }) => boolean = () => true,
+  ): Promise<WsServerMessage & { type: Type }> {
+    for (;;) {
+      while (this.#read < this.messages.length) {
+        const message = this.messages[this.#read] as WsServerMessage & { type: Type };
+        this.#read += 1;
+        if (message.type === type && matches(message)) return message;
+      }
+      if (this.#isClosed) throw new Error(`The socket was closed before ${type} came`);
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  /** The next event of this type. */
+  async event(type: string) {
+    return (await this.next("chat.delta", ({ event }) => event.type === type)).event;
+  }
+}
+
+/** Opens a socket; rejects when the handshake fails, with the status in the message. */
+export async function openTestSocket(url: string, options: SocketOptions = {}): Promise<TestSocket> {
+  const { key, protocols = ["parley.v1"], ...rest } = options;
+  const offered = [...protocols, ...(key === undefined ? [] : [`bearer.${key}`])];
+  const socket = new TestSocket(new WebSocket(`${url.replace("http", "ws")}/ws`, offered, rest));
+  await new Promise<void>((resolve, reject) => {
+    socket.raw.once("open", resolve);
+    socket.raw.once("error", reject);
+  });
+  return socket;
+}
+
+/** One server-sent event, taken apart. */
+export interface SseEvent {
+  readonly event?: string;
+  readonly id?: string;
+  readonly data?: string;
+  readonly comment?: string;
+  readonly retry?: string;
+}
+
+/** Reads server-sent events one by one. */
+export async function* readSse(response: Response): AsyncGenerator<SseEvent> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const piece of response.body ?? []) {
+    const parts = (rest + decoder.decode(piece, { stream: true })).split("\n\n");
+    rest = parts.pop() ?? "";
+    for (const part of parts) {
+      const fields: Record<string, string> = {};
+      for (const line of part.split("\n")) {
+        const [, name = "", value = ""] = /^([^:]*): ?(.*)$/.exec(line) ?? [];
+        fields[name === "" ? "comment" : name] = value;
+      }
+      yield fields;
+    }
+  }
+}
+
+/** The lines of an NDJSON answer. */
+export function jsonLines<T>(body: string): T[] {
+  return body
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as T);
+}
