@@ -265,9 +265,11 @@ async function forkConversation(
   changed(newId);
   const turn: OpenedTurn | undefined = forked.turn;
   if (turn !== undefined) coordinator.run(owner, newId, turn);
+  // Whoever asks again is told the same, also when the turn is elsewhere or over by now.
+  const known = turn ?? (admit === undefined ? null : await store.findReceipt(newId, admit.message.id));
   return {
     conversation: toMeta(forked.conversation),
-    ...(turn === undefined ? {} : { turnId: turn.turnId }),
+    ...(known?.turnId === undefined ? {} : { turnId: known.turnId }),
   };
 }
 

@@ -98,6 +98,8 @@ export const forkCases: RuntimeTopicCase[] = [
       checkEqual(await world.refusal(taken, "another fork under this id"), "invalid_request", "the code");
       at.open();
       await world.turnEvents(node, id, first.turnId ?? "");
+      const third = await node.me.fork(input);
+      checkEqual(third.turnId, first.turnId, "the same fork again, when its turn is over");
       checkEqual(node.provider.calls.length, 3, "calls of the model");
       await world.log(node, id);
     },
