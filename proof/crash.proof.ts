@@ -1,0 +1,120 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { describeOnOwnPostgres, describeOnPostgres } from "../test/harness/postgres.js";
+import { Random } from "../test/kill/random.js";
+import { shortLease } from "../test/kill/stage.js";
+import { deaths, outages, type Share, sleeps } from "./crash/cases.js";
+import { onOwnPostgres, onPglite, onPostgres, sleepersLease } from "./crash/grounds.js";
+import { type Ground, playInLanes } from "./crash/lane.js";
+import { type Recording, record } from "./crash/recording.js";
+import { Stage } from "./crash/stage.js";
+import { Tally } from "./crash/tally.js";
+import { long, recordResult, seed } from "./record-result.js";
+
+const leastKills = 200;
+const tally = new Tally();
+const startedAt = performance.now();
+
+/** Where the scenario is recorded: on PostgreSQL where there is one. */
+let recordedOn = onPglite();
+let recorded: Promise<Recording> | undefined;
+
+/** The moments of the scenario, the same for all grounds. */
+function recording(): Promise<Recording> {
+  recorded ??= makeRecording(recordedOn);
+  return recorded;
+}
+
+async function makeRecording(ground: Ground): Promise<Recording> {
+  const stage = new Stage("recording", await ground.makeStore(), new Random(seed));
+  try {
+    const made = await record(stage, { id: "recording", seed });
+    expect(made.outcome.findings).toEqual([]);
+    return made.recording;
+  } finally {
+    await stage.end();
+  }
+}
+
+/** In the short form the moments are dealt out: of five, two to each kind of PostgreSQL and one to PGlite. */
+const shares = {
+  embedded: { nodes: 1, isEmbedded: true, hand: handOf(4), randomKills: long ? 60 : 8, againShare: 0.15 },
+  single: { nodes: 1, isEmbedded: false, hand: handOf(0, 2), randomKills: long ? 150 : 24, againShare: 0.3 },
+  pair: { nodes: 2, isEmbedded: false, hand: handOf(1, 3), randomKills: long ? 150 : 24, againShare: 0.3 },
+} satisfies Record<string, Share>;
+
+function handOf(...cards: readonly number[]): Share["hand"] {
+  return long ? undefined : (index) => cards.includes(index % 5);
+}
+
+/** All of it waits for leases and processes more than it works: the grounds are played side by side. */
+describe.concurrent("acknowledged facts survive", () => {
+  it("the death of the only node, on PGlite", async () => {
+    const cases = deaths(await recording(), shares.embedded, seed);
+    await playInLanes(onPglite(), cases, { lanes: 1, seed, tally });
+  });
+});
+
+describe.concurrent("acknowledged facts survive", () => {
+  describeOnPostgres(
+    "on PostgreSQL",
+    (postgres) => {
+      const single = onPostgres(postgres, { name: "one node on PostgreSQL", prefix: "one" });
+      recordedOn = single;
+
+      it.concurrent("the death of the only node", async () => {
+        const cases = deaths(await recording(), shares.single, seed + 1);
+        await playInLanes(single, cases, { lanes: 2, seed: seed + 1, tally });
+      });
+
+      it.concurrent("the death of one of two nodes, and of both", async () => {
+        const cases = deaths(await recording(), shares.pair, seed + 2);
+        const ground = onPostgres(postgres, { name: "two nodes on PostgreSQL", prefix: "two" });
+        await playInLanes(ground, cases, { lanes: 2, seed: seed + 2, tally });
+      });
+
+      it.concurrent("the sleep of one of two nodes, longer than its lease", async () => {
+        const cases = sleeps(await recording(), long ? 60 : 10, seed + 3);
+        const lease = sleepersLease;
+        const ground = onPostgres(postgres, { name: "a node asleep, of two", prefix: "sleep", lease });
+        await playInLanes(ground, cases, { lanes: 1, seed: seed + 3, tally });
+      });
+    },
+    "preferred",
+  );
+});
+
+describe.concurrent("acknowledged facts survive", () => {
+  describeOnOwnPostgres(
+    "when PostgreSQL is killed",
+    (postgres) => {
+      it("and comes back", async () => {
+        const ground = await onOwnPostgres(postgres, { name: "PostgreSQL killed", prefix: "away" });
+        try {
+          const cases = outages(await recording(), ground.server, long ? 60 : 10, seed + 4);
+          await playInLanes(ground, cases, { lanes: 1, seed: seed + 4, tally });
+        } finally {
+          await ground.server.stop();
+        }
+      });
+    },
+    "preferred",
+  );
+});
+
+afterAll(async () => {
+  const { frames, calls, acknowledgements } = await recording();
+  const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1);
+  recordResult({
+    title: "Crashes",
+    about:
+      `Clients talk over HTTP, event streams and sockets to nodes that are killed (SIGKILL), frozen (SIGSTOP) or lose their database, ` +
+      `in a scenario with turns, tools, steering, an edited queue, a stop, a compaction and a fork. It was recorded once: ${frames.length} events, ` +
+      `${calls.length} writes, ${acknowledgements} acknowledgements. ${long ? "On each ground a node dies before and after every event, before, in and after every write" : "A node dies at every one of them, dealt out to the grounds"}, ` +
+      `and at random moments; often the one that takes over dies too. Then everything that clients were told is held against the log as a new client reads it. ` +
+      `Seed ${seed}, ${minutes} minutes; leases last ${shortLease.ttlMs} ms (asleep: ${sleepersLease.ttlMs} ms; by default 10 s).`,
+    tables: tally.tables(),
+    statements: tally.statements(leastKills),
+  });
+  expect(tally.words).toEqual([]);
+  expect(tally.kills).toBeGreaterThanOrEqual(leastKills);
+});

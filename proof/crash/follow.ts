@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { SubscriptionFrame } from "@parley/core/runtime";
+import type { Viewer } from "../../test/kill/book.js";
+import { Refused } from "../../test/kill/running-node.js";
+import { isUnknown, lines, OutcomeUnknown, orUnknown, Patience, refuseFailure } from "./call.js";
+import { ChatSocket } from "./chat-socket.js";
+import type { Nodes } from "./nodes.js";
+
+/** How long a stream may be silent before its reader comes back by itself: a sleeping node says nothing. */
+const silenceMs = 2_000;
+
+/** Someone who follows a conversation, comes back after every cut, and goes on until told to stop. */
+export interface Follower {
+  readonly viewer: Viewer;
+  /** The socket that it follows on, while there is one. */
+  readonly socket?: ChatSocket | undefined;
+  stop(): Promise<void>;
+}
+
+type Take = (frame: SubscriptionFrame) => void;
+
+/** Follows on a socket, from the viewer's cursor on. */
+export function followOnSocket(nodes: Nodes, viewer: Viewer, take: Take): Follower {
+  let socket: ChatSocket | undefined;
+  const { stop } = keepOn(nodes, viewer, {}, async (url, signal) => {
+    const opened = await ChatSocket.open(url);
+    const closed = new Promise<void>((resolve) => {
+      opened.onClosed = resolve;
+    });
+    signal.addEventListener("abort", () => opened.close(), { once: true });
+    if (signal.aborted) opened.close();
+    opened.onFrame = (frame) => {
+      if (isAbout(frame, viewer.conversationId)) take(frame);
+    };
+    opened.say({ type: "chat.subscribe", conversationId: viewer.conversationId, cursor: viewer.cursor });
+    socket = opened;
+    await closed;
+    socket = undefined;
+  });
+  return {
+    viewer,
+    stop,
+    get socket() {
+      return socket;
+    },
+  };
+}
+
+/** Follows server-sent events, from the viewer's cursor on. */
+export function followOnStream(nodes: Nodes, viewer: Viewer, take: Take): Follower {
+  const { stop } = keepOn(nodes, viewer, { away: true }, (url, signal) =>
+    readEvents(url, viewer.conversationId, viewer.cursor, { take, signal }),
+  );
+  return { viewer, stop };
+}
+
+/** Reads server-sent events behind a cursor, until the signal; rejects when the stream ends otherwise. */
+export async function readEvents(
+  url: string,
+  conversationId: string,
+  cursor: string,
+  options: { readonly take: Take; readonly signal: AbortSignal },
+): Promise<void> {
+  const patience = new Patience(silenceMs);
+  const end = () => patience.end();
+  options.signal.addEventListener("abort", end, { once: true });
+  await orUnknown(async () => {
+    try {
+      const response = await fetch(`${url}/conversations/${conversationId}/events`, {
+        headers: { "last-event-id": cursor },
+        signal: patience.signal,
+      });
+      await refuseFailure(response);
+      for await (const line of lines(response, patience)) {
+        if (line.startsWith("data:"))
+          options.take(JSON.parse(line.slice("data:".length)) as SubscriptionFrame);
+      }
+      throw new OutcomeUnknown("the stream ended");
+    } finally {
+      end();
+      options.signal.removeEventListener("abort", end);
+    }
+  });
+}
+
+/** Connects again and again, each time where a node lives. */
+function keepOn(
+  nodes: Nodes,
+  viewer: Viewer,
+  where: { readonly away?: boolean },
+  connect: (url: string, signal: AbortSignal) => Promise<void>,
+): { stop(): Promise<void> } {
+  const stopped = new AbortController();
+  const loop = async () => {
+    while (!stopped.signal.aborted) {
+      const node = await nodes.reach(where);
+      try {
+        await connect(node.url, stopped.signal);
+      } catch (error) {
+        // Before its conversation exists, or while the store is away, it tries again.
+        if (!isUnknown(error) && !(error instanceof Refused)) throw error;
+      }
+      viewer.cut();
+      if (!stopped.signal.aborted) await sleep(15);
+    }
+  };
+  const over = loop();
+  // Told when it is stopped.
+  over.catch(() => {});
+  return {
+    async stop() {
+      stopped.abort();
+      await over;
+    },
+  };
+}
+
+function isAbout(frame: SubscriptionFrame, conversationId: string): boolean {
+  return (frame.type === "chat.delta" ? frame.event.conversationId : frame.conversationId) === conversationId;
+}

@@ -1,0 +1,63 @@
+import { tmpdir } from "node:os";
+import type { LeasePace } from "@parley/core/runtime";
+import type { OwnPostgres, SharedPostgres } from "../../test/harness/postgres.js";
+import type { PostgresServer } from "../../test/harness/postgres-server.js";
+import { makeTemporaryFolder } from "../../test/harness/temporary-folder.js";
+import { shortLease } from "../../test/kill/stage.js";
+import { tablesOf } from "../../test/kill/tables.js";
+import type { Ground } from "./lane.js";
+
+/** Nobody waits for a lease here: the folder's lock proves that whoever held one is dead. */
+const folderLease: LeasePace = { ...shortLease, ttlMs: 8_000, renewMs: 1_000 };
+
+/** Longer than the database lets a transaction of a sleeping process stand, as leases have to be. */
+export const sleepersLease: LeasePace = { ...shortLease, ttlMs: 5_500, renewMs: 1_000 };
+
+/** One node on PGlite. */
+export function onPglite(): Ground {
+  return {
+    name: "one node on PGlite",
+    prefix: "lite",
+    async makeStore() {
+      const folder = makeTemporaryFolder(tmpdir(), "crash-");
+      return { store: { folder: folder.path }, lease: folderLease, remove: async () => folder.remove() };
+    },
+  };
+}
+
+/** A database of its own on a server that others use as well. */
+export function onPostgres(
+  postgres: SharedPostgres,
+  options: { readonly name: string; readonly prefix: string; readonly lease?: LeasePace },
+): Ground {
+  const { name, prefix, lease = shortLease } = options;
+  return {
+    name,
+    prefix,
+    async makeStore() {
+      const { url, drop } = await postgres.createDatabase();
+      return { store: { url }, lease, readTables: tablesOf(url), remove: drop };
+    },
+  };
+}
+
+/** A server of its own, which can be killed. */
+export async function onOwnPostgres(
+  postgres: OwnPostgres,
+  options: { readonly name: string; readonly prefix: string },
+): Promise<Ground & { readonly server: PostgresServer }> {
+  const server = await postgres.start();
+  let made = 0;
+  return {
+    ...options,
+    server,
+    async makeStore() {
+      made += 1;
+      const url = new URL(server.url);
+      url.pathname = `/crash_${made}`;
+      await tablesOf(server.url)([`CREATE DATABASE crash_${made}`]);
+      const { href } = url;
+      return { store: { url: href }, lease: shortLease, readTables: tablesOf(href), remove: async () => {} };
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { SubscriptionFrame } from "@parley/core/runtime";
+import type { ConversationDetail, StoredChunk, TurnDetail } from "@parley/wire";
+import type { LogReader } from "../../test/kill/verify.js";
+import { call, isUnknown } from "./call.js";
+import { ChatSocket } from "./chat-socket.js";
+import { readEvents } from "./follow.js";
+
+/** How long whoever comes back waits for what it is missing. */
+const patienceMs = 5_000;
+/** How long nothing more has to come, where nothing else says that it was all. */
+const quietMs = 25;
+/** One of so many cursors is tried on a stream, the others on a socket. */
+const streamShare = 4;
+
+/** The log as a client reads it that has nothing yet: over HTTP, event streams and a socket of its own. */
+export class HttpLog implements LogReader {
+  readonly #url: string;
+  /** Where logs end in which nothing runs. */
+  readonly #ends = new Map<string, string>();
+  #socket: Promise<ChatSocket> | undefined;
+  #resumed = 0;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  async history(id: string): Promise<readonly StoredChunk[]> {
+    const { chunks } = await call(this.#url, "GET /conversations/:id", {
+      params: { id },
+      query: { open: true },
+    });
+    return chunks;
+  }
+
+  meta(id: string): Promise<ConversationDetail> {
+    return call(this.#url, "GET /conversations/:id/meta", { params: { id } });
+  }
+
+  turn(id: string, turnId: string): Promise<TurnDetail> {
+    return call(this.#url, "GET /conversations/:id/turns/:turnId", { params: { id, turnId } });
+  }
+
+  async openTurn(id: string): Promise<Awaited<ReturnType<LogReader["openTurn"]>>> {
+    const { activeTurn } = await this.meta(id);
+    if (activeTurn === undefined) return null;
+    return { turnId: activeTurn.turnId } as Awaited<ReturnType<LogReader["openTurn"]>>;
+  }
+
+  /** Comes back with a cursor while nothing runs, and takes what is missing up to the log's end. */
+  async resume(conversationId: string, cursor: string): Promise<readonly SubscriptionFrame[]> {
+    const end = this.#ends.get(conversationId) ?? (await this.meta(conversationId)).cursor;
+    this.#ends.set(conversationId, end);
+    this.#resumed += 1;
+    const isStreamed = this.#resumed % streamShare === 0;
+    return isStreamed
+      ? this.#resumeOnStream(conversationId, cursor, end)
+      : this.#resumeOnSocket(conversationId, cursor, end);
+  }
+
+  async close(): Promise<void> {
+    (await this.#socket?.catch(() => undefined))?.close();
+  }
+
+  async #resumeOnSocket(conversationId: string, cursor: string, end: string): Promise<SubscriptionFrame[]> {
+    this.#socket ??= ChatSocket.open(this.#url);
+    const socket = await this.#socket;
+    const frames: SubscriptionFrame[] = [];
+    await new Promise<void>((resolve) => {
+      const late = setTimeout(resolve, patienceMs);
+      socket.onFrame = (frame) => {
+        frames.push(frame);
+        if (frame.cursor !== end) return;
+        clearTimeout(late);
+        resolve();
+      };
+      socket.say({ type: "chat.subscribe", conversationId, cursor });
+    });
+    // What follows in the same go comes before the echo.
+    await socket.echo();
+    socket.say({ type: "chat.unsubscribe", conversationId });
+    await socket.echo();
+    socket.onFrame = () => {};
+    return frames;
+  }
+
+  async #resumeOnStream(conversationId: string, cursor: string, end: string): Promise<SubscriptionFrame[]> {
+    const frames: SubscriptionFrame[] = [];
+    const stop = new AbortController();
+    const late = setTimeout(() => stop.abort(), patienceMs);
+    let quiet: NodeJS.Timeout | undefined;
+    const take = (frame: SubscriptionFrame) => {
+      frames.push(frame);
+      clearTimeout(quiet);
+      if (frame.cursor === end) quiet = setTimeout(() => stop.abort(), quietMs);
+    };
+    try {
+      await readEvents(this.#url, conversationId, cursor, { take, signal: stop.signal });
+    } catch (error) {
+      if (!isUnknown(error)) throw error;
+    } finally {
+      clearTimeout(late);
+      clearTimeout(quiet);
+    }
+    return frames;
+  }
+}
+
+/** Lets a moment pass between two looks at something that nobody announces. */
+export async function lookAgain(): Promise<void> {
+  await sleep(20);
+}

@@ -1,0 +1,59 @@
+import { Random } from "../../test/kill/random.js";
+import { type Outcome, play, type Trouble } from "./play.js";
+import { Stage, type StageStore } from "./stage.js";
+import type { Tally } from "./tally.js";
+
+/** One case: the scenario, and what happens to it. */
+export interface Case {
+  /** Where it strikes, for the table. */
+  readonly at: string;
+  readonly trouble: Trouble;
+  readonly conversations?: number;
+}
+
+/** A ground on which cases are played. */
+export interface Ground {
+  readonly name: string;
+  /** A prefix for ids and names of nodes. */
+  readonly prefix: string;
+  makeStore(): Promise<StageStore>;
+}
+
+/**
+ * Plays cases one after the other on a stage whose log grows old: what one case leaves behind, the next one finds. A
+ * case that fails takes its stage with it. Several lanes may share one list of cases.
+ */
+export async function playInLanes(
+  ground: Ground,
+  cases: readonly Case[],
+  options: { readonly lanes: number; readonly seed: number; readonly tally: Tally },
+): Promise<void> {
+  const waiting = [...cases.entries()];
+  const lane = async (number: number) => {
+    let stage: Stage | undefined;
+    let made = 0;
+    try {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        const [index, { at, trouble, conversations = 1 }] = next;
+        const seed = options.seed * 1_000_003 + index;
+        let outcome: Outcome | undefined;
+        try {
+          made += stage === undefined ? 1 : 0;
+          const name = `${ground.prefix}${number}-${made}`;
+          stage ??= new Stage(name, await ground.makeStore(), new Random(seed));
+          outcome = await play(stage, trouble, { id: `${name}.${index + 1}`, seed, conversations });
+          options.tally.add(ground.name, at, outcome);
+        } catch (error) {
+          options.tally.addStuck(ground.name, at, trouble.name, error);
+        }
+        if (outcome === undefined || outcome.findings.length > 0) {
+          await stage?.end();
+          stage = undefined;
+        }
+      }
+    } finally {
+      await stage?.end();
+    }
+  };
+  await Promise.all(Array.from({ length: options.lanes }, (_, index) => lane(index + 1)));
+}

@@ -1,0 +1,251 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { SentMessage } from "../../test/kill/book.js";
+import { Random } from "../../test/kill/random.js";
+import type { RunningNode } from "../../test/kill/running-node.js";
+import { checkTables } from "../../test/kill/tables.js";
+import { examineConversation, type Finding } from "../../test/kill/verify.js";
+import { call } from "./call.js";
+import { HttpLog, lookAgain } from "./http-log.js";
+import { converse } from "./scenario.js";
+import type { Recovery, Stage } from "./stage.js";
+import { Talker } from "./talker.js";
+
+/** How long everything may take to be told to everyone, once nothing runs any more. */
+const patienceMs = 20_000;
+/** How many of a viewer's cursors are tried, beside those with which it was cut off. */
+const cursorsTried = 8;
+const receiptsTried = 3;
+
+/** What happened to the turns that were open when something was struck. */
+export type TurnFate = "went on to its end" | "ended as interrupted" | "was stopped" | "ended with an error";
+
+/** What came of a case. */
+export interface Outcome {
+  readonly name: string;
+  readonly findings: readonly Finding[];
+  readonly recoveries: readonly Recovery[];
+  readonly cursorsTried: number;
+  /** How many acknowledged facts were looked for. */
+  readonly facts: number;
+  readonly fates: readonly TurnFate[];
+  readonly kills: number;
+}
+
+/** What is done to the nodes while clients talk. */
+export interface Trouble {
+  readonly name: string;
+  /** How many nodes there are. */
+  readonly nodes: 1 | 2;
+  /** Resolves when it has happened, and everything is in living hands again. */
+  happen(scene: Scene): Promise<void>;
+}
+
+/** What a trouble works with. */
+export interface Scene {
+  readonly stage: Stage;
+  /** Where the clients are at home. */
+  readonly victim: RunningNode;
+  readonly talkers: readonly Talker[];
+  /** Resolves when the clients are done; something has to happen all the same. */
+  readonly played: Promise<unknown>;
+  /** Notes what was open, and counts a kill. */
+  struck(): void;
+  /** Waits until everything is in living hands again, and notes how long it took. */
+  recovered(since: number, gone?: { readonly asleep?: RunningNode }): Promise<void>;
+}
+
+/** Plays the scenario in one or more conversations, lets trouble happen, and holds the log against the clients' books. */
+export async function play(
+  stage: Stage,
+  trouble: Trouble,
+  options: { readonly id: string; readonly seed: number; readonly conversations?: number },
+): Promise<Outcome> {
+  const { nodes } = stage;
+  const random = new Random(options.seed);
+  const living = await nodes.atLeast(trouble.nodes);
+  const victim = random.pick(living);
+  nodes.home = victim;
+
+  const talkers = Array.from(
+    { length: options.conversations ?? 1 },
+    (_, index) => new Talker(nodes, `${options.id}.${index + 1}.`),
+  );
+  nodes.onReport = (report) => {
+    for (const { book } of talkers) book.report(report);
+  };
+  const findings: Finding[] = [];
+  const recoveries: Recovery[] = [];
+  const openTurns = new Map<string, string>();
+  let kills = 0;
+  const conversations = () => talkers.flatMap((talker) => talker.conversationIds);
+  try {
+    await Promise.all(talkers.map((talker) => talker.begin()));
+    const played = Promise.all(
+      talkers.map(async (talker, index) => {
+        // Neighbours are somewhere else in the same scenario.
+        await sleep(index * 150);
+        await converse(talker);
+      }),
+    );
+    played.catch(() => {});
+    const scene: Scene = {
+      stage,
+      victim,
+      talkers,
+      played,
+      struck() {
+        kills += 1;
+        for (const { book } of talkers) {
+          for (const { cursor, conversationId } of book.viewers) {
+            const turnId = cursor.split("~")[1];
+            if (turnId !== undefined) openTurns.set(turnId, conversationId);
+          }
+        }
+      },
+      async recovered(since, gone) {
+        const recovery = await stage.recovered(since, conversations, gone);
+        recoveries.push(recovery);
+        const { ms, limitMs } = recovery;
+        if (ms <= limitMs) return;
+        findings.push({ kind: "open", words: `a turn stayed with a dead node for ${Math.round(ms)} ms` });
+      },
+    };
+    await trouble.happen(scene);
+    await played;
+    await nodes.atLeast(trouble.nodes);
+    await settle(stage, talkers);
+    const examined = await examine(stage, talkers, random);
+    findings.push(...examined.findings);
+    const fates = await fatesOf(stage, openTurns);
+    return {
+      name: trouble.name,
+      findings,
+      recoveries,
+      facts: talkers.reduce((sum, talker) => sum + factsIn(talker), 0),
+      fates,
+      kills,
+      cursorsTried: examined.cursorsTried,
+    };
+  } finally {
+    await Promise.all(talkers.map((talker) => talker.end()));
+  }
+}
+
+/** Waits until nothing runs, nothing waits, and every follower has seen the end. */
+async function settle(stage: Stage, talkers: readonly Talker[]): Promise<void> {
+  const limitAt = performance.now() + patienceMs;
+  for (const talker of talkers) {
+    for (const id of talker.conversationIds) await talker.rest(id);
+    for (const { viewer } of talker.followers) {
+      const { conversationId } = viewer;
+      for (;;) {
+        const record = await stage.nodes.ask((node) => node.record(conversationId));
+        const { cursor, status } = viewer.fold.state;
+        if (record?.active === undefined && cursor === String(record?.lastSeq ?? 0) && status === "idle")
+          break;
+        if (performance.now() > limitAt) {
+          throw new Error(
+            `a follower of ${conversationId} is at ${cursor} and sees "${status}", the log at ${record?.lastSeq}`,
+          );
+        }
+        await lookAgain();
+      }
+    }
+  }
+}
+
+/** Reads everything anew, as a client that has nothing yet and as clients that come back, and compares. */
+async function examine(
+  stage: Stage,
+  talkers: readonly Talker[],
+  random: Random,
+): Promise<{ readonly findings: Finding[]; readonly cursorsTried: number }> {
+  const findings: Finding[] = [];
+  let tried = 0;
+  for (const talker of talkers) {
+    for (const words of await talker.checkReceipts(receiptsTried)) findings.push({ kind: "lost", words });
+    for (const { messageId, removal } of talker.book.sent.values()) {
+      if (removal !== undefined) stage.removed.add(messageId);
+    }
+    for (const id of talker.conversationIds) {
+      const log = new HttpLog((await stage.nodes.reach({ away: true })).url);
+      try {
+        const options = { cursors: cursorsTried };
+        const examined = await examineConversation(talker.book, log, id, random, options);
+        findings.push(...examined.findings);
+        tried += examined.cursorsTried;
+      } finally {
+        await log.close();
+      }
+    }
+    findings.push(...(await checkSettings(stage, talker)));
+  }
+  if (stage.readTables !== undefined) {
+    for (const words of await checkTables(stage.readTables, stage.removed))
+      findings.push({ kind: kindOf(words), words });
+  }
+  return { findings, cursorsTried: tried };
+}
+
+async function checkSettings(stage: Stage, talker: Talker): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const { conversationId: id, name, value } of talker.settings.values()) {
+    const { url } = await stage.nodes.reach();
+    const is: Readonly<Record<string, unknown>> =
+      name === "title"
+        ? { ...(await call(url, "GET /conversations/:id/title", { params: { id } })) }
+        : { ...(await call(url, "GET /conversations/:id/reasoning-effort", { params: { id } })) };
+    if (!Object.values(is).includes(value)) {
+      findings.push({
+        kind: "lost",
+        words: `${id}: ${name} was set to "${value}" and is ${JSON.stringify(is)}`,
+      });
+    }
+  }
+  return findings;
+}
+
+/** What a client was acknowledged, in all. */
+function factsIn({ book, settings }: Talker): number {
+  const messages = [...book.sent.values()];
+  const told = (isSo: (message: SentMessage) => boolean) => messages.filter(isSo).length;
+  let chunks = 0;
+  for (const committed of book.committed.values()) chunks += committed.size;
+  return (
+    told(({ receipt }) => receipt !== undefined) +
+    told(({ edits }) => edits?.some(({ isDone }) => isDone) === true) +
+    told(({ removal }) => removal === "done") +
+    book.compactions.filter(({ outcome }) => outcome === "done").length +
+    book.results.size +
+    book.steered.size +
+    book.sealed.size +
+    settings.size +
+    chunks
+  );
+}
+
+/** Of what kind something is that the tables must not hold. */
+function kindOf(words: string): Finding["kind"] {
+  if (/^(a log with a gap|a head whose next seq)/.test(words)) return "gap";
+  if (words.startsWith("a call")) return "call";
+  if (words.startsWith("a message in the log and in the queue")) return "doubled";
+  return words.startsWith("a receipt") ? "lost" : "open";
+}
+
+async function fatesOf(stage: Stage, openTurns: ReadonlyMap<string, string>): Promise<TurnFate[]> {
+  const fates: TurnFate[] = [];
+  for (const [turnId, id] of openTurns) {
+    const { url } = await stage.nodes.reach();
+    const { reason } = await call(url, "GET /conversations/:id/turns/:turnId", { params: { id, turnId } });
+    fates.push(
+      reason === "interrupted"
+        ? "ended as interrupted"
+        : reason === "aborted"
+          ? "was stopped"
+          : reason === "error"
+            ? "ended with an error"
+            : "went on to its end",
+    );
+  }
+  return fates;
+}

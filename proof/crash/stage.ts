@@ -1,0 +1,105 @@
+import type { LeasePace } from "@parley/core/runtime";
+import type { Random } from "../../test/kill/random.js";
+import type { NodeOptions, NodeStore, RunningNode } from "../../test/kill/running-node.js";
+import type { ReadTables } from "../../test/kill/tables.js";
+import { lookAgain } from "./http-log.js";
+import { Nodes } from "./nodes.js";
+import { Stall } from "./stall.js";
+
+/** How long behind the end of a lease a turn may stay open. */
+const graceMs = 2_000;
+/** When it is given up. */
+const patienceMs = 30_000;
+
+/** A store to play on. */
+export interface StageStore {
+  readonly store: NodeStore;
+  readonly lease: LeasePace;
+  /** Where the tables can be read while nodes run. */
+  readonly readTables?: ReadTables;
+  remove(): Promise<void>;
+}
+
+/** How long something stayed in the hands of nobody. */
+export interface Recovery {
+  /** From the death, or whatever it was, until everything was in living hands. */
+  readonly ms: number;
+  /** How long it might have taken. */
+  readonly limitMs: number;
+}
+
+/** Short texts: as many kinds of moments in as little time as possible. */
+const pace: Partial<NodeOptions> = { pieces: 2, pieceMs: 2, slowMs: 90 };
+
+/** One store with nodes on it that can be talked to. */
+export class Stage {
+  readonly nodes: Nodes;
+  readonly lease: LeasePace;
+  readonly readTables: ReadTables | undefined;
+  /** Messages that clients took out of queues. */
+  readonly removed = new Set<string>();
+  readonly #embedded: boolean;
+  readonly #remove: () => Promise<void>;
+
+  constructor(name: string, { store, lease, readTables, remove }: StageStore, random: Random) {
+    this.lease = lease;
+    this.readTables = readTables;
+    this.#embedded = "folder" in store;
+    this.#remove = remove;
+    this.nodes = new Nodes(name, { store, lease, isServed: true, ...pace }, random);
+  }
+
+  /**
+   * Waits until nothing is in the hands of those who are gone: the dead, and names that a node has given up. On an
+   * embedded store nobody waits for leases, but for the next node.
+   */
+  async recovered(
+    since: number,
+    conversations: () => readonly string[],
+    gone: { readonly asleep?: RunningNode } = {},
+  ): Promise<Recovery> {
+    const { nodes } = this;
+    const stall = new Stall();
+    try {
+      for (;;) {
+        const names = await this.#livingNames(gone.asleep);
+        const held: string[] = [];
+        for (const id of conversations()) {
+          const record = await nodes.ask((node) => node.record(id).catch(unavailable), gone.asleep);
+          const holder = record === undefined ? "unknown" : record?.active?.node;
+          if (holder !== undefined && !names.has(holder)) held.push(`${id} by ${holder}`);
+        }
+        const ms = performance.now() - since;
+        const ttlMs = this.#embedded ? 0 : this.lease.ttlMs;
+        const startMs = Math.max(0, nodes.attendedSince - since);
+        const limitMs = Math.max(ttlMs, startMs) + graceMs + stall.longestMs;
+        if (held.length === 0) return { ms, limitMs };
+        if (ms > limitMs + patienceMs) throw new Error(`nobody takes over: ${held.join(", ")}`);
+        await lookAgain();
+      }
+    } finally {
+      stall.end();
+    }
+  }
+
+  async end(): Promise<void> {
+    await this.nodes.end();
+    await this.#remove();
+  }
+
+  /** The names under which nodes hold leases now. */
+  async #livingNames(asleep: RunningNode | undefined): Promise<ReadonlySet<string>> {
+    const names = new Set<string>();
+    for (const node of this.nodes.living) {
+      if (node === asleep) continue;
+      const status = await node.status().catch(unavailable);
+      if (status !== undefined) names.add(status.node);
+    }
+    return names;
+  }
+}
+
+/** A node that dies, or has no store, cannot say. */
+function unavailable(): undefined {
+  return undefined;
+}

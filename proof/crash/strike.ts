@@ -1,0 +1,28 @@
+import type { KillPlan } from "../../test/kill/running-node.js";
+
+/** When a node is struck. */
+export type Strike =
+  /** At a frame for the followers of the conversation, counted from 1: before any byte of it left, or right after. */
+  | { readonly how: "frame"; readonly nth: number; readonly when: "before" | "after" }
+  /** At a call of the store: before it is made, in it, or after it and before anyone knows. */
+  | { readonly how: "store"; readonly point: KillPlan["point"] & { readonly kind: "store" } }
+  /** As soon as the client holds so many acknowledgements. */
+  | { readonly how: "acknowledgement"; readonly nth: number }
+  /** So long after the scenario began. */
+  | { readonly how: "moment"; readonly ms: number };
+
+/** What is told of a strike. */
+export function nameOf(strike: Strike): string {
+  switch (strike.how) {
+    case "frame":
+      return `${strike.when} frame ${strike.nth}`;
+    case "store": {
+      const { method, when, nth = 1 } = strike.point;
+      return `${when} ${method} ${nth}`;
+    }
+    case "acknowledgement":
+      return `at acknowledgement ${strike.nth}`;
+    case "moment":
+      return `after ${strike.ms} ms`;
+  }
+}

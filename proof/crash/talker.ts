@@ -1,0 +1,481 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Receipt, SubscriptionFrame } from "@parley/core/runtime";
+import type { AgentEvent, ConversationDetail, QueueMode, WsChatReceipt } from "@parley/wire";
+import { Book, type SentMessage, type Viewer } from "../../test/kill/book.js";
+import type { TurnKind } from "../../test/kill/client.js";
+import { Refused, type RunningNode } from "../../test/kill/running-node.js";
+import { call, chat, isUnknown, OutcomeUnknown } from "./call.js";
+import type { ChatSocket } from "./chat-socket.js";
+import { type Follower, followOnSocket, followOnStream } from "./follow.js";
+import { lookAgain } from "./http-log.js";
+import type { Nodes } from "./nodes.js";
+
+/** How long anything may take until it is called stuck, all deaths on the way included. */
+const patienceMs = 45_000;
+
+type Way = "chat" | "socket" | "queue" | "steer" | "fork";
+
+/** A setting that was given: the last one that was acknowledged is the one that counts. */
+export interface ToldSetting {
+  readonly conversationId: string;
+  readonly name: "title" | "reasoning-effort";
+  readonly value: string;
+}
+
+/**
+ * A client with one conversation, over HTTP and a socket, of nodes that may die or sleep at any moment. It asks again,
+ * with the same ids, until it is answered, and writes into its book whatever it was told.
+ */
+export class Talker {
+  readonly book = new Book();
+  readonly conversationId: string;
+  readonly settings = new Map<string, ToldSetting>();
+  /** Called at every acknowledgement, before anything else happens. */
+  onAcknowledged: () => void = () => {};
+  readonly #nodes: Nodes;
+  readonly #prefix: string;
+  readonly #followers: Follower[] = [];
+  readonly #ways = new Map<string, Way>();
+  /** The turns that messages are in, as far as they were told. */
+  readonly #turns = new Map<string, string>();
+  /** The tools that were told to work, as `<message> <tool>`. */
+  readonly #working = new Set<string>();
+  #waiting: (() => void)[] = [];
+  #count = 0;
+
+  constructor(nodes: Nodes, prefix: string) {
+    this.#nodes = nodes;
+    this.#prefix = prefix;
+    this.conversationId = `${prefix}main`;
+  }
+
+  /** The conversation and its forks, as far as they are known to exist. */
+  get conversationIds(): string[] {
+    const forks = [...this.book.forks].flatMap(([id, { isKnown }]) => (isKnown ? [id] : []));
+    return [this.conversationId, ...forks];
+  }
+
+  get followers(): readonly Follower[] {
+    return this.#followers;
+  }
+
+  /** Makes the conversation and follows it, on a socket and on a stream. */
+  async begin(): Promise<void> {
+    await this.#insist("create", ({ url }) =>
+      call(url, "POST /conversations", { body: { id: this.conversationId } }),
+    );
+    this.#follow(this.conversationId, followOnSocket);
+    this.#follow(this.conversationId, followOnStream);
+    await this.until("the followers are there", () =>
+      this.#followers.every(({ viewer }) => viewer.frames.length > 0),
+    );
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#followers.map((follower) => follower.stop()));
+  }
+
+  /** Sends with `POST /chat` and reads the turn to its end. */
+  chat(kind: TurnKind): { readonly message: SentMessage; readonly sealed: Promise<void> } {
+    const message = this.#message(kind, "chat");
+    return { message, sealed: this.#chat(message) };
+  }
+
+  /** Sends on the socket; resolves with the receipt. */
+  async send(kind: TurnKind): Promise<SentMessage> {
+    const message = this.#message(kind, "socket");
+    await this.#sendOnSocket(message);
+    return message;
+  }
+
+  /** Sends a message that waits its turn. */
+  async enqueue(kind: TurnKind): Promise<SentMessage> {
+    const message = this.#message(kind, "queue");
+    await this.#enqueue(message, "queue");
+    return message;
+  }
+
+  /** Sends a message that joins the running turn, or opens the next, on the socket. */
+  async steer(): Promise<SentMessage> {
+    const message = this.#message(undefined, "steer");
+    await this.#steer(message);
+    return message;
+  }
+
+  /** Gives a waiting message another text, unless it was delivered. */
+  async edit(message: SentMessage, kind: TurnKind): Promise<void> {
+    const edit = { text: `do ${kind} ${message.messageId}`, isDone: false };
+    let isDoubtful = false;
+    message.edits ??= [];
+    message.edits.push(edit);
+    const params = { id: message.conversationId, messageId: message.messageId };
+    try {
+      await this.#insist("edit", async ({ url }) => {
+        const tried = call(url, "PATCH /conversations/:id/queue/:messageId", {
+          params,
+          body: { text: edit.text },
+        });
+        await tried.catch((error) => {
+          isDoubtful ||= isUnknown(error);
+          throw error;
+        });
+      });
+      edit.isDone = true;
+    } catch (error) {
+      if (!isRefusedWith(error, "message_conflict", "invalid_request")) throw error;
+      if (!isDoubtful) message.edits = message.edits.filter((each) => each !== edit);
+    }
+  }
+
+  /** Moves a waiting message before another, unless one of them was delivered. */
+  async moveBefore(message: SentMessage, other: SentMessage): Promise<void> {
+    const params = { id: message.conversationId, messageId: message.messageId };
+    const body = { before: other.messageId };
+    await this.#insist("move", ({ url }) =>
+      call(url, "PATCH /conversations/:id/queue/:messageId", { params, body }),
+    ).catch(unlessRefusedWith("message_conflict", "invalid_request"));
+  }
+
+  /** Takes a waiting message out, unless it was delivered. */
+  async remove(message: SentMessage): Promise<void> {
+    const params = { id: message.conversationId, messageId: message.messageId };
+    try {
+      await this.#insist("remove", async ({ url }) => {
+        const tried = call(url, "DELETE /conversations/:id/queue/:messageId", { params });
+        await tried.catch((error) => {
+          if (isUnknown(error)) message.removal = "unknown";
+          throw error;
+        });
+      });
+      message.removal = "done";
+    } catch (error) {
+      if (!isRefusedWith(error, "message_conflict", "invalid_request")) throw error;
+      // It was delivered, and whatever is in the log was never taken out.
+      delete message.removal;
+    }
+  }
+
+  async setTitle(value: string): Promise<void> {
+    const params = { id: this.conversationId };
+    await this.#insist("title", ({ url }) =>
+      call(url, "PUT /conversations/:id/title", { params, body: { title: value } }),
+    );
+    this.settings.set("title", { conversationId: this.conversationId, name: "title", value });
+  }
+
+  async setEffort(value: "low" | "medium" | "high"): Promise<void> {
+    const params = { id: this.conversationId };
+    await this.#insist("effort", ({ url }) =>
+      call(url, "PUT /conversations/:id/reasoning-effort", { params, body: { reasoningEffort: value } }),
+    );
+    this.settings.set("effort", { conversationId: this.conversationId, name: "reasoning-effort", value });
+  }
+
+  async stop(): Promise<void> {
+    const params = { id: this.conversationId };
+    await this.#insist("stop", ({ url }) => call(url, "POST /conversations/:id/stop", { params }));
+  }
+
+  /** Asks once: a second time would be a second compaction. */
+  async compact(): Promise<void> {
+    const asked: Book["compactions"][number] = { conversationId: this.conversationId, outcome: "unknown" };
+    this.book.compactions.push(asked);
+    const node = await this.#nodes.reach();
+    try {
+      const params = { id: this.conversationId };
+      await call(node.url, "POST /conversations/:id/compact", { params, body: { keepLastN: 4 } });
+      asked.outcome = "done";
+      this.onAcknowledged();
+    } catch (error) {
+      if (isUnknown(error)) return;
+      if (!(error instanceof Refused)) throw error;
+      asked.outcome = "refused";
+    }
+  }
+
+  /** Resolves when something runs, a turn or a compaction; or with what was awaited, if that is over before. */
+  async untilActive(over: Promise<unknown>): Promise<void> {
+    let isOver = false;
+    const end = () => {
+      isOver = true;
+    };
+    over.then(end, end);
+    while (!isOver) {
+      const { status } = await this.#meta(this.conversationId);
+      if (status === "active") return;
+    }
+  }
+
+  /** Forks behind the newest turn that is known to be sealed, with a message that opens the fork's first turn. */
+  async fork(kind: TurnKind): Promise<SentMessage> {
+    const seals = [...this.book.sealed.values()].filter(
+      (seal) => seal.conversationId === this.conversationId,
+    );
+    const atSeq = Math.max(0, ...seals.map(({ lastSeq }) => lastSeq ?? 0));
+    const id = `${this.#prefix}fork`;
+    this.book.forks.set(id, { parentId: this.conversationId, atSeq, isKnown: false });
+    const message = this.#message(kind, "fork", id);
+    await this.#fork(message);
+    this.#follow(id, followOnStream);
+    return message;
+  }
+
+  /** Waits until nothing runs and nothing waits; goes on where something is paused. */
+  async rest(id = this.conversationId): Promise<void> {
+    const params = { id };
+    const limitAt = performance.now() + patienceMs;
+    for (;;) {
+      const { activeTurn, queue, status } = await this.#meta(id);
+      const isIdle = activeTurn === undefined && status !== "active";
+      if (isIdle && queue.messages.length === 0) return;
+      if (isIdle && queue.paused) {
+        await this.#insist("resume", ({ url }) =>
+          call(url, "POST /conversations/:id/queue/resume", { params }),
+        );
+      }
+      if (performance.now() > limitAt) {
+        throw new Error(`${id} does not come to rest: ${JSON.stringify({ activeTurn, status, queue })}`);
+      }
+      await lookAgain();
+    }
+  }
+
+  /** Resolves when a tool works on a message, or when its turn is over and it never will. */
+  async untilWorking(message: SentMessage, tool: string): Promise<void> {
+    const isSo = () => this.#working.has(`${message.messageId} ${tool}`) || this.#isSealed(message);
+    await this.until(`${tool} works on ${message.messageId}`, isSo);
+  }
+
+  /** Resolves when a message's turn is sealed, by what followers were told. */
+  async untilSealed(message: SentMessage): Promise<void> {
+    await this.until(`the turn of ${message.messageId} is sealed`, () => this.#isSealed(message));
+  }
+
+  /** Resolves when it is so, asked again at every frame. */
+  async until(what: string, isSo: () => boolean): Promise<void> {
+    if (isSo()) return;
+    const limitAt = performance.now() + patienceMs;
+    await new Promise<void>((resolve, reject) => {
+      const late = setTimeout(
+        () => reject(new Error(`not within ${patienceMs} ms: ${what}`)),
+        limitAt - performance.now(),
+      );
+      const look = () => {
+        if (!isSo()) {
+          this.#waiting.push(look);
+          return;
+        }
+        clearTimeout(late);
+        resolve();
+      };
+      this.#waiting.push(look);
+    });
+  }
+
+  /** Sends the newest messages again, the way they were sent, and returns where the answer is another one. */
+  async checkReceipts(newest: number): Promise<string[]> {
+    const problems: string[] = [];
+    for (const message of [...this.book.sent.values()].slice(-newest)) {
+      const before = message.receipt;
+      if (before === undefined) continue;
+      const again: SentMessage = { ...message, receipt: undefined };
+      await this.#sendAgain(again);
+      const after = again.receipt;
+      const isSame = after?.outcome === before.outcome;
+      const isSameTurn = before.turnId === undefined || after?.turnId === before.turnId;
+      if (!isSame || !isSameTurn) {
+        problems.push(`${message.messageId}: ${JSON.stringify(before)}, then ${JSON.stringify(after)}`);
+      }
+    }
+    return problems;
+  }
+
+  #sendAgain(message: SentMessage): Promise<void> {
+    const way = this.#ways.get(message.messageId);
+    if (way === "chat") return this.#chat(message);
+    if (way === "socket") return this.#sendOnSocket(message);
+    if (way === "steer") return this.#steer(message);
+    if (way === "fork") return this.#fork(message);
+    return this.#enqueue(message, "queue");
+  }
+
+  #message(kind: TurnKind | undefined, way: Way, conversationId = this.conversationId): SentMessage {
+    this.#count += 1;
+    const messageId = `${this.#prefix}m${this.#count}`;
+    const text = kind === undefined ? `also ${messageId}` : `do ${kind} ${messageId}`;
+    const message: SentMessage = { conversationId, messageId, text, receipt: undefined };
+    this.book.sent.set(messageId, message);
+    this.#ways.set(messageId, way);
+    return message;
+  }
+
+  async #chat(message: SentMessage): Promise<void> {
+    const { conversationId, messageId, text } = message;
+    await this.#insist("chat", ({ url }) =>
+      chat(
+        url,
+        { conversationId, messageId, message: text },
+        {
+          onAdmitted: () => {
+            message.receipt ??= { conversationId, messageId, outcome: "started", repeated: false };
+            this.onAcknowledged();
+          },
+          onEvent: (event) => {
+            if (event.type === "user-message")
+              message.receipt = { ...receiptOf(message), turnId: event.turnId };
+            this.book.note(event);
+            this.#noteEvent(event);
+          },
+        },
+      ),
+    );
+  }
+
+  async #sendOnSocket(message: SentMessage): Promise<void> {
+    const { conversationId, messageId, text } = message;
+    const receipt = await this.#insistOnSocket("send", (socket) =>
+      socket.ask({ type: "chat.send", conversationId, messageId, message: text }),
+    );
+    message.receipt = fromWire(receipt);
+  }
+
+  async #steer(message: SentMessage): Promise<void> {
+    const { conversationId, messageId, text } = message;
+    const receipt = await this.#insistOnSocket("steer", (socket) =>
+      socket.ask({ type: "chat.queue", conversationId, messageId, text, mode: "steer" }),
+    );
+    message.receipt = fromWire(receipt);
+  }
+
+  async #enqueue(message: SentMessage, mode: QueueMode): Promise<void> {
+    const { conversationId, messageId, text } = message;
+    const params = { id: conversationId };
+    const body = { text, messageId, mode };
+    const { startedTurn, turnId } = await this.#insist("enqueue", ({ url }) =>
+      call(url, "POST /conversations/:id/queue", { params, body }),
+    );
+    message.receipt = {
+      conversationId,
+      messageId,
+      outcome: startedTurn ? "started" : "queued",
+      repeated: false,
+      ...(turnId === undefined ? {} : { turnId }),
+    };
+  }
+
+  async #fork(message: SentMessage): Promise<void> {
+    const { conversationId: id, messageId, text } = message;
+    const fork = this.book.forks.get(id);
+    if (fork === undefined) throw new Error(`${id} is no fork`);
+    const body = { atSeq: fork.atSeq, id, message: text, messageId };
+    const { turnId } = await this.#insist("fork", ({ url }) =>
+      call(url, "POST /conversations/:id/fork", { params: { id: fork.parentId }, body }),
+    );
+    fork.isKnown = true;
+    message.receipt = {
+      conversationId: id,
+      messageId,
+      outcome: "started",
+      repeated: false,
+      ...(turnId === undefined ? {} : { turnId }),
+    };
+  }
+
+  #follow(conversationId: string, follow: typeof followOnSocket): void {
+    const viewer = this.book.view(conversationId);
+    this.#followers.push(follow(this.#nodes, viewer, (frame) => this.#take(viewer, frame)));
+  }
+
+  #take(viewer: Viewer, frame: SubscriptionFrame): void {
+    this.book.take(viewer, frame);
+    if (frame.type === "chat.delta") this.#noteEvent(frame.event);
+    if (frame.type === "chat.chunks") {
+      for (const { role, messageId, turnId } of frame.chunks) {
+        if (role === "user" && messageId !== undefined && turnId !== undefined)
+          this.#turns.set(messageId, turnId);
+      }
+    }
+    this.#look();
+  }
+
+  #noteEvent(event: AgentEvent): void {
+    if (event.type === "user-message" && event.messageId !== undefined) {
+      this.#turns.set(event.messageId, event.turnId);
+    }
+    // Calls are named after the message that they are made for.
+    if (event.type === "tool-output") {
+      this.#working.add(`${event.toolCallId.replace(/\.\d+\.\d+$/, "")} ${event.data.split(" ")[0]}`);
+    }
+    this.#look();
+  }
+
+  #look(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const look of waiting) look();
+  }
+
+  #isSealed(message: SentMessage): boolean {
+    const turnId = this.#turns.get(message.messageId) ?? message.receipt?.turnId;
+    return turnId !== undefined && this.book.sealed.has(turnId);
+  }
+
+  #insistOnSocket(what: string, ask: (socket: ChatSocket) => Promise<WsChatReceipt>): Promise<WsChatReceipt> {
+    return this.#insist(what, () => {
+      const socket = this.#followers.find((follower) => follower.socket !== undefined)?.socket;
+      return socket === undefined
+        ? Promise.reject(new OutcomeUnknown("there is no socket now"))
+        : ask(socket);
+    });
+  }
+
+  /** Tries until there is an answer. A conversation that is busy is asked again when it may no longer be. */
+  async #insist<T>(what: string, attempt: (node: RunningNode) => Promise<T>): Promise<T> {
+    const value = await this.#untilAnswered(what, attempt);
+    this.onAcknowledged();
+    return value;
+  }
+
+  #meta(id: string): Promise<ConversationDetail> {
+    return this.#untilAnswered("meta", ({ url }) =>
+      call(url, "GET /conversations/:id/meta", { params: { id } }),
+    );
+  }
+
+  async #untilAnswered<T>(what: string, attempt: (node: RunningNode) => Promise<T>): Promise<T> {
+    const limitAt = performance.now() + patienceMs;
+    let avoid: RunningNode | undefined;
+    for (;;) {
+      const node = await this.#nodes.reach({ avoid });
+      try {
+        return await attempt(node);
+      } catch (error) {
+        if (!isUnknown(error) && !isRefusedWith(error, "turn_active")) throw error;
+        avoid = isUnknown(error) ? node : undefined;
+        if (performance.now() > limitAt) {
+          throw new Error(`${what} in ${this.conversationId}: not within ${patienceMs} ms`, { cause: error });
+        }
+        await sleep(20);
+      }
+    }
+  }
+}
+
+function receiptOf(message: SentMessage): Receipt {
+  const { conversationId, messageId, receipt } = message;
+  return receipt ?? { conversationId, messageId, outcome: "started", repeated: false };
+}
+
+function fromWire({ conversationId, messageId, outcome, turnId }: WsChatReceipt): Receipt {
+  return { conversationId, messageId, outcome, repeated: false, ...(turnId === undefined ? {} : { turnId }) };
+}
+
+function isRefusedWith(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof Refused && codes.includes(error.code);
+}
+
+function unlessRefusedWith(...codes: readonly string[]): (error: unknown) => void {
+  return (error) => {
+    if (!isRefusedWith(error, ...codes)) throw error;
+  };
+}

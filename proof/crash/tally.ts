@@ -1,0 +1,158 @@
+import type { FindingKind } from "../../test/kill/verify.js";
+import type { ProofResult } from "../record-result.js";
+import type { Outcome, TurnFate } from "./play.js";
+
+/** What did not even come to an end. */
+type Miss = FindingKind | "stuck";
+
+interface Row {
+  readonly ground: string;
+  readonly at: string;
+  cases: number;
+  kills: number;
+  facts: number;
+  cursors: number;
+  openTurns: number;
+  longestRecoveryMs: number;
+  /** How much longer than its lease, at most. */
+  readonly misses: Map<Miss, number>;
+  readonly fates: Map<TurnFate, number>;
+}
+
+const fates: readonly TurnFate[] = [
+  "went on to its end",
+  "ended as interrupted",
+  "was stopped",
+  "ended with an error",
+];
+
+/** Counts what came of all cases, by ground and by where they struck. */
+export class Tally {
+  readonly #rows: Row[] = [];
+  /** What was not as it should be, in words. */
+  readonly words: string[] = [];
+
+  add(ground: string, at: string, outcome: Outcome): void {
+    const row = this.#row(ground, at);
+    row.cases += 1;
+    row.kills += outcome.kills;
+    row.facts += outcome.facts;
+    row.cursors += outcome.cursorsTried;
+    row.openTurns += outcome.fates.length;
+    row.longestRecoveryMs = Math.max(row.longestRecoveryMs, ...outcome.recoveries.map(({ ms }) => ms));
+    for (const fate of outcome.fates) row.fates.set(fate, (row.fates.get(fate) ?? 0) + 1);
+    for (const { kind, words } of outcome.findings) this.#miss(row, kind, `${outcome.name}: ${words}`);
+  }
+
+  /** A case that came to no end. */
+  addStuck(ground: string, at: string, name: string, error: unknown): void {
+    const row = this.#row(ground, at);
+    row.cases += 1;
+    this.#miss(row, "stuck", `${name}: ${error instanceof Error ? (error.stack ?? error.message) : error}`);
+  }
+
+  get kills(): number {
+    return sum(this.#rows, ({ kills }) => kills);
+  }
+
+  tables(): ProofResult["tables"] {
+    return [
+      {
+        title: "Cases by ground and outcome",
+        columns: [
+          "ground",
+          "struck at",
+          "cases",
+          "kills",
+          "facts held",
+          "lost",
+          "doubled",
+          "gaps",
+          "calls without result",
+          "open too long",
+          "cursors tried",
+          "cursors wrong",
+          "without an end",
+          "longest recovery",
+        ],
+        rows: this.#rows.map((row) => [
+          row.ground,
+          row.at,
+          row.cases,
+          row.kills,
+          row.facts,
+          ...(["lost", "doubled", "gap", "call", "open"] as const).map((kind) => row.misses.get(kind) ?? 0),
+          row.cursors,
+          row.misses.get("cursor") ?? 0,
+          row.misses.get("stuck") ?? 0,
+          `${inThousands(row.longestRecoveryMs)} ms`,
+        ]),
+      },
+      {
+        title: "What became of the turns that were open when it struck",
+        columns: ["ground", "struck at", "open turns", ...fates],
+        rows: this.#rows.map((row) => [
+          row.ground,
+          row.at,
+          row.openTurns,
+          ...fates.map((fate) => row.fates.get(fate) ?? 0),
+        ]),
+      },
+    ];
+  }
+
+  /** The claims, each with the figure that it stands on. */
+  statements(leastKills: number): string[] {
+    const facts = sum(this.#rows, (row) => row.facts);
+    const cursors = sum(this.#rows, (row) => row.cursors);
+    const longest = Math.max(0, ...this.#rows.map((row) => row.longestRecoveryMs));
+    const count = (kind: Miss) => sum(this.#rows, ({ misses }) => misses.get(kind) ?? 0);
+    const zero = (kind: Miss, what: string) =>
+      `${count(kind) === 0 ? "PASS" : "MISS"} ${what}: ${count(kind)}`;
+    return [
+      `${this.kills >= leastKills ? "PASS" : "MISS"} kills: ${inThousands(this.kills)}, at least ${leastKills}`,
+      zero("lost", `acknowledged facts lost or changed, of ${inThousands(facts)}`),
+      zero("doubled", "facts doubled, or there without having been said"),
+      zero("gap", "seq gaps, and turns out of order"),
+      zero("call", "calls without a result"),
+      zero("open", "turns open longer than lease + 2 s + the machine's own delay"),
+      zero("cursor", `cursors that did not fold to the truth, of ${inThousands(cursors)}`),
+      zero("stuck", "cases that came to no end"),
+      `${count("open") === 0 ? "PASS" : "MISS"} longest recovery: ${inThousands(longest)} ms`,
+    ];
+  }
+
+  #row(ground: string, at: string): Row {
+    const known = this.#rows.find((row) => row.ground === ground && row.at === at);
+    if (known !== undefined) return known;
+    const row: Row = {
+      ground,
+      at,
+      cases: 0,
+      kills: 0,
+      facts: 0,
+      cursors: 0,
+      openTurns: 0,
+      longestRecoveryMs: 0,
+      misses: new Map(),
+      fates: new Map(),
+    };
+    this.#rows.push(row);
+    return row;
+  }
+
+  #miss(row: Row, kind: Miss, words: string): void {
+    row.misses.set(kind, (row.misses.get(kind) ?? 0) + 1);
+    const line = `${row.ground}, ${kind}: ${words}`;
+    this.words.push(line);
+    console.error(line);
+  }
+}
+
+function sum(rows: readonly Row[], of: (row: Row) => number): number {
+  return rows.reduce((total, row) => total + of(row), 0);
+}
+
+function inThousands(figure: number): string {
+  return Math.round(figure).toLocaleString("en-US");
+}

@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { PostgresServer } from "../../test/harness/postgres-server.js";
+import type { Scene, Trouble } from "./play.js";
+import { nameOf, type Strike } from "./strike.js";
+
+/** A node is killed; the next one is started at once, and may be killed as well. */
+export function death(options: {
+  readonly nodes: 1 | 2;
+  readonly strike: Strike;
+  /** So long after the next node was started, whoever is to take over dies as well. */
+  readonly againMs?: number | undefined;
+}): Trouble {
+  const { nodes, strike, againMs } = options;
+  return {
+    name: `killed ${nameOf(strike)}${againMs === undefined ? "" : `, and again ${againMs} ms later`}`,
+    nodes,
+    async happen(scene) {
+      const { stage, victim } = scene;
+      await reach(scene, strike, () => victim.signal("SIGKILL"));
+      await victim.gone;
+      scene.struck();
+      const diedAt = performance.now();
+      const other = stage.nodes.living[0];
+      const replacement = stage.nodes.start();
+      if (againMs !== undefined) {
+        // Of two nodes it is the one that takes over, of one the one that came after.
+        const heir = other ?? (await replacement);
+        await sleep(againMs);
+        await heir.kill();
+        scene.struck();
+        if (other === undefined) await stage.nodes.start();
+      }
+      await replacement;
+      await scene.recovered(diedAt);
+    },
+  };
+}
+
+/** A node falls asleep, longer than its lease lasts, and wakes up among others who went on without it. */
+export function sleepOfANode(options: { readonly strike: Strike; readonly extraMs: number }): Trouble {
+  const { strike, extraMs } = options;
+  return {
+    name: `asleep ${nameOf(strike)}`,
+    nodes: 2,
+    async happen(scene) {
+      const { stage, victim } = scene;
+      await reach(scene, strike, () => victim.signal("SIGSTOP"), "SIGSTOP");
+      scene.struck();
+      const asleepSince = performance.now();
+      await scene.recovered(asleepSince, { asleep: victim });
+      const awakeAt = asleepSince + stage.lease.ttlMs + extraMs;
+      await sleep(Math.max(0, awakeAt - performance.now()));
+      victim.signal("SIGCONT");
+    },
+  };
+}
+
+/** The database server is killed and comes back after a while. */
+export function outage(options: {
+  readonly server: PostgresServer;
+  readonly nodes: 1 | 2;
+  readonly strike: Strike;
+  readonly awayMs: number;
+}): Trouble {
+  const { server, nodes, strike, awayMs } = options;
+  return {
+    name: `PostgreSQL killed ${nameOf(strike)}, away for ${awayMs} ms`,
+    nodes,
+    async happen(scene) {
+      await reach(scene, strike, () => {}, "none");
+      await server.kill();
+      scene.struck();
+      await sleep(awayMs);
+      await server.restart();
+      await scene.recovered(performance.now());
+    },
+  };
+}
+
+/** Waits for the moment and does what is to be done; whoever is at a point of its own does it to itself. */
+async function reach(
+  { victim, talkers, played }: Scene,
+  strike: Strike,
+  act: () => void,
+  signal: "SIGKILL" | "SIGSTOP" | "none" = "SIGKILL",
+): Promise<void> {
+  const [talker] = talkers;
+  if (talker === undefined) throw new Error("nobody talks");
+  if (strike.how === "moment") {
+    await sleep(strike.ms);
+    act();
+    return;
+  }
+  if (strike.how === "acknowledgement") {
+    let left = strike.nth;
+    const before = talker.onAcknowledged;
+    const reached = new Promise<void>((resolve) => {
+      talker.onAcknowledged = () => {
+        before();
+        left -= 1;
+        if (left !== 0) return;
+        act();
+        resolve();
+      };
+    });
+    await Promise.race([reached, played]);
+    if (left > 0) act();
+    return;
+  }
+  const { conversationId } = talker;
+  const point =
+    strike.how === "store"
+      ? strike.point
+      : ({ kind: "frame", conversationId, nth: strike.nth, when: strike.when } as const);
+  if (strike.how === "frame") await victim.watchFrames(conversationId);
+  await victim.arm({ point, signal });
+  const isReached = await Promise.race([
+    victim.reached().then(
+      () => true,
+      () => true,
+    ),
+    played.then(
+      () => false,
+      () => false,
+    ),
+  ]);
+  // The scenario took another way this time, and is over.
+  if (!isReached) act();
+}
