@@ -12,8 +12,8 @@ export interface CommandFrameProps {
   readonly placeholder: string;
   readonly query: string;
   readonly onQueryChange: (query: string) => void;
-  /** Whether the entries are narrowed down to the query here. False: whoever gives them has done it. */
-  readonly filters: boolean;
+  /** How well an entry fits the query, 0 for not at all. Absent: whoever gives the entries has narrowed them down. */
+  readonly score?: ((value: string, query: string, words?: string[]) => number) | undefined;
   readonly icon?: ReactElement;
   /** What is searched in, before the field. */
   readonly scope?: ReactNode;
@@ -29,7 +29,7 @@ export interface CommandFrameProps {
 
 /** A field and a list below it that is walked with the arrow keys while one types. */
 export function CommandFrame(props: CommandFrameProps) {
-  const { open, onOpenChange, label, placeholder, query, onQueryChange, filters } = props;
+  const { open, onOpenChange, label, placeholder, query, onQueryChange } = props;
   const field = useRef<HTMLInputElement>(null);
   return (
     <Dialog.Root open={open} onOpenChange={(next) => onOpenChange(next)}>
@@ -42,7 +42,8 @@ export function CommandFrame(props: CommandFrameProps) {
           <Dialog.Title className="sr-only">{label}</Dialog.Title>
           <Command
             label={label}
-            shouldFilter={filters}
+            shouldFilter={props.score !== undefined}
+            {...(props.score === undefined ? {} : { filter: props.score })}
             loop
             vimBindings={false}
             onKeyDown={props.onKeyDown}

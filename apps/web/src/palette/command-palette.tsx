@@ -19,6 +19,7 @@ import { Kbd } from "../ui/kbd.js";
 import { StatusDot } from "../ui/status-dot.js";
 import { CommandFrame, commandEntryClass, commandGroupClass } from "./command-frame.js";
 import { chooseEffort, chooseModel, efforts } from "./conversation-orders.js";
+import { matchScore } from "./match-score.js";
 import { type PaletteOrder, paletteOrders } from "./palette-orders.js";
 import { groupCommands } from "./shortcut-groups.js";
 
@@ -36,6 +37,16 @@ const placeholders = {
   model: "Choose a model",
   effort: "Choose an effort",
 };
+
+const conversationValue = "conversation ";
+
+/** Conversations stand behind commands that fit as well, and are found by the beginning of their ids too. */
+function scoreEntry(value: string, query: string, words: string[] = []): number {
+  if (!value.startsWith(conversationValue)) return matchScore(query, words);
+  const id = value.slice(conversationValue.length);
+  const hasId = query.trim().length > 3 && id.startsWith(query.trim());
+  return hasId ? 1 : matchScore(query, words) * 0.95;
+}
 
 /** Everything that can be done on the page, found by typing. */
 export function CommandPalette({ open, onOpenChange, conversationId }: OverlayProps) {
@@ -63,7 +74,7 @@ export function CommandPalette({ open, onOpenChange, conversationId }: OverlayPr
       placeholder={placeholders[page ?? "root"]}
       query={query}
       onQueryChange={setQuery}
-      filters
+      score={scoreEntry}
       icon={<ChevronRight />}
       scope={page !== undefined && <Badge>{page === "model" ? "Model" : "Effort"}</Badge>}
       onKeyDown={onKeyDown}
@@ -237,7 +248,7 @@ function ConversationEntry({
     navigate(conversationPath(id));
   };
   return (
-    <Entry value={`conversation ${id}`} words={[title, "go to open conversation"]} onSelect={then(go)}>
+    <Entry value={`${conversationValue}${id}`} words={[title]} onSelect={then(go)}>
       <bdi className="min-w-0 flex-1 truncate">{title === "" ? "Untitled" : title}</bdi>
       <StatusDot status={status} />
       <span className="shrink-0 text-xs text-faint">{relativeTime(lastActivityAt, Date.now())}</span>

@@ -42,7 +42,6 @@ export function SearchDialog({ open, onOpenChange, conversationId }: OverlayProp
         keepQuery(text);
         setQuery(text);
       }}
-      filters={false}
       isBusy={isBusy}
       empty={emptyState({ hasWords, isBusy, hits: hits.length, found, query: settled })}
       footer={
