@@ -3,11 +3,12 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { askAccess } from "./app/access.js";
 import { App } from "./app/app.js";
+import { steadyPace } from "./app/steady-pace.js";
 import { followTheme } from "./app/theme.js";
 import { commitDeletesOnLeave } from "./list/conversation-actions.js";
 import "./styles.css";
 
-const client = createClient({ url: location.origin });
+const client = createClient({ url: location.origin, schedule: steadyPace() });
 void askAccess(client);
 followTheme();
 commitDeletesOnLeave();

@@ -39,7 +39,7 @@ export function Toasts() {
     <ul
       aria-label="Notifications"
       aria-live="polite"
-      className="pointer-events-none fixed inset-x-0 bottom-0 z-50 flex flex-col items-center gap-2 px-4 pb-[calc(6.5rem+env(safe-area-inset-bottom))]"
+      className="pointer-events-none fixed inset-x-0 bottom-0 z-50 flex flex-col items-center gap-2 px-4 pb-[calc(9.5rem+env(safe-area-inset-bottom))]"
     >
       {toasts.map((toast) => (
         <ToastCard key={toast.id} toast={toast} />

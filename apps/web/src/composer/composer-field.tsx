@@ -121,7 +121,7 @@ export function ComposerField({
       />
       <div className="flex items-center justify-between gap-2 px-2 pb-2">
         {left}
-        <div className="flex shrink-0 items-center gap-1.5">{right}</div>
+        <div className="ml-auto flex shrink-0 items-center gap-1.5">{right}</div>
       </div>
     </div>
   );

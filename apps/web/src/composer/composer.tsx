@@ -1,9 +1,11 @@
 import { type ConversationHandle, ParleyRequestError } from "@parley/client";
+import { useClient } from "@parley/client/react";
 import type { ConversationMeta, QueueMode, QueuePayload } from "@parley/wire";
-import { ArrowUp, CornerDownRight, ListEnd, Square } from "lucide-react";
+import { Archive, ArrowUp, CornerDownRight, ListEnd, Square } from "lucide-react";
 import { type KeyboardEvent, memo, type ReactNode, useCallback, useRef, useState } from "react";
 import { newId } from "../app/new-id.js";
 import { reportFailure } from "../app/report-failure.js";
+import { reopen } from "../list/conversation-actions.js";
 import { Button } from "../ui/button.js";
 import { Kbd } from "../ui/kbd.js";
 import { Tooltip } from "../ui/tooltip.js";
@@ -86,6 +88,7 @@ export const Composer = memo(function Composer({
 
   return (
     <ComposerFrame hint={running ? <RunningHint /> : <IdleHint />}>
+      {meta?.status === "closed" && <ClosedNote conversationId={conversationId} />}
       <QueueList
         queue={queue}
         handle={handle}
@@ -99,7 +102,12 @@ export const Composer = memo(function Composer({
         placeholder={running ? "Queue a message, or steer the turn" : "Write a message"}
         onKey={onKey}
         onEmptyChange={setEmpty}
-        left={<SettingPickers conversationId={conversationId} meta={meta} />}
+        left={
+          // On a phone, the choices of how to send take their room.
+          <div className={running && !empty ? "max-sm:hidden" : "min-w-0"}>
+            <SettingPickers conversationId={conversationId} meta={meta} />
+          </div>
+        }
         right={
           running ? (
             <>
@@ -127,6 +135,19 @@ export const Composer = memo(function Composer({
     </ComposerFrame>
   );
 });
+
+function ClosedNote({ conversationId }: { readonly conversationId: string }) {
+  const client = useClient();
+  return (
+    <div className="mb-2 flex items-center gap-2 rounded-lg border border-line bg-panel py-1 pr-1 pl-3 text-sm text-soft">
+      <Archive aria-hidden className="size-4 shrink-0" />
+      <span className="flex-1">This conversation is closed. A message reopens it.</span>
+      <Button size="small" tone="quiet" onClick={() => void reopen(client, conversationId)}>
+        Reopen
+      </Button>
+    </div>
+  );
+}
 
 /** The place of a composer at the bottom of the page. */
 export function ComposerFrame({

@@ -1,5 +1,5 @@
 import { ExternalLink, Image } from "lucide-react";
-import { type ComponentProps, memo, type ReactNode } from "react";
+import { type ComponentProps, createElement, memo, type ReactNode } from "react";
 import {
   type Components,
   defaultRehypePlugins,
@@ -73,21 +73,32 @@ function MarkdownTick({ checked }: Props<"input">) {
   );
 }
 
-/** One level down each: the page's own title is the first. */
+/** An element whose text runs in its own direction, whatever stands around it. */
+function directed<Tag extends "h2" | "h3" | "h4" | "h5" | "h6" | "p" | "li" | "blockquote" | "th" | "td">(
+  tag: Tag,
+) {
+  return function Directed({ node: _, ...props }: Props<Tag>) {
+    return createElement(tag, { ...props, dir: "auto" });
+  };
+}
+
+/** Headings go one level down: the page's own title is the first. */
 const components: Components = {
-  h1: "h2",
-  h2: "h3",
-  h3: "h4",
-  h4: "h5",
-  h5: "h6",
-  h6: "h6",
-  p: "p",
+  h1: directed("h2"),
+  h2: directed("h3"),
+  h3: directed("h4"),
+  h4: directed("h5"),
+  h5: directed("h6"),
+  h6: directed("h6"),
+  p: directed("p"),
+  li: directed("li"),
+  blockquote: directed("blockquote"),
+  th: directed("th"),
+  td: directed("td"),
   ul: "ul",
   ol: "ol",
-  li: "li",
   hr: "hr",
   strong: "strong",
-  blockquote: "blockquote",
   code: "code",
   section: "section",
   sub: "sub",
@@ -95,8 +106,6 @@ const components: Components = {
   thead: "thead",
   tbody: "tbody",
   tr: "tr",
-  th: "th",
-  td: "td",
   a: MarkdownLink,
   img: MarkdownImage,
   pre: MarkdownPre,
@@ -118,7 +127,6 @@ export const Markdown = memo(function Markdown({ text, streaming }: MarkdownProp
     <Streamdown
       className="md"
       mode="streaming"
-      dir="auto"
       parseIncompleteMarkdown={streaming}
       isAnimating={streaming}
       components={components}

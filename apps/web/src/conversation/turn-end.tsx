@@ -67,7 +67,7 @@ function TurnStats({ turn }: { readonly turn: TurnState | undefined }) {
   ].filter((fact) => fact !== undefined);
   if (facts.length === 0) return null;
   return (
-    <p className="tabular px-1.5 text-xs text-faint opacity-0 transition-opacity group-focus-within/row:opacity-100 group-hover/row:opacity-100 touch:opacity-100">
+    <p className="tabular px-1.5 text-xs text-faint opacity-0 transition-opacity group-focus-within/row:opacity-100 group-hover/row:opacity-100 touch:hidden">
       {facts.join(" · ")}
     </p>
   );

@@ -47,24 +47,29 @@ export const UserMessage = memo(function UserMessage({ row }: { readonly row: Us
       {failed ? (
         <FailedSend row={row} />
       ) : (
-        <RowActions>
-          {message.createdAt !== undefined && (
-            <time dateTime={new Date(message.createdAt).toISOString()} className="px-1.5 text-xs text-faint">
-              {fullTime(message.createdAt)}
-            </time>
-          )}
-          <CopyButton text={text} label="Copy message" />
-          {opening && !readOnly && message.status === "committed" && (
-            <IconButton
-              size="small"
-              label="Edit message"
-              icon={<Pencil aria-hidden />}
-              onClick={() => edit(message.id)}
-            />
-          )}
-        </RowActions>
+        <div className="flex items-center gap-1">
+          <RowActions>
+            {message.createdAt !== undefined && (
+              <time
+                dateTime={new Date(message.createdAt).toISOString()}
+                className="px-1.5 text-xs text-faint touch:hidden"
+              >
+                {fullTime(message.createdAt)}
+              </time>
+            )}
+            <CopyButton text={text} label="Copy message" />
+            {opening && !readOnly && message.status === "committed" && (
+              <IconButton
+                size="small"
+                label="Edit message"
+                icon={<Pencil aria-hidden />}
+                onClick={() => edit(message.id)}
+              />
+            )}
+          </RowActions>
+          {point !== undefined && <BranchSwitcher point={point} />}
+        </div>
       )}
-      {point !== undefined && <BranchSwitcher point={point} />}
     </article>
   );
 });

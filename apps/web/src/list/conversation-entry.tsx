@@ -15,15 +15,15 @@ import { TimeAgo } from "./time-ago.js";
 export interface ConversationEntryProps {
   readonly meta: ConversationMeta;
   readonly current: boolean;
-  /** One of several that branched off each other, below the one that stands for them. */
-  readonly nested?: boolean;
+  /** One of several that branched off each other, below the one that stands for them: which, by age. */
+  readonly branch?: number;
 }
 
 /** One conversation of the list. */
 export const ConversationEntry = memo(function ConversationEntry({
   meta,
   current,
-  nested = false,
+  branch,
 }: ConversationEntryProps) {
   const client = useClient();
   const [renaming, setRenaming] = useState(false);
@@ -63,7 +63,12 @@ export const ConversationEntry = memo(function ConversationEntry({
         onKeyDown={onKey}
         className="flex h-full min-w-0 flex-1 items-center gap-2 rounded-md pr-2 pl-2.5 text-sm"
       >
-        {nested && <GitBranch aria-hidden className="size-3.5 shrink-0 text-faint" />}
+        {branch !== undefined && (
+          <span className="tabular flex shrink-0 items-center gap-1 text-xs text-faint">
+            <GitBranch aria-hidden className="size-3.5" />
+            {branch}
+          </span>
+        )}
         <bdi
           dir="auto"
           className={cx("min-w-0 flex-1 truncate", current ? "font-medium text-ink" : "text-soft")}

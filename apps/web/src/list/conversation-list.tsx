@@ -83,6 +83,7 @@ function FamilyEntry({
     );
   }
   const others = members.filter((meta) => meta !== shown);
+  const byAge = members.toSorted((a, b) => a.createdAt - b.createdAt);
   return (
     <li>
       <ConversationEntry meta={shown} current={shown.id === currentId} />
@@ -99,7 +100,7 @@ function FamilyEntry({
         <ul className="ml-3.5 space-y-px border-l border-line pl-1.5">
           {others.map((meta) => (
             <li key={meta.id}>
-              <ConversationEntry meta={meta} current={false} nested />
+              <ConversationEntry meta={meta} current={false} branch={byAge.indexOf(meta) + 1} />
             </li>
           ))}
         </ul>

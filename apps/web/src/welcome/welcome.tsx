@@ -42,6 +42,7 @@ export function Welcome() {
     <main className="flex min-w-0 flex-1 flex-col">
       <div className="flex h-14 shrink-0 items-center px-2 sm:px-3">
         <SidebarToggle />
+        <span className="px-1.5 font-semibold md:hidden">Parley</span>
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto">
         <div className="mx-auto flex min-h-full w-full max-w-[46rem] flex-col justify-center gap-6 px-4 py-6 sm:px-6">
