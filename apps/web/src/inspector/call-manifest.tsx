@@ -53,18 +53,7 @@ export function CallManifest({ conversationId, manifest, before, modelBefore }: 
               <span className="tabular ml-auto text-soft">
                 {`${formatTokens(segment.estimatedTokens)} (${formatShare(segment.estimatedTokens / total)})`}
               </span>
-              <span
-                className={cx(
-                  "w-24 text-right text-xs",
-                  reuse[index] === "kept"
-                    ? "text-good"
-                    : reuse[index] === "partly"
-                      ? "text-warn"
-                      : "text-faint",
-                )}
-              >
-                {manifest.prefixKept === undefined ? "" : reuseWords[reuse[index] ?? "new"]}
-              </span>
+              {manifest.prefixKept !== undefined && <Reuse reuse={reuse[index] ?? "new"} />}
             </li>
           ))}
         </ol>
@@ -133,6 +122,11 @@ function Part({ title, children }: { readonly title: string; readonly children: 
       {children}
     </div>
   );
+}
+
+function Reuse({ reuse }: { readonly reuse: SegmentReuse }) {
+  const tone = reuse === "kept" ? "text-good" : reuse === "partly" ? "text-warn" : "text-faint";
+  return <span className={cx("w-24 text-right text-xs", tone)}>{reuseWords[reuse]}</span>;
 }
 
 function SegmentPlace({

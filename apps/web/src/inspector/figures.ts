@@ -6,7 +6,7 @@ import {
 } from "../ui/format.js";
 
 /** What stands where a figure is not known. An unknown figure is never shown as 0. */
-export const unknownFigure = "unknown";
+const unknownFigure = "unknown";
 
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 

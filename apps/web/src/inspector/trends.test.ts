@@ -1,6 +1,6 @@
 import type { StepId, TurnMetrics } from "@parley/wire";
 import { describe, expect, it } from "vitest";
-import { latestOf, trendsOf } from "./trends.js";
+import { trendsOf } from "./trends.js";
 
 const stepId = (name: string) => name as StepId;
 
@@ -38,13 +38,5 @@ describe("trendsOf", () => {
     expect(decodeMs).toBe(400);
     const cut: TurnMetrics = { ...first, steps: [...first.steps.slice(0, 1), untimed] };
     expect(trendsOf([cut]).tokensPerSecond).toEqual([50]);
-  });
-});
-
-describe("latestOf", () => {
-  it("skips what is unknown", () => {
-    expect(latestOf([1, null, 3, null])).toEqual({ value: 3, before: 1 });
-    expect(latestOf([null, 2])).toEqual({ value: 2 });
-    expect(latestOf([null])).toBeUndefined();
   });
 });

@@ -52,13 +52,3 @@ function writingRate(turn: TurnMetrics): number | undefined {
   }
   return tokensPerSecond(tokens, ms);
 }
-
-/** The last value that is known, and how it stands to the one known before it. */
-export function latestOf(
-  values: TrendValues,
-): { readonly value: number; readonly before?: number } | undefined {
-  const known = values.filter((value): value is number => value !== null);
-  const value = known.at(-1);
-  const before = known.at(-2);
-  return value === undefined ? undefined : { value, ...(before === undefined ? {} : { before }) };
-}

@@ -194,7 +194,9 @@ function TurnFacts({ turn, detail, isRunning, timeline, live }: TurnFactsProps) 
           },
         ]),
   ];
-  const known = ended === undefined ? undefined : reasons[ended];
+  const failure = detail?.chunks.findLast(({ chunk }) => chunk.type === "error")?.chunk;
+  if (failure?.type === "error") facts.push({ name: "Error", value: failure.message });
+  const known = ended === undefined || !Object.hasOwn(reasons, ended) ? undefined : reasons[ended];
   return (
     <div className="flex flex-col gap-2.5">
       <div>
