@@ -16,7 +16,13 @@ import { Dialog } from "../ui/dialog.js";
 import { EmptyState } from "../ui/empty-state.js";
 import { Skeleton } from "../ui/skeleton.js";
 import { fieldClass, TextField } from "../ui/text-field.js";
-import { type CompactionProblem, compactionProblem, messageCount, previewWords } from "./compaction-words.js";
+import {
+  type CompactionProblem,
+  compactionProblem,
+  messageCount,
+  previewWords,
+  resultWords,
+} from "./compaction-words.js";
 import { undoCompaction } from "./undo-compaction.js";
 
 const defaultKeep = "10";
@@ -296,7 +302,7 @@ function Done({
       open={open}
       onOpenChange={onOpenChange}
       title="Compacted"
-      description={`A summary stands in for ${messageCount(result.messagesSummarized)}; the newest ${messageCount(result.messagesKept)} stay as they are.`}
+      description={resultWords(result)}
       actions={
         <>
           <Button

@@ -1,6 +1,6 @@
 import { ParleyRequestError } from "@parley/client";
 import { describe, expect, it } from "vitest";
-import { compactionProblem, previewWords } from "./compaction-words.js";
+import { compactionProblem, previewWords, resultWords } from "./compaction-words.js";
 
 const refused = (code: ParleyRequestError["code"]) => new ParleyRequestError(code, "as the server says it");
 
@@ -34,8 +34,11 @@ describe("previewWords", () => {
       estimatedTokens: 3_400,
     };
     expect(previewWords(preview)).toBe(
-      "A summary will stand in for 12 messages, about 3,400 tokens. The newest 1 message stays as it is.",
+      "A summary will stand in for 12 messages, about 3,400 tokens. The newest message stays as it is.",
     );
     expect(previewWords({ ...preview, messagesKept: 0 })).toContain("No message stays as it is.");
+    expect(resultWords({ messagesSummarized: 1, messagesKept: 10 })).toBe(
+      "A summary stands in for 1 message. The newest 10 messages stay as they are.",
+    );
   });
 });

@@ -1,5 +1,5 @@
 import { ParleyRequestError } from "@parley/client";
-import type { CompactionPreview } from "@parley/wire";
+import type { CompactionPreview, CompactionResult } from "@parley/wire";
 import { formatTokens } from "../inspector/figures.js";
 import { problemText } from "../inspector/problem-text.js";
 
@@ -46,11 +46,19 @@ export function compactionProblem(error: unknown, keepLastN: number): Compaction
 /** What a compaction would do. */
 export function previewWords(preview: CompactionPreview): string {
   const { messagesSummarized, messagesKept, estimatedTokens } = preview;
-  const kept =
-    messagesKept === 0
-      ? "No message stays as it is."
-      : `The newest ${messageCount(messagesKept)} ${messagesKept === 1 ? "stays as it is" : "stay as they are"}.`;
-  return `A summary will stand in for ${messageCount(messagesSummarized)}, about ${formatTokens(estimatedTokens)} tokens. ${kept}`;
+  return `A summary will stand in for ${messageCount(messagesSummarized)}, about ${formatTokens(estimatedTokens)} tokens. ${keptWords(messagesKept)}`;
+}
+
+/** What a compaction did. */
+export function resultWords(result: Pick<CompactionResult, "messagesSummarized" | "messagesKept">): string {
+  return `A summary stands in for ${messageCount(result.messagesSummarized)}. ${keptWords(result.messagesKept)}`;
+}
+
+function keptWords(kept: number): string {
+  if (kept === 0) return "No message stays as it is.";
+  return kept === 1
+    ? "The newest message stays as it is."
+    : `The newest ${messageCount(kept)} stay as they are.`;
 }
 
 /** `1 message`, `12 messages`. */
