@@ -33,6 +33,8 @@ export interface TextChunk {
 export interface ThinkingChunk {
   readonly type: "thinking";
   readonly text: string;
+  /** How long it took, from its first delta to its last, by the server's clock. Absent: not seen. */
+  readonly durationMs?: number;
   readonly providerMetadata?: ProviderMetadata;
 }
 

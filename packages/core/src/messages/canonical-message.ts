@@ -27,7 +27,13 @@ export type MessageContentV2 = {
 /** The fields beyond the base form are additive; readers of the base form may ignore them. */
 export type MessagePart =
   | { type: "text"; text: string; providerMetadata?: ProviderMetadata }
-  | { type: "reasoning"; reasoning: string; details?: unknown; providerMetadata?: ProviderMetadata }
+  | {
+      type: "reasoning";
+      reasoning: string;
+      durationMs?: number;
+      details?: unknown;
+      providerMetadata?: ProviderMetadata;
+    }
   | ToolInvocationPart
   | {
       type: "file";

@@ -117,7 +117,7 @@ const base64 = fc.base64String({ maxLength: 16 });
 
 const ownOtherPart: fc.Arbitrary<MessageContentPart> = fc.oneof(
   part(fc.record({ type: fc.constant("text"), text: anyText })),
-  part(fc.record({ type: fc.constant("reasoning"), text: anyText })),
+  part(fc.record({ type: fc.constant("reasoning"), text: anyText }), optional("durationMs", fc.nat())),
   part(fc.record({ type: fc.constant("metadata"), data: jsonValue })),
   part(
     fc.record({ type: fc.constant("file"), mediaType: fc.constantFrom("image/png", "text/plain") }),

@@ -67,8 +67,9 @@ export function isOwnPart(part: unknown): part is MessageContentPart {
   if (part.providerMetadata !== undefined && !isFields(part.providerMetadata)) return false;
   switch (part.type) {
     case "text":
-    case "reasoning":
       return typeof part.text === "string";
+    case "reasoning":
+      return typeof part.text === "string" && isOptional(part.durationMs, "number");
     case "tool-call":
       return (
         typeof part.name === "string" &&

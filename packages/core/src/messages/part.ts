@@ -19,6 +19,8 @@ export interface ReasoningContentPart extends PartExtras {
   type: "reasoning";
   /** What may be shown; empty where the provider hides it. */
   text: string;
+  /** How long it took, from its first delta to its last. Not for providers. */
+  durationMs?: number;
 }
 
 /**

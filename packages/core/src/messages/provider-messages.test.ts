@@ -43,6 +43,11 @@ describe("toProviderMessages", () => {
     );
   });
 
+  it("does not say how long reasoning took", () => {
+    const reasoning = message({ content: [{ type: "reasoning", text: "Hm.", durationMs: 1_200 }] });
+    expect(toProviderMessages([reasoning])[0]?.content).toEqual([{ type: "reasoning", text: "Hm." }]);
+  });
+
   it("keeps a prefix when the history grows, through repair and reload", () => {
     fc.assert(
       fc.property(anyHistory, anyHistory, (before, added) => {

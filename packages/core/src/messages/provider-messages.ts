@@ -7,7 +7,7 @@ import { stableValue } from "./stable-value.js";
 /**
  * A history as providers take it: the same parts in the same order, with the origin of each message.
  *
- * Error parts are never sent, and `metadata` parts only where a provider's own data is on them; a message
+ * Error parts are never sent, nor how long reasoning took, and `metadata` parts only where a provider's own data is on them; a message
  * that has nothing left is left out. The text of calls and results is passed on as it is. Everything else is
  * put in one spelling (keys sorted, values as JSON knows them), so a message gives the same bytes whether it
  * was just made or read from a database that reorders keys: a prefix that was sent once is sent again unchanged.
@@ -40,7 +40,7 @@ function toProviderPart(part: MessageContentPart): ProviderContentPart {
   const { type, ...fields } = part.type === "tool-result" ? { isError: false, ...part } : part;
   const entries: [string, unknown][] = [["type", type]];
   for (const [key, value] of Object.entries(fields).sort(byKey)) {
-    if (value === undefined) continue;
+    if (value === undefined || (type === "reasoning" && key === "durationMs")) continue;
     // Derived from the text, so they already come out the same every time, in the order the text has.
     const derived =
       (type === "tool-call" && key === "arguments") || (type === "tool-result" && key === "result");

@@ -108,8 +108,10 @@ function toChunk(part: MessageContentPart, role: MessageRole): Chunk {
       const { type, text, ...rest } = part;
       return { type: role === "system" ? "system" : type, text, ...rest };
     }
-    case "reasoning":
-      return { ...part, type: "thinking" };
+    case "reasoning": {
+      const { type: _, text, durationMs, ...rest } = part;
+      return { type: "thinking", text, ...(durationMs === undefined ? {} : { durationMs }), ...rest };
+    }
     case "tool-call": {
       const { name, arguments: input, argumentsText: _, toolCallId = "", stepId, ...rest } = part;
       return {

@@ -4,7 +4,7 @@ import type { ConversationTurn } from "../ports.js";
 
 /** One part of each kind, in the form in which Parley writes it. */
 export const everyPart: MessageContentPart[] = [
-  { type: "reasoning", text: "hm", providerMetadata: { p: { signature: "s" } } },
+  { type: "reasoning", text: "hm", durationMs: 7, providerMetadata: { p: { signature: "s" } } },
   { type: "text", text: "Hello", providerMetadata: { p: { id: 1 } } },
   {
     type: "tool-call",

@@ -13,6 +13,7 @@ import type {
   ProviderStreamEvent,
 } from "../ports.js";
 import { Assembly } from "./assemble.js";
+import { ReasoningTimes } from "./reasoning-times.js";
 import type { StepContext, TurnListener, TurnSetup } from "./turn.js";
 
 /** What one model call left behind. */
@@ -57,6 +58,7 @@ export async function runStep(
   let firstToken: number | undefined;
   let error: ParleyError | undefined;
   const assembly = new Assembly();
+  const reasoned = new ReasoningTimes();
 
   const params: ProviderCallParams = {
     ...step.params,
@@ -71,6 +73,7 @@ export async function runStep(
     const visible = assembly.apply(event);
     if (visible === undefined) return undefined;
     firstToken ??= clock.monotonic();
+    if (visible.kind === "reasoning") reasoned.note(visible.partIndex, clock.monotonic());
     return tell({
       type: visible.kind === "text" ? "text-delta" : "reasoning-delta",
       conversationId,
@@ -98,7 +101,7 @@ export async function runStep(
 
   const end = clock.monotonic();
   const { provider, model } = step.params.metadata;
-  const parts = stampCalls(assembly.finish(), stepId);
+  const parts = stampCalls(reasoned.stamp(assembly.finish()), stepId);
   const calls = parts.filter((part) => part.type === "tool-call");
   for (const [partIndex, part] of parts.entries()) {
     if (part.type !== "tool-call") continue;

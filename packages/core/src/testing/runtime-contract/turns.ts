@@ -28,6 +28,29 @@ export const adder = {
 /** What a turn tells, and that its log, its metrics and its events say the same. */
 export const turnCases: RuntimeTopicCase[] = [
   {
+    name: "how long the model reasoned is kept with its reasoning, and is no provider's business",
+    async run(world) {
+      const at = gate();
+      const node = await world.node({
+        script: [[reasoning("Hm "), pause(at), reasoning("sums."), text("3")], [text("Yes.")]],
+      });
+      const { conversationId, turnId } = await world.start(node);
+      const follow = await world.joined(node, conversationId);
+      await world.pass(at.reached, "the model reasons");
+      await world.advance(20);
+      at.open();
+      await world.until(() => follow.has("turn-sealed", turnId), "the turn is over");
+      const log = await world.log(node, conversationId);
+      const thought = log.find(({ chunk }) => chunk.type === "thinking")?.chunk;
+      check(thought?.type === "thinking" && (thought.durationMs ?? 0) > 0, "the time is kept");
+      checkEqual(JSON.stringify(follow.state.chunks), JSON.stringify(log), "what a client has folded");
+      await world.turn(node, "Sure?", { conversationId });
+      const shown = node.provider.calls.at(-1)?.params.messages.flatMap(({ content }) => content) ?? [];
+      const replayed = shown.find(({ type }) => type === "reasoning");
+      checkEqual(replayed, { type: "reasoning", text: "Hm sums." }, "what the model is shown of it");
+    },
+  },
+  {
     name: "a turn with reasoning, tools and two steps is told in order, and its log says the same",
     async run(world) {
       const node = await world.node({
