@@ -1,4 +1,7 @@
 import { lazy, Suspense } from "react";
+import { Button } from "../ui/button.js";
+import { EmptyState } from "../ui/empty-state.js";
+import { ErrorBoundary } from "../ui/error-boundary.js";
 import { Spinner } from "../ui/spinner.js";
 import { closeInspector, showOverlay, useLayout } from "./layout-store.js";
 import type { CoveredRangeProps } from "./panel-props.js";
@@ -37,16 +40,36 @@ export function InspectorSlot({ conversationId }: { readonly conversationId: str
       aria-label="Inspector"
       className="fixed inset-0 z-30 flex min-h-0 flex-col overflow-hidden border-line bg-panel pt-[env(safe-area-inset-top)] pb-[env(safe-area-inset-bottom)] lg:static lg:z-auto lg:w-[26rem] lg:shrink-0 lg:border-l lg:p-0 xl:w-[30rem]"
     >
-      <Suspense
-        fallback={
-          <div className="flex flex-1 items-center justify-center text-faint">
-            <Spinner label="Loading the inspector" />
-          </div>
-        }
-      >
-        <InspectorPanel conversationId={conversationId} turnId={turnId} onClose={closeInspector} />
-      </Suspense>
+      <ErrorBoundary fallback={(error, retry) => <BrokenPanel error={error} onRetry={retry} />}>
+        <Suspense
+          fallback={
+            <div className="flex flex-1 items-center justify-center text-faint">
+              <Spinner label="Loading the inspector" />
+            </div>
+          }
+        >
+          <InspectorPanel conversationId={conversationId} turnId={turnId} onClose={closeInspector} />
+        </Suspense>
+      </ErrorBoundary>
     </aside>
+  );
+}
+
+function BrokenPanel({ error, onRetry }: { readonly error: Error; readonly onRetry: () => void }) {
+  return (
+    <EmptyState
+      title="The inspector broke"
+      actions={
+        <>
+          <Button onClick={onRetry}>Try again</Button>
+          <Button tone="quiet" onClick={closeInspector}>
+            Close
+          </Button>
+        </>
+      }
+    >
+      {error.message.slice(0, 200)}
+    </EmptyState>
   );
 }
 

@@ -9,6 +9,7 @@ import {
   useState,
 } from "react";
 import { readDraft, writeDraft } from "./drafts.js";
+import { composerId } from "./focus-composer.js";
 
 /** The field, for whoever holds it. */
 export interface ComposerFieldHandle {
@@ -99,7 +100,7 @@ export function ComposerField({
     <div className="rounded-xl border border-line-strong bg-raised shadow-[0_1px_3px_rgb(0_0_0/0.05)] focus-within:border-accent">
       <textarea
         ref={area}
-        id="composer"
+        id={composerId}
         aria-label="Message"
         dir="auto"
         rows={1}

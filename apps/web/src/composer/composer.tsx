@@ -35,6 +35,8 @@ export const Composer = memo(function Composer({
   const field = useRef<ComposerFieldHandle>(null);
   const [empty, setEmpty] = useState(true);
   const [editingId, setEditingId] = useState<string>();
+  const model = meta?.model;
+  const reasoningEffort = meta?.reasoningEffort;
 
   const send = useCallback(
     (text: string) => {
@@ -52,13 +54,15 @@ export const Composer = memo(function Composer({
   );
   const enqueue = useCallback(
     (text: string, mode: QueueMode) => {
-      handle.enqueue(text, { mode, messageId: newId() }).catch((error: unknown) => {
+      // What it was written for holds, also when the conversation's settings change before its turn comes.
+      const settings = mode === "queue" ? { model, reasoningEffort } : {};
+      handle.enqueue(text, { mode, messageId: newId(), ...settings }).catch((error: unknown) => {
         // Words are not lost: they go back to where they were typed.
         field.current?.restore(text);
         reportFailure(mode === "steer" ? "Not steered" : "Not queued", error);
       });
     },
-    [handle],
+    [handle, model, reasoningEffort],
   );
   const stop = useCallback(() => {
     handle.stop().catch((error: unknown) => reportFailure("Not stopped", error));

@@ -6,6 +6,7 @@ import { reportFailure } from "../app/report-failure.js";
 import { Button } from "../ui/button.js";
 import { cx } from "../ui/cx.js";
 import { IconButton, iconButtonClass } from "../ui/icon-button.js";
+import { focusComposer } from "./focus-composer.js";
 import { moved, placeBefore } from "./queue-order.js";
 
 export interface QueueListProps {
@@ -71,9 +72,10 @@ export function QueueList({ queue, handle, running, editingId, onEdit }: QueueLi
           <Button
             size="small"
             tone="primary"
-            onClick={() =>
-              handle.resumeQueue().catch((error: unknown) => reportFailure("The queue did not go on", error))
-            }
+            onClick={() => {
+              focusComposer();
+              handle.resumeQueue().catch((error: unknown) => reportFailure("The queue did not go on", error));
+            }}
           >
             <Play aria-hidden className="size-3.5" /> Send queued ({messages.length})
           </Button>
@@ -123,7 +125,10 @@ export function QueueList({ queue, handle, running, editingId, onEdit }: QueueLi
               <QueuedEditor
                 message={message}
                 onSave={(text) => change(message.id, { text })}
-                onDone={() => onEdit(undefined)}
+                onDone={() => {
+                  onEdit(undefined);
+                  focusComposer();
+                }}
               />
             ) : (
               <QueuedRow
@@ -131,11 +136,12 @@ export function QueueList({ queue, handle, running, editingId, onEdit }: QueueLi
                 running={running}
                 onEdit={() => onEdit(message.id)}
                 onMode={(mode) => change(message.id, { mode })}
-                onRemove={() =>
+                onRemove={() => {
+                  focusComposer();
                   handle
                     .removeQueued(message.id)
-                    .catch((error: unknown) => reportFailure("The message was not removed", error))
-                }
+                    .catch((error: unknown) => reportFailure("The message was not removed", error));
+                }}
               />
             )}
           </li>
@@ -171,6 +177,7 @@ function QueuedRow({
               ? "Steers: joins the turn when its tools are done, or opens the next one"
               : "Opens the next turn"
             : "Queued: a turn of its own"}
+          {message.model !== undefined && `, with ${message.model}`}
         </p>
       </div>
       <div className="flex shrink-0 items-center">

@@ -61,11 +61,10 @@ export function ConversationView({ conversationId, seq }: ConversationViewProps)
         ) : state.phase === "loading" && state.messages.length === 0 ? (
           <Loading />
         ) : (
-          <Transcript key={`messages:${conversationId}`} state={state} seq={seq} />
+          <Transcript state={state} seq={seq} />
         )}
         {!missing && (
           <Composer
-            key={`composer:${conversationId}`}
             conversationId={conversationId}
             handle={handle}
             running={state.activeTurn !== undefined || state.status === "active"}

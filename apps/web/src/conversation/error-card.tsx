@@ -14,7 +14,12 @@ export interface ErrorCardProps {
 export function ErrorCard({ failure, onRetry }: ErrorCardProps) {
   const { title, advice } = errorWords(failure.code);
   return (
-    <div role="alert" className="my-2 rounded-lg border border-danger/35 bg-danger-soft/60 px-4 py-3 text-sm">
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms
+    <div
+      role="group"
+      aria-label="Error"
+      className="my-2 rounded-lg border border-danger/35 bg-danger-soft/60 px-4 py-3 text-sm"
+    >
       <div className="flex items-start gap-3">
         <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-danger" />
         <div className="min-w-0 flex-1">

@@ -5,6 +5,7 @@ import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useStat
 import { useRoute } from "../app/router.js";
 import { Button } from "../ui/button.js";
 import { cx } from "../ui/cx.js";
+import { ErrorBoundary } from "../ui/error-boundary.js";
 import { Spinner } from "../ui/spinner.js";
 import { useConversationActions } from "./conversation-context.js";
 import { estimateHeight } from "./estimate-height.js";
@@ -80,7 +81,9 @@ export function Transcript({ state, seq }: TranscriptProps) {
                 ref={virtualizer.measureElement}
                 className={cx("absolute inset-x-0 px-4 sm:px-6", row.key === hit && "search-hit")}
               >
-                <RowView row={row} />
+                <ErrorBoundary fallback={() => <BrokenRow />}>
+                  <RowView row={row} />
+                </ErrorBoundary>
               </div>
             );
           })}
@@ -113,6 +116,14 @@ const RowView = memo(function RowView({ row }: { readonly row: Row }) {
       return <Waiting />;
   }
 });
+
+function BrokenRow() {
+  return (
+    <p className="my-3 rounded-lg border border-line bg-raised px-4 py-3 text-sm text-soft">
+      This message cannot be shown. It is safe in the log, and the inspector can still export it.
+    </p>
+  );
+}
 
 function Waiting() {
   return (

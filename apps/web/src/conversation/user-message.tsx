@@ -1,5 +1,6 @@
 import { CornerDownRight, Pencil, RotateCcw, Trash2 } from "lucide-react";
 import { memo, useEffect, useRef, useState } from "react";
+import { focusComposer } from "../composer/focus-composer.js";
 import { fullTime } from "../list/relative-time.js";
 import { Badge } from "../ui/badge.js";
 import { BigText } from "../ui/big-text.js";
@@ -123,6 +124,10 @@ function MessageEditor({ row, text }: { readonly row: UserRow; readonly text: st
     area?.focus();
     area?.setSelectionRange(area.value.length, area.value.length);
   }, []);
+  const cancel = () => {
+    edit(undefined);
+    focusComposer();
+  };
   const send = () => {
     if (value.trim() === "" || busy) return;
     setBusy(true);
@@ -141,7 +146,7 @@ function MessageEditor({ row, text }: { readonly row: UserRow; readonly text: st
             if (event.nativeEvent.isComposing) return;
             if (event.key === "Escape") {
               event.stopPropagation();
-              edit(undefined);
+              cancel();
             } else if (event.key === "Enter" && !event.shiftKey) {
               event.preventDefault();
               send();
@@ -153,7 +158,7 @@ function MessageEditor({ row, text }: { readonly row: UserRow; readonly text: st
           <p className="mr-auto text-xs text-faint">
             Sends a new branch. What followed stays where it is, one click away.
           </p>
-          <Button size="small" tone="quiet" onClick={() => edit(undefined)}>
+          <Button size="small" tone="quiet" onClick={cancel}>
             Cancel
           </Button>
           <Button size="small" tone="primary" onClick={send} disabled={busy || value.trim() === ""}>
