@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { type Clock, systemClock } from "@parley/core";
+import { type Clock, systemClock, type Tool } from "@parley/core";
 import type { RuntimeLimits } from "@parley/core/runtime";
 import { createModelCatalog, createRuntime, type Runtime } from "@parley/core/runtime";
 import {
@@ -78,6 +78,13 @@ function echo(at: Gate): ScriptSource {
   };
 }
 
+/** A tool that a script may call. */
+const look: Tool = {
+  name: "look",
+  description: "Looks at something",
+  execute: () => "It looks fine.",
+};
+
 /** Starts a server; it stops by itself after the test. */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { script = echo, runtimeLimits, clock, ...rest } = options;
@@ -93,6 +100,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       { ...model, name: "scripted/one", model: "one" },
       { ...model, name: "scripted/two", model: "two" },
     ]),
+    tools: [look],
     hooks: { onEvent: telemetry.onEvent },
     ...(runtimeLimits === undefined ? {} : { limits: runtimeLimits }),
   });

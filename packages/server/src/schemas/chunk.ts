@@ -12,6 +12,7 @@ export const chunk = agree<Chunk>()(
       z.object({
         type: z.literal("thinking"),
         text: z.string(),
+        durationMs: z.number().optional(),
         ...own,
       }),
       z.object({

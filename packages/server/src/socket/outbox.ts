@@ -39,15 +39,22 @@ export class Outbox implements Flushable {
 
   add(message: WsServerMessage): void {
     if (this.#isClosed) return;
-    if (this.#connection.writableLength + this.#pendingBytes > this.#bufferedBytes) {
-      this.#pending = [];
-      this.#isClosed = true;
-      this.#onBehind();
-      return;
+    if (this.#behind > this.#bufferedBytes) {
+      // Much may have come within one tick, which is not the reader's fault: first see what the connection takes.
+      this.flush();
+      if (this.#behind > this.#bufferedBytes) {
+        this.#isClosed = true;
+        this.#onBehind();
+        return;
+      }
     }
     const bytes = this.#isBatch ? jsonBytes(message) : frameBytes(message);
     this.#pendingBytes += bytes.length;
     if (this.#pending.push(bytes) === 1) flushSoon(this);
+  }
+
+  get #behind(): number {
+    return this.#connection.writableLength + this.#pendingBytes;
   }
 
   flush(): void {

@@ -93,12 +93,12 @@ class OpenStream implements ResponseStream, Flushable {
   write(bytes: Buffer): void {
     if (this.#closed || this.#ending) return;
     if (this.behind > this.#bufferedBytes) {
-      this.#pending = [];
-      this.#close("behind");
-      // What was written may still be read, but not for ever.
-      const outgoing = this.#outgoing;
-      if (outgoing !== undefined) setTimeout(() => outgoing.destroy(), lingerMs).unref();
-      return;
+      // Much may have come within one tick, which is not the reader's fault: first see what the connection takes.
+      this.flush();
+      if (this.behind > this.#bufferedBytes && this.#outgoing?.headersSent !== false) {
+        this.#cutOff();
+        return;
+      }
     }
     this.#pendingBytes += bytes.length;
     if (this.#pending.push(bytes) === 1) flushSoon(this);
@@ -111,7 +111,7 @@ class OpenStream implements ResponseStream, Flushable {
   }
 
   flush(): void {
-    if (this.#closed) return;
+    if (this.#closed || (this.#pending.length === 0 && !this.#ending)) return;
     if (this.#outgoing !== undefined && !this.#outgoing.headersSent) {
       flushSoon(this);
       return;
@@ -124,6 +124,13 @@ class OpenStream implements ResponseStream, Flushable {
       else this.#outgoing.write(bytes);
     }
     if (this.#ending) this.#close("ended");
+  }
+
+  /** Ends it behind what was taken in so far: the reader can have that much, but not for ever. */
+  #cutOff(): void {
+    this.#close("behind");
+    const outgoing = this.#outgoing;
+    if (outgoing !== undefined) setTimeout(() => outgoing.destroy(), lingerMs).unref();
   }
 
   #close(end: StreamEnd): void {

@@ -1,0 +1,324 @@
+import { request } from "node:http";
+import { systemClock } from "@parley/core";
+import { createModelCatalog, createRuntime, type SubscriptionFrame } from "@parley/core/runtime";
+import {
+  checkEventOrder,
+  createManualClock,
+  createMemoryLogStore,
+  createScriptedProvider,
+  FrameFold,
+  pause,
+  reasoning,
+  text,
+  toolCall,
+  usage,
+} from "@parley/core/testing";
+import type { AgentEvent } from "@parley/wire";
+import { describe, expect, it } from "vitest";
+import { createApp } from "../app.js";
+import {
+  jsonLines,
+  problemOf,
+  readSse,
+  type SseEvent,
+  startTestServer,
+  type TestServer,
+} from "../test-server.test-support.js";
+
+function follow(server: TestServer, id: string, headers: Record<string, string> = {}, query = "") {
+  return fetch(`${server.url}/conversations/${id}/events${query}`, { headers });
+}
+
+/** Reads until an event of a turn says that it is over, or as many frames as asked for. */
+async function readFrames(response: Response, most = Number.POSITIVE_INFINITY): Promise<SseEvent[]> {
+  const events: SseEvent[] = [];
+  for await (const event of readSse(response)) {
+    if (event.event === undefined) continue;
+    events.push(event);
+    if (events.length >= most || event.data?.includes('"type":"turn-sealed"')) break;
+  }
+  return events;
+}
+
+function apply(fold: FrameFold, events: readonly SseEvent[]): void {
+  for (const { data } of events) fold.apply(JSON.parse(data ?? "") as SubscriptionFrame);
+}
+
+/** What the page shows at the end, however it came about. */
+function shown(fold: FrameFold) {
+  const { chunks, messages, sealed } = fold.state;
+  return { chunks, messages, sealed: [...sealed] };
+}
+
+describe("POST /chat", () => {
+  it("tells a turn from its first event to its seal, a line each", async () => {
+    const server = await startTestServer();
+    const answer = await server.call("POST", "/chat", { body: { message: "hello", messageId: "m1" } });
+    expect(answer.headers.get("content-type")).toBe("application/x-ndjson; charset=utf-8");
+    expect(answer.headers.get("cache-control")).toBe("no-cache, no-transform");
+    const events = jsonLines<AgentEvent>(answer.text);
+    checkEventOrder(events);
+    expect(events[0]).toMatchObject({ type: "user-message", text: "hello", messageId: "m1" });
+    expect(events.at(-1)).toMatchObject({ type: "turn-sealed", reason: "stop" });
+    const id = answer.headers.get("x-conversation-id");
+    expect(events.every((event) => event.conversationId === id)).toBe(true);
+  });
+
+  it("with a known message id follows the same turn, running or sealed, and starts none", async () => {
+    const server = await startTestServer();
+    const body = { conversationId: "c1", messageId: "m1", message: "please wait" };
+    const first = await fetch(`${server.url}/chat`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    const second = server.call("POST", "/chat", { body });
+    server.gate.open();
+    const live = jsonLines<AgentEvent>(await first.text());
+    const joined = jsonLines<AgentEvent>((await second).text);
+    const replayed = jsonLines<AgentEvent>((await server.call("POST", "/chat", { body })).text);
+    const textOf = (events: AgentEvent[]) =>
+      events.map((event) => (event.type === "text-delta" ? event.delta : "")).join("");
+    for (const events of [joined, replayed]) {
+      checkEventOrder(events);
+      expect(textOf(events)).toBe(textOf(live));
+      expect(events.at(-1)).toEqual(live.at(-1));
+    }
+    expect(replayed.filter(({ type }) => type === "text-delta")).toHaveLength(1);
+    expect(server.provider.calls).toHaveLength(1);
+  });
+
+  it("without a conversation makes one that a retry finds again", async () => {
+    const server = await startTestServer();
+    const ids = new Set<string | null>();
+    for (let time = 0; time < 3; time += 1) {
+      const { headers } = await server.call("POST", "/chat", { body: { message: "hi", messageId: "m1" } });
+      ids.add(headers.get("x-conversation-id"));
+    }
+    expect(ids.size).toBe(1);
+    expect(server.provider.calls).toHaveLength(1);
+  });
+
+  it("refuses another body under a known id, and anything while a turn runs", async () => {
+    const server = await startTestServer();
+    await server.runtime.forOwner("local").send({ conversationId: "c1", messageId: "m1", message: "wait" });
+    const send = (messageId: string) =>
+      server.call("POST", "/chat", { body: { conversationId: "c1", messageId, message: "other" } });
+    const conflict = await send("m1");
+    expect([conflict.status, problemOf(conflict).code]).toEqual([409, "message_conflict"]);
+    const busy = await send("m2");
+    expect([busy.status, problemOf(busy)]).toMatchObject([409, { code: "turn_active", retryable: true }]);
+  });
+
+  it("of a message that waits says so", async () => {
+    const server = await startTestServer();
+    const me = server.runtime.forOwner("local");
+    await me.send({ conversationId: "c1", message: "wait" });
+    await me.queue.add({ conversationId: "c1", messageId: "q1", message: "next", mode: "queue" });
+    const answer = await server.call("POST", "/chat", {
+      body: { conversationId: "c1", messageId: "q1", message: "next" },
+    });
+    expect([answer.status, problemOf(answer).code]).toEqual([409, "turn_active"]);
+  });
+
+  it("goes on without the one who asked", async () => {
+    const server = await startTestServer();
+    const leaving = new AbortController();
+    const response = await fetch(`${server.url}/chat`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ conversationId: "c1", message: "wait" }),
+      signal: leaving.signal,
+    });
+    await response.body?.getReader().read();
+    leaving.abort();
+    server.gate.open();
+    const last = await server.call("GET", "/conversations/c1/last");
+    expect(last.json).toMatchObject({ text: "One moment. You said: wait", reason: "stop" });
+  });
+
+  it("ends with an error that says to come back, when the node goes away", async () => {
+    const server = await startTestServer();
+    const response = await fetch(`${server.url}/chat`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ conversationId: "c1", message: "wait" }),
+    });
+    const body = response.text();
+    await server.provider.called(1);
+    await server.runtime.close();
+    const last = jsonLines<AgentEvent>(await body).at(-1);
+    const isEnd = last?.type === "turn-sealed" || (last?.type === "error" && last.retryable);
+    expect(isEnd).toBe(true);
+  });
+});
+
+describe("GET /conversations/:id/events", () => {
+  it("is not held back by anyone on the way", async () => {
+    const server = await startTestServer();
+    await server.runtime.forOwner("local").create({ id: "c1" });
+    const response = await follow(server, "c1");
+    expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+    expect(response.headers.get("cache-control")).toBe("no-cache, no-transform");
+    expect(response.headers.get("x-accel-buffering")).toBe("no");
+    expect(response.headers.get("content-encoding")).toBeNull();
+    const first = await readSse(response).next();
+    expect(first.value).toEqual({ retry: "2000" });
+  });
+
+  it("keeps the connection alive with comments, by the clock", async () => {
+    const clock = createManualClock();
+    const server = await startTestServer({ clock });
+    await server.runtime.forOwner("local").create({ id: "c1" });
+    const events = readSse(await follow(server, "c1"));
+    expect((await events.next()).value).toEqual({ retry: "2000" });
+    for (let beat = 0; beat < 3; beat += 1) {
+      const next = events.next();
+      await clock.advance(15_000);
+      expect((await next).value).toEqual({ comment: "here" });
+    }
+    await events.return(undefined);
+  });
+
+  it("answers 404 for a conversation that is not there", async () => {
+    const server = await startTestServer();
+    expect((await follow(server, "none")).status).toBe(404);
+  });
+
+  it("answers HEAD without following anything", async () => {
+    const server = await startTestServer();
+    await server.runtime.forOwner("local").create({ id: "c1" });
+    const head = await server.call("HEAD", "/conversations/c1/events");
+    expect([head.status, head.text]).toEqual([200, ""]);
+    expect((await server.call("GET", "/metrics")).text).toContain("parley_sse_connections 0");
+  });
+
+  it("resumes after a cut at any event, to what a reader sees that was never cut off", async () => {
+    const server = await startTestServer({
+      script: (gate) => [
+        [reasoning("Let me see.", { size: 4 }), toolCall("look", { at: "it" }), usage(9, 4)],
+        [text("It is fine, all of it.", { size: 3 }), pause(gate), text(" Really."), usage(12, 6)],
+      ],
+    });
+    const me = server.runtime.forOwner("local");
+    await me.create({ id: "c1" });
+    const whole = follow(server, "c1", {}, "?cursor=0").then(readFrames);
+    await me.send({ conversationId: "c1", message: "How is it?", messageId: "m1" });
+    await server.provider.called(2);
+    // Half of the readers are cut off while the turn runs and come back when it is over, the others all the while.
+    const early: SseEvent[][] = [];
+    for (let cut = 1; cut <= 3; cut += 1) {
+      early.push(await readFrames(await follow(server, "c1", {}, "?cursor=0"), cut));
+    }
+    server.gate.open();
+    const reference = new FrameFold();
+    const all = await whole;
+    apply(reference, all);
+    expect(shown(reference).messages.length).toBeGreaterThan(2);
+
+    const heads = [...early, ...all.map((_, index) => all.slice(0, index))];
+    for (const head of heads) {
+      const fold = new FrameFold();
+      apply(fold, head);
+      const id = head.findLast((event) => event.id !== undefined)?.id ?? "0";
+      const response = await follow(server, "c1", { "last-event-id": id }, "?cursor=0");
+      const lastSeq = reference.state.chunks.length;
+      const rest: SseEvent[] = [];
+      for await (const event of readSse(response)) {
+        if (event.event === undefined) continue;
+        rest.push(event);
+        apply(fold, [event]);
+        const { chunks, sealed } = fold.state;
+        if (chunks.length === lastSeq && (sealed.size > 0 || id === "0" || !id.includes("~"))) break;
+      }
+      expect(shown(fold).chunks, `after ${head.length} frames`).toEqual(shown(reference).chunks);
+      expect(shown(fold).messages).toEqual(shown(reference).messages);
+    }
+  });
+
+  it("takes Last-Event-ID before the cursor in the address", async () => {
+    const server = await startTestServer();
+    const me = server.runtime.forOwner("local");
+    await me.send({ conversationId: "c1", message: "hello" });
+    await me.last("c1");
+    const [snapshot] = await readFrames(await follow(server, "c1", { "last-event-id": "2" }, "?cursor=0"), 1);
+    expect(snapshot).toMatchObject({ event: "snapshot", id: "2" });
+  });
+
+  it("ends when the conversation is deleted", async () => {
+    const server = await startTestServer();
+    const me = server.runtime.forOwner("local");
+    await me.create({ id: "c1" });
+    const response = await follow(server, "c1");
+    const events = readSse(response);
+    await events.next();
+    await me.remove("c1");
+    expect((await events.next()).value).toEqual({ comment: "conversation_not_found" });
+    expect((await events.next()).done).toBe(true);
+  });
+
+  it("cuts off a reader that stays too far behind, who then resumes where it was", async () => {
+    const piece = "x".repeat(200_000);
+    const server = await startTestServer({
+      limits: { bufferedBytes: 100_000 },
+      script: () => Array.from({ length: 70 }, () => text(piece)),
+    });
+    const me = server.runtime.forOwner("local");
+    await me.create({ id: "c1" });
+    // A reader that does not read: its side of the connection fills up, and then ours.
+    const slow = await new Promise<import("node:http").IncomingMessage>((resolve) => {
+      request(`${server.url}/conversations/c1/events?cursor=0`, resolve).end();
+    });
+    slow.pause();
+    await me.send({ conversationId: "c1", message: "A lot, please" });
+    await me.last("c1");
+    expect((await server.call("GET", "/metrics")).text).toContain("parley_sse_connections 0");
+
+    let received = "";
+    slow.setEncoding("utf8");
+    for await (const bytes of slow) received += bytes;
+    const ids = [...received.matchAll(/^id: (.*)$/gm)].map((match) => match[1] ?? "");
+    expect(ids.length).toBeGreaterThan(1);
+    expect(received).not.toContain("turn-sealed");
+    const rest = await readFrames(await follow(server, "c1", { "last-event-id": ids.at(-1) ?? "" }));
+    const fold = new FrameFold();
+    apply(fold, rest);
+    expect(fold.state.chunks.at(-1)?.chunk).toEqual({ type: "text", text: piece.repeat(70) });
+  }, 60_000);
+});
+
+describe("within the process", () => {
+  it("both streams work without a socket", async () => {
+    const runtime = await createRuntime({
+      store: createMemoryLogStore({ clock: systemClock }),
+      models: createModelCatalog([
+        {
+          name: "scripted/one",
+          provider: createScriptedProvider([text("Hello!", { size: 2 }), usage(3, 2)]),
+          providerName: "scripted",
+          model: "one",
+          contextWindow: 1_000,
+        },
+      ]),
+    });
+    const app = createApp(runtime);
+    try {
+      const chat = await app.fetch(
+        new Request("http://parley.internal/chat", {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ conversationId: "c1", message: "hi" }),
+        }),
+      );
+      const events = jsonLines<AgentEvent>(await chat.text());
+      checkEventOrder(events);
+      expect(events.at(-1)?.type).toBe("turn-sealed");
+      const stream = await app.fetch(new Request("http://parley.internal/conversations/c1/events?cursor=0"));
+      const frames = await readFrames(stream, 2);
+      expect(frames.map(({ event }) => event)).toEqual(["snapshot", "chunks"]);
+    } finally {
+      await app.close();
+      await runtime.close();
+    }
+  });
+});
