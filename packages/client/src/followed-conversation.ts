@@ -70,6 +70,7 @@ export class FollowedConversation implements Listener {
   readonly #failed = new Map<string, OutgoingMessage>();
   #isStarted = false;
   #loading: Promise<void> | undefined;
+  #loadAbort: AbortController | undefined;
   #earlier: Promise<void> | undefined;
   /** Where to follow on from before the first snapshot. */
   #start: string | undefined;
@@ -137,6 +138,8 @@ export class FollowedConversation implements Listener {
   /** Nobody is interested any more. What was sent and has no outcome is reported as canceled. */
   stop(): void {
     this.#isStarted = false;
+    this.#loadAbort?.abort();
+    this.#loadAbort = undefined;
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
     for (const wake of this.#waking) wake();
@@ -193,7 +196,7 @@ export class FollowedConversation implements Listener {
       ...(turnId === undefined ? {} : { turnId }),
     });
     // It was not there before: now it is.
-    if (this.#start === undefined && this.#isStarted) void this.#load();
+    this.#loadIfMissing();
   }
 
   onFailure(error: Failure, messageId?: string): void {
@@ -217,7 +220,7 @@ export class FollowedConversation implements Listener {
   onMeta(meta: Parameters<Listener["onMeta"]>[0]): void {
     const before = this.#state.meta;
     this.#change((state) => applyMeta(state, meta));
-    if (this.#state.phase === "missing" && this.#isStarted) void this.#load();
+    if (this.#start === undefined) this.#loadIfMissing();
     else if (before !== undefined && before.model !== meta.model) void this.#loadWindow();
   }
 
@@ -232,6 +235,12 @@ export class FollowedConversation implements Listener {
     this.#store.set(applyLoadFailure(initialState(this.id), error));
   }
 
+  /** It has come into being. */
+  #loadIfMissing(): void {
+    const isMissing = this.#start === undefined && this.#loadAbort === undefined;
+    if (isMissing && this.#isStarted) void this.#load();
+  }
+
   #follow(): void {
     this.#isJoined = false;
     const cursor = this.#state.cursor ?? this.#start;
@@ -239,32 +248,43 @@ export class FollowedConversation implements Listener {
     this.#env.link.follow(this.id, cursor);
   }
 
+  /** Loads the newest page. One that is under way is given up for the new one. */
   #load(): Promise<void> {
-    this.#loading ??= this.#loadNewest().finally(() => {
-      this.#loading = undefined;
+    this.#loadAbort?.abort();
+    const abort = new AbortController();
+    this.#loadAbort = abort;
+    const loading = this.#loadNewest(abort).finally(() => {
+      if (this.#loadAbort === abort) this.#loadAbort = undefined;
     });
-    return this.#loading;
+    this.#loading = loading;
+    return loading;
   }
 
-  async #loadNewest(): Promise<void> {
-    const { request } = this.#env;
+  async #loadNewest(abort: AbortController): Promise<void> {
+    const { request, pace } = this.#env;
     const params = { id: this.id };
+    const { signal } = abort;
+    const deadline = setTimeout(() => abort.abort(new DOMException("Too slow", "TimeoutError")), pace.loadMs);
     try {
       const [page, detail] = await Promise.all([
-        request("GET /conversations/:id", { params, query: { limit: pageSize, open: true } }),
-        request("GET /conversations/:id/meta", { params }),
+        request("GET /conversations/:id", { params, signal, query: { limit: pageSize, open: true } }),
+        request("GET /conversations/:id/meta", { params, signal }),
       ]);
-      if (!this.#isStarted) return;
+      if (this.#loadAbort !== abort) return;
       this.#attempt = 0;
       this.#start = startCursor(page.chunks);
       this.#change((state) => applyHistory(applyDetail(state, detail), page));
       this.#follow();
       void this.#loadFigures();
     } catch (thrown) {
-      if (!this.#isStarted) return;
+      if (this.#loadAbort !== abort) return;
       const error = toFailure(thrown);
       this.#change((state) => applyLoadFailure(state, error));
       if (error.retryable) this.#retryLater(() => void this.#load());
+    } finally {
+      clearTimeout(deadline);
+      // What is left of the other one is of no use.
+      abort.abort();
     }
   }
 
@@ -407,7 +427,7 @@ export class FollowedConversation implements Listener {
     for (let attempt = 0; ; attempt += 1) {
       try {
         const answer = await this.#takeQueue(call(body));
-        if (this.#start === undefined && this.#isStarted) void this.#load();
+        this.#loadIfMissing();
         return answer;
       } catch (error) {
         const isAway = error instanceof ParleyRequestError && error.code === "network";

@@ -6,6 +6,8 @@ export interface ConnectionPace {
   readonly retryMaxMs: number;
   /** How long a socket may take to open. */
   readonly openMs: number;
+  /** How long a page of a conversation may take to load. */
+  readonly loadMs: number;
   /** How often an open socket is asked whether it still carries anything. */
   readonly pingMs: number;
   /** How long the answer may take before the socket counts as dead. */
@@ -19,6 +21,7 @@ export const defaultPace: ConnectionPace = {
   retryMinMs: 250,
   retryMaxMs: 15_000,
   openMs: 15_000,
+  loadMs: 30_000,
   pingMs: 20_000,
   pongMs: 10_000,
   lingerMs: 5_000,

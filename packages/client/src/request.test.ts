@@ -153,6 +153,9 @@ describe("calls", () => {
     expect(error.cause).toBeInstanceOf(TypeError);
     const canceled = await failureOf(client.request("GET /models", { signal: AbortSignal.abort() }));
     expect(canceled).toMatchObject({ code: "canceled", retryable: false });
+    const late = AbortSignal.abort(new DOMException("Too slow", "TimeoutError"));
+    const slow = await failureOf(client.request("GET /models", { signal: late }));
+    expect(slow).toMatchObject({ code: "timeout", retryable: true });
   });
 
   it("say so when the answer is no JSON", async () => {

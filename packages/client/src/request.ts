@@ -106,14 +106,19 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** What a broken transport is: canceled by the caller, or the network's fault. */
+/** What a broken transport is: given up by the caller, too slow for it, or the network's fault. */
 export function transportError(
   cause: unknown,
   signal: AbortSignal | undefined,
   url: string,
 ): ParleyRequestError {
   if (cause instanceof ParleyRequestError) return cause;
-  if (signal?.aborted) return new ParleyRequestError("canceled", "The call was canceled", { cause });
+  if (signal?.aborted) {
+    const isLate = (signal.reason as Error | undefined)?.name === "TimeoutError";
+    if (isLate)
+      return new ParleyRequestError("timeout", "The answer took too long", { retryable: true, cause });
+    return new ParleyRequestError("canceled", "The call was canceled", { cause });
+  }
   return new ParleyRequestError("network", `${url || "The server"} cannot be reached`, {
     retryable: true,
     cause,

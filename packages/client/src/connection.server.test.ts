@@ -1,0 +1,507 @@
+import { gate } from "@parley/core/testing";
+import { describe, expect, it } from "vitest";
+import type { ConversationState } from "./conversation-state.js";
+import { isIdle, lastText, liveServer, networkTo, testClient, until } from "./live-server.test-support.js";
+import { ParleyRequestError } from "./request-error.js";
+import { toolCallsOf } from "./tool-calls.js";
+
+/** What a page would show, without what depends on the moment. */
+function shown(state: ConversationState): unknown {
+  const { cursor: _, meta: __, ...rest } = state;
+  return JSON.parse(JSON.stringify(rest));
+}
+
+const hasWord = (word: string) => (state: ConversationState) => lastText(state).includes(word);
+
+const isKnown = ({ turns }: ConversationState) =>
+  Object.values(turns).every(({ reason }) => reason !== undefined);
+
+/** The state of a client that opens the conversation only now, with the figures of its turns. */
+async function freshState(url: string, id: string): Promise<ConversationState> {
+  const handle = testClient(url).connect().conversation(id);
+  return until(handle, (state) => isIdle(state) && state.cursor !== undefined && isKnown(state));
+}
+
+describe("a conversation that is followed", () => {
+  it("does not exist before its first message, which shows at once and is answered", async () => {
+    const live = await liveServer();
+    const handle = testClient(live.url).connect().conversation("c1");
+    expect((await until(handle, ({ phase }) => phase !== "loading")).phase).toBe("missing");
+    const sent = handle.send("Hello", { messageId: "m1" });
+    expect(handle.getState().messages).toMatchObject([{ id: "m1", status: "sending" }]);
+    const outcome = await sent;
+    expect(outcome).toMatchObject({ conversationId: "c1", messageId: "m1", outcome: "started" });
+    const state = await until(handle, (each) => each.phase === "ready" && isIdle(each));
+    expect(lastText(state)).toBe("You said: Hello");
+    expect(state.messages.map(({ id, role }) => [id, role])).toEqual([
+      ["m1", "user"],
+      [expect.any(String), "assistant"],
+    ]);
+    expect(state).toMatchObject({ contextSize: 28, contextWindow: 1_000, meta: { title: "Hello" } });
+    expect(Object.values(state.turns)).toMatchObject([
+      { status: "sealed", reason: "stop", model: "test/one", steps: [{ usage: { inputTokens: 20 } }] },
+    ]);
+  });
+
+  it("is the same for one who watched and one who comes later, tools and all", async () => {
+    const live = await liveServer();
+    const client = testClient(live.url);
+    await client.request("POST /conversations", { body: { id: "c1" } });
+    const handle = client.connect().conversation("c1");
+    await until(handle, ({ phase }) => phase === "ready");
+    await handle.send("Use a tool");
+    const working = await until(handle, (state) =>
+      Object.values(state.turns).some(({ toolOutput }) => Object.keys(toolOutput).length > 0),
+    );
+    const stepId = Object.values(working.turns)[0]?.steps[0]?.stepId;
+    if (stepId === undefined) throw new Error("There is no step");
+    expect(toolCallsOf(working, stepId)).toMatchObject([{ status: "running", output: "looking " }]);
+    const inTheMiddle = testClient(live.url).connect().conversation("c1");
+    const joined = await until(inTheMiddle, (state) =>
+      Object.values(state.turns).some(({ toolOutput }) => Object.keys(toolOutput).length > 0),
+    );
+    expect(joined.messages).toEqual(handle.getState().messages);
+    expect(joined.turns).toEqual(handle.getState().turns);
+    live.tool.open();
+    const states = await Promise.all([handle, inTheMiddle].map((each) => until(each, isIdle)));
+    const { turns } = await client.request("GET /conversations/:id/metrics", { params: { id: "c1" } });
+    const late = await freshState(live.url, "c1");
+    expect(toolCallsOf(late, stepId)).toMatchObject([{ status: "done", result: { content: "seen" } }]);
+    for (const state of states) {
+      expect(state.messages).toEqual(late.messages);
+      const [seen] = Object.values(state.turns);
+      const [told] = Object.values(late.turns);
+      expect(
+        seen?.steps.map(({ usage, ttftMs, decodeMs, genTotalMs }) => [usage, ttftMs, decodeMs, genTotalMs]),
+      ).toEqual(
+        turns[0]?.steps.map(({ usage, ttftMs, decodeMs, genTotalMs }) => [
+          usage,
+          ttftMs,
+          decodeMs,
+          genTotalMs,
+        ]),
+      );
+      expect({ ...seen, steps: [] }).toEqual({ ...told, steps: [] });
+      expect(state).toMatchObject({ contextSize: late.contextSize, contextWindow: late.contextWindow });
+    }
+  });
+
+  it("tells a turn's failure", async () => {
+    const live = await liveServer();
+    const handle = testClient(live.url).connect().conversation("c1");
+    await handle.send("Please fail");
+    const state = await until(handle, isIdle);
+    expect(Object.values(state.turns)).toMatchObject([
+      {
+        reason: "error",
+        error: { code: "provider_rejected", message: "I would rather not", retryable: false },
+      },
+    ]);
+  });
+
+  it("refuses a second message while a turn runs, and keeps it to be sent again", async () => {
+    const live = await liveServer();
+    const handle = testClient(live.url).connect().conversation("c1");
+    await handle.send("wait for it");
+    await until(handle, hasWord("One moment"));
+    const refused = handle.send("And this?", { messageId: "m2" });
+    await expect(refused).rejects.toMatchObject({ code: "turn_active", retryable: true });
+    expect(handle.getState().messages.at(-1)).toMatchObject({
+      id: "m2",
+      status: "failed",
+      error: { code: "turn_active" },
+    });
+    live.at.open();
+    await until(handle, ({ status }) => status === "idle");
+    await handle.retrySend("m2");
+    const state = await until(handle, isIdle);
+    expect(lastText(state)).toBe("You said: And this?");
+    await expect(handle.retrySend("m2")).rejects.toBeInstanceOf(ParleyRequestError);
+  });
+
+  it("lets a failed message be forgotten", async () => {
+    const live = await liveServer();
+    const handle = testClient(live.url).connect().conversation("c1");
+    await expect(handle.send("   ", { messageId: "m1" })).rejects.toMatchObject({ code: "invalid_request" });
+    handle.discardSend("m1");
+    expect(handle.getState().messages).toEqual([]);
+  });
+
+  it("stops a turn, and keeps what it said", async () => {
+    const live = await liveServer();
+    const handle = testClient(live.url).connect().conversation("c1");
+    await handle.send("wait");
+    await until(handle, hasWord("One moment"));
+    expect(await handle.stop()).toMatchObject({ abortedTurn: true });
+    const state = await until(handle, isIdle);
+    expect(lastText(state)).toBe("One moment. ");
+    expect(Object.values(state.turns)).toMatchObject([{ reason: "aborted" }]);
+  });
+
+  it("shows the queue to everyone, and empties it as it is delivered", async () => {
+    const live = await liveServer();
+    const here = testClient(live.url).connect().conversation("c1");
+    await here.send("wait");
+    await until(here, hasWord("One moment"));
+    const there = testClient(live.url).connect().conversation("c1");
+    await until(there, ({ phase }) => phase === "ready");
+    expect(await here.enqueue("Second", { mode: "queue", messageId: "q1" })).toMatchObject({
+      startedTurn: false,
+    });
+    const first = await until(here, ({ queue }) => queue.messages.length === 1);
+    expect(first.queue.messages).toMatchObject([{ id: "q1", text: "Second", mode: "queue" }]);
+    await here.enqueue("Third", { mode: "queue", messageId: "q2" });
+    await until(there, ({ queue }) => queue.messages.length === 2);
+    await there.editQueued("q2", { text: "Third!", before: "q1" });
+    await until(here, ({ queue }) => queue.messages[0]?.text === "Third!");
+    await there.removeQueued("q1");
+    await until(here, ({ queue }) => queue.messages.length === 1);
+    await here.stop();
+    await until(there, ({ queue }) => queue.paused === true);
+    live.at.open();
+    await there.resumeQueue();
+    for (const handle of [here, there]) {
+      const state = await until(
+        handle,
+        (each) => isIdle(each) && each.queue.messages.length === 0 && hasWord("Third!")(each),
+      );
+      expect(state.messages.map(({ id }) => id)).toContain("q2");
+    }
+    expect(shown(here.getState()) as object).toMatchObject({ queue: { messages: [] } });
+  });
+
+  it("takes a queued message as the first one of an idle conversation", async () => {
+    const live = await liveServer();
+    const handle = testClient(live.url).connect().conversation("c1");
+    await until(handle, ({ phase }) => phase === "missing");
+    expect(await handle.enqueue("Hello")).toMatchObject({ startedTurn: true });
+    expect(lastText(await until(handle, isIdle))).toBe("You said: Hello");
+  });
+
+  it("loads older pages when they are asked for", async () => {
+    const live = await liveServer();
+    const client = testClient(live.url);
+    const lines = [
+      JSON.stringify({
+        type: "conversation",
+        format: "parley.conversation.1",
+        conversation: { id: "long", createdAt: 1, lastActivityAt: 1, title: "Long", status: "idle" },
+        lastSeq: 900,
+      }),
+      ...Array.from({ length: 900 }, (_, index) =>
+        JSON.stringify({
+          type: "chunk",
+          seq: index + 1,
+          role: index % 2 === 0 ? "user" : "assistant",
+          chunk: { type: "text", text: `Message ${index + 1}` },
+          messageId: `m${index + 1}`,
+          createdAt: 1,
+          partIndex: 0,
+          partCount: 1,
+        }),
+      ),
+    ];
+    await client.importConversation(lines);
+    const handle = client.connect().conversation("long");
+    const newest = await until(handle, ({ phase }) => phase === "ready");
+    expect(newest).toMatchObject({ oldestSeq: 701, hasEarlier: true });
+    const loading = handle.loadEarlier(50);
+    expect(handle.getState().loadingEarlier).toBe(true);
+    await loading;
+    expect(handle.getState()).toMatchObject({ oldestSeq: 651, loadingEarlier: false });
+    await handle.loadThrough(100);
+    expect(handle.getState().oldestSeq).toBeLessThanOrEqual(100);
+    await handle.loadThrough(1);
+    await handle.loadEarlier();
+    const { messages, hasEarlier } = handle.getState();
+    expect(hasEarlier).toBe(false);
+    expect(messages.map(({ id }) => id)).toEqual(Array.from({ length: 900 }, (_, index) => `m${index + 1}`));
+  });
+
+  it("hears of its title, its model, and its end", async () => {
+    const live = await liveServer();
+    const client = testClient(live.url);
+    const handle = client.connect().conversation("c1");
+    await handle.send("Hello");
+    await until(handle, (state) => isIdle(state) && state.phase === "ready");
+    const params = { id: "c1" };
+    await client.request("PUT /conversations/:id/title", { params, body: { title: "Greetings" } });
+    await until(handle, ({ meta }) => meta?.title === "Greetings");
+    await client.request("PUT /conversations/:id/model", { params, body: { model: "test/two" } });
+    await until(handle, ({ contextWindow }) => contextWindow === 2_000);
+    await client.request("DELETE /conversations/:id", { params });
+    const gone = await until(handle, ({ phase }) => phase === "missing");
+    expect(gone.messages).toEqual([]);
+  });
+
+  it("shows a summary where a compaction put it", async () => {
+    const live = await liveServer();
+    const client = testClient(live.url);
+    const handle = client.connect().conversation("c1");
+    for (const word of ["One", "Two", "Three"]) {
+      await handle.send(word);
+      await until(handle, (state) => isIdle(state) && hasWord(`You said: ${word}`)(state));
+    }
+    await client.request("POST /conversations/:id/compact", { params: { id: "c1" }, body: { keepLastN: 1 } });
+    const state = await until(handle, ({ messages }) => messages.at(-1)?.role === "system");
+    expect(state.messages.at(-1)?.parts[0]?.chunk).toMatchObject({ type: "system", covers: { firstSeq: 1 } });
+  });
+
+  it("is let go of some time after the last one who held it", async () => {
+    const live = await liveServer();
+    const connection = testClient(live.url).connect();
+    const first = connection.conversation("c1");
+    const second = connection.conversation("c1");
+    await first.send("Hello");
+    await until(second, isIdle);
+    first.release();
+    first.release();
+    expect(connection.peek("c1").getState()).toBe(second.getState());
+    second.release();
+    // Until then it is the same, so that whoever comes back finds it as it was.
+    expect(connection.peek("c1").getState()).toBe(second.getState());
+    await new Promise<void>((resolve) => {
+      const look = () => {
+        if (connection.peek("c1").getState().messages.length === 0) resolve();
+        else setImmediate(look);
+      };
+      look();
+    });
+    expect(connection.peek("c1").getState().phase).toBe("loading");
+  });
+});
+
+describe("a connection that breaks", () => {
+  it("resumes in the middle of a turn, and misses nothing", async () => {
+    const live = await liveServer();
+    const network = await networkTo(live.server);
+    const far = testClient(network.url);
+    const cut = far.connect().conversation("c1");
+    const whole = testClient(live.url).connect().conversation("c1");
+    await cut.send("wait and see");
+    await Promise.all([until(cut, hasWord("One moment")), until(whole, hasWord("One moment"))]);
+    network.cut();
+    await until(far.connect(), ({ phase }) => phase === "waiting");
+    live.at.open();
+    const hasFigures = (state: ConversationState) =>
+      isIdle(state) && Object.values(state.turns).every(({ steps }) => steps[0]?.usage !== undefined);
+    const [resumed, unbroken] = await Promise.all([until(cut, hasFigures), until(whole, hasFigures)]);
+    expect(lastText(resumed)).toBe("One moment. You said: wait and see");
+    expect(shown(resumed)).toEqual(shown(unbroken));
+    expect(far.connect().getState()).toMatchObject({ phase: "open", everOpen: true });
+  });
+
+  it("learns the figures of turns that came and went meanwhile", async () => {
+    const live = await liveServer();
+    const network = await networkTo(live.server);
+    const far = testClient(network.url);
+    const handle = far.connect().conversation("c1");
+    await handle.send("wait");
+    await until(handle, hasWord("One moment"));
+    await network.down();
+    live.at.open();
+    const near = testClient(live.url).connect().conversation("c1");
+    await until(near, (state) => state.phase === "ready" && isIdle(state));
+    await near.send("Hello");
+    const seen = await until(near, (state) => isIdle(state) && hasWord("You said: Hello")(state));
+    await network.up();
+    const state = await until(handle, ({ turns }) => {
+      const known = Object.values(turns);
+      return known.length === 2 && known.every((turn) => turn.reason === "stop" && turn.steps.length === 1);
+    });
+    expect(state.messages).toEqual(seen.messages);
+    expect(Object.values(state.turns).map(({ usage }) => usage)).toEqual(
+      Object.values(seen.turns).map(({ usage }) => usage),
+    );
+  });
+
+  it("is given up when nothing comes through, though it says that it is open", async () => {
+    const live = await liveServer();
+    const network = await networkTo(live.server);
+    const client = testClient(network.url, { pace: { pingMs: 20, pongMs: 60, openMs: 80 } });
+    const connection = client.connect();
+    const handle = connection.conversation("c1");
+    await handle.send("wait");
+    await until(handle, hasWord("One moment"));
+    network.freeze();
+    await until(connection, ({ phase }) => phase !== "open");
+    live.at.open();
+    network.thaw();
+    const state = await until(handle, isIdle);
+    expect(lastText(state)).toBe("One moment. You said: wait");
+  });
+
+  it("sends what was said meanwhile, once", async () => {
+    const live = await liveServer();
+    const network = await networkTo(live.server);
+    const client = testClient(network.url);
+    const connection = client.connect();
+    const handle = connection.conversation("c1");
+    await handle.send("First");
+    await until(handle, isIdle);
+    await network.down();
+    await until(connection, ({ phase }) => phase !== "open");
+    const sent = handle.send("Second", { messageId: "m2" });
+    const queued = handle.enqueue("Third", { mode: "queue", messageId: "m3" });
+    expect(handle.getState().messages.at(-1)).toMatchObject({ id: "m2", status: "sending" });
+    await network.up();
+    connection.retryNow();
+    await Promise.all([sent.catch(() => handle.retrySend("m2")), queued]);
+    const state = await until(handle, (each) => isIdle(each) && each.messages.length === 6);
+    expect(
+      state.messages
+        .filter(({ role }) => role === "user")
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual(expect.arrayContaining(["m2", "m3"]));
+  });
+
+  it("sends again what has no receipt, and the server takes it once", async () => {
+    const live = await liveServer();
+    const network = await networkTo(live.server);
+    const client = testClient(network.url);
+    const connection = client.connect();
+    const handle = connection.conversation("c1");
+    await handle.send("First");
+    await until(handle, isIdle);
+    // The message arrives, its receipt does not.
+    network.freeze();
+    const sent = handle.send("wait for this", { messageId: "m2" });
+    await live.at.reached;
+    network.cut();
+    network.thaw();
+    expect(await sent).toMatchObject({ messageId: "m2", outcome: "started" });
+    live.at.open();
+    const state = await until(handle, (each) => isIdle(each) && hasWord("You said: wait for this")(each));
+    expect(state.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
+  });
+
+  it("comes back to a server that was started anew on the same port, in the middle of a turn", async () => {
+    const live = await liveServer();
+    const client = testClient(live.url);
+    const handle = client.connect().conversation("c1");
+    await handle.send("wait");
+    await until(handle, hasWord("One moment"));
+    await live.stop();
+    await until(client.connect(), ({ phase }) => phase === "waiting" || phase === "connecting");
+    live.at = gate();
+    await live.start();
+    const state = await until(handle, (each) => isIdle(each) && each.messages.length === 2 && isKnown(each));
+    expect(Object.values(state.turns)).toMatchObject([{ status: "sealed", reason: "interrupted" }]);
+    const fresh = await freshState(live.url, "c1");
+    expect(state.messages).toEqual(fresh.messages);
+    expect(lastText(state)).toBe("One moment. ");
+    await handle.send("Hello again");
+    const after = await until(handle, (each) => isIdle(each) && hasWord("You said: Hello again")(each));
+    expect(after.messages).toHaveLength(4);
+  });
+
+  it("stays closed where the server refuses, until someone tries again", async () => {
+    const live = await liveServer({ auth: "keys" });
+    const secret = await live.key();
+    const stranger = testClient(live.url, { apiKey: "pk_wrong" }).connect();
+    const refused = await until(stranger, ({ phase }) => phase === "closed");
+    expect(refused.error).toMatchObject({ code: "unauthorized" });
+    stranger.retryNow();
+    expect(stranger.getState().phase).toBe("connecting");
+    await until(stranger, ({ phase }) => phase === "closed");
+    const client = testClient(live.url, { apiKey: secret });
+    const handle = client.connect().conversation("c1");
+    await handle.send("Hello");
+    expect(lastText(await until(handle, isIdle))).toBe("You said: Hello");
+    await expect(testClient(live.url).request("GET /models")).rejects.toMatchObject({ code: "unauthorized" });
+  });
+
+  it("reports what it had not sent as canceled when it is closed", async () => {
+    const live = await liveServer();
+    const network = await networkTo(live.server);
+    const connection = testClient(network.url).connect();
+    const handle = connection.conversation("c1");
+    await until(handle, ({ phase }) => phase === "missing");
+    await network.down();
+    const sent = handle.send("Hello");
+    connection.close();
+    await expect(sent).rejects.toMatchObject({ code: "canceled" });
+    expect(connection.getState().phase).toBe("closed");
+    expect(connection.getState().error).toBeUndefined();
+  });
+});
+
+describe("the list of conversations", () => {
+  it("is live: new ones, titles, order, status and removal", async () => {
+    const live = await liveServer();
+    const client = testClient(live.url);
+    const { list } = client.connect();
+    await client.request("POST /conversations", { body: { id: "a", title: "A" } });
+    await until(list, ({ phase }) => phase === "ready");
+    await until(list, ({ conversations }) => conversations.length === 1);
+    const other = testClient(live.url).connect().conversation("b");
+    await other.send("wait");
+    await until(
+      list,
+      ({ conversations }) => conversations[0]?.id === "b" && conversations[0].status === "active",
+    );
+    live.at.open();
+    await until(list, ({ conversations }) => conversations[0]?.status === "idle");
+    await client.request("PUT /conversations/:id/title", { params: { id: "a" }, body: { title: "A!" } });
+    await until(list, ({ conversations }) => conversations.some(({ title }) => title === "A!"));
+    await client.request("DELETE /conversations/:id", { params: { id: "b" } });
+    const state = await until(list, ({ conversations }) => conversations.length === 1);
+    expect(state).toMatchObject({ phase: "ready", hasMore: false, conversations: [{ id: "a" }] });
+  });
+
+  it("comes in pages, and is made good after a break", async () => {
+    const live = await liveServer();
+    const network = await networkTo(live.server);
+    const near = testClient(live.url);
+    for (let index = 0; index < 60; index += 1) {
+      await near.request("POST /conversations", { body: { id: `c${index}` } });
+    }
+    const connection = testClient(network.url).connect();
+    const { list } = connection;
+    const first = await until(list, ({ phase }) => phase === "ready");
+    expect(first.conversations).toHaveLength(50);
+    expect(first.hasMore).toBe(true);
+    await list.loadMore();
+    expect(list.getState()).toMatchObject({ hasMore: false });
+    expect(new Set(list.getState().conversations.map(({ id }) => id)).size).toBe(60);
+    await list.loadMore();
+    expect(list.getState().conversations).toHaveLength(60);
+    await network.down();
+    await near.request("DELETE /conversations/:id", { params: { id: "c7" } });
+    await network.up();
+    await until(list, ({ conversations }) => conversations.length === 59);
+  });
+
+  it("says when it cannot be loaded, and is loaded once it can", async () => {
+    const live = await liveServer();
+    const network = await networkTo(live.server);
+    await network.down();
+    const { list } = testClient(network.url).connect();
+    const failed = await until(list, ({ phase }) => phase === "failed");
+    expect(failed.error).toMatchObject({ code: "network", retryable: true });
+    await network.up();
+    await until(list, ({ phase }) => phase === "ready");
+  });
+
+  it("passes on that a conversation should be shown", async () => {
+    const live = await liveServer();
+    const client = testClient(live.url);
+    await client.request("POST /conversations", { body: { id: "a" } });
+    const connection = client.connect();
+    await until(connection, ({ phase }) => phase === "open");
+    const asked = new Promise<string>((resolve) => {
+      const stop = connection.onOpenRequest((id) => {
+        stop();
+        resolve(id);
+      });
+    });
+    // Every client that is connected is told; this one is as soon as it follows something.
+    await until(
+      connection.conversation("a"),
+      ({ phase, cursor }) => phase === "ready" && cursor !== undefined,
+    );
+    await client.request("POST /conversations/:id/open", { params: { id: "a" } });
+    expect(await asked).toBe("a");
+  });
+});
