@@ -1,0 +1,89 @@
+import { createApp } from "@parley/server";
+import { describe, expect, it } from "vitest";
+import { afterwards, isIdle, lastText, liveServer, testClient, until } from "./live-server.test-support.js";
+
+/** A client of an app in the same process, whose calls can be made to fail. */
+async function inProcess() {
+  const live = await liveServer();
+  const app = createApp(live.runtime, { auth: "open" });
+  afterwards(() => app.close());
+  const faults = { isDown: false };
+  const streams = new Set<AbortController>();
+  const client = testClient("http://parley.local", {
+    WebSocket: null,
+    fetch: async (input, init) => {
+      if (faults.isDown) throw new TypeError("fetch failed");
+      const stream = new AbortController();
+      streams.add(stream);
+      const given = init?.signal;
+      given?.addEventListener("abort", () => stream.abort());
+      const response = await app.fetch(new Request(String(input), { ...init, signal: stream.signal }));
+      if (response.body === null) return response;
+      // Cutting a stream off breaks what is read of it.
+      const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+      response.body.pipeTo(writable, { signal: stream.signal }).catch(() => {});
+      return new Response(readable, response);
+    },
+  });
+  const cut = () => {
+    for (const stream of streams) stream.abort();
+    streams.clear();
+  };
+  return { live, client, faults, cut };
+}
+
+describe("a client without a socket", () => {
+  it("follows by server-sent events through fetch alone", async () => {
+    const { live, client } = await inProcess();
+    const connection = client.connect();
+    expect(connection.getState().phase).toBe("open");
+    const handle = connection.conversation("c1");
+    const outcome = await handle.send("wait a bit", { messageId: "m1" });
+    expect(outcome).toMatchObject({ conversationId: "c1", messageId: "m1", outcome: "started" });
+    expect(outcome.turnId).toBeDefined();
+    await until(handle, (state) => lastText(state).includes("One moment"));
+    await expect(handle.send("And?")).rejects.toMatchObject({ code: "turn_active" });
+    live.at.open();
+    const state = await until(handle, ({ status, phase }) => status === "idle" && phase === "ready");
+    expect(state.messages.map(({ role, status }) => [role, status])).toEqual([
+      ["user", "committed"],
+      ["assistant", "committed"],
+      ["user", "failed"],
+    ]);
+    expect(Object.values(state.turns)).toMatchObject([{ reason: "stop" }]);
+  });
+
+  it("comes back by cursor when a stream is cut, and sends what it could not", async () => {
+    const { live, client, faults, cut } = await inProcess();
+    const connection = client.connect();
+    const handle = connection.conversation("c1");
+    await handle.send("wait");
+    await until(handle, (state) => lastText(state).includes("One moment") && state.cursor !== undefined);
+    faults.isDown = true;
+    cut();
+    const waiting = await until(connection, ({ phase }) => phase === "waiting");
+    expect(waiting).toMatchObject({ everOpen: true, retryAt: expect.any(Number) });
+    live.at.open();
+    await live.runtime.forOwner("local").last("c1");
+    const sent = handle.send("Hello", { messageId: "m2" });
+    faults.isDown = false;
+    connection.retryNow();
+    expect(await sent).toMatchObject({ messageId: "m2", outcome: "started" });
+    const state = await until(
+      handle,
+      (each) => isIdle(each) && lastText(each) === "You said: Hello" && each.messages.length === 4,
+    );
+    expect(state.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
+    expect(connection.getState().phase).toBe("open");
+  });
+
+  it("says so when a conversation is not there, and stops when it is closed", async () => {
+    const { client } = await inProcess();
+    const connection = client.connect();
+    const handle = connection.conversation("nowhere");
+    expect((await until(handle, ({ phase }) => phase !== "loading")).phase).toBe("missing");
+    connection.close();
+    expect(connection.getState().phase).toBe("closed");
+    expect(client.connect()).not.toBe(connection);
+  });
+});
