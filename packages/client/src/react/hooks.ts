@@ -6,6 +6,7 @@ import {
   useCallback,
   useContext,
   useEffect,
+  useMemo,
   useRef,
   useSyncExternalStore,
 } from "react";
@@ -31,13 +32,10 @@ export interface ParleyProviderProps {
 
 /** Gives the hooks below it their client and connection. */
 export function ParleyProvider({ client, connection, children }: ParleyProviderProps): ReactElement {
-  const kept = useRef<Parley | undefined>(undefined);
   const used = connection ?? client?.connect();
   if (used === undefined) throw new Error("ParleyProvider: give it a client or a connection");
-  if (kept.current?.client !== client || kept.current?.connection !== used) {
-    kept.current = { client, connection: used };
-  }
-  return createElement(Context.Provider, { value: kept.current }, children);
+  const value = useMemo(() => ({ client, connection: used }), [client, used]);
+  return createElement(Context.Provider, { value }, children);
 }
 
 function useParley(): Parley {
@@ -65,6 +63,7 @@ export function useConnectionState(): ConnectionState {
   return useSyncExternalStore(subscribe, getState, getState);
 }
 
+/** The handle while rendering, held from the first effect to the last. */
 function useHandle(id: string): ConversationHandle {
   const connection = useConnection();
   useEffect(() => {
