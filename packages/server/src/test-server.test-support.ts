@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { type Clock, systemClock, type Tool } from "@parley/core";
 import type { RuntimeLimits } from "@parley/core/runtime";
 import { createModelCatalog, createRuntime, type Runtime } from "@parley/core/runtime";
@@ -203,10 +202,12 @@ export class TestSocket {
       this.#wake();
     });
     raw.on("error", () => {});
-    this.closed = once(raw, "close").then(([code, reason]) => {
-      this.#isClosed = true;
-      this.#wake();
-      return { code: code as number, reason: String(reason) };
+    this.closed = new Promise((resolve) => {
+      raw.once("close", (code, reason) => {
+        this.#isClosed = true;
+        this.#wake();
+        resolve({ code, reason: String(reason) });
+      });
     });
   }
 
