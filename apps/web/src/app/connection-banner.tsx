@@ -44,9 +44,12 @@ export function ConnectionBanner() {
   }, [connection]);
   const shown = away && late;
   return (
-    <div role="status" className="shrink-0">
+    <div
+      role="status"
+      className="pointer-events-none fixed inset-x-0 top-[calc(3.75rem+env(safe-area-inset-top))] z-40 flex justify-center px-3"
+    >
       {shown && (
-        <div className="flex items-center justify-center gap-2 border-b border-line bg-warn-soft px-3 py-1 text-xs text-warn">
+        <div className="pointer-events-auto flex items-center gap-2 rounded-full border border-line bg-warn-soft py-1 pr-1 pl-3 text-xs text-warn shadow-pop">
           <WifiOff aria-hidden className="size-3.5" />
           <span>
             {!online
@@ -60,7 +63,7 @@ export function ConnectionBanner() {
           <Button
             size="small"
             tone="quiet"
-            className="h-6 text-warn touch:h-8"
+            className="h-6 rounded-full text-warn touch:h-8"
             onClick={() => connection.retryNow()}
           >
             Try now

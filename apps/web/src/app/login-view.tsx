@@ -26,7 +26,7 @@ export function LoginView({ client }: { readonly client: ParleyClient }) {
           <h1 className="text-xl font-semibold">Log in to Parley</h1>
           <p className="mt-1 text-sm text-soft">
             This server asks for an API key. It makes one with{" "}
-            <code className="font-mono">parley keys add</code>.
+            <code className="font-mono">parley keys create</code>.
           </p>
         </div>
         <TextField

@@ -16,8 +16,8 @@ const tones: Readonly<Record<ButtonTone, string>> = {
   danger: "bg-transparent text-danger border-danger/40 hover:bg-danger-soft",
 };
 
-/** The class names of a button, for elements that are one in looks only (links, triggers). */
-export function buttonClass(tone: ButtonTone = "plain", size: "small" | "normal" = "normal"): string {
+/** The class names of a button. */
+function buttonClass(tone: ButtonTone = "plain", size: "small" | "normal" = "normal"): string {
   return cx(
     "inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md border font-medium select-none",
     "transition-colors disabled:opacity-50 disabled:pointer-events-none aria-disabled:opacity-50",

@@ -3,7 +3,7 @@ import { cx } from "./cx.js";
 const isApple = /Mac|iPhone|iPad/.test(globalThis.navigator?.platform ?? "");
 
 /** How a key is drawn on this machine: `Mod` is Cmd on a Mac and Ctrl elsewhere. */
-export function keyLabel(key: string): string {
+function keyLabel(key: string): string {
   if (key === "Mod") return isApple ? "⌘" : "Ctrl";
   if (key === "Shift") return isApple ? "⇧" : "Shift";
   if (key === "Alt") return isApple ? "⌥" : "Alt";
