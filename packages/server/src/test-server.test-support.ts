@@ -263,15 +263,20 @@ export interface SseEvent {
 /** Reads server-sent events one by one. */
 export async function* readSse(response: Response): AsyncGenerator<SseEvent> {
   const decoder = new TextDecoder();
-  let rest = "";
-  for await (const piece of response.body ?? []) {
-    const parts = (rest + decoder.decode(piece, { stream: true })).split("\n\n");
-    rest = parts.pop() ?? "";
+  let pieces: string[] = [];
+  for await (const bytes of response.body ?? []) {
+    const piece = decoder.decode(bytes, { stream: true });
+    pieces.push(piece);
+    // A long event comes in many pieces: they are only joined when it may be whole.
+    if (!piece.includes("\n\n") && !piece.startsWith("\n")) continue;
+    const parts = pieces.join("").split("\n\n");
+    pieces = [parts.pop() ?? ""];
     for (const part of parts) {
       const fields: Record<string, string> = {};
       for (const line of part.split("\n")) {
-        const [, name = "", value = ""] = /^([^:]*): ?(.*)$/.exec(line) ?? [];
-        fields[name === "" ? "comment" : name] = value;
+        const colon = line.indexOf(":");
+        const name = line.slice(0, colon);
+        fields[name === "" ? "comment" : name] = line.slice(colon + 1).trimStart();
       }
       yield fields;
     }
