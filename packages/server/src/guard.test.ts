@@ -6,7 +6,7 @@ import { problemOf, startTestServer, type TestServer } from "./test-server.test-
 /** A request with headers that fetch would not let through. */
 async function rawStatus(server: TestServer, head: string): Promise<number> {
   const socket = connect(server.server.port, "127.0.0.1");
-  socket.end(`${head}\r\nConnection: close\r\n\r\n`);
+  socket.write(`${head}\r\nConnection: close\r\n\r\n`);
   let answer = "";
   for await (const piece of socket) answer += String(piece);
   return Number(answer.split(" ")[1]);

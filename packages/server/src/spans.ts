@@ -14,7 +14,8 @@ interface OpenTurn {
   stepStartedAt: number;
   /** What the step that is running has reported. */
   usage: Usage | undefined;
-  isStepOpen: boolean;
+  /** The last step's span, until the next event says whether it went well. */
+  step: { readonly span: Span; readonly endedAt: number } | undefined;
 }
 
 const agentName = "parley";
@@ -85,12 +86,17 @@ function openTurn(api: Api, { conversationId, turnId, providerName, model }: Eve
     },
     stepStartedAt: Date.now(),
     usage: undefined,
-    isStepOpen: true,
+    step: undefined,
   };
 }
 
 function writeEvent(api: Api, turn: OpenTurn, event: AgentEvent): void {
   const now = Date.now();
+  if (turn.step !== undefined) {
+    if (event.type === "error") markFailed(api, turn.step.span, event.code ?? "internal");
+    turn.step.span.end(turn.step.endedAt);
+    turn.step = undefined;
+  }
   switch (event.type) {
     case "turn-start":
       turn.stepStartedAt = now;
@@ -104,15 +110,10 @@ function writeEvent(api: Api, turn: OpenTurn, event: AgentEvent): void {
     case "tool-result":
       writeTool(api, turn, now, event);
       turn.stepStartedAt = now;
-      turn.isStepOpen = true;
       break;
-    case "error": {
-      const type = event.code ?? "internal";
-      if (turn.isStepOpen) writeStep(api, turn, now, undefined, type);
-      turn.span.setAttribute("error.type", type);
-      turn.span.setStatus({ code: api.SpanStatusCode.ERROR, message: type });
+    case "error":
+      markFailed(api, turn.span, event.code ?? "internal");
       break;
-    }
     case "done":
       turn.span.setAttributes({
         "gen_ai.response.finish_reasons": [event.reason],
@@ -126,19 +127,17 @@ function writeEvent(api: Api, turn: OpenTurn, event: AgentEvent): void {
   }
 }
 
-function writeStep(
-  api: Api,
-  turn: OpenTurn,
-  now: number,
-  step: TurnStepCompleteEvent | undefined,
-  errorType?: string,
-): void {
-  const startTime = step?.genTotalMs === undefined ? turn.stepStartedAt : now - step.genTotalMs;
+function markFailed(api: Api, span: Span, type: string): void {
+  span.setAttribute("error.type", type);
+  span.setStatus({ code: api.SpanStatusCode.ERROR, message: type });
+}
+
+function writeStep(api: Api, turn: OpenTurn, now: number, step: TurnStepCompleteEvent): void {
+  const startTime = step.genTotalMs === undefined ? turn.stepStartedAt : now - step.genTotalMs;
   const attributes: Attributes = {
     ...turn.attributes,
     ...(turn.usage === undefined ? {} : usageAttributes(turn.usage)),
-    ...(step?.ttftMs === undefined ? {} : { "gen_ai.response.time_to_first_chunk": step.ttftMs / 1_000 }),
-    ...(errorType === undefined ? {} : { "error.type": errorType }),
+    ...(step.ttftMs === undefined ? {} : { "gen_ai.response.time_to_first_chunk": step.ttftMs / 1_000 }),
   };
   const name = `chat ${String(turn.attributes["gen_ai.request.model"] ?? "")}`.trim();
   const span = tracerOf(api).startSpan(
@@ -146,10 +145,8 @@ function writeStep(
     { kind: api.SpanKind.CLIENT, startTime, attributes },
     turn.context,
   );
-  if (errorType !== undefined) span.setStatus({ code: api.SpanStatusCode.ERROR, message: errorType });
-  span.end(now);
+  turn.step = { span, endedAt: now };
   turn.usage = undefined;
-  turn.isStepOpen = false;
 }
 
 function writeTool(api: Api, turn: OpenTurn, now: number, result: TurnToolResultEvent): void {

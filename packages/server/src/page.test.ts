@@ -1,0 +1,113 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { problemOf, startTestServer, type TestServer } from "./test-server.test-support.js";
+
+let folder: string;
+let server: TestServer;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "parley-page-"));
+  const page = join(folder, "page");
+  mkdirSync(join(page, "assets"), { recursive: true });
+  writeFileSync(join(page, "index.html"), "<!doctype html><title>Parley</title>");
+  writeFileSync(join(page, "assets", "main-1a2b.js"), "console.log(1)");
+  writeFileSync(join(page, "assets", "main-1a2b.css"), "body{}");
+  writeFileSync(join(page, "icon.svg"), "<svg/>");
+  writeFileSync(join(page, ".hidden"), "hidden");
+  writeFileSync(join(folder, "outside.txt"), "outside");
+  symlinkSync(join(folder, "outside.txt"), join(page, "link.txt"));
+  server = await startTestServer({ page: { folder: page } });
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("the page", () => {
+  it.each(["/", "/c/", "/c/some-conversation", "/c/a/b"])("is served at %s", async (path) => {
+    const answer = await server.call("GET", path);
+    expect([answer.status, answer.text]).toEqual([200, "<!doctype html><title>Parley</title>"]);
+    expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(answer.headers.get("cache-control")).toBe("no-cache");
+  });
+
+  it("may load its own files and nothing else, and runs no inline script", async () => {
+    const policy = (await server.call("GET", "/")).headers.get("content-security-policy") ?? "";
+    const rules = new Map(
+      policy.split("; ").map((rule) => [rule.split(" ")[0], rule.split(" ").slice(1).join(" ")]),
+    );
+    expect(rules.get("default-src")).toBe("'none'");
+    expect(rules.get("script-src")).toBe("'self'");
+    const host = new URL(server.url).host;
+    expect(rules.get("connect-src")).toBe(`'self' ws://${host} wss://${host}`);
+    expect(rules.get("frame-ancestors")).toBe("'none'");
+    expect(rules.get("base-uri")).toBe("'none'");
+    expect(policy).not.toMatch(/unsafe-eval|https?:|\*/);
+  });
+
+  it("has files with their types, and keeps those whose names change", async () => {
+    const script = await server.call("GET", "/assets/main-1a2b.js");
+    expect([script.text, script.headers.get("content-type")]).toEqual([
+      "console.log(1)",
+      "text/javascript; charset=utf-8",
+    ]);
+    expect(script.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+    expect((await server.call("GET", "/assets/main-1a2b.css")).headers.get("content-type")).toContain(
+      "text/css",
+    );
+    const icon = await server.call("GET", "/icon.svg");
+    expect([icon.headers.get("content-type"), icon.headers.get("cache-control")]).toEqual([
+      "image/svg+xml",
+      "no-cache",
+    ]);
+    const head = await server.call("HEAD", "/assets/main-1a2b.js");
+    expect([head.status, head.text, head.headers.get("content-length")]).toEqual([200, "", "14"]);
+  });
+
+  it("is not sent again to whoever has it", async () => {
+    const etag = (await server.call("GET", "/icon.svg")).headers.get("etag") ?? "";
+    const again = await server.call("GET", "/icon.svg", { headers: { "if-none-match": etag } });
+    expect([again.status, again.text]).toEqual([304, ""]);
+  });
+
+  it.each([
+    "/../outside.txt",
+    "/%2e%2e/outside.txt",
+    "/..%2foutside.txt",
+    "/assets/../../outside.txt",
+    "/assets/..%5c..%5coutside.txt",
+    "/link.txt",
+    "/.hidden",
+    "/assets",
+    "/assets/none.js",
+    "/%00",
+    "/%E0%A4%A",
+    "/index.html%00.js",
+  ])("ends at its folder: %s is not found", async (path) => {
+    const socket = connect(server.server.port, "127.0.0.1");
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+    let answer = "";
+    for await (const piece of socket) answer += String(piece);
+    expect(answer).toMatch(/^HTTP\/1\.1 4\d\d /);
+    expect(answer).not.toContain("\r\n\r\noutside");
+    expect(answer).not.toContain("hidden\r\n");
+  });
+
+  it("does not stand in the way of the API", async () => {
+    expect((await server.call("GET", "/models")).headers.get("content-type")).toContain("application/json");
+    const nowhere = await server.call("GET", "/api/nothing");
+    expect([nowhere.status, problemOf(nowhere).code]).toEqual([404, "invalid_request"]);
+    expect((await server.call("POST", "/c/some-conversation")).status).toBe(404);
+  });
+});
+
+describe("without a page", () => {
+  it("the root says what this is", async () => {
+    const plain = await startTestServer();
+    const answer = await plain.call("GET", "/");
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/plain; charset=UTF-8"]);
+    expect(answer.text).toContain("/openapi.json");
+    expect((await plain.call("GET", "/c/x")).status).toBe(404);
+  });
+});

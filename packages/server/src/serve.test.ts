@@ -1,0 +1,147 @@
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { serve as serveHono } from "@hono/node-server";
+import { systemClock } from "@parley/core";
+import { createModelCatalog, createRuntime, type Runtime } from "@parley/core/runtime";
+import { createMemoryLogStore, createScriptedProvider, text, usage } from "@parley/core/testing";
+import type { AgentEvent } from "@parley/wire";
+import { Hono } from "hono";
+import { compress } from "hono/compress";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createApp } from "./app.js";
+import { createKey } from "./auth/api-key.js";
+import { serve } from "./serve.js";
+import { createSocketServer } from "./socket/socket-server.js";
+import { callServer, jsonLines, openTestSocket, startTestServer } from "./test-server.test-support.js";
+
+let runtime: Runtime;
+
+beforeEach(async () => {
+  runtime = await createRuntime({
+    store: createMemoryLogStore({ clock: systemClock }),
+    models: createModelCatalog([
+      {
+        name: "scripted/one",
+        provider: createScriptedProvider([text("Hello there!", { size: 3 }), usage(3, 2)]),
+        providerName: "scripted",
+        model: "one",
+        contextWindow: 1_000,
+      },
+    ]),
+  });
+});
+afterEach(() => runtime.close());
+
+describe("serving beyond this machine", () => {
+  it.each(["0.0.0.0", "::", "192.0.2.1", "example.org"])(
+    "on %s is refused without a key, and says what to do",
+    async (host) => {
+      for (const auth of ["auto", "open"] as const) {
+        const refusal = serve(runtime, { host, port: 0, auth });
+        await expect(refusal).rejects.toThrow(host);
+        await expect(refusal).rejects.toThrow(/127\.0\.0\.1.*parley keys create.*insecure/);
+      }
+    },
+  );
+
+  it("is possible with a key, and then every caller needs one, also when the last key is gone", async () => {
+    const { secret, record } = createKey({ owner: "ann" });
+    await runtime.keys.add(record);
+    const server = await serve(runtime, { host: "0.0.0.0", port: 0, pace: { keyMs: 0 } });
+    expect((await callServer(server.url, "GET", "/me")).status).toBe(401);
+    expect((await callServer(server.url, "GET", "/me", { key: secret })).status).toBe(200);
+    await runtime.keys.remove(record.id);
+    expect((await callServer(server.url, "GET", "/me")).status).toBe(401);
+    await server.close();
+  });
+
+  it("is possible without one for those who insist", async () => {
+    const server = await serve(runtime, { host: "0.0.0.0", port: 0, insecure: true });
+    expect((await callServer(server.url, "GET", "/me")).json).toMatchObject({ owner: "local", auth: "open" });
+    await server.close();
+  });
+});
+
+describe("a port that is taken", () => {
+  it("is named", async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const { port } = other.address() as AddressInfo;
+    await expect(serve(runtime, { port })).rejects.toThrow(`port: 127.0.0.1:${port} is taken`);
+    await new Promise((resolve) => other.close(resolve));
+  });
+});
+
+describe("closing", () => {
+  it("lets a turn finish its step, hands it over or seals it, and ends what is still connected", async () => {
+    const server = await startTestServer();
+    const me = server.runtime.forOwner("local");
+    await me.send({ conversationId: "c1", message: "wait" });
+    await server.provider.called(1);
+    const chat = fetch(`${server.url}/chat`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ conversationId: "c2", message: "wait" }),
+    });
+    const response = await chat;
+    const closing = server.server.close({ deadlineMs: 300 });
+    const busy = await callServer(server.url, "POST", "/chat", { body: { message: "hi" } }).catch(
+      () => undefined,
+    );
+    expect(busy === undefined || busy.status === 503).toBe(true);
+    await response.text().catch(() => undefined);
+    await closing;
+    await expect(callServer(server.url, "GET", "/health")).rejects.toThrow();
+    expect(server.runtime.status()).toMatchObject({ draining: true, runningTurns: 0 });
+    await server.server.close();
+  });
+});
+
+describe("mounted in another app", () => {
+  it.each(["route", "mount"] as const)(
+    "by %s, everything works under its path, sockets and streams too",
+    async (how) => {
+      const parley = createApp(runtime);
+      const outer = new Hono();
+      outer.use(compress());
+      outer.get("/mine", (c) => c.text("mine"));
+      if (how === "route") outer.route("/parley", parley.hono);
+      else outer.mount("/parley", parley.hono.fetch);
+      const server = serveHono({
+        fetch: outer.fetch,
+        port: 0,
+        hostname: "127.0.0.1",
+        websocket: { server: createSocketServer() },
+      });
+      await new Promise<void>((resolve) => server.once("listening", resolve));
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/parley`;
+      try {
+        const mine = await callServer(url.replace("/parley", ""), "GET", "/mine");
+        expect(mine.text).toBe("mine");
+        const chat = await callServer(url, "POST", "/chat", { body: { conversationId: how, message: "hi" } });
+        expect(jsonLines<AgentEvent>(chat.text).at(-1)?.type).toBe("turn-sealed");
+        expect(chat.headers.get("x-request-id")).not.toBeNull();
+        const missing = await callServer(url, "GET", "/conversations/none/meta");
+        expect([missing.status, missing.headers.get("content-type")]).toEqual([
+          404,
+          "application/problem+json",
+        ]);
+        const socket = await openTestSocket(url);
+        socket.send({ type: "chat.subscribe", conversationId: how, cursor: "0" });
+        expect(await socket.next("chat.chunks")).toMatchObject({ cursor: "2" });
+        socket.raw.close();
+        await socket.closed;
+      } finally {
+        await parley.close();
+        await new Promise((resolve) => server.close(resolve));
+      }
+    },
+  );
+
+  it("without a server for sockets, says that it takes none", async () => {
+    const answer = await createApp(runtime).fetch(
+      new Request("http://localhost/ws", { headers: { upgrade: "websocket" } }),
+    );
+    expect(answer.status).toBe(400);
+  });
+});
