@@ -11,6 +11,7 @@ const run = promisify(execFile);
 /** What each example prints, at the least. They use the built packages, as a reader of them would. */
 const printed: Record<string, readonly string[]> = {
   "engine.mjs": ["[calls calculator]", '"value":84', "2 model calls, reason stop"],
+  "mount-server.mjs": ["The application", "the turn ended: stop", "the log has what was streamed"],
   "resume.mjs": [
     "cut off after 20 frames",
     "sent again: the same turn",
