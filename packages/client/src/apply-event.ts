@@ -11,6 +11,7 @@ import type {
 } from "@parley/wire";
 import type { MessageState, PartState, TurnState } from "./conversation-state.js";
 import type { Fold } from "./fold.js";
+import { given } from "./given.js";
 import { isCommitted, partKey, provisionalOf, withoutProvisional, withProvisional } from "./message-log.js";
 import { type Place, wasHeard } from "./place.js";
 import { withoutQueued } from "./queue.js";
@@ -31,8 +32,7 @@ export function applyEvent(fold: Fold, event: AgentEvent, place: Place | undefin
       const { model, startedAt } = event;
       return updateTurn(openTurn(fold, event.turnId), event.turnId, (turn) => ({
         ...turn,
-        ...(model === undefined ? {} : { model }),
-        ...(startedAt === undefined ? {} : { startedAt }),
+        ...given({ model, startedAt }),
       }));
     }
     case "user-message": {
@@ -58,7 +58,7 @@ export function applyEvent(fold: Fold, event: AgentEvent, place: Place | undefin
         toolName,
         input,
         stepId,
-        ...(argumentsText === undefined ? {} : { argumentsText }),
+        ...given({ argumentsText }),
       };
       const of = { id: event.messageId ?? stepId, role: "assistant" as const, turnId, stepId };
       return tellPart(fold, of, partIndex, chunk);
@@ -72,7 +72,7 @@ export function applyEvent(fold: Fold, event: AgentEvent, place: Place | undefin
         content,
         isError,
         stepId,
-        ...(durationMs === undefined ? {} : { durationMs }),
+        ...given({ durationMs }),
       };
       const of = { id: event.messageId ?? `${stepId}:${toolCallId}`, role: "tool" as const, turnId, stepId };
       return tellPart(fold, of, 0, chunk);
@@ -90,9 +90,7 @@ export function applyEvent(fold: Fold, event: AgentEvent, place: Place | undefin
       const next = updateTurn(fold, event.turnId, (turn) =>
         withStep(turn, stepId, {
           complete: true,
-          ...(ttftMs === undefined ? {} : { ttftMs }),
-          ...(decodeMs === undefined ? {} : { decodeMs }),
-          ...(genTotalMs === undefined ? {} : { genTotalMs }),
+          ...given({ ttftMs, decodeMs, genTotalMs }),
         }),
       );
       return withoutGrowth(next, (message) => message.stepId === stepId);
@@ -165,8 +163,7 @@ export function activeFrom(turn: TurnState, before: Fold["activeTurn"]): Fold["a
   if (before?.turnId === turnId && before.model === model && before.startedAt === startedAt) return before;
   return {
     turnId,
-    ...(model === undefined ? {} : { model }),
-    ...(startedAt === undefined ? {} : { startedAt }),
+    ...given({ model, startedAt }),
   };
 }
 
@@ -193,7 +190,7 @@ function tellUserMessages(
       turnId,
       parts: [part],
       status: "streaming",
-      ...(createdAt === undefined ? {} : { createdAt }),
+      ...given({ createdAt }),
     };
     next = { ...next, log: withProvisional(next.log, message) };
   }
@@ -231,7 +228,7 @@ function grow(
   // An empty one brings something for the provider alone.
   if (delta === "") return fold;
   const id = event.messageId ?? stepId ?? `${turnId}:assistant`;
-  const of: Author = { id, role: "assistant", turnId, ...(stepId === undefined ? {} : { stepId }) };
+  const of: Author = { id, role: "assistant", turnId, ...given({ stepId }) };
   const message = openMessage(fold, of);
   if (message === undefined) return fold;
   const type = event.type === "text-delta" ? "text" : "thinking";
@@ -336,9 +333,7 @@ function finish(fold: Fold, event: TurnDoneEvent): Fold {
   const turn: TurnState = {
     ...(known ?? { ...newTurn(turnId), status: "sealed" }),
     reason,
-    ...(durationMs === undefined ? {} : { durationMs }),
-    ...(usage === undefined ? {} : { usage }),
-    ...(contextSize === undefined ? {} : { contextSize }),
+    ...given({ durationMs, usage, contextSize }),
   };
   const next = withoutGrowth(
     { ...fold, turns: withTurn(fold.turns, turn) },
@@ -352,9 +347,7 @@ function seal(fold: Fold, event: TurnSealedEvent): Fold {
   const { turnId, firstSeq, lastSeq, reason } = event;
   const known = turnOf(fold.turns, turnId);
   const ending = {
-    ...(firstSeq === undefined ? {} : { firstSeq }),
-    ...(lastSeq === undefined ? {} : { lastSeq }),
-    ...(reason === undefined ? {} : { reason }),
+    ...given({ firstSeq, lastSeq, reason }),
   };
   const isKnown =
     known?.status === "sealed" &&

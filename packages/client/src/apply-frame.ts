@@ -3,6 +3,7 @@ import { activeFrom, applyEvent, endTurn, isOver } from "./apply-event.js";
 import { withRows } from "./apply-rows.js";
 import type { ConversationState, SubscriptionFrame, TurnState } from "./conversation-state.js";
 import { change, type Fold } from "./fold.js";
+import { given } from "./given.js";
 import { withoutProvisional } from "./message-log.js";
 import { isBefore, placeOf } from "./place.js";
 import { withQueue } from "./queue.js";
@@ -67,8 +68,7 @@ function withActive(fold: Fold, { turnId, model, startedAt }: ActiveTurn): Fold 
   const turn: TurnState = {
     ...(known ?? newTurn(turnId)),
     status: "running",
-    ...(model === undefined ? {} : { model }),
-    ...(startedAt === undefined ? {} : { startedAt }),
+    ...given({ model, startedAt }),
   };
   return { ...fold, turns: withTurn(fold.turns, turn), activeTurn: activeFrom(turn, fold.activeTurn) };
 }

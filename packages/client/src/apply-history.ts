@@ -2,6 +2,7 @@ import type { ConversationMeta, HistoryResponse, QueuePayload, StepMetrics, Turn
 import { withRows } from "./apply-rows.js";
 import type { ConversationState, Failure, StepState, TurnState } from "./conversation-state.js";
 import { change, type Fold } from "./fold.js";
+import { given } from "./given.js";
 import { withQueue } from "./queue.js";
 import { nothingPrinted, turnOf } from "./turn-table.js";
 import { knownUsage } from "./usage.js";
@@ -38,21 +39,14 @@ function reportedTurn(fold: Fold, metrics: TurnMetrics): TurnState {
     status: "sealed",
     steps: metrics.steps.map(reportedStep),
     toolOutput: nothingPrinted,
-    ...(reason === undefined ? {} : { reason }),
-    ...(model === undefined ? {} : { model }),
-    ...(durationMs === undefined ? {} : { durationMs }),
-    ...(usage === undefined ? {} : { usage }),
-    ...(contextSize === undefined ? {} : { contextSize }),
-    ...(firstSeq === undefined ? {} : { firstSeq }),
-    ...(lastSeq === undefined ? {} : { lastSeq }),
-    ...(error === undefined ? {} : { error }),
+    ...given({ reason, model, durationMs, usage, contextSize, firstSeq, lastSeq, error }),
   };
 }
 
 function reportedStep(metrics: StepMetrics): StepState {
   const { model: _, usage, ...figures } = metrics;
   const known = knownUsage(usage);
-  return { ...figures, complete: true, ...(known === undefined ? {} : { usage: known }) };
+  return { ...figures, complete: true, ...given({ usage: known }) };
 }
 
 /** The state with the queue as the server told it. */

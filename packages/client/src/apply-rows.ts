@@ -2,6 +2,7 @@ import type { StepId, StoredChunk, ToolTiming } from "@parley/wire";
 import { activeFrom, withoutPrinted } from "./apply-event.js";
 import type { StepState, TurnState } from "./conversation-state.js";
 import type { Fold } from "./fold.js";
+import { given } from "./given.js";
 import { withChunks } from "./message-log.js";
 import { withoutQueued } from "./queue.js";
 import { isRetryable } from "./retryable.js";
@@ -61,7 +62,7 @@ function turnWithRows(
     toolOutput: withoutPrinted(turn.toolOutput, answered),
     firstSeq,
     lastSeq,
-    ...(error === undefined ? {} : { error }),
+    ...given({ error }),
   };
 }
 
@@ -96,5 +97,5 @@ function stepsWithRows(turn: TurnState, rows: readonly StoredChunk[]): readonly 
 
 function timingOf(chunk: ToolTiming): ToolTiming {
   const { toolCallId, toolName, isError, durationMs } = chunk;
-  return { toolCallId, toolName, isError, ...(durationMs === undefined ? {} : { durationMs }) };
+  return { toolCallId, toolName, isError, ...given({ durationMs }) };
 }

@@ -1,7 +1,9 @@
 import type { SendOutcome } from "./conversation-handle.js";
 import type { ConversationState, Failure, MessageState } from "./conversation-state.js";
-import { change } from "./fold.js";
+import { change, foldOf, initialState } from "./fold.js";
+import { given } from "./given.js";
 import {
+  emptyLog,
   isCommitted,
   partKey,
   provisionalOf,
@@ -26,7 +28,7 @@ export function applyOptimistic(
       role: "user",
       parts: [{ key: partKey(id, 0), index: 0, chunk, streaming: false }],
       status: "sending",
-      ...(createdAt === undefined ? {} : { createdAt }),
+      ...given({ createdAt }),
     };
     return { ...fold, log: withOutgoing(fold.log, outgoing) };
   });
@@ -67,6 +69,12 @@ export function applyDiscard(state: ConversationState, messageId: string): Conve
     const log = withoutOutgoing(fold.log, messageId);
     return log === fold.log ? fold : { ...fold, log };
   });
+}
+
+/** A conversation of which nothing is known, except what is on its way to it. */
+export function applyRestart(state: ConversationState): ConversationState {
+  const { outgoing } = foldOf(state).log;
+  return change(initialState(state.conversationId), (fold) => ({ ...fold, log: { ...emptyLog, outgoing } }));
 }
 
 function newestTurnId(log: { readonly committed: readonly MessageState[] }): string | undefined {

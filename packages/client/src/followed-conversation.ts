@@ -15,11 +15,12 @@ import {
   applyMetrics,
   applyQueue,
 } from "./apply-history.js";
-import { applyDiscard, applyOptimistic, applyReceipt, applySendFailure } from "./apply-send.js";
+import { applyDiscard, applyOptimistic, applyReceipt, applyRestart, applySendFailure } from "./apply-send.js";
 import { backoffMs } from "./backoff.js";
 import type { ConversationHandle, SendOptions, SendOutcome } from "./conversation-handle.js";
 import type { ConversationState, Failure } from "./conversation-state.js";
 import { initialState } from "./fold.js";
+import { given } from "./given.js";
 import { newMessageId } from "./ids.js";
 import type { Link, Listener, OutgoingMessage } from "./link.js";
 import type { ConnectionPace } from "./pace.js";
@@ -193,7 +194,7 @@ export class FollowedConversation implements Listener {
       conversationId,
       messageId,
       outcome: outcome.outcome,
-      ...(turnId === undefined ? {} : { turnId }),
+      ...given({ turnId }),
     });
     // It was not there before: now it is.
     this.#loadIfMissing();
@@ -292,15 +293,7 @@ export class FollowedConversation implements Listener {
     this.#start = undefined;
     this.#isJoined = false;
     this.#env.link.unfollow(this.id);
-    const outgoing = this.#state.messages.filter(({ status }) => status === "sending" || status === "failed");
-    this.#store.set(initialState(this.id));
-    for (const { id, parts, createdAt, error } of outgoing) {
-      const [part] = parts;
-      const text = part?.chunk.type === "text" ? part.chunk.text : "";
-      const message = { messageId: id, text, ...(createdAt === undefined ? {} : { createdAt }) };
-      this.#change((state) => applyOptimistic(state, message));
-      if (error !== undefined) this.#change((state) => applySendFailure(state, id, error));
-    }
+    this.#change(applyRestart);
     if (this.#isStarted) void this.#load();
   }
 

@@ -1,5 +1,6 @@
 import type { StoredChunk } from "@parley/wire";
 import type { MessageState, PartState } from "./conversation-state.js";
+import { given } from "./given.js";
 
 /**
  * The messages of a conversation in three stretches, so that a word of the answer changes only the short middle
@@ -193,9 +194,7 @@ function toMessage(group: readonly StoredChunk[]): MessageState {
     parts,
     status: "committed",
     ...seqsOf(parts),
-    ...(turnId === undefined ? {} : { turnId }),
-    ...(stepId === undefined ? {} : { stepId }),
-    ...(createdAt === undefined ? {} : { createdAt }),
+    ...given({ turnId, stepId, createdAt }),
   };
 }
 

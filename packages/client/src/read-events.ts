@@ -1,3 +1,4 @@
+import { given } from "./given.js";
 import { readLines } from "./read-lines.js";
 
 /** One server-sent event. */
@@ -16,7 +17,7 @@ export async function* readEvents(
   let id: string | undefined;
   for await (const line of readLines(body)) {
     if (line === "") {
-      if (data.length > 0) yield { event, data: data.join("\n"), ...(id === undefined ? {} : { id }) };
+      if (data.length > 0) yield { event, data: data.join("\n"), ...given({ id }) };
       event = "message";
       data = [];
       continue;

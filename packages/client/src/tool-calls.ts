@@ -1,6 +1,7 @@
 import type { StepId, ToolResultChunk } from "@parley/wire";
 import type { ConversationState, MessageState, PartState, ToolCallState } from "./conversation-state.js";
 import { foldOf } from "./fold.js";
+import { given } from "./given.js";
 import { turnOf } from "./turn-table.js";
 
 /** Where the committed messages of each step stand. They stand next to each other. */
@@ -60,7 +61,7 @@ function callState(
   const before = made.get(part);
   if (before?.result === result && before?.output === output && before.state.status === status)
     return before.state;
-  const state: ToolCallState = { call, output, status, ...(answer === undefined ? {} : { result: answer }) };
+  const state: ToolCallState = { call, output, status, ...given({ result: answer }) };
   made.set(part, { result, output, state });
   return state;
 }

@@ -1,0 +1,8 @@
+/** Only the members that have a value: an absent one is left out, not set to `undefined`. */
+export function given<T extends object>(
+  members: T,
+): { readonly [Key in keyof T]?: Exclude<T[Key], undefined> } {
+  const kept: Partial<T> = {};
+  for (const key in members) if (members[key] !== undefined) kept[key] = members[key];
+  return kept as { readonly [Key in keyof T]?: Exclude<T[Key], undefined> };
+}
