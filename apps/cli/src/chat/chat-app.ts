@@ -4,7 +4,7 @@ import type { Highlight } from "../terminal/highlighter.js";
 import { emptyLine, entered, type Key, type LineState, pressKey, withText } from "../terminal/line-editor.js";
 import { viewLine } from "../terminal/line-view.js";
 import { Screen } from "../terminal/screen.js";
-import { clip, safeLine } from "../terminal/text-width.js";
+import { clip, safeLine, textWidth } from "../terminal/text-width.js";
 import { wrap } from "../terminal/wrap.js";
 import type { VerbContext } from "../verb-context.js";
 import type { ChatDesk } from "./chat-desk.js";
@@ -99,9 +99,14 @@ export class ChatApp {
     if (print.length > 0) this.#screen.print(print);
     const line = viewLine(this.#line.text, this.#line.cursor, style.cyan("› "), 2, columns);
     this.#screen.show({
-      rows: ["", ...live, ...(live.length > 0 ? [""] : []), ...this.#waiting(columns)],
+      rows: [
+        ...(live[0] === "" ? [] : [""]),
+        ...live,
+        ...(live.length > 0 ? [""] : []),
+        ...this.#waiting(columns),
+      ],
       line,
-      below: [style.dim(clip(this.#hints(), columns))],
+      below: [style.dim(this.#hints(columns))],
     });
     this.#tick(isMoving || this.#desk.connection.getState().phase === "waiting");
   }
@@ -138,18 +143,16 @@ export class ChatApp {
     return `Reconnecting${phase === "waiting" && seconds > 0 ? ` in ${seconds} s` : " ..."}  The turn runs on; nothing is lost.`;
   }
 
-  #hints(): string {
-    const { choices, state } = this.#desk;
-    const facts = [
-      choices.model ?? state.activeTurn?.model ?? state.meta?.model,
-      choices.effort,
-      contextGauge(this.#desk),
-    ].filter(Boolean);
+  /** What the keys do, and on the right what the next turn will be, where there is room for it. */
+  #hints(columns: number): string {
+    const { choices, model } = this.#desk;
     const keys =
       this.#desk.isRunning || this.#desk.isSending
         ? "Enter queues · Alt-Enter or !text steers · Ctrl-C stops"
         : "Enter sends · / commands · Ctrl-J new line";
-    return [keys, ...facts].join("  ·  ");
+    const facts = [model, choices.effort, contextGauge(this.#desk)].filter(Boolean).join(" · ");
+    const space = columns - textWidth(keys) - textWidth(facts);
+    return space >= 2 ? `${keys}${" ".repeat(space)}${facts}` : clip(keys, columns);
   }
 
   #press(text: string | undefined, key: Key): void {

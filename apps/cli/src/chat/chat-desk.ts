@@ -1,4 +1,10 @@
-import type { Connection, ConversationHandle, ConversationState, ParleyClient } from "@parley/client";
+import {
+  type Connection,
+  type ConversationHandle,
+  type ConversationState,
+  type ParleyClient,
+  ParleyRequestError,
+} from "@parley/client";
 import { createUuidV7Factory } from "@parley/core/messages";
 import type { QueueMode, ReasoningEffort } from "@parley/wire";
 import type { EntryOptions } from "../transcript/render-entry.js";
@@ -54,6 +60,18 @@ export class ChatDesk {
     return this.state.status === "active" || this.state.activeTurn !== undefined;
   }
 
+  /** The model of the turn that runs, else the one that the next turn asks as far as is known. */
+  get model(): string | undefined {
+    const { activeTurn, meta, turns, messages } = this.state;
+    const last = messages.findLast(({ turnId }) => turnId !== undefined)?.turnId;
+    return (
+      activeTurn?.model ??
+      this.choices.model ??
+      meta?.model ??
+      (last === undefined ? undefined : turns[last]?.model)
+    );
+  }
+
   /** A message is on its way and has not been acknowledged. */
   get isSending(): boolean {
     return this.state.messages.some(({ status }) => status === "sending");
@@ -101,7 +119,10 @@ export class ChatDesk {
       return "sent";
     } catch (error) {
       this.#handle.discardSend(messageId);
-      throw error;
+      if (!(error instanceof ParleyRequestError) || error.code !== "turn_active") throw error;
+      // Someone else was first.
+      await this.#handle.enqueue(text, { mode, messageId, ...chosen });
+      return "queued";
     }
   }
 

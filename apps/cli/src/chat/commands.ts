@@ -266,11 +266,11 @@ function needed(rest: string, question: string): string {
   return rest;
 }
 
-/** The gauge of a conversation's context. */
+/** How full the context is. */
 export function contextGauge(desk: ChatDesk): string {
   const { contextSize, contextWindow } = desk.state;
   if (contextSize === undefined) return "";
   return contextWindow === undefined
     ? tokens(contextSize)
-    : `${tokens(contextSize)} of ${tokens(contextWindow)} tokens`;
+    : `${tokens(contextSize)} of ${tokens(contextWindow)}`;
 }

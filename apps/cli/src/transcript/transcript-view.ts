@@ -124,14 +124,17 @@ export class TranscriptView {
 
   #separated(entry: Entry, lines: readonly string[], blocked: boolean): string[] {
     if (lines.length === 0) return [];
-    const gap = blocked ? (entry.kind === "tool" ? [] : [""]) : this.#gapBefore(entry);
+    const gap = blocked && isWork(entry.kind) ? [] : blocked ? [""] : this.#gapBefore(entry);
     return [...gap, ...lines];
   }
 
-  /** Kinds are set apart by an empty line; tools and reasoning stay together. */
+  /** What the model says and what the user says stand apart; reasoning and tools stay together. */
   #gapBefore(entry: Entry): string[] {
     if (this.#last === undefined) return [];
-    const together = this.#last === entry.kind && (entry.kind === "tool" || entry.kind === "attachment");
-    return together ? [] : [""];
+    return isWork(entry.kind) && isWork(this.#last) ? [] : [""];
   }
+}
+
+function isWork(kind: Entry["kind"]): boolean {
+  return kind === "thinking" || kind === "tool" || kind === "attachment";
 }

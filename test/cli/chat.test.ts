@@ -1,0 +1,169 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
+import { launchBrowser } from "../harness/chromium.js";
+import { drawTerminal } from "./draw-terminal.js";
+import { type ServerProcess, slowDemo, Workplace } from "./parley-process.js";
+import { keys, Terminal } from "./terminal.js";
+
+let place: Workplace;
+let server: ServerProcess;
+const terminals: Terminal[] = [];
+
+const open = (...args: readonly string[]) => {
+  const terminal = new Terminal(place, ["chat", ...args]);
+  terminals.push(terminal);
+  return terminal;
+};
+const idle = /context \d+[^─]*Enter sends/;
+
+beforeAll(async () => {
+  place = new Workplace(slowDemo);
+  server = await place.serve();
+}, 120_000);
+afterEach(() => {
+  for (const terminal of terminals.splice(0)) terminal.close();
+});
+afterAll(() => place.remove());
+
+describe("a chat in a terminal", { timeout: 60_000 }, () => {
+  it("streams the answer as markdown, above a line that can be typed in meanwhile", async () => {
+    const terminal = open();
+    await terminal.see("Enter sends");
+    terminal.type(`hello${keys.enter}`);
+    await terminal.see("› hello");
+    await terminal.see("I am the demo model");
+    terminal.type("half a line");
+    const text = await terminal.see(/ {2}• a long answer with headings[\s\S]*› half a line/);
+    expect(text).not.toContain("**");
+    expect(terminal.cursor().line).toBe("› half a line");
+    await terminal.see(/─ \d[\d.]* s · /);
+    expect(terminal.cursor()).toEqual({ line: "› half a line", column: 13 });
+    expect(terminal.text().match(/› hello/g)).toHaveLength(1);
+  });
+
+  it("shows a tool while it works, queues with Enter and steers with Alt-Enter", async () => {
+    const terminal = open();
+    await terminal.see("Enter sends");
+    terminal.type(`What is (3 + 4) * 12?${keys.enter}`);
+    await terminal.see(/✓ calculator \{"expression":"\(3 \+ 4\) \* 12"\}/);
+    await terminal.see(idle);
+    terminal.type(`Use the slow tool, please${keys.enter}`);
+    await terminal.see("Enter queues");
+    await terminal.see(/demo_slow_task \{"steps":5\}[\s\S]*│ step 1 of 5 done/);
+    terminal.type(`What time is it in Tokyo?${keys.enter}`);
+    await terminal.see("⏎ next: What time is it in Tokyo?");
+    terminal.type(`and keep it short${keys.altEnter}`);
+    await terminal.see(/↪ steers: and keep it short[\s\S]*› \n/);
+    await keepPicture(terminal);
+    // The steer goes into the running turn, what was queued opens the next one; each is said once.
+    const text = await terminal.see(/✓ current_time[\s\S]*context \d+[^─]*Enter sends/);
+    expect(text).toMatch(
+      /✓ demo_slow_task[\s\S]*↪ and keep it short[\s\S]*You steered me while I was at work[\s\S]*› What time is it in Tokyo\?/,
+    );
+    expect(text.match(/↪ and keep it short/g)).toHaveLength(1);
+    expect(text.match(/› What time is it in Tokyo\?/g)).toHaveLength(1);
+  });
+
+  it("steers with an exclamation mark", async () => {
+    const terminal = open();
+    await terminal.see("Enter sends");
+    terminal.type(`slow tool${keys.enter}`);
+    await terminal.see("step 1 of 5 done");
+    terminal.type(`!be brief${keys.enter}`);
+    await terminal.see(/↪ be brief[\s\S]*You steered me while I was at work: "be brief"/);
+  });
+
+  it("stops the turn with Ctrl-C and keeps what was said; twice leaves with 130", async () => {
+    const terminal = open();
+    await terminal.see("Enter sends");
+    terminal.type(`a long answer please${keys.enter}`);
+    await terminal.see("A long one");
+    terminal.type(keys.ctrlC);
+    await terminal.see(/─ stopped/);
+    await terminal.see("Enter sends");
+    terminal.type(keys.ctrlC);
+    await terminal.see("Ctrl-C once more leaves");
+    terminal.type(keys.ctrlC);
+    expect(await terminal.exited()).toBe(130);
+    const [newest] = await place.json<{ id: string; status: string }[]>("ls", "-n", "1");
+    expect(newest?.status).toBe("idle");
+    expect(await place.ok(["show", newest?.id ?? ""])).toContain("A long one");
+  });
+
+  it("says that it reconnects when the server is killed, and goes on by itself when it is back", async () => {
+    const terminal = open();
+    await terminal.see("Enter sends");
+    terminal.type(`use the slow tool${keys.enter}`);
+    await terminal.see("step 1 of 5 done");
+    await server.end("SIGKILL");
+    await terminal.see("Reconnecting");
+    terminal.type("typed meanwhile");
+    await terminal.see("› typed meanwhile");
+    server = await place.serve(["--port", String(server.port)]);
+    // The tool says that it may be made again, so the turn goes on where it was.
+    const text = await terminal.see(/✓ demo_slow_task[\s\S]*finished 5 steps[\s\S]*context \d+/, 60_000);
+    await terminal.seeNoMore("Reconnecting");
+    expect(text.match(/› use the slow tool/g)).toHaveLength(1);
+    expect(text.match(/This takes a few seconds/g)).toHaveLength(1);
+    expect(terminal.cursor().line).toBe("› typed meanwhile");
+  }, 120_000);
+
+  it("knows commands, completes them, and says what was meant", async () => {
+    const terminal = open();
+    await terminal.see("Enter sends");
+    terminal.type(`/he${keys.tab}${keys.enter}`);
+    await terminal.see(/\/compact \[keep\]/);
+    terminal.type(`/tilte x${keys.enter}`);
+    await terminal.see("Did you mean /title?");
+    terminal.type(`hello${keys.enter}`);
+    await terminal.see(idle);
+    terminal.type(`/title A new title${keys.enter}`);
+    await terminal.see('is now called "A new title"');
+    terminal.type(`/metrics${keys.enter}`);
+    await terminal.see("Tokens per turn");
+    terminal.type(`/context${keys.enter}`);
+    await terminal.see("└─ call 1");
+    terminal.type(`/fork${keys.enter}`);
+    await terminal.see("A fork at entry");
+    terminal.type(`/export talk.md${keys.enter}`);
+    await terminal.see("Exported 1 conversation to talk.md");
+    expect(place.read("talk.md")).toContain("hello");
+    terminal.type(`/quit${keys.enter}`);
+    expect(await terminal.exited()).toBe(0);
+  });
+
+  it("goes on with the newest conversation, and shows what was said", async () => {
+    await place.ok(["run", "What is 6 * 7?"]);
+    const terminal = open("-c");
+    await terminal.see(/› What is 6 \* 7\?[\s\S]*calculator says/);
+    terminal.type(keys.ctrlD);
+    expect(await terminal.exited()).toBe(0);
+  });
+
+  it("stays whole when the terminal becomes narrow", async () => {
+    const terminal = open();
+    await terminal.see("Enter sends");
+    terminal.type(`hello${keys.enter}`);
+    await terminal.see("I am the demo model");
+    terminal.resize(60, 24);
+    terminal.type("still here");
+    await terminal.see(idle);
+    expect(terminal.cursor()).toEqual({ line: "› still here", column: 12 });
+    expect(terminal.text().match(/› hello/g)).toHaveLength(1);
+  });
+});
+
+/** Draws the terminal, when someone asks for the picture. */
+async function keepPicture(terminal: Terminal): Promise<void> {
+  const file = process.env.PARLEY_TERMINAL_PICTURE;
+  if (file === undefined || inject("chromium") === undefined) return;
+  const rows = terminal.snapshot();
+  const browser = await launchBrowser();
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, await drawTerminal(browser, rows, { title: "parley chat" }));
+  } finally {
+    await browser.close();
+  }
+}
