@@ -48,10 +48,13 @@ export function runtimeContract(make: () => RuntimeFixture | Promise<RuntimeFixt
       name: `${topic}: ${each.name}`,
       async run() {
         const fixture = await make();
+        const world = new World(fixture);
         try {
-          const world = new World(fixture);
           await each.run(world);
           await world.end();
+        } catch (failure) {
+          await world.abandon();
+          throw failure;
         } finally {
           await fixture.close();
         }

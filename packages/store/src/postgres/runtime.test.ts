@@ -1,18 +1,8 @@
 import { runtimeContract } from "@parley/core/testing";
 import { afterAll, beforeAll, it } from "vitest";
 import { describeOnPostgres, type TestDatabase } from "../../../../test/harness/postgres.js";
+import { createWait } from "../create-wait.test-support.js";
 import { type OpenedPostgres, openPostgres } from "./open-postgres.js";
-
-/** Waits, and waits less the next time by what a timer on a busy machine took too long: cases add up their waits. */
-function createWait(): (ms: number) => Promise<void> {
-  let late = 0;
-  return async (ms) => {
-    const started = performance.now();
-    const wanted = Math.max(0, ms - late);
-    await new Promise((resolve) => setTimeout(resolve, wanted));
-    late = Math.min(50, Math.max(0, late - ms) + Math.max(0, performance.now() - started - wanted));
-  };
-}
 
 describeOnPostgres("the runtime on PostgreSQL", (postgres) => {
   let database: TestDatabase;

@@ -97,15 +97,19 @@ export const stoppingCases: RuntimeTopicCase[] = [
       name: `a stop from another node is obeyed ${withoutWake ? "with the next heartbeat" : "at once by wake-up"}`,
       async run(world) {
         const at = gate();
-        const here = await world.node({ script: always(text("Half "), pause(at)), withoutWake });
-        const there = await world.node({ withoutWake });
+        // Without a heartbeat or a poll for long, only a wake-up can tell.
+        const slow = { ttlMs: 60_000, renewMs: 20_000, pollMs: 20_000, stopMs: 60_000 };
+        const pace = withoutWake ? {} : { lease: { ...world.lease, ...slow } };
+        const here = await world.node({ script: always(text("Half "), pause(at)), withoutWake, ...pace });
+        const there = await world.node({ withoutWake, ...pace });
         const { conversationId, turnId } = await world.start(here);
         await world.pass(at.reached, "the model writes");
         checkEqual(await there.me.stop(conversationId), { abortedTurn: true }, "the stop");
         const before = world.passedMs;
         const events = await world.turnEvents(there, conversationId, turnId);
         const took = world.passedMs - before;
-        const withinMs = withoutWake ? world.lease.renewMs + world.lease.pollMs + 200 : 250;
+        const atOnceMs = world.isTimeReal ? slow.renewMs / 2 : 250;
+        const withinMs = withoutWake ? world.lease.renewMs + world.lease.pollMs + 200 : atOnceMs;
         check(took <= withinMs, `stopped within ${withinMs} ms, not ${took}`);
         checkEqual(only(events, "done").reason, "aborted", "the reason");
         checkEqual(here.provider.calls[0]?.state, "canceled", "the call of the model");

@@ -86,6 +86,11 @@ export class World {
     return `${prefix}-${uniqueId()}`;
   }
 
+  /** Whether time passes by itself, and how much depends on the machine. */
+  get isTimeReal(): boolean {
+    return this.#fixture.clock === undefined;
+  }
+
   /** How much time the case has let pass. */
   get passedMs(): number {
     return this.#passed;
@@ -228,6 +233,14 @@ export class World {
     const error = await this.pass(checkRejects(promise, what), what);
     check(isParleyError(error), `${what}: not a ParleyError but ${String(error)}`);
     return error.code;
+  }
+
+  /** After a case that failed: its nodes must not take over what later cases leave to theirs. */
+  async abandon(): Promise<void> {
+    for (const follow of this.#follows) follow.close();
+    for (const { faults } of this.#nodes) faults.heal();
+    const closing = Promise.all(this.#nodes.map(({ runtime }) => runtime.close().catch(() => {})));
+    await this.pass(closing, "the nodes of a failed case close").catch(() => {});
   }
 
   /** Closes everything, and checks that nothing is left behind. */

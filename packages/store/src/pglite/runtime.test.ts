@@ -1,0 +1,31 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runtimeContract } from "@parley/core/testing";
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { createWait } from "../create-wait.test-support.js";
+import { openPglite } from "./index.js";
+
+describe("the runtime on PGlite", () => {
+  const folder = mkdtempSync(join(tmpdir(), "parley-pglite-"));
+  let opened: Awaited<ReturnType<typeof openPglite>>;
+  beforeAll(async () => {
+    opened = await openPglite({ folder, durable: false });
+  }, 120_000);
+  afterAll(async () => {
+    await opened.store.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  // One process holds the folder, so the nodes of a case share the one handle, and every case an owner of its own.
+  const cases = runtimeContract(() => ({
+    store: opened.store,
+    wake: opened.wake,
+    advance: createWait(),
+    lease: { ttlMs: 1_500, renewMs: 400, claimMs: 200, pollMs: 200, stopMs: 500 },
+    // Cases that cut a node off count on what its model said before having been written down.
+    journal: { intervalMs: 1, retryMs: 50 },
+    close: async () => {},
+  }));
+  for (const { name, run } of cases) it(name, run, 30_000);
+});
