@@ -13,8 +13,8 @@ export interface ConversationActions {
   readonly branch: (opening: readonly MessageState[], text: string) => Promise<void>;
   /** Where this conversation has siblings, by the last seq that they share. */
   readonly branches: ReadonlyMap<number, BranchPoint>;
-  /** An archive or a closed conversation's copy takes no messages. */
-  readonly readOnly: boolean;
+  /** No compaction is in force any more. */
+  readonly compactionUndone: boolean;
 }
 
 export const ConversationContext = createContext<ConversationActions | undefined>(undefined);

@@ -111,6 +111,9 @@ function useActions(
     },
     [client, conversationId],
   );
+  // A fork may stand on a compaction of the conversation that it came from, which its own data does not tell.
+  const compactionUndone =
+    meta !== undefined && meta.compactedFrom === undefined && meta.parentId === undefined;
   return useMemo(
     () => ({
       conversationId,
@@ -119,9 +122,9 @@ function useActions(
       edit: setEditingId,
       branch,
       branches,
-      readOnly: false,
+      compactionUndone,
     }),
-    [conversationId, handle, editingId, branch, branches],
+    [conversationId, handle, editingId, branch, branches, compactionUndone],
   );
 }
 

@@ -111,7 +111,8 @@ async function load(grammar: string): Promise<LineHighlighter | undefined> {
         theme,
         // A line that no grammar was made for is shown without colours instead of holding up the page.
         tokenizeMaxLineLength: 2_000,
-        tokenizeTimeLimit: 200,
+        // The first line of a language takes long, because its patterns are compiled then: never cut that short.
+        tokenizeTimeLimit: 5_000,
         ...(after === undefined ? {} : { grammarState: after }),
       });
       const state = highlighter.getLastGrammarState(tokens);

@@ -50,7 +50,7 @@ export const ReasoningFold = memo(function ReasoningFold({ part, answered }: Rea
       {open && (
         <div id={id} className="mt-1 ml-1.5 border-l-2 border-line pl-4">
           <Tail following={thinking} grows={chunk.text.length}>
-            <div className="text-soft [&_.md]:text-sm [&_.md]:leading-relaxed">
+            <div className="text-soft [--md-size:0.9375rem]">
               <AnswerText text={chunk.text} streaming={streaming} />
             </div>
           </Tail>

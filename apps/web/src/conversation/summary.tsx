@@ -10,14 +10,17 @@ import type { NoteRow, SummaryRow } from "./rows.js";
 
 /** Where a compaction stands in the log: what the model sees instead, and what it stands for. */
 export const Summary = memo(function Summary({ row }: { readonly row: SummaryRow }) {
-  const { conversationId } = useConversationActions();
+  const { conversationId, compactionUndone } = useConversationActions();
   const [open, setOpen] = useState(false);
   const [reading, setReading] = useState(false);
   const { text, covers } = row.chunk;
   return (
     <section aria-label="Compaction" className="py-5">
       <Divider>
-        <FoldVertical aria-hidden className="size-4" /> Earlier messages were summarised for the model
+        <FoldVertical aria-hidden className="size-4" />
+        {compactionUndone
+          ? "A summary for the model, undone since: it sees the messages again"
+          : "Earlier messages were summarised for the model"}
       </Divider>
       <div className="mt-2 flex flex-wrap justify-center gap-2">
         <Button size="small" tone="quiet" aria-expanded={open} onClick={() => setOpen(!open)}>
@@ -28,7 +31,7 @@ export const Summary = memo(function Summary({ row }: { readonly row: SummaryRow
         </Button>
       </div>
       {open && (
-        <div className="mt-3 rounded-lg border border-line bg-raised px-4 py-3 text-soft [&_.md]:text-sm">
+        <div className="mt-3 rounded-lg border border-line bg-raised px-4 py-3 text-soft [--md-size:0.9375rem]">
           <AnswerText text={text} streaming={false} />
         </div>
       )}

@@ -14,12 +14,12 @@ import type { EndRow } from "./rows.js";
 
 /** How a turn ended, what it cost, and what can be done with its answer. */
 export const TurnEnd = memo(function TurnEnd({ row }: { readonly row: EndRow }) {
-  const { branch, readOnly } = useConversationActions();
+  const { branch } = useConversationActions();
   const { turn, opening, answer, last } = row;
   const failure = failureOf(row);
   const text = joinedText(answer);
   const question = joinedText(opening);
-  const canBranch = !readOnly && opening[0]?.firstSeq !== undefined && question !== "";
+  const canBranch = opening[0]?.firstSeq !== undefined && question !== "";
   const again = () => void branch(opening, question);
   return (
     <div className="group/row pb-2">

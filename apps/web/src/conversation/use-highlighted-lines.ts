@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "react";
-import type { GrammarState } from "shiki/core";
+import { advance, type Progress } from "./highlight-progress.js";
 import {
   grammarOf,
   type LineHighlighter,
@@ -7,14 +7,6 @@ import {
   loadHighlighter,
   type Token,
 } from "./highlighter.js";
-
-interface Progress {
-  readonly highlighter: LineHighlighter;
-  /** The code that `lines` were made from: whole lines only. */
-  readonly done: string;
-  readonly lines: readonly (readonly Token[])[];
-  readonly state: GrammarState | undefined;
-}
 
 /**
  * The lines of a code, coloured as far as that has got. While code streams in, each finished line is coloured once,
@@ -34,21 +26,6 @@ export function useHighlightedLines(
     const rest = code.slice(end);
     return rest === "" ? progress.current.lines : [...progress.current.lines, [{ text: rest }]];
   }, [code, growing, highlighter]);
-}
-
-function advance(highlighter: LineHighlighter, before: Progress | undefined, code: string): Progress {
-  if (before?.highlighter === highlighter && before.done === code) return before;
-  const goesOn =
-    before?.highlighter === highlighter &&
-    before.state !== undefined &&
-    before.done.endsWith("\n") &&
-    code.startsWith(before.done);
-  const from = goesOn ? before.done.length : 0;
-  const fresh = code.slice(from);
-  // The newline at the end belongs to the last line; without it no empty line follows.
-  const whole = fresh.endsWith("\n") ? fresh.slice(0, -1) : fresh;
-  const { lines, state } = highlighter.highlight(whole, goesOn ? before.state : undefined);
-  return { highlighter, done: code, lines: goesOn ? [...before.lines, ...lines] : lines, state };
 }
 
 function useHighlighter(grammar: string | undefined): LineHighlighter | undefined {

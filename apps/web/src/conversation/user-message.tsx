@@ -19,7 +19,7 @@ import type { UserRow } from "./rows.js";
 
 /** What the user said, with what can be done about it. */
 export const UserMessage = memo(function UserMessage({ row }: { readonly row: UserRow }) {
-  const { editingId, edit, branches, readOnly } = useConversationActions();
+  const { editingId, edit, branches } = useConversationActions();
   const { message, steered, opening } = row;
   const text = messageText(message);
   const point = opening && message.firstSeq !== undefined ? branches.get(message.firstSeq - 1) : undefined;
@@ -59,7 +59,7 @@ export const UserMessage = memo(function UserMessage({ row }: { readonly row: Us
               </time>
             )}
             <CopyButton text={text} label="Copy message" />
-            {opening && !readOnly && message.status === "committed" && (
+            {opening && message.status === "committed" && (
               <IconButton
                 size="small"
                 label="Edit message"
