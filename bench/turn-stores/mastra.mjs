@@ -1,0 +1,78 @@
+// The turn through @mastra/pg, in four commits: its messages are written whole, and again when they have grown.
+import { nextId, turnOf } from "./persisted-turn.mjs";
+
+const owner = "owner";
+
+export async function openMastra(url) {
+  const { PostgresStore } = await import("@mastra/pg");
+  const store = new PostgresStore({ id: "bench", connectionString: url, max: 10 });
+  await store.init();
+  const memory = await store.getStore("memory");
+  const save = (threadId, role, id, createdAt, parts) =>
+    memory.saveMessages({
+      messages: [
+        { id, threadId, resourceId: owner, role, type: "v2", createdAt, content: { format: 2, parts } },
+      ],
+    });
+  return {
+    close: () => store.close(),
+    async turn(conversationId, number) {
+      const { user, calling, results, last } = turnOf(conversationId);
+      if (number === 0) {
+        const now = new Date();
+        await memory.saveThread({
+          thread: { id: conversationId, resourceId: owner, title: "title", createdAt: now, updatedAt: now },
+        });
+      }
+      await save(conversationId, "user", user.id, user.createdAt, user.content);
+      // One assistant message for the whole turn: its calls, then their results in place, then the answer.
+      const { id, createdAt } = calling;
+      const [thought, ...calls] = calling.content;
+      const invoked = (state) =>
+        calls.map(({ toolCallId, name, arguments: args }, place) => ({
+          type: "tool-invocation",
+          toolInvocation: {
+            state,
+            toolCallId,
+            toolName: name,
+            args,
+            ...(state === "result" ? { result: results[place].content[0].result } : {}),
+          },
+        }));
+      await save(conversationId, "assistant", id, createdAt, [thought, ...invoked("call")]);
+      await save(conversationId, "assistant", id, createdAt, [thought, ...invoked("result")]);
+      await save(conversationId, "assistant", id, createdAt, [
+        thought,
+        ...invoked("result"),
+        ...last.content,
+      ]);
+    },
+    /** A conversation of so many messages, filled by the server itself. */
+    async fill(pool, length) {
+      const id = nextId();
+      const now = new Date();
+      await memory.saveThread({
+        thread: { id, resourceId: owner, title: "title", createdAt: now, updatedAt: now },
+      });
+      await pool.query(
+        `INSERT INTO mastra_messages (id, thread_id, "resourceId", role, type, content, "createdAt", "createdAtZ")
+        SELECT $1 || '-' || n, $1, '${owner}', CASE n % 2 WHEN 1 THEN 'user' ELSE 'assistant' END, 'v2',
+          jsonb_build_object('format', 2, 'parts', jsonb_build_array(jsonb_build_object('type', 'text', 'text',
+            'Message ' || n || ' of this conversation. ' || repeat('lorem ipsum dolor ', 22))))::text,
+          now() + n * interval '1 ms', now() + n * interval '1 ms'
+        FROM generate_series(1, $2::int) n`,
+        [id, length],
+      );
+      return id;
+    },
+    async readNewest(threadId, limit) {
+      const { messages } = await memory.listMessages({
+        threadId,
+        perPage: limit,
+        page: 0,
+        orderBy: { field: "createdAt", direction: "DESC" },
+      });
+      return messages.length;
+    },
+  };
+}
