@@ -1,6 +1,10 @@
-// The newest messages of a long conversation, read from PostgreSQL: the store beside the indexed query alone.
+// The newest messages of a long conversation, read from PostgreSQL: the store beside the indexed query alone, and peers.
 import { cpus } from "node:os";
 import { startPostgres } from "../postgres-server.mjs";
+import { median } from "../summarise.mjs";
+import { openLangGraph } from "../turn-stores/langgraph.mjs";
+import { openMastra } from "../turn-stores/mastra.mjs";
+import { createDatabase, withClient } from "../turn-stores/postgres-size.mjs";
 
 /** About 8,000 tokens of messages of 100 tokens. */
 const limit = 80;
@@ -67,8 +71,6 @@ async function forkTenTimes(store, from, length) {
   return parent;
 }
 
-const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
-
 async function time(read, conversationId, count) {
   const started = performance.now();
   for (let index = 0; index < count; index++) {
@@ -77,6 +79,88 @@ async function time(read, conversationId, count) {
   }
   return (performance.now() - started) / count;
 }
+
+/** The same messages in the peers' own stores: each a conversation per length and its way to read the newest. */
+async function openPeers(server, lengths, log) {
+  const peers = [];
+  const skipped = [];
+  const enter = async (name, database, open, fillOne) => {
+    const url = await createDatabase(server, database);
+    let peer;
+    try {
+      peer = await open(url);
+    } catch (error) {
+      skipped.push(`SKIPPED  ${name}: ${String(error.message).split("\n")[0]}`);
+      return;
+    }
+    const ids = new Map();
+    for (const length of lengths) {
+      log(`  filling ${name} with ${length} messages`);
+      ids.set(length, await withClient(url, (client) => fillOne(peer, client, length)));
+    }
+    await withClient(url, (client) => client.query("VACUUM ANALYZE"));
+    peers.push({ name, ids, read: (id) => peer.readNewest(id, limit), close: () => peer.close() });
+  };
+  await enter("@mastra/pg", "mastra", openMastra, (peer, client, length) => peer.fill(client, length));
+  await enter("LangGraph's PostgreSQL saver", "langgraph", openLangGraph, async (peer, _, length) => {
+    const id = `log-${length}`;
+    await peer.seed(id, messagesOf(length));
+    return id;
+  });
+  return { peers, skipped };
+}
+
+function messagesOf(length) {
+  return Array.from({ length }, (_, index) => ({
+    id: `message-${index + 1}`,
+    role: index % 2 === 0 ? "user" : "assistant",
+    content: [
+      {
+        type: "text",
+        text: `Message ${index + 1} of this conversation. ${"lorem ipsum dolor ".repeat(22)}`,
+      },
+    ],
+  }));
+}
+
+/** A few reads of each, in turn with the query by hand: peers take up to seconds for one. */
+async function measurePeers({ server, byHand: readByHand, byStore: readByStore, quick, log }) {
+  const lengths = quick ? [10_000] : [10_000, 100_000];
+  const { peers, skipped } = await openPeers(server, lengths, log);
+  try {
+    const ours = [
+      { name: "by hand", read: readByHand },
+      { name: "@parley/store", read: readByStore },
+    ];
+    const rows = [...ours, ...peers].map(({ name }) => [name]);
+    for (const length of lengths) {
+      log(`  reading from ${length} messages`);
+      const reads = [...ours, ...peers].map(({ read, ids }) => ({
+        read,
+        id: ids?.get(length) ?? `log-${length}`,
+        samples: [],
+      }));
+      for (const each of reads) each.count = (await time(each.read, each.id, 1)) > 100 ? 1 : 20;
+      for (let round = 0; round < (quick ? 3 : 5); round++)
+        for (const { read, id, count, samples } of reads) samples.push(await time(read, id, count));
+      const [first] = reads;
+      for (const [place, { samples }] of reads.entries()) {
+        const ratio = median(samples.map((sample, round) => sample / first.samples[round]));
+        rows[place].push(`${milliseconds(median(samples))} (${ratio.toFixed(ratio < 10 ? 2 : 0)}x)`);
+      }
+    }
+    return {
+      title: "the same window out of the peers' stores",
+      columns: ["", ...lengths.map((length) => `${length} messages`)],
+      rows,
+      statements: skipped,
+    };
+  } finally {
+    for (const peer of peers) await peer.close();
+  }
+}
+
+const milliseconds = (value) => `${value.toFixed(value < 10 ? 3 : 0)} ms`;
 
 export const scenario = {
   name: "window-read",
@@ -122,6 +206,13 @@ export const scenario = {
       const statement = (what, value, most) =>
         `${value <= most ? "PASS" : "MISS"}  ${what}: ${value.toFixed(2)}x (at most ${most}x)`;
       const longest = lengths.at(-1);
+      const beside = await measurePeers({
+        server,
+        byHand: byHand(pool),
+        byStore: byStore(store),
+        quick,
+        log,
+      });
       return [
         {
           title: `time per window (${server.name}, ${cpus().length} cores, median of ${rounds} rounds)`,
@@ -149,6 +240,7 @@ export const scenario = {
             ),
           ],
         },
+        beside,
       ];
     } finally {
       await opened.store.close();
