@@ -1,6 +1,14 @@
 // A private PostgreSQL for scenarios that store something: on 127.0.0.1, in a temporary folder, gone when they end.
 import { execFile, spawn } from "node:child_process";
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -75,6 +83,26 @@ export async function startPostgres() {
       remove();
     },
   };
+}
+
+/** CPU time that the server and its backends have taken so far; 0 where the system does not tell. */
+export function cpuSecondsOf({ pid }) {
+  if (process.platform !== "linux") return 0;
+  let ticks = 0;
+  for (const entry of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    try {
+      const stat = readFileSync(`/proc/${entry}/stat`, "utf8");
+      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+      const isServer = Number(entry) === pid;
+      if (!isServer && Number(fields[1]) !== pid) continue;
+      ticks += Number(fields[11]) + Number(fields[12]);
+      // Backends that have ended are in their parent's account.
+      if (isServer) ticks += Number(fields[13]) + Number(fields[14]);
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+  return ticks / 100;
 }
 
 /** Debian's folders, the newest version first, else the npm package of the tests. */
