@@ -2,6 +2,7 @@ import { lazy, Suspense } from "react";
 import { Button } from "../ui/button.js";
 import { EmptyState } from "../ui/empty-state.js";
 import { ErrorBoundary } from "../ui/error-boundary.js";
+import { LazyPart } from "../ui/lazy-part.js";
 import { Spinner } from "../ui/spinner.js";
 import { closeInspector, showOverlay, useLayout } from "./layout-store.js";
 import type { CoveredRangeProps } from "./panel-props.js";
@@ -84,7 +85,7 @@ export function Overlays({ conversationId }: { readonly conversationId?: string 
     compaction: CompactionDialog,
   }[overlay];
   return (
-    <Suspense fallback={null}>
+    <LazyPart key={overlay} onFailure={() => showOverlay(undefined)}>
       <Shown
         open
         onOpenChange={(open) => {
@@ -92,7 +93,7 @@ export function Overlays({ conversationId }: { readonly conversationId?: string 
         }}
         conversationId={conversationId}
       />
-    </Suspense>
+    </LazyPart>
   );
 }
 
@@ -100,8 +101,8 @@ export function Overlays({ conversationId }: { readonly conversationId?: string 
 export function CoveredRange(props: CoveredRangeProps) {
   if (!props.open) return null;
   return (
-    <Suspense fallback={null}>
+    <LazyPart onFailure={() => props.onOpenChange(false)}>
       <LazyCoveredRange {...props} />
-    </Suspense>
+    </LazyPart>
   );
 }

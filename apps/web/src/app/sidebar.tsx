@@ -1,9 +1,10 @@
 import { Monitor, Moon, PanelLeftClose, Search, Settings, SquarePen, Sun } from "lucide-react";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { lazy, useEffect, useState } from "react";
 import { ConversationList } from "../list/conversation-list.js";
 import { cx } from "../ui/cx.js";
 import { IconButton, iconButtonClass } from "../ui/icon-button.js";
 import { Kbd } from "../ui/kbd.js";
+import { LazyPart } from "../ui/lazy-part.js";
 import { Menu, MenuAction, MenuChoices, MenuLine } from "../ui/menu.js";
 import { closeDrawer, showOverlay, toggleSidebar, useLayout } from "./layout-store.js";
 import { LogoutAction } from "./logout-action.js";
@@ -31,11 +32,11 @@ export function Sidebar() {
         </nav>
       )}
       {everOpen && (
-        <Suspense fallback={null}>
+        <LazyPart onFailure={closeDrawer}>
           <Drawer open={drawerOpen}>
             <SidebarContent />
           </Drawer>
-        </Suspense>
+        </LazyPart>
       )}
     </>
   );

@@ -1,12 +1,13 @@
 import { useClient } from "@parley/client/react";
 import type { ConversationMeta, ReasoningEffort } from "@parley/wire";
 import { ChevronDown, Gauge, ScrollText } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { lazy, useState } from "react";
 import { shortModelName, useModels } from "../app/models.js";
 import { reportFailure } from "../app/report-failure.js";
 import { cx } from "../ui/cx.js";
 import { formatTokens } from "../ui/format.js";
 import { IconButton } from "../ui/icon-button.js";
+import { LazyPart } from "../ui/lazy-part.js";
 import { Menu, MenuChoices } from "../ui/menu.js";
 import { useNewSettings } from "./new-settings.js";
 
@@ -127,9 +128,9 @@ export function SettingPickers({ conversationId, meta }: SettingPickersProps) {
         className={cx(conversationId === undefined && chosen.instructions !== null && "text-accent")}
       />
       {instructing && (
-        <Suspense fallback={null}>
+        <LazyPart onFailure={() => setInstructing(false)}>
           <InstructionsDialog conversationId={conversationId} onClose={() => setInstructing(false)} />
-        </Suspense>
+        </LazyPart>
       )}
     </div>
   );

@@ -2,6 +2,7 @@ import { lazy, memo, Suspense, useMemo, useState } from "react";
 import { BigText } from "../ui/big-text.js";
 import { Button } from "../ui/button.js";
 import { clipText } from "../ui/clip-text.js";
+import { ErrorBoundary } from "../ui/error-boundary.js";
 import { formatBytes } from "../ui/format.js";
 
 const loadMarkdown = () => import("./markdown.js");
@@ -31,9 +32,11 @@ export const AnswerText = memo(function AnswerText({
   if (whole && clipped.hidden > 0) return <BigText text={text} uncut />;
   return (
     <>
-      <Suspense fallback={<PlainAnswer text={shown} />}>
-        <Markdown text={shown} streaming={streaming} />
-      </Suspense>
+      <ErrorBoundary fallback={() => <PlainAnswer text={shown} />}>
+        <Suspense fallback={<PlainAnswer text={shown} />}>
+          <Markdown text={shown} streaming={streaming} />
+        </Suspense>
+      </ErrorBoundary>
       {clipped.hidden > 0 && (
         <div className="mt-2 flex flex-wrap items-center gap-3 text-sm text-soft">
           <span>{formatBytes(clipped.hidden)} more are not shown.</span>

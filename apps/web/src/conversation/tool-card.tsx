@@ -74,19 +74,19 @@ export const ToolCard = memo(function ToolCard({ call, result, output, live }: T
 });
 
 function StatusIcon({ status }: { readonly status: "running" | "done" | "failed" | "lost" }) {
-  if (status === "running") return <Spinner label="Running" className="text-accent" />;
+  if (status === "running") return <Spinner label="Running: " className="text-accent" />;
   if (status === "done") {
     return (
       <span className="text-good">
         <Check aria-hidden className="size-4" />
-        <span className="sr-only">Done</span>
+        <span className="sr-only">{"Done: "}</span>
       </span>
     );
   }
   return (
     <span className={status === "failed" ? "text-danger" : "text-faint"}>
       <CircleAlert aria-hidden className="size-4" />
-      <span className="sr-only">{status === "failed" ? "Failed" : "No result"}</span>
+      <span className="sr-only">{status === "failed" ? "Failed: " : "No result: "}</span>
     </span>
   );
 }

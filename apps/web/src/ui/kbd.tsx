@@ -24,7 +24,8 @@ export function Kbd({ keys, inverse = false }: { readonly keys: string; readonly
             inverse ? "border-canvas/30 text-canvas" : "border-line-strong bg-canvas text-soft",
           )}
         >
-          {keyLabel(key)}
+          <span aria-hidden>{keyLabel(key)}</span>
+          <span className="sr-only">{key === "Mod" ? (isApple ? "Command" : "Control") : key}</span>
         </kbd>
       ))}
     </span>
