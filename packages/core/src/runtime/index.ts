@@ -15,6 +15,7 @@ export type { Receipt, SendInput } from "./inbox.js";
 export type { JournalPace } from "./journal.js";
 export { createModelCatalog, type ModelBinding, type ModelCatalog } from "./models.js";
 export type { OwnerRuntime, QueueApi, SettingsChange } from "./owner-runtime.js";
-export { createRuntime, type Runtime, type RuntimeOptions } from "./runtime.js";
+export { createRuntime, type Runtime } from "./runtime.js";
+export type { RuntimeOptions } from "./runtime-options.js";
 export type { Subscription } from "./subscribe.js";
 export type { WatchEvent } from "./watchers.js";

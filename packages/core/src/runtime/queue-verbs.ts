@@ -1,12 +1,11 @@
 import { ParleyError } from "../errors.js";
-import type { LogStore } from "../log-store.js";
 import type { QueueApi } from "./owner-runtime.js";
-import type { OwnerScope } from "./owner-verbs.js";
+import type { OwnerScope } from "./owner-scope.js";
 import { toQueuePayload } from "./watchers.js";
 
 /** One owner's hand on the queues of its conversations. */
-export function queueVerbs(scope: OwnerScope, store: LogStore, changed: (id: string) => void): QueueApi {
-  const { env, owner, inbox, coordinator } = scope;
+export function queueVerbs(scope: OwnerScope): QueueApi {
+  const { env, owner, store, inbox, coordinator, changed } = scope;
   return {
     list: async (conversationId) => toQueuePayload(await store.queue(conversationId, { op: "list" })),
     add: (input) => inbox.send(owner, { ...input, ifBusy: "queue" }),

@@ -1,0 +1,65 @@
+import { systemClock } from "../clock.js";
+import { toParleyError } from "../errors.js";
+import { BudgetedHistoryBuilder } from "../history/budgeted-history-builder.js";
+import { createUuidV7Factory } from "../messages/ids.js";
+import { createTokenCounter } from "../messages/token-counter.js";
+import { defaultLeasePace, defaultRuntimeLimits, type Environment } from "./environment.js";
+import { Hub } from "./hub.js";
+import { defaultJournalPace, Journal } from "./journal.js";
+import type { RuntimeOptions } from "./runtime-options.js";
+import { Watchers } from "./watchers.js";
+
+/** What the rooms of a runtime share, with a default for everything that was not chosen. */
+export function createEnvironment(options: RuntimeOptions): Environment {
+  const clock = options.clock ?? systemClock;
+  const ids = options.ids ?? createUuidV7Factory(clock);
+  const hooks = options.hooks ?? {};
+  const report: Environment["report"] = (error, where, conversationId) => {
+    try {
+      const context = { where, ...(conversationId === undefined ? {} : { conversationId }) };
+      hooks.onError?.(toParleyError(error), context);
+    } catch {
+      // The one who is told of failures has failed: there is nobody left to tell.
+    }
+  };
+  const tokens = options.tokens ?? createTokenCounter();
+  const limits = { ...defaultRuntimeLimits, ...options.limits };
+  const hub = new Hub(limits.subscriberFrames);
+  return {
+    identity: { node: options.node ?? ids.next() },
+    root: options.store,
+    wake: options.wake ?? { notify() {}, listen: () => () => {} },
+    models: options.models,
+    tools: options.tools ?? [],
+    instructions: options.instructions,
+    reasoningEffort: options.reasoningEffort ?? "high",
+    clock,
+    ids,
+    limits,
+    lease: { ...defaultLeasePace, ...options.lease },
+    hooks,
+    tokens,
+    history: new BudgetedHistoryBuilder({ tokens }),
+    hub,
+    journal: new Journal(options.store, clock, { ...defaultJournalPace, ...options.journal }),
+    watchers: new Watchers(options.store, (error) => report(error, "watch")),
+    compactAt: options.compactAt ?? 0.8,
+    titleModel: options.titleModel,
+    keepRaw: options.keepRaw ?? false,
+    report,
+    observe: (event, context) => {
+      try {
+        hooks.onEvent?.(event, context);
+      } catch (error) {
+        report(error, "onEvent", context.conversationId);
+      }
+    },
+    windowOf: (model) => {
+      try {
+        return options.models.resolve(model).contextWindow;
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}

@@ -1,0 +1,123 @@
+import type { LastResponse } from "@parley/wire";
+import { ParleyError } from "../errors.js";
+import { textOf } from "../messages/message.js";
+import { conversationDetail, turnDetail } from "./conversation-detail.js";
+import { exportConversation } from "./export-conversation.js";
+import type { OwnerRuntime } from "./owner-runtime.js";
+import type { OwnerScope } from "./owner-scope.js";
+import { toMeta } from "./watchers.js";
+
+const defaultListLimit = 50;
+const mostListed = 200;
+
+type ReadingVerbs = Pick<
+  OwnerRuntime,
+  "list" | "meta" | "settings" | "history" | "metrics" | "turn" | "last" | "exportLines" | "search"
+>;
+
+/** What an owner can read. Nothing is changed by it. */
+export function readingVerbs(scope: OwnerScope): ReadingVerbs {
+  const { env, store, coordinator, find } = scope;
+  return {
+    async list(query = {}) {
+      const limit = Math.min(mostListed, Math.max(1, query.limit ?? defaultListLimit));
+      const { conversations, next } = await store.list({
+        limit,
+        ...(query.q === undefined || query.q === "" ? {} : { q: query.q }),
+        ...(query.status === undefined ? {} : { status: query.status }),
+        ...(query.before === undefined ? {} : { before: query.before }),
+      });
+      return {
+        conversations: conversations.map(toMeta),
+        ...(next === undefined ? {} : { nextBefore: next }),
+      };
+    },
+    async meta(conversationId) {
+      const record = await find(conversationId);
+      return conversationDetail(env, record, coordinator.active(conversationId));
+    },
+    async settings(conversationId) {
+      const record = await find(conversationId);
+      const { title, model, reasoningEffort, instructions, metadata } = record;
+      return {
+        title,
+        compactThreshold:
+          record.compactThreshold ?? Math.floor((env.windowOf(record.model) ?? 0) * env.compactAt),
+        ...(model === undefined ? {} : { model }),
+        ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
+        ...(instructions === undefined ? {} : { instructions }),
+        ...(metadata === undefined ? {} : { metadata }),
+      };
+    },
+    async history({ conversationId, sinceSeq, beforeSeq, limit, open }) {
+      checkBounds({ sinceSeq, beforeSeq, limit });
+      return store.readChunks({
+        conversationId,
+        ...(sinceSeq === undefined ? {} : { sinceSeq }),
+        ...(beforeSeq === undefined ? {} : { beforeSeq }),
+        ...(limit === undefined ? {} : { limit }),
+        ...(open === undefined ? {} : { open }),
+      });
+    },
+    metrics: (conversationId) => store.metrics(conversationId),
+    turn: (conversationId, turnId) => turnDetail(store, conversationId, turnId),
+    last: (conversationId, options) => lastAnswer(scope, conversationId, options?.signal),
+    exportLines: (conversationId) => exportConversation(store, conversationId),
+    async search({ q, limit = defaultListLimit }) {
+      if (q.trim() === "") throw new ParleyError("invalid_request", "q: what to search for");
+      return store.search({ q, limit: Math.min(mostListed, Math.max(1, limit)) });
+    },
+  };
+}
+
+async function lastAnswer(
+  scope: OwnerScope,
+  conversationId: string,
+  signal: AbortSignal | undefined,
+): Promise<LastResponse> {
+  const { owner, store, subscriptions } = scope;
+  const record = await scope.find(conversationId);
+  if (record.active?.purpose === "turn") {
+    const events = subscriptions.events(owner, conversationId, record.active.turnId);
+    const onAbort = () => void events.return?.();
+    if (signal?.aborted) onAbort();
+    else signal?.addEventListener("abort", onAbort, { once: true });
+    try {
+      for (let next = await events.next(); !next.done; next = await events.next());
+    } finally {
+      signal?.removeEventListener("abort", onAbort);
+      await events.return?.();
+    }
+    if (signal?.aborted) throw new ParleyError("canceled");
+  }
+  let before: number | undefined;
+  do {
+    const page = await store.readNewest({
+      conversationId,
+      limit: 50,
+      ...(before === undefined ? {} : { before }),
+    });
+    for (const { message, turnId } of page.entries) {
+      const text = textOf(message);
+      if (message.role !== "assistant" || text === "") continue;
+      const turn = turnId === undefined ? null : await store.readTurn(conversationId, turnId);
+      const reason = turn?.turn.reason;
+      return {
+        conversationId,
+        text,
+        ...(turnId === undefined ? {} : { turnId }),
+        ...(reason === undefined ? {} : { reason }),
+      };
+    }
+    before = page.before;
+  } while (before !== undefined);
+  return { conversationId, text: "" };
+}
+
+function checkBounds(bounds: { readonly [name: string]: number | undefined }): void {
+  for (const [name, value] of Object.entries(bounds)) {
+    if (value !== undefined && (!Number.isInteger(value) || value < 0)) {
+      throw new ParleyError("invalid_request", `${name}: a whole number of at least 0`);
+    }
+  }
+}

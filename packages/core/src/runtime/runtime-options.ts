@@ -1,0 +1,38 @@
+import type { ReasoningEffort } from "@parley/wire";
+import type { Clock } from "../clock.js";
+import type { LogStoreRoot, Wake } from "../log-store.js";
+import type { IdFactory } from "../messages/ids.js";
+import type { TokenEstimator } from "../messages/token-counter.js";
+import type { Tool } from "../turn/tool.js";
+import type { LeasePace, RuntimeHooks, RuntimeLimits } from "./environment.js";
+import type { JournalPace } from "./journal.js";
+import type { ModelCatalog } from "./models.js";
+
+/** What a runtime is made of. Only the store and the models have to be given. */
+export interface RuntimeOptions {
+  readonly store: LogStoreRoot;
+  /** How nodes wake each other. Without one, polling alone does it. */
+  readonly wake?: Wake;
+  readonly models: ModelCatalog;
+  readonly tools?: readonly Tool<never>[];
+  /** System instructions for conversations and turns that bring none. */
+  readonly instructions?: string;
+  /** Default `high`. */
+  readonly reasoningEffort?: ReasoningEffort;
+  readonly clock?: Clock;
+  readonly ids?: IdFactory;
+  readonly limits?: Partial<RuntimeLimits>;
+  readonly lease?: Partial<LeasePace>;
+  readonly journal?: Partial<JournalPace>;
+  readonly hooks?: RuntimeHooks;
+  /** This process's name among the nodes. Must be unique; default: a new id. */
+  readonly node?: string;
+  /** The share of a window at which a conversation is compacted on its own. Default 0.8; 0 never. */
+  readonly compactAt?: number;
+  /** Counts tokens. Default: Parley's estimator, which learns from reported usage. */
+  readonly tokens?: TokenEstimator;
+  /** Ask this model for the titles of new conversations. Without it a title is the first message, shortened. */
+  readonly titleModel?: string;
+  /** Keep the providers' raw responses. Default false. */
+  readonly keepRaw?: boolean;
+}
