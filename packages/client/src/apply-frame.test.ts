@@ -2,7 +2,7 @@ import type { StepId } from "@parley/wire";
 import { describe, expect, it } from "vitest";
 import { applyFrame } from "./apply-frame.js";
 import { applyHistory, applyMetrics, applyQueue } from "./apply-history.js";
-import { initialState } from "./fold.js";
+import { foldOf, initialState } from "./fold.js";
 import {
   conversationId,
   fold,
@@ -474,6 +474,20 @@ describe("what does not change", () => {
     expect(after.queue).toBe(before.queue);
     expect(after.messages[1]).not.toBe(before.messages[1]);
     expect(applyFrame(after, plain(1, { type: "status", status: "active" })).messages).toBe(after.messages);
+  });
+
+  it("is not touched by a delta, however much there is of it", () => {
+    const chunks = Array.from({ length: 10_000 }, (_, index) =>
+      row(index + 1, `m${index}`, "user", "x", { turnId: `old${index}` }),
+    );
+    const loaded = applyHistory(initialState(conversationId), { chunks, latestSeq: 10_000 });
+    const begun = fold([told(0, { type: "user-message", text: "Hi", messageId: "u" }), text(1, "a")], loaded);
+    const grown = fold([text(2, "b"), text(3, "c")], begun);
+    expect(foldOf(grown).log.committed).toBe(foldOf(loaded).log.committed);
+    expect(foldOf(grown).turns).toBe(foldOf(begun).turns);
+    const printing = told(4, { type: "tool-output", toolCallId: "k", data: "x", stream: "stdout" });
+    expect(foldOf(fold([printing], grown)).turns.settled).toBe(foldOf(loaded).turns.settled);
+    expect(grown.messages).toHaveLength(10_002);
   });
 
   it("survives a copy of the state, and being kept as JSON", () => {

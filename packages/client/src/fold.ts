@@ -53,7 +53,7 @@ export function foldOf(state: ConversationState): Fold {
 }
 
 /** The state that a fold shows: its lists are joined only when someone reads them. */
-export function toState(fold: Fold): ConversationState {
+function toState(fold: Fold): ConversationState {
   const { log, turns } = fold;
   const oldestSeq = log.committed[0]?.firstSeq;
   const state: { -readonly [Key in keyof Folded]: Folded[Key] } = {

@@ -1,6 +1,7 @@
 import type { QueuePayload, StoredChunk, TurnMetrics } from "@parley/wire";
 import { applyFrame } from "./apply-frame.js";
 import { applyHistory, applyMetrics, applyQueue } from "./apply-history.js";
+import { applyDiscard, applyOptimistic, applyReceipt, applySendFailure } from "./apply-send.js";
 import type { ConversationState, SubscriptionFrame } from "./conversation-state.js";
 import { initialState } from "./fold.js";
 import type { TestNode } from "./real-runtime.test-support.js";
@@ -104,6 +105,25 @@ export class FoldingClient {
     return this.#pages.length === 0;
   }
 
+  /** Says something, and shows it before the server has heard of it. */
+  async send(node: TestNode, messageId: string, mode: "steer" | "queue"): Promise<void> {
+    const { conversationId } = this.state;
+    const message = "Hello";
+    this.state = applyOptimistic(this.state, { messageId, text: message, createdAt: 1 });
+    try {
+      const receipt = await node.me.send({ conversationId, messageId, message, ifBusy: "queue", mode });
+      this.state = applyReceipt(this.state, receipt);
+    } catch (error) {
+      const failure = { code: "internal", message: String(error), retryable: false };
+      this.state = applyDiscard(applySendFailure(this.state, messageId, failure), messageId);
+    }
+  }
+
+  /** Whether it shows what it said itself, before the stream has told it. */
+  get isAhead(): boolean {
+    return this.state.messages.some(({ role, status }) => role === "user" && status !== "committed");
+  }
+
   told(queue: QueuePayload): void {
     this.state = applyQueue(this.state, queue);
   }
@@ -120,7 +140,7 @@ export class FoldingClient {
 }
 
 /** Where to follow on from after a page of history: before its newest turn, so that what is told of it comes too. */
-export function startCursor(chunks: readonly StoredChunk[]): string {
+function startCursor(chunks: readonly StoredChunk[]): string {
   const last = chunks.at(-1);
   if (last === undefined) return "0";
   const first = chunks.find(({ turnId }) => turnId === last.turnId) ?? last;

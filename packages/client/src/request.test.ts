@@ -1,9 +1,11 @@
 import { errorCodes, errorTrait } from "@parley/core/errors";
 import type { ConversationDetail, ErrorCode, ListConversationsResponse, StopResponse } from "@parley/wire";
 import { describe, expect, expectTypeOf, it } from "vitest";
+import type { WebSocket as NodeWebSocket } from "ws";
 import { type ClientOptions, createClient } from "./client.js";
 import { ParleyRequestError } from "./request-error.js";
 import { isRetryable } from "./retryable.js";
+import type { SocketConstructor } from "./socket.js";
 
 interface Asked {
   readonly url: string;
@@ -68,6 +70,8 @@ describe("calls", () => {
     expectTypeOf(calls).returns.toHaveProperty("list").resolves.toEqualTypeOf<ListConversationsResponse>();
     expectTypeOf(calls).returns.toHaveProperty("stop").resolves.toEqualTypeOf<StopResponse>();
     expect(typeof calls).toBe("function");
+    expectTypeOf<typeof globalThis.WebSocket>().toExtend<SocketConstructor>();
+    expectTypeOf<typeof NodeWebSocket>().toExtend<SocketConstructor>();
   });
 
   it("fill in the path, the query, the body and the key", async () => {

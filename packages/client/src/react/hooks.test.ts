@@ -118,6 +118,24 @@ describe("a conversation in a component", () => {
     await vi.waitUntil(() => socket().said.includes(`chat.unsubscribe ${conversationId}`));
   });
 
+  it("is found again when it was let go of between a render and its effects", async () => {
+    const stale = connection.peek(conversationId);
+    let isFirst = true;
+    const slow: Connection = {
+      ...connection,
+      // What a component that was suspended for long has in its hand.
+      peek: (id) => (isFirst ? stale : connection.peek(id)),
+      conversation(id) {
+        isFirst = false;
+        return connection.conversation(id);
+      },
+    };
+    await vi.waitUntil(() => connection.peek(conversationId) !== stale);
+    const provided = createElement(ParleyProvider, { connection: slow }, createElement(Transcript));
+    await act(async () => root.render(provided));
+    await act(() => vi.waitUntil(() => place.textContent === "ready: "));
+  });
+
   it("is another one when its id changes", async () => {
     answers["/conversations/other"] = { chunks: [row(1, "o1", "user", "Other")], latestSeq: 1 };
     answers["/conversations/other/meta"] = { ...meta, id: "other", queue: { messages: [] }, cursor: "1" };

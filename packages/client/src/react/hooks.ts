@@ -8,6 +8,7 @@ import {
   useEffect,
   useMemo,
   useRef,
+  useState,
   useSyncExternalStore,
 } from "react";
 import type { ParleyClient } from "../client.js";
@@ -66,11 +67,15 @@ export function useConnectionState(): ConnectionState {
 /** The handle while rendering, held from the first effect to the last. */
 function useHandle(id: string): ConversationHandle {
   const connection = useConnection();
+  const handle = connection.peek(id);
+  const [, renderAgain] = useState(0);
   useEffect(() => {
     const held = connection.conversation(id);
+    // Between a render and its effects the handle may have been let go of, and this is a new one.
+    if (connection.peek(id) !== handle) renderAgain((count) => count + 1);
     return () => held.release();
-  }, [connection, id]);
-  return connection.peek(id);
+  }, [connection, id, handle]);
+  return handle;
 }
 
 /** Follows a conversation while the component is there. */
