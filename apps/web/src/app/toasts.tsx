@@ -18,13 +18,17 @@ interface ShownToast extends Toast {
   readonly id: number;
 }
 
+const mostShown = 4;
 let nextId = 1;
 const useToasts = create<{ readonly toasts: readonly ShownToast[] }>()(() => ({ toasts: [] }));
 
 /** Shows a note; returns the function that takes it away. */
 export function showToast(toast: Toast): () => void {
   const id = nextId++;
-  useToasts.setState(({ toasts }) => ({ toasts: [...toasts, { ...toast, id }].slice(-4) }));
+  const all = [...useToasts.getState().toasts, { ...toast, id }];
+  const tooMany = all.splice(0, Math.max(0, all.length - mostShown));
+  useToasts.setState({ toasts: all });
+  for (const gone of tooMany) gone.onGone?.();
   return () => drop(id);
 }
 

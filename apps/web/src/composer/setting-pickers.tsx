@@ -1,7 +1,7 @@
 import { useClient } from "@parley/client/react";
 import type { ConversationMeta, ReasoningEffort } from "@parley/wire";
 import { ChevronDown, Gauge, ScrollText } from "lucide-react";
-import { lazy, useState } from "react";
+import { lazy, useCallback, useState } from "react";
 import { shortModelName, useModels } from "../app/models.js";
 import { reportFailure } from "../app/report-failure.js";
 import { cx } from "../ui/cx.js";
@@ -38,6 +38,7 @@ export function SettingPickers({ conversationId, meta }: SettingPickersProps) {
   const models = useModels();
   const chosen = useNewSettings();
   const [instructing, setInstructing] = useState(false);
+  const closeInstructions = useCallback(() => setInstructing(false), []);
   const model = conversationId === undefined ? chosen.model : (meta?.model ?? null);
   const effort = conversationId === undefined ? chosen.reasoningEffort : (meta?.reasoningEffort ?? null);
   const shownModel = model ?? models?.defaultModel;
@@ -128,8 +129,8 @@ export function SettingPickers({ conversationId, meta }: SettingPickersProps) {
         className={cx(conversationId === undefined && chosen.instructions !== null && "text-accent")}
       />
       {instructing && (
-        <LazyPart onFailure={() => setInstructing(false)}>
-          <InstructionsDialog conversationId={conversationId} onClose={() => setInstructing(false)} />
+        <LazyPart onFailure={closeInstructions}>
+          <InstructionsDialog conversationId={conversationId} onClose={closeInstructions} />
         </LazyPart>
       )}
     </div>
