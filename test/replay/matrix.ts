@@ -31,8 +31,14 @@ export interface Matrix {
   readonly mixed: readonly MixedTurn[];
 }
 
-/** Lets every provider make its conversations and shows them all to every provider. */
-export async function buildMatrix(desks: readonly Desk[]): Promise<Matrix> {
+/**
+ * Lets every provider make its conversations and shows them all to every provider. `thorough`: each conversation to
+ * both models of each provider, instead of the cut ones to one of them in turn.
+ */
+export async function buildMatrix(
+  desks: readonly Desk[],
+  { thorough = false }: { readonly thorough?: boolean } = {},
+): Promise<Matrix> {
   const made = await Promise.all(desks.map(makeHistories));
   const mixed = await makeMixedConversation(desks);
   for (const desk of desks) desk.script([]);
@@ -43,7 +49,9 @@ export async function buildMatrix(desks: readonly Desk[]): Promise<Matrix> {
   const columns = await Promise.all(
     desks.map(async (reader) => {
       const cells: Cell[] = [];
-      for (const { maker, histories } of origins) cells.push(await fillCell(reader, maker, histories));
+      for (const { maker, histories } of origins) {
+        cells.push(await fillCell(reader, maker, histories, thorough));
+      }
       return cells;
     }),
   );
@@ -59,13 +67,19 @@ function everyFifth(turns: readonly MixedTurn[]): History[] {
   return turns.flatMap(({ history }, place) => ((place + 1) % 5 === 0 ? [history] : []));
 }
 
-async function fillCell(reader: Desk, maker: Desk | undefined, histories: readonly History[]): Promise<Cell> {
+async function fillCell(
+  reader: Desk,
+  maker: Desk | undefined,
+  histories: readonly History[],
+  thorough: boolean,
+): Promise<Cell> {
   const failures: string[] = [];
   const earlier = new Map<History, string>();
   // Cuts between which nothing arrived give the same conversation, and so the same request.
   const known = new Map<string, readonly string[]>();
   for (const [place, history] of histories.entries()) {
-    const models = maker === undefined ? "first" : maker === reader ? undefined : modelsFor(history, place);
+    const usual = maker === undefined ? "first" : maker === reader ? undefined : modelsFor(history, place);
+    const models = thorough ? undefined : usual;
     const key = history.kind === "whole" ? history.name : history.key;
     const problems = known.get(key) ?? (await replay(reader, { history, maker, models, earlier }));
     known.set(key, problems);
