@@ -35,13 +35,14 @@ export async function call<Name extends JsonRouteName>(
   url: string,
   name: Name,
   input: CallInput<Name> = {},
+  patienceMs = timeoutMs,
 ): Promise<Routes[Name]["response"]> {
   const { body } = input;
   const [method, path] = name.split(" ") as [string, string];
   return orUnknown(async () => {
     const response = await fetch(addressOf(url, path, input), {
       method,
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: AbortSignal.timeout(patienceMs),
       ...(body === undefined
         ? {}
         : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),

@@ -23,7 +23,7 @@ export class ChatSocket {
   #heardAt = performance.now();
   readonly #pings: NodeJS.Timeout;
 
-  private constructor(socket: WebSocket) {
+  private constructor(socket: WebSocket, patienceMs: number) {
     this.#socket = socket;
     socket.on("message", (data) => {
       this.#heardAt = performance.now();
@@ -39,15 +39,15 @@ export class ChatSocket {
       this.onClosed();
     });
     this.#pings = setInterval(() => {
-      if (performance.now() > this.#heardAt + silenceMs) this.close();
+      if (performance.now() > this.#heardAt + patienceMs) this.close();
       else this.say({ type: "ping" });
     }, pingMs);
   }
 
-  /** Connects to the node at `url`; rejects when that does not work. */
-  static async open(url: string): Promise<ChatSocket> {
-    const socket = new WebSocket(`${url.replace("http", "ws")}/ws`, { handshakeTimeout: silenceMs });
-    const opened = new ChatSocket(socket);
+  /** Connects to the node at `url`; rejects when that does not work, and closes when nothing is heard for so long. */
+  static async open(url: string, patienceMs = silenceMs): Promise<ChatSocket> {
+    const socket = new WebSocket(`${url.replace("http", "ws")}/ws`, { handshakeTimeout: patienceMs });
+    const opened = new ChatSocket(socket, patienceMs);
     await new Promise<void>((resolve, reject) => {
       socket.once("open", resolve);
       socket.once("close", () => reject(new OutcomeUnknown("the socket could not be opened")));

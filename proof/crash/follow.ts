@@ -59,9 +59,9 @@ export async function readEvents(
   url: string,
   conversationId: string,
   cursor: string,
-  options: { readonly take: Take; readonly signal: AbortSignal },
+  options: { readonly take: Take; readonly signal: AbortSignal; readonly patienceMs?: number },
 ): Promise<void> {
-  const patience = new Patience(silenceMs);
+  const patience = new Patience(options.patienceMs ?? silenceMs);
   const end = () => patience.end();
   options.signal.addEventListener("abort", end, { once: true });
   await orUnknown(async () => {

@@ -6,8 +6,8 @@ import { call, isUnknown } from "./call.js";
 import { ChatSocket } from "./chat-socket.js";
 import { readEvents } from "./follow.js";
 
-/** How long whoever comes back waits for what it is missing. */
-const patienceMs = 5_000;
+/** How long whoever comes back waits for what it is missing, on a machine that is busy with other things. */
+const patienceMs = 20_000;
 /** How long nothing more has to come, where nothing else says that it was all. */
 const quietMs = 25;
 /** One of so many cursors is tried on a stream, the others on a socket. */
@@ -26,19 +26,24 @@ export class HttpLog implements LogReader {
   }
 
   async history(id: string): Promise<readonly StoredChunk[]> {
-    const { chunks } = await call(this.#url, "GET /conversations/:id", {
-      params: { id },
-      query: { open: true },
-    });
+    const { chunks } = await call(
+      this.#url,
+      "GET /conversations/:id",
+      {
+        params: { id },
+        query: { open: true },
+      },
+      patienceMs,
+    );
     return chunks;
   }
 
   meta(id: string): Promise<ConversationDetail> {
-    return call(this.#url, "GET /conversations/:id/meta", { params: { id } });
+    return call(this.#url, "GET /conversations/:id/meta", { params: { id } }, patienceMs);
   }
 
   turn(id: string, turnId: string): Promise<TurnDetail> {
-    return call(this.#url, "GET /conversations/:id/turns/:turnId", { params: { id, turnId } });
+    return call(this.#url, "GET /conversations/:id/turns/:turnId", { params: { id, turnId } }, patienceMs);
   }
 
   async openTurn(id: string): Promise<Awaited<ReturnType<LogReader["openTurn"]>>> {
@@ -63,7 +68,7 @@ export class HttpLog implements LogReader {
   }
 
   async #resumeOnSocket(conversationId: string, cursor: string, end: string): Promise<SubscriptionFrame[]> {
-    this.#socket ??= ChatSocket.open(this.#url);
+    this.#socket ??= ChatSocket.open(this.#url, patienceMs);
     const socket = await this.#socket;
     const frames: SubscriptionFrame[] = [];
     await new Promise<void>((resolve) => {
@@ -95,7 +100,7 @@ export class HttpLog implements LogReader {
       if (frame.cursor === end) quiet = setTimeout(() => stop.abort(), quietMs);
     };
     try {
-      await readEvents(this.#url, conversationId, cursor, { take, signal: stop.signal });
+      await readEvents(this.#url, conversationId, cursor, { take, signal: stop.signal, patienceMs });
     } catch (error) {
       if (!isUnknown(error)) throw error;
     } finally {

@@ -45,6 +45,12 @@ export class Nodes {
     return this.living;
   }
 
+  /** Any node that lives. */
+  any(): RunningNode | undefined {
+    const { living } = this;
+    return living.length === 0 ? undefined : this.#random.pick(living);
+  }
+
   /** A node that a client turns to: the home, or with `away` another one; any other than the one to avoid, if there is one. */
   async reach(
     options: { readonly avoid?: RunningNode | undefined; readonly away?: boolean } = {},

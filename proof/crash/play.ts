@@ -50,8 +50,8 @@ export interface Scene {
   readonly played: Promise<unknown>;
   /** Notes what was open, and counts a kill. */
   struck(): void;
-  /** Waits until everything is in living hands again, and notes how long it took. */
-  recovered(since: number, gone?: { readonly asleep?: RunningNode }): Promise<void>;
+  /** Waits until nothing is in the hands of these any more, and notes how long it took. */
+  recovered(since: number, gone: readonly RunningNode[]): Promise<void>;
 }
 
 /** Plays the scenario in one or more conversations, lets trouble happen, and holds the log against the clients' books. */
@@ -66,9 +66,10 @@ export async function play(
   const victim = random.pick(living);
   nodes.home = victim;
 
+  const url = await stage.url();
   const talkers = Array.from(
     { length: options.conversations ?? 1 },
-    (_, index) => new Talker(nodes, `${options.id}.${index + 1}.`),
+    (_, index) => new Talker(nodes, url, `${options.id}.${index + 1}.`),
   );
   nodes.onReport = (report) => {
     for (const { book } of talkers) book.report(report);
@@ -126,9 +127,36 @@ export async function play(
       kills,
       cursorsTried: examined.cursorsTried,
     };
+  } catch (error) {
+    const words = error instanceof Error ? error.message : String(error);
+    throw new Error(`${words}\n${await situation(stage, talkers)}`, { cause: error });
   } finally {
     await Promise.all(talkers.map((talker) => talker.end()));
   }
+}
+
+/** How things stand, for whoever has to find out why something does not come to an end. */
+async function situation(stage: Stage, talkers: readonly Talker[]): Promise<string> {
+  const lines: string[] = [];
+  const { living } = stage.nodes;
+  for (const node of living) {
+    const status = await Promise.race([node.status().catch(String), sleep(500, "no answer")]);
+    lines.push(`${node.name}: ${JSON.stringify(status)}`);
+    lines.push(...node.reports.slice(-6).map((report) => `  ${JSON.stringify(report)}`));
+  }
+  for (const { conversationIds, followers } of talkers) {
+    for (const id of conversationIds) {
+      const record = await Promise.race([living[0]?.record(id).catch(String), sleep(500, "no answer")]);
+      lines.push(`${id}: ${JSON.stringify(record)}`);
+    }
+    for (const { viewer } of followers) {
+      const { cursor, status } = viewer.fold.state;
+      lines.push(
+        `a follower of ${viewer.conversationId}: ${viewer.frames.length} frames, ${cursor}, ${status}`,
+      );
+    }
+  }
+  return lines.join("\n");
 }
 
 /** Waits until nothing runs, nothing waits, and every follower has seen the end. */
@@ -174,6 +202,7 @@ async function examine(
         const examined = await examineConversation(talker.book, log, id, random, options);
         findings.push(...examined.findings);
         tried += examined.cursorsTried;
+        if (id === talker.conversationId) findings.push(...(await talker.comparePage(await log.history(id))));
       } finally {
         await log.close();
       }
@@ -193,8 +222,8 @@ async function checkSettings(stage: Stage, talker: Talker): Promise<Finding[]> {
     const { url } = await stage.nodes.reach();
     const is: Readonly<Record<string, unknown>> =
       name === "title"
-        ? { ...(await call(url, "GET /conversations/:id/title", { params: { id } })) }
-        : { ...(await call(url, "GET /conversations/:id/reasoning-effort", { params: { id } })) };
+        ? { ...(await call(url, "GET /conversations/:id/title", { params: { id } }, patienceMs)) }
+        : { ...(await call(url, "GET /conversations/:id/reasoning-effort", { params: { id } }, patienceMs)) };
     if (!Object.values(is).includes(value)) {
       findings.push({
         kind: "lost",
@@ -236,7 +265,12 @@ async function fatesOf(stage: Stage, openTurns: ReadonlyMap<string, string>): Pr
   const fates: TurnFate[] = [];
   for (const [turnId, id] of openTurns) {
     const { url } = await stage.nodes.reach();
-    const { reason } = await call(url, "GET /conversations/:id/turns/:turnId", { params: { id, turnId } });
+    const { reason } = await call(
+      url,
+      "GET /conversations/:id/turns/:turnId",
+      { params: { id, turnId } },
+      patienceMs,
+    );
     fates.push(
       reason === "interrupted"
         ? "ended as interrupted"

@@ -2,6 +2,7 @@ import type { LeasePace } from "@parley/core/runtime";
 import type { Random } from "../../test/kill/random.js";
 import type { NodeOptions, NodeStore, RunningNode } from "../../test/kill/running-node.js";
 import type { ReadTables } from "../../test/kill/tables.js";
+import { Door } from "./door.js";
 import { lookAgain } from "./http-log.js";
 import { Nodes } from "./nodes.js";
 import { Stall } from "./stall.js";
@@ -38,6 +39,7 @@ export class Stage {
   readonly readTables: ReadTables | undefined;
   /** Messages that clients took out of queues. */
   readonly removed = new Set<string>();
+  #door: Promise<Door> | undefined;
   readonly #embedded: boolean;
   readonly #remove: () => Promise<void>;
 
@@ -50,29 +52,31 @@ export class Stage {
   }
 
   /**
-   * Waits until nothing is in the hands of those who are gone: the dead, and names that a node has given up. On an
-   * embedded store nobody waits for leases, but for the next node.
+   * Waits until nothing is in the hands of these, who are dead or asleep; or without any, of nobody: under a name that
+   * no node has any more. On an embedded store nobody waits for leases, but for the next node.
    */
   async recovered(
     since: number,
     conversations: () => readonly string[],
-    gone: { readonly asleep?: RunningNode } = {},
+    gone: readonly RunningNode[],
   ): Promise<Recovery> {
     const { nodes } = this;
     const stall = new Stall();
     try {
       for (;;) {
-        const names = await this.#livingNames(gone.asleep);
+        const isGone = gone.length > 0 ? isNameOf(gone) : await this.#isNameOfNobody();
         const held: string[] = [];
         for (const id of conversations()) {
-          const record = await nodes.ask((node) => node.record(id).catch(unavailable), gone.asleep);
-          const holder = record === undefined ? "unknown" : record?.active?.node;
-          if (holder !== undefined && !names.has(holder)) held.push(`${id} by ${holder}`);
+          const [asleep] = gone.filter((node) => node.alive);
+          const record = await nodes.ask((node) => stall.measure(node.record(id).catch(unavailable)), asleep);
+          const holder = record === undefined ? undefined : record?.active?.node;
+          if (record === undefined || (holder !== undefined && isGone(holder)))
+            held.push(`${id} by ${holder}`);
         }
         const ms = performance.now() - since;
         const ttlMs = this.#embedded ? 0 : this.lease.ttlMs;
         const startMs = Math.max(0, nodes.attendedSince - since);
-        const limitMs = Math.max(ttlMs, startMs) + graceMs + stall.longestMs;
+        const limitMs = Math.max(ttlMs, startMs) + graceMs + stall.ms;
         if (held.length === 0) return { ms, limitMs };
         if (ms > limitMs + patienceMs) throw new Error(`nobody takes over: ${held.join(", ")}`);
         await lookAgain();
@@ -82,21 +86,31 @@ export class Stage {
     }
   }
 
+  /** Where a client connects that does not know of nodes. */
+  async url(): Promise<string> {
+    this.#door ??= Door.open(this.nodes);
+    return (await this.#door).url;
+  }
+
   async end(): Promise<void> {
     await this.nodes.end();
+    await (await this.#door)?.close();
     await this.#remove();
   }
 
-  /** The names under which nodes hold leases now. */
-  async #livingNames(asleep: RunningNode | undefined): Promise<ReadonlySet<string>> {
+  async #isNameOfNobody(): Promise<(holder: string) => boolean> {
     const names = new Set<string>();
     for (const node of this.nodes.living) {
-      if (node === asleep) continue;
       const status = await node.status().catch(unavailable);
       if (status !== undefined) names.add(status.node);
     }
-    return names;
+    return (holder) => !names.has(holder);
   }
+}
+
+/** A node that loses its lease goes on under its name with a number behind it. */
+function isNameOf(nodes: readonly RunningNode[]): (holder: string) => boolean {
+  return (holder) => nodes.some(({ name }) => holder === name || holder.startsWith(`${name}+`));
 }
 
 /** A node that dies, or has no store, cannot say. */

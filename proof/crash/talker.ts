@@ -1,19 +1,21 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Receipt, SubscriptionFrame } from "@parley/core/runtime";
-import type { AgentEvent, ConversationDetail, QueueMode, WsChatReceipt } from "@parley/wire";
+import type { AgentEvent, ConversationDetail, QueueMode, StoredChunk, WsChatReceipt } from "@parley/wire";
 import { Book, type SentMessage, type Viewer } from "../../test/kill/book.js";
 import type { TurnKind } from "../../test/kill/client.js";
 import { Refused, type RunningNode } from "../../test/kill/running-node.js";
+import type { Finding } from "../../test/kill/verify.js";
 import { call, chat, isUnknown, OutcomeUnknown } from "./call.js";
 import type { ChatSocket } from "./chat-socket.js";
 import { type Follower, followOnSocket, followOnStream } from "./follow.js";
 import { lookAgain } from "./http-log.js";
 import type { Nodes } from "./nodes.js";
+import { Page } from "./page.js";
 
 /** How long anything may take until it is called stuck, all deaths on the way included. */
 const patienceMs = 45_000;
 
-type Way = "chat" | "socket" | "queue" | "steer" | "fork";
+type Way = "chat" | "page" | "queue" | "steer" | "fork";
 
 /** A setting that was given: the last one that was acknowledged is the one that counts. */
 export interface ToldSetting {
@@ -35,6 +37,7 @@ export class Talker {
   readonly #nodes: Nodes;
   readonly #prefix: string;
   readonly #followers: Follower[] = [];
+  readonly #page: Page;
   readonly #ways = new Map<string, Way>();
   /** The turns that messages are in, as far as they were told. */
   readonly #turns = new Map<string, string>();
@@ -43,10 +46,12 @@ export class Talker {
   #waiting: (() => void)[] = [];
   #count = 0;
 
-  constructor(nodes: Nodes, prefix: string) {
+  /** `url` is where its page connects: one address for all nodes. */
+  constructor(nodes: Nodes, url: string, prefix: string) {
     this.#nodes = nodes;
     this.#prefix = prefix;
     this.conversationId = `${prefix}main`;
+    this.#page = new Page(url, this.conversationId);
   }
 
   /** The conversation and its forks, as far as they are known to exist. */
@@ -72,6 +77,7 @@ export class Talker {
   }
 
   async end(): Promise<void> {
+    this.#page.close();
     await Promise.all(this.#followers.map((follower) => follower.stop()));
   }
 
@@ -81,11 +87,20 @@ export class Talker {
     return { message, sealed: this.#chat(message) };
   }
 
-  /** Sends on the socket; resolves with the receipt. */
+  /** Sends from the page; resolves when it is durable. */
   async send(kind: TurnKind): Promise<SentMessage> {
-    const message = this.#message(kind, "socket");
-    await this.#sendOnSocket(message);
+    const message = this.#message(kind, "page");
+    const { conversationId, messageId, text } = message;
+    const turnId = await this.#page.send(text, messageId);
+    const turn = turnId === undefined ? {} : { turnId };
+    message.receipt = { conversationId, messageId, outcome: "started", repeated: false, ...turn };
+    this.onAcknowledged();
     return message;
+  }
+
+  /** What the page shows otherwise than it is in the log. */
+  comparePage(chunks: readonly StoredChunk[]): Promise<Finding[]> {
+    return this.#page.compare(chunks);
   }
 
   /** Sends a message that waits its turn. */
@@ -293,7 +308,7 @@ export class Talker {
   #sendAgain(message: SentMessage): Promise<void> {
     const way = this.#ways.get(message.messageId);
     if (way === "chat") return this.#chat(message);
-    if (way === "socket") return this.#sendOnSocket(message);
+    if (way === "page") return this.#sendOnSocket(message);
     if (way === "steer") return this.#steer(message);
     if (way === "fork") return this.#fork(message);
     return this.#enqueue(message, "queue");

@@ -20,6 +20,7 @@ export function death(options: {
       await victim.gone;
       scene.struck();
       const diedAt = performance.now();
+      const gone = [victim];
       const other = stage.nodes.living[0];
       const replacement = stage.nodes.start();
       if (againMs !== undefined) {
@@ -27,11 +28,12 @@ export function death(options: {
         const heir = other ?? (await replacement);
         await sleep(againMs);
         await heir.kill();
+        gone.push(heir);
         scene.struck();
         if (other === undefined) await stage.nodes.start();
       }
       await replacement;
-      await scene.recovered(diedAt);
+      await scene.recovered(diedAt, gone);
     },
   };
 }
@@ -47,7 +49,7 @@ export function sleepOfANode(options: { readonly strike: Strike; readonly extraM
       await reach(scene, strike, () => victim.signal("SIGSTOP"), "SIGSTOP");
       scene.struck();
       const asleepSince = performance.now();
-      await scene.recovered(asleepSince, { asleep: victim });
+      await scene.recovered(asleepSince, [victim]);
       const awakeAt = asleepSince + stage.lease.ttlMs + extraMs;
       await sleep(Math.max(0, awakeAt - performance.now()));
       victim.signal("SIGCONT");
@@ -72,7 +74,7 @@ export function outage(options: {
       scene.struck();
       await sleep(awayMs);
       await server.restart();
-      await scene.recovered(performance.now());
+      await scene.recovered(performance.now(), []);
     },
   };
 }

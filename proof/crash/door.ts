@@ -1,0 +1,50 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import type { Nodes } from "./nodes.js";
+
+/** One address in front of all nodes, as a load balancer gives: whoever connects gets a node that lives. */
+export class Door {
+  readonly #server: Server;
+  readonly #open = new Set<Socket>();
+
+  private constructor(nodes: Nodes) {
+    this.#server = createServer((socket) => {
+      const node = nodes.any();
+      if (node === undefined) {
+        socket.destroy();
+        return;
+      }
+      const inside = connect(Number(new URL(node.url).port), "127.0.0.1");
+      this.#join(socket, inside);
+      this.#join(inside, socket);
+    });
+  }
+
+  static async open(nodes: Nodes): Promise<Door> {
+    const door = new Door(nodes);
+    door.#server.listen(0, "127.0.0.1");
+    await once(door.#server, "listening");
+    return door;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#open) socket.destroy();
+    this.#server.close();
+    await once(this.#server, "close");
+  }
+
+  /** What one says the other hears; when one is gone, so is the other. */
+  #join(from: Socket, to: Socket): void {
+    this.#open.add(from);
+    from.on("error", () => {});
+    from.on("close", () => {
+      this.#open.delete(from);
+      to.destroy();
+    });
+    from.pipe(to);
+  }
+}

@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { onPglite, onPostgres } from "../../proof/crash/grounds.js";
+import { type Case, type Ground, playInLanes } from "../../proof/crash/lane.js";
+import type { Strike } from "../../proof/crash/strike.js";
+import { Tally } from "../../proof/crash/tally.js";
+import { death } from "../../proof/crash/troubles.js";
+import { describeOnPostgres } from "../harness/postgres.js";
+
+const seed = Number(process.env.PARLEY_SEED ?? 20_261_115);
+const caseMs = 300_000;
+
+/** Clients talk over HTTP, event streams and sockets while nodes die: a few cases of `npm run proof:crash`. */
+async function survive(ground: Ground, nodes: 1 | 2, strikes: readonly (Strike & { againMs?: number })[]) {
+  const tally = new Tally();
+  const cases: Case[] = strikes.map(({ againMs, ...strike }) => ({
+    at: strike.how,
+    trouble: death({ nodes, strike, againMs }),
+  }));
+  await playInLanes(ground, cases, { lanes: 1, seed, tally });
+  expect(tally.words).toEqual([]);
+  expect(tally.kills).toBeGreaterThanOrEqual(strikes.length);
+}
+
+describe.concurrent("clients of served nodes lose and double nothing", () => {
+  it(
+    "when the only node on PGlite dies",
+    () =>
+      survive(onPglite(), 1, [
+        { how: "store", point: { kind: "store", method: "commitStep", nth: 2, when: "after" } },
+      ]),
+    caseMs,
+  );
+});
+
+describe.concurrent("clients of served nodes lose and double nothing", () => {
+  describeOnPostgres(
+    "on PostgreSQL",
+    (postgres) => {
+      it.concurrent(
+        "when the only node dies",
+        () =>
+          survive(onPostgres(postgres, { name: "one node", prefix: "one" }), 1, [
+            { how: "frame", nth: 8, when: "before", againMs: 300 },
+            { how: "acknowledgement", nth: 6 },
+            { how: "frame", nth: 27, when: "after" },
+            { how: "store", point: { kind: "store", method: "seal", nth: 1, when: "during", sends: 2 } },
+          ]),
+        caseMs,
+      );
+
+      it.concurrent(
+        "when one of two nodes dies, or both",
+        () =>
+          survive(onPostgres(postgres, { name: "two nodes", prefix: "two" }), 2, [
+            { how: "frame", nth: 18, when: "after" },
+            { how: "store", point: { kind: "store", method: "fork", when: "after" } },
+            { how: "moment", ms: 400, againMs: 200 },
+          ]),
+        caseMs,
+      );
+    },
+    "preferred",
+  );
+});
