@@ -1,0 +1,99 @@
+import { expect, it } from "vitest";
+import { describePage } from "./stage.js";
+import { patience } from "./tab.js";
+
+// No configuration: what someone sees who has just typed `npm start`.
+describePage("the page on a first visit", {}, (stage) => {
+  it("says what answers here, how to add a key and what to try", async () => {
+    const tab = await stage().open();
+    await tab.page.getByRole("heading", { name: "What shall we talk about?" }).waitFor();
+    const main = tab.page.getByRole("main");
+    await main.getByText("demo model", { exact: true }).waitFor();
+    const words = await main.innerText();
+    expect(words).toContain("need no key");
+    for (const name of ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "parley.config.mjs"])
+      expect(words).toContain(name);
+    expect(await main.getByRole("list", { name: "Examples" }).getByRole("button").count()).toBe(6);
+    expect(await tab.list.innerText()).toContain("What you talk about will be listed here.");
+    expect(await tab.focused()).toBe("Message");
+    expect(await tab.page.title()).toBe("Parley");
+  });
+
+  it("begins with an example, and shows its tool and what that said", async () => {
+    const tab = await stage().open();
+    tab.allowMissing();
+    await tab.page.getByRole("button", { name: /What time is it in Tokyo\?/ }).click();
+    await tab.page.waitForURL(/\/c\//);
+    await tab.questions.getByText("What time is it in Tokyo?").waitFor();
+    await tab.ended(1);
+    expect(await tab.questions.count()).toBe(1);
+    const card = tab.log.getByRole("group", { name: "Tool call" }).getByRole("button");
+    expect(await card.innerText()).toContain("current_time");
+    expect(await card.innerText()).toContain("Done");
+    expect(await tab.answers.last().innerText()).toContain("The tool has answered");
+    await expect
+      .poll(() => tab.list.getByRole("link").allInnerTexts(), patience)
+      .toContainEqual(expect.stringContaining("What time is it in Tokyo?"));
+    expect(await tab.page.title()).toBe("What time is it in Tokyo? · Parley");
+  });
+
+  it("groups the tools of one step, each with its input and result", async () => {
+    const tab = await stage().open();
+    await tab.begin("Use many tools at once");
+    await tab.ended(1);
+    const group = tab.log.getByRole("group", { name: "6 tool calls of one step" });
+    const cards = group.getByRole("button");
+    expect(await cards.count()).toBe(6);
+    for (const words of await cards.allInnerTexts()) expect(words).toMatch(/Done/);
+    const calculator = cards.filter({ hasText: "calculator" }).last();
+    expect(await group.getByText("Result", { exact: true }).count()).toBe(0);
+    await calculator.click();
+    expect(await calculator.getAttribute("aria-expanded")).toBe("true");
+    await group.getByText("Input", { exact: true }).waitFor();
+    await group.getByText('"value":42').waitFor();
+    expect(await group.innerText()).toContain('"expression": "(7 * 6)"');
+
+    const thought = tab.log.getByRole("button", { name: /^Thought/ }).first();
+    expect(await thought.getAttribute("aria-expanded")).toBe("false");
+    await thought.click();
+    await tab.log.getByText("Several tools side by side: one step, many results.").waitFor();
+    // One step that called, one that answered.
+    expect(await tab.answers.count()).toBe(2);
+  });
+
+  it("shows what a tool prints while it works", async () => {
+    const tab = await stage().open();
+    await tab.begin("Start the slow tool");
+    const card = tab.log.getByRole("group", { name: "Tool call" });
+    await card.getByText("Output so far").waitFor();
+    expect(await card.innerText()).toMatch(/Running.*step 1 of 5 done/s);
+    await tab.list.getByText("Working").first().waitFor({ state: "attached" });
+    await tab.stopButton.click();
+    await tab.ended(1);
+    await tab.list.getByText("Working").waitFor({ state: "detached" });
+    expect(await card.innerText()).toMatch(/Failed/);
+  });
+
+  it("shows a failed turn with its cause, keeps what was said, and retries as a branch", async () => {
+    const tab = await stage().open();
+    const first = await tab.begin("Show me an error");
+    const card = tab.log.getByRole("group", { name: "Error" });
+    await card.waitFor();
+    expect(await card.innerText()).toContain("May succeed later");
+    await card.getByText("What was said exactly").click();
+    await card.getByText("provider_overloaded: Demo: this error was asked for.").waitFor();
+    expect(await tab.answers.last().innerText()).toContain("Here it comes");
+    await card.getByRole("button", { name: "Retry" }).click();
+    await tab.page.waitForURL((url) => !url.pathname.endsWith(first));
+    await tab.log.getByRole("group", { name: "Branches" }).getByText("2/2").waitFor();
+    await tab.ended(1);
+  });
+
+  it("tells of a conversation that is not there", async () => {
+    const tab = await stage().open("/c/no-such-conversation");
+    tab.allowMissing();
+    await tab.page.getByText("There is no such conversation").waitFor();
+    await tab.button("Start a new one").click();
+    await tab.page.getByRole("heading", { name: "What shall we talk about?" }).waitFor();
+  });
+});

@@ -1,0 +1,162 @@
+import type { ListConversationsResponse } from "@parley/wire";
+import { expect, it } from "vitest";
+import { asked, exportOf, said } from "./prepared-conversation.js";
+import { describePage, type Stage } from "./stage.js";
+import { patience, type Tab } from "./tab.js";
+
+const quick = { models: { demo: { kind: "demo", pace: "instant", slowStepMs: 0 } } };
+
+const entry = (tab: Tab, title: string) => tab.list.getByRole("link", { name: title });
+
+async function titles(stage: Stage): Promise<string[]> {
+  const { conversations } = await stage.ask<ListConversationsResponse>("GET", "/conversations");
+  return conversations.map(({ title }) => title);
+}
+
+/** Opens what can be done with an entry of the list. */
+async function openMenu(tab: Tab, title: string): Promise<void> {
+  await entry(tab, title).hover();
+  await tab.button(`Menu of ${title}`).click();
+}
+
+describePage("the page's list of conversations", quick, (stage) => {
+  it("renames in place, from the header and from the list, in every tab", async () => {
+    const tab = await stage().open();
+    await tab.begin("a title to change");
+    await tab.ended(1);
+    const other = await stage().open();
+    await entry(other, "a title to change").waitFor();
+
+    await tab.page.getByRole("heading", { level: 1 }).getByRole("button").click();
+    await tab.page.getByRole("textbox", { name: "Title" }).fill("Changed in the header");
+    await tab.page.keyboard.press("Enter");
+    await Promise.all([tab, other].map((each) => entry(each, "Changed in the header").waitFor()));
+    expect(await tab.page.getByRole("heading", { level: 1 }).innerText()).toBe("Changed in the header");
+
+    await openMenu(other, "Changed in the header");
+    await other.page.getByRole("menuitem", { name: "Rename" }).click();
+    await other.page.getByRole("textbox", { name: "Title" }).fill("Changed in the list");
+    await other.page.keyboard.press("Enter");
+    await Promise.all([tab, other].map((each) => entry(each, "Changed in the list").waitFor()));
+
+    // Esc leaves it as it was.
+    await tab.page.getByRole("heading", { level: 1 }).getByRole("button").click();
+    await tab.page.getByRole("textbox", { name: "Title" }).fill("never");
+    await tab.page.keyboard.press("Escape");
+    await tab.page.getByRole("heading", { level: 1, name: "Changed in the list" }).waitFor();
+    expect(await titles(stage())).toContain("Changed in the list");
+  });
+
+  it("deletes with an undo, and for good without one, in every tab", async () => {
+    const tab = await stage().open();
+    await tab.begin("keep me after all");
+    await tab.ended(1);
+    const kept = tab.conversationId;
+    await openMenu(tab, "keep me after all");
+    await tab.page.getByRole("menuitem", { name: "Delete" }).click();
+    await entry(tab, "keep me after all").waitFor({ state: "detached" });
+    expect(new URL(tab.page.url()).pathname).toBe("/");
+    const notes = tab.page.getByRole("list", { name: "Notifications" });
+    await notes.getByRole("button", { name: "Undo" }).click();
+    await entry(tab, "keep me after all").click();
+    await tab.ended(1);
+    expect(tab.conversationId).toBe(kept);
+
+    const other = await stage().open();
+    await entry(other, "keep me after all").waitFor();
+    await tab.page.getByRole("button", { name: "Conversation menu" }).click();
+    await tab.page.getByRole("menuitem", { name: "Delete" }).click();
+    await notes.getByRole("button", { name: "Dismiss" }).click();
+    await entry(other, "keep me after all").waitFor({ state: "detached" });
+    await expect.poll(() => titles(stage()), patience).not.toContain("keep me after all");
+  });
+
+  it("puts a conversation away, shows it apart, and reopens it by a message", async () => {
+    const tab = await stage().open();
+    await tab.begin("put me away");
+    await tab.ended(1);
+    await openMenu(tab, "put me away");
+    await tab.page.getByRole("menuitem", { name: "Close" }).click();
+    const closed = tab.list.getByRole("region", { name: "Closed conversations" });
+    await closed.getByRole("button", { name: "Closed (1)" }).click();
+    await closed.getByRole("link", { name: "put me away" }).waitFor();
+    await tab.page.reload();
+    await tab.page.getByText("This conversation is closed. A message reopens it.").waitFor();
+    await tab.send("and take me out again");
+    await tab.ended(2);
+    await closed.waitFor({ state: "detached" });
+    await entry(tab, "put me away").waitFor();
+  });
+
+  it("searches all messages and jumps to the hit, far above what was loaded", async () => {
+    const turns = Array.from({ length: 600 }, (_, n) => [
+      asked(`question ${n}`),
+      said(n === 40 ? "Here hides the quokka among the words." : `answer ${n}`),
+    ]);
+    await stage().import(exportOf({ id: "searched", title: "A long search" }, turns));
+    const tab = await stage().open();
+    await tab.page.keyboard.press("Control+Shift+F");
+    const dialog = tab.dialog("Search messages");
+    await dialog.getByRole("combobox").fill("quokka");
+    const hit = dialog.getByRole("option").filter({ hasText: "hides the quokka among" });
+    await hit.waitFor();
+    expect(await hit.locator("mark").innerText()).toBe("quokka");
+    expect(await dialog.getByRole("option").count()).toBe(1);
+    await tab.page.keyboard.press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    const found = tab.log.getByText("Here hides the quokka");
+    await found.waitFor();
+    await expect
+      .poll(
+        () =>
+          found.evaluate((element) => {
+            const { top, bottom } = element.getBoundingClientRect();
+            return top > 0 && bottom < innerHeight;
+          }),
+        patience,
+      )
+      .toBe(true);
+    expect(tab.page.url()).toContain("/c/searched?seq=82");
+  });
+
+  it("branches off by editing a message and by regenerating an answer, and switches between the branches", async () => {
+    const tab = await stage().open();
+    const origin = await tab.begin("work out 1 + 1");
+    await tab.ended(1);
+    await tab.send("work out 2 + 2");
+    await tab.ended(2);
+
+    await tab.questions.last().hover();
+    await tab.questions.last().getByRole("button", { name: "Edit message" }).click();
+    const editor = tab.log.getByRole("article", { name: "Edit your message" });
+    await editor.getByRole("textbox").fill("work out 20 + 20");
+    await editor.getByRole("button", { name: "Send as a branch" }).click();
+    await tab.page.waitForURL((url) => !url.pathname.endsWith(origin));
+    const edited = tab.conversationId;
+    await tab.ended(2);
+    expect(await tab.answers.last().innerText()).toContain("40");
+    const switcher = tab.log.getByRole("group", { name: "Branches" });
+    await switcher.getByText("2/2").waitFor();
+
+    await tab.button("Regenerate answer").last().click();
+    await tab.page.waitForURL((url) => !url.pathname.endsWith(edited));
+    await tab.ended(2);
+    await switcher.getByText("3/3").waitFor();
+    expect(await tab.questions.allInnerTexts()).toEqual([
+      expect.stringContaining("work out 1 + 1"),
+      expect.stringContaining("work out 20 + 20"),
+    ]);
+
+    await switcher.getByRole("button", { name: "Previous branch" }).click();
+    await tab.page.waitForURL((url) => url.pathname.endsWith(edited));
+    await switcher.getByRole("button", { name: "Previous branch" }).click();
+    await tab.page.waitForURL((url) => url.pathname.endsWith(origin));
+    await tab.questions.getByText("work out 2 + 2").waitFor();
+    await switcher.getByText("1/3").waitFor();
+    expect(await switcher.getByRole("button", { name: "Previous branch" }).isDisabled()).toBe(true);
+
+    // The list shows them as one, which opens.
+    await tab.list.getByRole("button", { name: "3 branches" }).click();
+    expect(await entry(tab, "work out 1 + 1").count()).toBe(3);
+  });
+});

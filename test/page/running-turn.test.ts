@@ -1,0 +1,205 @@
+import type { HistoryResponse } from "@parley/wire";
+import { expect, it, onTestFinished } from "vitest";
+import { CutWire } from "./cut-wire.js";
+import { describePage, type Stage } from "./stage.js";
+import { desktop, patience, type Tab } from "./tab.js";
+
+/** Words of the demo model's long answer: one at its beginning, one that comes later. */
+const early = "You asked for something long";
+const later = "Nothing is copied between a cache, a table and a page";
+
+const queueOf = (tab: Tab) => tab.page.getByRole("region", { name: "Queue" });
+/** The texts of what waits, in order. */
+const waiting = (tab: Tab) => queueOf(tab).getByRole("listitem").locator("p[dir]").allInnerTexts();
+
+async function textsOf(stage: Stage, conversationId: string, role: string): Promise<string[]> {
+  const { chunks } = await stage.ask<HistoryResponse>("GET", `/conversations/${conversationId}?open=true`);
+  return chunks.flatMap(({ role: by, chunk }) => (by === role && chunk.type === "text" ? [chunk.text] : []));
+}
+
+// The demo model at the pace of a reader, as it comes.
+describePage("the page while a turn runs", {}, (stage) => {
+  it("offers to queue and to steer, and what was steered joins the turn behind its tools", async () => {
+    const tab = await stage().open();
+    await tab.begin("Start the slow tool");
+    await tab.log.getByText("step 1 of 5 done").first().waitFor();
+    await tab.composer.fill("and be brief");
+    await tab.button("Queue").waitFor();
+    await tab.button("Steer").waitFor();
+    await tab.composer.press("Control+Enter");
+    await queueOf(tab).getByText("Steers: joins the turn when its tools are done").waitFor();
+    expect(await tab.composer.inputValue()).toBe("");
+    await tab.ended(1);
+    await queueOf(tab).waitFor({ state: "detached" });
+    const steered = tab.questions.filter({ hasText: "and be brief" });
+    expect(await steered.innerText()).toContain("Steered into the turn");
+    expect(await tab.answers.last().innerText()).toContain(
+      'You steered me while I was at work: "and be brief"',
+    );
+  });
+
+  it("lets what waits be edited, moved, switched and removed, keeps it through a stop and sends it then", async () => {
+    const tab = await stage().open();
+    const id = await tab.begin("Give me a long answer");
+    await tab.log.getByText(early).waitFor();
+    for (const text of ["work out 1 + 1", "work out 2 + 2", "never mind"]) {
+      await tab.send(text);
+      await queueOf(tab).getByText(text).waitFor();
+    }
+    expect(await waiting(tab)).toEqual(["work out 1 + 1", "work out 2 + 2", "never mind"]);
+    await queueOf(tab).getByText("3 messages wait").waitFor();
+
+    await tab.page.getByRole("button", { name: /^Move message 2 of 3/ }).press("ArrowUp");
+    await expect
+      .poll(() => waiting(tab), patience)
+      .toEqual(["work out 2 + 2", "work out 1 + 1", "never mind"]);
+    expect(await tab.focused()).toMatch(/^Move message 1 of 3/);
+
+    await tab.button("Edit queued message").nth(1).click();
+    await tab.page.getByRole("textbox", { name: "Queued message" }).fill("work out 3 + 4");
+    await tab.page.keyboard.press("Enter");
+    await expect
+      .poll(() => waiting(tab), patience)
+      .toEqual(["work out 2 + 2", "work out 3 + 4", "never mind"]);
+
+    await tab.button("Steer now").nth(2).click();
+    await queueOf(tab).getByText("Steers: joins the turn").waitFor();
+    await tab.button("Queue instead").click();
+    await queueOf(tab).getByText("Steers: joins the turn").waitFor({ state: "detached" });
+    await tab.button("Remove queued message").nth(2).click();
+    await expect.poll(() => waiting(tab), patience).toEqual(["work out 2 + 2", "work out 3 + 4"]);
+
+    await tab.stopButton.click();
+    await queueOf(tab).getByText("Paused after a stop or an error. Nothing is lost.").waitFor();
+    await tab.log.getByText("Stopped. What was said until then is kept.").waitFor();
+    await tab.page.reload();
+    await tab.button("Send queued (2)").click();
+    await tab.ended(3);
+    expect(await textsOf(stage(), id, "user")).toEqual([
+      "Give me a long answer",
+      "work out 2 + 2",
+      "work out 3 + 4",
+    ]);
+    await queueOf(tab).waitFor({ state: "detached" });
+  });
+
+  it("stops by Esc, and what was said until then stays, marked", async () => {
+    const tab = await stage().open();
+    const id = await tab.begin("Give me a long answer");
+    await tab.log.getByText(early).waitFor();
+    await tab.composer.press("Escape");
+    const mark = tab.log.getByText("Stopped. What was said until then is kept.");
+    await mark.waitFor();
+    await tab.ended(1);
+    const shown = await tab.answers.last().innerText();
+    expect(shown).toContain(early);
+    const [kept] = await textsOf(stage(), id, "assistant");
+    expect(kept).toContain(early);
+    await tab.page.reload();
+    await mark.waitFor();
+    expect(await tab.answers.last().innerText()).toBe(shown);
+  });
+
+  it("shows the same running turn after a reload, in another tab and to whoever stops it there", async () => {
+    const tab = await stage().open();
+    const id = await tab.begin("Give me a long answer");
+    await tab.log.getByText(early).waitFor();
+    await tab.page.reload();
+    await tab.stopButton.waitFor();
+    const other = await stage().open(`/c/${id}`);
+    await Promise.all([tab, other].map((each) => each.log.getByText(later).waitFor()));
+    await other.stopButton.click();
+    await Promise.all([tab, other].map((each) => each.ended(1)));
+    const mine = await tab.log.innerText();
+    expect(mine).toContain("Stopped.");
+    expect(mine.split(early)).toHaveLength(2);
+    await expect.poll(() => other.log.innerText(), patience).toBe(mine);
+    expect(await textsOf(stage(), id, "user")).toEqual(["Give me a long answer"]);
+    expect(await tab.questions.count()).toBe(1);
+  });
+
+  it("says that the connection is away, finds back by itself, and misses nothing", async () => {
+    const wire = await CutWire.to(stage().server.port);
+    onTestFinished(() => wire.end());
+    const tab = await stage().open("/", { ...desktop, origin: wire.url });
+    tab.allow(/ERR_CONNECTION|ERR_EMPTY_RESPONSE|ERR_SOCKET/);
+    const id = await tab.begin("Give me a long answer");
+    await tab.log.getByText(early).waitFor();
+    wire.cut();
+    const banner = tab.page.getByText("Reconnecting. Turns go on without us, and nothing is lost.");
+    await banner.waitFor();
+    const before = await tab.answers.last().innerText();
+    wire.mend();
+    await banner.waitFor({ state: "detached" });
+    await tab.log.getByText(later).waitFor();
+    await tab.stopButton.click();
+    await tab.ended(1);
+    const after = await tab.answers.last().innerText();
+    expect(after.length).toBeGreaterThan(before.length);
+    const fresh = await stage().open(`/c/${id}`);
+    await fresh.ended(1);
+    expect(await fresh.answers.last().innerText()).toBe(after);
+  });
+
+  it("works offline as far as that goes: words are kept, told to be unsent, and sent when there is a network", async () => {
+    const tab = await stage().open();
+    tab.allow(/ERR_INTERNET_DISCONNECTED/);
+    const id = await tab.begin("work out 5 + 6");
+    await tab.ended(1);
+    await tab.context.setOffline(true);
+    const banner = tab.page.getByText("You are offline.");
+    await banner.waitFor();
+    await tab.send("work out 7 + 8");
+    await tab.questions.getByText("work out 7 + 8").waitFor();
+    await tab.context.setOffline(false);
+    await banner.waitFor({ state: "detached" });
+    const retry = tab.log.getByRole("alert").getByRole("button", { name: "Retry" });
+    await expect
+      .poll(async () => {
+        // It goes out by itself, or says that it did not and offers to.
+        if ((await retry.count()) > 0) await retry.click();
+        return textsOf(stage(), id, "user");
+      }, patience)
+      .toEqual(["work out 5 + 6", "work out 7 + 8"]);
+    await tab.ended(2);
+    expect(await tab.answers.last().innerText()).toContain("15");
+  });
+
+  it("keeps a draft for each conversation, also through a reload", async () => {
+    const tab = await stage().open();
+    const first = await tab.begin("work out 1 + 2");
+    await tab.ended(1);
+    await tab.composer.fill("a draft for the first");
+    await tab.list.getByRole("link", { name: "New conversation" }).click();
+    await tab.page.getByRole("heading", { name: "What shall we talk about?" }).waitFor();
+    expect(await tab.composer.inputValue()).toBe("");
+    await tab.composer.fill("a draft for a new one");
+    await tab.page.goto(`${stage().url}/c/${first}`);
+    await expect.poll(() => tab.composer.inputValue(), patience).toBe("a draft for the first");
+    await tab.page.reload();
+    await expect.poll(() => tab.composer.inputValue(), patience).toBe("a draft for the first");
+    await tab.list.getByRole("link", { name: "New conversation" }).click();
+    await expect.poll(() => tab.composer.inputValue(), patience).toBe("a draft for a new one");
+  });
+
+  it("follows the end while it grows, lets go as soon as one scrolls up, and jumps back", async () => {
+    const tab = await stage().open("/", { ...desktop, viewport: { width: 1280, height: 500 } });
+    await tab.begin("Give me a long answer");
+    await tab.log.getByText(later).waitFor();
+    expect(await tab.distanceFromEnd()).toBeLessThan(64);
+    await tab.log.hover();
+    await tab.page.mouse.wheel(0, -120);
+    const jump = tab.button("Jump to latest");
+    await jump.waitFor();
+    const top = () => tab.log.evaluate((box) => box.scrollTop);
+    const height = () => tab.log.evaluate((box) => box.scrollHeight);
+    const [heldAt, heightThen] = [await top(), await height()];
+    await expect.poll(height, patience).toBeGreaterThan(heightThen);
+    expect(Math.abs((await top()) - heldAt)).toBeLessThan(2);
+    await jump.click();
+    await jump.waitFor({ state: "detached" });
+    await expect.poll(() => tab.distanceFromEnd(), patience).toBeLessThan(64);
+    await tab.stopButton.click();
+    await tab.ended(1);
+  });
+});

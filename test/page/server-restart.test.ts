@@ -1,0 +1,45 @@
+import type { HistoryResponse } from "@parley/wire";
+import { expect, it } from "vitest";
+import { describePage } from "./stage.js";
+
+const banner = "Reconnecting. Turns go on without us, and nothing is lost.";
+
+// The demo model at the pace of a reader, as it comes.
+describePage("the page when the server is killed and started again", {}, (stage) => {
+  it("finds back by itself, and shows an answer that was cut as interrupted, with what was kept", async () => {
+    const tab = await stage().open();
+    tab.allow(/ERR_CONNECTION|ERR_EMPTY_RESPONSE/);
+    const id = await tab.begin("Give me a long answer");
+    await tab.log.getByText("You asked for something long").waitFor();
+    await stage().kill();
+    await tab.page.getByText(banner).waitFor();
+    await stage().restart();
+    await tab.log.getByText("Interrupted: the server went away while it answered.").waitFor();
+    await tab.page.getByText(banner).waitFor({ state: "detached" });
+    await tab.ended(1);
+    const { chunks } = await stage().ask<HistoryResponse>("GET", `/conversations/${id}`);
+    const kept = chunks.findLast(({ chunk }) => chunk.type === "text")?.chunk;
+    expect(kept?.type === "text" && kept.text).toContain("You asked for something long");
+    expect(await tab.answers.last().innerText()).toContain("You asked for something long");
+    expect(await tab.questions.count()).toBe(1);
+
+    // The same tab goes on.
+    await tab.send("work out 20 + 3");
+    await tab.ended(2);
+    expect(await tab.answers.last().innerText()).toContain("23");
+  });
+
+  it("shows how a turn goes on whose tool can be started again", async () => {
+    const tab = await stage().open();
+    tab.allow(/ERR_CONNECTION|ERR_EMPTY_RESPONSE/);
+    await tab.begin("Start the slow tool");
+    await tab.log.getByText("step 1 of 5 done").first().waitFor();
+    await stage().kill();
+    await tab.page.getByText(banner).waitFor();
+    await stage().restart();
+    await tab.log.getByText("finished 5 steps").first().waitFor();
+    await tab.ended(1);
+    expect(await tab.log.getByRole("group", { name: "Tool call" }).count()).toBe(1);
+    expect(await tab.answers.last().innerText()).toContain("The tool has answered");
+  });
+});
