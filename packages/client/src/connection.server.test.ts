@@ -422,6 +422,8 @@ describe("a connection that breaks", () => {
     const sent = handle.send("Hello");
     connection.close();
     await expect(sent).rejects.toMatchObject({ code: "canceled" });
+    await expect(handle.send("Anyone?")).rejects.toMatchObject({ code: "canceled" });
+    expect(handle.getState().messages.map(({ status }) => status)).toEqual(["failed", "failed"]);
     expect(connection.getState().phase).toBe("closed");
     expect(connection.getState().error).toBeUndefined();
   });

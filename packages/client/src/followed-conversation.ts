@@ -33,6 +33,13 @@ const pageSize = 200;
 /** How long after a snapshot the figures of missed turns are asked for. */
 const figuresAfterMs = 100;
 
+/** What becomes of a message to a conversation that was let go of. */
+const letGo: Failure = {
+  code: "canceled",
+  message: "The conversation is no longer followed",
+  retryable: true,
+};
+
 interface Pending {
   readonly message: OutgoingMessage;
   readonly resolve: (outcome: SendOutcome) => void;
@@ -70,6 +77,7 @@ export class FollowedConversation implements Listener {
   /** Failed messages, to be sent again as they were. */
   readonly #failed = new Map<string, OutgoingMessage>();
   #isStarted = false;
+  #isOver = false;
   #loading: Promise<void> | undefined;
   #loadAbort: AbortController | undefined;
   #earlier: Promise<void> | undefined;
@@ -139,15 +147,14 @@ export class FollowedConversation implements Listener {
   /** Nobody is interested any more. What was sent and has no outcome is reported as canceled. */
   stop(): void {
     this.#isStarted = false;
+    this.#isOver = true;
     this.#loadAbort?.abort();
     this.#loadAbort = undefined;
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
     for (const wake of this.#waking) wake();
     this.#env.link.unfollow(this.id);
-    const error = new ParleyRequestError("canceled", "The conversation is no longer followed");
-    for (const { reject } of this.#pending.values()) reject(error);
-    this.#pending.clear();
+    for (const messageId of [...this.#pending.keys()]) this.#refused(messageId, letGo);
   }
 
   /** Whether a message has no outcome yet. */
@@ -379,7 +386,8 @@ export class FollowedConversation implements Listener {
       reject = no;
     });
     this.#pending.set(message.messageId, { message, resolve, reject, outcome });
-    if (this.#env.link.isOpen()) this.#env.link.send(message);
+    if (this.#isOver) this.#refused(message.messageId, letGo);
+    else if (this.#env.link.isOpen()) this.#env.link.send(message);
     return outcome;
   }
 
