@@ -14,6 +14,7 @@ describe("the server as a process", { timeout: 120_000 }, () => {
     const first = await place.serve();
     expect(JSON.parse(place.read(".parley/server.json"))).toMatchObject({ url: first.url, pid: first.pid });
     const follower = place.start(["run", "--jsonl", "use the slow tool"]);
+    follower.stdin?.end();
     let events = "";
     follower.stdout?.setEncoding("utf8").on("data", (text: string) => {
       events += text;
@@ -33,6 +34,22 @@ describe("the server as a process", { timeout: 120_000 }, () => {
     await second.end();
   });
 
+  it("ends at once when it is asked a second time", async () => {
+    const stuck = new Workplace({ models: { demo: { kind: "demo", pace: "instant", slowStepMs: 600_000 } } });
+    try {
+      const server = await stuck.serve();
+      const asking = stuck.start(["run", "--jsonl", "slow"]);
+      asking.stdin?.end();
+      await once(asking.stdout ?? asking, "data");
+      const draining = once(server.process.stderr ?? server.process, "data");
+      server.process.kill("SIGTERM");
+      await draining;
+      expect(await server.end("SIGTERM")).toBe(143);
+    } finally {
+      await stuck.remove();
+    }
+  });
+
   it("is ignored when its announcement is all that is left of it", async () => {
     const server = await place.serve();
     await server.end("SIGKILL");
@@ -41,10 +58,7 @@ describe("the server as a process", { timeout: 120_000 }, () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   });
 
-  it("tells a person where it listens, on what and how to add a key, and ends at once when asked twice", async () => {
-    const terminal = new Terminal(place, ["serve", "--port", "0", "--config", "none.json"]);
-    expect(await terminal.see("none.json does not exist")).toBeTruthy();
-    terminal.close();
+  it("tells a person where it listens, on what and how to add a key, logs in words, and ends on Ctrl-C", async () => {
     const demo = new Workplace({});
     const shown = new Terminal(demo, ["serve", "--port", "0"]);
     try {

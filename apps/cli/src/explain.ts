@@ -75,8 +75,6 @@ function explainSystem(error: unknown): Explanation | undefined {
     EISDIR: [`This is a folder, not a file:${where}.`, "Name a file."],
     ENOTDIR: [`A part of this path is a file, not a folder:${where}.`, "Check the path."],
     EEXIST: [`It exists already:${where}.`, "Name another place."],
-    EADDRINUSE: ["The port is in use.", "Choose another with --port, or end the process that has it."],
-    EADDRNOTAVAIL: ["This machine does not have the address to listen on.", "Choose another with --host."],
     EMFILE: ["Too many files are open.", "Raise the limit with `ulimit -n`."],
   };
   const entry = found[code];

@@ -32,6 +32,17 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
   } catch (error) {
     await fail(error, io);
   }
+  await endForSure();
+}
+
+/** What a verb has left open must not keep the process; what it has written must be out before that. */
+async function endForSure(): Promise<void> {
+  for (const stream of [process.stdout, process.stderr]) {
+    await new Promise<void>((resolve) => {
+      stream.write("", () => resolve());
+    });
+  }
+  setTimeout(() => process.exit(), 500).unref();
 }
 
 /** Without a verb: chat, where somebody sits at the terminal. */

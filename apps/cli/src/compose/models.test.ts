@@ -1,0 +1,116 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { loadConfig } from "../config/load-config.js";
+import { examineProviders } from "../doctor/examine-providers.js";
+import { composeModels } from "./models.js";
+import { composeTools } from "./tools.js";
+
+const nowhere = { XDG_CONFIG_HOME: "/nonexistent" };
+const configOf = (env: Record<string, string>) =>
+  loadConfig({ env: { ...nowhere, ...env }, workingFolder: "/nonexistent" });
+
+/** A server that lists models for whoever has the key. */
+async function modelServer(key: string): Promise<{ url: string; asked: string[] }> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    if (request.headers.authorization !== `Bearer ${key}`) return response.writeHead(401).end();
+    return response
+      .setHeader("content-type", "application/json")
+      .end(JSON.stringify({ data: [{ id: "one" }, { id: "two" }] }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, asked };
+}
+
+/** An address at which nobody listens any more. */
+async function nobody(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return `http://127.0.0.1:${port}/v1`;
+}
+
+describe("the models of a configuration", () => {
+  it("are the demo alone without a credential, with its tool", async () => {
+    const config = await configOf({});
+    const { bindings, demoOnly, defaultModel } = await composeModels(config);
+    expect(bindings.map(({ name }) => name)).toEqual(["demo/demo"]);
+    expect({ demoOnly, defaultModel }).toEqual({ demoOnly: true, defaultModel: "demo/demo" });
+    expect((await composeTools(config)).map(({ name }) => name)).toEqual([
+      "current_time",
+      "calculator",
+      "demo_slow_task",
+    ]);
+  });
+
+  it("go by credential and model, with the windows that are known", async () => {
+    const config = await configOf({
+      OPENAI_API_KEY: "sk-1",
+      ANTHROPIC_API_KEY: "sk-2",
+      PARLEY_MODELS: "openai/gpt-4.1,anthropic/claude-sonnet-4-5",
+    });
+    const { bindings, demoOnly } = await composeModels(config);
+    expect(bindings).toMatchObject([
+      { name: "openai/gpt-4.1", providerName: "openai", model: "gpt-4.1", contextWindow: 1_047_576 },
+      { name: "anthropic/claude-sonnet-4-5", providerName: "anthropic", contextWindow: 200_000 },
+    ]);
+    expect(demoOnly).toBe(false);
+    expect((await composeTools(config)).map(({ name }) => name)).not.toContain("demo_slow_task");
+  });
+
+  it("are asked from a compatible server that the configuration names none of", async () => {
+    const { url, asked } = await modelServer("sk-right");
+    const { bindings } = await composeModels(
+      await configOf({ OPENAI_BASE_URL: url, OPENAI_API_KEY: "sk-right" }),
+    );
+    expect(bindings.map(({ name }) => name)).toEqual(["compatible/one", "compatible/two"]);
+    expect(asked).toEqual(["GET /v1/models"]);
+  });
+
+  it("that cannot be had are said, without the key", async () => {
+    const { url } = await modelServer("sk-right");
+    const config = await configOf({ OPENAI_BASE_URL: url, OPENAI_API_KEY: "sk-wrong" });
+    const failure = await composeModels(config).then(String, String);
+    expect(failure).toContain("the key was refused (401)");
+    expect(failure).not.toContain("sk-wrong");
+  });
+
+  it("must contain the default one", async () => {
+    await expect(composeModels(await configOf({ PARLEY_MODEL: "demo/dmo" }))).rejects.toMatchObject({
+      message: 'defaultModel: there is no model "demo/dmo".',
+      advice: 'Did you mean "demo/demo"?',
+    });
+  });
+});
+
+describe("the doctor's look at providers", () => {
+  it("tells an answer, a refused key and a wrong address apart, and costs no tokens", async () => {
+    const { url, asked } = await modelServer("sk-right");
+    const look = async (env: Record<string, string>) => (await examineProviders(await configOf(env)))[0];
+    expect(
+      await look({ OPENAI_BASE_URL: url, OPENAI_API_KEY: "sk-right", PARLEY_MODELS: "compatible/one" }),
+    ).toMatchObject({ level: "ok" });
+    expect(
+      await look({ OPENAI_BASE_URL: url, OPENAI_API_KEY: "sk-right", PARLEY_MODELS: "compatible/three" }),
+    ).toMatchObject({
+      level: "warning",
+      message: expect.stringContaining("does not list three") as unknown,
+    });
+    expect(await look({ OPENAI_BASE_URL: url, OPENAI_API_KEY: "sk-wrong" })).toMatchObject({
+      level: "error",
+      advice: expect.stringContaining("key") as unknown,
+    });
+    expect(await look({ OPENAI_BASE_URL: await nobody() })).toMatchObject({
+      level: "error",
+      message: expect.stringContaining("ECONNREFUSED") as unknown,
+    });
+    expect(new Set(asked)).toEqual(new Set(["GET /v1/models"]));
+  });
+});

@@ -1,0 +1,50 @@
+import { ParleyRequestError } from "@parley/client";
+import { ParleyError } from "@parley/core/errors";
+import { describe, expect, it } from "vitest";
+import { CliError } from "./cli-error.js";
+import { explain } from "./explain.js";
+
+const system = (code: string, path?: string) =>
+  Object.assign(new Error(`${code}: something`), { code, path });
+
+describe("a failure", () => {
+  it("of the disk is told as such, also when the store wraps it", () => {
+    expect(explain(system("ENOSPC")).message).toMatch(/disk is full/i);
+    const wrapped = new ParleyError("store_unavailable", undefined, { cause: system("ENOSPC") });
+    expect(explain(wrapped)).toMatchObject({
+      message: expect.stringMatching(/disk is full/i) as unknown,
+      exitCode: 1,
+    });
+    expect(explain(system("EACCES", "/x")).message).toContain("Permission denied: /x");
+  });
+
+  it("of a server that does not answer says how to start one", () => {
+    expect(explain(new ParleyRequestError("network", "fetch failed")).advice).toContain(
+      "Is the server running?",
+    );
+  });
+
+  it("of a request says what the server said, and what to do", () => {
+    const refused = new ParleyRequestError("turn_active", "A turn is running in this conversation", {
+      status: 409,
+    });
+    expect(explain(refused)).toMatchObject({
+      message: "A turn is running in this conversation.",
+      advice: expect.stringContaining("--queue") as unknown,
+      exitCode: 1,
+    });
+  });
+
+  it("of the call ends with 2, an interrupt with 130", () => {
+    expect(explain(new CliError("no", { exitCode: 2, advice: "do" }))).toEqual({
+      message: "no",
+      advice: "do",
+      exitCode: 2,
+    });
+    expect(explain(AbortSignal.abort().reason).exitCode).toBe(130);
+  });
+
+  it("that nobody expected shows its first line, and where to look", () => {
+    expect(explain(new Error("first\nsecond")).message).toBe("Something went wrong inside parley: first");
+  });
+});
