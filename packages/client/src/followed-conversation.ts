@@ -1,6 +1,5 @@
 import type {
   EnqueueResponse,
-  ErrorCode,
   HistoryResponse,
   QueuePayload,
   StoredChunk,
@@ -15,14 +14,14 @@ import {
   applyMetrics,
   applyQueue,
 } from "./apply-history.js";
-import { applyDiscard, applyOptimistic, applyReceipt, applyRestart, applySendFailure } from "./apply-send.js";
+import { applyRestart } from "./apply-send.js";
 import { backoffMs } from "./backoff.js";
-import type { ConversationHandle, SendOptions, SendOutcome } from "./conversation-handle.js";
+import type { ConversationHandle, SendOutcome } from "./conversation-handle.js";
 import type { ConversationState, Failure } from "./conversation-state.js";
 import { initialState } from "./fold.js";
-import { given } from "./given.js";
 import { newMessageId } from "./ids.js";
-import type { Link, Listener, OutgoingMessage } from "./link.js";
+import type { Link, Listener } from "./link.js";
+import { OutgoingMessages } from "./outgoing-messages.js";
 import type { ConnectionPace } from "./pace.js";
 import type { Request } from "./request.js";
 import { ParleyRequestError, toFailure } from "./request-error.js";
@@ -32,20 +31,6 @@ import { createStore, type Schedule, type Store } from "./store.js";
 const pageSize = 200;
 /** How long after a snapshot the figures of missed turns are asked for. */
 const figuresAfterMs = 100;
-
-/** What becomes of a message to a conversation that was let go of. */
-const letGo: Failure = {
-  code: "canceled",
-  message: "The conversation is no longer followed",
-  retryable: true,
-};
-
-interface Pending {
-  readonly message: OutgoingMessage;
-  readonly resolve: (outcome: SendOutcome) => void;
-  readonly reject: (error: ParleyRequestError) => void;
-  readonly outcome: Promise<SendOutcome>;
-}
 
 /** What a followed conversation needs. */
 export interface FollowEnvironment {
@@ -64,20 +49,14 @@ export interface FollowEnvironment {
  * whatever was committed since, and all that was told of a turn that is open, comes with the subscription, so
  * nothing falls between. Frames count only behind the snapshot that opens a subscription; what comes before it
  * belongs to another one. After a break it follows on by the newest cursor, and nothing is loaded again.
- *
- * Messages on their way are kept until they have an outcome, and sent again under the same id whenever the link is
- * back: the server takes each of them once.
  */
 export class FollowedConversation implements Listener {
   readonly id: string;
   readonly handle: ConversationHandle;
   readonly #env: FollowEnvironment;
   readonly #store: Store<ConversationState>;
-  readonly #pending = new Map<string, Pending>();
-  /** Failed messages, to be sent again as they were. */
-  readonly #failed = new Map<string, OutgoingMessage>();
+  readonly #outgoing: OutgoingMessages;
   #isStarted = false;
-  #isOver = false;
   #loading: Promise<void> | undefined;
   #loadAbort: AbortController | undefined;
   #earlier: Promise<void> | undefined;
@@ -97,13 +76,20 @@ export class FollowedConversation implements Listener {
     this.id = id;
     this.#env = env;
     this.#store = createStore(initialState(id), env.schedule);
+    this.#outgoing = new OutgoingMessages({
+      conversationId: id,
+      link: env.link,
+      now: env.now,
+      change: (by) => this.#change(by),
+      retryLater: (work) => this.#retryLater(work),
+    });
     const params = { id };
     const { request } = env;
     this.handle = {
       id,
       getState: this.#store.get,
       subscribe: this.#store.subscribe,
-      send: (text, options) => this.#send(text, options),
+      send: (text, options) => this.#outgoing.send(text, options),
       enqueue: (text, options = {}) =>
         this.#changeQueue((body) => request("POST /conversations/:id/queue", { params, body }), {
           ...options,
@@ -120,11 +106,8 @@ export class FollowedConversation implements Listener {
       stop: () => request("POST /conversations/:id/stop", { params }),
       loadEarlier: (limit) => this.#loadEarlier(limit),
       loadThrough: (seq) => this.#loadThrough(seq),
-      retrySend: (messageId) => this.#retry(messageId),
-      discardSend: (messageId) => {
-        this.#failed.delete(messageId);
-        this.#change((state) => applyDiscard(state, messageId));
-      },
+      retrySend: (messageId) => this.#outgoing.retry(messageId),
+      discardSend: (messageId) => this.#outgoing.discard(messageId),
       reload: () => this.#reload(),
       release,
     };
@@ -147,19 +130,18 @@ export class FollowedConversation implements Listener {
   /** Nobody is interested any more. What was sent and has no outcome is reported as canceled. */
   stop(): void {
     this.#isStarted = false;
-    this.#isOver = true;
     this.#loadAbort?.abort();
     this.#loadAbort = undefined;
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
     for (const wake of this.#waking) wake();
     this.#env.link.unfollow(this.id);
-    for (const messageId of [...this.#pending.keys()]) this.#refused(messageId, letGo);
+    this.#outgoing.end();
   }
 
   /** Whether a message has no outcome yet. */
   get isBusy(): boolean {
-    return this.#pending.size > 0;
+    return this.#outgoing.isBusy;
   }
 
   onUp(): void {
@@ -169,7 +151,7 @@ export class FollowedConversation implements Listener {
       if (this.#start === undefined) void this.#load();
       else this.#follow();
     }
-    for (const { message } of this.#pending.values()) this.#env.link.send(message);
+    this.#outgoing.sendAgain();
   }
 
   onFrame(frame: Parameters<Listener["onFrame"]>[0]): void {
@@ -192,24 +174,14 @@ export class FollowedConversation implements Listener {
   }
 
   onReceipt(outcome: SendOutcome): void {
-    const pending = this.#pending.get(outcome.messageId);
-    this.#change((state) => applyReceipt(state, outcome));
-    if (pending === undefined) return;
-    this.#pending.delete(outcome.messageId);
-    const { conversationId, messageId, turnId } = outcome;
-    pending.resolve({
-      conversationId,
-      messageId,
-      outcome: outcome.outcome,
-      ...given({ turnId }),
-    });
+    this.#outgoing.onReceipt(outcome);
     // It was not there before: now it is.
     this.#loadIfMissing();
   }
 
   onFailure(error: Failure, messageId?: string): void {
     if (messageId !== undefined) {
-      this.#refused(messageId, error);
+      this.#outgoing.onFailure(messageId, error);
       return;
     }
     this.#isJoined = false;
@@ -368,56 +340,6 @@ export class FollowedConversation implements Listener {
       await this.#loadEarlier(Math.min(1000, Math.max(pageSize, (before ?? 0) - seq)));
       if (this.#state.oldestSeq === before) return;
     }
-  }
-
-  #send(text: string, options: SendOptions = {}): Promise<SendOutcome> {
-    const { messageId = newMessageId(), ...choices } = options;
-    this.#change((state) => applyOptimistic(state, { messageId, text, createdAt: this.#env.now() }));
-    return this.#transmit({ ...choices, conversationId: this.id, messageId, message: text });
-  }
-
-  #transmit(message: OutgoingMessage): Promise<SendOutcome> {
-    const known = this.#pending.get(message.messageId);
-    if (known !== undefined) return known.outcome;
-    let resolve: Pending["resolve"] = () => {};
-    let reject: Pending["reject"] = () => {};
-    const outcome = new Promise<SendOutcome>((yes, no) => {
-      resolve = yes;
-      reject = no;
-    });
-    this.#pending.set(message.messageId, { message, resolve, reject, outcome });
-    if (this.#isOver) this.#refused(message.messageId, letGo);
-    else if (this.#env.link.isOpen()) this.#env.link.send(message);
-    return outcome;
-  }
-
-  async #retry(messageId: string): Promise<SendOutcome> {
-    const message = this.#failed.get(messageId);
-    if (message === undefined) {
-      throw new ParleyRequestError("invalid_request", `No message ${messageId} has failed here`);
-    }
-    this.#failed.delete(messageId);
-    this.#change((state) =>
-      applyOptimistic(state, { messageId, text: message.message, createdAt: this.#env.now() }),
-    );
-    return this.#transmit(message);
-  }
-
-  #refused(messageId: string, error: Failure): void {
-    const pending = this.#pending.get(messageId);
-    if (pending === undefined) return;
-    if (error.code === "draining") {
-      // This node goes away, and another one, or the same one anew, will take it.
-      this.#retryLater(() => {
-        if (this.#pending.has(messageId) && this.#env.link.isOpen()) this.#env.link.send(pending.message);
-      });
-      return;
-    }
-    this.#pending.delete(messageId);
-    this.#failed.set(messageId, pending.message);
-    this.#change((state) => applySendFailure(state, messageId, error));
-    const { code, message, retryable } = error;
-    pending.reject(new ParleyRequestError(code as ErrorCode, message, { retryable }));
   }
 
   /** Queues a message, again and again while the server cannot be reached: its id makes it one message. */
