@@ -3,15 +3,56 @@ import type {
   Finding,
   QueueMode,
   ReasoningEffort,
-  StepMetrics,
   StoredChunk,
   TurnMetrics,
-  TurnReason,
 } from "@parley/wire";
+import type {
+  Changes,
+  CompactionNotice,
+  ConversationRecord,
+  ConversationSettings,
+  QueueState,
+} from "./conversation-record.js";
 import type { ImportInput, ImportResult } from "./imported-conversation.js";
 import type { KeyStore } from "./key-store.js";
 import type { ConversationId, ConversationMessage, TurnId } from "./messages/message.js";
 import type { ConversationStore, HistoryEntry, ProviderCallRecord } from "./ports.js";
+import type {
+  AdmitInput,
+  AdmitOutcome,
+  CommitInput,
+  CommitResult,
+  NextTurn,
+  OpenedTurn,
+  OpenTurnState,
+  SealInput,
+  SealResult,
+  TurnRecord,
+} from "./turn-transactions.js";
+
+export type {
+  ActiveLease,
+  Changes,
+  CompactionNotice,
+  ConversationNotice,
+  ConversationRecord,
+  ConversationSettings,
+  QueueEntry,
+  QueueState,
+  TurnChoices,
+} from "./conversation-record.js";
+export type {
+  AdmitInput,
+  AdmitOutcome,
+  CommitInput,
+  CommitResult,
+  NextTurn,
+  OpenedTurn,
+  OpenTurnState,
+  SealInput,
+  SealResult,
+  TurnRecord,
+} from "./turn-transactions.js";
 
 /**
  * The store that the runtime stands on. Every method is one transaction, takes and returns plain data that
@@ -105,219 +146,6 @@ export interface JournalBatch {
 }
 
 /**
- * Model, effort and instructions as chosen for one turn. Absent fields fall back to the conversation's. Where
- * several waiting messages open a turn together, the last one that names a field wins.
- */
-export interface TurnChoices {
-  model?: string;
-  reasoningEffort?: ReasoningEffort;
-  instructions?: string;
-}
-
-/** What a conversation keeps about itself. `null` in an update means: back to the default. */
-export interface ConversationSettings extends TurnChoices {
-  title?: string;
-  /** In tokens; 0 compacts only by hand. */
-  compactThreshold?: number;
-  metadata?: Record<string, unknown>;
-}
-
-/** A conversation with all that one look should tell. */
-export interface ConversationRecord extends ConversationSettings {
-  id: ConversationId;
-  /** Empty until there is one. */
-  title: string;
-  /** `closed` while put away, else `active` while a turn is open. A compaction by hand leaves it `idle`. */
-  status: ConversationStatus;
-  createdAt: number;
-  lastActivityAt: number;
-  /** Moves with every change a watcher should hear of; never equal for two changes of one owner. */
-  changedAt: number;
-  parentId?: ConversationId;
-  parentSeq?: number;
-  /** Set while a summary is in force: the model does not read the whole log. */
-  compacted?: true;
-  /** The archive of the summary in force, where there is one: that of an imported summary stayed behind. */
-  compactedFrom?: ConversationId;
-  /** Set on the archive that a compaction made: the conversation it belongs to. Such a one refuses sends. */
-  archiveOf?: ConversationId;
-  /** The last seq given, 0 for none. */
-  lastSeq: number;
-  /** The last seq of sealed turns. */
-  sealedSeq: number;
-  /** The open turn, or the compaction, if there is one. */
-  active?: ActiveLease;
-  queue: QueueEntry[];
-  queuePaused: boolean;
-  /** Of the newest sealed turn that knows it. */
-  contextSize?: number;
-}
-
-export interface ActiveLease {
-  turnId: TurnId;
-  purpose: "turn" | "compaction";
-  /** Empty while nobody holds it. */
-  node: string;
-  fence: number;
-  stopRequested: boolean;
-  startedAt: number;
-  model?: string;
-}
-
-export interface QueueEntry {
-  /** The message id under which it was sent. */
-  id: string;
-  message: ConversationMessage;
-  mode: QueueMode;
-  queuedAt: number;
-  choices: TurnChoices;
-}
-
-export interface QueueState {
-  entries: QueueEntry[];
-  paused: boolean;
-}
-
-/** A turn that a transaction has just opened, with its user rows already written. */
-export interface OpenedTurn {
-  turnId: TurnId;
-  fence: number;
-  choices: TurnChoices;
-  /** The messages that opened it, in order, with their seqs. */
-  entries: HistoryEntry[];
-  startedAt: number;
-}
-
-export interface AdmitInput {
-  /** The node that runs the turn, if one opens. */
-  node: string;
-  conversationId: ConversationId;
-  /** Written when the conversation is unknown. */
-  settings?: ConversationSettings;
-  /** `message.id` is the client's message id. */
-  message: ConversationMessage;
-  /** Of everything the client sent: the same id with another hash is `message_conflict`. */
-  bodyHash: string;
-  ifBusy: "reject" | "queue";
-  /** How it waits, if it has to. */
-  mode: QueueMode;
-  choices: TurnChoices;
-  /** The id of the turn, if one opens. Used once in its conversation, as every turn's and compaction's. */
-  turnId: TurnId;
-  /** The longest the queue may get. */
-  queueLength: number;
-  /** The title of a conversation that has none yet. */
-  title: string;
-}
-
-/**
- * - `started`: the user row is written, a turn is open and this node holds it.
- * - `queued`: a turn is running and the message waits.
- * - `known`: the same message was admitted before; its outcome then and, if it has one, its turn.
- *
- * Refusals: `turn_active`, `queue_full`, `message_conflict`, `conversation_not_found` (another owner's id),
- * `conversation_closed` (an archive). A closed conversation is reopened.
- */
-export type AdmitOutcome =
-  | { kind: "started"; turn: OpenedTurn; created: boolean }
-  | { kind: "queued"; queue: QueueState; turnId?: TurnId }
-  | { kind: "known"; outcome: "started" | "queued"; turnId?: TurnId };
-
-export interface CommitInput {
-  conversationId: ConversationId;
-  turnId: TurnId;
-  fence: number;
-  stepId: string;
-  messages: ConversationMessage[];
-  /** Promote all waiting `steer` entries behind the messages, unless the queue is paused or a stop was requested. */
-  promoteSteers: boolean;
-  /** Steps and calls so far, kept on the turn so that whoever takes over can go on counting. */
-  steps: StepMetrics[];
-  providerCalls: ProviderCallRecord[];
-}
-
-/** The whole journal of the turn is gone after a commit: its events are in rows now. */
-export interface CommitResult {
-  /** The written rows, with their seqs. Committing the same message ids again answers the same, promotions too. */
-  entries: HistoryEntry[];
-  /** The promoted entries as rows, in order. */
-  promoted: HistoryEntry[];
-  queue: QueueState;
-  stopRequested: boolean;
-}
-
-/** How a lease ends: what, if anything, opens next. */
-export interface NextTurn {
-  node: string;
-  /** The id of the next turn, if the queue opens one. */
-  turnId: TurnId;
-  /**
-   * Keep what waits instead of opening a turn with it; an empty queue is not paused by it. A stop that was
-   * requested does the same, so that the next turn never answers it.
-   */
-  pauseQueue: boolean;
-  /**
-   * False on a draining node, which leaves the queue to others: what waits opens its turn without a holder, for
-   * whoever calls `claimExpired` next, and `next` is absent.
-   */
-  openNext: boolean;
-}
-
-export interface SealInput {
-  conversationId: ConversationId;
-  turnId: TurnId;
-  fence: number;
-  /** The rows that no commit has written. */
-  messages: ConversationMessage[];
-  stepId?: string;
-  reason: TurnReason;
-  metrics: TurnMetrics;
-  providerCalls: ProviderCallRecord[];
-  next: NextTurn;
-}
-
-export interface SealResult {
-  /** The seqs of the whole turn. */
-  firstSeq: number;
-  lastSeq: number;
-  entries: HistoryEntry[];
-  /** The turn that the queue opened in the same transaction: the waiting steers together, else the first entry. */
-  next?: OpenedTurn;
-  queue: QueueState;
-  status: ConversationStatus;
-}
-
-/** The open turn as it is durable. */
-export interface OpenTurnState {
-  turnId: TurnId;
-  fence: number;
-  node: string;
-  choices: TurnChoices;
-  startedAt: number;
-  stopRequested: boolean;
-  /** Its committed rows, user messages first. */
-  entries: HistoryEntry[];
-  steps: StepMetrics[];
-  providerCalls: ProviderCallRecord[];
-  /** What the journal holds, in order of `firstN`, from the batch that contains `afterN` + 1 on. */
-  journal: JournalBatch[];
-}
-
-export interface TurnRecord {
-  turnId: TurnId;
-  ordinal: number;
-  status: "running" | "sealed";
-  reason?: TurnReason;
-  choices: TurnChoices;
-  firstSeq: number;
-  lastSeq: number;
-  startedAt: number;
-  sealedAt?: number;
-  metrics?: TurnMetrics;
-  providerCalls: ProviderCallRecord[];
-}
-
-/**
  * Editing and removing are refused with `message_conflict` once the message was delivered, and with
  * `invalid_request` where no such message ever waited.
  */
@@ -379,29 +207,6 @@ export interface CompactResult {
   entry: HistoryEntry;
   next?: OpenedTurn;
   queue: QueueState;
-}
-
-/** What changed in an owner's conversations. */
-export interface Changes {
-  conversations: ConversationRecord[];
-  notices: ConversationNotice[];
-  last: number;
-}
-
-/**
- * What happened to a conversation and cannot be seen in its record. Kept for minutes: long enough for every node that
- * looks now and then. `changedAt` stands among those of the owner's records.
- */
-export type ConversationNotice =
-  | { kind: "removed"; changedAt: number; conversationIds: ConversationId[] }
-  | ({ kind: "compacted"; changedAt: number; conversationId: ConversationId } & CompactionNotice);
-
-/** What watchers are told of a compaction. */
-export interface CompactionNotice {
-  /** Its archive. */
-  newConversationId: ConversationId;
-  messagesSummarized: number;
-  messagesKept: number;
 }
 
 export interface SearchHit {

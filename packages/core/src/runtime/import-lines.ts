@@ -200,7 +200,7 @@ export class ImportLines {
         turnId,
         ...range,
         startedAt,
-        sealedAt: turn.sealedAt ?? startedAt + (metrics.durationMs ?? 0),
+        sealedAt: turn.sealedAt ?? Math.round(startedAt + (metrics.durationMs ?? 0)),
         metrics,
         providerCalls: calls,
         ...(reason === undefined ? {} : { reason: reason as NonNullable<ImportedTurn["reason"]> }),

@@ -37,6 +37,14 @@ describe("a store with faults", () => {
     expect(await exists("a")).toBe(true);
   });
 
+  it("reaches the keys too, under their own names", async () => {
+    const { faults, store } = fixture();
+    faults.fail("keys.list");
+    await expect(store.keys.list()).rejects.toMatchObject(unavailable);
+    expect(await store.keys.list()).toEqual([]);
+    expect(faults.calls.map(({ method }) => method)).toEqual(["keys.list", "keys.list"]);
+  });
+
   it("holds a call back until the test lets it through", async () => {
     const { faults, create, exists } = fixture();
     const at = faults.hold("create");

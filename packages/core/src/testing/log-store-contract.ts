@@ -10,6 +10,7 @@ import { importCases } from "./log-store-contract/imports.js";
 import { journalCases } from "./log-store-contract/journal.js";
 import { keyCases } from "./log-store-contract/keys.js";
 import { leaseCases } from "./log-store-contract/leases.js";
+import { noticeCases } from "./log-store-contract/notices.js";
 import { ownerCases } from "./log-store-contract/owners.js";
 import { queueCases } from "./log-store-contract/queue.js";
 import { readCases } from "./log-store-contract/reads.js";
@@ -44,6 +45,7 @@ export function logStoreContract(make: () => LogStoreFixture | Promise<LogStoreF
     removal: removalCases,
     compaction: compactionCases,
     conversation: conversationCases,
+    notice: noticeCases,
     owner: ownerCases,
     fidelity: fidelityCases,
     engine: engineCases,

@@ -166,6 +166,6 @@ function findingsOf(found: {
 }
 
 function named(ids: readonly string[]): string {
-  const more = ids.length > mostNamed ? " and others" : "";
-  return `${ids.length} conversations: ${ids.slice(0, mostNamed).join(", ")}${more}`;
+  const more = ids.length > mostNamed ? ` and ${ids.length - mostNamed} more` : "";
+  return `${ids.length === 1 ? "the conversation" : "the conversations"} ${ids.slice(0, mostNamed).join(", ")}${more}`;
 }

@@ -59,43 +59,64 @@ function schemaFinding(schema: "current" | "older" | "newer"): Finding {
   }
 }
 
+/** Open turns and compactions, found by the indexes that hold nothing else, each with the life of its node. */
+const openLeases = `
+WITH open AS (
+  SELECT h.node, t.started_at, h.turn_id IS NOT NULL AS held FROM conversation_turn t
+  LEFT JOIN conversation_head h ON h.conversation_id = t.conversation_id AND h.turn_id = t.id
+  WHERE t.status = 'running'
+  UNION ALL
+  SELECT h.node, h.started_at, true FROM conversation_head h WHERE h.compaction_id IS NOT NULL
+), lease AS (
+  SELECT open.*, open.held AND coalesce(n.until <= clock_timestamp(), true) AS orphaned
+  FROM open LEFT JOIN node n ON n.id = open.node
+)`;
+
 async function nodeFinding(store: StoreContext): Promise<Finding> {
   const [row] = await store.database.query({
-    text: `SELECT count(*) FILTER (WHERE until > clock_timestamp())::int4 AS alive,
-      count(*) FILTER (WHERE until <= clock_timestamp())::int4 AS dead FROM node`,
+    text: `${openLeases}
+SELECT (SELECT count(*)::int4 FROM node WHERE until > clock_timestamp()) AS alive,
+  (SELECT count(DISTINCT node)::int4 FROM lease WHERE orphaned AND node <> '') AS dead`,
   });
   const alive = Number(row?.alive);
   const dead = Number(row?.dead);
-  const gone = dead === 0 ? "" : `; ${dead} stopped without saying so within the last day`;
-  if (alive > 0) return { area: "nodes", level: "ok", message: `Nodes alive: ${alive}${gone}` };
-  return {
-    area: "nodes",
-    level: "warning",
-    message: `No node is alive${gone}`,
-    advice: "Start one: without it nothing runs and nothing is taken over",
-  };
+  const gone = dead === 0 ? "" : `; ${dead} nodes have died with turns in their hands`;
+  const message = `${alive === 0 ? "No node is alive" : `Nodes alive: ${alive}`}${gone}`;
+  if (alive > 0 && dead === 0) return { area: "nodes", level: "ok", message };
+  const advice = alive > 0 ? takenOver : "Start one: without it nothing runs and nothing is taken over";
+  return { area: "nodes", level: "warning", message, advice };
 }
+
+const takenOver = "A node that is alive takes them over within seconds; start one if none is";
 
 async function turnFindings(store: StoreContext): Promise<Finding[]> {
   const [row] = await store.database.query({
-    text: `
-SELECT count(*)::int4 AS open,
-  count(*) FILTER (WHERE n.until IS NULL OR n.until <= clock_timestamp())::int4 AS orphaned,
-  count(*) FILTER (WHERE t.started_at < clock_timestamp() - $1::float8 * interval '1 minute')::int4 AS long
-FROM conversation_turn t JOIN conversation_head h ON h.conversation_id = t.conversation_id AND h.turn_id = t.id
-LEFT JOIN node n ON n.id = h.node WHERE t.status = 'running'`,
+    text: `${openLeases}
+SELECT count(*)::int4 AS open, count(*) FILTER (WHERE NOT held)::int4 AS lost,
+  count(*) FILTER (WHERE orphaned)::int4 AS orphaned,
+  count(*) FILTER (WHERE held AND started_at < clock_timestamp() - $1::float8 * interval '1 minute')::int4 AS long
+FROM lease`,
     values: [longTurnMinutes],
   });
   const open = Number(row?.open);
+  const lost = Number(row?.lost);
   const orphaned = Number(row?.orphaned);
   const long = Number(row?.long);
   const findings: Finding[] = [];
+  if (lost > 0) {
+    findings.push({
+      area: "turns",
+      level: "error",
+      message: `${lost} turns are marked as running in conversations that do not run them`,
+      advice: "The database was changed by something else; restore it from a backup",
+    });
+  }
   if (orphaned > 0) {
     findings.push({
       area: "turns",
       level: "warning",
       message: `${orphaned} of ${open} open turns are held by no living node`,
-      advice: "A node that is alive takes them over within seconds; start one if none is",
+      advice: takenOver,
     });
   }
   if (long > 0) {

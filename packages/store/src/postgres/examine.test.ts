@@ -66,8 +66,30 @@ describeOnPostgres("the doctor", (postgres) => {
     await run(`${damage}${damage.includes("WHERE") ? " AND" : " WHERE"} thread_id = 'torn'`);
     const found = await area("log", true);
     expect(found).toMatchObject([{ level: "error" }]);
-    expect(found[0]?.message).toContain("1 conversations: torn");
+    expect(found[0]?.message).toMatch(/ the conversation torn$/);
     expect(found[0]?.fixable).toBeUndefined();
+  });
+
+  it("finds turns that are marked as running in a conversation that does not run them", async () => {
+    const { store, run, area } = await opened();
+    await runTurn(store.forOwner("me"), "c1");
+    expect(await area("turns")).toMatchObject([{ level: "ok" }]);
+    await run("UPDATE conversation_turn SET status = 'running'");
+    expect(await area("turns")).toMatchObject([{ level: "error" }]);
+  });
+
+  it("tells which nodes died with turns in their hands, compactions included", async () => {
+    const { store, run, area } = await opened();
+    const me = store.forOwner("me");
+    await start(me, "c1");
+    await runTurn(me, "c2");
+    await me.lease({ conversationId: "c2", node: "gone", turnId: "k1" });
+    await run("DELETE FROM node WHERE id <> 'n1'");
+    const [nodes] = await area("nodes");
+    expect(nodes).toMatchObject({ level: "warning" });
+    expect(nodes?.message).toMatch(/2 nodes/);
+    const [turns] = await area("turns");
+    expect(turns?.message).toMatch(/^2 of 2/);
   });
 
   it("tells a schema that is older or newer than this version", async () => {

@@ -249,6 +249,18 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
     );
   });
 
+  it("of the doctor's look at the log are by index, and each reads a page of it", async () => {
+    recording.statements.length = 0;
+    await root.examine({ fix: false });
+    const pages = recording.statements.filter(({ name }) => name === "examine_log");
+    // 103,000 messages, a thousand at a time.
+    expect(pages.length).toBeGreaterThan(100);
+    for (const plan of await plansOf(pages[50] as Statement)) {
+      const log = [...nodesOf(plan)].filter((each) => each["Relation Name"] === "conversation_message");
+      expect(log.map((each) => each["Index Name"])).toEqual(["conversation_message_place"]);
+    }
+  });
+
   /** How many pages a page of the newest messages touches. */
   async function pagesOf(conversationId: string): Promise<number> {
     recording.statements.length = 0;
