@@ -79,6 +79,7 @@ export function createApp(runtime: Runtime, options: AppOptions = {}): ParleyApp
   // Whoever stays connected is asked again, as often as a key is looked up again.
   const rechecks = new Beat(app.clock, app.pace.keyMs);
   const stopRechecking = rechecks.add(() => {
+    app.keys.forget();
     app.connections
       .recheck((caller) => app.gatekeeper.stillAdmits(caller))
       .catch(() => {
