@@ -38,7 +38,7 @@ const oddTexts = [
 ];
 
 /** Any value that JSON can say, the odder the better. */
-export function oddValue(random: Random, depth = 0): unknown {
+function oddValue(random: Random, depth = 0): unknown {
   switch (random.below(depth > 3 ? 8 : 10)) {
     case 0:
       return null;
@@ -67,7 +67,7 @@ export function oddValue(random: Random, depth = 0): unknown {
 }
 
 /** The same object with a member changed, missing or too many. */
-export function mutated(random: Random, value: object): unknown {
+function mutated(random: Random, value: object): unknown {
   if (random.chance(0.03)) return oddValue(random);
   const members = Object.entries(value);
   for (let count = random.below(3); count > 0 && members.length > 0; count -= 1) {
@@ -81,7 +81,7 @@ export function mutated(random: Random, value: object): unknown {
 }
 
 /** JSON that is not quite JSON any more. */
-export function spoiled(random: Random, text: string): Buffer {
+function spoiled(random: Random, text: string): Buffer {
   const bytes = Buffer.from(text);
   const at = random.below(bytes.length + 1);
   switch (random.below(5)) {

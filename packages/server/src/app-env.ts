@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Clock, ParleyError } from "@parley/core";
 import type { Runtime } from "@parley/core/runtime";
 import type { JsonObject } from "@parley/wire";
@@ -59,5 +58,3 @@ export interface AppEnv {
     failure: ParleyError;
   };
 }
-
-export type ParleyHono = OpenAPIHono<AppEnv>;

@@ -18,7 +18,7 @@ const write = (path: string, body?: object): RouteCall => ({
 });
 
 /** Every route, with a call that is well-formed, and what it takes to make it. */
-export const routeCalls: { readonly [Name in RouteName]: RouteCall } = {
+const routeCalls: { readonly [Name in RouteName]: RouteCall } = {
   "POST /chat": write("/chat", { conversationId: ":id", message: "hello", messageId: "m1" }),
   "POST /conversations": write("/conversations", {
     id: ":id",

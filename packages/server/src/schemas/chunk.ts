@@ -5,7 +5,7 @@ import { count, instant, openErrorCode, providerMetadata, role, stepId } from ".
 
 const own = { providerMetadata: providerMetadata.optional() };
 
-export const chunk = agree<Chunk>()(
+const chunk = agree<Chunk>()(
   z
     .discriminatedUnion("type", [
       z.object({ type: z.literal("text"), text: z.string(), ...own }),

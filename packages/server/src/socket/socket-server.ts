@@ -3,7 +3,7 @@ import { WebSocketServer } from "ws";
 import { defaultServerLimits } from "../limits/server-limits.js";
 
 /** The plain protocol: one JSON message per frame. */
-export const plainProtocol = "parley.v1";
+const plainProtocol = "parley.v1";
 /** Several messages per frame: every frame is a JSON array of them. */
 export const batchProtocol = "parley.v1.batch";
 
