@@ -1,3 +1,4 @@
+import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -127,6 +128,28 @@ describe("a store that cannot be used", { timeout: 60_000 }, () => {
   });
 });
 
+describe("a full disk", { timeout: 60_000 }, () => {
+  // Only root, and not everywhere, may mount a disk so small that it can be filled.
+  const canMount = spawnSync("unshare", ["-m", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0;
+
+  it.runIf(canMount)("is said to be full, and nothing that was acknowledged is lost", async () => {
+    const place = new Workplace();
+    onTestFinished(() => place.remove());
+    mkdirSync(join(place.folder, "disk"));
+    const ended = await shell(
+      place,
+      `mount -t tmpfs -o size=64m tmpfs disk && cp -r .parley disk/store && export PARLEY_STORE=$PWD/disk/store
+      parley run -q "What is 6 * 7?"
+      cat /dev/zero > disk/fill 2> /dev/null
+      parley run -q "What is 2 ^ 10?"; echo "ended with $?"
+      rm disk/fill; until parley show @ 2> /dev/null; do true; done`,
+      ["unshare", "-m"],
+    );
+    expect(ended.stderr).toMatch(/^parley: The disk is full/);
+    expect(ended.stdout).toMatch(/"value":42[\s\S]*ended with 1\n[\s\S]*› What is 6 \* 7\?[\s\S]*"value":42/);
+  });
+});
+
 describe("a server that does not do as it should", { timeout: 60_000 }, () => {
   let place: Workplace;
   let server: ServerProcess;
@@ -195,13 +218,16 @@ describe("a server that does not do as it should", { timeout: 60_000 }, () => {
 });
 
 /** A line of a shell in which `parley` is a command. */
-async function shell(place: Workplace, line: string): Promise<Ended> {
+async function shell(place: Workplace, line: string, before: readonly string[] = []): Promise<Ended> {
   const [node, [main = ""]] = place.command();
-  const { spawn } = await import("node:child_process");
-  const child = spawn("bash", ["-c", `parley() { "${node}" "${main}" "$@"; }\n${line}`], {
-    cwd: place.folder,
-    env: place.env,
-  });
+  const [command = "", ...args] = [
+    ...before,
+    "bash",
+    "-c",
+    `parley() { "${node}" "${main}" "$@"; }\n${line}`,
+  ];
+  const child = spawn(command, args, { cwd: place.folder, env: place.env });
+  child.stdin.end();
   let [stdout, stderr] = ["", ""];
   child.stdout.on("data", (text: Buffer) => {
     stdout += text.toString();

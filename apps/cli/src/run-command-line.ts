@@ -10,6 +10,9 @@ import { packageVersion } from "./version.js";
 export async function runCommandLine(argv: readonly string[]): Promise<void> {
   let io = createIo();
   endQuietlyWithReader();
+  process.once("uncaughtException", (error) => {
+    void fail(error, io).finally(() => process.exit(exitCodes.failure));
+  });
   const runner: Runner = async (globals, verb) => {
     io = createIo(globals);
     const interrupts = listenForInterrupts();

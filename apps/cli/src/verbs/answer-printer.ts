@@ -4,6 +4,7 @@ import { duration, tokens } from "../terminal/figures.js";
 import { MarkdownStream } from "../terminal/markdown-stream.js";
 import { Screen } from "../terminal/screen.js";
 import { clip, safeLine, safeText } from "../terminal/text-width.js";
+import { wrap } from "../terminal/wrap.js";
 import { type AnswerFold, partKey } from "./answer-fold.js";
 
 /** Where the answer goes while it comes. */
@@ -133,6 +134,7 @@ function rendered(io: Io, stream: boolean): PausablePrinter {
   const options = { columns: Math.min(io.columns ?? 80, 100), style: io.style };
   const parts = new Map<string, MarkdownStream>();
   let current: string | undefined;
+  let thought = "";
   const finish = (fold: AnswerFold) => {
     if (current === undefined) return;
     const { finished } = streamOf(current).update(fold.texts.get(current) ?? "", { ...options, whole: true });
@@ -154,7 +156,9 @@ function rendered(io: Io, stream: boolean): PausablePrinter {
     take(event, fold) {
       if (event.type === "step-complete" || event.type === "done") finish(fold);
       if (event.type === "reasoning-delta" && stream && current === undefined) {
-        screen.show({ rows: [io.style.dim(clip(`┊ ${safeLine(event.delta)}`, options.columns))] });
+        thought = (thought + safeText(event.delta)).slice(-2_000);
+        const [line = ""] = wrap(thought, { columns: options.columns - 2 }).slice(-1);
+        screen.show({ rows: [io.style.dim(`┊ ${line}`)] });
       }
       if (event.type !== "text-delta") return;
       const key = partKey(event);

@@ -19,6 +19,8 @@ export async function chat(
   context: VerbContext,
 ): Promise<number> {
   const { client, place } = await context.connect({ socket: true });
+  // A wrong key or a server that is not there is told before anything is drawn.
+  await client.request("GET /me", { signal: context.signal });
   const named = word ?? (options.continue ? "@" : undefined);
   const id = named === undefined ? undefined : await resolveConversation(client, named);
   const choices: Choices = {

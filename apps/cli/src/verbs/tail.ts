@@ -1,4 +1,5 @@
 import { applyHistory, type ConversationState, initialState } from "@parley/client";
+import { exitCodes } from "../cli-error.js";
 import { resolveConversation } from "../resolve-id.js";
 import { Screen } from "../terminal/screen.js";
 import { TranscriptView } from "../transcript/transcript-view.js";
@@ -13,31 +14,43 @@ export interface TailOptions {
 }
 
 /** The newest entries of a conversation, and with `-f` everything that comes. */
-export async function tail(word: string, options: TailOptions, context: VerbContext): Promise<void> {
+export async function tail(word: string, options: TailOptions, context: VerbContext): Promise<number> {
   const { io, signal } = context;
   const { client, via, config } = await context.connect({ socket: true });
   const id = await resolveConversation(client, word);
-  if (options.jsonl) return tailLines(id, options, context);
+  if (options.jsonl) {
+    await tailLines(id, options, context);
+    return exitCodes.ok;
+  }
   if (!options.follow) {
     const chunks = await readHistory(client, id, options.limit, signal);
     const state = applyHistory(initialState(id), { chunks, latestSeq: chunks.at(-1)?.seq ?? 0 });
     const view = { columns: io.columns ?? 100, style: io.style, showReasoning: options.reasoning };
     const { print, live } = new TranscriptView().update(state, view);
-    return io.lines([...print, ...live]);
+    io.lines([...print, ...live]);
+    return exitCodes.ok;
   }
-  const handle = client.connect().conversation(id);
+  const connection = client.connect();
+  const handle = connection.conversation(id);
   try {
     await followState(handle, options, context);
     if (via === "here" && config?.store.kind === "folder") {
       io.note("No server runs on this store, so nothing more can happen in it.");
-      return;
+      return exitCodes.ok;
     }
+    let away = false;
+    connection.subscribe(() => {
+      const { phase } = connection.getState();
+      if (phase === "waiting" && !away) io.note("The connection broke; reconnecting ...");
+      away = phase === "waiting" || (away && phase !== "open");
+    });
     await new Promise<void>((resolve) => {
       const off = context.onInterrupt(() => {
         off();
         resolve();
       });
     });
+    return exitCodes.interrupted;
   } finally {
     handle.release();
   }
