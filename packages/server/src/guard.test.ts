@@ -23,7 +23,7 @@ describe("the Host header", () => {
     ["a b", 400],
   ])("%s gets %d, over HTTP", async (host, expected) => {
     const server = await startTestServer({ hosts: ["chat.example.org"] });
-    expect(await rawStatus(server, `GET /models HTTP/1.1\r\nHost: ${host}`)).toBe(expected);
+    expect(await rawStatus(server, `GET /health HTTP/1.1\r\nHost: ${host}`)).toBe(expected);
   });
 
   it("of another name fails the handshake of a socket", async () => {

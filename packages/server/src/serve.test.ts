@@ -1,5 +1,5 @@
 import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { serve as serveHono } from "@hono/node-server";
 import { systemClock } from "@parley/core";
 import { createModelCatalog, createRuntime, type Runtime } from "@parley/core/runtime";
@@ -94,6 +94,45 @@ describe("closing", () => {
     await expect(callServer(server.url, "GET", "/health")).rejects.toThrow();
     expect(server.runtime.status()).toMatchObject({ draining: true, runningTurns: 0 });
     await server.server.close();
+  });
+});
+
+describe("a request that offers another protocol", () => {
+  const ask = async (port: number, head: string, body = "") => {
+    const socket = connect(port, "127.0.0.1");
+    const offer =
+      "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n";
+    socket.write(`${head}\r\nHost: localhost\r\n${offer}\r\n${body}`);
+    let answer = "";
+    for await (const piece of socket) answer += String(piece);
+    return answer;
+  };
+
+  it("is answered as if it had not, or told why not", async () => {
+    const server = await serve(runtime, { port: 0 });
+    const health = await ask(server.port, "GET /health HTTP/1.1");
+    expect(health).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\{"status":"ok"\}/);
+    const chat = await ask(server.port, "POST /chat HTTP/1.1\r\nContent-Length: 2", "{}");
+    expect(chat).toMatch(/^HTTP\/1\.1 400 [\s\S]*"code":"invalid_request"/);
+    await server.close();
+  });
+});
+
+describe("without keys", () => {
+  it("only calls of this very machine are let in, not those that a proxy passes on", async () => {
+    const server = await serve(runtime, { port: 0, hosts: ["chat.example.org"] });
+    const statusOf = async (head: string) => {
+      const socket = connect(server.port, "127.0.0.1");
+      socket.write(`GET /me HTTP/1.1\r\n${head}\r\nConnection: close\r\n\r\n`);
+      let answer = "";
+      for await (const piece of socket) answer += String(piece);
+      return Number(answer.split(" ")[1]);
+    };
+    expect(await statusOf("Host: localhost")).toBe(200);
+    expect(await statusOf("Host: chat.example.org")).toBe(401);
+    expect(await statusOf("Host: localhost\r\nX-Forwarded-For: 192.0.2.1")).toBe(401);
+    expect(await statusOf("Host: localhost\r\nForwarded: for=192.0.2.1")).toBe(401);
+    await server.close();
   });
 });
 

@@ -8,6 +8,7 @@ import type { AppOptions } from "./app-options.js";
 import type { AuthMode } from "./auth/gatekeeper.js";
 import { isLoopback } from "./auth/host-and-origin.js";
 import { defaultServerLimits } from "./limits/server-limits.js";
+import { answerOtherUpgrades } from "./other-upgrades.js";
 import { problemResponse } from "./problem.js";
 import { createSocketServer } from "./socket/socket-server.js";
 
@@ -53,6 +54,7 @@ export async function serve(runtime: Runtime, options: ServeOptions = {}): Promi
     createServer: ((settings: object) => createServer(settings, listener)) as typeof createServer,
   }) as ReturnType<typeof createServer>;
 
+  answerOtherUpgrades(server);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(listenFailure(error, host, options.port)));
     server.listen(options.port ?? 4141, host, resolve);

@@ -4,7 +4,7 @@ import type { AppContext, AppEnv } from "../app-env.js";
 import type { RateVerdict } from "../limits/rate-limiter.js";
 import { RequestRefusal } from "../request-refusal.js";
 import { type Caller, rateKeyOf } from "./caller.js";
-import { mayUseCookie, type RequestPlace } from "./host-and-origin.js";
+import { hostName, isLoopback, mayUseCookie, type RequestPlace } from "./host-and-origin.js";
 import { readKeyCookie } from "./key-cookie.js";
 
 /** Where a request comes from, by its headers. */
@@ -25,6 +25,20 @@ export function addressOf(c: Context<AppEnv>): string | undefined {
   return incoming === undefined ? undefined : (incoming.socket?.remoteAddress ?? "unknown");
 }
 
+/**
+ * Whether a request comes from this machine: a connection within it, to one of its own names, that nobody passed on. A
+ * proxy on this machine speaks for callers from anywhere.
+ */
+export function isLocal(c: Context<AppEnv>): boolean {
+  const address = addressOf(c);
+  if (address === undefined) return true;
+  const host = hostName(c.req.header("host") ?? "localhost") ?? "";
+  const isPassedOn = ["forwarded", "x-forwarded-for", "x-forwarded-host", "via"].some(
+    (name) => c.req.header(name) !== undefined,
+  );
+  return isLoopback(address) && (isLoopback(host) || host.endsWith(".localhost")) && !isPassedOn;
+}
+
 /** The key that a request brings: in its header, in a socket's subprotocols, or in the cookie of its own page. */
 function secretOf(c: Context<AppEnv>): string | undefined {
   const bearer = /^Bearer +(\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1];
@@ -42,7 +56,7 @@ function secretOf(c: Context<AppEnv>): string | undefined {
 export async function admitRequest(c: Context<AppEnv>, app: AppContext): Promise<Caller> {
   const address = addressOf(c);
   try {
-    const caller = await app.gatekeeper.admit({ secret: secretOf(c), address });
+    const caller = await app.gatekeeper.admit({ secret: secretOf(c), isLocal: isLocal(c) });
     c.set("caller", caller);
     countRequest(c, app, rateKeyOf(caller));
     return caller;

@@ -1,6 +1,5 @@
 import { ParleyError } from "@parley/core";
 import { allScopes, type Caller } from "./caller.js";
-import { isLoopback } from "./host-and-origin.js";
 import type { KeyRing } from "./key-ring.js";
 
 /** `auto`: keys are asked for as soon as there is one. `keys`: always. `open`: never. */
@@ -10,8 +9,8 @@ export type AuthMode = "auto" | "keys" | "open";
 export interface Credentials {
   /** From `Authorization: Bearer`, from a socket's subprotocol, or from a cookie that may be used. */
   readonly secret: string | undefined;
-  /** Where the connection comes from. Undefined for a call within this process. */
-  readonly address: string | undefined;
+  /** Whether it comes from this machine, as far as can be told. */
+  readonly isLocal: boolean;
 }
 
 /** Tells who is asking. */
@@ -26,9 +25,9 @@ export class Gatekeeper {
     this.#ring = options.ring;
   }
 
-  async admit({ secret, address }: Credentials): Promise<Caller> {
+  async admit({ secret, isLocal }: Credentials): Promise<Caller> {
     if (!(await this.#asksForKeys())) {
-      if (this.#mode === "open" || address === undefined || isLoopback(address)) return this.#openCaller();
+      if (this.#mode === "open" || isLocal) return this.#openCaller();
       throw new ParleyError(
         "unauthorized",
         "There are no keys yet, so only this machine may call: make one with `parley keys create`",

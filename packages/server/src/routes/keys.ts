@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { AppContext, AppEnv } from "../app-env.js";
-import { addressOf, countRequest } from "../auth/admit-request.js";
+import { addressOf, countRequest, isLocal } from "../auth/admit-request.js";
 import { createKey, toKeyInfo } from "../auth/api-key.js";
 import type { Caller } from "../auth/caller.js";
 import { clearedKeyCookie, keyCookie } from "../auth/key-cookie.js";
@@ -44,9 +44,8 @@ export const keyEndpoints = [
     body: loginRequest,
     response: meResponse,
     async handle({ body, c, app }) {
-      const address = addressOf(c);
-      countRequest(c, app, `address:${address ?? ""}`);
-      const caller = await app.gatekeeper.admit({ secret: body.key, address });
+      countRequest(c, app, `address:${addressOf(c) ?? ""}`);
+      const caller = await app.gatekeeper.admit({ secret: body.key, isLocal: isLocal(c) });
       c.set("caller", caller);
       if (caller.auth === "keys") c.header("set-cookie", keyCookie(body.key, { secure: isSecure(c) }));
       return describeCaller(caller);
