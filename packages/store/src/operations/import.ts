@@ -26,6 +26,8 @@ import { invalid } from "./refusals.js";
 /** How many rows, and how many characters of them, one statement writes or reads. */
 const rowsAtOnce = 500;
 const charactersAtOnce = 4_000_000;
+/** How many turns are written in one round trip. */
+const turnsAtOnce = 100;
 
 interface PlacedRow {
   readonly row: MessageRow;
@@ -81,15 +83,14 @@ async function write(
 ): Promise<void> {
   const id = storedText(input.conversationId);
   for (const piece of pieces(rows)) await connection.query(insertPiece(id, piece));
-  for (const [index, values] of turns.entries()) {
-    await connection.query({
-      name: "import_turn",
-      text: `
-INSERT INTO conversation_turn (conversation_id, ordinal, id, status, reason, first_seq, last_seq, metrics, provider_calls,
-  started_at, sealed_at)
-VALUES ($1, $2, $3, 'sealed', $4, $5, $6, $7::json, $8::json, $9::timestamptz, $10::timestamptz)`,
-      values: [id, index + 1, ...values],
-    });
+  for (let start = 0; start < turns.length; start += turnsAtOnce) {
+    await connection.batch(
+      turns.slice(start, start + turnsAtOnce).map((values, index) => ({
+        name: "import_turn",
+        text: importTurnText,
+        values: [id, start + index + 1, ...values],
+      })),
+    );
   }
   const contextSize = input.turns.findLast(({ metrics }) => metrics.contextSize !== undefined)?.metrics
     .contextSize;
@@ -108,6 +109,11 @@ VALUES ($1, $2, $3, 'sealed', $4, $5, $6, $7::json, $8::json, $9::timestamptz, $
     touchStatement(input.conversationId),
   ]);
 }
+
+const importTurnText = `
+INSERT INTO conversation_turn (conversation_id, ordinal, id, status, reason, first_seq, last_seq, metrics, provider_calls,
+  started_at, sealed_at)
+VALUES ($1, $2, $3, 'sealed', $4, $5, $6, $7::json, $8::json, $9::timestamptz, $10::timestamptz)`;
 
 /** What a turn's row holds, beside its place in the order. */
 function turnValues(store: StoreContext, turn: ImportInput["turns"][number]): (string | number | null)[] {
