@@ -64,8 +64,8 @@ export const operationEndpoints = [
     handle: async ({ app }) => app.contract(),
   }),
   endpoint("GET /metrics", {
-    summary: "Figures for Prometheus",
-    access: "read",
+    summary: "Figures for Prometheus, of all owners together",
+    access: "admin",
     response: z.string(),
     format: "text",
     async handle({ c, app }) {

@@ -99,7 +99,7 @@ const routeCalls: { readonly [Name in RouteName]: RouteCall } = {
   "GET /health": { path: "/health", access: "public" },
   "GET /ready": { path: "/ready", access: "public" },
   "GET /openapi.json": { path: "/openapi.json", access: "public" },
-  "GET /metrics": read("/metrics"),
+  "GET /metrics": { path: "/metrics", access: "admin" },
 };
 
 export const routeNames = Object.keys(routeCalls) as RouteName[];
