@@ -430,9 +430,15 @@ export class Talker {
     for (const look of waiting) look();
   }
 
-  #isSealed(message: SentMessage): boolean {
-    const turnId = this.#turns.get(message.messageId) ?? message.receipt?.turnId;
-    return turnId !== undefined && this.book.sealed.has(turnId);
+  /** Whoever was away while a turn ended is not told of that, but finds its rows in a log in which nothing runs. */
+  #isSealed({ conversationId, messageId, receipt }: SentMessage): boolean {
+    const turnId = this.#turns.get(messageId) ?? receipt?.turnId;
+    if (turnId === undefined || this.book.sealed.has(turnId)) return turnId !== undefined;
+    return this.#followers.some(({ viewer }) => {
+      if (viewer.conversationId !== conversationId || viewer.cursor.includes("~")) return false;
+      const { status, chunks } = viewer.fold.state;
+      return status === "idle" && chunks.some((chunk) => chunk.messageId === messageId);
+    });
   }
 
   #insistOnSocket(what: string, ask: (socket: ChatSocket) => Promise<WsChatReceipt>): Promise<WsChatReceipt> {

@@ -19,21 +19,19 @@ export function death(options: {
       await reach(scene, strike, () => victim.signal("SIGKILL"));
       await victim.gone;
       scene.struck();
-      const diedAt = performance.now();
-      const gone = [victim];
       const other = stage.nodes.living[0];
+      const recovered = [scene.recovered(performance.now(), [victim])];
       const replacement = stage.nodes.start();
       if (againMs !== undefined) {
         // Of two nodes it is the one that takes over, of one the one that came after.
         const heir = other ?? (await replacement);
         await sleep(againMs);
         await heir.kill();
-        gone.push(heir);
         scene.struck();
+        recovered.push(scene.recovered(performance.now(), [heir]));
         if (other === undefined) await stage.nodes.start();
       }
-      await replacement;
-      await scene.recovered(diedAt, gone);
+      await Promise.all([replacement, ...recovered]);
     },
   };
 }
