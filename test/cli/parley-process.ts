@@ -177,12 +177,15 @@ function storeTemplate(): string {
 
 /** The demo model without pauses: answers come at once. */
 export const quickDemo = {
+  // Waiting for the disk is what the store's own tests are about.
+  store: { folder: ".parley", durable: false },
   models: { demo: { kind: "demo", pace: "instant", slowStepMs: 0 } },
   tools: { time: true, calculator: true },
 };
 
 /** The demo model at reading speed, with a tool that takes its time: for whoever wants to interfere. */
 export const slowDemo = {
+  store: { folder: ".parley", durable: false },
   models: { demo: { kind: "demo", pace: "human", slowStepMs: 300 } },
   tools: { time: true, calculator: true },
 };

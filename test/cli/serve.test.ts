@@ -67,8 +67,8 @@ describe("the server as a process", { timeout: 120_000 }, () => {
       expect(text).toMatch(/store +\.parley \(embedded\)/);
       expect(text).toMatch(/models +demo\/demo/);
       expect(text).toMatch(/set OPENAI_API_KEY/);
-      await demo.ok(["run", "hello", "-q"], {});
-      await shown.see(/200 POST \/chat/);
+      await demo.ok(["ls"]);
+      await shown.see(/200 GET \/conversations/);
       shown.type(keys.ctrlC);
       await shown.see("letting the running turns finish");
       expect(await shown.exited()).toBe(0);
