@@ -1,5 +1,5 @@
 // The turn through LangGraph and its PostgreSQL saver: an agent node and a tools node, a checkpoint after each step.
-import { turnOf } from "./persisted-turn.mjs";
+import { nextId, turnOf } from "./persisted-turn.mjs";
 
 /**
  * `snapshotEvery`: keep what each step added, and all messages only every so many steps (its delta channel). Without
@@ -39,22 +39,49 @@ export async function openLangGraph(url, { snapshotEvery } = {}) {
 
   return {
     close: () => saver.end(),
-    turn(conversationId) {
+    async turn(conversationId) {
       const { user, calling, results, last } = turnOf(conversationId);
-      return this.play(conversationId, user, [
-        { answer: calling, results },
-        { answer: last, results: [] },
-      ]);
-    },
-    /** One turn: what the user says, then the agent's answers, each with what its tools return. */
-    async play(conversationId, user, steps) {
       scripts.set(conversationId, {
-        answers: steps.map(({ answer }) => toAnswer(answer)),
-        results: steps.map(({ results }) => results.map(toResult)),
+        answers: [toAnswer(calling), toAnswer(last)],
+        results: [results.map(toResult)],
       });
       const question = new HumanMessage({ id: user.id, content: toText(user.content) });
-      const { messages } = await graph.invoke({ messages: [question] }, configOf(conversationId));
-      return messages.length;
+      await graph.invoke({ messages: [question] }, configOf(conversationId));
+    },
+    /** A turn of an agent, as `agentTurns` gives it. */
+    async play(conversationId, _, { user, steps, answer }) {
+      scripts.set(conversationId, {
+        answers: [
+          ...steps.map(
+            ({ thought, calls }) =>
+              new AIMessage({
+                id: nextId(),
+                content: thought,
+                tool_calls: calls.map(({ toolCallId, name, arguments: args }) => ({
+                  id: toolCallId,
+                  name,
+                  args,
+                })),
+              }),
+          ),
+          new AIMessage({ id: nextId(), content: answer }),
+        ],
+        results: steps.map(({ calls }) =>
+          calls.map(
+            ({ toolCallId, name, resultText }) =>
+              new ToolMessage({ id: nextId(), tool_call_id: toolCallId, name, content: resultText }),
+          ),
+        ),
+      });
+      const question = new HumanMessage({ id: nextId(), content: user });
+      await graph.invoke({ messages: [question] }, configOf(conversationId));
+    },
+    /** Bytes that were handed to the saver so far, before the database compressed them. */
+    async bytesWritten(client) {
+      const { rows } = await client.query(
+        "SELECT (SELECT coalesce(sum(length(blob)), 0) FROM checkpoint_blobs) + (SELECT coalesce(sum(length(blob)), 0) FROM checkpoint_writes) AS bytes",
+      );
+      return Number(rows[0].bytes);
     },
     /** A conversation that already has these messages, in one checkpoint. */
     async seed(conversationId, messages) {

@@ -8,6 +8,12 @@ export async function openMastra(url) {
   const store = new PostgresStore({ id: "bench", connectionString: url, max: 10 });
   await store.init();
   const memory = await store.getStore("memory");
+  const openThread = (id) => {
+    const now = new Date();
+    return memory.saveThread({
+      thread: { id, resourceId: owner, title: "title", createdAt: now, updatedAt: now },
+    });
+  };
   const save = (threadId, role, id, createdAt, parts) =>
     memory.saveMessages({
       messages: [
@@ -18,12 +24,7 @@ export async function openMastra(url) {
     close: () => store.close(),
     async turn(conversationId, number) {
       const { user, calling, results, last } = turnOf(conversationId);
-      if (number === 0) {
-        const now = new Date();
-        await memory.saveThread({
-          thread: { id: conversationId, resourceId: owner, title: "title", createdAt: now, updatedAt: now },
-        });
-      }
+      if (number === 0) await openThread(conversationId);
       await save(conversationId, "user", user.id, user.createdAt, user.content);
       // One assistant message for the whole turn: its calls, then their results in place, then the answer.
       const { id, createdAt } = calling;
@@ -47,13 +48,32 @@ export async function openMastra(url) {
         ...last.content,
       ]);
     },
+    /** A turn of an agent, as `agentTurns` gives it: its message is written again after each step. */
+    async play(conversationId, number, { user, steps, answer }) {
+      if (number === 0) await openThread(conversationId);
+      await save(conversationId, "user", nextId(), new Date(), [{ type: "text", text: user }]);
+      const id = nextId();
+      const createdAt = new Date();
+      const parts = [];
+      for (const { thought, calls } of steps) {
+        parts.push({ type: "text", text: thought });
+        const from = parts.length;
+        for (const { toolCallId, name: toolName, arguments: args } of calls)
+          parts.push({
+            type: "tool-invocation",
+            toolInvocation: { state: "call", toolCallId, toolName, args },
+          });
+        await save(conversationId, "assistant", id, createdAt, parts);
+        for (const [place, { resultText }] of calls.entries())
+          Object.assign(parts[from + place].toolInvocation, { state: "result", result: resultText });
+        await save(conversationId, "assistant", id, createdAt, parts);
+      }
+      await save(conversationId, "assistant", id, createdAt, [...parts, { type: "text", text: answer }]);
+    },
     /** A conversation of so many messages, filled by the server itself. */
     async fill(pool, length) {
       const id = nextId();
-      const now = new Date();
-      await memory.saveThread({
-        thread: { id, resourceId: owner, title: "title", createdAt: now, updatedAt: now },
-      });
+      await openThread(id);
       await pool.query(
         `INSERT INTO mastra_messages (id, thread_id, "resourceId", role, type, content, "createdAt", "createdAtZ")
         SELECT $1 || '-' || n, $1, '${owner}', CASE n % 2 WHEN 1 THEN 'user' ELSE 'assistant' END, 'v2',
