@@ -124,7 +124,10 @@ export class FollowedConversation implements Listener {
   start(): void {
     if (this.#isStarted) return;
     this.#isStarted = true;
-    void this.#load();
+    // A conversation that begins with a message is not there before that message is: it is loaded with its receipt.
+    queueMicrotask(() => {
+      if (this.#isStarted && this.#loadAbort === undefined && !this.isBusy) void this.#load();
+    });
   }
 
   /** Nobody is interested any more. What was sent and has no outcome is reported as canceled. */
@@ -182,6 +185,7 @@ export class FollowedConversation implements Listener {
   onFailure(error: Failure, messageId?: string): void {
     if (messageId !== undefined) {
       this.#outgoing.onFailure(messageId, error);
+      this.#loadIfMissing();
       return;
     }
     this.#isJoined = false;
