@@ -2,6 +2,7 @@
 import { readdirSync } from "node:fs";
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
+import { writeSection } from "../scripts/proof-page.mjs";
 import { formatTable } from "./format-table.mjs";
 import { measureCase } from "./measure-case.mjs";
 import { caseTable, statementLines } from "./summarise.mjs";
@@ -11,6 +12,7 @@ const usage = `Usage: node bench/run.mjs [options]
   --only <scenario>    run this scenario only; may be given several times
   --contestant <text>  run only contestants whose name has this text, and the limits; may be repeated
   --quick              fewer and shorter rounds: a first look, with more noise
+  --page               write what comes out into docs/proof.md, a section for each scenario
   --json               print one JSON document instead of tables
   --list               print the scenarios and end
   --help               print this text and end`;
@@ -48,12 +50,30 @@ async function main() {
   );
   const report = { machine, quick: args.quick === true, scenarios: [] };
   for (const scenario of scenarios) {
-    report.scenarios.push(await runScenario(scenario, { quick: args.quick === true, log, say }));
+    const lines = [];
+    const sayAndKeep = (text) => {
+      lines.push(text);
+      say(text);
+    };
+    const done = await runScenario(scenario, { quick: args.quick === true, log, say: sayAndKeep });
+    report.scenarios.push(done);
+    if (args.page && done.failures.length === 0) keepOnPage(scenario, lines, args.quick === true);
   }
   if (args.json) console.log(JSON.stringify(report, null, 2));
   const failures = report.scenarios.flatMap((scenario) => scenario.failures);
   for (const failure of failures) console.error(`FAILED  ${failure}`);
   return failures.length > 0 ? 1 : 0;
+}
+
+function keepOnPage({ name, title }, lines, quick) {
+  // The first line says the name and the title, which the section's heading says as well.
+  const text = lines.slice(1).join("\n").trim();
+  writeSection(
+    `bench:${name}`,
+    `Bench: ${title}`,
+    `npm run bench -- --only ${name}${quick ? " --quick" : ""} --page`,
+    ["```", text, "```"],
+  );
 }
 
 async function runScenario(scenario, { quick, log, say }) {
@@ -108,6 +128,7 @@ function readArguments() {
         only: { type: "string", multiple: true },
         contestant: { type: "string", multiple: true },
         quick: { type: "boolean" },
+        page: { type: "boolean" },
         json: { type: "boolean" },
         list: { type: "boolean" },
         help: { type: "boolean", short: "h" },
