@@ -130,7 +130,7 @@ describe("a store that cannot be used", { timeout: 60_000 }, () => {
 
 describe("a full disk", { timeout: 60_000 }, () => {
   // Only root, and not everywhere, may mount a disk so small that it can be filled.
-  const canMount = spawnSync("unshare", ["-m", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0;
+  const canMount = spawnSync("bash", ["-c", "unshare -m mount -t tmpfs tmpfs /mnt"]).status === 0;
 
   it.runIf(canMount)("is said to be full, and nothing that was acknowledged is lost", async () => {
     const place = new Workplace();

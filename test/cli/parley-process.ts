@@ -176,7 +176,7 @@ function storeTemplate(): string {
 }
 
 /** The demo model without pauses: answers come at once. */
-export const quickDemo = {
+const quickDemo = {
   // Waiting for the disk is what the store's own tests are about.
   store: { folder: ".parley", durable: false },
   models: { demo: { kind: "demo", pace: "instant", slowStepMs: 0 } },

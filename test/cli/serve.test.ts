@@ -1,6 +1,7 @@
 import { once } from "node:events";
+import type { QueuePayload, StoredChunk } from "@parley/wire";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { slowDemo, Workplace } from "./parley-process.js";
+import { type ServerProcess, slowDemo, Workplace } from "./parley-process.js";
 import { keys, Terminal } from "./terminal.js";
 
 describe("the server as a process", { timeout: 120_000 }, () => {
@@ -34,22 +35,6 @@ describe("the server as a process", { timeout: 120_000 }, () => {
     await second.end();
   });
 
-  it("ends at once when it is asked a second time", async () => {
-    const stuck = new Workplace({ models: { demo: { kind: "demo", pace: "instant", slowStepMs: 600_000 } } });
-    try {
-      const server = await stuck.serve();
-      const asking = stuck.start(["run", "--jsonl", "slow"]);
-      asking.stdin?.end();
-      await once(asking.stdout ?? asking, "data");
-      const draining = once(server.process.stderr ?? server.process, "data");
-      server.process.kill("SIGTERM");
-      await draining;
-      expect(await server.end("SIGTERM")).toBe(143);
-    } finally {
-      await stuck.remove();
-    }
-  });
-
   it("is ignored when its announcement is all that is left of it", async () => {
     const server = await place.serve();
     await server.end("SIGKILL");
@@ -76,5 +61,60 @@ describe("the server as a process", { timeout: 120_000 }, () => {
       shown.close();
       await demo.remove();
     }
+  });
+});
+
+describe("a turn that does not end by itself", { timeout: 120_000 }, () => {
+  let place: Workplace;
+  let server: ServerProcess;
+  beforeAll(async () => {
+    place = new Workplace({
+      store: { folder: ".parley", durable: false },
+      models: { demo: { kind: "demo", pace: "instant", slowStepMs: 600_000 } },
+    });
+    server = await place.serve();
+  }, 60_000);
+  afterAll(() => place.remove());
+
+  /** Asks for the tool that takes its time, and waits for the first words. */
+  const ask = async () => {
+    const asking = place.start(["run", "use the slow tool"]);
+    asking.stdin?.end();
+    let said = "";
+    asking.stdout?.setEncoding("utf8").on("data", (text: string) => {
+      said += text;
+    });
+    await once(asking.stdout ?? asking, "data");
+    return { asking, said: () => said };
+  };
+
+  it("lets others queue, change and take back; an interrupt of run stops it and keeps what it said", async () => {
+    const { asking, said } = await ask();
+    const refused = await place.parley(["send", "@", "now"]);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("--queue") as unknown });
+    expect(await place.json("queue", "add", "@", "second")).toMatchObject({ startedTurn: false });
+    expect(await place.json("send", "@", "--steer", "first")).toMatchObject({ outcome: "queued" });
+    const { messages } = await place.json<QueuePayload>("queue", "@");
+    const [second = "", first = ""] = messages.map(({ id }) => id);
+    const change = ["queue", "edit", "@", first, "--before", second, "--mode", "queue"];
+    const moved = await place.json<QueuePayload>(...change);
+    expect(moved.messages).toMatchObject([{ text: "first", mode: "queue" }, { text: "second" }]);
+    expect((await place.json<QueuePayload>("queue", "rm", "@", first)).messages).toHaveLength(1);
+
+    const closed = once(asking, "close");
+    asking.kill("SIGINT");
+    expect((await closed)[0]).toBe(130);
+    const { chunks } = await place.json<{ chunks: StoredChunk[] }>("show", "@");
+    const texts = chunks.flatMap(({ chunk }) => (chunk.type === "text" ? [chunk.text] : []));
+    expect(texts).toContain(said().trimEnd());
+    expect(await place.json<QueuePayload>("queue", "@")).toMatchObject({ paused: true });
+  });
+
+  it("does not keep a server that is asked to end a second time", async () => {
+    await ask();
+    const draining = once(server.process.stderr ?? server.process, "data");
+    server.process.kill("SIGTERM");
+    await draining;
+    expect(await server.end("SIGTERM")).toBe(143);
   });
 });

@@ -50,7 +50,7 @@ export function describeStore(config: StoreConfig): string {
 }
 
 /** An address without user's password and without parameters, which may hold one too. */
-export function redactedUrl(text: string): string {
+function redactedUrl(text: string): string {
   if (!URL.canParse(text)) return "the configured PostgreSQL server";
   const url = new URL(text);
   const user = url.username === "" ? "" : `${url.username}@`;

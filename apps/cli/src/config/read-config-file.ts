@@ -103,7 +103,7 @@ function complaint(path: string, issues: readonly ConfigIssue[], placed: PlacedJ
 }
 
 /** `models.openai.models[0].name`, as one would write it in code. */
-export function pathText(path: readonly PropertyKey[]): string {
+function pathText(path: readonly PropertyKey[]): string {
   return path
     .map((part, index) => {
       if (typeof part === "number" || /^\d+$/.test(String(part))) return `[${String(part)}]`;

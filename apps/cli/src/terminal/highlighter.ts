@@ -6,7 +6,7 @@ export async function loadHighlighter(): Promise<Highlight> {
   const [{ Marked }, { markedTerminal }] = await Promise.all([import("marked"), import("marked-terminal")]);
   const marked = new Marked(markedTerminal({ tab: 0, reflowText: false }, { ignoreIllegals: true }));
   return (code, language) => {
-    const longest = Math.max(2, ...(code.match(/`+/g) ?? []).map((run) => run.length));
+    const longest = Math.max(2, ...(code.match(/`+/g) ?? []).map((ticks) => ticks.length));
     const fence = "`".repeat(longest + 1);
     try {
       const coloured = marked.parse(`${fence}${language}\n${code}\n${fence}`, { async: false });

@@ -12,7 +12,7 @@ export interface MarkdownOptions {
 }
 
 /** The top-level pieces of a text: paragraphs, lists, code, tables. Text that others wrote is made safe first. */
-export function markdownTokens(text: string): Token[] {
+function markdownTokens(text: string): Token[] {
   return lexer(safeText(text)).filter((token) => token.type !== "space");
 }
 

@@ -109,13 +109,15 @@ export class Screen {
 
   #layout(): { rows: string[]; cursorRow: number; cursorColumn: number } {
     const { rows, line, below = [] } = this.#area;
-    const typed = line?.rows ?? [];
-    const room = Math.max(0, this.height - 1 - typed.length - below.length);
-    const above = rows.length <= room ? rows : rows.slice(rows.length - room);
+    const most = Math.max(1, this.height - 1 - below.length);
+    // Of a typed text that is higher than the terminal, the part around the cursor.
+    const first = line === undefined ? 0 : Math.max(0, line.cursorRow - most + 1);
+    const typed = line?.rows.slice(first, first + most) ?? [];
+    const above = rows.slice(Math.max(0, rows.length - (most - typed.length)));
     const all = [...above, ...typed, ...below];
     if (all.length === 0) return { rows: [""], cursorRow: 0, cursorColumn: 0 };
     if (line === undefined) return { rows: all, cursorRow: all.length - 1, cursorColumn: 0 };
-    return { rows: all, cursorRow: above.length + line.cursorRow, cursorColumn: line.cursorColumn };
+    return { rows: all, cursorRow: above.length + line.cursorRow - first, cursorColumn: line.cursorColumn };
   }
 
   /** Many changes, one frame. */

@@ -43,7 +43,7 @@ async function readNamed(file: string): Promise<string> {
   const { size } = await stat(file);
   if (size > mostBytes) throw new CliError(`${file} is larger than any message may be.`);
   const text = asText(await readFile(file), file).replace(/\s+$/, "");
-  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((ticks) => ticks.length));
   const fence = "`".repeat(longest + 1);
   return `${basename(file)}:\n${fence}\n${text}\n${fence}`;
 }
