@@ -6,8 +6,12 @@ export const about = "published types resolve (attw, ESM only)";
 export async function run(context) {
   const problems = await buildProblems(context);
   if (problems.length > 0) return { problems };
+  // A program or a page has no types to resolve: nobody imports it.
+  const imported = context
+    .packages()
+    .filter(({ manifest }) => Object.keys(manifest.exports ?? {}).some((path) => path !== "./package.json"));
   const results = await Promise.all(
-    context.packages().map(async ({ folder }) => {
+    imported.map(async ({ folder }) => {
       const archive = await context.pack(folder);
       const args = [archive, "--profile", "esm-only", "--no-emoji", "--format", "ascii"];
       const { code, output } = await context.runTool([
