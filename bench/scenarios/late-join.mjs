@@ -1,0 +1,172 @@
+// Joining an answer that has been running for a while: on its own node, and on another one that reads the journal.
+import { startPostgres } from "../postgres-server.mjs";
+import { createProvider, finish, follow, isEvent, load, ms, openNode, PIECE } from "../runtime-node.mjs";
+import { median } from "../summarise.mjs";
+import { createDatabase } from "../turn-stores/postgres-size.mjs";
+
+/** A turn that has told so many deltas and goes no further until it is let go. */
+async function openTurn(lib, deltas, options = {}) {
+  let release = () => {};
+  const held = new Promise((resolve) => {
+    release = resolve;
+  });
+  let written = () => {};
+  const all = new Promise((resolve) => {
+    written = resolve;
+  });
+  const provider = createProvider(lib, async ({ write }) => {
+    let text = "";
+    for (let n = 0; n < deltas; n += 1) {
+      text += PIECE;
+      await write(new lib.messages.TextDelta(PIECE, text, 0));
+    }
+    written();
+    await held;
+    finish(write, text);
+  });
+  const { node, owner } = await openNode(lib, provider, options);
+  const { conversationId } = await owner.send({ message: "go" });
+  await all;
+  await follow(owner, conversationId, isEvent("turn-start"));
+  return { node, owner, conversationId, release };
+}
+
+/** The time until someone who joins has all that was told, and the events it took. */
+async function join(owner, conversationId, { deltas, rounds }) {
+  const times = [];
+  let events = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    events = 0;
+    let characters = 0;
+    let bytes = 0;
+    const startedAt = performance.now();
+    const hasAll = () => characters >= deltas * PIECE.length;
+    await follow(owner, conversationId, hasAll, (frame) => {
+      bytes += Buffer.byteLength(JSON.stringify(frame));
+      if (frame.type !== "chat.delta") return;
+      events += 1;
+      if (frame.event.type === "text-delta") characters += frame.event.delta.length;
+    });
+    times.push(performance.now() - startedAt);
+    if (characters !== deltas * PIECE.length || bytes === 0)
+      throw new Error(`${characters} characters were told to a late reader`);
+  }
+  return { time: median(times), events };
+}
+
+async function onOwnNode(lib, deltas) {
+  const { node, owner, conversationId, release } = await openTurn(lib, deltas);
+  const figures = await join(owner, conversationId, { deltas, rounds: 50 });
+  release();
+  await node.close();
+  return figures;
+}
+
+/** The turn runs on one node; whoever joins does so on another, which knows it from PostgreSQL alone. */
+async function onOtherNode(lib, server, deltas) {
+  const { openPostgres } = await import("@parley/store/postgres");
+  const url = await createDatabase(server, `join_${deltas}`);
+  const open = () => openPostgres({ url });
+  const first = open();
+  await first.store.migrate();
+  const second = open();
+  const turn = await openTurn(lib, deltas, first);
+  const { node, owner } = await openNode(
+    lib,
+    createProvider(lib, () => {}),
+    second,
+  );
+  // What has not been journaled yet cannot be known elsewhere: the first join waits for it.
+  await join(owner, turn.conversationId, { deltas, rounds: 1 });
+  const figures = await join(owner, turn.conversationId, { deltas, rounds: 20 });
+  turn.release();
+  await node.close();
+  await turn.node.close();
+  for (const { store, wake } of [first, second]) {
+    await wake.close();
+    await store.close();
+  }
+  return figures;
+}
+
+/** What a cache of the stream does for someone who comes late: every event again, one by one. */
+function replayByHand(deltas) {
+  const events = Array.from({ length: deltas }, (_, n) => ({
+    type: "chat.delta",
+    event: {
+      type: "text-delta",
+      conversationId: "c",
+      turnId: "t",
+      stepId: "t.0",
+      partIndex: 0,
+      delta: PIECE,
+    },
+    cursor: `1~t~1~${n}`,
+  }));
+  const times = Array.from({ length: 50 }, () => {
+    const startedAt = performance.now();
+    let bytes = 0;
+    for (const event of events) bytes += Buffer.byteLength(JSON.stringify(event));
+    if (bytes === 0) throw new Error("nothing was told");
+    return performance.now() - startedAt;
+  });
+  return { time: median(times), events: deltas };
+}
+
+/** The least: the text in one event. */
+function textByHand(deltas) {
+  const delta = PIECE.repeat(deltas);
+  const times = Array.from({ length: 50 }, () => {
+    const startedAt = performance.now();
+    const text = JSON.stringify({ type: "chat.delta", event: { type: "text-delta", delta } });
+    if (Buffer.byteLength(text) === 0) throw new Error("nothing was told");
+    return performance.now() - startedAt;
+  });
+  return { time: median(times), events: 1 };
+}
+
+export const scenario = {
+  name: "late-join",
+  title: "joining a running answer: from the first word to the newest, on its own node and on another",
+  async run({ log }) {
+    const lib = await load();
+    const lengths = [50, 5_000];
+    const server = await startPostgres();
+    try {
+      const columns = [];
+      for (const deltas of lengths) {
+        log(`  ${deltas} deltas`);
+        columns.push({
+          text: textByHand(deltas),
+          replay: replayByHand(deltas),
+          own: await onOwnNode(lib, deltas),
+          other: server === undefined ? undefined : await onOtherNode(lib, server, deltas),
+        });
+      }
+      const [, long] = columns;
+      const cell = (figures) =>
+        figures === undefined ? "" : `${ms(figures.time)}, ${figures.events} events`;
+      const row = (name, key) => [name, ...columns.map((column) => cell(column[key]))];
+      const most = Math.max(long.own.events, long.other?.events ?? 0);
+      return [
+        {
+          title: "time and events until all is told, frames encoded as JSON",
+          columns: ["", ...lengths.map((deltas) => `${deltas} deltas`)],
+          rows: [
+            row("the text by hand, in memory", "text"),
+            row("every event again by hand, in memory", "replay"),
+            row("on the turn's node", "own"),
+            row("on another node, from PostgreSQL", "other"),
+          ],
+          statements: [
+            `${most <= 4 ? "PASS" : "MISS"}  one event per part: ${most} events, prompt and start included`,
+            `${long.own.time <= long.replay.time ? "PASS" : "MISS"}  on the turn's node ${(long.own.time / long.replay.time).toFixed(2)}x of every event again (at most 1x)`,
+            ...(server === undefined ? ["SKIPPED  another node: no PostgreSQL is installed"] : []),
+          ],
+        },
+      ];
+    } finally {
+      await server?.stop();
+    }
+  },
+};
