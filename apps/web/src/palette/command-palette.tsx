@@ -154,15 +154,19 @@ function RootEntries({ query, conversationId, then, turnTo }: RootEntriesProps) 
       </Command.Group>
     );
   };
-  // What does no harm comes first: it is chosen by whoever presses Enter too early.
+  const conversations = <ConversationEntries query={query} conversationId={conversationId} then={then} />;
+  const isAsked = query.trim() !== "";
+  // What does no harm comes first: it is chosen by whoever presses Enter too early. Who has typed something means a
+  // command rather than a conversation that is named alike; the library orders entries within a group only.
   return (
     <>
       {groupOf("Go to")}
-      <ConversationEntries query={query} conversationId={conversationId} then={then} />
+      {!isAsked && conversations}
       {groupOf("Conversation")}
       {groupOf("Composer")}
       {groupOf("View")}
-      {query.trim() !== "" && (
+      {isAsked && conversations}
+      {isAsked && (
         <Command.Group forceMount className={commandGroupClass} value="search">
           <Command.Item
             forceMount
