@@ -66,8 +66,8 @@ async function chosenConversation(client: ParleyClient, options: RunOptions): Pr
   return options.continue ? resolveConversation(client, "@") : undefined;
 }
 
-/** How often a connection that broke is made again. The turn runs on meanwhile, and its events are told from the start. */
-const attempts = 5;
+/** How long a server that went away is waited for. The turn is its own, and goes on when it is back. */
+const patienceMs = 120_000;
 
 /** The events of the turn. When the connection breaks, the same message is sent again: that is the same turn. */
 async function* eventsOf(
@@ -75,11 +75,14 @@ async function* eventsOf(
   request: SendMessageRequest,
   { io, signal }: VerbContext,
 ): AsyncIterable<AgentEvent | { readonly type: "again" }> {
-  for (let attempt = 1; ; attempt += 1) {
-    let begun = false;
+  let brokenAt: number | undefined;
+  let wasThere = false;
+  for (let attempt = 0; ; attempt += 1) {
     try {
       for await (const event of client.chat(request)) {
-        begun = true;
+        if (brokenAt !== undefined) yield { type: "again" };
+        wasThere = true;
+        brokenAt = undefined;
         yield event;
         if (event.type === "turn-sealed") return;
       }
@@ -87,13 +90,18 @@ async function* eventsOf(
         retryable: true,
       });
     } catch (error) {
-      const mayRetry = error instanceof ParleyRequestError && ["network", "draining"].includes(error.code);
+      const isAway =
+        error instanceof ParleyRequestError &&
+        ["network", "draining", "store_unavailable"].includes(error.code);
       // A server that was never reached is not worth waiting for.
-      if (!mayRetry || attempt >= attempts || (!begun && attempt === 1)) throw error;
+      if (!isAway || !wasThere) throw error;
+      if (brokenAt === undefined) {
+        attempt = 0;
+        brokenAt = Date.now();
+        io.note("The connection broke; waiting for the server to go on with the same turn ...");
+      } else if (Date.now() - brokenAt > patienceMs) throw error;
     }
-    io.note("The connection broke; asking again for the same turn ...");
-    await pause(attempt * 500, signal);
-    yield { type: "again" };
+    await pause(Math.min(3_000, 250 * 2 ** attempt), signal);
   }
 }
 
