@@ -363,7 +363,7 @@ export const nodeCases: RuntimeTopicCase[] = [
   {
     name: "a turn that came and went between two looks is told whole",
     async run(world) {
-      const pollMs = world.isTimeReal ? 1_500 : 5_000;
+      const pollMs = world.isTimeReal ? 1_000 : 5_000;
       const here = await world.node({ script: (_, index) => longTurn[index % 3] ?? [], tools: [adder] });
       const there = await world.node({ withoutWake: true, lease: { ...world.lease, pollMs } });
       const conversationId = world.id("c");
