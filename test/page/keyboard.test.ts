@@ -1,0 +1,151 @@
+import type { Locator } from "playwright-core";
+import { expect, it } from "vitest";
+import { describePage } from "./stage.js";
+import { patience, type Tab } from "./tab.js";
+
+const config = {
+  models: { quick: { kind: "demo", pace: "instant", slowStepMs: 0 }, demo: { kind: "demo" } },
+  defaultModel: "quick/demo",
+};
+
+const hasFocus = (locator: Locator) => locator.evaluate((element) => element === document.activeElement);
+
+/** Presses Tab until this has the focus. */
+async function tabTo(tab: Tab, locator: Locator, key = "Tab"): Promise<void> {
+  for (let presses = 0; presses < 60; presses += 1) {
+    if (await hasFocus(locator)) return;
+    await tab.page.keyboard.press(key);
+  }
+  throw new Error(`${locator} cannot be reached with ${key}; the focus is at "${await tab.focused()}"`);
+}
+
+describePage("the page by keyboard alone", config, (stage) => {
+  it("talks, breaks lines, edits the last message and leaves it", async () => {
+    const tab = await stage().open();
+    tab.allowMissing();
+    const { keyboard } = tab.page;
+    await expect.poll(() => tab.focused(), patience).toBe("Message");
+    await keyboard.type("first line");
+    await keyboard.press("Shift+Enter");
+    await keyboard.type("second line");
+    await keyboard.press("Enter");
+    await tab.ended(1);
+    expect(await tab.questions.first().innerText()).toContain("first line\nsecond line");
+    await expect.poll(() => tab.focused(), patience).toBe("Message");
+    await keyboard.press("ArrowUp");
+    const editor = tab.log.getByRole("article", { name: "Edit your message" }).getByRole("textbox");
+    await expect.poll(() => hasFocus(editor), patience).toBe(true);
+    await keyboard.press("Escape");
+    await editor.waitFor({ state: "detached" });
+    expect(await hasFocus(tab.composer)).toBe(true);
+  });
+
+  it("finds every command in the palette: theme, model, inspector, and the way to another conversation", async () => {
+    const tab = await stage().open();
+    const { keyboard } = tab.page;
+    const palette = tab.dialog("Commands");
+    await expect.poll(() => tab.focused(), patience).toBe("Message");
+    const order = async (...keys: readonly string[]) => {
+      await keyboard.press("Control+k");
+      await palette.getByRole("combobox").waitFor();
+      for (const each of keys) {
+        await keyboard.type(each);
+        await expect
+          .poll(() => palette.getByRole("option", { selected: true }).innerText(), patience)
+          .toMatch(new RegExp(each.split(" ").join(".*"), "i"));
+        await keyboard.press("Enter");
+      }
+      await palette.waitFor({ state: "detached" });
+    };
+    await order("dark theme");
+    expect(await tab.page.locator("html").getAttribute("data-theme")).toBe("dark");
+    await order("switch model", "quick");
+    await tab.begin("from the keyboard");
+    await tab.ended(1);
+    await order("inspector");
+    await tab.page.getByRole("complementary", { name: "Inspector" }).waitFor();
+    await order("new conversation");
+    await tab.page.waitForURL((url) => url.pathname === "/");
+    await order("from the keyboard");
+    await tab.page.waitForURL(/\/c\//);
+    await keyboard.press("Control+k");
+    await keyboard.type("xyzzy no such thing");
+    await palette.getByText("Search messages for “xyzzy no such thing”").waitFor();
+    await keyboard.press("Escape");
+    await palette.waitFor({ state: "detached" });
+    await expect.poll(() => tab.focused(), patience).toBe("Message");
+  });
+
+  it("lists its shortcuts", async () => {
+    const tab = await stage().open();
+    const { keyboard } = tab.page;
+    await expect.poll(() => tab.focused(), patience).toBe("Message");
+    await keyboard.type("?");
+    expect(await tab.composer.inputValue()).toBe("?");
+    await keyboard.press("Backspace");
+    await keyboard.press("Shift+Tab");
+    await keyboard.press("?");
+    const sheet = tab.dialog("Keyboard shortcuts");
+    await sheet.waitFor();
+    const words = await sheet.innerText();
+    for (const name of [
+      "New conversation",
+      "Steer the running turn",
+      "Stop the running turn",
+      "Command palette",
+    ])
+      expect(words).toContain(name);
+    await keyboard.press("Escape");
+    await sheet.waitFor({ state: "detached" });
+    await keyboard.press("/");
+    await expect.poll(() => tab.focused(), patience).toBe("Message");
+  });
+
+  it("walks the list, renames, deletes and takes that back", async () => {
+    const tab = await stage().open();
+    const { keyboard } = tab.page;
+    for (const text of ["the older one", "the newer one"]) {
+      await keyboard.press("Control+Shift+O");
+      await tab.page.waitForURL((url) => url.pathname === "/");
+      await tab.begin(text);
+      await tab.ended(1);
+    }
+    const entry = (title: string) => tab.list.getByRole("link", { name: title });
+    await tabTo(tab, entry("the newer one"), "Shift+Tab");
+    await keyboard.press("ArrowDown");
+    expect(await hasFocus(entry("the older one"))).toBe(true);
+    await keyboard.press("Enter");
+    await tab.page.getByRole("heading", { level: 1, name: "the older one" }).waitFor();
+    await tabTo(tab, entry("the older one"), "Shift+Tab");
+    await keyboard.press("F2");
+    await expect.poll(() => tab.focused(), patience).toBe("Title");
+    await keyboard.press("Control+a");
+    await keyboard.type("renamed by keyboard");
+    await keyboard.press("Enter");
+    const renamed = entry("renamed by keyboard");
+    await tabTo(tab, renamed, "Shift+Tab");
+    await keyboard.press("Delete");
+    await renamed.waitFor({ state: "detached" });
+    await tabTo(tab, tab.button("Undo"));
+    await keyboard.press("Enter");
+    await renamed.waitFor();
+  });
+
+  it("steers and stops a running turn, and opens menus", async () => {
+    const tab = await stage().open();
+    const { keyboard } = tab.page;
+    await tabTo(tab, tab.page.getByRole("button", { name: /^Model: / }));
+    await keyboard.press("Enter");
+    await keyboard.type("demo/");
+    await keyboard.press("Enter");
+    await expect.poll(() => tab.focused(), patience).toBe("Model: demo/demo");
+    await keyboard.press("/");
+    await tab.begin("Give me a long answer");
+    await tab.log.getByText("You asked for something long").waitFor();
+    await keyboard.type("this one steers");
+    await keyboard.press("Control+Enter");
+    await tab.page.getByRole("region", { name: "Queue" }).getByText("this one steers").waitFor();
+    await keyboard.press("Escape");
+    await tab.log.getByText("Stopped. What was said until then is kept.").waitFor();
+  });
+});
