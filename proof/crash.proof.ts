@@ -37,25 +37,25 @@ async function makeRecording(ground: Ground): Promise<Recording> {
 
 /** In the short form the moments are dealt out. PGlite gets fewest: a node on it takes longest to start. */
 const shares = {
-  embedded: { nodes: 1, isEmbedded: true, hand: handOf(7), randomKills: long ? 60 : 6, againShare: 0.15 },
+  embedded: { nodes: 1, isEmbedded: true, hand: handOf(11), randomKills: long ? 60 : 5, againShare: 0.15 },
   single: {
     nodes: 1,
     isEmbedded: false,
-    hand: handOf(0, 2, 4),
+    hand: handOf(0, 2, 4, 6, 8),
     randomKills: long ? 150 : 16,
     againShare: 0.35,
   },
   pair: {
     nodes: 2,
     isEmbedded: false,
-    hand: handOf(1, 3, 5, 6),
+    hand: handOf(1, 3, 5, 7, 9, 10),
     randomKills: long ? 150 : 16,
     againShare: 0.35,
   },
 } satisfies Record<string, Share>;
 
 function handOf(...cards: readonly number[]): Share["hand"] {
-  return long ? undefined : (index) => cards.includes(index % 8);
+  return long ? undefined : (index) => cards.includes(index % 12);
 }
 
 /** All of it waits for leases and processes more than it works: the grounds are played side by side. */

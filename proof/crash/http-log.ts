@@ -26,24 +26,18 @@ export class HttpLog implements LogReader {
   }
 
   async history(id: string): Promise<readonly StoredChunk[]> {
-    const { chunks } = await call(
-      this.#url,
-      "GET /conversations/:id",
-      {
-        params: { id },
-        query: { open: true },
-      },
-      patienceMs,
-    );
+    const input = { params: { id }, query: { open: true } };
+    const { chunks } = await twice(() => call(this.#url, "GET /conversations/:id", input, patienceMs));
     return chunks;
   }
 
   meta(id: string): Promise<ConversationDetail> {
-    return call(this.#url, "GET /conversations/:id/meta", { params: { id } }, patienceMs);
+    return twice(() => call(this.#url, "GET /conversations/:id/meta", { params: { id } }, patienceMs));
   }
 
   turn(id: string, turnId: string): Promise<TurnDetail> {
-    return call(this.#url, "GET /conversations/:id/turns/:turnId", { params: { id, turnId } }, patienceMs);
+    const params = { id, turnId };
+    return twice(() => call(this.#url, "GET /conversations/:id/turns/:turnId", { params }, patienceMs));
   }
 
   async openTurn(id: string): Promise<Awaited<ReturnType<LogReader["openTurn"]>>> {
@@ -58,9 +52,13 @@ export class HttpLog implements LogReader {
     this.#ends.set(conversationId, end);
     this.#resumed += 1;
     const isStreamed = this.#resumed % streamShare === 0;
-    return isStreamed
-      ? this.#resumeOnStream(conversationId, cursor, end)
-      : this.#resumeOnSocket(conversationId, cursor, end);
+    const come = () =>
+      isStreamed
+        ? this.#resumeOnStream(conversationId, cursor, end)
+        : this.#resumeOnSocket(conversationId, cursor, end);
+    const frames = await come();
+    // A connection may break here as anywhere: whoever comes back twice gets it all the second time.
+    return frames.some((frame) => frame.cursor === end) ? frames : come();
   }
 
   async close(): Promise<void> {
@@ -73,19 +71,24 @@ export class HttpLog implements LogReader {
     const frames: SubscriptionFrame[] = [];
     await new Promise<void>((resolve) => {
       const late = setTimeout(resolve, patienceMs);
-      socket.onFrame = (frame) => {
-        frames.push(frame);
-        if (frame.cursor !== end) return;
+      const over = () => {
         clearTimeout(late);
         resolve();
       };
+      socket.onFrame = (frame) => {
+        frames.push(frame);
+        if (frame.cursor === end) over();
+      };
+      socket.onClosed = over;
       socket.say({ type: "chat.subscribe", conversationId, cursor });
+      if (!socket.isOpen) over();
     });
     // What follows in the same go comes before the echo.
     await socket.echo();
     socket.say({ type: "chat.unsubscribe", conversationId });
     await socket.echo();
     socket.onFrame = () => {};
+    if (!socket.isOpen) this.#socket = undefined;
     return frames;
   }
 
@@ -108,6 +111,16 @@ export class HttpLog implements LogReader {
       clearTimeout(quiet);
     }
     return frames;
+  }
+}
+
+/** Asks once more where a connection broke. */
+async function twice<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!isUnknown(error)) throw error;
+    return ask();
   }
 }
 
