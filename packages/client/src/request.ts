@@ -119,7 +119,9 @@ export function transportError(
       return new ParleyRequestError("timeout", "The answer took too long", { retryable: true, cause });
     return new ParleyRequestError("canceled", "The call was canceled", { cause });
   }
-  return new ParleyRequestError("network", `${url || "The server"} cannot be reached`, {
+  // An address may have a password in it, which is nobody's to read.
+  const shown = url.replace(/\/\/[^/]*@/, "//");
+  return new ParleyRequestError("network", `${shown || "The server"} cannot be reached`, {
     retryable: true,
     cause,
   });

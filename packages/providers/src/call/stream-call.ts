@@ -8,6 +8,7 @@ import {
   type HttpRequestOptions,
   type HttpResponse,
 } from "@parley/http";
+import { hideHeaders } from "./hide-headers.js";
 import { type ReadFailure, toProviderError } from "./http-failure.js";
 import { keepShape } from "./keep-shape.js";
 
@@ -101,7 +102,7 @@ async function produce<VendorEvent>(
     // What failed before the answer began was already repeated as often as the HTTP client may.
     const again = attempt.answered && !attempt.visible && error.retryable && retry < retries;
     if (!again || writer.signal.aborted) {
-      writer.write({ type: "error", error });
+      writer.write({ type: "error", error: hideHeaders(error, request.headers) });
       return;
     }
     await (call.wait ?? pause)(error.retryAfterMs ?? firstRetryMs * 2 ** retry, writer.signal);
