@@ -1,28 +1,28 @@
 import type { SseEventName, SseMessage, WsServerMessage } from "@parley/wire";
 
+/** What a message became. */
 interface Bytes {
+  readonly message: object;
   json: Buffer | undefined;
   frame: Buffer | undefined;
   sse: Buffer | undefined;
 }
 
-/** What a message became, for as long as someone holds the message: an event has one object for all its subscribers. */
-const known = new WeakMap<object, Bytes>();
-
-let lastMessage: object | undefined;
-let lastBytes: Bytes | undefined;
+/**
+ * The last two messages. An event is one object for all its subscribers, and they are told one after the other, with
+ * at most a word to one of them in between; a table of all messages would cost an event with one subscriber half as
+ * much again.
+ */
+let newest: Bytes | undefined;
+let second: Bytes | undefined;
 
 function bytesOf(message: object): Bytes {
-  // The subscribers of an event are told one after the other, so it is mostly the one before.
-  if (message === lastMessage && lastBytes !== undefined) return lastBytes;
-  let bytes = known.get(message);
-  if (bytes === undefined) {
-    bytes = { json: undefined, frame: undefined, sse: undefined };
-    known.set(message, bytes);
-  }
-  lastMessage = message;
-  lastBytes = bytes;
-  return bytes;
+  if (newest?.message === message) return newest;
+  const found =
+    second?.message === message ? second : { message, json: undefined, frame: undefined, sse: undefined };
+  second = newest;
+  newest = found;
+  return found;
 }
 
 /** A message as JSON. */
