@@ -9,8 +9,21 @@ import type {
 } from "@parley/wire";
 import { Refused } from "../../test/kill/running-node.js";
 
-/** Longer than any answer takes, shorter than anyone would wait for a node that does not answer any more. */
-const timeoutMs = 3_000;
+/** Longer than an answer takes, shorter than anyone would wait for a node that does not answer any more. */
+const usualPatienceMs = 3_000;
+/** On a machine that is busy with other things. */
+const mostPatienceMs = 24_000;
+
+/** A server, and how long to wait for it. */
+export interface Place {
+  readonly url: string;
+  readonly patienceMs?: number;
+}
+
+/** How long to wait the next time, where it was too short so often in a row. */
+export function patienceAfter(failures: number, usualMs = usualPatienceMs): number {
+  return Math.min(mostPatienceMs, usualMs * 2 ** failures);
+}
 
 /** Nobody can say what became of it: the connection broke, or no answer came in time. */
 export class OutcomeUnknown extends Error {}
@@ -30,12 +43,11 @@ interface CallInput<Name extends RouteName> {
   readonly body?: RouteBody<Name>;
 }
 
-/** Calls a route of the server at `url`. */
+/** Calls a route of a server. */
 export async function call<Name extends JsonRouteName>(
-  url: string,
+  { url, patienceMs = usualPatienceMs }: Place,
   name: Name,
   input: CallInput<Name> = {},
-  patienceMs = timeoutMs,
 ): Promise<Routes[Name]["response"]> {
   const { body } = input;
   const [method, path] = name.split(" ") as [string, string];
@@ -57,13 +69,13 @@ export async function call<Name extends JsonRouteName>(
  * off before has to ask again.
  */
 export async function chat(
-  url: string,
+  { url, patienceMs = usualPatienceMs }: Place,
   body: RouteBody<"POST /chat">,
   listener: { onAdmitted(): void; onEvent(event: AgentEvent): void },
 ): Promise<void> {
   let isSealed = false;
   await orUnknown(async () => {
-    const patience = new Patience();
+    const patience = new Patience(patienceMs);
     try {
       const response = await fetch(`${url}/chat`, {
         method: "POST",
@@ -92,7 +104,7 @@ export class Patience {
   readonly #ms: number;
   #timer: NodeJS.Timeout;
 
-  constructor(ms = timeoutMs) {
+  constructor(ms: number) {
     this.#ms = ms;
     this.#timer = setTimeout(() => this.#abort.abort(), ms);
   }

@@ -5,8 +5,6 @@ import { Refused } from "../../test/kill/running-node.js";
 import { OutcomeUnknown } from "./call.js";
 
 const pingMs = 300;
-/** A node that has said nothing for so long is taken for dead, though nothing says so. */
-const silenceMs = 1_500;
 
 interface Asked {
   resolve(receipt: WsChatReceipt): void;
@@ -45,7 +43,7 @@ export class ChatSocket {
   }
 
   /** Connects to the node at `url`; rejects when that does not work, and closes when nothing is heard for so long. */
-  static async open(url: string, patienceMs = silenceMs): Promise<ChatSocket> {
+  static async open(url: string, patienceMs: number): Promise<ChatSocket> {
     const socket = new WebSocket(`${url.replace("http", "ws")}/ws`, { handshakeTimeout: patienceMs });
     const opened = new ChatSocket(socket, patienceMs);
     await new Promise<void>((resolve, reject) => {

@@ -2,12 +2,21 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { SubscriptionFrame } from "@parley/core/runtime";
 import type { Viewer } from "../../test/kill/book.js";
 import { Refused } from "../../test/kill/running-node.js";
-import { isUnknown, lines, OutcomeUnknown, orUnknown, Patience, refuseFailure } from "./call.js";
+import {
+  isUnknown,
+  lines,
+  OutcomeUnknown,
+  orUnknown,
+  Patience,
+  type Place,
+  patienceAfter,
+  refuseFailure,
+} from "./call.js";
 import { ChatSocket } from "./chat-socket.js";
 import type { Nodes } from "./nodes.js";
 
 /** How long a stream may be silent before its reader comes back by itself: a sleeping node says nothing. */
-const silenceMs = 2_000;
+const silenceMs = 1_500;
 
 /** Someone who follows a conversation, comes back after every cut, and goes on until told to stop. */
 export interface Follower {
@@ -22,8 +31,8 @@ type Take = (frame: SubscriptionFrame) => void;
 /** Follows on a socket, from the viewer's cursor on. */
 export function followOnSocket(nodes: Nodes, viewer: Viewer, take: Take): Follower {
   let socket: ChatSocket | undefined;
-  const { stop } = keepOn(nodes, viewer, {}, async (url, signal) => {
-    const opened = await ChatSocket.open(url);
+  const { stop } = keepOn(nodes, viewer, {}, async ({ url, patienceMs }, signal) => {
+    const opened = await ChatSocket.open(url, patienceMs);
     const closed = new Promise<void>((resolve) => {
       opened.onClosed = resolve;
     });
@@ -48,20 +57,20 @@ export function followOnSocket(nodes: Nodes, viewer: Viewer, take: Take): Follow
 
 /** Follows server-sent events, from the viewer's cursor on. */
 export function followOnStream(nodes: Nodes, viewer: Viewer, take: Take): Follower {
-  const { stop } = keepOn(nodes, viewer, { away: true }, (url, signal) =>
-    readEvents(url, viewer.conversationId, viewer.cursor, { take, signal }),
+  const { stop } = keepOn(nodes, viewer, { away: true }, (place, signal) =>
+    readEvents(place, viewer.conversationId, viewer.cursor, { take, signal }),
   );
   return { viewer, stop };
 }
 
 /** Reads server-sent events behind a cursor, until the signal; rejects when the stream ends otherwise. */
 export async function readEvents(
-  url: string,
+  { url, patienceMs = silenceMs }: Place,
   conversationId: string,
   cursor: string,
-  options: { readonly take: Take; readonly signal: AbortSignal; readonly patienceMs?: number },
+  options: { readonly take: Take; readonly signal: AbortSignal },
 ): Promise<void> {
-  const patience = new Patience(options.patienceMs ?? silenceMs);
+  const patience = new Patience(patienceMs);
   const end = () => patience.end();
   options.signal.addEventListener("abort", end, { once: true });
   await orUnknown(async () => {
@@ -88,19 +97,23 @@ function keepOn(
   nodes: Nodes,
   viewer: Viewer,
   where: { readonly away?: boolean },
-  connect: (url: string, signal: AbortSignal) => Promise<void>,
+  connect: (place: Required<Place>, signal: AbortSignal) => Promise<void>,
 ): { stop(): Promise<void> } {
   const stopped = new AbortController();
   const loop = async () => {
+    let failures = 0;
     while (!stopped.signal.aborted) {
       const node = await nodes.reach(where);
+      const before = viewer.frames.length;
       try {
-        await connect(node.url, stopped.signal);
+        await connect({ url: node.url, patienceMs: patienceAfter(failures, silenceMs) }, stopped.signal);
       } catch (error) {
         // Before its conversation exists, or while the store is away, it tries again.
         if (!isUnknown(error) && !(error instanceof Refused)) throw error;
       }
       viewer.cut();
+      if (viewer.frames.length > before) failures = 0;
+      else if (node.alive) failures += 1;
       if (!stopped.signal.aborted) await sleep(15);
     }
   };

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { SubscriptionFrame } from "@parley/core/runtime";
 import type { ConversationDetail, StoredChunk, TurnDetail } from "@parley/wire";
 import type { LogReader } from "../../test/kill/verify.js";
-import { call, isUnknown } from "./call.js";
+import { call, isUnknown, type Place } from "./call.js";
 import { ChatSocket } from "./chat-socket.js";
 import { readEvents } from "./follow.js";
 
@@ -16,6 +16,7 @@ const streamShare = 4;
 /** The log as a client reads it that has nothing yet: over HTTP, event streams and a socket of its own. */
 export class HttpLog implements LogReader {
   readonly #url: string;
+  readonly #place: Place;
   /** Where logs end in which nothing runs. */
   readonly #ends = new Map<string, string>();
   #socket: Promise<ChatSocket> | undefined;
@@ -23,21 +24,22 @@ export class HttpLog implements LogReader {
 
   constructor(url: string) {
     this.#url = url;
+    this.#place = { url, patienceMs };
   }
 
   async history(id: string): Promise<readonly StoredChunk[]> {
     const input = { params: { id }, query: { open: true } };
-    const { chunks } = await twice(() => call(this.#url, "GET /conversations/:id", input, patienceMs));
+    const { chunks } = await twice(() => call(this.#place, "GET /conversations/:id", input));
     return chunks;
   }
 
   meta(id: string): Promise<ConversationDetail> {
-    return twice(() => call(this.#url, "GET /conversations/:id/meta", { params: { id } }, patienceMs));
+    return twice(() => call(this.#place, "GET /conversations/:id/meta", { params: { id } }));
   }
 
   turn(id: string, turnId: string): Promise<TurnDetail> {
     const params = { id, turnId };
-    return twice(() => call(this.#url, "GET /conversations/:id/turns/:turnId", { params }, patienceMs));
+    return twice(() => call(this.#place, "GET /conversations/:id/turns/:turnId", { params }));
   }
 
   async openTurn(id: string): Promise<Awaited<ReturnType<LogReader["openTurn"]>>> {
@@ -103,7 +105,7 @@ export class HttpLog implements LogReader {
       if (frame.cursor === end) quiet = setTimeout(() => stop.abort(), quietMs);
     };
     try {
-      await readEvents(this.#url, conversationId, cursor, { take, signal: stop.signal, patienceMs });
+      await readEvents(this.#place, conversationId, cursor, { take, signal: stop.signal });
     } catch (error) {
       if (!isUnknown(error)) throw error;
     } finally {

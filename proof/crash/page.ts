@@ -5,7 +5,7 @@ import type { Finding } from "../../test/kill/verify.js";
 import { lookAgain } from "./http-log.js";
 
 /** How long a page may take to catch up once nothing happens any more. */
-const patienceMs = 20_000;
+const patienceMs = 60_000;
 
 /** A page that shows a conversation all the time, with the client that pages have, and comes back by itself. */
 export class Page {

@@ -11,7 +11,7 @@ import type { Recovery, Stage } from "./stage.js";
 import { Talker } from "./talker.js";
 
 /** How long everything may take to be told to everyone, once nothing runs any more. */
-const patienceMs = 20_000;
+const patienceMs = 60_000;
 /** How many of a viewer's cursors are tried, beside those with which it was cut off. */
 const cursorsTried = 8;
 const receiptsTried = 3;
@@ -220,10 +220,11 @@ async function checkSettings(stage: Stage, talker: Talker): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const { conversationId: id, name, value } of talker.settings.values()) {
     const { url } = await stage.nodes.reach();
+    const place = { url, patienceMs };
     const is: Readonly<Record<string, unknown>> =
       name === "title"
-        ? { ...(await call(url, "GET /conversations/:id/title", { params: { id } }, patienceMs)) }
-        : { ...(await call(url, "GET /conversations/:id/reasoning-effort", { params: { id } }, patienceMs)) };
+        ? { ...(await call(place, "GET /conversations/:id/title", { params: { id } })) }
+        : { ...(await call(place, "GET /conversations/:id/reasoning-effort", { params: { id } })) };
     if (!Object.values(is).includes(value)) {
       findings.push({
         kind: "lost",
@@ -265,12 +266,8 @@ async function fatesOf(stage: Stage, openTurns: ReadonlyMap<string, string>): Pr
   const fates: TurnFate[] = [];
   for (const [turnId, id] of openTurns) {
     const { url } = await stage.nodes.reach();
-    const { reason } = await call(
-      url,
-      "GET /conversations/:id/turns/:turnId",
-      { params: { id, turnId } },
-      patienceMs,
-    );
+    const place = { url, patienceMs };
+    const { reason } = await call(place, "GET /conversations/:id/turns/:turnId", { params: { id, turnId } });
     fates.push(
       reason === "interrupted"
         ? "ended as interrupted"

@@ -1,19 +1,17 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Receipt, SubscriptionFrame } from "@parley/core/runtime";
-import type { AgentEvent, ConversationDetail, QueueMode, StoredChunk, WsChatReceipt } from "@parley/wire";
-import { Book, type SentMessage, type Viewer } from "../../test/kill/book.js";
+import type { ConversationDetail, QueueMode, StoredChunk, WsChatReceipt } from "@parley/wire";
+import { Book, type SentMessage } from "../../test/kill/book.js";
 import type { TurnKind } from "../../test/kill/client.js";
-import { Refused, type RunningNode } from "../../test/kill/running-node.js";
+import { Refused } from "../../test/kill/running-node.js";
 import type { Finding } from "../../test/kill/verify.js";
-import { call, chat, isUnknown, OutcomeUnknown } from "./call.js";
+import { call, chat, isUnknown, OutcomeUnknown, type Place } from "./call.js";
 import type { ChatSocket } from "./chat-socket.js";
 import { type Follower, followOnSocket, followOnStream } from "./follow.js";
 import { lookAgain } from "./http-log.js";
 import type { Nodes } from "./nodes.js";
 import { Page } from "./page.js";
-
-/** How long anything may take until it is called stuck, all deaths on the way included. */
-const patienceMs = 45_000;
+import { Told } from "./told.js";
+import { isRefusedWith, stuckMs, untilAnswered } from "./until-answered.js";
 
 type Way = "chat" | "page" | "queue" | "steer" | "fork";
 
@@ -39,11 +37,7 @@ export class Talker {
   readonly #followers: Follower[] = [];
   readonly #page: Page;
   readonly #ways = new Map<string, Way>();
-  /** The turns that messages are in, as far as they were told. */
-  readonly #turns = new Map<string, string>();
-  /** The tools that were told to work, as `<message> <tool>`. */
-  readonly #working = new Set<string>();
-  #waiting: (() => void)[] = [];
+  readonly #told = new Told(this.book, stuckMs);
   #count = 0;
 
   /** `url` is where its page connects: one address for all nodes. */
@@ -66,12 +60,12 @@ export class Talker {
 
   /** Makes the conversation and follows it, on a socket and on a stream. */
   async begin(): Promise<void> {
-    await this.#insist("create", ({ url }) =>
-      call(url, "POST /conversations", { body: { id: this.conversationId } }),
+    await this.#insist("create", (place) =>
+      call(place, "POST /conversations", { body: { id: this.conversationId } }),
     );
     this.#follow(this.conversationId, followOnSocket);
     this.#follow(this.conversationId, followOnStream);
-    await this.until("the followers are there", () =>
+    await this.#told.until("the followers are there", () =>
       this.#followers.every(({ viewer }) => viewer.frames.length > 0),
     );
   }
@@ -125,8 +119,8 @@ export class Talker {
     message.edits.push(edit);
     const params = { id: message.conversationId, messageId: message.messageId };
     try {
-      await this.#insist("edit", async ({ url }) => {
-        const tried = call(url, "PATCH /conversations/:id/queue/:messageId", {
+      await this.#insist("edit", async (place) => {
+        const tried = call(place, "PATCH /conversations/:id/queue/:messageId", {
           params,
           body: { text: edit.text },
         });
@@ -146,8 +140,8 @@ export class Talker {
   async moveBefore(message: SentMessage, other: SentMessage): Promise<void> {
     const params = { id: message.conversationId, messageId: message.messageId };
     const body = { before: other.messageId };
-    await this.#insist("move", ({ url }) =>
-      call(url, "PATCH /conversations/:id/queue/:messageId", { params, body }),
+    await this.#insist("move", (place) =>
+      call(place, "PATCH /conversations/:id/queue/:messageId", { params, body }),
     ).catch(unlessRefusedWith("message_conflict", "invalid_request"));
   }
 
@@ -155,8 +149,8 @@ export class Talker {
   async remove(message: SentMessage): Promise<void> {
     const params = { id: message.conversationId, messageId: message.messageId };
     try {
-      await this.#insist("remove", async ({ url }) => {
-        const tried = call(url, "DELETE /conversations/:id/queue/:messageId", { params });
+      await this.#insist("remove", async (place) => {
+        const tried = call(place, "DELETE /conversations/:id/queue/:messageId", { params });
         await tried.catch((error) => {
           if (isUnknown(error)) message.removal = "unknown";
           throw error;
@@ -172,23 +166,23 @@ export class Talker {
 
   async setTitle(value: string): Promise<void> {
     const params = { id: this.conversationId };
-    await this.#insist("title", ({ url }) =>
-      call(url, "PUT /conversations/:id/title", { params, body: { title: value } }),
+    await this.#insist("title", (place) =>
+      call(place, "PUT /conversations/:id/title", { params, body: { title: value } }),
     );
     this.settings.set("title", { conversationId: this.conversationId, name: "title", value });
   }
 
   async setEffort(value: "low" | "medium" | "high"): Promise<void> {
     const params = { id: this.conversationId };
-    await this.#insist("effort", ({ url }) =>
-      call(url, "PUT /conversations/:id/reasoning-effort", { params, body: { reasoningEffort: value } }),
+    await this.#insist("effort", (place) =>
+      call(place, "PUT /conversations/:id/reasoning-effort", { params, body: { reasoningEffort: value } }),
     );
     this.settings.set("effort", { conversationId: this.conversationId, name: "reasoning-effort", value });
   }
 
   async stop(): Promise<void> {
     const params = { id: this.conversationId };
-    await this.#insist("stop", ({ url }) => call(url, "POST /conversations/:id/stop", { params }));
+    await this.#insist("stop", (place) => call(place, "POST /conversations/:id/stop", { params }));
   }
 
   /** Asks once: a second time would be a second compaction. */
@@ -198,7 +192,7 @@ export class Talker {
     const node = await this.#nodes.reach();
     try {
       const params = { id: this.conversationId };
-      await call(node.url, "POST /conversations/:id/compact", { params, body: { keepLastN: 4 } });
+      await call(node, "POST /conversations/:id/compact", { params, body: { keepLastN: 4 } });
       asked.outcome = "done";
       this.onAcknowledged();
     } catch (error) {
@@ -238,14 +232,14 @@ export class Talker {
   /** Waits until nothing runs and nothing waits; goes on where something is paused. */
   async rest(id = this.conversationId): Promise<void> {
     const params = { id };
-    const limitAt = performance.now() + patienceMs;
+    const limitAt = performance.now() + stuckMs;
     for (;;) {
       const { activeTurn, queue, status } = await this.#meta(id);
       const isIdle = activeTurn === undefined && status !== "active";
       if (isIdle && queue.messages.length === 0) return;
       if (isIdle && queue.paused) {
-        await this.#insist("resume", ({ url }) =>
-          call(url, "POST /conversations/:id/queue/resume", { params }),
+        await this.#insist("resume", (place) =>
+          call(place, "POST /conversations/:id/queue/resume", { params }),
         );
       }
       if (performance.now() > limitAt) {
@@ -257,34 +251,13 @@ export class Talker {
 
   /** Resolves when a tool works on a message, or when its turn is over and it never will. */
   async untilWorking(message: SentMessage, tool: string): Promise<void> {
-    const isSo = () => this.#working.has(`${message.messageId} ${tool}`) || this.#isSealed(message);
-    await this.until(`${tool} works on ${message.messageId}`, isSo);
+    const isSo = () => this.#told.isWorking(message, tool) || this.#told.isSealed(message);
+    await this.#told.until(`${tool} works on ${message.messageId}`, isSo);
   }
 
   /** Resolves when a message's turn is sealed, by what followers were told. */
   async untilSealed(message: SentMessage): Promise<void> {
-    await this.until(`the turn of ${message.messageId} is sealed`, () => this.#isSealed(message));
-  }
-
-  /** Resolves when it is so, asked again at every frame. */
-  async until(what: string, isSo: () => boolean): Promise<void> {
-    if (isSo()) return;
-    const limitAt = performance.now() + patienceMs;
-    await new Promise<void>((resolve, reject) => {
-      const late = setTimeout(
-        () => reject(new Error(`not within ${patienceMs} ms: ${what}`)),
-        limitAt - performance.now(),
-      );
-      const look = () => {
-        if (!isSo()) {
-          this.#waiting.push(look);
-          return;
-        }
-        clearTimeout(late);
-        resolve();
-      };
-      this.#waiting.push(look);
-    });
+    await this.#told.until(`the turn of ${message.messageId} is sealed`, () => this.#told.isSealed(message));
   }
 
   /** Sends the newest messages again, the way they were sent, and returns where the answer is another one. */
@@ -326,9 +299,9 @@ export class Talker {
 
   async #chat(message: SentMessage): Promise<void> {
     const { conversationId, messageId, text } = message;
-    await this.#insist("chat", ({ url }) =>
+    await this.#insist("chat", (place) =>
       chat(
-        url,
+        place,
         { conversationId, messageId, message: text },
         {
           onAdmitted: () => {
@@ -339,7 +312,7 @@ export class Talker {
             if (event.type === "user-message")
               message.receipt = { ...receiptOf(message), turnId: event.turnId };
             this.book.note(event);
-            this.#noteEvent(event);
+            this.#told.event(event);
           },
         },
       ),
@@ -366,8 +339,8 @@ export class Talker {
     const { conversationId, messageId, text } = message;
     const params = { id: conversationId };
     const body = { text, messageId, mode };
-    const { startedTurn, turnId } = await this.#insist("enqueue", ({ url }) =>
-      call(url, "POST /conversations/:id/queue", { params, body }),
+    const { startedTurn, turnId } = await this.#insist("enqueue", (place) =>
+      call(place, "POST /conversations/:id/queue", { params, body }),
     );
     message.receipt = {
       conversationId,
@@ -383,8 +356,8 @@ export class Talker {
     const fork = this.book.forks.get(id);
     if (fork === undefined) throw new Error(`${id} is no fork`);
     const body = { atSeq: fork.atSeq, id, message: text, messageId };
-    const { turnId } = await this.#insist("fork", ({ url }) =>
-      call(url, "POST /conversations/:id/fork", { params: { id: fork.parentId }, body }),
+    const { turnId } = await this.#insist("fork", (place) =>
+      call(place, "POST /conversations/:id/fork", { params: { id: fork.parentId }, body }),
     );
     fork.isKnown = true;
     message.receipt = {
@@ -398,47 +371,11 @@ export class Talker {
 
   #follow(conversationId: string, follow: typeof followOnSocket): void {
     const viewer = this.book.view(conversationId);
-    this.#followers.push(follow(this.#nodes, viewer, (frame) => this.#take(viewer, frame)));
-  }
-
-  #take(viewer: Viewer, frame: SubscriptionFrame): void {
-    this.book.take(viewer, frame);
-    if (frame.type === "chat.delta") this.#noteEvent(frame.event);
-    if (frame.type === "chat.chunks") {
-      for (const { role, messageId, turnId } of frame.chunks) {
-        if (role === "user" && messageId !== undefined && turnId !== undefined)
-          this.#turns.set(messageId, turnId);
-      }
-    }
-    this.#look();
-  }
-
-  #noteEvent(event: AgentEvent): void {
-    if (event.type === "user-message" && event.messageId !== undefined) {
-      this.#turns.set(event.messageId, event.turnId);
-    }
-    // Calls are named after the message that they are made for.
-    if (event.type === "tool-output") {
-      this.#working.add(`${event.toolCallId.replace(/\.\d+\.\d+$/, "")} ${event.data.split(" ")[0]}`);
-    }
-    this.#look();
-  }
-
-  #look(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const look of waiting) look();
-  }
-
-  /** Whoever was away while a turn ended is not told of that, but finds its rows in a log in which nothing runs. */
-  #isSealed({ conversationId, messageId, receipt }: SentMessage): boolean {
-    const turnId = this.#turns.get(messageId) ?? receipt?.turnId;
-    if (turnId === undefined || this.book.sealed.has(turnId)) return turnId !== undefined;
-    return this.#followers.some(({ viewer }) => {
-      if (viewer.conversationId !== conversationId || viewer.cursor.includes("~")) return false;
-      const { status, chunks } = viewer.fold.state;
-      return status === "idle" && chunks.some((chunk) => chunk.messageId === messageId);
-    });
+    const take = (frame: SubscriptionFrame) => {
+      this.book.take(viewer, frame);
+      this.#told.frame(frame);
+    };
+    this.#followers.push(follow(this.#nodes, viewer, take));
   }
 
   #insistOnSocket(what: string, ask: (socket: ChatSocket) => Promise<WsChatReceipt>): Promise<WsChatReceipt> {
@@ -450,35 +387,16 @@ export class Talker {
     });
   }
 
-  /** Tries until there is an answer. A conversation that is busy is asked again when it may no longer be. */
-  async #insist<T>(what: string, attempt: (node: RunningNode) => Promise<T>): Promise<T> {
-    const value = await this.#untilAnswered(what, attempt);
+  async #insist<T>(what: string, attempt: (place: Place) => Promise<T>): Promise<T> {
+    const value = await untilAnswered(this.#nodes, `${what} in ${this.conversationId}`, attempt);
     this.onAcknowledged();
     return value;
   }
 
   #meta(id: string): Promise<ConversationDetail> {
-    return this.#untilAnswered("meta", ({ url }) =>
-      call(url, "GET /conversations/:id/meta", { params: { id } }),
+    return untilAnswered(this.#nodes, `meta of ${id}`, (place) =>
+      call(place, "GET /conversations/:id/meta", { params: { id } }),
     );
-  }
-
-  async #untilAnswered<T>(what: string, attempt: (node: RunningNode) => Promise<T>): Promise<T> {
-    const limitAt = performance.now() + patienceMs;
-    let avoid: RunningNode | undefined;
-    for (;;) {
-      const node = await this.#nodes.reach({ avoid });
-      try {
-        return await attempt(node);
-      } catch (error) {
-        if (!isUnknown(error) && !isRefusedWith(error, "turn_active")) throw error;
-        avoid = isUnknown(error) ? node : undefined;
-        if (performance.now() > limitAt) {
-          throw new Error(`${what} in ${this.conversationId}: not within ${patienceMs} ms`, { cause: error });
-        }
-        await sleep(20);
-      }
-    }
   }
 }
 
@@ -489,10 +407,6 @@ function receiptOf(message: SentMessage): Receipt {
 
 function fromWire({ conversationId, messageId, outcome, turnId }: WsChatReceipt): Receipt {
   return { conversationId, messageId, outcome, repeated: false, ...(turnId === undefined ? {} : { turnId }) };
-}
-
-function isRefusedWith(error: unknown, ...codes: readonly string[]): boolean {
-  return error instanceof Refused && codes.includes(error.code);
 }
 
 function unlessRefusedWith(...codes: readonly string[]): (error: unknown) => void {

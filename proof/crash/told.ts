@@ -1,0 +1,82 @@
+import type { SubscriptionFrame } from "@parley/core/runtime";
+import type { AgentEvent } from "@parley/wire";
+import type { Book, SentMessage } from "../../test/kill/book.js";
+
+/** What a client was told of its turns, and those who wait to be told more. */
+export class Told {
+  readonly #book: Book;
+  readonly #patienceMs: number;
+  /** The turns that messages are in. */
+  readonly #turns = new Map<string, string>();
+  /** The tools that work, as `<message> <tool>`. */
+  readonly #working = new Set<string>();
+  #waiting: (() => void)[] = [];
+
+  constructor(book: Book, patienceMs: number) {
+    this.#book = book;
+    this.#patienceMs = patienceMs;
+  }
+
+  /** Takes in what the book has taken in. */
+  frame(frame: SubscriptionFrame): void {
+    if (frame.type === "chat.chunks") {
+      for (const { role, messageId, turnId } of frame.chunks) {
+        if (role !== "user" || messageId === undefined || turnId === undefined) continue;
+        this.#turns.set(messageId, turnId);
+      }
+    }
+    if (frame.type === "chat.delta") this.event(frame.event);
+    else this.#look();
+  }
+
+  event(event: AgentEvent): void {
+    if (event.type === "user-message" && event.messageId !== undefined) {
+      this.#turns.set(event.messageId, event.turnId);
+    }
+    // Calls are named after the message that they are made for.
+    if (event.type === "tool-output") {
+      this.#working.add(`${event.toolCallId.replace(/\.\d+\.\d+$/, "")} ${event.data.split(" ")[0]}`);
+    }
+    this.#look();
+  }
+
+  isWorking({ messageId }: SentMessage, tool: string): boolean {
+    return this.#working.has(`${messageId} ${tool}`);
+  }
+
+  /** Whoever was away while a turn ended is not told of that, but finds its rows in a log in which nothing runs. */
+  isSealed({ conversationId, messageId, receipt }: SentMessage): boolean {
+    const turnId = this.#turns.get(messageId) ?? receipt?.turnId;
+    if (turnId === undefined || this.#book.sealed.has(turnId)) return turnId !== undefined;
+    return this.#book.viewers.some((viewer) => {
+      if (viewer.conversationId !== conversationId || viewer.cursor.includes("~")) return false;
+      const { status, chunks } = viewer.fold.state;
+      return status === "idle" && chunks.some((chunk) => chunk.messageId === messageId);
+    });
+  }
+
+  /** Resolves when it is so, asked again whenever something was told. */
+  async until(what: string, isSo: () => boolean): Promise<void> {
+    if (isSo()) return;
+    await new Promise<void>((resolve, reject) => {
+      const late = setTimeout(() => {
+        reject(new Error(`not within ${this.#patienceMs} ms: ${what}`));
+      }, this.#patienceMs);
+      const look = () => {
+        if (!isSo()) {
+          this.#waiting.push(look);
+          return;
+        }
+        clearTimeout(late);
+        resolve();
+      };
+      this.#waiting.push(look);
+    });
+  }
+
+  #look(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const look of waiting) look();
+  }
+}
