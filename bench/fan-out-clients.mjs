@@ -13,6 +13,13 @@ const END = '"turn-sealed"';
 /** Per server: the sockets' counts, and what the first of them reads. */
 const rooms = new Map();
 
+/** Rejects once something went wrong on any socket: whoever waits for them is told. */
+let fail;
+const failure = new Promise((_, reject) => {
+  fail = (why) => reject(new Error(why));
+});
+failure.catch(() => {});
+
 answerQuestions({ open, expect, heard, record });
 
 async function open({ name, url, protocol, sockets }) {
@@ -43,7 +50,7 @@ function expect({ name }) {
 /** Resolves when every socket has heard that many deltas and the first one the end of the turn. */
 async function heard({ name, deltas }) {
   const room = rooms.get(name);
-  await room.end;
+  await Promise.race([room.end, failure]);
   while (!room.counts.every((count) => count >= deltas)) await delay(5);
   await delay(200);
   const wrong = room.counts.findIndex((count) => count !== deltas);
@@ -119,8 +126,4 @@ function clientFrame(text) {
   const header = Buffer.from([0x81, 0x80 | text.length, 0, 0, 0, 0]);
   if (text.length > 125) throw new Error("too long for a short frame");
   return Buffer.concat([header, Buffer.from(text)]);
-}
-
-function fail(why) {
-  process.send({ failed: why });
 }

@@ -10,7 +10,14 @@ const START_MS = 2_000;
 const rooms = new Map();
 let rounds = 0;
 
-answerQuestions({ open, start, streaming, end });
+/** Rejects once something went wrong on any socket: whoever waits for one of them is told. */
+let fail;
+const failure = new Promise((_, reject) => {
+  fail = (why) => reject(new Error(why));
+});
+failure.catch(() => {});
+
+answerQuestions({ open, start, streaming, count, end });
 
 async function open({ name, url, keys, turns }) {
   const room = { readers: [], latencies: [], open: 0, firsts: 0, onEnd: () => {}, onFirst: () => {} };
@@ -53,13 +60,18 @@ async function start({ name }) {
 
 /** Resolves when every turn has had its first delta. */
 async function streaming({ name }) {
-  await rooms.get(name).first;
+  await Promise.race([rooms.get(name).first, failure]);
+}
+
+/** How many deltas were read so far. */
+function count({ name }) {
+  return { deltas: rooms.get(name).latencies.length };
 }
 
 /** Resolves when all turns are over, with the times that their deltas took. */
 async function end({ name, deltas }) {
   const room = rooms.get(name);
-  await room.end;
+  await Promise.race([room.end, failure]);
   const wrong = room.readers.find((reader) => reader.deltas !== deltas);
   if (wrong !== undefined)
     throw new Error(`${name}: ${wrong.conversationId} heard ${wrong.deltas} of ${deltas} deltas`);
@@ -90,8 +102,4 @@ function read(room, reader, text) {
       if (room.firsts === room.readers.length) room.onFirst();
     }
   }
-}
-
-function fail(why) {
-  process.send({ failed: why });
 }

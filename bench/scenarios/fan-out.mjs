@@ -62,7 +62,7 @@ export const scenario = {
   async run({ quick, log }) {
     const sockets = quick ? 300 : 1_000;
     const deltas = quick ? 100 : 200;
-    const rounds = quick ? 5 : 9;
+    const rounds = 5;
     const { samples, frames, bytes } = await measure({ sockets, deltas, rounds, log });
     const us = (value) => `${value.toFixed(2)} us`;
     const against = samples.get(limit.name);
