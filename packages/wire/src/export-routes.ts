@@ -31,6 +31,8 @@ export interface ExportedConversation {
 /** One chunk of the log. */
 export interface ExportedChunk extends StoredChunk {
   readonly type: "chunk";
+  /** On a compaction's summary that was taken out of force. */
+  readonly undone?: true;
 }
 
 /** One sealed turn. */

@@ -8,7 +8,7 @@ import { toMeta } from "./watchers.js";
 const pageSeqs = 200;
 
 /** A chunk's line. `undone` stands on a summary that was taken out of force: the model does not read it any more. */
-export type ChunkLine = ExportedChunk & { readonly undone?: true };
+export type ChunkLine = ExportedChunk;
 
 /**
  * A conversation as lines, read piece by piece: itself, every sealed chunk, every sealed turn. An open turn is left

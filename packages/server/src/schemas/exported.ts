@@ -19,7 +19,7 @@ export const exportLine = agree<ExportLine>()(
         metadata: jsonObject.optional(),
         lastSeq: count,
       }),
-      z.object({ type: z.literal("chunk"), ...storedChunkShape }),
+      z.object({ type: z.literal("chunk"), ...storedChunkShape, undone: z.literal(true).optional() }),
       z.object({
         type: z.literal("turn"),
         turnId: z.string(),
