@@ -26,15 +26,15 @@ export function deltaText(n) {
   return WORDS[n % 97 === 0 ? 12 + ((n / 97) % 4) : n % 12];
 }
 
-/** The whole stream as a list of encoded events. */
-export function encodeStream(deltas) {
+/** The whole stream as a list of encoded events. `textOf` says what the n-th delta is. */
+export function encodeStream(deltas, textOf = deltaText) {
   let sequence = 0;
   const encode = (type, fields) => {
     const event = { type, sequence_number: sequence++, ...fields };
     return Buffer.from(`event: ${type}\ndata: ${JSON.stringify(event)}\n\n`);
   };
   const place = { item_id: ITEM_ID, output_index: 0, content_index: 0 };
-  const text = Array.from({ length: deltas }, (_, n) => deltaText(n)).join("");
+  const text = Array.from({ length: deltas }, (_, n) => textOf(n)).join("");
   const part = { type: "output_text", annotations: [], logprobs: [], text };
   const message = { id: ITEM_ID, type: "message", status: "completed", role: "assistant", content: [part] };
   return [
@@ -48,7 +48,7 @@ export function encodeStream(deltas) {
     ...Array.from({ length: deltas }, (_, n) =>
       encode("response.output_text.delta", {
         ...place,
-        delta: deltaText(n),
+        delta: textOf(n),
         logprobs: [],
         obfuscation: "h7Qe2LxZ9mW".slice(n % 8),
       }),

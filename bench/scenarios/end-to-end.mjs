@@ -1,0 +1,186 @@
+// From a model's API to a client, every delta delivered: the server with its log beside a pipe, and beside the AI SDK.
+import { mkdtempSync, rmSync } from "node:fs";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { cpuSecondsOf, startPostgres } from "../postgres-server.mjs";
+import { deltaText } from "../responses-stream.mjs";
+import { median } from "../summarise.mjs";
+import { createDatabase } from "../turn-stores/postgres-size.mjs";
+import { startChild } from "../whole-path/child.mjs";
+import { openForwarded, openPassedThrough, openSocket, openUiMessages } from "../whole-path/clients.mjs";
+
+const cases = [
+  {
+    name: "answers of 2,000 deltas at full speed",
+    deltas: 2_000,
+    perSecond: 0,
+    parallel: 1,
+    answers: { long: 40, quick: 10 },
+  },
+  {
+    name: "20 answers at a time, 50 deltas/s each",
+    deltas: 150,
+    perSecond: 50,
+    parallel: 20,
+    answers: { long: 40, quick: 20 },
+  },
+];
+
+function contestants({ databaseUrl, folder }) {
+  return [
+    { name: "byte pipe", kind: "limit", server: "bytePipe", open: openPassedThrough },
+    { name: "parse and forward to a socket", kind: "limit", server: "parseAndForward", open: openForwarded },
+    ...(databaseUrl === undefined
+      ? []
+      : [
+          {
+            name: "Parley on PostgreSQL",
+            kind: "ours",
+            server: "parley",
+            options: { store: { url: databaseUrl } },
+            open: openSocket,
+          },
+        ]),
+    {
+      name: "Parley on PGlite",
+      kind: "ours",
+      server: "parley",
+      options: { store: { folder } },
+      open: openSocket,
+      note: "database included",
+    },
+    {
+      name: "AI SDK streamText over Hono",
+      kind: "peer",
+      server: "aiSdk",
+      open: openUiMessages,
+      note: "keeps nothing",
+    },
+  ];
+}
+
+/**
+ * So many answers, so many at a time; throws unless all of each came. Returns the share of deltas that came one by one:
+ * who joins a turn that has begun gets its beginning in one piece.
+ */
+async function ask(client, { answers, parallel, deltas }) {
+  let left = answers;
+  let heard = 0;
+  let characters = 0;
+  const worker = async () => {
+    while (left-- > 0)
+      await client.ask((delta) => {
+        heard += 1;
+        characters += delta.length;
+      });
+  };
+  await Promise.all(Array.from({ length: parallel }, worker));
+  let expected = 0;
+  for (let n = 0; n < deltas; n++) expected += deltaText(n).length;
+  if (heard > answers * deltas || characters !== answers * expected)
+    throw new Error(
+      `${heard} of ${answers * deltas} deltas, ${characters} of ${answers * expected} characters`,
+    );
+  return heard / (answers * deltas);
+}
+
+async function measure(each, { quick, log, server, folder }) {
+  const { deltas, perSecond, parallel } = each;
+  const answers = each.answers[quick ? "quick" : "long"];
+  const rounds = quick ? 3 : 7;
+  const databaseUrl =
+    server === undefined ? undefined : await createDatabase(server, `case_${cases.indexOf(each)}`);
+  const upstream = await startChild("./upstream.mjs", "startUpstream", { deltas, perSecond });
+  const running = [];
+  const skipped = [];
+  try {
+    for (const contestant of contestants({
+      databaseUrl,
+      folder: join(folder, `case-${cases.indexOf(each)}`),
+    })) {
+      log(`  ${each.name}: warming up ${contestant.name}`);
+      const child = await startChild("./servers.mjs", contestant.server, {
+        upstream: upstream.url,
+        ...contestant.options,
+      }).catch((error) => {
+        if (contestant.kind !== "peer") throw error;
+        skipped.push(`SKIPPED  ${contestant.name}: ${error.message}`);
+      });
+      if (child === undefined) continue;
+      const client = await contestant.open(child.url);
+      running.push({ ...contestant, child, client, samples: [], databaseSamples: [], shares: [] });
+      const warmUp = perSecond > 0 ? parallel : answers;
+      for (let round = 0; round < (perSecond > 0 ? 1 : 3); round++) {
+        await client.prepare(warmUp);
+        await ask(client, { answers: warmUp, parallel, deltas });
+      }
+    }
+    for (let round = 0; round < rounds; round++) {
+      log(`  ${each.name}: round ${round + 1} of ${rounds}`);
+      const order = round % 2 === 0 ? running : running.toReversed();
+      for (const contestant of order) {
+        await contestant.client.prepare(answers);
+        const before = await contestant.child.figures("gc");
+        const databaseBefore = server === undefined ? 0 : cpuSecondsOf(server);
+        contestant.shares.push(await ask(contestant.client, { answers, parallel, deltas }));
+        const after = await contestant.child.figures();
+        const databaseAfter = server === undefined ? 0 : cpuSecondsOf(server);
+        contestant.samples.push((after.cpuUs - before.cpuUs) / (answers * deltas));
+        contestant.databaseSamples.push(((databaseAfter - databaseBefore) * 1e6) / (answers * deltas));
+      }
+    }
+  } finally {
+    for (const { child, client } of running) {
+      client.close();
+      await child.stop();
+    }
+    await upstream.stop();
+  }
+  return tableOf(each, running, { rounds, skipped });
+}
+
+function tableOf(each, running, { rounds, skipped }) {
+  const [pipe] = running;
+  const ratioTo = ({ samples }) => median(samples.map((sample, round) => sample / pipe.samples[round]));
+  const us = (value) => `${value.toFixed(2)} us`;
+  return {
+    title: `${each.name}: CPU per delta of the server's process, median of ${rounds} rounds (${cpus().length} cores)`,
+    columns: ["", "kind", "CPU", "min .. max", "ratio to the pipe", "one by one", "PostgreSQL beside it"],
+    rows: running.map((contestant) => [
+      contestant.note === undefined ? contestant.name : `${contestant.name}, ${contestant.note}`,
+      contestant.kind,
+      us(median(contestant.samples)),
+      `${us(Math.min(...contestant.samples))} .. ${us(Math.max(...contestant.samples))}`,
+      `${ratioTo(contestant).toFixed(2)}x`,
+      `${(Math.min(...contestant.shares) * 100).toFixed(1)} %`,
+      contestant.name === "Parley on PostgreSQL" ? us(median(contestant.databaseSamples)) : "",
+    ]),
+    statements: [
+      ...running
+        .filter(({ name }) => name === "Parley on PostgreSQL")
+        .map((ours) => {
+          const ratio = ratioTo(ours);
+          return `${ratio <= 3 ? "PASS" : "MISS"}  ${ours.name}: ${ratio.toFixed(2)}x of the pipe, target at most 3x`;
+        }),
+      ...skipped,
+    ],
+  };
+}
+
+export const scenario = {
+  name: "end-to-end",
+  title:
+    "a model's stream through the server to a client's socket, logged and resumable, every delta delivered",
+  async run({ quick, log }) {
+    const server = await startPostgres();
+    const folder = mkdtempSync(join(tmpdir(), "parley-bench-"));
+    try {
+      const tables = [];
+      for (const each of cases) tables.push(await measure(each, { quick, log, server, folder }));
+      return tables;
+    } finally {
+      await server?.stop();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+};

@@ -1,0 +1,124 @@
+// Clients of the servers of this folder: each asks once and is told every delta, then the end.
+import { Agent, request } from "node:http";
+
+const agent = new Agent({ keepAlive: true, maxSockets: 2_000 });
+
+/** Reads a stream of server-sent events; `isDelta` and `isEnd` look at what each one holds. */
+function readEvents(url, { textIn, isEnd }) {
+  return (onDelta) =>
+    new Promise((resolve, reject) => {
+      let ended = false;
+      const asked = request(`${url}/`, { agent, method: "POST" }, (response) => {
+        let rest = "";
+        response.setEncoding("utf8").on("data", (text) => {
+          rest += text;
+          let start = 0;
+          for (;;) {
+            const end = rest.indexOf("\n\n", start);
+            if (end === -1) break;
+            const data = rest.slice(rest.indexOf("data: ", start) + 6, end);
+            start = end + 2;
+            if (data === "[DONE]") continue;
+            const event = JSON.parse(data);
+            const delta = textIn(event);
+            if (delta !== undefined) onDelta(delta);
+            else if (isEnd(event)) ended = true;
+          }
+          rest = rest.slice(start);
+        });
+        response.on("end", () => (ended ? resolve() : reject(new Error("the stream ended early"))));
+        response.on("error", reject);
+      });
+      asked.on("error", reject);
+      asked.end("{}");
+    });
+}
+
+/** The API's own events, passed through. */
+export const openPassedThrough = async (url) => ({
+  ask: readEvents(url, {
+    textIn: ({ type, delta }) => (type === "response.output_text.delta" ? delta : undefined),
+    isEnd: ({ type }) => type === "response.completed",
+  }),
+  async prepare() {},
+  close() {},
+});
+
+/** The AI SDK's stream for its own hooks. */
+export const openUiMessages = async (url) => ({
+  ask: readEvents(url, {
+    textIn: ({ type, delta }) => (type === "text-delta" ? delta : undefined),
+    isEnd: ({ type }) => type === "finish",
+  }),
+  async prepare() {},
+  close() {},
+});
+
+/** A new conversation of a Parley server. */
+async function createConversation(url) {
+  const response = await fetch(`${url}/conversations`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: "{}",
+  });
+  if (!response.ok) throw new Error(`POST /conversations answered ${response.status}`);
+  return (await response.json()).conversation.id;
+}
+
+let made = 0;
+
+/** A socket of a server that keeps no conversations. */
+export const openForwarded = (url) =>
+  openSocket(url, { createOne: async () => `bench-${process.pid}-${made++}` });
+
+/**
+ * A socket: a message in a new conversation, then its turn's events until it is sealed. Conversations are made by
+ * `prepare`, so that whoever asks is there from the turn's first event on.
+ */
+export async function openSocket(url, { createOne = createConversation } = {}) {
+  const { WebSocket } = await import("ws");
+  const socket = new WebSocket(`${url.replace("http", "ws")}/ws`, { perMessageDeflate: false });
+  const turns = new Map();
+  const prepared = [];
+  let failure;
+  const fail = (error) => {
+    failure = error;
+    for (const { reject } of turns.values()) reject(error);
+    turns.clear();
+  };
+  socket.on("message", (data) => {
+    const message = JSON.parse(String(data));
+    if (message.type === "chat.error") return fail(new Error(`${message.code}: ${message.message}`));
+    if (message.type !== "chat.delta") return;
+    const { event } = message;
+    const turn = turns.get(event.conversationId);
+    if (event.type === "text-delta") turn?.onDelta(event.delta);
+    else if (event.type === "turn-sealed") {
+      turns.delete(event.conversationId);
+      turn?.resolve();
+    }
+  });
+  await new Promise((resolve, reject) => {
+    socket.on("open", resolve);
+    socket.on("error", reject);
+  });
+  socket.on("close", () => fail(new Error("the socket was closed")));
+  socket.on("error", fail);
+  return {
+    async prepare(count) {
+      while (prepared.length < count) prepared.push(await createOne(url));
+    },
+    ask: (onDelta) =>
+      new Promise((resolve, reject) => {
+        if (failure !== undefined) return reject(failure);
+        const conversationId = prepared.pop();
+        turns.set(conversationId, { onDelta, resolve, reject });
+        socket.send(JSON.stringify({ type: "chat.send", conversationId, message: "Tell me about streams." }));
+      }),
+    close() {
+      socket.off("error", fail).on("error", () => {});
+      socket.removeAllListeners("close");
+      socket.close();
+    },
+  };
+}

@@ -1,0 +1,12 @@
+// One part of the way from a model's API to a client, in a process of its own: starts, says where it listens, and tells
+// its own CPU time and memory when asked.
+const [file, name, options] = process.argv.slice(2);
+process.on("disconnect", () => process.exit());
+const module = await import(file);
+const started = await module[name](JSON.parse(options));
+process.on("message", async ({ ask }) => {
+  if (ask === "gc") globalThis.gc?.();
+  const { user, system } = process.cpuUsage();
+  process.send({ cpuUs: user + system, rss: process.memoryUsage().rss });
+});
+process.send({ started });

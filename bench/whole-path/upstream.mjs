@@ -1,0 +1,61 @@
+// A model's API on 127.0.0.1 that speaks the Responses protocol: the same answer to everyone, at full speed or paced.
+import { createServer } from "node:http";
+import { encodeStream } from "../responses-stream.mjs";
+
+/** What a paced delta says when it left: epoch milliseconds, and a space. */
+export const now = () => performance.timeOrigin + performance.now();
+
+/** Where a stamped delta has its text: as long as a stamp, so that lengths stay as they are. */
+const stampLength = 18;
+const mark = "#".repeat(stampLength);
+const stamp = () => now().toFixed(3).padEnd(stampLength, " ");
+
+/** Starts it; `perSecond` 0 is full speed. With `stamped`, each delta says when it was sent. */
+export async function startUpstream({ deltas, perSecond = 0, stamped = false }) {
+  const events = encodeStream(deltas, stamped ? () => mark : undefined);
+  const pieces = stamped ? events.map((event) => event.toString().split(mark)) : [];
+  // The last events repeat the whole answer, which stays unmarked; only increments are stamped.
+  const encode = (index) => {
+    const cut = pieces[index];
+    return cut?.length === 2 ? `${cut[0]}${stamp()}${cut[1]}` : events[index];
+  };
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(200, {
+      "content-type": "text/event-stream; charset=utf-8",
+      "x-request-id": "req_0123456789",
+    });
+    if (perSecond > 0) sendPaced(response, { count: events.length, encode, perSecond });
+    else sendFast(response, events);
+  });
+  server.keepAliveTimeout = 600_000;
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${server.address().port}/v1`;
+}
+
+/** Every event is a write of its own, as an API sends them, and the next one follows at once. */
+function sendFast(response, events) {
+  let sent = 0;
+  const next = () => {
+    if (response.destroyed) return;
+    const hasRoom = response.write(events[sent++]);
+    if (sent === events.length) response.end();
+    else if (hasRoom) setImmediate(next);
+    else response.once("drain", next);
+  };
+  next();
+}
+
+function sendPaced(response, { count, encode, perSecond }) {
+  const startedAt = performance.now();
+  let sent = 0;
+  const timer = setInterval(() => {
+    const due = Math.min(count, Math.ceil(((performance.now() - startedAt) / 1_000) * perSecond));
+    while (sent < due) response.write(encode(sent++));
+    if (sent === count) {
+      clearInterval(timer);
+      response.end();
+    }
+  }, 1_000 / perSecond);
+  response.on("close", () => clearInterval(timer));
+}
