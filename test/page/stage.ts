@@ -109,10 +109,13 @@ export class Stage {
 
 const prepare = fileURLToPath(new URL("./prepare.mjs", import.meta.url));
 
-/** Describes what the page does before a server with this configuration. The tests of a suite share that server. */
+/**
+ * Describes what the page does before a server with this configuration. The tests of a suite share that server. What
+ * has to be started for the configuration is started by the function that gives it.
+ */
 export function describePage(
   name: string,
-  config: object,
+  config: object | (() => Promise<object>),
   body: (stage: () => Stage) => void,
   before?: (workplace: Workplace) => Promise<void>,
 ): void {
@@ -121,7 +124,7 @@ export function describePage(
     // Only a failure takes that long: patience, and some more.
     vi.setConfig({ testTimeout: 2 * patience.timeout });
     beforeAll(async () => {
-      stage = await Stage.start(config, before);
+      stage = await Stage.start(typeof config === "function" ? await config() : config, before);
     }, 180_000);
     afterEach(() => stage?.closeTabs());
     afterAll(() => stage?.end());
