@@ -1,94 +1,126 @@
-// One turn told to many sockets: the whole server beside `ws` with frames built once, at the same pace.
-import { startChild } from "../load-child.mjs";
+// One turn to a thousand sockets: CPU per delivery of the server, beside `ws` with a frame made once.
+import { cpus } from "node:os";
+import { startPostgres } from "../postgres-server.mjs";
 import { median } from "../summarise.mjs";
+import { createDatabase } from "../turn-stores/postgres-size.mjs";
+import { startChild } from "../whole-path/child.mjs";
 
-const EVERY_MS = 10;
-const limit = { name: "ws, frame built once", mode: "ws" };
-const plain = { name: "Parley, one message per frame", mode: "parley", protocol: "parley.v1" };
-const batch = { name: "Parley, parley.v1.batch", mode: "parley", protocol: "parley.v1.batch" };
-const contestants = [plain, limit, batch];
+const conversationId = "fan-out";
 
-/** The CPU of one turn in the server's process, in microseconds. */
-async function tellOnce({ contestant, server, clients, deltas, frames }) {
-  await clients.ask({ type: "expect", name: contestant.name });
-  await server.ask({ type: "start", frames });
-  await clients.ask({ type: "heard", name: contestant.name, deltas });
-  return (await server.ask({ type: "stop" })).cpuUs;
+/** Fresh processes for one stretch: a server, sockets that follow, and the stream from its first event to its last. */
+async function stretch({ server: name, options, go, subscribe }, { sockets, perSecond, deltas }) {
+  const server = await startChild("./fan-out-servers.mjs", name, { ...options, perSecond, deltas });
+  const clients = [];
+  try {
+    // In two processes, so that they keep up where there are cores for it.
+    const half = Math.ceil(sockets / 2);
+    for (const count of [half, sockets - half])
+      clients.push(
+        await startChild("./fan-out-clients.mjs", "follow", { url: server.url, sockets: count, subscribe }),
+      );
+    const before = await server.figures("gc");
+    const startedAt = performance.now();
+    await go(server.url);
+    const heard = await allHeard(clients, sockets * deltas);
+    const seconds = (performance.now() - startedAt) / 1_000;
+    const after = await server.figures();
+    return { us: (after.cpuUs - before.cpuUs) / heard, perSecond: heard / seconds };
+  } finally {
+    for (const client of clients) await client.stop();
+    await server.stop();
+  }
 }
 
-async function measure({ sockets, deltas, rounds, log }) {
-  const servers = new Map();
-  const samples = new Map(contestants.map(({ name }) => [name, []]));
-  const children = [];
-  const start = async (...args) => {
-    const child = await startChild(...args);
-    children.push(child);
-    return child;
-  };
-  try {
-    const clients = await start("./fan-out-clients.mjs");
-    const execArgv = [...process.execArgv, "--expose-gc"];
-    for (const { name, mode, protocol } of contestants) {
-      log(`  ${sockets} sockets for ${name}`);
-      const server = await start("./fan-out-server.mjs", [mode, deltas, EVERY_MS], { execArgv });
-      servers.set(name, server);
-      await clients.ask({ type: "open", name, url: server.url, protocol, sockets });
-    }
-    const tell = (contestant, frames) =>
-      tellOnce({ contestant, server: servers.get(contestant.name), clients, deltas, frames });
-    log("  warming up");
-    await tell(plain);
-    // The limit sends what Parley's turn told, event by event.
-    const { texts } = await clients.ask({ type: "record", name: plain.name });
-    await tell(limit, texts);
-    await tell(batch);
-    for (let round = 0; round < rounds; round += 1) {
-      log(`  round ${round + 1} of ${rounds}`);
-      const order = [0, 1, 2].map((n) => contestants[(n + round) % 3]);
-      for (const contestant of order) {
-        const cpuUs = await tell(contestant, contestant === limit ? texts : undefined);
-        samples.get(contestant.name).push(cpuUs / (texts.length * sockets));
-      }
-    }
-    return { samples, frames: texts.length, bytes: texts.join("").length };
-  } finally {
-    await Promise.all(children.map((child) => child.dismiss()));
+/** Waits until every socket has had every delta; throws when nothing comes any more before that. */
+async function allHeard(clients, wanted) {
+  let last = -1;
+  let since = performance.now();
+  for (;;) {
+    const answers = await Promise.all(clients.map((client) => client.figures("heard")));
+    const heard = answers.reduce((sum, answer) => sum + answer.heard, 0);
+    if (heard === wanted) return heard;
+    if (heard > wanted) throw new Error(`${heard} deliveries instead of ${wanted}`);
+    if (heard !== last) since = performance.now();
+    if (performance.now() - since > 30_000) throw new Error(`${heard} of ${wanted} deliveries, and no more`);
+    last = heard;
+    await new Promise((resolve) => setTimeout(resolve, 50));
   }
+}
+
+async function sayGo(url) {
+  const { WebSocket } = await import("ws");
+  const socket = new WebSocket(`${url.replace("http", "ws")}/ws`);
+  await new Promise((resolve, reject) => {
+    socket.on("open", resolve);
+    socket.on("error", reject);
+  });
+  socket.send("go");
+  // It stays until the process ends: it is one of those who listen, but is not counted.
+  socket.on("error", () => {});
+  return socket;
+}
+
+async function sendMessage(url) {
+  const response = await fetch(`${url}/conversations/${conversationId}/queue`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ text: "go", mode: "queue" }),
+  });
+  if (!response.ok) throw new Error(`the message was answered with ${response.status}`);
 }
 
 export const scenario = {
   name: "fan-out",
-  title: "one turn of the runtime through the server to many sockets, memory store",
+  title: "one turn to 1,000 sockets, each delta delivered to each",
   async run({ quick, log }) {
-    const sockets = quick ? 300 : 1_000;
-    const deltas = quick ? 100 : 200;
-    const rounds = 5;
-    const { samples, frames, bytes } = await measure({ sockets, deltas, rounds, log });
-    const us = (value) => `${value.toFixed(2)} us`;
-    const against = samples.get(limit.name);
-    const ratioOf = ({ name }) => median(samples.get(name).map((sample, round) => sample / against[round]));
-    const rows = contestants.map((contestant) => {
-      const own = samples.get(contestant.name);
-      return [
-        contestant.name,
-        us(median(own)),
-        `${us(Math.min(...own))} .. ${us(Math.max(...own))}`,
-        contestant === limit ? "1x" : `${ratioOf(contestant).toFixed(2)}x`,
-      ];
-    });
-    const statement = (contestant) => {
-      const ratio = ratioOf(contestant);
-      return `${ratio <= 1 ? "PASS" : "MISS"}  ${contestant.name}: ${ratio.toFixed(2)}x of ${limit.name} (at most 1x)`;
-    };
-    return [
+    const postgres = await startPostgres();
+    if (postgres === undefined)
+      return [{ title: "SKIPPED: no PostgreSQL is installed", columns: [], rows: [] }];
+    const shape = { sockets: 1_000, perSecond: 50, deltas: quick ? 100 : 300 };
+    const rounds = quick ? 2 : 5;
+    let databases = 0;
+    const contestants = [
+      { name: "ws, a frame made once", kind: "limit", server: "frameOnce", go: sayGo },
+      { name: "ws, a text for each socket", kind: "peer", server: "textForEach", go: sayGo },
       {
-        title:
-          `${sockets} sockets, ${frames} messages of ${Math.round(bytes / frames)} characters, a delta each ${EVERY_MS} ms ` +
-          `(CPU of the server per delivery, median of ${rounds} rounds)`,
-        columns: ["server", "CPU", "min .. max", "ratio"],
-        rows,
-        statements: [statement(plain), statement(batch)],
+        name: "Parley on PostgreSQL",
+        kind: "ours",
+        server: "parley",
+        go: sendMessage,
+        subscribe: { type: "chat.subscribe", conversationId },
+        prepare: async () => ({ store: { url: await createDatabase(postgres, `fan_out_${databases++}`) } }),
       },
-    ];
+    ].map((contestant) => ({ ...contestant, samples: [] }));
+    try {
+      for (let round = 0; round < rounds; round++) {
+        log(`  round ${round + 1} of ${rounds}`);
+        for (const contestant of round % 2 === 0 ? contestants : contestants.toReversed()) {
+          const options = await contestant.prepare?.();
+          contestant.samples.push(await stretch({ ...contestant, options }, shape));
+        }
+      }
+      const [limit] = contestants;
+      const ratioOf = ({ samples }) => median(samples.map(({ us }, round) => us / limit.samples[round].us));
+      const figure = ({ samples }, key) => median(samples.map((sample) => sample[key]));
+      const ours = ratioOf(contestants.at(-1));
+      return [
+        {
+          title: `${shape.deltas} deltas at ${shape.perSecond}/s to ${shape.sockets} sockets: CPU per delivery of the server's process (${cpus().length} cores, median of ${rounds})`,
+          columns: ["", "kind", "CPU", "deliveries/s", "ratio to the limit"],
+          rows: contestants.map((contestant) => [
+            contestant.name,
+            contestant.kind,
+            `${figure(contestant, "us").toFixed(2)} us`,
+            `${Math.round(figure(contestant, "perSecond"))}`,
+            `${ratioOf(contestant).toFixed(2)}x`,
+          ]),
+          statements: [
+            `${ours <= 1 ? "PASS" : "MISS"}  Parley: ${ours.toFixed(2)}x of ws with a frame made once, target at most 1x`,
+          ],
+        },
+      ];
+    } finally {
+      await postgres.stop();
+    }
   },
 };

@@ -1,159 +1,137 @@
-// Many answers at once, from an upstream over HTTP to one reader each: a whole node on PostgreSQL beside parse-and-forward.
+// Many turns at a time from a model's API, journaled and followed: capacity, latency and memory of one node.
+import { cpus } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import { startChild } from "../load-child.mjs";
 import { cpuSecondsOf, startPostgres } from "../postgres-server.mjs";
-import { ms } from "../runtime-node.mjs";
 import { median } from "../summarise.mjs";
 import { createDatabase } from "../turn-stores/postgres-size.mjs";
+import { startChild } from "../whole-path/child.mjs";
 
-const PER_SECOND = 50;
-const parley = { name: "Parley, journaled to PostgreSQL", mode: "parley" };
-const forward = { name: "parse and forward", mode: "forward" };
-const contestants = [parley, forward];
+const perSecond = 50;
+const turns = 400;
 
-/** One turn per socket, all at the same time. The CPU is taken twice: of the whole, and while all of them stream. */
-async function oneRound({ name }, { node, clients, deltas, postgres }) {
-  await node.ask({ type: "collect" });
-  const storeBefore = cpuSecondsOf(postgres);
-  const startedAt = performance.now();
-  await node.ask({ type: "mark" });
-  await clients.ask({ type: "start", name });
-  await clients.ask({ type: "streaming", name });
-  const from = await standing({ name, node, clients });
-  // Until the first of them ends.
-  await delay(Math.max(0, (deltas / PER_SECOND) * 1_000 - (from.at - startedAt) - 200));
-  const to = await standing({ name, node, clients });
-  const heard = await clients.ask({ type: "end", name, deltas });
-  const tookMs = performance.now() - startedAt;
-  const whole = await node.ask({ type: "cpu" });
-  const steadyUs = to.cpuUs - from.cpuUs;
-  return {
-    ...heard,
-    rss: Math.max(from.rss, to.rss, whole.rss),
-    perSecond: heard.deltas / (tookMs / 1_000),
-    steadyShare: steadyUs / 1_000 / (to.at - from.at),
-    steadyUsPerDelta: steadyUs / (to.deltas - from.deltas),
-    cpuUsPerDelta: whole.cpuUs / heard.deltas,
-    storeSeconds: cpuSecondsOf(postgres) - storeBefore,
-  };
-}
-
-async function standing({ name, node, clients }) {
-  const [{ cpuUs, rss }, { deltas }] = await Promise.all([
-    node.ask({ type: "cpu" }),
-    clients.ask({ type: "count", name }),
-  ]);
-  return { cpuUs, rss, deltas, at: performance.now() };
-}
-
-async function measure({ postgres, turns, deltas, rounds, log }) {
-  const children = [];
-  const start = async (...args) => {
-    const child = await startChild(...args);
-    children.push(child);
-    return child;
-  };
+/** One stretch of the load through a server; figures of the time in which all turns run. */
+async function stretch({ server: name, options, createAll }, { seconds, postgres }) {
+  const warmUpSeconds = 4;
+  const deltas = perSecond * (seconds + warmUpSeconds + 4);
+  const upstream = await startChild("./upstream.mjs", "startUpstream", { deltas, perSecond, stamped: true });
+  const server = await startChild("./servers.mjs", name, { ...options, upstream: upstream.url });
+  let clients;
   try {
-    const database = await createDatabase(postgres, `load_${turns}`);
-    const upstream = await start("./load-upstream.mjs", [deltas, PER_SECOND]);
-    const clients = await start("./load-clients.mjs");
-    const execArgv = [...process.execArgv, "--expose-gc"];
-    const nodes = new Map();
-    for (const { name, mode } of contestants) {
-      const node = await start("./load-node.mjs", [mode, upstream.url, turns, database], { execArgv });
-      nodes.set(name, node);
-      await clients.ask({ type: "open", name, url: node.url, keys: node.keys, turns });
-    }
-    const samples = new Map(contestants.map(({ name }) => [name, []]));
-    for (let round = 0; round <= rounds; round += 1) {
-      for (const contestant of round % 2 === 0 ? contestants : contestants.toReversed()) {
-        log(`  ${round === 0 ? "warming up" : `round ${round} of ${rounds}`}: ${contestant.name}`);
-        const node = nodes.get(contestant.name);
-        const sample = await oneRound(contestant, { node, clients, deltas, postgres });
-        if (round > 0) samples.get(contestant.name).push(sample);
-      }
-    }
-    return samples;
+    const conversations = await createAll(server.url);
+    clients = await startChild("./load-clients.mjs", "drive", { url: server.url, conversations });
+    await clients.figures("start");
+    await delay(warmUpSeconds * 1_000);
+    await clients.figures("mark");
+    const before = await server.figures();
+    const databaseBefore = cpuSecondsOf(postgres);
+    const startedAt = performance.now();
+    await delay(seconds * 1_000);
+    const after = await server.figures();
+    const database = cpuSecondsOf(postgres) - databaseBefore;
+    const took = (performance.now() - startedAt) / 1_000;
+    const report = await clients.figures("report");
+    if (report.failure !== undefined) throw new Error(`${name}: ${report.failure}`);
+    await untilSealed(clients, turns);
+    return {
+      ...report,
+      deltasPerSecond: report.deltas / took,
+      share: (after.cpuUs - before.cpuUs) / 1e6 / took,
+      database: database / took,
+      rss: after.rss,
+    };
   } finally {
-    await Promise.all(children.map((child) => child.dismiss()));
+    await clients?.stop();
+    await server.stop();
+    await upstream.stop();
   }
 }
 
-/** The figures of as many turns as this machine holds, and why it did not hold more. */
-async function measureMost({ sizes, ...options }) {
-  const refused = [];
-  for (const turns of sizes) {
-    try {
-      return { turns, refused, samples: await measure({ ...options, turns }) };
-    } catch (error) {
-      options.log(`  ${turns} turns: ${error.message.split("\n")[0]}`);
-      refused.push(`MISS  ${turns} turns: ${error.message.split("\n")[0]}`);
-    }
+/** Every turn comes to its end. */
+async function untilSealed(clients, wanted) {
+  for (let waited = 0; waited < 120; waited++) {
+    const { sealed } = await clients.figures("report");
+    if (sealed === wanted) return;
+    await delay(500);
   }
-  throw new Error(refused.join("\n"));
+  throw new Error("not every turn came to its end");
 }
 
-function tableOf({ turns, refused, samples }, { deltas, rounds, postgres }) {
-  const of = ({ name }, key) => median(samples.get(name).map((sample) => sample[key]));
-  const ratio = (key) =>
-    median(samples.get(parley.name).map((sample, n) => sample[key] / samples.get(forward.name)[n][key]));
-  const us = (value) => `${value.toFixed(1)} us`;
-  const rows = contestants.map((each) => [
-    each.name,
-    turns,
-    Math.round(of(each, "perSecond")),
-    ms(of(each, "p50")),
-    ms(of(each, "p99")),
-    ms(of(each, "max")),
-    `${Math.round(of(each, "rss") / 1_000_000)} MB`,
-    `${(of(each, "steadyShare") * 100).toFixed(0)} %`,
-    us(of(each, "steadyUsPerDelta")),
-    us(of(each, "cpuUsPerDelta")),
-    each === parley ? `${of(each, "storeSeconds").toFixed(1)} s` : "",
-  ]);
-  const state = (ok, text) => `${ok ? "PASS" : "MISS"}  ${text}`;
-  const p99 = of(parley, "p99");
-  const steady = ratio("steadyUsPerDelta");
-  const whole = ratio("cpuUsPerDelta");
-  return {
-    title: `${turns} turns of ${deltas} deltas, ${postgres.name} (median of ${rounds} rounds)`,
-    columns: [
-      "node",
-      "turns",
-      "deltas/s",
-      "added p50",
-      "p99",
-      "max",
-      "memory",
-      "a core, all streaming",
-      "CPU per delta",
-      "with start and seal",
-      "CPU of PostgreSQL",
-    ],
-    rows,
-    statements: [
-      ...refused,
-      state(p99 < 50, `added p99 ${ms(p99)} (under 50 ms; parse and forward ${ms(of(forward, "p99"))})`),
-      state(steady <= 2, `CPU while all stream ${steady.toFixed(2)}x of parse and forward (at most 2x)`),
-      state(whole <= 2, `CPU with the turns' start and seal ${whole.toFixed(2)}x (at most 2x)`),
-    ],
-  };
+/** Made beforehand, so that each socket is there from its turn's first event on. */
+async function createConversations(url) {
+  const ids = [];
+  for (let index = 0; index < turns; index++) {
+    const response = await fetch(`${url}/conversations`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: "{}",
+    });
+    if (!response.ok) throw new Error(`POST /conversations answered ${response.status}`);
+    ids.push((await response.json()).conversation.id);
+  }
+  return ids;
 }
+
+const ms = (value) => `${value.toFixed(1)} ms`;
+const percent = (share) => `${(share * 100).toFixed(0)} %`;
 
 export const scenario = {
   name: "load",
-  title: "many turns at 50 deltas/s each, upstream SSE to one socket each",
+  title: `${turns} turns at ${perSecond} deltas/s each from a model's API, journaled to PostgreSQL, a socket for each`,
   async run({ quick, log }) {
-    const deltas = quick ? 300 : 500;
-    const rounds = quick ? 2 : 3;
     const postgres = await startPostgres();
-    if (postgres === undefined) {
-      return [{ title: "SKIPPED: no PostgreSQL is installed", columns: [""], rows: [] }];
-    }
+    if (postgres === undefined)
+      return [{ title: "SKIPPED: no PostgreSQL is installed", columns: [], rows: [] }];
+    const seconds = quick ? 5 : 15;
+    const rounds = quick ? 1 : 3;
+    let databases = 0;
+    const contestants = [
+      {
+        name: "parse and forward, keeps nothing",
+        server: "parseAndForward",
+        createAll: async () => Array.from({ length: turns }, (_, index) => `load-${index}`),
+      },
+      {
+        name: "Parley on PostgreSQL",
+        server: "parley",
+        createAll: createConversations,
+        prepare: async () => ({ store: { url: await createDatabase(postgres, `load_${databases++}`) } }),
+      },
+    ].map((contestant) => ({ ...contestant, samples: [] }));
     try {
-      const sizes = quick ? [60] : [400, 200, 100];
-      const measured = await measureMost({ sizes, postgres, deltas, rounds, log });
-      return [tableOf(measured, { deltas, rounds, postgres })];
+      for (let round = 0; round < rounds; round++) {
+        for (const contestant of contestants) {
+          log(`  round ${round + 1} of ${rounds}: ${contestant.name}`);
+          const options = await contestant.prepare?.();
+          contestant.samples.push(await stretch({ ...contestant, options }, { seconds, postgres }));
+        }
+      }
+      const figure = ({ samples }, key) => median(samples.map((sample) => sample[key]));
+      const [plain, ours] = contestants;
+      const ratio = median(ours.samples.map(({ share }, round) => share / plain.samples[round].share));
+      const p99 = figure(ours, "p99");
+      const kept = figure(ours, "deltasPerSecond") / (turns * perSecond);
+      return [
+        {
+          title: `all ${turns} turns under way for ${seconds} s (${cpus().length} cores, median of ${rounds})`,
+          columns: ["", "deltas/s", "latency p50", "p99", "most", "CPU", "ratio", "PostgreSQL", "memory"],
+          rows: contestants.map((contestant) => [
+            contestant.name,
+            String(Math.round(figure(contestant, "deltasPerSecond"))),
+            ms(figure(contestant, "p50")),
+            ms(figure(contestant, "p99")),
+            ms(figure(contestant, "most")),
+            percent(figure(contestant, "share")),
+            contestant === plain ? "1x" : `${ratio.toFixed(2)}x`,
+            contestant === plain ? "" : percent(figure(contestant, "database")),
+            `${Math.round(figure(contestant, "rss") / 1e6)} MB`,
+          ]),
+          statements: [
+            `${kept >= 0.95 ? "PASS" : "MISS"}  ${percent(kept)} of ${turns * perSecond} deltas/s were delivered one by one`,
+            `${p99 < 50 ? "PASS" : "MISS"}  99 of 100 deltas reach their client ${ms(p99)} after they left the API, target less than 50 ms`,
+            `${ratio <= 2 ? "PASS" : "MISS"}  ${ratio.toFixed(2)}x the CPU of parse and forward, target at most 2x`,
+          ],
+        },
+      ];
     } finally {
       await postgres.stop();
     }

@@ -5,6 +5,8 @@ process.on("disconnect", () => process.exit());
 const module = await import(file);
 const started = await module[name](JSON.parse(options));
 process.on("message", async ({ ask }) => {
+  // What else may be asked, the part itself answers.
+  if (ask !== "gc" && ask !== "figures") return;
   if (ask === "gc") globalThis.gc?.();
   const { user, system } = process.cpuUsage();
   process.send({ cpuUs: user + system, rss: process.memoryUsage().rss });

@@ -1,0 +1,116 @@
+// One stream of events to many sockets: by hand on `ws`, and a turn of the server.
+import { createServer } from "node:http";
+
+const PIECE = " word";
+
+/** Calls back so many times a second, from when it is started; what a late tick missed is made up for. */
+function pace(perSecond, count, onTick, onEnd) {
+  const startedAt = performance.now();
+  let sent = 0;
+  const timer = setInterval(() => {
+    const due = Math.min(count, Math.floor(((performance.now() - startedAt) / 1_000) * perSecond));
+    while (sent < due) onTick(sent++);
+    if (sent < count) return;
+    clearInterval(timer);
+    onEnd();
+  }, 1_000 / perSecond);
+}
+
+/** The event of a delta as the server sends it, so that all send the same bytes. */
+const eventOf = (n) => ({
+  type: "chat.delta",
+  event: {
+    type: "text-delta",
+    conversationId: "fan-out",
+    turnId: "01a1e1a1-970e-7060-bb60-bd2e72268387",
+    stepId: "01a1e1a1-970e-7060-bb60-bd2e72268387.0",
+    messageId: "01a1e1a1-970f-73ee-a980-be9d8c4fe673",
+    partIndex: 0,
+    delta: PIECE,
+  },
+  cursor: `1~01a1e1a1-970e-7060-bb60-bd2e72268387~1~${n}`,
+});
+
+/** By hand: whoever connects listens; `go` starts the stream. `encode` is what each socket is sent. */
+async function serveByHand({ perSecond, deltas }, send) {
+  const { WebSocketServer } = await import("ws");
+  const server = createServer();
+  const sockets = new WebSocketServer({ server, perMessageDeflate: false });
+  sockets.on("connection", (socket) => {
+    socket.on("message", () => {
+      pace(
+        perSecond,
+        deltas,
+        (n) => send(sockets.clients, eventOf(n)),
+        () => send(sockets.clients, { type: "chat.delta", event: { type: "turn-sealed" } }),
+      );
+    });
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${server.address().port}`;
+}
+
+/** The limit: a frame's bytes are made once and handed to the library for each socket. */
+export const frameOnce = (options) =>
+  serveByHand(options, (sockets, message) => {
+    const bytes = Buffer.from(JSON.stringify(message));
+    for (const socket of sockets) socket.send(bytes, { binary: false });
+  });
+
+/** As it is usually written: a text for each socket. */
+export const textForEach = (options) =>
+  serveByHand(options, (sockets, message) => {
+    for (const socket of sockets) socket.send(JSON.stringify(message));
+  });
+
+/** The server: one turn of one conversation, which everyone follows. */
+export async function parley({ perSecond, deltas, store: { url } }) {
+  const [{ createRuntime, createModelCatalog }, { serve }, messages, { openPostgres }] = await Promise.all([
+    import("@parley/core/runtime"),
+    import("@parley/server"),
+    import("@parley/core/messages"),
+    import("@parley/store/postgres"),
+  ]);
+  const provider = {
+    complete: () => Promise.reject(new Error("not used")),
+    completeStream: async () =>
+      messages.createProviderStream(
+        ({ write }) =>
+          new Promise((resolve) => {
+            let text = "";
+            pace(
+              perSecond,
+              deltas,
+              () => {
+                text += PIECE;
+                write(new messages.TextDelta(PIECE, text, 0));
+              },
+              () => {
+                const message = { role: "assistant", content: [{ type: "text", text }] };
+                const usage = { inputTokens: 1, outputTokens: deltas };
+                write({
+                  type: "done",
+                  result: { id: "r", createdAt: new Date(), message, usage, finishReason: "stop" },
+                });
+                resolve();
+              },
+            );
+          }),
+      ),
+  };
+  const opened = openPostgres({ url });
+  await opened.store.migrate();
+  const runtime = await createRuntime({
+    store: opened.store,
+    wake: opened.wake,
+    models: createModelCatalog([
+      { name: "bench/one", provider, providerName: "bench", model: "one", contextWindow: 1_000_000 },
+    ]),
+  });
+  await runtime.forOwner("local").create({ id: "fan-out" });
+  const server = await serve(runtime, {
+    port: 0,
+    limits: { requestsPerSecond: 1_000_000, requestBurst: 1_000_000 },
+  });
+  return server.url;
+}

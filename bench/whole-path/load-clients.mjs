@@ -1,0 +1,53 @@
+// Many turns at a time, each followed by a socket of its own, in a process of their own: how late each delta comes.
+import { now } from "./upstream.mjs";
+import { openReader } from "./websocket-reader.mjs";
+
+/**
+ * Opens a socket per conversation and returns. Asked to `start`, each sends its message, spread over two seconds. Asked
+ * to `mark`, forgets what it has measured; asked to `report`, tells it.
+ */
+export async function drive({ url, conversations }) {
+  const port = Number(new URL(url).port);
+  let latencies = [];
+  let sealed = 0;
+  let failure;
+  const marker = '"delta":"';
+  const onFrame = (bytes, start, end) => {
+    const text = bytes.latin1Slice(start, end);
+    const at = text.indexOf(marker);
+    if (at !== -1 && text.includes('"text-delta"')) {
+      // What was told before the socket joined comes in one piece, under its first stamp.
+      latencies.push(now() - Number.parseFloat(text.slice(at + marker.length)));
+    } else if (text.includes('"turn-sealed"')) sealed += 1;
+    else if (text.startsWith('{"type":"chat.error"')) failure ??= text;
+  };
+  const sockets = [];
+  for (const conversationId of conversations)
+    sockets.push({ conversationId, socket: await openReader(port, onFrame) });
+
+  const start = () => {
+    for (const [index, { conversationId, socket }] of sockets.entries()) {
+      setTimeout(
+        () => socket.send({ type: "chat.send", conversationId, message: "Tell me about streams." }),
+        (index / sockets.length) * 2_000,
+      );
+    }
+  };
+  const report = () => {
+    const sorted = Float64Array.from(latencies).sort();
+    const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+    return {
+      deltas: sorted.length,
+      sealed,
+      failure,
+      ...(sorted.length === 0 ? {} : { p50: at(0.5), p99: at(0.99), most: at(1) }),
+    };
+  };
+  process.on("message", ({ ask }) => {
+    if (ask === "start") start();
+    else if (ask === "mark") latencies = [];
+    else if (ask !== "report") return;
+    process.send(report());
+  });
+  return sockets.length;
+}

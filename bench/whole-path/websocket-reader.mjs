@@ -1,0 +1,69 @@
+// The least of a WebSocket client that a measurement needs: a library's would cost the reader more than the server takes.
+import { randomBytes } from "node:crypto";
+import { connect } from "node:net";
+
+/** Opens a socket at `/ws`; `onText` gets each message's bytes as Latin-1 text, between `start` and `end` of a buffer. */
+export function openReader(port, onFrame) {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.setNoDelay(true);
+    const key = randomBytes(16).toString("base64");
+    socket.write(
+      `GET /ws HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: ${key}\r\nSec-WebSocket-Version: 13\r\n\r\n`,
+    );
+    let isOpen = false;
+    let rest;
+    socket.on("error", reject);
+    socket.on("data", (data) => {
+      let bytes = rest === undefined ? data : Buffer.concat([rest, data]);
+      rest = undefined;
+      if (!isOpen) {
+        const end = bytes.indexOf("\r\n\r\n");
+        if (end === -1) {
+          rest = bytes;
+          return;
+        }
+        const head = bytes.latin1Slice(0, end);
+        if (!head.startsWith("HTTP/1.1 101")) {
+          reject(new Error(head));
+          return;
+        }
+        isOpen = true;
+        bytes = bytes.subarray(end + 4);
+        resolve({ send: (message) => socket.write(maskedFrame(JSON.stringify(message))) });
+      }
+      rest = readFrames(bytes, onFrame);
+    });
+  });
+}
+
+/** Hands over whole frames, and returns the beginning of the next one, if there is one. */
+function readFrames(bytes, onFrame) {
+  let start = 0;
+  while (bytes.length - start >= 2) {
+    const short = bytes[start + 1] & 0x7f;
+    const header = short < 126 ? 2 : short === 126 ? 4 : 10;
+    if (bytes.length - start < header) break;
+    let length = short;
+    if (short === 126) length = bytes.readUInt16BE(start + 2);
+    else if (short === 127) length = Number(bytes.readBigUInt64BE(start + 2));
+    const end = start + header + length;
+    if (bytes.length < end) break;
+    if ((bytes[start] & 0x0f) === 1) onFrame(bytes, start + header, end);
+    start = end;
+  }
+  return start === bytes.length ? undefined : bytes.subarray(start);
+}
+
+/** A client has to mask what it says; a mask of zeros is one. */
+function maskedFrame(text) {
+  const payload = Buffer.from(text);
+  const header = Buffer.alloc(payload.length < 126 ? 6 : 8);
+  header[0] = 0x81;
+  if (payload.length < 126) header[1] = 0x80 | payload.length;
+  else {
+    header[1] = 0x80 | 126;
+    header.writeUInt16BE(payload.length, 2);
+  }
+  return Buffer.concat([header, payload]);
+}
