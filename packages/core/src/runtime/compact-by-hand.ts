@@ -17,6 +17,7 @@ import type { Environment } from "./environment.js";
 import { retryWhileUnavailable } from "./retry.js";
 
 interface Running {
+  readonly turnId: string;
   /** Stops the compaction. */
   readonly abort: AbortController;
   /** Its lease is, or may be, another node's. */
@@ -66,11 +67,12 @@ export class HandCompactions {
     return toPreview(plan);
   }
 
-  /** Stops the compaction of a conversation, if one runs here. */
-  stop(conversationId: string): boolean {
+  /** Stops the compaction of a conversation, if one runs here: any, or the one that holds this very lease. */
+  stop(conversationId: string, turnId?: string): boolean {
     const running = this.#running.get(conversationId);
-    running?.abort.abort();
-    return running !== undefined;
+    if (running === undefined || (turnId !== undefined && running.turnId !== turnId)) return false;
+    running.abort.abort();
+    return true;
   }
 
   /** Resolves when none runs here any more. */
@@ -109,7 +111,7 @@ export class HandCompactions {
     const ended = new Promise<void>((resolve) => {
       end = resolve;
     });
-    this.#running.set(conversationId, { abort, lost, ended });
+    this.#running.set(conversationId, { turnId, abort, lost, ended });
     env.watchers.changed(owner);
     let next: OpenedTurn | undefined;
     try {
@@ -138,6 +140,9 @@ export class HandCompactions {
       return toResult(plan, summary, archiveId);
     } catch (error) {
       next = await this.#endLease(store, lease, abort.signal.aborted, lost.signal);
+      if (lost.signal.aborted) {
+        throw new ParleyError("store_unavailable", "The store could not be reached for too long");
+      }
       throw abort.signal.aborted ? new ParleyError("canceled", "The compaction was stopped") : error;
     } finally {
       this.#running.delete(conversationId);

@@ -85,7 +85,7 @@ async function stopTurn(scope: OwnerScope, conversationId: string): Promise<{ ab
     await scope.find(conversationId);
     return { abortedTurn: false };
   }
-  if (compactions.stop(conversationId)) return { abortedTurn: lease.purpose === "turn" };
+  if (compactions.stop(conversationId, lease.turnId)) return { abortedTurn: lease.purpose === "turn" };
   if (coordinator.active(conversationId)?.turnId === lease.turnId) {
     void coordinator.interrupt(conversationId, lease.turnId, { reason: "aborted" });
     return { abortedTurn: true };

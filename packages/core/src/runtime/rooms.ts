@@ -38,7 +38,7 @@ export function createRooms(env: Environment): Rooms {
       compactions.loseAll();
     },
     onStop({ conversationId, turnId }) {
-      if (!compactions.stop(conversationId))
+      if (!compactions.stop(conversationId, turnId))
         void coordinator.interrupt(conversationId, turnId, { reason: "aborted" });
     },
   });
