@@ -10,6 +10,7 @@ for (const [network, prefix] of [
   ["172.16.0.0", 12],
   ["192.0.0.0", 24],
   ["192.0.2.0", 24],
+  ["192.88.99.0", 24],
   ["192.168.0.0", 16],
   ["198.18.0.0", 15],
   ["198.51.100.0", 24],
@@ -19,18 +20,15 @@ for (const [network, prefix] of [
 ] as const) {
   privateAddresses.addSubnet(network, prefix, "ipv4");
 }
+// Of IPv6 the global unicast range is open, and of that not what stands for something else.
+privateAddresses.addRange("::", "1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "ipv6");
+privateAddresses.addSubnet("4000::", 2, "ipv6");
+privateAddresses.addSubnet("8000::", 1, "ipv6");
 for (const [network, prefix] of [
-  ["::", 128],
-  ["::1", 128],
-  ["64:ff9b::", 96],
-  ["64:ff9b:1::", 48],
-  ["100::", 64],
   ["2001::", 23],
   ["2001:db8::", 32],
   ["2002::", 16],
-  ["fc00::", 7],
-  ["fe80::", 10],
-  ["ff00::", 8],
+  ["3fff::", 20],
 ] as const) {
   privateAddresses.addSubnet(network, prefix, "ipv6");
 }

@@ -99,7 +99,7 @@ describe("http_get", () => {
 });
 
 describe("isPublicAddress", () => {
-  it.each(["8.8.8.8", "1.1.1.1", "2606:4700::1111"])("%s is public", (address) => {
+  it.each(["8.8.8.8", "1.1.1.1", "2606:4700::1111", "2a00:1450::1", "3000::1"])("%s is public", (address) => {
     expect(isPublicAddress(address)).toBe(true);
   });
   it.each([
@@ -114,6 +114,12 @@ describe("isPublicAddress", () => {
     "::",
     "fe80::1",
     "fd00::1",
+    "fec0::1",
+    "::127.0.0.1",
+    "100::1",
+    "5f00::1",
+    "2002:7f00:1::",
+    "3fff::1",
     "::ffff:10.0.0.1",
     "::ffff:7f00:1",
     "64:ff9b::a00:1",
