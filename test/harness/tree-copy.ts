@@ -1,6 +1,15 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -58,8 +67,13 @@ function linkInstalled(copy: string): void {
       cpSync(join(root, "node_modules", name), join(installed, name));
     else symlinkSync(join(root, "node_modules", name), join(installed, name));
   }
-  for (const name of readdirSync(join(copy, "packages"))) {
-    symlinkSync(join(copy, "packages", name), join(installed, "@parley", name));
+  for (const folder of ["packages", "apps"].flatMap((group) =>
+    readdirSync(join(copy, group)).map((name) => join(group, name)),
+  )) {
+    symlinkSync(join(copy, folder), join(installed, "@parley", basename(folder)));
+    // What npm could not share lies in the package's own folder.
+    const own = join(root, folder, "node_modules");
+    if (existsSync(own)) symlinkSync(own, join(copy, folder, "node_modules"));
   }
   symlinkSync(join(root, "test", "node_modules"), join(copy, "test", "node_modules"));
 }
