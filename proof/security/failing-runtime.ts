@@ -1,0 +1,53 @@
+import type { OwnerRuntime } from "@parley/core/runtime";
+import { routeNames } from "../../packages/server/src/routes/route-calls.test-support.js";
+import type { Area } from "./ledger.js";
+import { routeCall } from "./raw-call.js";
+import type { Secrets } from "./secrets.js";
+import { openStand } from "./stand.js";
+
+/**
+ * A runtime whose every verb breaks with an error that quotes what it was given, as drivers of databases do. Neither
+ * the answers nor the log may pass that on.
+ */
+export async function huntInFailures(area: Area, secrets: Secrets): Promise<void> {
+  const stand = await openStand();
+  try {
+    const key = secrets.add("a Parley key", await stand.key("unlucky", ["admin"]));
+    const password = secrets.make("a password", "the password of the database");
+    let broken = 0;
+    const breakWith = (given: readonly unknown[]) => {
+      broken += 1;
+      return new Error(`Failed query at postgres://u:${password}@db: params ${JSON.stringify(given)}`);
+    };
+    const breakAll = <T extends object>(target: T): T =>
+      new Proxy(target, {
+        get(of, name) {
+          const value: unknown = Reflect.get(of, name);
+          if (typeof value === "object" && value !== null) return breakAll(value);
+          return (...given: unknown[]) => {
+            throw breakWith(given);
+          };
+        },
+      });
+    const { runtime } = stand;
+    const real = runtime.forOwner.bind(runtime);
+    runtime.forOwner = (owner): OwnerRuntime => breakAll(real(owner));
+    for (const name of routeNames) {
+      const message = secrets.make("a message");
+      const call = routeCall(name, "unlucky-1", key);
+      const body = typeof call.body === "string" ? call.body.replace("hello", message) : undefined;
+      const before = broken;
+      const answer = await stand.call({ ...call, body });
+      area.searched(`the answer to ${name}, broken`, secrets.findIn(answer.text));
+      if (broken > before) area.attempt(`${name}, broken`, answer.status >= 500, `${answer.status}`);
+    }
+    area.control("verbs broke", broken > 30, `${broken}`);
+    area.searched("the log of what broke", secrets.findIn(stand.logs.join("")));
+    area.control(
+      "what broke was logged",
+      stand.logs.some((line) => line.includes("unexpected failure")),
+    );
+  } finally {
+    await stand.close();
+  }
+}

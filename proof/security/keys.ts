@@ -1,0 +1,292 @@
+import { createKey, hashSecret } from "@parley/server";
+import type { KeyScope, RouteName, WsClientMessage } from "@parley/wire";
+import { callOf, routeNames } from "../../packages/server/src/routes/route-calls.test-support.js";
+import type { Area } from "./ledger.js";
+import { codeOf, type RawCall, routeCall, shapeOf } from "./raw-call.js";
+import type { Secrets } from "./secrets.js";
+import { within } from "./sockets.js";
+import { openStand, type Stand } from "./stand.js";
+
+const closed = routeNames.filter((name) => callOf(name, "c").access !== "public");
+
+/** Keys that are not keys, in every way that one can be wrong. None may open anything, and all must look alike. */
+export async function attackWithWrongKeys(stand: Stand, area: Area, secrets: Secrets): Promise<void> {
+  const good = secrets.add("a Parley key", await stand.key("keyholder", ["admin"]));
+  const revoked = secrets.add("a Parley key", await stand.key("keyholder", ["admin"]), "a revoked key");
+  const record = (await stand.runtime.keys.list()).find(({ hash }) => hash === hashSecret(revoked));
+  await stand.runtime.keys.remove(record?.id ?? "");
+  const shapes = new Map<string, string>();
+  for (const [kind, key] of Object.entries(wrongKeys(good, revoked))) {
+    for (const name of closed) {
+      const answer = await stand.call({ ...routeCall(name, "keyholder-1"), ...bearing(key) });
+      area.attempt(`${name} with ${kind}`, answer.status === 401, `${answer.status} ${answer.text}`);
+      area.searched(`the refusal of ${kind}`, secrets.findIn(JSON.stringify(answer), ["a Parley key"]));
+      // Whether a key never was, was revoked or is malformed cannot be told from the answer.
+      if (isBearer(key)) shapes.set(shapeOf(answer, "keyholder-1"), `${kind} at ${name}`);
+    }
+    const socket = await stand.socket({ headers: headersOf(bearing(key)) }).catch(() => undefined);
+    const welcome = socket?.next("catalog").then(() => ({ code: 0 }));
+    const ended =
+      socket === undefined ? undefined : await within(Promise.race([socket.closed, welcome]), 5_000);
+    const code = socket === undefined ? 4401 : ended?.code;
+    area.attempt(`a socket with ${kind}`, code === 4401 && (socket?.messages.length ?? 0) === 0, `${code}`);
+    socket?.raw.terminate();
+  }
+  area.attempt(
+    `wrong keys can be told apart by their ${shapes.size} answers`,
+    shapes.size <= 1,
+    [...shapes.values()].slice(0, 3).join(", "),
+  );
+  for (const place of elsewhere(good)) {
+    for (const name of ["GET /me", "GET /conversations", "POST /chat", "GET /keys"] as const) {
+      const call = routeCall(name, "keyholder-1");
+      const path = place.query === undefined ? call.path : joinQuery(call.path, place.query);
+      const answer = await stand.call({ ...call, path, headers: { ...call.headers, ...place.headers } });
+      area.attempt(`${name} with the key ${place.what}`, answer.status === 401, `${answer.status}`);
+    }
+  }
+  const honest = await stand.call({ path: "/me", key: good });
+  area.control("the right key", honest.status === 200, honest.text);
+}
+
+function wrongKeys(good: string, revoked: string): Record<string, string> {
+  const turned = (index: number) =>
+    good.slice(0, index) + (good[index] === "A" ? "B" : "A") + good.slice(index + 1);
+  return {
+    "no key": "",
+    "an unknown key": createKey({ owner: "keyholder" }).secret,
+    "a revoked key": revoked,
+    "its first character changed": turned(3),
+    "its last character changed": turned(good.length - 2),
+    "its end cut off": good.slice(0, -1),
+    "one character more": `${good}A`,
+    "its prefix": good.slice(0, 11),
+    "other letters": good.toUpperCase(),
+    "its hash": hashSecret(good),
+    "its bare secret": good.slice(3),
+    "a pattern": `pk_${"%".repeat(43)}`,
+    "a statement": "pk_' OR 1=1 --",
+    "a long text": `pk_${"A".repeat(5_000)}`,
+    "two keys": `${good}, ${good}`,
+    "another scheme": "Basic:",
+  };
+}
+
+function isBearer(key: string): boolean {
+  return /^\S+$/.test(key) && key !== "Basic:";
+}
+
+function bearing(key: string): Pick<RawCall, "headers"> {
+  if (key === "") return {};
+  const headers = { authorization: key === "Basic:" ? "Basic cGs6cGs=" : `Bearer ${key}` };
+  return { headers };
+}
+
+function headersOf({ headers = {} }: Pick<RawCall, "headers">): Record<string, string> {
+  return headers as Record<string, string>;
+}
+
+/** A good key in places where it must not count: they end up in logs, histories and on other sites. */
+function elsewhere(key: string): readonly {
+  readonly what: string;
+  readonly query?: string;
+  readonly headers?: Record<string, string>;
+}[] {
+  const named = ["key", "api_key", "apiKey", "token", "access_token", "authorization", "bearer"];
+  return [
+    ...named.map((name) => ({ what: `in the URL as ${name}`, query: `${name}=${key}` })),
+    { what: "in x-api-key", headers: { "x-api-key": key } },
+    { what: "in a subprotocol without a socket", headers: { "sec-websocket-protocol": `bearer.${key}` } },
+    { what: "in another cookie", headers: { cookie: `key=${key}; parley=${key}` } },
+    { what: "in the cookie of a cross-site call", headers: cookie(key, { "sec-fetch-site": "cross-site" }) },
+    { what: "in the cookie of a same-site call", headers: cookie(key, { "sec-fetch-site": "same-site" }) },
+    { what: "in the referer", headers: { referer: `http://127.0.0.1/?key=${key}` } },
+  ].map((place) => ({
+    ...place,
+    // A page elsewhere may follow a link: that alone must not carry the cookie.
+    ...("headers" in place ? { headers: { "sec-fetch-mode": "navigate", ...place.headers } } : {}),
+  }));
+}
+
+function cookie(key: string, more: Record<string, string> = {}): Record<string, string> {
+  return { cookie: `parley_key=${key}`, ...more };
+}
+
+function joinQuery(path: string, query: string): string {
+  return path + (path.includes("?") ? "&" : "?") + query;
+}
+
+const scoped: readonly { readonly scopes: readonly KeyScope[]; readonly refused: readonly KeyScope[] }[] = [
+  { scopes: [], refused: ["read", "write", "admin"] },
+  { scopes: ["read"], refused: ["write", "admin"] },
+  { scopes: ["write"], refused: ["admin"] },
+];
+
+/** Keys that do not reach far enough, at every route and with every message that writes. */
+export async function attackWithNarrowKeys(stand: Stand, area: Area): Promise<void> {
+  const owner = "narrow";
+  await stand.runtime.forOwner(owner).create({ id: "narrow-1" });
+  const before = JSON.stringify(await stand.runtime.forOwner(owner).meta("narrow-1"));
+  for (const { scopes, refused } of scoped) {
+    const key = await stand.key(owner, scopes);
+    const named = scopes.join(", ") || "no scope";
+    for (const name of closed) {
+      const { access } = callOf(name, "narrow-1");
+      if (!refused.includes(access as KeyScope)) continue;
+      const answer = await stand.call(routeCall(name, "narrow-1", key));
+      area.attempt(
+        `${name} with ${named}`,
+        codeOf(answer) === "forbidden",
+        `${answer.status} ${answer.text}`,
+      );
+    }
+    const socket = await stand.socket({ key }).catch(() => undefined);
+    if (scopes.length === 0) {
+      area.attempt(`a socket with ${named}`, socket === undefined);
+    } else if (socket !== undefined && refused.includes("write")) {
+      const writing: WsClientMessage[] = [
+        { type: "chat.send", conversationId: "narrow-1", message: "hello" },
+        { type: "chat.queue", conversationId: "narrow-1", text: "hello" },
+        { type: "chat.stop", conversationId: "narrow-1" },
+      ];
+      for (const message of writing) {
+        socket.send(message);
+        const refusal = await within(socket.next("chat.error"), 5_000);
+        area.attempt(`${message.type} with ${named}`, refusal?.code === "forbidden", JSON.stringify(refusal));
+      }
+    }
+    socket?.raw.terminate();
+  }
+  area.attempt(
+    "something was written all the same",
+    JSON.stringify(await stand.runtime.forOwner(owner).meta("narrow-1")) === before,
+  );
+  const reads = await stand.call({
+    path: "/conversations/narrow-1/meta",
+    key: await stand.key(owner, ["read"]),
+  });
+  area.control("a key to read reads", reads.status === 200, reads.text);
+}
+
+/** The cookie that a key is traded for: out of reach of scripts and of other sites, and never where it is not asked for. */
+export async function examineCookie(stand: Stand, area: Area, secrets: Secrets): Promise<void> {
+  const key = secrets.add("a Parley key", await stand.key("cook"), "the key behind the cookie");
+  const login = (headers: Record<string, string> = {}, given = key) =>
+    stand.call({
+      method: "POST",
+      path: "/login",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify({ key: given }),
+    });
+  const plain = await login();
+  const [set = ""] = plain.headers["set-cookie"] ?? [];
+  area.control("a login with the right key", plain.status === 200 && set.includes(key), plain.text);
+  area.searched("the answer to a login", secrets.findIn(plain.text, ["a Parley key"]));
+  for (const attribute of ["HttpOnly", "SameSite=Strict", "Path=/"]) {
+    area.attempt(
+      `the cookie lacks ${attribute}`,
+      set.split("; ").includes(attribute),
+      set.replace(key, "..."),
+    );
+  }
+  area.attempt("the cookie names a domain", !/domain/i.test(set));
+  const secure = await login({ "x-forwarded-proto": "https" });
+  const [overTls = ""] = secure.headers["set-cookie"] ?? [];
+  area.attempt("the cookie lacks Secure behind TLS", overTls.split("; ").includes("Secure"));
+  for (const wrong of ["pk_wrong", createKey({ owner: "cook" }).secret]) {
+    const answer = await login({}, wrong);
+    area.attempt(
+      "a login with a wrong key",
+      answer.status === 401 && answer.headers["set-cookie"] === undefined,
+    );
+    area.searched("the refusal of a login", secrets.findIn(answer.text));
+  }
+  const out = await stand.call({ method: "POST", path: "/logout", headers: cookie(key) });
+  const [cleared = ""] = out.headers["set-cookie"] ?? [];
+  area.attempt(
+    "a logout leaves the cookie",
+    /parley_key=;/.test(cleared) && /Max-Age=0/.test(cleared),
+    cleared,
+  );
+  const own = await stand.call({ path: "/me", headers: cookie(key, { "sec-fetch-site": "same-origin" }) });
+  area.control("the cookie on its own page", own.status === 200, own.text);
+  for (const origin of ["https://evil.example", "null", "http://localhost:1"]) {
+    const answer = await stand.call({
+      method: "POST",
+      path: "/conversations",
+      headers: { "content-type": "application/json", origin, ...cookie(key) },
+      body: '{"id":"forged"}',
+    });
+    area.attempt(`a write by the cookie from ${origin}`, answer.status === 403, `${answer.status}`);
+  }
+  const forged = await stand.call({ path: "/conversations/forged/meta", key });
+  area.attempt("a forged write was done", forged.status === 404);
+}
+
+/** Guessing keys: past the burst every guess is refused unread, whatever address it claims to come from. */
+export async function guessKeys(area: Area, weak: boolean): Promise<void> {
+  const burst = 20;
+  const limits = weak ? {} : { requestsPerSecond: 0.001, requestBurst: burst };
+  const ways: Record<string, (guess: string, index: number) => RawCall> = {
+    "at the login": (guess) => ({
+      method: "POST",
+      path: "/login",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ key: guess }),
+    }),
+    "in the header": (guess) => ({ path: "/me", key: guess }),
+    "in the cookie": (guess) => ({ path: "/me", headers: cookie(guess) }),
+    "from claimed addresses": (guess, index) => ({
+      path: "/me",
+      key: guess,
+      headers: { "x-forwarded-for": `203.0.113.${index}`, forwarded: `for=203.0.113.${index}` },
+    }),
+    "at the socket": (guess) => ({
+      path: "/ws",
+      headers: {
+        connection: "Upgrade",
+        upgrade: "websocket",
+        "sec-websocket-version": "13",
+        "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+        "sec-websocket-protocol": `parley.v1, bearer.${guess}`,
+      },
+    }),
+  };
+  for (const [where, callWith] of Object.entries(ways)) {
+    const stand = await openStand({ serve: { limits } });
+    try {
+      const right = await stand.key("rich");
+      for (let index = 0; index < 2 * burst; index += 1) {
+        const answer = await stand.call(callWith(createKey({ owner: "rich" }).secret, index));
+        if (index < burst) area.control(`guess ${index} ${where} is read`, answer.status !== 429);
+        else
+          area.attempt(
+            `guess ${index} ${where}`,
+            answer.status === 429 && answer.headers["retry-after"] !== undefined,
+            `${answer.status}`,
+          );
+      }
+      const same = await stand.call({ path: "/me", key: right });
+      area.control("whoever has a key still gets in", same.status === 200, same.text);
+    } finally {
+      await stand.close();
+    }
+  }
+}
+
+/** What the tables hold of keys. */
+export function examineTable(
+  rows: readonly Record<string, unknown>[],
+  keys: readonly string[],
+  area: Area,
+  secrets: Secrets,
+): void {
+  const hashes = new Set(rows.map(({ hash }) => hash));
+  for (const row of rows) {
+    area.attempt("a row without a hash", /^[0-9a-f]{64}$/.test(String(row.hash)));
+    area.searched("the table of keys", secrets.findIn(JSON.stringify(row), ["a Parley key"]));
+  }
+  for (const key of keys) area.control("a key is kept by its hash", hashes.has(hashSecret(key)));
+}
+
+export const closedRoutes: readonly RouteName[] = closed;

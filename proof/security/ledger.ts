@@ -1,0 +1,47 @@
+/** What was tried in one area, and what came of it. */
+export class Area {
+  readonly name: string;
+  /** Things that must be refused. */
+  attempts = 0;
+  /** Those that were not, in words. */
+  readonly accepted: string[] = [];
+  /** Texts that were searched for secrets. */
+  texts = 0;
+  /** Secrets that turned up where they must not be, in words. */
+  readonly leaks: string[] = [];
+  /** Honest calls beside the attempts: where these fail, a refusal proves nothing. */
+  controls = 0;
+  readonly brokenControls: string[] = [];
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  /** Takes down an attempt. */
+  attempt(what: string, wasRefused: boolean, saw = ""): void {
+    this.attempts += 1;
+    if (!wasRefused) this.accepted.push(`${this.name}: ${what}${saw === "" ? "" : ` (${clip(saw)})`}`);
+  }
+
+  /** Takes down an honest call. */
+  control(what: string, worked: boolean, saw = ""): void {
+    this.controls += 1;
+    if (!worked) this.brokenControls.push(`${this.name}: ${what}${saw === "" ? "" : ` (${clip(saw)})`}`);
+  }
+
+  /** Takes down a text that was searched, and the secrets that were found in it. */
+  searched(where: string, found: readonly string[]): void {
+    this.texts += 1;
+    for (const name of found) this.leaks.push(`${this.name}: ${name} in ${where}`);
+  }
+
+  /** Everything that should not be. */
+  get findings(): string[] {
+    return [...this.accepted, ...this.leaks, ...this.brokenControls];
+  }
+}
+
+function clip(text: string): string {
+  const line = text.replace(/\s+/g, " ");
+  return line.length <= 160 ? line : `${line.slice(0, 160)}…`;
+}

@@ -1,0 +1,233 @@
+import type { RouteName } from "@parley/wire";
+import { routeNames } from "../../packages/server/src/routes/route-calls.test-support.js";
+import type { Area } from "./ledger.js";
+import { codeOf, type RawCall, routeCall, shapeOf } from "./raw-call.js";
+import type { Secrets } from "./secrets.js";
+import type { Stand } from "./stand.js";
+
+/** A victim's conversations, in every state that one can be in. */
+export interface Household {
+  readonly owner: string;
+  readonly key: string;
+  readonly ids: readonly string[];
+  readonly turnIds: readonly string[];
+  readonly queuedIds: readonly string[];
+  readonly cursors: readonly string[];
+  /** Everything that there is to know of them, to be compared. */
+  describe(): Promise<string>;
+}
+
+/** Fills an owner's house: idle, busy with a queue, closed, compacted with its archive, and a fork. Secrets everywhere. */
+export async function moveIn(stand: Stand, owner: string, secrets: Secrets): Promise<Household> {
+  const me = stand.runtime.forOwner(owner);
+  const say = async (conversationId: string, count = 1) => {
+    for (let turn = 0; turn < count; turn += 1) {
+      await me.send({ conversationId, message: secrets.make("a message") });
+      await me.last(conversationId);
+    }
+  };
+  const id = (state: string) => `${owner}-${state}`;
+  await me.create({
+    id: id("idle"),
+    title: secrets.make("a title"),
+    instructions: secrets.make("instructions"),
+    metadata: { note: secrets.make("metadata") },
+  });
+  await say(id("idle"), 2);
+  await say(id("closed"));
+  await me.close(id("closed"));
+  await say(id("compacted"), 3);
+  const { newConversationId: archive } = await me.compact(id("compacted"), { keepLastN: 1 });
+  await me.fork({ conversationId: id("idle"), atSeq: 2, id: id("fork") });
+  await me.send({ conversationId: id("busy"), message: `wait ${secrets.make("a message")}` });
+  const queuedIds = [`${owner}-queued-1`, `${owner}-queued-2`];
+  for (const messageId of queuedIds) {
+    const message = secrets.make("a message");
+    await me.queue.add({ conversationId: id("busy"), messageId, message, mode: "queue" });
+  }
+  const ids = ["idle", "closed", "compacted", "fork", "busy"].map(id);
+  const details = await Promise.all(ids.map((each) => me.meta(each)));
+  const active = details.flatMap(({ activeTurn }) => (activeTurn === undefined ? [] : [activeTurn.turnId]));
+  const metrics = await me.metrics(id("idle"));
+  return {
+    owner,
+    key: await stand.key(owner),
+    ids: [...ids, archive],
+    turnIds: [...active, ...metrics.map(({ turnId }) => turnId)],
+    queuedIds,
+    cursors: details.map(({ cursor }) => cursor),
+    async describe() {
+      const all = await Promise.all(
+        ids.map(async (each) => {
+          const lines: unknown[] = [];
+          for await (const line of me.exportLines(each)) lines.push(line);
+          return [await me.meta(each), await me.queue.list(each), lines];
+        }),
+      );
+      return JSON.stringify([all, await me.list({})]);
+    },
+  };
+}
+
+/** Where an unknown id makes a conversation: a taken one must say that it cannot. */
+const making = new Set<RouteName>([
+  "POST /chat",
+  "POST /conversations",
+  "POST /conversations/:id/queue",
+  "POST /import",
+]);
+/** The operator's, for all owners together. */
+const operators = new Set<RouteName>([
+  "GET /keys",
+  "POST /keys",
+  "DELETE /keys/:id",
+  "GET /doctor",
+  "POST /doctor",
+]);
+
+/**
+ * Another owner tries every route on every conversation of the house: each answer has to be the one that an id gets
+ * which nobody has, to the byte, and nothing of the house may be in any answer.
+ */
+export async function attackByHttp(
+  stand: Stand,
+  house: Household,
+  thief: { readonly key: string; readonly ownConversation: string },
+  area: Area,
+  secrets: Secrets,
+): Promise<void> {
+  const before = await house.describe();
+  const send = async (what: string, call: RawCall) => {
+    const answer = await stand.call(call);
+    area.searched(
+      `the answer to ${what}`,
+      secrets.findIn(`${JSON.stringify(answer.headers)}\n${answer.text}`),
+    );
+    return answer;
+  };
+
+  const ofConversations = routeNames.filter(
+    (name) => name.includes("/conversations/:id") && !making.has(name),
+  );
+  for (const victim of house.ids) {
+    const unknown = unknownLike(victim);
+    for (const name of ofConversations) {
+      for (const method of name.startsWith("GET ") ? ["GET", "HEAD"] : [undefined]) {
+        const change = method === undefined ? {} : { method };
+        const what = `${method ?? ""} ${name} on ${victim}`;
+        const [theirs, nobodys] = [
+          await send(what, { ...routeCall(name, victim, thief.key), ...change }),
+          await send(`${name} on nobody's`, { ...routeCall(name, unknown, thief.key), ...change }),
+        ];
+        const isSame = shapeOf(theirs, victim) === shapeOf(nobodys, unknown);
+        area.attempt(what, isSame, `${theirs.status} ${theirs.text}`);
+      }
+    }
+    for (const name of making) {
+      const answer = await send(`${name} with ${victim}`, routeCall(name, victim, thief.key));
+      area.attempt(
+        `${name} with ${victim}`,
+        codeOf(answer) === "conversation_not_found",
+        `${answer.status} ${answer.text}`,
+      );
+    }
+  }
+
+  for (const [what, call, isRefused] of sideDoors(house, thief.ownConversation)) {
+    const answer = await send(what, { ...call, key: thief.key });
+    area.attempt(what, isRefused(answer.text, answer.status), `${answer.status} ${answer.text}`);
+  }
+  for (const name of routeNames.filter((each) => !each.includes("/:id") && !making.has(each))) {
+    const answer = await send(name, routeCall(name, unknownLike(house.ids[0] ?? ""), thief.key));
+    if (operators.has(name)) area.attempt(name, answer.status === 403, `${answer.status} ${answer.text}`);
+  }
+
+  area.attempt(
+    "all of it together changes something of the house",
+    (await house.describe()) === before,
+    "the house is not as it was",
+  );
+  const own = await stand.call({ path: `/conversations/${thief.ownConversation}/meta`, key: thief.key });
+  area.control("the thief reads a conversation of its own", own.status === 200, own.text);
+  for (const id of house.ids) {
+    const answer = await stand.call({ path: `/conversations/${id}/meta`, key: house.key });
+    area.control(`the owner reads ${id}`, answer.status === 200, answer.text);
+  }
+}
+
+type SideDoor = readonly [what: string, call: RawCall, isRefused: (text: string, status: number) => boolean];
+
+/** Ways past the id in the path: names inside a conversation of one's own, lists, and claims to be someone else. */
+function sideDoors(house: Household, own: string): readonly SideDoor[] {
+  const json = { "content-type": "application/json" };
+  const isError = (_: string, status: number) => status >= 400;
+  /** Nothing of the house's names may be told. Its own words are searched for in every answer anyway. */
+  const namesNobody = (text: string) =>
+    ![...house.ids, ...house.queuedIds].some((name) => text.includes(`"${name}"`));
+  const doors: SideDoor[] = [];
+  for (const turnId of house.turnIds) {
+    doors.push([
+      `the turn ${turnId} by way of ${own}`,
+      { path: `/conversations/${own}/turns/${turnId}` },
+      isError,
+    ]);
+  }
+  for (const queued of house.queuedIds) {
+    const path = `/conversations/${own}/queue/${queued}`;
+    const body = JSON.stringify({ text: "taken", before: queued });
+    doors.push([`PATCH ${path}`, { method: "PATCH", path, headers: json, body }, isError]);
+    doors.push([`DELETE ${path}`, { method: "DELETE", path }, (text) => !text.includes(queued)]);
+    doors.push([
+      `a message under the id ${queued}`,
+      {
+        method: "POST",
+        path: "/chat",
+        headers: json,
+        body: JSON.stringify({ messageId: queued, message: "mine" }),
+      },
+      (text, status) => status === 200 && text.includes("You said: mine"),
+    ]);
+  }
+  for (const cursor of house.cursors) {
+    const path = `/conversations/${own}/events?cursor=${encodeURIComponent(cursor)}`;
+    doors.push([`the cursor ${cursor} on ${own}`, { path, patienceMs: 1_500 }, namesNobody]);
+  }
+  for (const id of house.ids) {
+    doors.push([`list by ${id}`, { path: `/conversations?q=${id}` }, namesNobody]);
+    doors.push([`list before ${id}`, { path: `/conversations?before=${id}` }, namesNobody]);
+    const fork = { atSeq: 0, id };
+    doors.push([
+      `fork to ${id}`,
+      { method: "POST", path: `/conversations/${own}/fork`, headers: json, body: JSON.stringify(fork) },
+      isError,
+    ]);
+    for (const path of [
+      `/conversations/${own}/../${id}/meta`,
+      `/conversations/${own}/%2e%2e/${id}/meta`,
+      `/conversations/${own}%2f..%2f${id}/meta`,
+      `/conversations//${id}/meta`,
+      `/conversations/${id}%00/meta`,
+      `/conversations/${id};owner=${house.owner}/meta`,
+      `/conversations/${id}/meta?owner=${house.owner}&resourceId=${house.owner}`,
+    ]) {
+      doors.push([`GET ${path}`, { path }, isError]);
+    }
+    for (const header of ["x-owner", "x-parley-owner", "x-forwarded-user", "x-resource-id", "x-user"]) {
+      const path = `/conversations/${id}/export`;
+      doors.push([`${header} with ${id}`, { path, headers: { [header]: house.owner } }, isError]);
+    }
+    const body = JSON.stringify({ conversationId: id, owner: house.owner, message: "hello" });
+    doors.push([
+      `owner in the body with ${id}`,
+      { method: "POST", path: "/chat", headers: json, body },
+      isError,
+    ]);
+  }
+  doors.push(["search for what they said", { path: "/search?q=You%20said" }, namesNobody]);
+  return doors;
+}
+
+/** An id that nobody has, as long as the other, so that nothing but the name differs. */
+export function unknownLike(id: string): string {
+  return `${"unknown".repeat(20).slice(0, id.length - 1)}0`;
+}

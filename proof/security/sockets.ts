@@ -1,0 +1,169 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { WsClientMessage, WsServerMessage } from "@parley/wire";
+import type { TestSocket } from "../../packages/server/src/test-server.test-support.js";
+import type { Area } from "./ledger.js";
+import { type Household, unknownLike } from "./owners.js";
+import type { Secrets } from "./secrets.js";
+import type { Stand } from "./stand.js";
+
+type MessageType = WsClientMessage["type"];
+type Told = Extract<WsServerMessage, { type: "chat.error" | "error" }>;
+
+/** Every message that a client can send, about a conversation. A new kind of message does not compile until it is here. */
+const messages: {
+  readonly [Type in MessageType]: (id: string) => readonly (WsClientMessage & { type: Type })[];
+} = {
+  "chat.send": (conversationId) => [
+    { type: "chat.send", conversationId, message: "hello" },
+    { type: "chat.send", conversationId, message: "hello", messageId: "taken", ifBusy: "queue" },
+  ],
+  "chat.subscribe": (conversationId) => [
+    { type: "chat.subscribe", conversationId },
+    { type: "chat.subscribe", conversationId, cursor: "0" },
+    { type: "chat.subscribe", conversationId, cursor: "1~turn~1~0" },
+  ],
+  "chat.unsubscribe": (conversationId) => [{ type: "chat.unsubscribe", conversationId }],
+  "chat.queue": (conversationId) => [
+    { type: "chat.queue", conversationId, text: "hello" },
+    { type: "chat.queue", conversationId, text: "hello", messageId: "taken", mode: "queue" },
+  ],
+  "chat.stop": (conversationId) => [{ type: "chat.stop", conversationId }],
+  subscribe: (conversationId) => [{ type: "subscribe", surfaceId: "message-queue", conversationId }],
+  unsubscribe: (conversationId) => [{ type: "unsubscribe", surfaceId: "message-queue", conversationId }],
+  ping: () => [{ type: "ping" }],
+};
+
+/** Those that say nothing about whether there is such a conversation: they get no answer, or the same one always. */
+const silent = new Set<MessageType>(["chat.unsubscribe", "unsubscribe", "ping"]);
+/** Those that make a conversation of an unknown id, and are refused for one that another owner has. */
+const making = new Set<MessageType>(["chat.send", "chat.queue"]);
+
+export const messageTypes = Object.keys(messages) as MessageType[];
+
+/** Another owner says everything that can be said on a socket, about every conversation of the house. */
+export async function attackBySocket(
+  stand: Stand,
+  house: Household,
+  thief: { readonly key: string; readonly patienceMs?: number },
+  area: Area,
+  secrets: Secrets,
+): Promise<void> {
+  const before = await house.describe();
+  const { patienceMs = 10_000 } = thief;
+  const socket = await stand.socket({ key: thief.key });
+  await socket.next("catalog");
+  for (const victim of house.ids) {
+    const unknown = unknownLike(victim);
+    for (const type of messageTypes) {
+      for (const [index, message] of messages[type](victim).entries()) {
+        const what = `${type} on ${victim}`;
+        const refusal = await tell(socket, message, silent.has(type) ? undefined : patienceMs);
+        if (silent.has(type)) area.attempt(what, refusal === undefined, JSON.stringify(refusal));
+        else if (making.has(type)) area.attempt(what, refusal?.code === "conversation_not_found");
+        else {
+          const other = messages[type](unknown)[index];
+          const nobodys = other === undefined ? undefined : await tell(socket, other, patienceMs);
+          const isSame =
+            refusal !== undefined &&
+            JSON.stringify(refusal).replaceAll(victim, "<id>") ===
+              (JSON.stringify(nobodys) ?? "").replaceAll(unknown, "<id>");
+          area.attempt(what, isSame, JSON.stringify([refusal, nobodys]));
+        }
+      }
+    }
+  }
+  area.attempt(
+    "all of it together changes something of the house",
+    (await house.describe()) === before,
+    "the house is not as it was",
+  );
+  await eavesdrop(stand, house, socket, area);
+  area.searched("what the thief's socket heard", secrets.findIn(JSON.stringify(socket.messages)));
+  socket.raw.terminate();
+
+  const honest = await stand.socket({ key: house.key });
+  honest.send({ type: "chat.subscribe", conversationId: house.ids[0], cursor: "0" });
+  const chunks = await within(honest.next("chat.chunks"), 10_000);
+  area.control("the owner follows", chunks !== undefined);
+  honest.raw.terminate();
+}
+
+/** Whatever the owner does, a socket of another owner hears nothing of it. */
+async function eavesdrop(stand: Stand, house: Household, thief: TestSocket, area: Area): Promise<void> {
+  const me = stand.runtime.forOwner(house.owner);
+  const own = await stand.socket({ key: house.key });
+  await own.next("catalog");
+  const from = thief.messages.length;
+  const id = `${house.owner}-noise`;
+  // A push is heard once the socket's watch has begun, which the first of these shows.
+  await me.create({ id, title: "noise" });
+  const heard = await within(own.next("conversation.updated"), 10_000);
+  area.control("the owner's socket hears of a new conversation", heard !== undefined);
+  own.send({ type: "chat.subscribe", conversationId: id });
+  await me.send({ conversationId: id, message: "wait a moment" });
+  await me.queue.add({ conversationId: id, message: "later", mode: "queue" });
+  await me.stop(id);
+  await me.last(id);
+  for (const message of ["one", "two", "three"]) {
+    await me.send({ conversationId: id, message });
+    await me.last(id);
+  }
+  await me.compact(id, { keepLastN: 1 });
+  await me.set(id, { title: "other noise" });
+  await me.close(id);
+  await me.open(id);
+  await me.fork({ conversationId: id, atSeq: 0, id: `${id}-fork` });
+  await me.remove(id, { cascade: true });
+  const gone = await within(
+    own.next("conversation.removed", ({ conversationId }) => conversationId === id),
+    10_000,
+  );
+  area.control("the owner's socket hears of the end", gone !== undefined);
+  thief.send({ type: "ping" });
+  await thief.next("pong");
+  const pushed = thief.messages.slice(from).filter(({ type }) => type !== "pong");
+  const acts = own.messages.length;
+  for (let act = 0; act < acts; act += 1) area.attempts += 1;
+  if (pushed.length > 0) area.accepted.push(`${area.name}: heard ${JSON.stringify(pushed[0]).slice(0, 200)}`);
+  own.raw.terminate();
+}
+
+/** Says something, and returns the refusal it gets in time. Without a time none is expected, and a ping follows. */
+async function tell(
+  socket: TestSocket,
+  message: WsClientMessage,
+  patienceMs: number | undefined,
+): Promise<Told | undefined> {
+  const from = socket.messages.length;
+  const isRefusal = (told: WsServerMessage): told is Told =>
+    told.type === "chat.error" || told.type === "error";
+  // Pushes of the owner's own doings stand beside the answers.
+  const isAnswer = ({ type }: WsServerMessage) => type !== "pong" && !type.startsWith("conversation.");
+  socket.send(message);
+  if (patienceMs === undefined) {
+    socket.send({ type: "ping" });
+    await socket.next("pong");
+    if (message.type === "ping") await socket.next("pong");
+    return socket.messages.slice(from).find(isRefusal);
+  }
+  const until = performance.now() + patienceMs;
+  while (performance.now() < until) {
+    const answer = socket.messages.slice(from).find(isAnswer);
+    if (answer !== undefined) return isRefusal(answer) ? answer : undefined;
+    await sleep(5);
+  }
+  return undefined;
+}
+
+/** What a promise gives within some time, or undefined. */
+export async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  const late = new AbortController();
+  try {
+    return await Promise.race([
+      promise.catch(() => undefined),
+      sleep(ms, undefined, { signal: late.signal }).catch(() => undefined),
+    ]);
+  } finally {
+    late.abort();
+  }
+}

@@ -1,0 +1,187 @@
+import { systemClock, type Tool } from "@parley/core";
+import type { LogStoreRoot, ProviderCallParams, Wake } from "@parley/core/ports";
+import {
+  createModelCatalog,
+  createRuntime,
+  type ModelBinding,
+  type Runtime,
+  type RuntimeHooks,
+  type RuntimeLimits,
+} from "@parley/core/runtime";
+import {
+  createFaultyStore,
+  createMemoryLogStore,
+  createMemoryWake,
+  createScriptedProvider,
+  type Gate,
+  gate,
+  pause,
+  type Script,
+  type StoreFaults,
+  text,
+  toolCall,
+  usage,
+} from "@parley/core/testing";
+import {
+  createKey,
+  createLogger,
+  createTelemetryHooks,
+  type RunningServer,
+  type ServeOptions,
+  serve,
+} from "@parley/server";
+import { openPglite } from "@parley/store/pglite";
+import type { KeyScope } from "@parley/wire";
+import {
+  openTestSocket,
+  type SocketOptions,
+  type TestSocket,
+} from "../../packages/server/src/test-server.test-support.js";
+import { type RawAnswer, type RawCall, rawCall } from "./raw-call.js";
+
+export interface StandOptions {
+  /** A folder for PGlite. Without one the log is in memory. */
+  readonly folder?: string;
+  readonly serve?: ServeOptions;
+  readonly limits?: Partial<RuntimeLimits>;
+  readonly tools?: readonly Tool<never>[];
+  /** Beside the scripted ones. */
+  readonly models?: readonly ModelBinding[];
+  readonly instructions?: string;
+  /** Hears of every event as an application's hook does, with the logger at hand. */
+  readonly onEvent?: (event: unknown, log: (line: object) => void) => void;
+}
+
+/** A real server to be attacked, on a port of this machine. */
+export interface Stand {
+  readonly url: string;
+  readonly runtime: Runtime;
+  readonly server: RunningServer;
+  /** Of a stand in memory. */
+  readonly faults: StoreFaults | undefined;
+  /** Answers to a message that begins with "wait" go on when this is opened. */
+  readonly gate: Gate;
+  /** Every line of the log, at its most talkative. */
+  readonly logs: readonly string[];
+  /** Makes a key and returns its secret. */
+  key(owner: string, scopes?: readonly KeyScope[]): Promise<string>;
+  call(call: RawCall): Promise<RawAnswer>;
+  socket(options?: SocketOptions): Promise<TestSocket>;
+  close(): Promise<void>;
+}
+
+/** Nobody who attacks is to be held off by the rate of requests, except where that is what is tried. */
+const generous = { requestsPerSecond: 100_000, requestBurst: 100_000 };
+
+/** Opens a server. Whoever opens it closes it. */
+export async function openStand(options: StandOptions = {}): Promise<Stand> {
+  const at = gate();
+  const logs: string[] = [];
+  const logger = createLogger({ level: "trace" }, { write: (line) => void logs.push(line) });
+  const { store, wake, faults, closeStore } = await openStore(options.folder);
+  const telemetry = createTelemetryHooks({ processFigures: false });
+  const provider = createScriptedProvider((params) => answerTo(params, at));
+  const model = { provider, providerName: "scripted", contextWindow: 100_000 };
+  const onEvent: RuntimeHooks["onEvent"] = (event, context) => {
+    telemetry.onEvent(event, context);
+    options.onEvent?.(event, (line) => logger.info(line));
+  };
+  const runtime = await createRuntime({
+    store,
+    wake,
+    models: createModelCatalog([
+      { ...model, name: "scripted/one", model: "one" },
+      { ...model, name: "scripted/two", model: "two" },
+      ...(options.models ?? []),
+    ]),
+    hooks: {
+      onEvent,
+      onError: (error, { where, conversationId }) =>
+        logger.warn({ where, code: error.code, conversationId }, "something failed in the background"),
+    },
+    ...(options.tools === undefined ? {} : { tools: options.tools }),
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
+    ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
+  });
+  const { limits, ...rest } = options.serve ?? {};
+  const server = await serve(runtime, {
+    port: 0,
+    auth: "keys",
+    pace: { keyMs: 0 },
+    telemetry,
+    logger,
+    ...rest,
+    limits: { ...generous, ...limits },
+  });
+  const sockets: TestSocket[] = [];
+  return {
+    url: server.url,
+    runtime,
+    server,
+    faults,
+    gate: at,
+    logs,
+    async key(owner, scopes) {
+      const { secret, record } = createKey({ owner, ...(scopes === undefined ? {} : { scopes }) });
+      await runtime.keys.add(record);
+      return secret;
+    },
+    call: (call) => rawCall(server.url, call),
+    async socket(socketOptions) {
+      const socket = await openTestSocket(server.url, socketOptions);
+      sockets.push(socket);
+      return socket;
+    },
+    async close() {
+      faults?.heal();
+      at.open();
+      for (const socket of sockets) socket.raw.terminate();
+      await server.close({ deadlineMs: 0 });
+      await runtime.close();
+      await closeStore();
+    },
+  };
+}
+
+interface OpenedStore {
+  readonly store: LogStoreRoot;
+  readonly wake: Wake;
+  readonly faults: StoreFaults | undefined;
+  closeStore(): Promise<void>;
+}
+
+async function openStore(folder: string | undefined): Promise<OpenedStore> {
+  if (folder === undefined) {
+    const { store, faults } = createFaultyStore(createMemoryLogStore({ clock: systemClock }));
+    return { store, wake: createMemoryWake(), faults, closeStore: async () => undefined };
+  }
+  const { store, wake } = await openPglite({ folder, durable: false });
+  return { store, wake, faults: undefined, closeStore: () => store.close() };
+}
+
+/** What the model is told to call, as a message says it. */
+export interface WantedCall {
+  readonly tool: string;
+  readonly input: unknown;
+}
+
+const callsWord = "call ";
+
+/** A message that makes the model call these tools, side by side. */
+export function callTools(calls: readonly WantedCall[]): string {
+  return `${callsWord}${JSON.stringify(calls)}`;
+}
+
+/** Calls the tools it is told to; waits at the gate when told to wait; else repeats what was said. */
+function answerTo({ messages }: ProviderCallParams, at: Gate): Script {
+  const last = messages.at(-1);
+  if (last?.role === "tool") return [text("The tools have answered."), usage(30, 5)];
+  const part = last?.content.at(-1);
+  const said = part?.type === "text" ? String(part.text) : "";
+  if (said.startsWith(callsWord)) {
+    const calls = JSON.parse(said.slice(callsWord.length)) as WantedCall[];
+    return [...calls.map(({ tool, input }) => toolCall(tool, input)), usage(20, 8)];
+  }
+  const answer = [text(`You said: ${said}`, { size: 20 }), usage(20, 8)];
+  return said.startsWith("wait") ? [text("One moment. "), pause(at), ...answer] : answer;
+}

@@ -1,0 +1,96 @@
+// A server as a process of its own, to be talked to for a long time. Its parent asks over the process channel how it is.
+// Started with --expose-gc: what is reported of the heap is what is left after a collection. It ends with its parent.
+import { createModelCatalog, createRuntime } from "@parley/core/runtime";
+import { createKey, createTelemetryHooks, serve } from "@parley/server";
+import { openPglite } from "@parley/store/pglite";
+import { openPostgres } from "@parley/store/postgres";
+import { createModel, tools } from "./model.mjs";
+
+const { store: at } = JSON.parse(process.env.PARLEY_SOAK ?? "{}");
+
+async function open() {
+  if (at.folder !== undefined) return openPglite({ folder: at.folder });
+  const opened = openPostgres({ url: at.url });
+  await opened.store.migrate();
+  return opened;
+}
+
+const { store, wake } = await open();
+const telemetry = createTelemetryHooks();
+const troubles = [];
+let sealed = 0;
+const runtime = await createRuntime({
+  store,
+  wake,
+  models: createModelCatalog([
+    {
+      name: "soak/one",
+      provider: createModel(),
+      providerName: "soak",
+      model: "one",
+      contextWindow: 100_000,
+    },
+  ]),
+  tools,
+  // Nobody else can be on an embedded store.
+  ...(at.folder === undefined ? {} : { lease: { pollMs: 0 } }),
+  hooks: {
+    onEvent: (event, context) => {
+      telemetry.onEvent(event, context);
+      if (event.type === "turn-sealed") sealed += 1;
+    },
+    onError: (error, { where }) => troubles.push(`${where}: ${error.code}`),
+  },
+});
+const { secret, record } = createKey({ owner: "soak", scopes: ["admin"] });
+await runtime.keys.add(record);
+const server = await serve(runtime, {
+  host: "127.0.0.1",
+  port: 0,
+  auth: "keys",
+  telemetry,
+  limits: { requestsPerSecond: 100_000, requestBurst: 100_000 },
+});
+
+/** What a gauge of the figures says. */
+async function gauges() {
+  const { text } = await telemetry.exposition();
+  const read = (name) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1] ?? "NaN");
+  return {
+    sockets: read("parley_ws_connections"),
+    streams: read("parley_sse_connections"),
+    waiting: read("parley_queue_depth"),
+    runningTurns: read("parley_running_turns"),
+  };
+}
+
+const verbs = {
+  async sample() {
+    // Twice, with time between them: what a finalizer lets go of is gone as well.
+    globalThis.gc();
+    await new Promise((resolve) => setImmediate(resolve));
+    globalThis.gc();
+    const { rss, heapUsed, external, arrayBuffers } = process.memoryUsage();
+    const handles = {};
+    for (const name of process.getActiveResourcesInfo()) handles[name] = (handles[name] ?? 0) + 1;
+    return { rss, heapUsed, external, arrayBuffers, handles, sealed, ...(await gauges()) };
+  },
+  troubles: () => troubles,
+  async close() {
+    await server.close();
+    await runtime.close();
+    await wake.close?.();
+    await store.close();
+  },
+};
+
+process.on("message", async ({ id, verb }) => {
+  try {
+    process.send({ id, value: await verbs[verb]() });
+    if (verb === "close") process.disconnect();
+  } catch (error) {
+    process.send({ id, failure: String(error?.stack ?? error) });
+  }
+});
+process.on("disconnect", () => process.exit(0));
+process.send({ url: server.url, key: secret });

@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Random } from "../../test/kill/random.js";
+import type { NodeStore } from "../../test/kill/running-node.js";
+import type { ReadTables } from "../../test/kill/tables.js";
+import { Probe } from "./probe.js";
+import { SoakedServer, type Vitals } from "./soaked-server.js";
+import { Talker } from "./talker.js";
+
+/** A store to soak. */
+export interface Ground {
+  readonly name: string;
+  readonly store: NodeStore;
+  /** The tables while the server runs, where that is possible. */
+  readonly readTables?: ReadTables;
+  /** The tables once the server is gone. */
+  readonly readAfter: ReadTables;
+}
+
+export interface Sample extends Vitals {
+  readonly at: number;
+  readonly rows?: Readonly<Record<string, number>>;
+}
+
+/** Everything that was seen of one server. */
+export interface Soaked {
+  readonly ground: string;
+  /** While it was busy. */
+  readonly busy: readonly Sample[];
+  /** Between the rounds, with nobody connected and nothing left; the first one behind the warm-up. */
+  readonly rests: readonly Sample[];
+  readonly reads: readonly { readonly at: number; readonly ms: number }[];
+  readonly turns: readonly { readonly at: number; readonly ms: number }[];
+  readonly acts: ReadonlyMap<string, number>;
+  readonly failures: readonly string[];
+  /** What the tables still hold at the end, when all was deleted. */
+  readonly left: Readonly<Record<string, number>>;
+  readonly seconds: number;
+}
+
+export interface SoakPlan {
+  readonly seed: number;
+  readonly talkers: number;
+  readonly rounds: number;
+  readonly roundMs: number;
+  readonly sampleMs: number;
+}
+
+const tables = [
+  "conversation",
+  "conversation_head",
+  "conversation_message",
+  "conversation_turn",
+  "turn_journal",
+  "queued_message",
+  "receipt",
+  "compaction",
+] as const;
+
+const countRows = tables.map((table) => `SELECT '${table}' AS name, count(*)::int AS rows FROM ${table}`);
+const countLive = [
+  "SELECT 'journal' AS name, count(*)::int AS rows FROM turn_journal",
+  "SELECT 'queue' AS name, count(*)::int AS rows FROM queued_message",
+  "SELECT 'leases' AS name, count(*)::int AS rows FROM conversation_head WHERE turn_id IS NOT NULL OR compaction_id IS NOT NULL",
+  "SELECT 'connections' AS name, count(*)::int AS rows FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
+];
+
+/** Talks to a server in rounds. Between them everyone leaves, so that what is still there then is what leaked. */
+export async function soak(ground: Ground, plan: SoakPlan): Promise<Soaked> {
+  const startedAt = performance.now();
+  const server = await SoakedServer.start(ground.store);
+  const random = new Random(plan.seed);
+  const busy: Sample[] = [];
+  const rests: Sample[] = [];
+  const failures: string[] = [];
+  const acts = new Map<string, number>();
+  const reads: Soaked["reads"][number][] = [];
+  const turns: Soaked["turns"][number][] = [];
+  try {
+    // The first round warms up: code is compiled, pools and caches fill.
+    for (let round = 0; round <= plan.rounds; round += 1) {
+      const talkers = Array.from(
+        { length: plan.talkers },
+        (_, index) => new Talker(`r${round}-t${index}`, server, new Random(random.between(0, 2 ** 31))),
+      );
+      const probe = new Probe(server);
+      const until = performance.now() + plan.roundMs;
+      const isOver = () => performance.now() > until;
+      const working = [...talkers.map((talker) => talker.talk(isOver)), probe.measure(isOver)];
+      while (!isOver()) {
+        await sleep(Math.max(0, Math.min(plan.sampleMs, until - performance.now())));
+        if (!isOver() && round > 0) busy.push(await takeSample(server, ground));
+      }
+      await Promise.all(working);
+      await Promise.all([...talkers.map((talker) => talker.rest()), probe.rest()]);
+      rests.push(await takeSampleAtRest(server, ground));
+      for (const talker of talkers) {
+        failures.push(...talker.failures);
+        for (const [name, count] of talker.acts) acts.set(name, (acts.get(name) ?? 0) + count);
+      }
+      if (round === 0) continue;
+      reads.push(...probe.reads);
+      turns.push(...probe.turns);
+    }
+    failures.push(...(await server.troubles()).map((trouble) => `in the background: ${trouble}`));
+  } finally {
+    // Not closed in order: what is left is what there was.
+    await server.kill();
+  }
+  const left = rowsOf(await ground.readAfter(countRows));
+  const seconds = (performance.now() - startedAt) / 1_000;
+  return { ground: ground.name, busy, rests, reads, turns, acts, failures, left, seconds };
+}
+
+async function takeSample(server: SoakedServer, ground: Ground): Promise<Sample> {
+  const vitals = await server.vitals();
+  const rows = await ground.readTables?.(countLive);
+  return { at: performance.now(), ...vitals, ...(rows === undefined ? {} : { rows: rowsOf(rows) }) };
+}
+
+/** Waits until everyone who left is gone for the server as well. What never goes is in the sample. */
+async function takeSampleAtRest(server: SoakedServer, ground: Ground): Promise<Sample> {
+  for (let look = 0; look < 40; look += 1) {
+    const { runningTurns, sockets, streams } = await server.vitals();
+    if (runningTurns + sockets + streams === 0) break;
+    await sleep(100);
+  }
+  // The database's own connection to what was deleted last.
+  await sleep(300);
+  return takeSample(server, ground);
+}
+
+function rowsOf(results: readonly (readonly Record<string, unknown>[])[]): Record<string, number> {
+  return Object.fromEntries(results.flatMap(([row]) => (row === undefined ? [] : [[row.name, row.rows]])));
+}
