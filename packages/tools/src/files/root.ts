@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
-import { open, readdir, realpath } from "node:fs/promises";
+import { type FileHandle, open, readdir, readlink, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
-import { ParleyError } from "@parley/core/errors";
+import { isParleyError, ParleyError } from "@parley/core/errors";
 
 export interface FilesOptions {
   /** The folder that may be read. */
@@ -27,7 +27,7 @@ export function openRoot(options: FilesOptions): Root {
    * The real place of a path, checked twice: as it is written, and after all links are followed. The second
    * check is what counts; the first gives the clearer message.
    */
-  const locate = async (path: string): Promise<string> => {
+  const locate = async (path: string): Promise<Place> => {
     if (path.includes("\0")) throw new ParleyError("tool_failed", "A path has no NUL characters");
     if (isAbsolute(path) || leaves(relative(root, resolve(root, path))))
       throw new ParleyError("tool_failed", outside(path));
@@ -38,12 +38,38 @@ export function openRoot(options: FilesOptions): Root {
       throw new ParleyError("tool_failed", `${path} does not exist`);
     });
     if (leaves(relative(realRoot, real))) throw new ParleyError("tool_failed", outside(path));
-    return real;
+    return { real, realRoot };
+  };
+
+  /** Opens what lies at a path, and looks where that really is: folders may have given way to links since the check. */
+  const openInside = async (path: string): Promise<FileHandle> => {
+    const { real, realRoot } = await locate(path);
+    // Not blocking on a pipe, and not following a link that was put there since the check.
+    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+    const file = await open(real, flags).catch((error: unknown) => {
+      throw new ParleyError("tool_failed", messageOf(path, error));
+    });
+    const at = await placeOf(file, real).catch(() => undefined);
+    if (at !== undefined && !leaves(relative(realRoot, at))) return file;
+    await file.close();
+    throw new ParleyError("tool_failed", outside(path));
+  };
+
+  /** The names in a folder: of the very one that was looked at, where the system lets it be read once it is open. */
+  const namesIn = async (path: string) => {
+    if (process.platform !== "linux") return readdir((await locate(path)).real, { withFileTypes: true });
+    const folder = await openInside(path);
+    try {
+      return await readdir(`/proc/self/fd/${folder.fd}/.`, { withFileTypes: true });
+    } finally {
+      await folder.close();
+    }
   };
 
   return {
     async list(path, signal) {
-      const entries = await readdir(await locate(path), { withFileTypes: true }).catch((error: unknown) => {
+      const entries = await namesIn(path).catch((error: unknown) => {
+        if (isParleyError(error)) throw error;
         throw new ParleyError(
           "tool_failed",
           codeOf(error) === "ENOTDIR" ? `${path} is a file, not a folder` : messageOf(path, error),
@@ -58,12 +84,7 @@ export function openRoot(options: FilesOptions): Root {
       return `${names.slice(0, maxEntries).join("\n")}\n[${names.length - maxEntries} more are left out]`;
     },
     async read(path, signal) {
-      const real = await locate(path);
-      // Not blocking on a pipe, and not following a link that was put there since the check.
-      const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-      const file = await open(real, flags).catch((error: unknown) => {
-        throw new ParleyError("tool_failed", messageOf(path, error));
-      });
+      const file = await openInside(path);
       try {
         const stat = await file.stat();
         if (stat.isDirectory()) throw new ParleyError("tool_failed", `${path} is a folder, not a file`);
@@ -80,6 +101,19 @@ export function openRoot(options: FilesOptions): Root {
       }
     },
   };
+}
+
+interface Place {
+  readonly real: string;
+  readonly realRoot: string;
+}
+
+/** Where an open file lies. Linux says it outright; elsewhere the path is followed again, and must lead to this file. */
+async function placeOf(file: FileHandle, real: string): Promise<string | undefined> {
+  if (process.platform === "linux") return readlink(`/proc/self/fd/${file.fd}`);
+  const again = await realpath(real);
+  const [opened, found] = await Promise.all([file.stat(), stat(again)]);
+  return opened.ino === found.ino && opened.dev === found.dev ? again : undefined;
 }
 
 function leaves(path: string): boolean {
