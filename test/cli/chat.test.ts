@@ -82,6 +82,11 @@ describe("a chat in a terminal", { timeout: 60_000 }, () => {
     terminal.type(keys.ctrlC);
     await terminal.see(/─ stopped/);
     await terminal.see("Enter sends");
+    // Another key in between, and the next Ctrl-C is a first one again.
+    terminal.type("x");
+    await terminal.see("› x");
+    terminal.type(keys.backspace);
+    await terminal.seeNoMore("› x");
     terminal.type(keys.ctrlC);
     await terminal.see("Ctrl-C once more leaves");
     terminal.type(keys.ctrlC);

@@ -158,7 +158,10 @@ export class ChatApp {
   #press(text: string | undefined, key: Key): void {
     const { line, action } = pressKey(this.#line, text, key);
     this.#line = line;
-    if (action !== "interrupt") this.#notice = "";
+    if (action !== "interrupt") {
+      this.#notice = "";
+      this.#interruptedAt = Number.NEGATIVE_INFINITY;
+    }
     if (action === "enter") this.#enter("queue");
     else if (action === "enter-alt") this.#enter("steer");
     else if (action === "interrupt") this.#interrupt();

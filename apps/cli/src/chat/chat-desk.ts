@@ -138,9 +138,19 @@ export class ChatDesk {
     return this.#handle.removeQueued(messageId);
   }
 
-  /** Whether the conversation is known to the server: a new one is made by its first message. */
-  get exists(): boolean {
-    return this.state.phase === "ready" && this.state.meta !== undefined;
+  /** Whether the conversation is known to the server, as soon as that can be said: its first message makes it. */
+  async exists(): Promise<boolean> {
+    const handle = this.#handle;
+    if (handle.getState().phase === "loading") {
+      await new Promise<void>((resolve) => {
+        const stop = handle.subscribe(() => {
+          if (handle.getState().phase === "loading") return;
+          stop();
+          resolve();
+        });
+      });
+    }
+    return handle.getState().meta !== undefined;
   }
 
   leave(): void {

@@ -72,14 +72,15 @@ export const chatCommands: readonly ChatCommand[] = [
   {
     name: "context",
     about: "what the model was shown in the newest turn",
-    run: async (context) => (await import("../verbs/context.js")).context(known(context), {}, context.verb()),
+    run: async (context) =>
+      (await import("../verbs/context.js")).context(await known(context), {}, context.verb()),
   },
   {
     name: "metrics",
     about: "time, tokens and cache of the turns",
     run: async (context) =>
       (await import("../verbs/metrics.js")).metrics(
-        known(context),
+        await known(context),
         { limit: 10, chart: true },
         context.verb(),
       ),
@@ -97,7 +98,7 @@ export const chatCommands: readonly ChatCommand[] = [
     run: async (context, rest) =>
       void (await (
         await import("../verbs/conversation.js")
-      ).rename(known(context), [needed(rest, "Which title?")], {}, context.verb())),
+      ).rename(await known(context), [needed(rest, "Which title?")], {}, context.verb())),
   },
   { name: "quit", about: "leave; the conversation stays (also Ctrl-D)", run: ({ quit }) => quit() },
 ];
@@ -211,7 +212,7 @@ async function stop({ desk, print }: CommandContext): Promise<void> {
 
 async function fork(context: CommandContext, rest: string): Promise<void> {
   const { desk, print } = context;
-  const id = known(context);
+  const id = await known(context);
   if (rest !== "" && !/^\d+$/.test(rest))
     throw new CliError("The place is a number: the last entry to share.");
   const { lastSealedSeq } = await import("../verbs/fork.js");
@@ -230,7 +231,7 @@ async function compact(context: CommandContext, rest: string): Promise<void> {
   if (keepLastN !== undefined && !Number.isInteger(keepLastN))
     throw new CliError("How many messages stay as they are is a number.");
   const result = await desk.client.request("POST /conversations/:id/compact", {
-    params: { id: known(context) },
+    params: { id: await known(context) },
     body: { keepLastN },
   });
   print([
@@ -240,7 +241,7 @@ async function compact(context: CommandContext, rest: string): Promise<void> {
 
 async function undo(context: CommandContext): Promise<void> {
   await context.desk.client.request("POST /conversations/:id/compact/undo", {
-    params: { id: known(context) },
+    params: { id: await known(context) },
   });
   context.print(["The model sees again what the newest summary stood for."]);
 }
@@ -249,16 +250,17 @@ async function exportTo(context: CommandContext, rest: string): Promise<void> {
   const output = needed(rest, "To which file?");
   const format = /\.(md|markdown)$/i.test(output) ? "markdown" : "jsonl";
   await (await import("../verbs/export.js")).exportConversations(
-    [known(context)],
+    [await known(context)],
     { format, output },
     context.verb(),
   );
 }
 
 /** The conversation's id, once there is one. */
-function known({ desk }: CommandContext): string {
-  if (!desk.exists) throw new CliError("This conversation has not begun yet.");
-  return desk.id;
+async function known({ desk }: CommandContext): Promise<string> {
+  const { id } = desk;
+  if (!(await desk.exists())) throw new CliError("This conversation has not begun yet.");
+  return id;
 }
 
 function needed(rest: string, question: string): string {
