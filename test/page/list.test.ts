@@ -95,8 +95,14 @@ describePage("the page's list of conversations", quick, (stage) => {
     ]);
     await stage().import(exportOf({ id: "searched", title: "A long search" }, turns));
     const tab = await stage().open();
-    await tab.page.keyboard.press("Control+Shift+F");
     const dialog = tab.dialog("Search messages");
+    // A key that is pressed before the page listens is lost.
+    await expect
+      .poll(async () => {
+        if ((await dialog.count()) === 0) await tab.page.keyboard.press("Control+Shift+F");
+        return dialog.count();
+      }, patience)
+      .toBe(1);
     await dialog.getByRole("combobox").fill("quokka");
     const hit = dialog.getByRole("option").filter({ hasText: "hides the quokka among" });
     await hit.waitFor();

@@ -138,7 +138,8 @@ describePage("the page while a turn runs", {}, (stage) => {
     expect(after.length).toBeGreaterThan(before.length);
     const fresh = await stage().open(`/c/${id}`);
     await fresh.ended(1);
-    expect(await fresh.answers.last().innerText()).toBe(after);
+    // Text is there at once, and drawn as markdown when that has been loaded.
+    await expect.poll(() => fresh.answers.last().innerText(), patience).toBe(after);
   });
 
   it("works offline as far as that goes: words are kept, told to be unsent, and sent when there is a network", async () => {

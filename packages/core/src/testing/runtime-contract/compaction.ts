@@ -47,6 +47,7 @@ export const compactionCases: RuntimeTopicCase[] = [
       checkEqual(follow.state.chunks[0]?.chunk, summary, "the summary as it is told");
       const { summary: _, ...counts } = result;
       const told = { type: "conversation.compacted" as const, conversationId, ...counts };
+      await world.until(() => heard.some(({ type }) => type === told.type), "watchers are told");
       checkEqual(
         heard.filter(({ type }) => type === told.type),
         [told],
