@@ -34,7 +34,7 @@ import {
 import { Secrets } from "./security/secrets.js";
 import { attackBySocket } from "./security/sockets.js";
 import { openStand } from "./security/stand.js";
-import { attackFiles, attackHttp } from "./security/tools.js";
+import { attackFiles, attackHttp, raceFiles } from "./security/tools.js";
 
 const random = new Random(seed);
 const startedAt = performance.now();
@@ -133,6 +133,7 @@ describe("nothing gets in, and nothing gets out", () => {
     try {
       const files = area("file tools: paths out of the folder");
       await attackFiles(folder, { root: folder.root, random, count }, files, secrets);
+      await raceFiles(folder, long ? 20_000 : 3_000, files, secrets);
       // Shared one level too high: what was outside is inside now.
       const weak = new Area("weak");
       await attackFiles(folder, { root: folder.base, from: "shared/", random, count: 0 }, weak, secrets);
@@ -193,7 +194,7 @@ async function weaken(): Promise<void> {
     await attackBySocket(stand, fewer, { ...insider, patienceMs: 300 }, overSocket, secrets);
     noticed.set("another owner's conversations, by socket", overSocket.accepted.length);
     const overHttp = new Area("weak");
-    await attackByHttp(stand, house, insider, overHttp, secrets);
+    await attackByHttp(stand, fewer, insider, overHttp, secrets);
     noticed.set("another owner's conversations, by route", overHttp.accepted.length + overHttp.leaks.length);
   } finally {
     await stand.close();

@@ -11,6 +11,9 @@ export interface SharedFolder {
   close(): Promise<void>;
 }
 
+/** A name that is only to be seen outside. */
+export const outsideName = "only-outside.txt";
+
 /** Lays out a folder to share, with every kind of trap in it, and a secret beside it. */
 export async function layOut(base: string, secret: string): Promise<SharedFolder> {
   const root = join(base, "shared");
@@ -18,6 +21,7 @@ export async function layOut(base: string, secret: string): Promise<SharedFolder
   mkdirSync(join(base, "shared-too"));
   writeFileSync(join(base, "secret.txt"), secret);
   writeFileSync(join(base, "shared-too", "secret.txt"), secret);
+  writeFileSync(join(base, "shared-too", outsideName), secret);
   writeFileSync(join(root, "notes", "a.md"), "an open note");
   const links: Readonly<Record<string, string>> = {
     "link.txt": join(base, "secret.txt"),

@@ -42,7 +42,10 @@ export async function attackWithWrongKeys(stand: Stand, area: Area, secrets: Sec
       const call = routeCall(name, "keyholder-1");
       const path = place.query === undefined ? call.path : joinQuery(call.path, place.query);
       const answer = await stand.call({ ...call, path, headers: { ...call.headers, ...place.headers } });
-      area.attempt(`${name} with the key ${place.what}`, answer.status === 401, `${answer.status}`);
+      // What another site's page may not do at all is refused before anyone looks for a key.
+      const isForeignWrite = name === "POST /chat" && place.headers?.["sec-fetch-site"] !== undefined;
+      const refusal = isForeignWrite ? 403 : 401;
+      area.attempt(`${name} with the key ${place.what}`, answer.status === refusal, `${answer.status}`);
     }
   }
   const honest = await stand.call({ path: "/me", key: good });

@@ -1,13 +1,16 @@
 import dns from "node:dns";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { rename, stat } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { syncBuiltinESMExports } from "node:module";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import type { Tool } from "@parley/core";
 import { fileTools } from "@parley/tools/files";
 import { httpGetTool } from "@parley/tools/http-get";
 import type { Random } from "../../test/kill/random.js";
 import { closedHosts, isAllowedAddress, names, openAddress, otherUrls } from "./addresses.js";
-import { pathsOut, type SharedFolder } from "./file-paths.js";
+import { outsideName, pathsOut, type SharedFolder } from "./file-paths.js";
 import type { Area } from "./ledger.js";
 import type { Secrets } from "./secrets.js";
 import { callTools, openStand, type Stand, type WantedCall } from "./stand.js";
@@ -86,6 +89,50 @@ export async function attackFiles(
   } finally {
     await stand.close();
   }
+}
+
+/** While someone swaps a folder for a link that leads out, again and again, files in it are read and it is listed. */
+export async function raceFiles(
+  folder: SharedFolder,
+  count: number,
+  area: Area,
+  secrets: Secrets,
+): Promise<void> {
+  const [list, read] = fileTools({ root: folder.root });
+  const [real, link, swapped] = ["swap-real", "swap-link", "swap"].map((name) => join(folder.root, name));
+  if (real === undefined || link === undefined || swapped === undefined) return;
+  mkdirSync(real);
+  writeFileSync(join(real, "secret.txt"), "an open note");
+  symlinkSync(join(folder.base, "shared-too"), link);
+  let isOver = false;
+  const swapping = (async () => {
+    while (!isOver) {
+      for (const each of [real, link]) {
+        await rename(each, swapped);
+        // Long enough for a read to begin, and short enough for it to end with the other one there.
+        await stat(swapped);
+        await rename(swapped, each);
+      }
+    }
+  })();
+  const context = {
+    signal: new AbortController().signal,
+    ...{ conversationId: "", turnId: "", stepId: "", toolCallId: "", output() {} },
+  };
+  let opened = 0;
+  for (let index = 0; index < count; index += 1) {
+    const ask = async () =>
+      index % 2 === 0
+        ? read.execute({ path: "swap/secret.txt" }, context)
+        : list.execute({ path: "swap" }, context);
+    const text = await ask().then(String, String);
+    if (text === "an open note") opened += 1;
+    const isOut = secrets.findIn(text, ["a file"]).length > 0 || text.includes(outsideName);
+    area.attempt("a folder that is swapped for a link", !isOut, text);
+  }
+  isOver = true;
+  await swapping;
+  area.control("now and then the folder is there", opened > 0 || count === 0);
 }
 
 /** Pages behind the wall, and one in front of it that leads there. */
@@ -181,7 +228,7 @@ export async function attackHttp(area: Area, secrets: Secrets, weak: boolean): P
   });
   const tool = httpGetTool({
     allow: [...new Set([...listed, openAddress])],
-    timeoutMs: 1_000,
+    timeoutMs: weak ? 1_000 : 15_000,
     maxRedirects: 3,
     isAllowedAddress: weak ? () => true : isAllowedAddress,
   });
