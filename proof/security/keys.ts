@@ -292,4 +292,4 @@ export function examineTable(
   for (const key of keys) area.control("a key is kept by its hash", hashes.has(hashSecret(key)));
 }
 
-export const closedRoutes: readonly RouteName[] = closed;
+const closedRoutes: readonly RouteName[] = closed;

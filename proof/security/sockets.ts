@@ -38,7 +38,7 @@ const silent = new Set<MessageType>(["chat.unsubscribe", "unsubscribe", "ping"])
 /** Those that make a conversation of an unknown id, and are refused for one that another owner has. */
 const making = new Set<MessageType>(["chat.send", "chat.queue"]);
 
-export const messageTypes = Object.keys(messages) as MessageType[];
+const messageTypes = Object.keys(messages) as MessageType[];
 
 /** Another owner says everything that can be said on a socket, about every conversation of the house. */
 export async function attackBySocket(
