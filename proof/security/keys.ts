@@ -291,5 +291,3 @@ export function examineTable(
   }
   for (const key of keys) area.control("a key is kept by its hash", hashes.has(hashSecret(key)));
 }
-
-const closedRoutes: readonly RouteName[] = closed;
