@@ -1,5 +1,5 @@
 import { createKey, hashSecret } from "@parley/server";
-import type { KeyScope, RouteName, WsClientMessage } from "@parley/wire";
+import type { KeyScope, WsClientMessage } from "@parley/wire";
 import { callOf, routeNames } from "../../packages/server/src/routes/route-calls.test-support.js";
 import type { Area } from "./ledger.js";
 import { codeOf, type RawCall, routeCall, shapeOf } from "./raw-call.js";
