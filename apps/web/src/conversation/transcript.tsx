@@ -53,7 +53,7 @@ export function Transcript({ state, seq }: TranscriptProps) {
 
   const hit = useJumpToSeq(seq, rows, (index) => virtualizer.scrollToIndex(index, { align: "center" }));
   useStartAtEnd(seq === undefined, virtualizer.scrollToEnd);
-  useStayAtEnd(box, following, virtualizer.scrollToEnd);
+  useStayAtEnd(box, rows, following, virtualizer.scrollToEnd);
   useLoadEarlier(box, state);
   useOwnMessage(rows, toEnd);
 
@@ -219,14 +219,24 @@ function useStartAtEnd(wanted: boolean, scrollToEnd: () => void): void {
   }, []);
 }
 
-/** The composer and the keyboard of a phone take room away from below: who was at the end stays there. */
+/**
+ * Who was at the end stays there: when the composer or the keyboard of a phone takes room away from below, and when
+ * the last row gives way to another that is taller at once, as in a turn that is joined in its middle.
+ */
 function useStayAtEnd(
   box: React.RefObject<HTMLElement | null>,
+  rows: readonly Row[],
   following: boolean,
   scrollToEnd: () => void,
 ): void {
   const now = useRef(following);
   now.current = following;
+  const lastKey = rows.at(-1)?.key;
+  const before = useRef(lastKey);
+  useLayoutEffect(() => {
+    if (before.current !== lastKey && now.current) scrollToEnd();
+    before.current = lastKey;
+  }, [lastKey, scrollToEnd]);
   useEffect(() => {
     const element = box.current;
     if (element === null) return;
