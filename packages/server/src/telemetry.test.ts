@@ -80,6 +80,15 @@ describe("the figures", () => {
     });
   });
 
+  it("count nothing that waited in a conversation that is gone", async () => {
+    const server = await startTestServer();
+    await server.runtime.forOwner("local").send({ conversationId: "c1", message: "wait" });
+    await server.call("POST", "/conversations/c1/queue", { body: { text: "later", mode: "queue" } });
+    expect(await figures(server)).toMatchObject({ parley_queue_depth: 1 });
+    await server.call("DELETE", "/conversations/c1");
+    expect(await figures(server)).toMatchObject({ parley_queue_depth: 0 });
+  });
+
   it("count requests by route", async () => {
     const server = await startTestServer();
     await server.call("GET", "/conversations/none/meta");

@@ -89,10 +89,12 @@ export const conversationEndpoints = [
     params: conversationParams,
     query: deleteQuery,
     response: deleteResponse,
-    handle: async ({ me, params, query }) => ({
-      conversationId: params.id,
-      deletedIds: await me.remove(params.id, query),
-    }),
+    async handle({ me, params, query, app }) {
+      const deletedIds = await me.remove(params.id, query);
+      // What waited there does not wait any more.
+      for (const id of deletedIds) app.telemetry?.queueSeen(id, { messages: [] });
+      return { conversationId: params.id, deletedIds };
+    },
   }),
   endpoint("POST /conversations/:id/stop", {
     summary: "Stop the running turn. Its partial answer is kept. Idempotent",

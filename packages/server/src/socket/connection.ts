@@ -178,7 +178,10 @@ export class Connection implements LastingConnection {
       this.surfaces.queueChanged(event.conversationId, event.queue);
       return;
     }
-    if (event.type === "conversation.removed") this.surfaces.removed(event.conversationId);
+    if (event.type === "conversation.removed") {
+      this.app.telemetry?.queueSeen(event.conversationId, { messages: [] });
+      this.surfaces.removed(event.conversationId);
+    }
     this.send(event);
   }
 
