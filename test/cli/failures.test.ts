@@ -128,7 +128,7 @@ describe("a store that cannot be used", { timeout: 60_000 }, () => {
   });
 });
 
-describe("a full disk", { timeout: 60_000 }, () => {
+describe("a full disk", { timeout: 240_000 }, () => {
   // Only root, and not everywhere, may mount a disk so small that it can be filled.
   const canMount = spawnSync("bash", ["-c", "unshare -m mount -t tmpfs tmpfs /mnt"]).status === 0;
 
@@ -226,7 +226,16 @@ async function shell(place: Workplace, line: string, before: readonly string[] =
     "-c",
     `parley() { "${node}" "${main}" "$@"; }\n${line}`,
   ];
-  const child = spawn(command, args, { cwd: place.folder, env: place.env });
+  // A group of its own, so that nothing of it outlives a test that gave up.
+  const child = spawn(command, args, { cwd: place.folder, env: place.env, detached: true });
+  onTestFinished(() => {
+    if (child.pid === undefined) return;
+    try {
+      process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // It has ended, as it should.
+    }
+  });
   child.stdin.end();
   let [stdout, stderr] = ["", ""];
   child.stdout.on("data", (text: Buffer) => {
