@@ -22,7 +22,9 @@ export const stoppingCases: RuntimeTopicCase[] = [
       checkEqual(await node.me.stop(conversationId), { abortedTurn: true }, "the stop");
       const before = world.passedMs;
       await world.until(() => follow.has("turn-sealed", turnId), "the turn is sealed");
-      check(world.passedMs - before <= 250, `sealed within 250 ms, not ${world.passedMs - before}`);
+      // Where time is real, how long it takes depends on what else the machine has to do.
+      const took = world.passedMs - before;
+      check(world.isTimeReal || took <= 250, `sealed within 250 ms, not ${took}`);
       follow.checkOrder();
       checkEqual(only(follow.events, "done").reason, "aborted", "the reason");
       checkEqual(node.provider.calls[0]?.state, "canceled", "the call of the model");
@@ -141,7 +143,7 @@ export const stoppingCases: RuntimeTopicCase[] = [
       const took = world.passedMs - before;
       check(took >= world.lease.stopMs, `its node had ${world.lease.stopMs} ms to obey, not ${took}`);
       check(
-        took <= world.lease.stopMs + 1_000,
+        world.isTimeReal || took <= world.lease.stopMs + 1_000,
         `carried out soon after ${world.lease.stopMs} ms, not ${took}`,
       );
       checkEqual(only(events, "done").reason, "aborted", "the reason");
