@@ -39,9 +39,11 @@ export const ToolCard = memo(function ToolCard({ call, result, output, live }: T
         className="flex w-full items-center gap-2.5 px-3 py-2 text-left text-sm hover:bg-sunken/50 touch:py-3"
       >
         <StatusIcon status={status} />
-        <span className="shrink-0 font-mono text-[0.8125rem] font-medium">{name}</span>
-        <span dir="auto" className="isolate-text min-w-0 flex-1 truncate text-faint">
-          {summary}
+        <span className="flex min-w-0 flex-1 items-baseline gap-2.5">
+          <span className="shrink-0 font-mono text-[0.8125rem] font-medium">{name}</span>
+          <span dir="auto" className="isolate-text min-w-0 flex-1 truncate text-faint">
+            {summary}
+          </span>
         </span>
         {duration !== undefined && (
           <span className="tabular shrink-0 text-xs text-faint">{formatDuration(duration)}</span>
