@@ -17,7 +17,7 @@ async function stretch({ server: name, options, createAll }, { seconds, postgres
   const server = await startChild("./servers.mjs", name, { ...options, upstream: upstream.url });
   let clients;
   try {
-    const conversations = await createAll(server.url);
+    const conversations = await createAll(server);
     clients = await startChild("./load-clients.mjs", "drive", { url: server.url, conversations });
     await clients.figures("start");
     await delay(warmUpSeconds * 1_000);
@@ -56,19 +56,19 @@ async function untilSealed(clients, wanted) {
   throw new Error("not every turn came to its end");
 }
 
-/** Made beforehand, so that each socket is there from its turn's first event on. */
-async function createConversations(url) {
-  const ids = [];
-  for (let index = 0; index < turns; index++) {
+/** A conversation for each of the people; made beforehand, so that each is there from its turn's first event on. */
+async function createConversations({ url, started: { secrets } }) {
+  const conversations = [];
+  for (const secret of secrets) {
     const response = await fetch(`${url}/conversations`, {
       method: "POST",
-      headers: { "content-type": "application/json" },
+      headers: { "content-type": "application/json", authorization: `Bearer ${secret}` },
       body: "{}",
     });
     if (!response.ok) throw new Error(`POST /conversations answered ${response.status}`);
-    ids.push((await response.json()).conversation.id);
+    conversations.push({ id: (await response.json()).conversation.id, secret });
   }
-  return ids;
+  return conversations;
 }
 
 const ms = (value) => `${value.toFixed(1)} ms`;
@@ -88,13 +88,16 @@ export const scenario = {
       {
         name: "parse and forward, keeps nothing",
         server: "parseAndForward",
-        createAll: async () => Array.from({ length: turns }, (_, index) => `load-${index}`),
+        createAll: async () => Array.from({ length: turns }, (_, index) => ({ id: `load-${index}` })),
       },
       {
         name: "Parley on PostgreSQL",
         server: "parley",
         createAll: createConversations,
-        prepare: async () => ({ store: { url: await createDatabase(postgres, `load_${databases++}`) } }),
+        prepare: async () => ({
+          store: { url: await createDatabase(postgres, `load_${databases++}`) },
+          owners: turns,
+        }),
       },
     ].map((contestant) => ({ ...contestant, samples: [] }));
     try {

@@ -11,7 +11,9 @@ export async function startChild(file, name, options = {}) {
   );
   const { started } = await message(child, name);
   return {
-    url: started,
+    url: started.url ?? started,
+    /** What it said when it was ready. */
+    started,
     /** CPU time so far, and memory; `gc` collects garbage first. */
     async figures(ask = "figures") {
       const reply = message(child, name);

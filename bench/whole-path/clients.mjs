@@ -69,13 +69,13 @@ let made = 0;
 
 /** A socket of a server that keeps no conversations. */
 export const openForwarded = (url) =>
-  openSocket(url, { createOne: async () => `bench-${process.pid}-${made++}` });
+  openSocket(url, { createOne: async () => `bench-${process.pid}-${made++}`, leaves: false });
 
 /**
  * A socket: a message in a new conversation, then its turn's events until it is sealed. Conversations are made by
  * `prepare`, so that whoever asks is there from the turn's first event on.
  */
-export async function openSocket(url, { createOne = createConversation } = {}) {
+export async function openSocket(url, { createOne = createConversation, leaves = true } = {}) {
   const { WebSocket } = await import("ws");
   const socket = new WebSocket(`${url.replace("http", "ws")}/ws`, { perMessageDeflate: false });
   const turns = new Map();
@@ -95,6 +95,9 @@ export async function openSocket(url, { createOne = createConversation } = {}) {
     if (event.type === "text-delta") turn?.onDelta(event.delta);
     else if (event.type === "turn-sealed") {
       turns.delete(event.conversationId);
+      // Whoever has its answer goes on elsewhere.
+      if (leaves)
+        socket.send(JSON.stringify({ type: "chat.unsubscribe", conversationId: event.conversationId }));
       turn?.resolve();
     }
   });

@@ -22,8 +22,8 @@ export async function drive({ url, conversations }) {
     else if (text.startsWith('{"type":"chat.error"')) failure ??= text;
   };
   const sockets = [];
-  for (const conversationId of conversations)
-    sockets.push({ conversationId, socket: await openReader(port, onFrame) });
+  for (const { id: conversationId, secret } of conversations)
+    sockets.push({ conversationId, socket: await openReader(port, onFrame, secret) });
 
   const start = () => {
     for (const [index, { conversationId, socket }] of sockets.entries()) {

@@ -70,16 +70,20 @@ export async function parseAndForward({ upstream }) {
   return listen(server);
 }
 
-/** The server with everything: log, journal, cursors, resume, limits. */
-export async function parley({ upstream, store: place, runningTurns = 1_000 }) {
-  const [{ createRuntime, createModelCatalog }, { serve }, openai, http, node, opened] = await Promise.all([
-    import("@parley/core/runtime"),
-    import("@parley/server"),
-    import("@parley/providers/openai"),
-    import("@parley/http"),
-    import("@parley/http/node"),
-    openStore(place),
-  ]);
+/**
+ * The server with everything: log, journal, cursors, resume, limits. With `owners`, so many people each have a key of
+ * their own, and `secrets` names the keys.
+ */
+export async function parley({ upstream, store: place, runningTurns = 1_000, owners = 0 }) {
+  const [{ createRuntime, createModelCatalog }, { createKey, serve }, openai, http, node, opened] =
+    await Promise.all([
+      import("@parley/core/runtime"),
+      import("@parley/server"),
+      import("@parley/providers/openai"),
+      import("@parley/http"),
+      import("@parley/http/node"),
+      openStore(place),
+    ]);
   const httpClient = http.createDefaultHttpClient({
     clientName: "bench",
     transport: node.createNodeTransport({ maxSockets: 2_000 }),
@@ -93,11 +97,17 @@ export async function parley({ upstream, store: place, runningTurns = 1_000 }) {
     ]),
     limits: { runningTurns, runningTurnsPerOwner: runningTurns },
   });
+  const secrets = [];
+  for (let index = 0; index < owners; index += 1) {
+    const { secret, record } = createKey({ owner: `owner-${index}` });
+    await runtime.keys.add(record);
+    secrets.push(secret);
+  }
   const server = await serve(runtime, {
     port: 0,
     limits: { requestsPerSecond: 1_000_000, requestBurst: 1_000_000 },
   });
-  return server.url;
+  return { url: server.url, secrets };
 }
 
 async function openStore({ url, folder }) {

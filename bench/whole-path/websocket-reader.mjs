@@ -2,14 +2,14 @@
 import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
 
-/** Opens a socket at `/ws`; `onText` gets each message's bytes as Latin-1 text, between `start` and `end` of a buffer. */
-export function openReader(port, onFrame) {
+/** Opens a socket at `/ws`, with a key where one is asked for. `onFrame` gets a buffer and where in it a message lies. */
+export function openReader(port, onFrame, secret) {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1");
     socket.setNoDelay(true);
     const key = randomBytes(16).toString("base64");
     socket.write(
-      `GET /ws HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: ${key}\r\nSec-WebSocket-Version: 13\r\n\r\n`,
+      `GET /ws HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: ${key}\r\nSec-WebSocket-Version: 13\r\n${secret === undefined ? "" : `Authorization: Bearer ${secret}\r\n`}\r\n`,
     );
     let isOpen = false;
     let rest;
