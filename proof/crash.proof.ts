@@ -6,12 +6,14 @@ import { deaths, outages, type Share, sleeps } from "./crash/cases.js";
 import { onOwnPostgres, onPglite, onPostgres, sleepersLease } from "./crash/grounds.js";
 import { type Ground, playInLanes } from "./crash/lane.js";
 import { type Recording, record } from "./crash/recording.js";
+import { Slots } from "./crash/slots.js";
 import { Stage } from "./crash/stage.js";
 import { Tally } from "./crash/tally.js";
 import { long, recordResult, seed } from "./record-result.js";
 
 const leastKills = 200;
 const tally = new Tally();
+const slots = new Slots();
 const startedAt = performance.now();
 
 /** Where the scenario is recorded: on PostgreSQL where there is one. */
@@ -43,14 +45,14 @@ const shares = {
     isEmbedded: false,
     hand: handOf(0, 2, 4, 6, 8),
     randomKills: long ? 150 : 16,
-    againShare: 0.35,
+    againShare: 0.3,
   },
   pair: {
     nodes: 2,
     isEmbedded: false,
     hand: handOf(1, 3, 5, 7, 9, 10),
     randomKills: long ? 150 : 16,
-    againShare: 0.35,
+    againShare: 0.3,
   },
 } satisfies Record<string, Share>;
 
@@ -62,7 +64,7 @@ function handOf(...cards: readonly number[]): Share["hand"] {
 describe.concurrent("acknowledged facts survive", () => {
   it("the death of the only node, on PGlite", async () => {
     const cases = deaths(await recording(), shares.embedded, seed);
-    await playInLanes(onPglite(), cases, { lanes: 1, seed, tally });
+    await playInLanes(onPglite(), cases, { lanes: 1, seed, tally, slots });
   });
 });
 
@@ -75,20 +77,20 @@ describe.concurrent("acknowledged facts survive", () => {
 
       it.concurrent("the death of the only node", async () => {
         const cases = deaths(await recording(), shares.single, seed + 1);
-        await playInLanes(single, cases, { lanes: 2, seed: seed + 1, tally });
+        await playInLanes(single, cases, { lanes: 2, seed: seed + 1, tally, slots });
       });
 
       it.concurrent("the death of one of two nodes, and of both", async () => {
         const cases = deaths(await recording(), shares.pair, seed + 2);
         const ground = onPostgres(postgres, { name: "two nodes on PostgreSQL", prefix: "two" });
-        await playInLanes(ground, cases, { lanes: 2, seed: seed + 2, tally });
+        await playInLanes(ground, cases, { lanes: 2, seed: seed + 2, tally, slots });
       });
 
       it.concurrent("the sleep of one of two nodes, longer than its lease", async () => {
         const cases = sleeps(await recording(), long ? 60 : 8, seed + 3);
         const lease = sleepersLease;
         const ground = onPostgres(postgres, { name: "a node asleep, of two", prefix: "sleep", lease });
-        await playInLanes(ground, cases, { lanes: 1, seed: seed + 3, tally });
+        await playInLanes(ground, cases, { lanes: 1, seed: seed + 3, tally, slots });
       });
     },
     "preferred",
@@ -103,7 +105,7 @@ describe.concurrent("acknowledged facts survive", () => {
         const ground = await onOwnPostgres(postgres, { name: "PostgreSQL killed", prefix: "away" });
         try {
           const cases = outages(await recording(), ground.server, long ? 60 : 8, seed + 4);
-          await playInLanes(ground, cases, { lanes: 1, seed: seed + 4, tally });
+          await playInLanes(ground, cases, { lanes: 1, seed: seed + 4, tally, slots });
         } finally {
           await ground.server.stop();
         }

@@ -15,6 +15,8 @@ interface Asked {
 export class ChatSocket {
   onFrame: (frame: SubscriptionFrame) => void = () => {};
   onClosed: () => void = () => {};
+  /** Why the node ended what was followed here, in its own words. */
+  refusal = "";
   readonly #socket: WebSocket;
   readonly #asked = new Map<string, Asked>();
   #pongs: (() => void)[] = [];
@@ -100,7 +102,9 @@ export class ChatSocket {
         const asked = messageId === undefined ? undefined : this.#answer(messageId);
         asked?.reject(new Refused(code, words, retryable));
         // What was followed has ended: come back.
-        if (messageId === undefined) this.close();
+        if (messageId !== undefined) return;
+        this.refusal = `${code}: ${words}`;
+        this.close();
         return;
       }
       case "pong": {

@@ -21,6 +21,8 @@ export class HttpLog implements LogReader {
   readonly #ends = new Map<string, string>();
   #socket: Promise<ChatSocket> | undefined;
   #resumed = 0;
+  /** How the last attempt to come back ended. */
+  #why = "";
 
   constructor(url: string) {
     this.#url = url;
@@ -58,9 +60,14 @@ export class HttpLog implements LogReader {
       isStreamed
         ? this.#resumeOnStream(conversationId, cursor, end)
         : this.#resumeOnSocket(conversationId, cursor, end);
-    const frames = await come();
     // A connection may break here as anywhere: whoever comes back twice gets it all the second time.
-    return frames.some((frame) => frame.cursor === end) ? frames : come();
+    for (let attempt = 1; ; attempt += 1) {
+      const frames = await come();
+      if (frames.some((frame) => frame.cursor === end) || attempt === 2) {
+        if (frames.length > 0) return frames;
+        throw new Error(`no answer to the cursor ${cursor} of ${conversationId}. ${this.#why}`);
+      }
+    }
   }
 
   async close(): Promise<void> {
@@ -90,6 +97,7 @@ export class HttpLog implements LogReader {
     socket.say({ type: "chat.unsubscribe", conversationId });
     await socket.echo();
     socket.onFrame = () => {};
+    this.#why = `The socket is ${socket.isOpen ? "open" : "closed"}. ${socket.refusal}`;
     if (!socket.isOpen) this.#socket = undefined;
     return frames;
   }
@@ -108,6 +116,7 @@ export class HttpLog implements LogReader {
       await readEvents(this.#place, conversationId, cursor, { take, signal: stop.signal });
     } catch (error) {
       if (!isUnknown(error)) throw error;
+      this.#why = String(error);
     } finally {
       clearTimeout(late);
       clearTimeout(quiet);
@@ -128,5 +137,5 @@ async function twice<T>(ask: () => Promise<T>): Promise<T> {
 
 /** Lets a moment pass between two looks at something that nobody announces. */
 export async function lookAgain(): Promise<void> {
-  await sleep(20);
+  await sleep(40);
 }

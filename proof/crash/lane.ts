@@ -1,5 +1,6 @@
 import { Random } from "../../test/kill/random.js";
 import { type Outcome, play, type Trouble } from "./play.js";
+import type { Slots } from "./slots.js";
 import { Stage, type StageStore } from "./stage.js";
 import type { Tally } from "./tally.js";
 
@@ -26,7 +27,7 @@ export interface Ground {
 export async function playInLanes(
   ground: Ground,
   cases: readonly Case[],
-  options: { readonly lanes: number; readonly seed: number; readonly tally: Tally },
+  options: { readonly lanes: number; readonly seed: number; readonly tally: Tally; readonly slots: Slots },
 ): Promise<void> {
   const waiting = [...cases.entries()];
   const lane = async (number: number) => {
@@ -40,8 +41,10 @@ export async function playInLanes(
         try {
           made += stage === undefined ? 1 : 0;
           const name = `${ground.prefix}${number}-${made}`;
-          stage ??= new Stage(name, await ground.makeStore(), new Random(seed));
-          outcome = await play(stage, trouble, { id: `${name}.${index + 1}`, seed, conversations });
+          const current = stage ?? new Stage(name, await ground.makeStore(), new Random(seed));
+          stage = current;
+          const id = `${name}.${index + 1}`;
+          outcome = await options.slots.use(() => play(current, trouble, { id, seed, conversations }));
           options.tally.add(ground.name, at, outcome);
         } catch (error) {
           options.tally.addStuck(ground.name, at, trouble.name, error);

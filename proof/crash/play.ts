@@ -29,6 +29,8 @@ export interface Outcome {
   readonly facts: number;
   readonly fates: readonly TurnFate[];
   readonly kills: number;
+  /** Whether the moment came for which it was planned; else it happened at the end. */
+  readonly isReached: boolean;
 }
 
 /** What is done to the nodes while clients talk. */
@@ -46,10 +48,14 @@ export interface Scene {
   /** Where the clients are at home. */
   readonly victim: RunningNode;
   readonly talkers: readonly Talker[];
+  /** Lets the clients begin. */
+  begin(): void;
   /** Resolves when the clients are done; something has to happen all the same. */
   readonly played: Promise<unknown>;
   /** Notes what was open, and counts a kill. */
   struck(): void;
+  /** Notes that the scenario took another way, and that it happens at its end. */
+  unreached(): void;
   /** Waits until nothing is in the hands of these any more, and notes how long it took. */
   recovered(since: number, gone: readonly RunningNode[]): Promise<void>;
 }
@@ -78,11 +84,17 @@ export async function play(
   const recoveries: Recovery[] = [];
   const openTurns = new Map<string, string>();
   let kills = 0;
+  let isReached = true;
   const conversations = () => talkers.flatMap((talker) => talker.conversationIds);
   try {
     await Promise.all(talkers.map((talker) => talker.begin()));
+    let begin = () => {};
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
     const played = Promise.all(
       talkers.map(async (talker, index) => {
+        await begun;
         // Neighbours are somewhere else in the same scenario.
         await sleep(index * 150);
         await converse(talker);
@@ -93,6 +105,7 @@ export async function play(
       stage,
       victim,
       talkers,
+      begin,
       played,
       struck() {
         kills += 1;
@@ -102,6 +115,9 @@ export async function play(
             if (turnId !== undefined) openTurns.set(turnId, conversationId);
           }
         }
+      },
+      unreached() {
+        isReached = false;
       },
       async recovered(since, gone) {
         const recovery = await stage.recovered(since, conversations, gone);
@@ -125,6 +141,7 @@ export async function play(
       facts: talkers.reduce((sum, talker) => sum + factsIn(talker), 0),
       fates,
       kills,
+      isReached,
       cursorsTried: examined.cursorsTried,
     };
   } catch (error) {

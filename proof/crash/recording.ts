@@ -28,7 +28,7 @@ export async function record(
   const nothing: Trouble = {
     name: "nothing",
     nodes: 1,
-    async happen({ victim, talkers: [talker], played }) {
+    async happen({ victim, talkers: [talker], begin, played }) {
       if (talker === undefined) throw new Error("nobody talks");
       const before = talker.onAcknowledged;
       talker.onAcknowledged = () => {
@@ -38,6 +38,7 @@ export async function record(
       const reportsBefore = victim.reports.length;
       await victim.watchFrames(talker.conversationId);
       const from = performance.now();
+      begin();
       await played;
       ms = performance.now() - from;
       frames = await victim.frames();

@@ -9,12 +9,12 @@ interface Row {
   readonly ground: string;
   readonly at: string;
   cases: number;
+  reached: number;
   kills: number;
   facts: number;
   cursors: number;
   openTurns: number;
   longestRecoveryMs: number;
-  /** How much longer than its lease, at most. */
   readonly misses: Map<Miss, number>;
   readonly fates: Map<TurnFate, number>;
 }
@@ -35,6 +35,7 @@ export class Tally {
   add(ground: string, at: string, outcome: Outcome): void {
     const row = this.#row(ground, at);
     row.cases += 1;
+    row.reached += outcome.isReached ? 1 : 0;
     row.kills += outcome.kills;
     row.facts += outcome.facts;
     row.cursors += outcome.cursorsTried;
@@ -63,6 +64,7 @@ export class Tally {
           "ground",
           "struck at",
           "cases",
+          "of these at the very moment",
           "kills",
           "facts held",
           "lost",
@@ -79,6 +81,7 @@ export class Tally {
           row.ground,
           row.at,
           row.cases,
+          row.reached,
           row.kills,
           row.facts,
           ...(["lost", "doubled", "gap", "call", "open"] as const).map((kind) => row.misses.get(kind) ?? 0),
@@ -129,6 +132,7 @@ export class Tally {
       ground,
       at,
       cases: 0,
+      reached: 0,
       kills: 0,
       facts: 0,
       cursors: 0,

@@ -79,7 +79,7 @@ export function outage(options: {
 
 /** Waits for the moment and does what is to be done; whoever is at a point of its own does it to itself. */
 async function reach(
-  { victim, talkers, played }: Scene,
+  { victim, talkers, begin, played, unreached }: Scene,
   strike: Strike,
   act: () => void,
   signal: "SIGKILL" | "SIGSTOP" | "none" = "SIGKILL",
@@ -87,6 +87,7 @@ async function reach(
   const [talker] = talkers;
   if (talker === undefined) throw new Error("nobody talks");
   if (strike.how === "moment") {
+    begin();
     await sleep(strike.ms);
     act();
     return;
@@ -103,8 +104,12 @@ async function reach(
         resolve();
       };
     });
+    begin();
     await Promise.race([reached, played]);
-    if (left > 0) act();
+    if (left > 0) {
+      unreached();
+      act();
+    }
     return;
   }
   const { conversationId } = talker;
@@ -114,6 +119,7 @@ async function reach(
       : ({ kind: "frame", conversationId, nth: strike.nth, when: strike.when } as const);
   if (strike.how === "frame") await victim.watchFrames(conversationId);
   await victim.arm({ point, signal });
+  begin();
   const isReached = await Promise.race([
     victim.reached().then(
       () => true,
@@ -124,6 +130,7 @@ async function reach(
       () => false,
     ),
   ]);
-  // The scenario took another way this time, and is over.
-  if (!isReached) act();
+  if (isReached) return;
+  unreached();
+  act();
 }

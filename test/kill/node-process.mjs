@@ -90,15 +90,25 @@ function attach({ subscription, conversationId, cursor }) {
   subscriptions.set(subscription, leave);
 }
 
-/** Passes a point at every frame for the followers of a conversation, and keeps what kinds of frames there were. */
+/**
+ * Passes a point at every frame for the followers of a conversation, and keeps what kinds of frames there were. Answered
+ * when it follows itself: what it is told at first is how things stand, and no point.
+ */
 const frames = [];
 function watchFrames({ conversationId }) {
-  me.attach(conversationId, undefined, {
-    onFrame(frame) {
-      frames.push(frame.type === "chat.delta" ? frame.event.type : frame.type);
-      points.pass("frame", { conversationId });
-    },
-    onEnd() {},
+  return new Promise((resolve, reject) => {
+    let hasJoined = false;
+    me.attach(conversationId, "0", {
+      onFrame(frame) {
+        if (hasJoined) {
+          frames.push(frame.type === "chat.delta" ? frame.event.type : frame.type);
+          points.pass("frame", { conversationId });
+        }
+        hasJoined = true;
+        resolve();
+      },
+      onEnd: reject,
+    });
   });
 }
 

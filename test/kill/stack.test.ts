@@ -1,13 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { onPglite, onPostgres } from "../../proof/crash/grounds.js";
 import { type Case, type Ground, playInLanes } from "../../proof/crash/lane.js";
+import { Slots } from "../../proof/crash/slots.js";
 import type { Strike } from "../../proof/crash/strike.js";
 import { Tally } from "../../proof/crash/tally.js";
 import { death } from "../../proof/crash/troubles.js";
 import { describeOnPostgres } from "../harness/postgres.js";
 
 const seed = Number(process.env.PARLEY_SEED ?? 20_261_115);
-const caseMs = 300_000;
+const caseMs = 600_000;
 
 /** Clients talk over HTTP, event streams and sockets while nodes die: a few cases of `npm run proof:crash`. */
 async function survive(ground: Ground, nodes: 1 | 2, strikes: readonly (Strike & { againMs?: number })[]) {
@@ -16,7 +17,7 @@ async function survive(ground: Ground, nodes: 1 | 2, strikes: readonly (Strike &
     at: strike.how,
     trouble: death({ nodes, strike, againMs }),
   }));
-  await playInLanes(ground, cases, { lanes: 1, seed, tally });
+  await playInLanes(ground, cases, { lanes: 1, seed, tally, slots: new Slots() });
   expect(tally.words).toEqual([]);
   expect(tally.kills).toBeGreaterThanOrEqual(strikes.length);
 }
