@@ -1,7 +1,10 @@
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { problemOf, startTestServer, type TestServer } from "./test-server.test-support.js";
 
@@ -23,6 +26,16 @@ beforeEach(async () => {
 });
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** An answer as it travels: `fetch` would unpack it. */
+async function rawAnswer(path: string, headers: Record<string, string>) {
+  const asked = request(server.url + path, { headers });
+  asked.end();
+  const [answer] = (await once(asked, "response")) as [IncomingMessage];
+  const pieces: Buffer[] = [];
+  for await (const piece of answer) pieces.push(piece as Buffer);
+  return { status: answer.statusCode, headers: answer.headers, body: Buffer.concat(pieces) };
+}
 
 describe("the page", () => {
   it.each(["/", "/c/", "/c/some-conversation", "/c/a/b"])("is served at %s", async (path) => {
@@ -69,6 +82,36 @@ describe("the page", () => {
     const etag = (await server.call("GET", "/icon.svg")).headers.get("etag") ?? "";
     const again = await server.call("GET", "/icon.svg", { headers: { "if-none-match": etag } });
     expect([again.status, again.text]).toEqual([304, ""]);
+  });
+
+  it("is sent in fewer bytes to whoever can read that, and as it is to others", async () => {
+    const code = "export const words = 'the same words again and again';\n".repeat(200);
+    writeFileSync(join(folder, "page", "assets", "large-1a2b.js"), code);
+    const sent = (headers: Record<string, string>) => rawAnswer("/assets/large-1a2b.js", headers);
+    const plain = await sent({});
+    expect([plain.headers["content-encoding"], plain.body.toString()]).toEqual([undefined, code]);
+    const packed = await sent({ "accept-encoding": "deflate, gzip;q=0.8, br" });
+    expect(packed.headers).toMatchObject({
+      "content-encoding": "gzip",
+      vary: "accept-encoding",
+      "content-length": String(packed.body.length),
+      "content-type": "text/javascript; charset=utf-8",
+    });
+    expect(packed.body.length).toBeLessThan(code.length / 10);
+    expect(gunzipSync(packed.body).toString()).toBe(code);
+    expect(packed.headers.etag).not.toBe(plain.headers.etag);
+    const again = await sent({ "accept-encoding": "gzip", "if-none-match": packed.headers.etag ?? "" });
+    expect([again.status, again.body.length]).toEqual([304, 0]);
+    const refused = await sent({ "accept-encoding": "gzip;q=0, br" });
+    expect(refused.headers["content-encoding"]).toBeUndefined();
+
+    // A build that replaces the file is what comes next.
+    writeFileSync(join(folder, "page", "assets", "large-1a2b.js"), `${code}export {};`);
+    const after = await sent({ "accept-encoding": "gzip" });
+    expect(gunzipSync(after.body).toString()).toBe(`${code}export {};`);
+    // Too small to gain anything.
+    const small = await rawAnswer("/assets/main-1a2b.js", { "accept-encoding": "gzip" });
+    expect([small.headers["content-encoding"], small.body.toString()]).toEqual([undefined, "console.log(1)"]);
   });
 
   it.each([

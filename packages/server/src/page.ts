@@ -1,7 +1,9 @@
 import { createReadStream } from "node:fs";
-import { realpath, stat } from "node:fs/promises";
+import { readFile, realpath, stat } from "node:fs/promises";
 import { extname, join, resolve, sep } from "node:path";
 import { Readable } from "node:stream";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import type { Context } from "hono";
 import type { AppEnv } from "./app-env.js";
 import { pagePolicy } from "./security-headers.js";
@@ -25,6 +27,11 @@ const types: Readonly<Record<string, string>> = {
   ".txt": "text/plain; charset=utf-8",
 };
 
+/** Of these, a browser is sent fewer bytes; pictures and fonts are compressed already. */
+const compressible = /^(text|application\/(json|manifest|wasm)|image\/svg)/;
+/** What is smaller fits into one packet either way. */
+const leastCompressed = 1_000;
+
 interface PageFile {
   readonly path: string;
   readonly size: number;
@@ -34,6 +41,7 @@ interface PageFile {
 /** Serves the files of a page, and its one document for all the addresses that the page itself knows. */
 export function servePage(folder: string): (c: Context<AppEnv>) => Promise<Response | undefined> {
   const root = resolve(folder);
+  const packed = packOnce();
   return async (c) => {
     if (c.req.method !== "GET" && c.req.method !== "HEAD") return undefined;
     const { pathname } = new URL(c.req.url);
@@ -42,20 +50,58 @@ export function servePage(folder: string): (c: Context<AppEnv>) => Promise<Respo
     if (file === undefined) return undefined;
     c.set("route", "page");
 
-    const etag = `"${file.size.toString(16)}-${Math.floor(file.modifiedMs).toString(16)}"`;
+    const type = types[extname(file.path).toLowerCase()] ?? "application/octet-stream";
+    const canPack = compressible.test(type) && file.size >= leastCompressed;
+    const isPacked = canPack && takesGzip(c.req.header("accept-encoding"));
+    const version = `${file.size.toString(16)}-${Math.floor(file.modifiedMs).toString(16)}`;
+    const etag = `"${version}${isPacked ? "-gzip" : ""}"`;
     const isAsset = pathname.startsWith("/assets/");
     // The names of assets change with what is in them; all else is asked for again each time.
     const headers: Record<string, string> = {
       etag,
       "cache-control": isAsset ? "public, max-age=31536000, immutable" : "no-cache",
       "content-security-policy": pagePolicy(c.req.header("host")),
+      ...(canPack ? { vary: "accept-encoding" } : {}),
     };
     if (c.req.header("if-none-match") === etag) return c.body(null, 304, headers);
-    headers["content-type"] = types[extname(file.path).toLowerCase()] ?? "application/octet-stream";
+    headers["content-type"] = type;
+    if (isPacked) {
+      const bytes = await packed(file);
+      headers["content-encoding"] = "gzip";
+      headers["content-length"] = String(bytes.length);
+      return c.body(c.req.method === "HEAD" ? null : bytes, 200, headers);
+    }
     headers["content-length"] = String(file.size);
     if (c.req.method === "HEAD" || file.size === 0) return c.body(null, 200, headers);
     const body = Readable.toWeb(createReadStream(file.path)) as ReadableStream<Uint8Array>;
     return c.body(body, 200, headers);
+  };
+}
+
+/** Whether a browser says that it can read gzip. */
+function takesGzip(accepted = ""): boolean {
+  return accepted.split(",").some((each) => {
+    const [name = "", weight = ""] = each.split(";");
+    return name.trim().toLowerCase() === "gzip" && !/^\s*q\s*=\s*0(\.0*)?\s*$/i.test(weight);
+  });
+}
+
+/** Compresses each file once, and again after it has changed. A page is small, so that all of it is kept. */
+function packOnce(): (file: PageFile) => Promise<Uint8Array<ArrayBuffer>> {
+  const kept = new Map<
+    string,
+    { readonly version: string; readonly bytes: Promise<Uint8Array<ArrayBuffer>> }
+  >();
+  return (file) => {
+    const version = `${file.size}-${file.modifiedMs}`;
+    const known = kept.get(file.path);
+    if (known?.version === version) return known.bytes;
+    const bytes = readFile(file.path)
+      .then((content) => promisify(gzip)(content, { level: 9 }))
+      .then((content) => new Uint8Array(content));
+    kept.set(file.path, { version, bytes });
+    bytes.catch(() => kept.delete(file.path));
+    return bytes;
   };
 }
 
