@@ -3,7 +3,13 @@ import { connect, createServer } from "node:net";
 import { serve as serveHono } from "@hono/node-server";
 import { systemClock } from "@parley/core";
 import { createModelCatalog, createRuntime, type Runtime } from "@parley/core/runtime";
-import { createMemoryLogStore, createScriptedProvider, text, usage } from "@parley/core/testing";
+import {
+  createManualClock,
+  createMemoryLogStore,
+  createScriptedProvider,
+  text,
+  usage,
+} from "@parley/core/testing";
 import type { AgentEvent } from "@parley/wire";
 import { Hono } from "hono";
 import { compress } from "hono/compress";
@@ -63,11 +69,13 @@ describe("serving beyond this machine", () => {
 });
 
 describe("a port that is taken", () => {
-  it("is named", async () => {
+  it("is named, and nothing is left running", async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     const { port } = other.address() as AddressInfo;
-    await expect(serve(runtime, { port })).rejects.toThrow(`port: 127.0.0.1:${port} is taken`);
+    const clock = createManualClock();
+    await expect(serve(runtime, { port, clock })).rejects.toThrow(`port: 127.0.0.1:${port} is taken`);
+    expect(clock.pending, "what would keep the process alive").toBe(0);
     await new Promise((resolve) => other.close(resolve));
   });
 });

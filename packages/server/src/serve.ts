@@ -55,10 +55,16 @@ export async function serve(runtime: Runtime, options: ServeOptions = {}): Promi
   }) as ReturnType<typeof createServer>;
 
   answerOtherUpgrades(server);
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => reject(listenFailure(error, host, options.port)));
-    server.listen(options.port ?? 4141, host, resolve);
-  });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(options.port ?? 4141, host, resolve);
+    });
+  } catch (error) {
+    // Nobody gets hold of the app to close it: what it does by the clock would keep the process alive.
+    await app.close();
+    throw listenFailure(error as NodeJS.ErrnoException, host, options.port);
+  }
   const { port } = server.address() as AddressInfo;
   const name = isWildcard(host) ? "127.0.0.1" : host;
 
