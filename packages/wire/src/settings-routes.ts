@@ -26,4 +26,6 @@ export interface InstructionsSetting {
  */
 export interface CompactThresholdSetting {
   readonly compactThreshold: number | null;
+  /** The tokens that null stands for, with the conversation's model. Told, never taken. Absent: unknown. */
+  readonly defaultThreshold?: number | undefined;
 }

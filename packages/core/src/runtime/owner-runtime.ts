@@ -71,7 +71,11 @@ export interface OwnerRuntime {
     readonly before?: string | undefined;
   }): Promise<{ readonly conversations: readonly ConversationMeta[]; readonly nextBefore?: string }>;
   meta(conversationId: string): Promise<ConversationDetail>;
-  settings(conversationId: string): Promise<ConversationSettings & { readonly compactThreshold: number }>;
+  /**
+   * What is set. `defaultThreshold` is the `compactThreshold` that holds where none is; absent when the window of the
+   * model is unknown.
+   */
+  settings(conversationId: string): Promise<ConversationSettings & { readonly defaultThreshold?: number }>;
   set(conversationId: string, change: SettingsChange): Promise<ConversationMeta>;
   history(query: {
     readonly conversationId: string;

@@ -38,11 +38,12 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
     },
     async settings(conversationId) {
       const record = await find(conversationId);
-      const { title, model, reasoningEffort, instructions, metadata } = record;
+      const { title, model, reasoningEffort, instructions, compactThreshold, metadata } = record;
+      const window = env.windowOf(record.model);
       return {
         title,
-        compactThreshold:
-          record.compactThreshold ?? Math.floor((env.windowOf(record.model) ?? 0) * env.compactAt),
+        ...(compactThreshold === undefined ? {} : { compactThreshold }),
+        ...(window === undefined ? {} : { defaultThreshold: Math.floor(window * env.compactAt) }),
         ...(model === undefined ? {} : { model }),
         ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
         ...(instructions === undefined ? {} : { instructions }),

@@ -164,6 +164,20 @@ describe("the conversation routes", () => {
     expect(again.json).toMatchObject({ created: false, conversation: { id: "once" } });
   });
 
+  it("tell what was set, and null where nothing is", async () => {
+    const read = async (setting: string) => (await server.call("GET", `/conversations/c1/${setting}`)).json;
+    expect(await read("model")).toEqual({ model: null });
+    expect(await read("reasoning-effort")).toEqual({ reasoningEffort: null });
+    expect(await read("instructions")).toEqual({ instructions: null });
+    const unset = { compactThreshold: null, defaultThreshold: 80_000 };
+    expect(await read("compact-threshold")).toEqual(unset);
+    const put = async (compactThreshold: number | null) =>
+      (await server.call("PUT", "/conversations/c1/compact-threshold", { body: { compactThreshold } })).json;
+    expect(await put(0)).toEqual({ ...unset, compactThreshold: 0 });
+    expect(await read("compact-threshold")).toEqual({ ...unset, compactThreshold: 0 });
+    expect(await put(null)).toEqual(unset);
+  });
+
   it("ignore fields that they do not know", async () => {
     const answer = await server.call("POST", "/conversations", { body: { id: "extra", shoeSize: 43 } });
     expect(answer.status).toBe(200);

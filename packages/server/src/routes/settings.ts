@@ -24,7 +24,11 @@ async function instructionsOf(me: OwnerRuntime, id: string) {
   return { instructions: (await me.settings(id)).instructions ?? null };
 }
 async function thresholdOf(me: OwnerRuntime, id: string) {
-  return { compactThreshold: (await me.settings(id)).compactThreshold };
+  const { compactThreshold, defaultThreshold } = await me.settings(id);
+  return {
+    compactThreshold: compactThreshold ?? null,
+    ...(defaultThreshold === undefined ? {} : { defaultThreshold }),
+  };
 }
 
 export const settingsEndpoints = [
@@ -102,7 +106,7 @@ export const settingsEndpoints = [
   }),
   endpoint("GET /conversations/:id/compact-threshold", {
     ...shared,
-    summary: "Read the tokens above which the conversation is compacted; 0 is never",
+    summary: "Read the tokens above which the conversation is compacted; 0 is never, null the default",
     access: "read",
     response: compactThresholdSetting,
     handle: ({ me, params }) => thresholdOf(me, params.id),

@@ -18,5 +18,5 @@ export const instructionsSetting = agree<InstructionsSetting>()(
   z.object({ instructions: z.string().nullable() }),
 );
 export const compactThresholdSetting = agree<CompactThresholdSetting>()(
-  z.object({ compactThreshold: count.nullable() }),
+  z.object({ compactThreshold: count.nullable(), defaultThreshold: count.optional() }),
 );

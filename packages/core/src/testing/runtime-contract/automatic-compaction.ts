@@ -202,7 +202,8 @@ export const automaticCompactionCases: RuntimeTopicCase[] = [
       const own = await summing(world, { answer }, { ...options, compactAt: 0 });
       const other = world.id("c");
       await own.me.create({ id: other });
-      checkEqual((await own.me.settings(other)).compactThreshold, 0, "the default threshold");
+      const { compactThreshold, defaultThreshold } = await own.me.settings(other);
+      checkEqual([compactThreshold, defaultThreshold], [undefined, 0], "the default threshold");
       await own.me.set(other, { compactThreshold: 400 });
       checkEqual((await own.me.settings(other)).compactThreshold, 400, "the conversation's threshold");
       await world.turn(own, "Read", { conversationId: other });

@@ -66,7 +66,7 @@ export const settingsCases: RuntimeTopicCase[] = [
       const { events: failed } = await world.turn(poorer, "5", { conversationId });
       checkEqual(only(failed, "error").code, "model_unavailable", "the error");
       const settings = await poorer.me.settings(conversationId);
-      checkEqual([settings.model, typeof settings.compactThreshold], ["test/two", "number"], "the settings");
+      checkEqual([settings.model, settings.defaultThreshold], ["test/two", undefined], "the settings");
       const next = await world.turn(poorer, "6", { conversationId, model: "test/one" });
       checkEqual(only(next.events, "done").reason, "stop", "a turn with a model that is there");
     },
