@@ -218,6 +218,64 @@ describe("a conversation that is followed", () => {
     expect(messages.map(({ id }) => id)).toEqual(Array.from({ length: 900 }, (_, index) => `m${index + 1}`));
   });
 
+  it("asks for the figures of the turns that it shows, and of no others", async () => {
+    const live = await liveServer();
+    const told: number[] = [];
+    const client = testClient(live.url, {
+      fetch: async (input, init) => {
+        const response = await fetch(input, init);
+        if (!String(input).includes("/metrics")) return response;
+        const answer = await response.text();
+        told.push(JSON.parse(answer).turns.length);
+        return new Response(answer, { headers: response.headers });
+      },
+    });
+    const usage = { inputTokens: 3, outputTokens: 2 };
+    const turns = Array.from({ length: 450 }, (_, index) => `t${index + 1}`);
+    const said = (turnId: string, seq: number, role: string) => ({
+      type: "chunk",
+      seq,
+      role,
+      turnId,
+      chunk: { type: "text", text: turnId },
+      messageId: `m${seq}`,
+      createdAt: 1,
+      partIndex: 0,
+      partCount: 1,
+    });
+    const lines = [
+      {
+        type: "conversation",
+        format: "parley.conversation.1",
+        conversation: { id: "long", createdAt: 1, lastActivityAt: 1, title: "Long", status: "idle" },
+        lastSeq: 900,
+      },
+      ...turns.flatMap((turnId, index) => [
+        said(turnId, index * 2 + 1, "user"),
+        said(turnId, index * 2 + 2, "assistant"),
+      ]),
+      ...turns.map((turnId) => ({
+        type: "turn",
+        turnId,
+        startedAt: 1,
+        metrics: { turnId, usage, steps: [], reason: "stop" },
+        providerCalls: [],
+      })),
+    ];
+    await client.importConversation(lines.map((line) => JSON.stringify(line)));
+    const handle = client.connect().conversation("long");
+    const isKnown = (state: ConversationState) =>
+      state.phase === "ready" &&
+      state.messages.every(({ turnId = "" }) => state.turns[turnId]?.usage?.inputTokens === 3);
+    await until(handle, isKnown);
+    expect(told, "turns whose figures came").toEqual([100]);
+    await handle.loadEarlier(300);
+    expect(Object.keys((await until(handle, isKnown)).turns)).toEqual(
+      expect.arrayContaining(turns.slice(-250)),
+    );
+    expect(told).toEqual([100, 100, 100]);
+  });
+
   it("hears of its title, its model, and its end", async () => {
     const live = await liveServer();
     const client = testClient(live.url);

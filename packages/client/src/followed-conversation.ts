@@ -17,7 +17,7 @@ import {
 import { applyRestart } from "./apply-send.js";
 import { backoffMs } from "./backoff.js";
 import type { ConversationHandle, SendOutcome } from "./conversation-handle.js";
-import type { ConversationState, Failure } from "./conversation-state.js";
+import type { ConversationState, Failure, MessageState } from "./conversation-state.js";
 import { initialState } from "./fold.js";
 import { newMessageId } from "./ids.js";
 import type { Link, Listener } from "./link.js";
@@ -29,6 +29,8 @@ import { createStore, type Schedule, type Store } from "./store.js";
 
 /** How many chunks a page of history has. */
 const pageSize = 200;
+/** How many turns' figures are asked for at once: more than a page of history has, most of the time. */
+const figuresPageSize = 100;
 /** How long after a snapshot the figures of missed turns are asked for. */
 const figuresAfterMs = 100;
 
@@ -68,6 +70,8 @@ export class FollowedConversation implements Listener {
   #queueHeard = 0;
   /** Whether a turn ended while nobody listened. */
   #figuresDue = false;
+  /** The last of those who ask for figures: one at a time, for the next one may find that nothing is missing. */
+  #figures: Promise<void> = Promise.resolve();
   #attempt = 0;
   readonly #timers = new Set<ReturnType<typeof setTimeout>>();
   readonly #waking = new Set<() => void>();
@@ -169,7 +173,7 @@ export class FollowedConversation implements Listener {
     if (activeTurn !== undefined && activeTurn.turnId !== snapshot.activeTurn?.turnId)
       this.#figuresDue = true;
     // Once all that was missed has come.
-    this.#later(figuresAfterMs, () => void this.#loadFigures());
+    this.#later(figuresAfterMs, () => this.#loadFigures());
     this.#change((state) => {
       const queue = this.#queueHeard > 0 ? state.queue : snapshot.queue;
       return applyFrame(state, { ...snapshot, queue });
@@ -259,7 +263,7 @@ export class FollowedConversation implements Listener {
       this.#start = startCursor(page.chunks);
       this.#change((state) => applyHistory(applyDetail(state, detail), page));
       this.#follow();
-      void this.#loadFigures();
+      this.#loadFigures();
     } catch (thrown) {
       if (this.#loadAbort !== abort) return;
       const error = toFailure(thrown);
@@ -280,20 +284,35 @@ export class FollowedConversation implements Listener {
     if (this.#isStarted) void this.#load();
   }
 
-  /** The figures of turns that ended while nobody listened are in the metrics alone. */
-  async #loadFigures(): Promise<void> {
-    const isUnknown =
-      this.#figuresDue ||
+  /**
+   * The figures of turns that ended while nobody listened are in the metrics alone. They are asked for from the newest
+   * turn on, or from before a given one, until nothing that is loaded lacks them.
+   */
+  #loadFigures(before?: string): void {
+    this.#figures = this.#figures.then(() => this.#loadMissingFigures(before));
+  }
+
+  async #loadMissingFigures(before: string | undefined): Promise<void> {
+    const isUnknown = () =>
       Object.values(this.#state.turns).some(
         ({ status, reason }) => status === "sealed" && reason === undefined,
       );
-    if (!isUnknown || !this.#isStarted) return;
+    if (!(this.#figuresDue || isUnknown())) return;
+    this.#figuresDue = false;
     try {
-      this.#figuresDue = false;
-      const { turns } = await this.#env.request("GET /conversations/:id/metrics", {
-        params: { id: this.id },
-      });
-      this.#change((state) => applyMetrics(state, turns));
+      let next = before;
+      let isHere = true;
+      do {
+        if (!this.#isStarted) return;
+        const { turns, nextBefore } = await this.#env.request("GET /conversations/:id/metrics", {
+          params: { id: this.id },
+          query: { limit: figuresPageSize, before: next },
+        });
+        // Behind a page of turns none of which is loaded, no other one is either.
+        isHere = turns.some(({ turnId }) => Object.hasOwn(this.#state.turns, turnId));
+        this.#change((state) => applyMetrics(state, turns));
+        next = nextBefore;
+      } while (next !== undefined && isHere && isUnknown());
     } catch {
       // They are shown as unknown, until the next time.
     }
@@ -322,6 +341,7 @@ export class FollowedConversation implements Listener {
     const { oldestSeq, hasEarlier } = this.#state;
     if (!hasEarlier) return;
     this.#change((state) => applyLoadingEarlier(state, true));
+    const oldestKnown = oldestKnownTurn(this.#state);
     let page: HistoryResponse | undefined;
     try {
       const query = { limit, open: true, beforeSeq: oldestSeq };
@@ -335,6 +355,7 @@ export class FollowedConversation implements Listener {
           : applyHistory(state, loaded),
       );
     }
+    this.#loadFigures(oldestKnown);
   }
 
   async #loadThrough(seq: number): Promise<void> {
@@ -401,6 +422,12 @@ export class FollowedConversation implements Listener {
     }, ms);
     this.#timers.add(timer);
   }
+}
+
+/** The first of the loaded turns that is known to have ended: the figures of those before it were not asked for yet. */
+function oldestKnownTurn({ messages, turns }: ConversationState): string | undefined {
+  const isKnown = ({ turnId }: MessageState) => turnId !== undefined && turns[turnId]?.reason !== undefined;
+  return messages.find(isKnown)?.turnId;
 }
 
 /**

@@ -92,11 +92,21 @@ export interface EventsQuery {
   readonly cursor?: string | undefined;
 }
 
-/** `GET /conversations/:id/metrics`: the sealed turns', in order. */
+/** `GET /conversations/:id/metrics`: of all sealed turns, unless one of these is given. */
+export interface MetricsQuery {
+  /** Keeps the newest this many. */
+  readonly limit?: number | undefined;
+  /** Only the turns before this one; `nextBefore` of the page before. */
+  readonly before?: string | undefined;
+}
+
+/** The sealed turns', in order. */
 export interface MetricsResponse {
   readonly turns: readonly TurnMetrics[];
 }
 
+  /** Where the page of earlier turns begins. Absent when there are none, or no limit was given. */
+  readonly nextBefore?: string;
 /** `GET /conversations/:id/last`: waits for a running turn to be sealed. */
 export interface LastResponse {
   readonly conversationId: string;

@@ -20,6 +20,7 @@ import type {
   LastResponse,
   ListConversationsQuery,
   ListConversationsResponse,
+  MetricsQuery,
   MetricsResponse,
   OpenResponse,
   StopResponse,
@@ -133,7 +134,7 @@ export interface Routes {
     readonly response: SseMessage;
     readonly format: "sse";
   };
-  readonly "GET /conversations/:id/metrics": Get<ConversationParams, Nothing, MetricsResponse>;
+  readonly "GET /conversations/:id/metrics": Get<ConversationParams, MetricsQuery, MetricsResponse>;
   readonly "GET /conversations/:id/last": Get<ConversationParams, Nothing, LastResponse>;
   readonly "GET /conversations/:id/turns/:turnId": Get<TurnParams, Nothing, TurnDetail>;
   readonly "DELETE /conversations/:id": {

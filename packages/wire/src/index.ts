@@ -52,6 +52,7 @@ export type {
   LastResponse,
   ListConversationsQuery,
   ListConversationsResponse,
+  MetricsQuery,
   MetricsResponse,
   OpenResponse,
   StopResponse,

@@ -84,7 +84,11 @@ export interface OwnerRuntime {
     readonly limit?: number | undefined;
     readonly open?: boolean | undefined;
   }): Promise<{ readonly chunks: readonly StoredChunk[]; readonly latestSeq: number }>;
-  metrics(conversationId: string): Promise<readonly TurnMetrics[]>;
+  /** Of sealed turns, in order: those before the turn `before`, of them the newest `limit`. */
+  metrics(
+    conversationId: string,
+    query?: { readonly limit?: number | undefined; readonly before?: string | undefined },
+  ): Promise<readonly TurnMetrics[]>;
   turn(conversationId: string, turnId: string): Promise<TurnDetail>;
   /** Waits for a running turn, then the last assistant text. */
   last(conversationId: string, options?: { readonly signal?: AbortSignal }): Promise<LastResponse>;

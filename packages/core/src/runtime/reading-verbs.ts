@@ -1,4 +1,4 @@
-import type { LastResponse } from "@parley/wire";
+import type { LastResponse, TurnMetrics } from "@parley/wire";
 import { ParleyError } from "../errors.js";
 import { textOf } from "../messages/message.js";
 import { conversationDetail, turnDetail } from "./conversation-detail.js";
@@ -60,7 +60,10 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
         ...(open === undefined ? {} : { open }),
       });
     },
-    metrics: (conversationId) => store.metrics(conversationId),
+    async metrics(conversationId, { limit, before } = {}) {
+      checkBounds({ limit });
+      return newestOf(await store.metrics(conversationId), { limit, before });
+    },
     turn: (conversationId, turnId) => turnDetail(store, conversationId, turnId),
     last: (conversationId, options) => lastAnswer(scope, conversationId, options?.signal),
     exportLines: (conversationId) => exportConversation(store, conversationId),
@@ -116,6 +119,17 @@ async function lastAnswer(
 }
 
 function checkBounds(bounds: { readonly [name: string]: number | undefined }): void {
+function newestOf(
+  all: readonly TurnMetrics[],
+  { limit, before }: { readonly limit: number | undefined; readonly before: string | undefined },
+): readonly TurnMetrics[] {
+  const end = before === undefined ? all.length : all.findIndex(({ turnId }) => turnId === before);
+  if (end === -1) {
+    throw new ParleyError("invalid_request", "before: no sealed turn of this conversation has this id");
+  }
+  return all.slice(limit === undefined ? 0 : Math.max(0, end - limit), end);
+}
+
   for (const [name, value] of Object.entries(bounds)) {
     if (value !== undefined && (!Number.isInteger(value) || value < 0)) {
       throw new ParleyError("invalid_request", `${name}: a whole number of at least 0`);

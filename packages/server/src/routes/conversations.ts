@@ -19,7 +19,7 @@ import {
   turnDetail,
   turnParams,
 } from "../schemas/conversation.js";
-import { metricsResponse } from "../schemas/usage.js";
+import { metricsQuery, metricsResponse } from "../schemas/usage.js";
 
 /** Settings of a new conversation, without those that were left out. */
 function given<T extends object>(settings: T): { [Key in keyof T]: Exclude<T[Key], undefined> } {
@@ -66,8 +66,20 @@ export const conversationEndpoints = [
     summary: "Read tokens and timing of the sealed turns",
     access: "read",
     params: conversationParams,
+    query: metricsQuery,
     response: metricsResponse,
-    handle: async ({ me, params }) => ({ turns: await me.metrics(params.id) }),
+    async handle({ me, params, query: { limit, before }, app }) {
+      if (limit === undefined) return { turns: await me.metrics(params.id, { before }) };
+      const most = Math.max(1, Math.min(limit, app.limits.pageSize));
+      // One more than is shown tells whether there are earlier ones.
+      const turns = await me.metrics(params.id, { before, limit: most + 1 });
+      const shown = turns.slice(-most);
+      const [first] = shown;
+      return {
+        turns: shown,
+        ...(shown.length === turns.length || first === undefined ? {} : { nextBefore: first.turnId }),
+      };
+    },
   }),
   endpoint("GET /conversations/:id/last", {
     summary: "Wait for a running turn, then read the last answer",

@@ -1,4 +1,4 @@
-import type { AgentEvent, ExportLine, HistoryResponse, RouteName } from "@parley/wire";
+import type { AgentEvent, ExportLine, HistoryResponse, MetricsResponse, RouteName } from "@parley/wire";
 import { beforeEach, describe, expect, it } from "vitest";
 import { complaints } from "../json-schema-check.test-support.js";
 import { jsonLines, readSse, startTestServer, type TestServer } from "../test-server.test-support.js";
@@ -191,6 +191,27 @@ describe("the conversation routes", () => {
     expect(window.json).toMatchObject({ chunks: [{ seq: 3 }], latestSeq: 3 });
     const none = await server.call("GET", "/conversations/c1?sinceSeq=4");
     expect(none.json).toEqual({ chunks: [], latestSeq: 4 });
+  });
+
+  it("tell the figures of turns page by page, from the newest on", async () => {
+    await fourTurns(server);
+    const read = async (query: string) =>
+      (await server.call("GET", `/conversations/c1/metrics${query}`)).json as MetricsResponse;
+    const all = await read("");
+    const ids = all.turns.map(({ turnId }) => turnId);
+    expect([ids.length, all.nextBefore]).toEqual([4, undefined]);
+    const newest = await read("?limit=3");
+    expect(newest).toEqual({ turns: all.turns.slice(1), nextBefore: ids[1] });
+    expect(await read(`?limit=3&before=${newest.nextBefore}`)).toEqual({ turns: all.turns.slice(0, 1) });
+    expect(await read(`?before=${ids[2]}`)).toEqual({ turns: all.turns.slice(0, 2) });
+    expect(await read("?limit=4")).toEqual({ turns: all.turns });
+    expect(await read(`?limit=4&before=${ids[0]}`)).toEqual({ turns: [] });
+    const unknown = await server.call("GET", "/conversations/c1/metrics?before=none");
+    expect(unknown.json).toMatchObject({ status: 400, code: "invalid_request" });
+    expect((await server.call("GET", "/conversations/c1/metrics?limit=-1")).json).toMatchObject({
+      status: 400,
+      detail: expect.stringContaining("limit"),
+    });
   });
 
   it("wait for a running turn before they tell the last answer", async () => {

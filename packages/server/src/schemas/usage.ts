@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
-import type { MetricsResponse, StepMetrics, TurnMetrics, Usage } from "@parley/wire";
+import type { MetricsQuery, MetricsResponse, StepMetrics, TurnMetrics, Usage } from "@parley/wire";
 import { agree } from "./agree.js";
-import { stepId, turnReason } from "./scalars.js";
+import { countInQuery, stepId, turnReason } from "./scalars.js";
 
 export const usage = agree<Usage>()(
   z
@@ -53,4 +53,10 @@ export const turnMetrics = agree<TurnMetrics>()(
     .openapi("TurnMetrics"),
 );
 
-export const metricsResponse = agree<MetricsResponse>()(z.object({ turns: z.array(turnMetrics) }));
+export const metricsQuery = agree<MetricsQuery>()(
+  z.object({ limit: countInQuery.optional(), before: z.string().max(1_000).optional() }),
+);
+
+export const metricsResponse = agree<MetricsResponse>()(
+  z.object({ turns: z.array(turnMetrics), nextBefore: z.string().optional() }),
+);
