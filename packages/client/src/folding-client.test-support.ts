@@ -21,10 +21,7 @@ export class FoldingClient {
   /** Whether it has been told where it stands since it came. */
   isJoined = false;
   ended: string | undefined;
-  /**
-   * Whether it was cut off while it was told where it stands: rows come before the figures of their steps, which
-   * are then known only when the turn is sealed.
-   */
+  /** Whether its first page began in the middle of a turn, whose earlier figures are known only when it is sealed. */
   lacksFigures = false;
   readonly #repeats: boolean;
   readonly #heard: SubscriptionFrame[] = [];
@@ -44,17 +41,13 @@ export class FoldingClient {
     this.isJoined = false;
     this.#left = frames;
     let isOpen = true;
-    let isJoining = true;
     const leave = node.me.attach(this.state.conversationId, cursor, {
       onFrame: (frame) => {
         if (!isOpen) return;
         this.#take(frame);
-        if (!this.isJoined) queueMicrotask(() => (isJoining = false));
         this.isJoined = true;
         this.#left -= 1;
-        if (this.#left > 0) return;
-        this.lacksFigures ||= isJoining;
-        this.detach();
+        if (this.#left <= 0) this.detach();
       },
       onEnd: (error) => {
         this.ended = error?.code ?? "ended";
@@ -83,7 +76,6 @@ export class FoldingClient {
     const { chunks, latestSeq } = await node.me.history({ conversationId, open: true, limit });
     this.state = applyHistory(this.state, { chunks, latestSeq });
     const oldest = chunks[0]?.seq ?? 1;
-    // Nor are those of steps before the page, where it begins in the middle of a turn.
     this.lacksFigures = oldest > 1 && chunks[0]?.turnId === chunks.at(-1)?.turnId;
     this.#pages = [];
     for (let before = oldest; before > 1; before = Math.max(1, before - limit)) {

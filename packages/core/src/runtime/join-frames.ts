@@ -1,5 +1,5 @@
 import type { AgentEvent } from "@parley/wire";
-import { type CursorPlace, openCursor } from "./cursor.js";
+import { type CursorPlace, formatCursor, openCursor } from "./cursor.js";
 import type { SubscriptionFrame } from "./hub.js";
 import type { TurnEvent } from "./journal-batch.js";
 import type { OpenTurnView } from "./live-turn.js";
@@ -17,8 +17,15 @@ export function wholeTurnFrames(view: OpenTurnView): SubscriptionFrame[] {
   const told = new ToldEvents();
   const frames: SubscriptionFrame[] = [];
   // Until the first commit the opening events are still in the tail; after it, the rows speak for them.
-  const committed = isUnanswered(view.entries) ? [] : replayTurn(view);
-  for (const event of told.rest(committed)) frames.push(deltaFrame(view, event, view.committedN));
+  const committed = told.rest(isUnanswered(view.entries) ? [] : replayTurn(view));
+  // Whoever is cut off in the middle of it has none of it yet: only the last event brings them past the rows.
+  const before = formatCursor((view.entries[0]?.firstSeq ?? 1) - 1);
+  for (const [index, event] of committed.entries()) {
+    const isLast = index === committed.length - 1;
+    frames.push(
+      isLast ? deltaFrame(view, event, view.committedN) : { type: "chat.delta", event, cursor: before },
+    );
+  }
   // What a commit brought and the turn told behind it, as a steering message, is in both.
   for (const { n, event } of view.tailSince(view.committedN)) {
     if (told.take(event)) frames.push(deltaFrame(view, event, n));
@@ -26,21 +33,18 @@ export function wholeTurnFrames(view: OpenTurnView): SubscriptionFrame[] {
   return frames;
 }
 
-/**
- * What brings a reader from its place to the newest event of an open turn, behind the chunks that it is missing.
- * The chunks hold what was said; the figures of the steps in them are told beside.
- */
+/** What brings a reader from its place to the newest event of an open turn, behind the chunks that it is missing. */
 export function restOfTurnFrames(view: OpenTurnView, place: CursorPlace): SubscriptionFrame[] {
-  const frames: SubscriptionFrame[] = [];
-  for (const event of figuresAfter(view, place.seq)) frames.push(deltaFrame(view, event, view.committedN));
   const isKnown = isKnownPlace(view, place);
   const from = isKnown ? Math.max(place.open?.n ?? -1, view.committedN) : view.committedN;
-  for (const { n, event } of view.tailSince(from)) frames.push(deltaFrame(view, event, n));
-  return frames;
+  return view.tailSince(from).map(({ n, event }) => deltaFrame(view, event, n));
 }
 
-/** When the turn began, and the usage and timing of steps, where their rows lie behind `seq`. */
-function figuresAfter(view: OpenTurnView, seq: number): TurnEvent[] {
+/**
+ * When the turn began, and the usage and timing of steps, where their rows lie behind `seq`: what the chunks of these
+ * rows do not say. To be told before them, for a reader with the rows counts as one who has heard it.
+ */
+export function figuresAfter(view: OpenTurnView, seq: number): TurnEvent[] {
   if (isUnanswered(view.entries)) return [];
   const seen = view.entries.filter((entry) => (entry.lastSeq ?? 0) <= seq);
   const told = new ToldEvents();

@@ -7,7 +7,7 @@ import { type CursorPlace, formatCursor, openCursor, parseCursor } from "./curso
 import type { Environment } from "./environment.js";
 import type { Follower } from "./follower.js";
 import type { JoinPoint, Subscriber, SubscriptionFrame } from "./hub.js";
-import { isKnownPlace, restOfTurnFrames, wholeTurnFrames } from "./join-frames.js";
+import { figuresAfter, isKnownPlace, restOfTurnFrames, wholeTurnFrames } from "./join-frames.js";
 import type { OpenTurnView } from "./live-turn.js";
 import { closingEvents, replayTurn } from "./replay.js";
 import { toMeta, toQueuePayload } from "./watchers.js";
@@ -149,6 +149,7 @@ export class Subscriptions {
     if (record === null) throw new ParleyError("conversation_not_found");
     const cut = await this.#cut(owner, conversationId, (turn) => ({
       snapshot: this.#snapshot(record, place, turn),
+      figures: turn === undefined ? [] : figuresAfter(turn, place.seq),
       rest: turn === undefined ? [] : restOfTurnFrames(turn, place),
       isKnown: turn !== undefined && isKnownPlace(turn, place),
       committed: turn === undefined ? undefined : openCursor(turn.committedSeq, turn)(turn.committedN),
@@ -161,6 +162,8 @@ export class Subscriptions {
       const { turnId } = place.open;
       frames.push({ type: "chat.reset", conversationId, turnId, cursor: formatCursor(place.seq) });
     }
+    const unmoved = formatCursor(place.seq, isKnown ? place.open : undefined);
+    for (const event of cut.figures) frames.push({ type: "chat.delta", event, cursor: unmoved });
     for (let since = place.seq; since < seq; since += chunksPerFrame) {
       const end = Math.min(seq, since + chunksPerFrame);
       const { chunks } = await this.#env.root.forOwner(owner).readChunks({
