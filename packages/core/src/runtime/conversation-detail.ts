@@ -15,6 +15,7 @@ export function conversationDetail(
 ): ConversationDetail {
   const { active, metadata, contextSize } = record;
   const contextWindow = env.windowOf(record.model);
+  const model = live?.model ?? active?.model;
   const open =
     live === undefined
       ? active?.purpose === "turn"
@@ -33,7 +34,7 @@ export function conversationDetail(
           activeTurn: {
             turnId: active.turnId,
             startedAt: active.startedAt,
-            ...(active.model === undefined ? {} : { model: active.model }),
+            ...(model === undefined ? {} : { model }),
           },
         }
       : {}),

@@ -81,6 +81,7 @@ export class RemoteTurn implements OpenTurnView {
     const events = state.journal.flatMap((batch) =>
       decodeBatch(batch, isKept(batch) ? { afterN: this.lastN } : {}),
     );
+    this.model ??= modelIn(state, events);
     const isRestarted = state.fence !== this.epoch && !state.journal.some(isKept);
     const rows = state.entries.filter((entry) => (entry.lastSeq ?? 0) > this.committedSeq);
     if (rows.length > 0) frames.push(...this.#tellBehind(state));
@@ -153,6 +154,12 @@ export class RemoteTurn implements OpenTurnView {
   #delta(event: AgentEvent, n: number): SubscriptionFrame {
     return { type: "chat.delta", event, cursor: openCursor(this.committedSeq, this)(n) };
   }
+}
+
+/** The model that the node of the turn has chosen, where the turn itself named none. */
+function modelIn({ steps }: OpenTurnState, events: readonly NumberedEvent[]): string | undefined {
+  for (const { event } of events) if (event.type === "turn-start") return event.model;
+  return steps[0]?.model;
 }
 
 function idsOf({ conversationId, turnId, epoch }: OpenTurnView) {

@@ -86,6 +86,20 @@ describe.each(["the node of the turn", "another node"])("joining an open turn on
     }
   });
 
+  it("names the model that answers, though nobody chose one", async () => {
+    const [snapshot] = await told(node(), "0");
+    expect(snapshot).toMatchObject({ type: "chat.snapshot", activeTurn: { model: "test/one" } });
+    await cluster.finish();
+    const sent = here.me.send({ conversationId, message: "Again" });
+    await cluster.clock.advance(100);
+    await sent;
+    const [next] = await told(node(), "0");
+    expect(next, "in its first step").toMatchObject({ activeTurn: { model: "test/one" } });
+    const meta = here.me.meta(conversationId);
+    await cluster.clock.advance(0);
+    expect((await meta).activeTurn).toMatchObject({ model: "test/one" });
+  });
+
   it("without a cursor, gives cursors that leave nothing out", async () => {
     const whole = await told(node(), undefined);
     const reference = wordsOf(await told(node(), "0"));
