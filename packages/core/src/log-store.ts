@@ -54,6 +54,17 @@ export type {
   TurnRecord,
 } from "./turn-transactions.js";
 
+/** How far someone knows: changes by owner, rows by conversation. */
+export interface NewsQuery {
+  readonly owners: readonly { owner: string; since: number }[];
+  readonly conversations: readonly { id: ConversationId; owner: string; seq: number }[];
+}
+
+export interface News {
+  owners: string[];
+  conversations: ConversationId[];
+}
+
 /**
  * The store that the runtime stands on. Every method is one transaction, takes and returns plain data that
  * survives a structured clone, and either happens as a whole or not at all. Failures are `ParleyError`s;
@@ -86,6 +97,13 @@ export interface LogStoreRoot {
    * `firstN` is already there is `ok` and not written twice.
    */
   flushJournal(batches: readonly JournalBatch[]): Promise<("ok" | "stale_fence")[]>;
+
+  /**
+   * Where a look is worth it, of many at once: owners with changes after `since`, and conversations with an open turn,
+   * with rows after `seq`, or that are the owner's no more. It may name too many, and leaves out what another
+   * transaction has not committed yet: to be asked again and again.
+   */
+  news(query: NewsQuery): Promise<News>;
 
   /** The store as one owner sees it: another owner's ids behave as unknown. */
   forOwner(owner: string): LogStore;
@@ -291,10 +309,14 @@ export interface LogStore extends ConversationStore {
     settings: ConversationSettings;
   }): Promise<{ conversation: ConversationRecord; created: boolean }>;
   get(id: ConversationId): Promise<ConversationRecord | null>;
-  /** Newest activity first; archives left out. `before` is the `next` of the page before. */
+  /**
+   * Newest activity first; archives left out. `before` is the `next` of the page before. With `parent`: only those that
+   * were forked from this conversation itself; none once it is gone.
+   */
   list(query: {
     q?: string;
     status?: ConversationStatus;
+    parent?: ConversationId;
     limit: number;
     before?: string;
   }): Promise<{ conversations: ConversationRecord[]; next?: string }>;

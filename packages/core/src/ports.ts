@@ -268,6 +268,8 @@ export type {
   Lease,
   LogStore,
   LogStoreRoot,
+  News,
+  NewsQuery,
   NextTurn,
   OpenedTurn,
   OpenTurnState,

@@ -17,6 +17,7 @@ import { importConversation } from "./operations/import.js";
 import { keyStore } from "./operations/keys.js";
 import * as leases from "./operations/leases.js";
 import { list } from "./operations/list.js";
+import { news } from "./operations/news.js";
 import { operateQueue } from "./operations/queue.js";
 import { readChunks } from "./operations/read-chunks.js";
 import { readNewest } from "./operations/read-newest.js";
@@ -48,6 +49,7 @@ export function openLogStore(database: Database, options: LogStoreOptions = {}):
     retire: (node) => retire(store, node),
     claimExpired: (node, limit) => claimExpired(store, node, limit),
     flushJournal: (batches) => flushJournal(store, batches),
+    news: (query) => news(store, query),
     forOwner: (owner) => forOwner(store, storedText(owner)),
     keys: keyStore(store),
     check: () => checkSchema(database),

@@ -103,12 +103,27 @@ export class Follower {
     this.#rooms.delete(conversationId);
   }
 
-  lookAtAll(): void {
-    for (const conversationId of this.#rooms.keys()) void this.look(conversationId);
+  /** What is followed here with no turn under way, and the seq up to which each is told. */
+  marks(): { id: string; owner: string; seq: number }[] {
+    const marks: { id: string; owner: string; seq: number }[] = [];
+    for (const [id, { owner, seq, turn }] of this.#rooms) {
+      if (turn === undefined && !this.#runsHere(id)) marks.push({ id, owner, seq });
+    }
+    return marks;
+  }
+
+  /** Looks at every turn that runs elsewhere. */
+  lookAtTurns(): void {
+    for (const [conversationId, { turn }] of this.#rooms) {
+      if (turn !== undefined) void this.look(conversationId);
+    }
   }
 
   /** Publishes what is new; what goes wrong is reported, and left to the next look. */
   async look(conversationId: string): Promise<void> {
+    const room = this.#rooms.get(conversationId);
+    // Each flush of the journal says so of every turn that runs here: to be as cheap as it is frequent.
+    if (room === undefined || (room.looking === undefined && this.#runsHere(conversationId))) return;
     await this.catchUp(conversationId).catch((error: unknown) => this.#failed(conversationId, error));
   }
 

@@ -12,17 +12,34 @@ export function watchOtherNodes(rooms: Rooms): () => void {
     for (const conversationId of conversationIds) heard(rooms, conversationId, kind);
   });
   let stopPolling = () => {};
+  let isStopped = false;
   const poll = () => {
-    follower.lookAtAll();
-    stopPolling = clock.after(lease.pollMs, poll);
+    follower.lookAtTurns();
+    void lookWhereNewsIs(rooms).then(pollLater);
   };
-  if (lease.pollMs > 0) stopPolling = clock.after(lease.pollMs, poll);
-  watchers.poll(clock, lease.pollMs);
+  const pollLater = () => {
+    if (!isStopped && lease.pollMs > 0) stopPolling = clock.after(lease.pollMs, poll);
+  };
+  pollLater();
   return () => {
+    isStopped = true;
     stopPolling();
     stopListening();
     watchers.close();
   };
+}
+
+/** One question for all who are followed and watched here: most of the time most of them have no news. */
+async function lookWhereNewsIs({ env, follower }: Rooms): Promise<void> {
+  const query = { owners: env.watchers.marks(), conversations: follower.marks() };
+  if (query.owners.length === 0 && query.conversations.length === 0) return;
+  try {
+    const { owners, conversations } = await env.root.news(query);
+    for (const conversationId of conversations) void follower.look(conversationId);
+    for (const owner of owners) env.watchers.changed(owner);
+  } catch (error) {
+    env.report(error, "watch");
+  }
 }
 
 function heard(rooms: Rooms, conversationId: string, kind: WakeKind): void {

@@ -6,7 +6,6 @@ import type {
   WsConversationStatusChanged,
   WsConversationUpdated,
 } from "@parley/wire";
-import type { Clock } from "../clock.js";
 import { ParleyError } from "../errors.js";
 import type { ConversationNotice, ConversationRecord, LogStoreRoot, QueueState } from "../log-store.js";
 import { textOf } from "../messages/message.js";
@@ -34,32 +33,27 @@ interface Feed {
 
 /**
  * Tells watchers what changes in their owner's conversations. There is one source, the store's feed of changes,
- * read after every change made here and in the pace of the polls for changes made elsewhere; so a watcher hears
- * the same, in the same order, whichever node did it.
+ * read after every change made here and where a poll has found changes made elsewhere; so a watcher hears the same,
+ * in the same order, whichever node did it.
  */
 export class Watchers {
   readonly #root: LogStoreRoot;
   readonly #feeds = new Map<string, Feed>();
   readonly #onError: (error: unknown) => void;
-  #stopPolling: () => void = () => {};
 
   constructor(root: LogStoreRoot, onError: (error: unknown) => void) {
     this.#root = root;
     this.#onError = onError;
   }
 
-  /** Looks for changes of other nodes every `ms`; 0 never. */
-  poll(clock: Clock, ms: number): void {
-    if (ms <= 0) return;
-    const tick = () => {
-      for (const owner of this.#feeds.keys()) this.changed(owner);
-      this.#stopPolling = clock.after(ms, tick);
-    };
-    this.#stopPolling = clock.after(ms, tick);
+  /** Who is watched here, and up to which change each is told. */
+  marks(): { owner: string; since: number }[] {
+    const marks: { owner: string; since: number }[] = [];
+    for (const [owner, { since }] of this.#feeds) if (since !== undefined) marks.push({ owner, since });
+    return marks;
   }
 
   close(): void {
-    this.#stopPolling();
     this.#feeds.clear();
   }
 

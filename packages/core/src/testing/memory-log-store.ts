@@ -135,6 +135,7 @@ export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRo
     retire: (...args) => root("retire", args, leases.retire),
     claimExpired: (...args) => root("claimExpired", args, leases.claimExpired),
     flushJournal: (...args) => root("flushJournal", args, reads.flushJournal),
+    news: (...args) => root("news", args, conversations.news),
     forOwner,
     keys: {
       add: (...args) => root("keys.add", args, keys.addKey),

@@ -9,6 +9,7 @@ const rootMethods = [
   "retire",
   "claimExpired",
   "flushJournal",
+  "news",
   "check",
   "examine",
 ] as const satisfies readonly (keyof LogStoreRoot)[];

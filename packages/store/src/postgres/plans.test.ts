@@ -242,6 +242,11 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
     await checkIndexed("next page", () => store.list({ limit: 20, before: next ?? "" }));
     const { last } = await store.changed({ limit: 1 });
     await checkIndexed("changes", () => store.changed({ since: last - 10, limit: 20 }));
+    const watched = Array.from({ length: 400 }, (_, index) => ({ owner: `watched-${index}`, since: last }));
+    const followed = Array.from({ length: 400 }, (_, index) => ({ id: `c${index + 1}`, owner, seq: 9 }));
+    await checkIndexed("news", () =>
+      root.news({ owners: [...watched, { owner, since: last }], conversations: followed }),
+    );
     await checkIndexed("search", () => store.search({ q: "word4999", limit: 5 }));
     await checkIndexed("append", () => store.appendMessages([message(big, "Appended")]));
     await checkIndexed("fork", () =>

@@ -1,3 +1,4 @@
+import type { LogStore } from "../../log-store.js";
 import { check, checkEqual } from "../contract-case.js";
 import { message, type TopicCase, uniqueId } from "./scenario.js";
 
@@ -53,6 +54,60 @@ export const noticeCases: readonly TopicCase[] = [
         }
         checkEqual(seen, expected, `the feed, ${limit} at a time`);
       }
+    },
+  },
+  {
+    name: "one question tells which of many owners and conversations are worth a look",
+    twoHandles: true,
+    async run(s) {
+      const stranger = `stranger-${s.owner}`;
+      const strangers = s.root.forOwner(stranger);
+      const [quiet, renamed, theirs] = [uniqueId(), uniqueId(), uniqueId()];
+      await s.store.create({ id: quiet, settings: {} });
+      await s.store.create({ id: renamed, settings: {} });
+      await strangers.create({ id: theirs, settings: {} });
+      const mark = async (store: LogStore) => (await store.changed({ limit: 1 })).last;
+      const since = await mark(s.store);
+      const owners = [
+        { owner: s.owner, since },
+        { owner: stranger, since: await mark(strangers) },
+        { owner: `nobody-${s.owner}`, since },
+      ];
+      const none = { owners: [], conversations: [] };
+      checkEqual(await s.root.news(none), none, "of nobody");
+      checkEqual(await s.root.news({ owners, conversations: [] }), none, "while nothing happens");
+      await s.otherStore.set(renamed, { title: "other" });
+      checkEqual(
+        await s.root.news({ owners, conversations: [] }),
+        { ...none, owners: [s.owner] },
+        "a change",
+      );
+      const after = [{ owner: s.owner, since: await mark(s.store) }];
+      checkEqual(await s.root.news({ owners: after, conversations: [] }), none, "once it is known");
+      await s.otherStore.remove(renamed, { cascade: false });
+      checkEqual((await s.root.news({ owners: after, conversations: [] })).owners, [s.owner], "a removal");
+
+      const talk = await s.turn();
+      const sealed = (await s.store.get(talk.conversationId))?.lastSeq ?? 0;
+      const running = await s.start();
+      const opened = (await s.store.get(running.conversationId))?.lastSeq ?? 0;
+      const known = (id: string, seq: number, owner = s.owner) => ({ id, owner, seq });
+      checkEqual(
+        await s.root.news({
+          owners: [],
+          conversations: [
+            known(quiet, 0),
+            known(talk.conversationId, sealed),
+            known(talk.conversationId, sealed - 1),
+            known(running.conversationId, opened),
+            known(renamed, 0),
+            known(theirs, 0),
+            known(theirs, 0, stranger),
+          ],
+        }),
+        { ...none, conversations: [talk.conversationId, running.conversationId, renamed, theirs] },
+        "rows, a turn under way, one that is gone, another owner's",
+      );
     },
   },
 ];

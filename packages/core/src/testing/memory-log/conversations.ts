@@ -1,5 +1,12 @@
 import { ParleyError } from "../../errors.js";
-import type { Changes, ConversationRecord, ConversationSettings, LogStore } from "../../log-store.js";
+import type {
+  Changes,
+  ConversationRecord,
+  ConversationSettings,
+  LogStore,
+  News,
+  NewsQuery,
+} from "../../log-store.js";
 import type { ConversationId } from "../../messages/message.js";
 import {
   addLog,
@@ -39,8 +46,10 @@ export function list(
 ): { conversations: ConversationRecord[]; next?: string } {
   const start = query.before === undefined ? undefined : parsePlace(query.before);
   const words = query.q?.toLowerCase();
+  const parent = query.parent === undefined ? undefined : findLog(db, owner, query.parent);
   const found = [...ownerOf(db, owner).logs.values()]
     .filter((log) => log.archiveOf === undefined)
+    .filter((log) => query.parent === undefined || (parent !== undefined && log.parent?.log === parent))
     .filter((log) => query.status === undefined || statusOf(log) === query.status)
     .filter(
       (log) =>
@@ -125,5 +134,19 @@ export function changed(
     conversations: page.flatMap((each) => ("log" in each ? [recordOf(db, each.log)] : [])),
     notices: page.flatMap((each) => ("notice" in each ? [each.notice] : [])),
     last: page.at(-1)?.changedAt ?? since,
+  };
+}
+
+export function news(db: MemoryDatabase, query: NewsQuery): News {
+  return {
+    owners: query.owners
+      .filter(({ owner, since }) => ownerOf(db, owner).lastChange > since)
+      .map(({ owner }) => owner),
+    conversations: query.conversations
+      .filter(({ id, owner, seq }) => {
+        const log = findLog(db, owner, id);
+        return log === undefined || log.active !== undefined || log.lastSeq > seq;
+      })
+      .map(({ id }) => id),
   };
 }
