@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 // Tests read the packages' sources through the "parley-source" condition, so a change needs no build. Vitest hands
@@ -9,6 +10,8 @@ export default defineConfig({
   test: {
     include: ["packages/*/src/**/*.test.{ts,tsx}", "apps/*/src/**/*.test.{ts,tsx}", "test/**/*.test.ts"],
     globalSetup: ["test/harness/global-setup.ts"],
+    // The default leaves a core to others, which on two cores is half of the machine.
+    maxWorkers: Math.max(2, availableParallelism()),
     testTimeout: 20_000,
     hookTimeout: 60_000,
   },
