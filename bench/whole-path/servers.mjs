@@ -71,10 +71,10 @@ export async function parseAndForward({ upstream }) {
 }
 
 /**
- * The server with everything: log, journal, cursors, resume, limits. With `owners`, so many people each have a key of
- * their own, and `secrets` names the keys.
+ * The server with everything: log, journal, cursors, resume, limits, and the page in a folder if one is given. With
+ * `owners`, so many people each have a key of their own, and `secrets` names the keys.
  */
-export async function parley({ upstream, store: place, runningTurns = 1_000, owners = 0 }) {
+export async function parley({ upstream, store: place, runningTurns = 1_000, owners = 0, page }) {
   const [{ createRuntime, createModelCatalog }, { createKey, serve }, openai, http, node, opened] =
     await Promise.all([
       import("@parley/core/runtime"),
@@ -105,6 +105,7 @@ export async function parley({ upstream, store: place, runningTurns = 1_000, own
   }
   const server = await serve(runtime, {
     port: 0,
+    ...(page === undefined ? {} : { page: { folder: page } }),
     limits: { requestsPerSecond: 1_000_000, requestBurst: 1_000_000 },
   });
   return { url: server.url, secrets };
