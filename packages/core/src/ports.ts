@@ -136,6 +136,8 @@ export interface ProviderCallRecord {
   id: ProviderCallId;
   createdAt: Date;
   metadata: ProviderCallMetadata;
+  /** The model as users name it, as `credential/model`; `metadata` has the provider's own name for it. */
+  modelName?: string;
   usage?: TokenUsage;
   raw?: unknown;
   /** The step that made the call; for a compaction, the one before which it was made. */

@@ -9,7 +9,6 @@ type Api = typeof import("@opentelemetry/api");
 interface OpenTurn {
   readonly span: Span;
   readonly context: Context;
-  readonly attributes: Attributes;
   /** When the step that is running began. */
   stepStartedAt: number;
   /** What the step that is running has reported. */
@@ -43,7 +42,7 @@ export function createSpanWriter(): ((event: AgentEvent, context: EventContext) 
         turns.delete(oldest[0]);
       }
     }
-    writeEvent(api, turn, event);
+    writeEvent(api, turn, event, context);
     if (event.type === "turn-sealed") turns.delete(event.turnId);
   };
 }
@@ -60,7 +59,7 @@ function tracerOf(api: Api): Tracer {
   return api.trace.getTracer("parley");
 }
 
-function openTurn(api: Api, { conversationId, turnId, providerName, model }: EventContext): OpenTurn {
+function openTurn(api: Api, { conversationId, turnId }: EventContext): OpenTurn {
   const span = tracerOf(api).startSpan(
     `invoke_agent ${agentName}`,
     {
@@ -77,20 +76,18 @@ function openTurn(api: Api, { conversationId, turnId, providerName, model }: Eve
   return {
     span,
     context: api.trace.setSpan(api.ROOT_CONTEXT, span),
-    attributes: {
-      "gen_ai.operation.name": "chat",
-      "gen_ai.provider.name": providerName ?? "unknown",
-      "gen_ai.request.stream": true,
-      // Users name a model with its credential before it; the provider knows it without.
-      ...(model === undefined ? {} : { "gen_ai.request.model": model.slice(model.indexOf("/") + 1) }),
-    },
     stepStartedAt: Date.now(),
     usage: undefined,
     step: undefined,
   };
 }
 
-function writeEvent(api: Api, turn: OpenTurn, event: AgentEvent): void {
+/** Of which model something is, as users name it: the label that figures have. */
+function modelAttribute({ model }: EventContext): Attributes {
+  return model === undefined ? {} : { "parley.model": model };
+}
+
+function writeEvent(api: Api, turn: OpenTurn, event: AgentEvent, context: EventContext): void {
   const now = Date.now();
   if (turn.step !== undefined) {
     if (event.type === "error") markFailed(api, turn.step.span, event.code ?? "internal");
@@ -105,7 +102,7 @@ function writeEvent(api: Api, turn: OpenTurn, event: AgentEvent): void {
       turn.usage = event.usage;
       break;
     case "step-complete":
-      writeStep(api, turn, now, event);
+      writeStep(api, turn, now, event, context);
       break;
     case "tool-result":
       writeTool(api, turn, now, event);
@@ -117,6 +114,7 @@ function writeEvent(api: Api, turn: OpenTurn, event: AgentEvent): void {
     case "done":
       turn.span.setAttributes({
         "gen_ai.response.finish_reasons": [event.reason],
+        ...modelAttribute(context),
         ...(event.usage === undefined ? {} : usageAttributes(event.usage)),
       });
       break;
@@ -132,14 +130,27 @@ function markFailed(api: Api, span: Span, type: string): void {
   span.setStatus({ code: api.SpanStatusCode.ERROR, message: type });
 }
 
-function writeStep(api: Api, turn: OpenTurn, now: number, step: TurnStepCompleteEvent): void {
+function writeStep(
+  api: Api,
+  turn: OpenTurn,
+  now: number,
+  step: TurnStepCompleteEvent,
+  context: EventContext,
+): void {
+  const { providerName = "unknown", model } = context;
   const startTime = step.genTotalMs === undefined ? turn.stepStartedAt : now - step.genTotalMs;
+  // Users name a model with its credential before it; the provider knows it without.
+  const requested = model?.slice(model.indexOf("/") + 1);
   const attributes: Attributes = {
-    ...turn.attributes,
+    "gen_ai.operation.name": "chat",
+    "gen_ai.provider.name": providerName,
+    "gen_ai.request.stream": true,
+    ...(requested === undefined ? {} : { "gen_ai.request.model": requested }),
+    ...modelAttribute(context),
     ...(turn.usage === undefined ? {} : usageAttributes(turn.usage)),
     ...(step.ttftMs === undefined ? {} : { "gen_ai.response.time_to_first_chunk": step.ttftMs / 1_000 }),
   };
-  const name = `chat ${String(turn.attributes["gen_ai.request.model"] ?? "")}`.trim();
+  const name = requested === undefined ? "chat" : `chat ${requested}`;
   const span = tracerOf(api).startSpan(
     name,
     { kind: api.SpanKind.CLIENT, startTime, attributes },

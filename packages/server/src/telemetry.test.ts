@@ -5,7 +5,9 @@ import {
   SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
 import { fail, pause, text, toolCall, usage } from "@parley/core/testing";
+import type { StepId } from "@parley/wire";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createSpanWriter } from "./spans.js";
 import { startTestServer, type TestServer } from "./test-server.test-support.js";
 
 /** The figures by name and labels, but for the buckets. */
@@ -134,6 +136,7 @@ describe("the spans", () => {
     expect(turn?.attributes).toMatchObject({
       "gen_ai.operation.name": "invoke_agent",
       "gen_ai.conversation.id": "c1",
+      "parley.model": "scripted/one",
       "gen_ai.usage.input_tokens": 230,
       "gen_ai.usage.output_tokens": 15,
     });
@@ -141,6 +144,7 @@ describe("the spans", () => {
       "gen_ai.operation.name": "chat",
       "gen_ai.provider.name": "scripted",
       "gen_ai.request.model": "one",
+      "parley.model": "scripted/one",
       "gen_ai.usage.input_tokens": 100,
     });
     expect(tool?.attributes).toMatchObject({
@@ -152,6 +156,37 @@ describe("the spans", () => {
       expect(span?.parentSpanContext?.spanId).toBe(turn?.spanContext().spanId);
     }
     expect(JSON.stringify(spans.map(({ attributes }) => attributes))).not.toContain("SECRET");
+  });
+
+  it("name a call's model as the turn's record and the figures do", async () => {
+    const server = await startTestServer();
+    const me = server.runtime.forOwner("local");
+    const { turnId = "" } = await me.send({ conversationId: "c1", message: "hello" });
+    await me.last("c1");
+    const [chat] = exporter.getFinishedSpans();
+    const { providerCalls, metrics } = await me.turn("c1", turnId);
+    expect(providerCalls).toMatchObject([{ model: "scripted/one", providerModel: "one" }]);
+    expect([chat?.attributes["parley.model"], metrics?.model]).toEqual(["scripted/one", "scripted/one"]);
+    expect(await figures(server)).toMatchObject({
+      'parley_tokens_total{type="input",model="scripted/one"}': 20,
+    });
+  });
+
+  it("know the model of a turn that another node began", async () => {
+    const write = createSpanWriter();
+    const event = { conversationId: "c1", turnId: "t1" };
+    const opening = { owner: "me", ...event };
+    const stepId = "t1.0" as StepId;
+    write?.({ type: "user-message", ...event, text: "hello" }, opening);
+    write?.(
+      { type: "step-complete", ...event, stepId },
+      { ...opening, providerName: "scripted", model: "scripted/one" },
+    );
+    write?.({ type: "turn-sealed", ...event }, opening);
+    expect(exporter.getFinishedSpans()[0]).toMatchObject({
+      name: "chat one",
+      attributes: { "gen_ai.provider.name": "scripted", "gen_ai.request.model": "one" },
+    });
   });
 
   it("show a failure where it happened", async () => {

@@ -109,6 +109,8 @@ export interface ProviderCallInfo {
   readonly model: string;
   /** The provider that answered. */
   readonly provider: string;
+  /** The model's name at the provider, as traces have it. */
+  readonly providerModel?: string;
   /** The provider's own name for the request, for its support. */
   readonly providerRequestId?: string;
   /** Epoch milliseconds. */

@@ -9,8 +9,9 @@ export function toCallInfo(record: ProviderCallRecord): ProviderCallInfo {
     id,
     stepId: (stepId ?? "") as StepId,
     ...(record.purpose === undefined ? {} : { purpose: record.purpose }),
-    model: metadata.model,
+    model: record.modelName ?? nameOf(metadata),
     provider: metadata.provider,
+    providerModel: metadata.model,
     startedAt: createdAt.getTime(),
     ...(usage === undefined ? {} : { usage: wireUsage(usage) }),
     ...(ttftMs === undefined ? {} : { ttftMs }),
@@ -21,13 +22,22 @@ export function toCallInfo(record: ProviderCallRecord): ProviderCallInfo {
   };
 }
 
+/** Providers go by their credential's name. */
+function nameOf({ provider, model }: ProviderCallRecord["metadata"]): string {
+  return provider === "" ? model : `${provider}/${model}`;
+}
+
 /** The record that a provider call was told from. What a record has no place for is lost. */
 export function fromCallInfo(info: ProviderCallInfo): ProviderCallRecord {
   const { id, stepId, purpose, model, provider, usage, manifest, raw, ttftMs, decodeMs, genTotalMs } = info;
+  const prefix = `${provider}/`;
+  // One who does not tell the provider's name for it says the same with or without the credential.
+  const own = info.providerModel ?? (model.startsWith(prefix) ? model.slice(prefix.length) : model);
   return {
     id,
     createdAt: new Date(info.startedAt ?? 0),
-    metadata: { provider, model },
+    metadata: { provider, model: own },
+    ...(info.providerModel === undefined ? {} : { modelName: model }),
     ...(stepId === "" ? {} : { stepId }),
     ...(purpose === undefined ? {} : { purpose }),
     ...(usage === undefined ? {} : { usage }),

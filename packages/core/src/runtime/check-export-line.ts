@@ -93,6 +93,7 @@ export function checkTurnLine(line: unknown): string | undefined {
     if (![id, stepId, model, provider].every(isText)) {
       return "providerCalls: a call has id, stepId, model and provider";
     }
+    if (!isOptional(call.providerModel, isText)) return "providerCalls: providerModel is a text";
     if (!isMoment(startedAt)) return "providerCalls: a call has startedAt, in milliseconds";
     if (!isOptional(call.usage, isUsage)) return "providerCalls: usage are counters of tokens";
   }

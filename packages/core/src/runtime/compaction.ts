@@ -162,6 +162,7 @@ export async function summarize(
       createdAt,
       purpose: "compaction",
       metadata: { provider: binding.providerName, model: binding.model },
+      modelName: binding.name,
       genTotalMs: env.clock.monotonic() - start,
       ...(result.usage === undefined ? {} : { usage: result.usage }),
       ...(result.finishReason === undefined ? {} : { finishReason: result.finishReason }),

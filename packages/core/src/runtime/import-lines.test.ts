@@ -95,6 +95,20 @@ describe("the lines of an export", () => {
     expect(turns).toMatchObject([{ turnId: "t1", firstSeq: 1, lastSeq: 4, reason: "stop" }]);
   });
 
+  it("name a call's model with its credential or without", () => {
+    const named = (given: object) => {
+      const providerCalls = turn.providerCalls.map((each) => ({ ...each, ...given }));
+      return read(withLine(5, { providerCalls })).turns[0]?.providerCalls[0];
+    };
+    expect(named({ model: "p/m" })?.metadata).toEqual({ provider: "p", model: "m" });
+    const whole = { model: "credential/m", providerModel: "m-2026" };
+    expect(named(whole)).toMatchObject({
+      modelName: "credential/m",
+      metadata: { provider: "p", model: "m-2026" },
+    });
+    expect(() => named({ providerModel: 3 })).toThrow("line 6: providerCalls: providerModel is a text");
+  });
+
   it("may reuse the ids of calls in later steps", () => {
     const again = [
       { ...header, lastSeq: 5 },

@@ -102,7 +102,10 @@ export class ImportLines {
     if (this.#turns.has(turn.turnId)) throw this.#refused(`the turn ${turn.turnId} comes twice`);
     const calls = turn.providerCalls.map((info) => {
       const record = fromCallInfo(info);
-      if (!isSame(toCallInfo(record), info)) {
+      const again = toCallInfo(record);
+      // How the model is named may differ by who wrote the file; what is said of the call may not.
+      const { model, providerModel } = again;
+      if (!isSame(again, { ...info, model, providerModel })) {
         throw this.#refused(`the provider call ${String(info.id)} has fields that cannot be kept`);
       }
       return record;

@@ -156,6 +156,7 @@ export async function runStep(
       id: result?.id ?? messageId,
       createdAt: startedAt,
       metadata: step.params.metadata,
+      ...(setup.model === undefined ? {} : { modelName: setup.model }),
       stepId,
       ...timing,
       ...(usage === undefined ? {} : { usage }),

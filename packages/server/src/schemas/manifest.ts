@@ -62,6 +62,7 @@ export const providerCall = agree<ProviderCallInfo>()(
       purpose: z.enum(["step", "compaction"]).optional(),
       model: z.string(),
       provider: z.string(),
+      providerModel: z.string().optional(),
       providerRequestId: z.string().optional(),
       startedAt: instant.optional(),
       attempts: z.number().optional(),

@@ -84,6 +84,8 @@ export const automaticCompactionCases: RuntimeTopicCase[] = [
       const { conversationId, turnId } = receipt;
       const { providerCalls, metrics } = await node.me.turn(conversationId, turnId);
       const made = providerCalls.map(({ purpose = "step", stepId }) => [purpose, stepId]);
+      const models = new Set(providerCalls.map(({ model }) => model));
+      checkEqual([...models], [metrics?.model], "the model's name, of steps and summaries alike");
       const summaries = providerCalls.filter(({ purpose }) => purpose === "compaction");
       checkEqual(summaries.length, callsFor(node, "summary").length, "the calls for summaries");
       check(summaries.length > 0, "there are some");
@@ -94,7 +96,7 @@ export const automaticCompactionCases: RuntimeTopicCase[] = [
         if (purpose !== "compaction") continue;
         checkEqual(
           [used?.inputTokens, provider, model, manifest],
-          [1_000, "test", "one", undefined],
+          [1_000, "test", "test/one", undefined],
           "a call",
         );
         checkEqual(made[index + 1], ["step", stepId], "the call behind it");
