@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { ModelEntry } from "../config/config-schema.js";
 import { loadConfig } from "../config/load-config.js";
 import { examineProviders } from "../doctor/examine-providers.js";
 import { composeModels } from "./models.js";
@@ -63,6 +64,23 @@ describe("the models of a configuration", () => {
     ]);
     expect(demoOnly).toBe(false);
     expect((await composeTools(config)).map(({ name }) => name)).not.toContain("demo_slow_task");
+  });
+
+  it("leave room to be read in a window that was said to be small", async () => {
+    const demo = (await composeModels(await configOf({}))).bindings[0];
+    expect(demo).toMatchObject({ contextWindow: 16_000, maxOutputTokens: 4_000 });
+    const bindings = async (...models: ModelEntry[]) => {
+      const credentials = new Map([["local", { kind: "openai" as const, apiKey: "sk-1", models }]]);
+      return (await composeModels({ ...(await configOf({})), credentials })).bindings;
+    };
+    const [small, wide, own] = await bindings(
+      { name: "llama", contextWindow: 8_192 },
+      { name: "gpt-4.1" },
+      { name: "llama", contextWindow: 8_192, maxOutputTokens: 6_000 },
+    );
+    expect(small).toMatchObject({ contextWindow: 8_192, maxOutputTokens: 2_048 });
+    expect(wide).toMatchObject({ contextWindow: 1_047_576, maxOutputTokens: 32_768 });
+    expect(own).toMatchObject({ contextWindow: 8_192, maxOutputTokens: 6_000 });
   });
 
   it("are asked from a compatible server that the configuration names none of", async () => {

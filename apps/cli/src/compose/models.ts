@@ -177,14 +177,18 @@ function entries(
   return models.map((entry) => {
     const { name, ...declared } = typeof entry === "string" ? { name: entry } : entry;
     const limits = modelLimits(name);
+    const { contextWindow = limits.contextWindow } = declared;
+    // What is said of a model's answers is said of its whole window: of a smaller one they leave the most to be read.
+    const isSmaller = contextWindow < limits.contextWindow;
+    const answerRoom = isSmaller ? Math.ceil(contextWindow / 4) : limits.maxOutputTokens;
     return {
       name: `${credential}/${name}`,
       provider: provider(name),
       providerName: credential,
       model: name,
-      contextWindow: limits.contextWindow,
-      maxOutputTokens: limits.maxOutputTokens,
-      ...present(declared, "contextWindow", "maxOutputTokens", "extraParams"),
+      contextWindow,
+      maxOutputTokens: Math.min(limits.maxOutputTokens, answerRoom),
+      ...present(declared, "maxOutputTokens", "extraParams"),
     };
   });
 }

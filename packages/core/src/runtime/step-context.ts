@@ -12,10 +12,28 @@ import type { ModelBinding } from "./models.js";
 /** Tokens kept free for the answer where the model does not say how much it may write. */
 const answerReserve = 4_096;
 
+/** How much longer than estimated a request may turn out to be. */
+const estimateMargin = 1.1;
+
+/** Tokens of the window that are the answer's, however long the request is. */
+function reserveOf({ maxOutputTokens = answerReserve, contextWindow }: ModelBinding): number {
+  return Math.min(maxOutputTokens, Math.floor(contextWindow / 4));
+}
+
 /** The tokens that a request to the model may take. */
 function requestBudget(binding: ModelBinding): number {
-  const reserve = Math.min(binding.maxOutputTokens ?? answerReserve, Math.floor(binding.contextWindow / 4));
-  return Math.max(1, binding.contextWindow - reserve);
+  return Math.max(1, binding.contextWindow - reserveOf(binding));
+}
+
+/**
+ * The tokens that the answer to a request may take: all that the model can write, as long as both fit in the window.
+ * Providers refuse a request that asks for more.
+ */
+function answerRoom(binding: ModelBinding, requestTokens: number): { maxTokens?: number } {
+  const { maxOutputTokens, contextWindow } = binding;
+  if (maxOutputTokens === undefined) return {};
+  const left = contextWindow - Math.ceil(requestTokens * estimateMargin);
+  return { maxTokens: Math.max(1, Math.min(maxOutputTokens, Math.max(left, reserveOf(binding)))) };
 }
 
 /** The tokens at which a conversation is compacted on its own; 0 for never. */
@@ -83,5 +101,6 @@ export async function buildStepContext(
     manifest: built.manifest,
     truncated: built.truncated,
     estimatedTokens: built.manifest.estimatedTokens,
+    ...answerRoom(binding, built.manifest.estimatedTokens),
   };
 }

@@ -144,7 +144,8 @@ function asPrevious(last: ProviderCallRecord | null, binding: ModelBinding): Pre
   if (last?.manifest === undefined) return undefined;
   const { provider, model } = last.metadata;
   const isSame = provider === binding.providerName && model === binding.model;
-  return { manifest: last.manifest, model: isSame ? binding.name : `${provider}/${model}` };
+  const name = last.modelName ?? `${provider}/${model}`;
+  return { manifest: last.manifest, model: isSame ? binding.name : name };
 }
 
 /** The messages that opened the turn, as opposed to steering that a commit added later. */

@@ -63,6 +63,7 @@ export async function runStep(
   const params: ProviderCallParams = {
     ...step.params,
     messages: step.context.messages,
+    ...(step.context.maxTokens === undefined ? {} : { maxTokens: step.context.maxTokens }),
     ...(setup.signal === undefined ? {} : { signal: setup.signal }),
   };
   const take = (event: ProviderStreamEvent): Promise<void> | undefined => {

@@ -31,6 +31,8 @@ export interface StepContext {
   /** Instructions first, then history, then this turn's messages. */
   readonly messages: ProviderMessage[];
   readonly manifest?: ContextManifest;
+  /** The most that this step may write, where the request leaves less room than the model could fill. */
+  readonly maxTokens?: number;
   /** The tools from this step on, where they change in the middle of a turn. */
   readonly tools?: readonly Tool<never>[];
   /** Calls that were made to build it, such as a compaction's. */

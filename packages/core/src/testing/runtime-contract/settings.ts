@@ -72,6 +72,30 @@ export const settingsCases: RuntimeTopicCase[] = [
     },
   },
   {
+    name: "an answer may be as long as the model can write, as long as it fits in the window with its request",
+    async run(world) {
+      const contextWindow = 4_000;
+      const two = createScriptedProvider(() => [text("I am two.")]);
+      const model = testModel("two", two, { maxOutputTokens: 3_000, contextWindow });
+      const node = await world.node({ moreModels: [model], compactAt: 0 });
+      const conversationId = world.id("c");
+      await node.me.create({ id: conversationId, model: "test/two" });
+      const sizes: number[] = [];
+      for (const words of [1, 1_000, 1_000, 1_000]) {
+        const { receipt } = await world.turn(node, "word ".repeat(words), { conversationId });
+        const { providerCalls } = await node.me.turn(conversationId, receipt.turnId);
+        sizes.push(providerCalls[0]?.manifest?.estimatedTokens ?? 0);
+      }
+      const asked = two.calls.map(({ params }) => params.maxTokens ?? 0);
+      checkEqual(asked[0], 3_000, "the most it may write");
+      for (const [index, most] of asked.entries()) {
+        check((sizes[index] ?? 0) + most <= contextWindow, `request ${index} and its answer fit`);
+        check(most >= contextWindow / 4, `answer ${index} has its share`);
+      }
+      check((asked.at(-1) ?? 0) < 3_000, "a long request leaves less");
+    },
+  },
+  {
     name: "watchers hear active, idle and closed, the queue, and what to open",
     async run(world) {
       const at = gate();
