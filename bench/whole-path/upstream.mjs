@@ -48,7 +48,6 @@ function sendFast(response, events) {
 
 /** Answers under way. One clock for all of them: a timer each would fire them together, in bursts that no API has. */
 const paced = new Set();
-let ticking;
 
 /** Each answer has its own beat, as those of many callers do. */
 function sendPaced(response, { count, encode, perSecond }) {
@@ -63,8 +62,11 @@ function sendPaced(response, { count, encode, perSecond }) {
   };
   paced.add(send);
   response.on("close", () => paced.delete(send));
-  ticking ??= setInterval(() => {
-    const at = performance.now();
-    for (const send of paced) send(at);
-  }, 1);
+  if (paced.size === 1) tick();
+}
+
+function tick() {
+  const at = performance.now();
+  for (const send of paced) send(at);
+  if (paced.size > 0) setTimeout(tick, 1);
 }
