@@ -311,7 +311,7 @@ export interface LogStore extends ConversationStore {
   get(id: ConversationId): Promise<ConversationRecord | null>;
   /**
    * Newest activity first; archives left out. `before` is the `next` of the page before. With `parent`: only those that
-   * were forked from this conversation itself; none once it is gone.
+   * were forked from this conversation itself, also when it was deleted since.
    */
   list(query: {
     q?: string;

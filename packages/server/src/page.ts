@@ -69,7 +69,7 @@ export function servePage(folder: string): (c: Context<AppEnv>) => Promise<Respo
       const bytes = await packed(file);
       headers["content-encoding"] = "gzip";
       headers["content-length"] = String(bytes.length);
-      return c.body(c.req.method === "HEAD" ? null : bytes, 200, headers);
+      return c.req.method === "HEAD" ? c.body(null, 200, headers) : c.body(bytes, 200, headers);
     }
     headers["content-length"] = String(file.size);
     if (c.req.method === "HEAD" || file.size === 0) return c.body(null, 200, headers);

@@ -33,6 +33,8 @@ export interface ListConversationsQuery {
   readonly q?: string | undefined;
   /** Only those with this status. Absent: all. */
   readonly status?: ConversationStatus | undefined;
+  /** Only the forks of this conversation: those that left its own log, not their forks. */
+  readonly parent?: string | undefined;
   readonly limit?: number | undefined;
   /** `nextBefore` of the page before. */
   readonly before?: string | undefined;
@@ -103,10 +105,10 @@ export interface MetricsQuery {
 /** The sealed turns', in order. */
 export interface MetricsResponse {
   readonly turns: readonly TurnMetrics[];
-}
-
   /** Where the page of earlier turns begins. Absent when there are none, or no limit was given. */
   readonly nextBefore?: string;
+}
+
 /** `GET /conversations/:id/last`: waits for a running turn to be sealed. */
 export interface LastResponse {
   readonly conversationId: string;

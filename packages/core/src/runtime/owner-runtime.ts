@@ -67,6 +67,7 @@ export interface OwnerRuntime {
   list(query?: {
     readonly q?: string | undefined;
     readonly status?: ConversationStatus | undefined;
+    readonly parent?: string | undefined;
     readonly limit?: number | undefined;
     readonly before?: string | undefined;
   }): Promise<{ readonly conversations: readonly ConversationMeta[]; readonly nextBefore?: string }>;

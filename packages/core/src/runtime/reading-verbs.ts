@@ -25,6 +25,7 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
         limit,
         ...(query.q === undefined || query.q === "" ? {} : { q: query.q }),
         ...(query.status === undefined ? {} : { status: query.status }),
+        ...(query.parent === undefined ? {} : { parent: query.parent }),
         ...(query.before === undefined ? {} : { before: query.before }),
       });
       return {
@@ -118,7 +119,6 @@ async function lastAnswer(
   return { conversationId, text: "" };
 }
 
-function checkBounds(bounds: { readonly [name: string]: number | undefined }): void {
 function newestOf(
   all: readonly TurnMetrics[],
   { limit, before }: { readonly limit: number | undefined; readonly before: string | undefined },
@@ -130,6 +130,7 @@ function newestOf(
   return all.slice(limit === undefined ? 0 : Math.max(0, end - limit), end);
 }
 
+function checkBounds(bounds: { readonly [name: string]: number | undefined }): void {
   for (const [name, value] of Object.entries(bounds)) {
     if (value !== undefined && (!Number.isInteger(value) || value < 0)) {
       throw new ParleyError("invalid_request", `${name}: a whole number of at least 0`);

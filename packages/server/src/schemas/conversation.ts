@@ -104,6 +104,7 @@ export const listConversationsQuery = agree<ListConversationsQuery>()(
   z.object({
     q: z.string().max(500).optional(),
     status: status.optional(),
+    parent: z.string().max(200).optional(),
     limit: countInQuery.optional(),
     before: z.string().max(1_000).optional(),
   }),

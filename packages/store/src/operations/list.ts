@@ -41,6 +41,7 @@ function listStatement(owner: string, query: ListQuery, limit: number): Statemen
     isNull(c.archiveOf),
     ne(c.status, "removed"),
     query.status === undefined ? undefined : statusIs(query.status),
+    query.parent === undefined ? undefined : eq(c.parentId, storedText(query.parent)),
     query.q === undefined ? undefined : matches(query.q),
     query.before === undefined ? undefined : behind(query.before),
   );

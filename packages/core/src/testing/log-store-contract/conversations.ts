@@ -187,6 +187,39 @@ export const conversationCases: readonly TopicCase[] = [
     },
   },
   {
+    name: "a list can be narrowed to the forks of one conversation, without their forks and its archives",
+    async run(s) {
+      const [origin = "", other = ""] = await created(s, "Origin", "Other");
+      await s.turn(origin);
+      const forkOf = async (conversationId: string, atSeq: number) => {
+        const { conversation } = await s.store.fork({ conversationId, atSeq, newId: uniqueId() });
+        await s.advance(5);
+        return conversation.id;
+      };
+      const end = (await s.store.get(origin))?.sealedSeq ?? 0;
+      const first = await forkOf(origin, end);
+      const second = await forkOf(origin, 0);
+      const nested = await forkOf(first, end);
+      const forksOf = async (parent: string, more: { limit?: number; before?: string } = {}) =>
+        s.store.list({ limit: 10, parent, ...more });
+      checkEqual(idsOf(await forksOf(origin)), [second, first], "of the origin");
+      checkEqual(idsOf(await forksOf(first)), [nested], "of a fork");
+      checkEqual(idsOf(await forksOf(other)), [], "of one without");
+      checkEqual(idsOf(await forksOf("nobody")), [], "of one that is not there");
+      const page = await forksOf(origin, { limit: 1 });
+      checkEqual(idsOf(page), [second], "the first page");
+      checkEqual(
+        idsOf(await forksOf(origin, { limit: 1, before: page.next ?? "" })),
+        [first],
+        "the next page",
+      );
+      await s.store.remove(origin, { cascade: false });
+      checkEqual(idsOf(await forksOf(origin)), [second, first], "of one that was deleted");
+      await s.store.create({ id: origin, settings: {} });
+      checkEqual(idsOf(await forksOf(origin)), [], "of another one under its id");
+    },
+  },
+  {
     name: "every change a watcher should hear of moves a conversation to the end of the feed",
     async run(s) {
       const id = uniqueId();

@@ -49,7 +49,11 @@ export function list(
   const parent = query.parent === undefined ? undefined : findLog(db, owner, query.parent);
   const found = [...ownerOf(db, owner).logs.values()]
     .filter((log) => log.archiveOf === undefined)
-    .filter((log) => query.parent === undefined || (parent !== undefined && log.parent?.log === parent))
+    .filter(
+      (log) =>
+        query.parent === undefined ||
+        (parent === undefined ? log.parent?.log.id === query.parent : log.parent?.log === parent),
+    )
     .filter((log) => query.status === undefined || statusOf(log) === query.status)
     .filter(
       (log) =>
