@@ -4,9 +4,25 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isParleyError } from "@parley/core/errors";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { builtFile } from "./built-file.js";
 import { lockFolder } from "./folder-lock.js";
+
+/** How many bytes the disk has left. */
+const disk = vi.hoisted(() => ({ left: Number.POSITIVE_INFINITY }));
+
+vi.mock("node:fs", async (original) => {
+  const fs = await original<typeof import("node:fs")>();
+  return {
+    ...fs,
+    writeSync(file: number, bytes: Buffer, offset: number) {
+      if (disk.left === 0) throw Object.assign(new Error("ENOSPC: no space left"), { code: "ENOSPC" });
+      const written = fs.writeSync(file, bytes, offset, Math.min(disk.left, bytes.length - offset));
+      disk.left -= written;
+      return written;
+    },
+  };
+});
 
 let folder = "";
 const children: ChildProcess[] = [];
@@ -16,6 +32,7 @@ beforeEach(() => {
 });
 
 afterEach(() => {
+  disk.left = Number.POSITIVE_INFINITY;
   for (const child of children.splice(0)) child.kill("SIGKILL");
   rmSync(folder, { recursive: true, force: true });
 });
@@ -100,6 +117,16 @@ describe("the lock of a folder", () => {
     );
     const longAgo = new Date(Date.now() - 120_000);
     utimesSync(path, longAgo, longAgo);
+    (await lockFolder(folder)).release();
+  });
+
+  it.each([0, 10])("is not left behind by one who found the disk full after %i bytes", async (left) => {
+    disk.left = left;
+    const refused = lockFolder(folder);
+    await expect(refused).rejects.toMatchObject({ code: "store_unavailable", retryable: false });
+    await expect(refused).rejects.toThrow("the disk is full");
+    expect(existsSync(join(folder, "parley.lock"))).toBe(false);
+    disk.left = Number.POSITIVE_INFINITY;
     (await lockFolder(folder)).release();
   });
 

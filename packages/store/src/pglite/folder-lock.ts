@@ -69,15 +69,25 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
 
 /** True when the file is new and ours. */
 function create(path: string, holder: Holder): boolean {
+  let file: number;
   try {
-    const file = openSync(path, "wx", 0o600);
-    writeSync(file, JSON.stringify(holder));
-    closeSync(file);
-    return true;
+    file = openSync(path, "wx", 0o600);
   } catch (error) {
     if (codeOf(error) === "EEXIST") return false;
-    throw error;
+    throw unusable(path, error);
   }
+  try {
+    // A disk that is almost full takes a part, and says so only with the next write.
+    const name = Buffer.from(JSON.stringify(holder));
+    for (let at = 0; at < name.length; ) at += writeSync(file, name, at);
+  } catch (error) {
+    // Left behind without a name, it would keep the folder from the next one.
+    unlinkIfThere(path);
+    throw unusable(path, error);
+  } finally {
+    closeSync(file);
+  }
+  return true;
 }
 
 async function replaceDead(path: string, own: Holder, folder: string): Promise<void> {
@@ -175,6 +185,14 @@ function unlinkIfThere(path: string): void {
   } catch (error) {
     if (codeOf(error) !== "ENOENT") throw error;
   }
+}
+
+function unusable(path: string, cause: unknown): ParleyError {
+  const why = codeOf(cause) === "ENOSPC" ? "the disk is full" : String(codeOf(cause) ?? cause);
+  return new ParleyError("store_unavailable", `The lock file ${path} cannot be written: ${why}`, {
+    retryable: false,
+    cause,
+  });
 }
 
 function busy(folder: string, holder: Holder | undefined): ParleyError {
