@@ -35,7 +35,13 @@ export function publishEndpoint(app: OpenAPIHono<AppEnv>, endpoint: Endpoint): v
         ...(endpoint.query === undefined ? {} : { query: endpoint.query as unknown as z.ZodObject }),
         ...(endpoint.body === undefined
           ? {}
-          : { body: { content: { "application/json": { schema: endpoint.body } }, required: true } }),
+          : {
+              body: {
+                content: { "application/json": { schema: endpoint.body } },
+                // A body that may be empty may be left out.
+                required: !endpoint.body.safeParse({}).success,
+              },
+            }),
         ...(endpoint.lines === undefined
           ? {}
           : { body: { content: { "application/x-ndjson": { schema: endpoint.lines } }, required: true } }),

@@ -1,4 +1,11 @@
-import type { AgentEvent, ExportLine, HistoryResponse, MetricsResponse, RouteName } from "@parley/wire";
+import type {
+  AgentEvent,
+  ExportLine,
+  HistoryResponse,
+  MetricsResponse,
+  Problem,
+  RouteName,
+} from "@parley/wire";
 import { beforeEach, describe, expect, it } from "vitest";
 import { complaints } from "../json-schema-check.test-support.js";
 import { jsonLines, readSse, startTestServer, type TestServer } from "../test-server.test-support.js";
@@ -77,6 +84,7 @@ interface Document {
   readonly paths: Record<string, Record<string, Operation>>;
 }
 interface Operation {
+  readonly requestBody?: { readonly required?: boolean };
   readonly responses: Record<string, { readonly content: Record<string, { readonly schema: object }> }>;
 }
 
@@ -89,10 +97,15 @@ beforeEach(async () => {
   await chat(server, "hello");
 });
 
+/** The path of a route, as the contract writes it. */
+function pathIn(name: string): string {
+  return (name.split(" ")[1] ?? "").replaceAll(/:([A-Za-z]+)/g, "{$1}");
+}
+
 /** What the contract says of an answer with this status. */
 function contractOf(name: string, status: number, type: string | null): object {
-  const [method = "", path = ""] = name.split(" ");
-  const operation = document.paths[path.replaceAll(/:([A-Za-z]+)/g, "{$1}")]?.[method.toLowerCase()];
+  const [method = ""] = name.split(" ");
+  const operation = document.paths[pathIn(name)]?.[method.toLowerCase()];
   const answer = operation?.responses[String(status)] ?? operation?.responses.default;
   const content = answer?.content[(type ?? "").split(";")[0] ?? ""];
   if (content === undefined) throw new Error(`${name}: the contract knows no ${status} of ${type}`);
@@ -138,6 +151,22 @@ describe("every route", () => {
       if (seen.length === 2) break;
     }
     expect(seen).toEqual(["snapshot", "chunks"]);
+  });
+
+  it("takes a call without a body exactly where the contract says that it may be left out", async () => {
+    const optional: string[] = [];
+    for (const name of routeNames) {
+      const { method, path } = callOf(name, "c1");
+      const operation = document.paths[pathIn(name)]?.[method.toLowerCase()];
+      const { requestBody } = operation ?? {};
+      if (requestBody === undefined || name === "POST /import") continue;
+      const answer = await server.call(method, path);
+      // Fields are named where it is the shape of the body that was refused.
+      const isRefused = answer.status === 400 && (answer.json as Problem).errors !== undefined;
+      expect([name, isRefused]).toEqual([name, requestBody.required ?? false]);
+      if (!isRefused) optional.push(name);
+    }
+    expect(optional).toContain("POST /conversations/:id/compact");
   });
 
   it("is in the contract, and nothing else is", () => {
