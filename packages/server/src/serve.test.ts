@@ -7,7 +7,9 @@ import {
   createManualClock,
   createMemoryLogStore,
   createScriptedProvider,
+  pause,
   text,
+  toolCall,
   usage,
 } from "@parley/core/testing";
 import type { AgentEvent } from "@parley/wire";
@@ -102,6 +104,22 @@ describe("closing", () => {
     await expect(callServer(server.url, "GET", "/health")).rejects.toThrow();
     expect(server.runtime.status()).toMatchObject({ draining: true, runningTurns: 0 });
     await server.server.close();
+  });
+});
+
+describe("closing in the middle of a turn that another node goes on with", () => {
+  it("ends what is told of it with an error that says so", async () => {
+    const server = await startTestServer({
+      script: (gate) => [[text("Looking. "), pause(gate), toolCall("look")], [text("Done.")]],
+    });
+    const chat = server.call("POST", "/chat", { body: { message: "look" } });
+    await server.provider.called(1);
+    const closing = server.server.close({ deadlineMs: 10_000 });
+    server.gate.open();
+    const events = jsonLines<AgentEvent>((await chat).text);
+    expect(events.map(({ type }) => type)).toContain("tool-result");
+    expect(events.at(-1)).toMatchObject({ type: "error", code: "draining", retryable: true });
+    await closing;
   });
 });
 

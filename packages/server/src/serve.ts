@@ -36,6 +36,8 @@ export interface RunningServer {
 const defaultDeadlineMs = 20_000;
 /** What is left for connections to end by themselves once no turn runs any more. */
 const lingerMs = 1_000;
+/** And for the last words to those that did not. */
+const lastWordsMs = 100;
 
 /** Serves a runtime on one port: HTTP, the socket, and the page if there is one. */
 export async function serve(runtime: Runtime, options: ServeOptions = {}): Promise<RunningServer> {
@@ -74,15 +76,18 @@ export async function serve(runtime: Runtime, options: ServeOptions = {}): Promi
     app.drain();
     await runtime.drain({ deadlineMs });
     server.closeIdleConnections();
+    let cut: NodeJS.Timeout | undefined;
     const linger = setTimeout(
       () => {
         void app.close();
-        server.closeAllConnections();
+        // What was said last is still to be written.
+        cut = setTimeout(() => server.closeAllConnections(), lastWordsMs);
       },
       Math.min(lingerMs, deadlineMs),
     );
     await isClosed;
     clearTimeout(linger);
+    clearTimeout(cut);
     await app.close();
   };
   return {

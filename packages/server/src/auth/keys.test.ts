@@ -1,7 +1,7 @@
 import { createManualClock } from "@parley/core/testing";
-import type { CreateKeyResponse, KeyScope, KeysResponse } from "@parley/wire";
+import type { AgentEvent, CreateKeyResponse, KeyScope, KeysResponse } from "@parley/wire";
 import { describe, expect, it } from "vitest";
-import { startTestServer, type TestServer } from "../test-server.test-support.js";
+import { jsonLines, startTestServer, type TestServer } from "../test-server.test-support.js";
 import { createKey, hashSecret, looksLikeSecret, toKeyInfo } from "./api-key.js";
 import { clearedKeyCookie, keyCookie, readKeyCookie } from "./key-cookie.js";
 
@@ -83,10 +83,14 @@ describe("a key", () => {
     const [admin, key] = [await server.key("ann", ["admin"]), await server.key("bob")];
     const socket = await server.socket({ key });
     await socket.next("catalog");
+    const chat = server.call("POST", "/chat", { key, body: { message: "wait" } });
+    await server.provider.called(1);
     const bobs = (await server.runtime.keys.list()).find(({ owner }) => owner === "bob");
     await server.call("DELETE", `/keys/${bobs?.id}`, { key: admin });
     expect((await server.call("GET", "/me", { key })).status).toBe(401);
     expect((await socket.closed).code).toBe(4401);
+    const told = jsonLines<AgentEvent>((await chat).text);
+    expect(told.at(-1)).toMatchObject({ type: "error", code: "unauthorized", retryable: false });
   });
 
   it("notes when it was last used, but not with each call", async () => {

@@ -19,6 +19,9 @@ function farewell(code: ErrorCode): Buffer {
   return Buffer.from(`: ${code}\n\n`);
 }
 
+/** Why a turn is told no further. */
+const endings = { revoked: "unauthorized", closing: "draining" } as const;
+
 function isHead(c: Context<AppEnv>): boolean {
   return c.req.raw.method === "HEAD";
 }
@@ -30,7 +33,7 @@ export const chatEndpoints = [
     body: sendMessageRequest,
     response: agentEvent,
     format: "ndjson",
-    async handle({ me, body, c, app }) {
+    async handle({ me, caller, body, c, app }) {
       const receipt = await me.send(body);
       const { conversationId, turnId } = receipt;
       c.set("conversationId", conversationId);
@@ -46,7 +49,15 @@ export const chatEndpoints = [
         bufferedBytes: app.limits.bufferedBytes,
       });
       c.set("streaming", stream.over);
-      void writeTurn(stream, me.events(conversationId, turnId), { conversationId, turnId });
+      const breakOff = writeTurn(stream, me.events(conversationId, turnId), { conversationId, turnId });
+      const forget = app.connections.add({
+        caller,
+        close(reason) {
+          // A node that shuts down lets its turns end, and tells them as long as it can.
+          if (reason !== "draining") breakOff(new ParleyError(endings[reason]));
+        },
+      });
+      void stream.over.then(forget);
       return stream.response;
     },
   }),

@@ -9,27 +9,32 @@ export function jsonLine(value: unknown): Buffer {
 
 /**
  * Writes the events of a turn, a line each, through `turn-sealed`. A reader that leaves is no longer told, and that is
- * all: the turn goes on. What cannot be told any more ends with an `error` that says so.
+ * all: the turn goes on. What cannot be told any more ends with an `error` that says so. Returns a function that ends
+ * it that way.
  */
-export async function writeTurn(
+export function writeTurn(
   stream: ResponseStream,
   events: AsyncIterable<CursoredEvent>,
   turn: { readonly conversationId: string; readonly turnId: string },
-): Promise<void> {
+): (why: ParleyError) => void {
   const reader = events[Symbol.asyncIterator]();
   let isOver = false;
+  const breakOff = (why: unknown) => {
+    stream.write(jsonLine(lastWords(toParleyError(why), turn)));
+    stream.end();
+  };
   void stream.over.then(() => {
     isOver = true;
     void reader.return?.();
   });
-  try {
+  const tell = async () => {
     for (let next = await reader.next(); !next.done && !isOver; next = await reader.next()) {
       stream.write(jsonLine(next.value.event));
     }
-  } catch (thrown) {
-    stream.write(jsonLine(lastWords(toParleyError(thrown), turn)));
-  }
-  stream.end();
+    stream.end();
+  };
+  void tell().catch(breakOff);
+  return breakOff;
 }
 
 function lastWords(
@@ -37,6 +42,6 @@ function lastWords(
   { conversationId, turnId }: { readonly conversationId: string; readonly turnId: string },
 ): AgentEvent {
   const { code, message } = error;
-  // The turn itself may well go on: the same message sent again tells it from the start.
-  return { type: "error", conversationId, turnId, code, message, retryable: true };
+  // The turn itself may well go on: the same message sent again, by one who may, tells it from the start.
+  return { type: "error", conversationId, turnId, code, message, retryable: code !== "unauthorized" };
 }
