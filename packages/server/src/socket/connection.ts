@@ -53,6 +53,7 @@ export class Connection implements LastingConnection {
   readonly #onOver: (() => void)[] = [];
   #last: Promise<void> = Promise.resolve();
   #waiting = 0;
+  #waitingBytes = 0;
   #isAlive = true;
   #isOver = false;
 
@@ -187,8 +188,10 @@ export class Connection implements LastingConnection {
 
   #take(data: RawData, isBinary: boolean): void {
     this.#isAlive = true;
+    const size = sizeOf(data);
     this.#waiting += 1;
-    if (this.#waiting === mostWaiting) this.#socket.pause();
+    this.#waitingBytes += size;
+    if (this.#isFull(1) && !this.#socket.isPaused) this.#socket.pause();
     this.#last = this.#last.then(async () => {
       try {
         if (!this.#isOver) await this.#handleFrame(data, isBinary);
@@ -200,8 +203,14 @@ export class Connection implements LastingConnection {
         this.refuse(toParleyError(thrown), {});
       }
       this.#waiting -= 1;
-      if (this.#waiting === mostWaiting / 2 && this.#socket.isPaused) this.#socket.resume();
+      this.#waitingBytes -= size;
+      if (this.#socket.isPaused && !this.#isFull(2)) this.#socket.resume();
     });
+  }
+
+  /** Whether as much waits as may, or one of so many parts of it. One frame may be as large as all together. */
+  #isFull(parts: number): boolean {
+    return this.#waiting >= mostWaiting / parts || this.#waitingBytes >= this.app.limits.frameBytes / parts;
   }
 
   async #handleFrame(data: RawData, isBinary: boolean): Promise<void> {
@@ -229,4 +238,8 @@ export class Connection implements LastingConnection {
     const verdict = this.app.rate.take(rateKeyOf(this.caller));
     return verdict.allowed ? undefined : tooManyRequests(verdict);
   }
+}
+
+function sizeOf(data: RawData): number {
+  return Array.isArray(data) ? data.reduce((sum, piece) => sum + piece.length, 0) : data.byteLength;
 }

@@ -125,6 +125,29 @@ describe("a peer that", () => {
   });
 });
 
+describe("a client that sends much at once", () => {
+  it("is made to wait, so that it does not fill the server", async () => {
+    const server = await startTestServer();
+    await idle(server);
+    const held = server.faults.hold("queue");
+    const socket = await server.socket();
+    socket.send({ type: "subscribe", surfaceId: "message-queue", conversationId });
+    await held.reached;
+    const large = JSON.stringify({ type: "ping", padding: "x".repeat(2_000_000) });
+    const sent = 40;
+    for (let count = 0; count < sent; count += 1) socket.raw.send(large);
+    // What the server reads it also answers, with nothing waiting before it: by then it has taken what it will.
+    const other = await server.socket();
+    for (let count = 0; count < 20; count += 1) {
+      other.send({ type: "ping" });
+      await other.next("pong");
+    }
+    expect(socket.raw.bufferedAmount).toBeGreaterThan((sent / 2) * large.length);
+    held.open();
+    for (let count = 0; count < sent; count += 1) await socket.next("pong");
+  }, 30_000);
+});
+
 describe("shutting down", () => {
   it("tells sockets with 1012, and takes no new ones", async () => {
     const server = await startTestServer();
