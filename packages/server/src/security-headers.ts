@@ -11,8 +11,8 @@ export const securityHeaders: Readonly<Record<string, string>> = {
 export const dataPolicy = "default-src 'none'; frame-ancestors 'none'";
 
 /**
- * What the page may load: its own files, and nothing from anywhere else. Styles may be written inline, which
- * highlighted code and toasts need; scripts may not.
+ * What the page may load: its own files, and nothing from anywhere else. Neither scripts nor styles may stand in the
+ * document itself; the styles that the page sets on its own elements do not.
  */
 export function pagePolicy(host: string | undefined): string {
   // Not every browser counts a socket of the same host as `self`.
@@ -20,7 +20,7 @@ export function pagePolicy(host: string | undefined): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
-    "style-src 'self' 'unsafe-inline'",
+    "style-src 'self'",
     "img-src 'self' data: blob:",
     "font-src 'self' data:",
     "media-src 'self' data: blob:",
