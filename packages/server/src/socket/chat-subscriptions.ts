@@ -4,7 +4,7 @@ import type { SseMessage } from "@parley/wire";
 
 /** Where a subscription's frames go, and what is told when one ends by itself. */
 interface Listener {
-  onFrame(frame: SseMessage): void;
+  readonly onFrame: (frame: SseMessage) => void;
   onEnd(conversationId: string, error: ParleyError | undefined): void;
 }
 
@@ -36,7 +36,7 @@ export class ChatSubscriptions {
     this.leave(conversationId);
     let isOver = false;
     const leave = this.#me.attach(conversationId, cursor, {
-      onFrame: (frame) => this.#listener.onFrame(frame),
+      onFrame: this.#listener.onFrame,
       onEnd: (error) => {
         isOver = true;
         if (this.#leave.get(conversationId) === leave) this.#leave.delete(conversationId);

@@ -72,14 +72,15 @@ export class Connection implements LastingConnection {
     this.me = app.runtime.forOwner(caller.owner);
     this.#socket = socket;
     this.#requestId = options.requestId;
-    this.#outbox = new Outbox({
+    const outbox = new Outbox({
       connection: options.connection,
       isBatch: options.isBatch,
       bufferedBytes: app.limits.bufferedBytes,
       onBehind: () => this.#close("behind"),
     });
+    this.#outbox = outbox;
     this.chats = new ChatSubscriptions(this.me, {
-      onFrame: (frame) => this.#outbox.add(frame),
+      onFrame: (frame) => outbox.add(frame),
       onEnd: (conversationId, error) => {
         if (error !== undefined) this.refuse(error, { conversationId });
       },

@@ -18,7 +18,9 @@ export class Outbox implements Flushable {
   readonly #isBatch: boolean;
   readonly #bufferedBytes: number;
   readonly #onBehind: () => void;
-  #pending: Buffer[] = [];
+  /** What the tick has brought. Mostly one frame: it needs no list. */
+  #first: Buffer | undefined;
+  #further: Buffer[] | undefined;
   #pendingBytes = 0;
   #isClosed = false;
 
@@ -37,39 +39,45 @@ export class Outbox implements Flushable {
     this.#onBehind = options.onBehind;
   }
 
+  /** Touches nothing but the outbox: with many sockets it is memory that costs, and `flush` needs the rest anyway. */
   add(message: WsServerMessage): void {
     if (this.#isClosed) return;
-    if (this.#behind > this.#bufferedBytes) {
-      // Much may have come within one tick, which is not the reader's fault: first see what the connection takes.
-      this.flush();
-      if (this.#behind > this.#bufferedBytes) {
-        this.#isClosed = true;
-        this.#onBehind();
-        return;
-      }
-    }
     const bytes = this.#isBatch ? jsonBytes(message) : frameBytes(message);
     this.#pendingBytes += bytes.length;
-    if (this.#pending.push(bytes) === 1) flushSoon(this);
-  }
-
-  get #behind(): number {
-    return this.#connection.writableLength + this.#pendingBytes;
+    if (this.#first === undefined) {
+      this.#first = bytes;
+      flushSoon(this);
+      return;
+    }
+    if (this.#further === undefined) this.#further = [bytes];
+    else this.#further.push(bytes);
+    // Much may come within one tick, which is not the reader's fault: it is seen what the connection takes.
+    if (this.#pendingBytes > this.#bufferedBytes) this.flush();
   }
 
   flush(): void {
-    const pending = this.#pending;
-    if (pending.length === 0) return;
+    const first = this.#first;
+    if (first === undefined) return;
+    const further = this.#further;
     const bytes = this.#pendingBytes;
-    this.#pending = [];
+    this.#first = undefined;
+    this.#further = undefined;
     this.#pendingBytes = 0;
-    if (this.#connection.destroyed || this.#connection.writableEnded) return;
-    if (this.#isBatch) this.#connection.write(batchOf(pending));
-    else if (bytes <= copiedBytes) this.#connection.write(concatBytes(pending));
+    const connection = this.#connection;
+    if (!connection.writable) return;
+    if (connection.writableLength > this.#bufferedBytes) {
+      this.#isClosed = true;
+      this.#onBehind();
+      return;
+    }
+    if (further === undefined) connection.write(this.#isBatch ? batchOf([first]) : first);
+    else if (this.#isBatch) connection.write(batchOf([first, ...further]));
+    else if (bytes <= copiedBytes) connection.write(concatBytes([first, ...further]));
     else {
-      this.#connection.cork();
-      for (const frame of pending) this.#connection.write(frame);
-      this.#connection.uncork();
+      connection.cork();
+      connection.write(first);
+      for (const frame of further) connection.write(frame);
+      connection.uncork();
     }
   }
 
