@@ -18,19 +18,19 @@ function fill(lengths) {
 CREATE TEMP TABLE wanted AS SELECT * FROM (VALUES ${logs}) AS logs(id, length);
 INSERT INTO conversation (id, owner, title, status, created_at, last_activity_at, updated_at, changed_at)
 SELECT id, 'owner', 'title', 'open', now(), now(), now(), nextval('conversation_change') FROM wanted;
-INSERT INTO conversation_head (conversation_id, owner, next_seq, sealed_seq, active_at)
-SELECT id, 'owner', length + 1, length, now() FROM wanted;
+INSERT INTO conversation_head (conversation_id, log, owner, next_seq, sealed_seq, active_at)
+SELECT id, log, 'owner', length + 1, length, now() FROM wanted JOIN conversation USING (id);
 DROP INDEX conversation_message_words;
-INSERT INTO conversation_message (id, thread_id, role, type, content, created_at, first_seq, part_count, turn_id)
-SELECT id || '-' || n, id, CASE n % 2 WHEN 1 THEN 'user' ELSE 'assistant' END, 'text',
+INSERT INTO conversation_message (id, log, thread_id, role, type, content, created_at, first_seq, part_count, turn)
+SELECT id || '-' || n, log, id, CASE n % 2 WHEN 1 THEN 'user' ELSE 'assistant' END, 'text',
   jsonb_build_object('format', 2, 'parts', jsonb_build_array(jsonb_build_object('type', 'text', 'text',
     'Message ' || n || ' of this conversation. ' || repeat('lorem ipsum dolor ', 22)))),
-  now(), n, 1, 'turn-' || (n + 1) / 2
-FROM wanted CROSS JOIN LATERAL generate_series(1, length) n;
+  now(), n, 1, (n + 1) / 2
+FROM wanted JOIN conversation USING (id) CROSS JOIN LATERAL generate_series(1, length) n;
 CREATE INDEX conversation_message_words ON conversation_message USING gin (message_words(content));
-INSERT INTO conversation_turn (conversation_id, id, ordinal, status, first_seq, last_seq, started_at, sealed_at)
-SELECT id, 'turn-' || n, n, 'sealed', n * 2 - 1, n * 2, now(), now()
-FROM wanted CROSS JOIN LATERAL generate_series(1, length / 2) n;`;
+INSERT INTO conversation_turn (log, id, ordinal, status, first_seq, last_seq, started_at, sealed_at)
+SELECT log, 'turn-' || n, n, 'sealed', n * 2 - 1, n * 2, now(), now()
+FROM wanted JOIN conversation USING (id) CROSS JOIN LATERAL generate_series(1, length / 2) n;`;
 }
 
 /** What the store's page holds, by one prepared statement and the driver's own parsers. */

@@ -3,8 +3,7 @@ import { metricsOf, turnOf } from "./persisted-turn.mjs";
 
 /**
  * The same rows in the same tables with the same indexes, in as many commits, each one prepared statement: what someone
- * who knows the schema would write who needs no fence, no queue, no receipt for a repeated call, no journal and no
- * answer. The store's own schema is used, so that both pay for the same indexes.
+ * who knows the schema would write who needs no fence, no queue, no answer for a repeated call and no journal. The store's own schema is used, so that both pay for the same indexes.
  */
 export async function openByHand(url) {
   const { openPostgres } = await import("@parley/store/postgres");
@@ -16,32 +15,34 @@ export async function openByHand(url) {
   pool.on("error", () => {});
   const touched = "changed_at = nextval('conversation_change'), updated_at = now(), last_activity_at = now()";
   const insertRows = (from, place) => `
-    INSERT INTO conversation_message (thread_id, id, role, type, content, created_at, first_seq, part_count, turn_id, step)
-    SELECT $1, g.id, g.role, g.type, g.content::jsonb, g.created_at, ${from}.seq + g.start, g.parts, $2, ${place}
+    INSERT INTO conversation_message
+      (log, thread_id, id, role, type, content, created_at, first_seq, part_count, turn, step, body_hash)
+    SELECT ${from}.log, $1, g.id, g.role, g.type, g.content::jsonb, g.created_at, ${from}.seq + g.start, g.parts,
+      ${from}.turn_count, ${place}
     FROM ${from}, unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[], $8::int4[], $9::int4[])
       AS g(id, role, type, content, created_at, start, parts)`;
   const statements = {
     create: `WITH c AS (INSERT INTO conversation (id, owner, title, status, created_at, last_activity_at, updated_at, changed_at)
-      VALUES ($1, 'owner', 'title', 'open', now(), now(), now(), nextval('conversation_change')))
-      INSERT INTO conversation_head (conversation_id, owner, next_seq, sealed_seq, active_at) VALUES ($1, 'owner', 1, 0, now())`,
+      VALUES ($1, 'owner', 'title', 'open', now(), now(), now(), nextval('conversation_change')) RETURNING log)
+      INSERT INTO conversation_head (conversation_id, log, owner, next_seq, sealed_seq, active_at)
+      SELECT $1, log, 'owner', 1, 0, now() FROM c`,
     admit: `WITH h AS (UPDATE conversation_head SET turn_id = $2, node = 'node', fence = fence + 1,
         turn_count = turn_count + 1, next_seq = next_seq + $10::int4, started_at = now(), active_at = now()
-        WHERE conversation_id = $1 RETURNING next_seq - $10::int4 AS seq, turn_count),
-      t AS (INSERT INTO conversation_turn (conversation_id, id, ordinal, status, first_seq, last_seq, started_at)
-        SELECT $1, $2, turn_count, 'running', seq, seq, now() FROM h),
-      r AS (INSERT INTO receipt (conversation_id, message_id, body_hash, outcome, turn_id)
-        VALUES ($1, ($3::text[])[1], '0123456789abcdef', 'started', $2)),
-      c AS (UPDATE conversation SET ${touched} WHERE id = $1) ${insertRows("h", "NULL")}`,
+        WHERE conversation_id = $1 RETURNING next_seq - $10::int4 AS seq, log, turn_count),
+      t AS (INSERT INTO conversation_turn (log, id, ordinal, status, first_seq, last_seq, started_at)
+        SELECT log, $2, turn_count, 'running', seq, seq, now() FROM h),
+      c AS (UPDATE conversation SET ${touched} WHERE id = $1) ${insertRows("h", "NULL, '0123456789abcdef'")}`,
     commit: `WITH h AS (UPDATE conversation_head SET next_seq = next_seq + $10::int4, active_at = now()
-        WHERE conversation_id = $1 RETURNING next_seq - $10::int4 AS seq),
-      t AS (UPDATE conversation_turn SET steps = $11::jsonb, last_seq = h.seq + $10::int4 - 1 FROM h
-        WHERE id = $2 AND conversation_id = $1) ${insertRows("h", "'+.0'")}`,
+        WHERE conversation_id = $1 AND turn_id = $2 RETURNING next_seq - $10::int4 AS seq, log, turn_count),
+      t AS (UPDATE conversation_turn t SET steps = $11::json, last_seq = h.seq + $10::int4 - 1 FROM h
+        WHERE t.log = h.log AND t.ordinal = h.turn_count) ${insertRows("h", "'+.0', NULL")}`,
     seal: `WITH h AS (UPDATE conversation_head SET turn_id = NULL, node = '', next_seq = next_seq + $10::int4,
         sealed_seq = next_seq + $10::int4 - 1, started_at = NULL, active_at = now()
-        WHERE conversation_id = $1 RETURNING next_seq - $10::int4 AS seq, sealed_seq),
-      t AS (UPDATE conversation_turn SET status = 'sealed', reason = 'stop', steps = NULL, metrics = $11::jsonb,
-        last_seq = h.sealed_seq, sealed_at = now(), sealed_fence = 1 FROM h WHERE id = $2 AND conversation_id = $1),
-      c AS (UPDATE conversation SET ${touched}, context_size = 1100 WHERE id = $1) ${insertRows("h", "'+.1'")}`,
+        WHERE conversation_id = $1 AND turn_id = $2 RETURNING next_seq - $10::int4 AS seq, sealed_seq, log, turn_count),
+      t AS (UPDATE conversation_turn t SET status = 'sealed', reason = 'stop', steps = NULL, metrics = $11::json,
+        last_seq = h.sealed_seq, sealed_at = now(), sealed_fence = 1 FROM h
+        WHERE t.log = h.log AND t.ordinal = h.turn_count),
+      c AS (UPDATE conversation SET ${touched}, context_size = 1100 WHERE id = $1) ${insertRows("h", "'+.1', NULL")}`,
   };
   const part = ({ type, name, arguments: _, argumentsText, result: __, resultText, toolCallId, ...rest }) =>
     type === "text"

@@ -21,7 +21,7 @@ const wrongs: Record<string, string> = {
       (SELECT max(m.first_seq + m.part_count) FROM conversation_message m WHERE m.thread_id = h.conversation_id),
       coalesce(c.parent_seq, 0) + 1)`,
   "a row of the journal": "SELECT conversation_id, turn_id, first_n, epoch FROM turn_journal",
-  "a turn that is not sealed": "SELECT conversation_id, id FROM conversation_turn WHERE status <> 'sealed'",
+  "a turn that is not sealed": "SELECT log, id FROM conversation_turn WHERE status <> 'sealed'",
   "a head with a lease": `
     SELECT conversation_id, turn_id, compaction_id, node FROM conversation_head
     WHERE turn_id IS NOT NULL OR compaction_id IS NOT NULL`,

@@ -7,6 +7,7 @@ import {
 } from "@parley/core/messages";
 import type { HistoryEntry } from "@parley/core/ports";
 
+import { idIs } from "./hashed-id.js";
 import { originalJson, originalText, storedJson, storedText } from "./stored-text.js";
 
 /** A message as its row holds it, before it has a place. */
@@ -69,15 +70,19 @@ export function boundedJson(value: unknown, maxBytes: number): string {
   return json;
 }
 
+/** A message names its turn by ordinal; readers know turns by id. One look into the key of turns per row. */
+const turnId = "(SELECT t.id FROM conversation_turn t WHERE t.log = m.log AND t.ordinal = m.turn)";
+
 /** The columns of a stored message, as `entriesOfRow` reads them, of a table called `m`. */
 export const messageColumns = `m.id, m.role, m.type, m.content::text AS content,
-  date_part('epoch', m.created_at) * 1000 AS created_ms, m.resource_id, m.first_seq, m.part_count, m.turn_id, m.step,
+  date_part('epoch', m.created_at) * 1000 AS created_ms, m.resource_id, m.first_seq, m.part_count,
+  ${turnId} AS turn_id, m.step,
   m.covers_from, m.covers_to`;
 
 /** The same as one JSON value, for statements that return many things at once. */
 export const messageJson = `json_build_object('id', m.id, 'role', m.role, 'type', m.type, 'content', m.content,
   'created_ms', date_part('epoch', m.created_at) * 1000, 'resource_id', m.resource_id, 'first_seq', m.first_seq,
-  'part_count', m.part_count, 'turn_id', m.turn_id, 'step', m.step, 'covers_from', m.covers_from,
+  'part_count', m.part_count, 'turn_id', ${turnId}, 'step', m.step, 'covers_from', m.covers_from,
   'covers_to', m.covers_to)`;
 
 /** A message as it was read: from columns, or from JSON where texts are original and the content is a value. */
@@ -251,6 +256,6 @@ export function rowLists(rows: readonly MessageRow[]) {
 export function rowsById(ids: string, conversationId: string): string {
   return `unnest(${ids}::text[]) AS wanted(id)
     CROSS JOIN LATERAL (
-      SELECT * FROM conversation_message r WHERE r.id = wanted.id AND r.thread_id || '' = ${conversationId} OFFSET 0
+      SELECT * FROM conversation_message r WHERE ${idIs("r.id", "wanted.id")} AND r.thread_id = ${conversationId} OFFSET 0
     ) AS m`;
 }

@@ -22,6 +22,7 @@ import { operateQueue } from "./operations/queue.js";
 import { readChunks } from "./operations/read-chunks.js";
 import { readNewest } from "./operations/read-newest.js";
 import { readOpenTurn } from "./operations/read-open-turn.js";
+import { findReceipt } from "./operations/receipts.js";
 import { remove } from "./operations/remove.js";
 import { seal } from "./operations/seal.js";
 import { search } from "./operations/search.js";
@@ -87,7 +88,7 @@ function forOwner(store: StoreContext, owner: string): LogStore {
     list: run(list),
     set: run(settings.set),
     readTurn: run(turns.readTurn),
-    findReceipt: run(turns.findReceipt),
+    findReceipt: run(findReceipt),
     lastCall: run(turns.lastCall),
     metrics: run(turns.metrics),
     changed: run(changed),

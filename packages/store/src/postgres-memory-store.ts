@@ -43,7 +43,7 @@ export class PostgresMemoryStore implements MemoryStore {
     const rows = await this.#store.database.query({
       text: `${lineage()}
 SELECT ${messageColumns} FROM lineage l
-JOIN conversation_message m ON m.thread_id = l.id AND m.first_seq <= l.through
+JOIN conversation_message m ON m.log = l.log AND m.first_seq <= l.through
 ORDER BY m.first_seq ${orderBy === "desc" ? "DESC" : "ASC"} LIMIT $3::int4`,
       values: [
         storedText(threadId),

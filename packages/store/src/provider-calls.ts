@@ -1,6 +1,7 @@
 import type { ProviderCallRecord } from "@parley/core/ports";
 import type { StepMetrics } from "@parley/wire";
 import { boundedJson } from "./message-row.js";
+import { packedSteps } from "./packed-metrics.js";
 import type { StoreContext } from "./store-context.js";
 import { originalJson } from "./stored-text.js";
 
@@ -26,6 +27,10 @@ function callsOf(value: unknown): ProviderCallRecord[] {
   }));
 }
 
-export function storedSteps(store: StoreContext, steps: readonly StepMetrics[]): string | null {
-  return steps.length === 0 ? null : boundedJson(steps, store.maxBytes);
+export function storedSteps(
+  store: StoreContext,
+  steps: readonly StepMetrics[],
+  turnId: string,
+): string | null {
+  return steps.length === 0 ? null : boundedJson(packedSteps(steps, turnId), store.maxBytes);
 }

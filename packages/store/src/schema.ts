@@ -31,6 +31,11 @@ export const conversation = pgTable(
   "conversation",
   {
     id: key("id").primaryKey(),
+    /**
+     * What rows of the log are found by: four bytes in each of them and in the indexes over them, where an id takes
+     * forty. Never changes and is never used again.
+     */
+    log: integer("log").notNull().generatedAlwaysAsIdentity(),
     owner: key("owner").notNull(),
     title: text("title").notNull(),
     status: text("status", { enum: ["open", "closed", "removed"] }).notNull(),
@@ -56,7 +61,9 @@ export const conversation = pgTable(
     changedAt: bigint("changed_at", { mode: "number" }).notNull(),
   },
   (table) => [
-    index("conversation_activity").on(table.owner, table.lastActivityAt, table.id),
+    // Both are written twice in every turn, so they hold no more than they must. Equal times are put in order by id
+    // when they are read.
+    index("conversation_activity").on(table.owner, table.lastActivityAt),
     uniqueIndex("conversation_changes").on(table.owner, table.changedAt),
     index("conversation_children").on(table.parentId).where(sql`${table.parentId} is not null`),
   ],
@@ -70,10 +77,12 @@ export const conversationHead = pgTable(
   "conversation_head",
   {
     conversationId: key("conversation_id").primaryKey(),
+    /** The conversation's own. */
+    log: integer("log").notNull(),
     owner: key("owner").notNull(),
     nextSeq: integer("next_seq").notNull(),
     sealedSeq: integer("sealed_seq").notNull(),
-    /** How many turns the log has of its own. */
+    /** How many turns the log has of its own. While one is open it is the last of them, so this is its ordinal. */
     turnCount: integer("turn_count").notNull().default(0),
     /** The open turn. */
     turnId: key("turn_id"),
@@ -90,6 +99,7 @@ export const conversationHead = pgTable(
     activeAt: moment("active_at").notNull(),
   },
   (table) => [
+    uniqueIndex("conversation_head_log").on(table.log),
     // Both hold a handful of rows: what a heartbeat and a claim look for without reading all heads.
     index("conversation_head_stopping")
       .on(table.conversationId)
@@ -100,67 +110,77 @@ export const conversationHead = pgTable(
   ],
 );
 
-/** The log: one row per message, with one seq per part from `first_seq` on. Rows are never changed. */
+/**
+ * The log: one row per message, with one seq per part from `first_seq` on. Rows are never changed.
+ *
+ * What has a fixed size stands first, so that nothing is lost to alignment, and ids of 36 characters stand in no index:
+ * these bytes are paid for every message.
+ */
 export const conversationMessage = pgTable(
   "conversation_message",
   {
+    createdAt: moment("created_at").defaultNow().notNull(),
+    /** Whose log it is; `thread_id` names the same one. */
+    log: integer("log").notNull(),
+    firstSeq: integer("first_seq").notNull(),
+    partCount: integer("part_count").notNull(),
+    /** The ordinal of its turn in the same log. */
+    turn: integer("turn"),
+    /** Set on a compaction's summary: the seqs it stands for. */
+    coversFrom: integer("covers_from"),
+    coversTo: integer("covers_to"),
     id: key("id").notNull(),
     threadId: key("thread_id").notNull(),
     role: text("role").notNull(),
     type: text("type").notNull(),
-    content: jsonb("content").notNull(),
-    createdAt: moment("created_at").defaultNow().notNull(),
-    /** Only where the message names one of its own; the owner stands on the conversation. */
-    resourceId: text("resource_id"),
-    firstSeq: integer("first_seq").notNull(),
-    partCount: integer("part_count").notNull(),
-    turnId: key("turn_id"),
     /** As `stepMark` writes it: what follows the turn's id, where it begins with it. */
     step: key("step"),
-    /** Set on a compaction's summary: the seqs it stands for. */
-    coversFrom: integer("covers_from"),
-    coversTo: integer("covers_to"),
+    /** Only where the message names one of its own; the owner stands on the conversation. */
+    resourceId: text("resource_id"),
+    /** Set where its admission started the turn: the row is the receipt. See `operations/receipts.ts`. */
+    bodyHash: text("body_hash"),
+    content: jsonb("content").notNull(),
   },
   (table) => [
-    primaryKey({ name: "conversation_message_place", columns: [table.threadId, table.firstSeq] }),
-    // By id first: an append asks whether an id is used in any conversation, and ids that ascend fill pages.
-    // Statements that look for an id write `thread_id || '' = ...`, so that no other index can be used: while a table
-    // has no statistics yet, the planner finds all messages of the thread as good a place to look.
-    uniqueIndex("conversation_message_id").on(table.id, table.threadId),
+    primaryKey({ name: "conversation_message_place", columns: [table.log, table.firstSeq] }),
+    // By a hash of the id: an append asks whether an id is used in any conversation. It is not unique; whoever writes
+    // has looked for the id under the lock of the head. See `idIs`.
+    index("conversation_message_id").on(sql`hashtextextended(${table.id}, 0)`),
     index("conversation_message_words").using("gin", sql`message_words(${table.content})`),
   ],
 );
 
+/** Found by its place in the order, which the head and the messages know, or by its id. */
 export const conversationTurn = pgTable(
   "conversation_turn",
   {
-    conversationId: key("conversation_id").notNull(),
-    id: key("id").notNull(),
+    startedAt: moment("started_at").notNull(),
+    sealedAt: moment("sealed_at"),
+    log: integer("log").notNull(),
     ordinal: integer("ordinal").notNull(),
+    firstSeq: integer("first_seq").notNull(),
+    lastSeq: integer("last_seq").notNull(),
+    /** The fence it was sealed with, and the turn that the same transaction opened: what a repeated seal answers. */
+    sealedFence: integer("sealed_fence"),
+    id: key("id").notNull(),
     status: text("status", { enum: ["running", "waiting", "sealed"] }).notNull(),
     reason: text("reason"),
     model: text("model"),
     effort: text("effort"),
     instructions: text("instructions"),
-    firstSeq: integer("first_seq").notNull(),
-    lastSeq: integer("last_seq").notNull(),
+    nextTurnId: key("next_turn_id"),
     // These are written and read as a whole: `json` keeps them as they are, in fewer bytes than `jsonb`.
     /** While it runs; afterwards they stand in the metrics. */
     steps: json("steps"),
+    /** As `packedMetrics` writes them. */
     metrics: json("metrics"),
     providerCalls: json("provider_calls"),
-    startedAt: moment("started_at").notNull(),
-    sealedAt: moment("sealed_at"),
-    /** The fence it was sealed with, and the turn that the same transaction opened: what a repeated seal answers. */
-    sealedFence: integer("sealed_fence"),
-    nextTurnId: key("next_turn_id"),
     /** Of a turn that an engine brought as a whole: which messages are its own, and its metadata. */
     appended: json("appended"),
   },
   (table) => [
-    // By id first, for the same reasons as messages.
-    primaryKey({ name: "conversation_turn_id", columns: [table.id, table.conversationId] }),
-    index("conversation_turn_order").on(table.conversationId, table.ordinal),
+    primaryKey({ name: "conversation_turn_order", columns: [table.log, table.ordinal] }),
+    index("conversation_turn_id").on(sql`hashtextextended(${table.id}, 0)`),
     // Open turns alone: what a claim walks, oldest first.
     index("conversation_turn_running").on(table.startedAt).where(sql`${table.status} = 'running'`),
   ],
@@ -205,7 +225,10 @@ export const queuedMessage = pgTable(
   (table) => [primaryKey({ name: "queued_message_id", columns: [table.conversationId, table.id] })],
 );
 
-/** What a client's message was answered with. */
+/**
+ * What a client's message was answered with, where it had to wait. One that started its turn at once has its receipt
+ * on its own row. See `operations/receipts.ts`.
+ */
 export const receipt = pgTable(
   "receipt",
   {

@@ -1,13 +1,15 @@
 import { ParleyError } from "@parley/core/errors";
 import type { AdmitInput, AdmitOutcome } from "@parley/core/ports";
 import type { Connection } from "../database.js";
+import { idIs } from "../hashed-id.js";
 import { entryAt, type MessageRow, messageRow } from "../message-row.js";
 import type { StoreContext } from "../store-context.js";
-import { originalText, storedText } from "../stored-text.js";
+import { storedText } from "../stored-text.js";
 import { createConversationRow } from "./create-conversation.js";
 import { activeId, type Head, lockHead, lockText, nowMs, touched } from "./head.js";
 import { checkTurnId, openTurn } from "./open-turn.js";
 import { choiceValues, queueState, readQueue } from "./queue-state.js";
+import { knownAdmission } from "./receipts.js";
 import { checkConversationId, messageConflict, turnActive } from "./refusals.js";
 
 /**
@@ -70,20 +72,17 @@ WITH opened AS (
   WHERE h.conversation_id = $1 AND h.owner = $2 AND h.turn_id IS NULL AND h.compaction_id IS NULL
     AND c.id = $1 AND c.archive_of IS NULL
     AND NOT EXISTS (SELECT FROM receipt r WHERE r.conversation_id = $1 AND r.message_id = $5)
-    AND NOT EXISTS (SELECT FROM conversation_message m WHERE m.id = $5 AND m.thread_id || '' = $1)
-    AND NOT EXISTS (SELECT FROM conversation_turn t WHERE t.id = $4 AND t.conversation_id || '' = $1)
-  RETURNING h.fence, h.turn_count, h.next_seq - $12::int4 AS first_seq, h.started_at
+    AND NOT EXISTS (SELECT FROM conversation_message m WHERE ${idIs("m.id", "$5")} AND m.thread_id = $1)
+    AND NOT EXISTS (SELECT FROM conversation_turn t WHERE ${idIs("t.id", "$4")} AND t.log + 0 = h.log)
+  RETURNING h.log, h.fence, h.turn_count, h.next_seq - $12::int4 AS first_seq, h.started_at
 ), message AS (
   INSERT INTO conversation_message
-    (thread_id, id, role, type, content, created_at, resource_id, first_seq, part_count, turn_id)
-  SELECT $1, $5, $7, $8, $9::jsonb, $10::timestamptz, $11, first_seq, $12::int4, $4 FROM opened
+    (log, thread_id, id, role, type, content, created_at, resource_id, first_seq, part_count, turn, body_hash)
+  SELECT log, $1, $5, $7, $8, $9::jsonb, $10::timestamptz, $11, first_seq, $12::int4, turn_count, $6 FROM opened
 ), turn AS (
   INSERT INTO conversation_turn
-    (conversation_id, id, ordinal, status, model, effort, instructions, first_seq, last_seq, started_at)
-  SELECT $1, $4, turn_count, 'running', $13, $14, $15, first_seq, first_seq + $12::int4 - 1, started_at FROM opened
-), answered AS (
-  INSERT INTO receipt (conversation_id, message_id, body_hash, outcome, turn_id)
-  SELECT $1, $5, $6, 'started', $4 FROM opened
+    (log, id, ordinal, status, model, effort, instructions, first_seq, last_seq, started_at)
+  SELECT log, $4, turn_count, 'running', $13, $14, $15, first_seq, first_seq + $12::int4 - 1, started_at FROM opened
 ), changed AS (
   UPDATE conversation c SET status = 'open', title = CASE WHEN c.title = '' THEN $16 ELSE c.title END, ${touched},
     last_activity_at = greatest(c.last_activity_at, opened.started_at)
@@ -120,32 +119,12 @@ async function admitSlowly(
   }
 }
 
-/** What the same message was answered before. Refuses the same id with another body. */
-export async function knownAdmission(
-  connection: Connection,
-  conversationId: string,
-  input: Pick<AdmitInput, "message" | "bodyHash">,
-): Promise<(AdmitOutcome & { kind: "known" }) | undefined> {
-  const [receipt] = await connection.query({
-    name: "find_receipt",
-    text: "SELECT body_hash, outcome, turn_id FROM receipt WHERE conversation_id = $1 AND message_id = $2",
-    values: [storedText(conversationId), storedText(input.message.id)],
-  });
-  if (receipt === undefined) return undefined;
-  if (receipt.body_hash !== storedText(input.bodyHash)) throw messageConflict(input.message.id);
-  return {
-    kind: "known",
-    outcome: receipt.outcome === "started" ? "started" : "queued",
-    ...(typeof receipt.turn_id === "string" ? { turnId: originalText(receipt.turn_id) } : {}),
-  };
-}
-
 async function checkAdmission(connection: Connection, head: Head, input: AdmitInput): Promise<void> {
   if (head.archive) throw new ParleyError("conversation_closed", "An archive takes no messages");
   const values = [storedText(input.message.id), storedText(head.conversationId)];
   const [written] = await connection.query({
     name: "find_message",
-    text: "SELECT 1 AS written FROM conversation_message WHERE id = $1 AND thread_id || '' = $2",
+    text: `SELECT 1 AS written FROM conversation_message WHERE ${idIs("id", "$1")} AND thread_id = $2`,
     values,
   });
   if (written !== undefined) throw messageConflict(input.message.id);
@@ -162,11 +141,7 @@ export async function admitInto(
   created: boolean,
 ): Promise<AdmitOutcome> {
   const id = storedText(head.conversationId);
-  const receipt = (outcome: "started" | "queued", turnId: string | null) => ({
-    name: "insert_receipt",
-    text: `INSERT INTO receipt (conversation_id, message_id, body_hash, outcome, turn_id) VALUES ($1, $2, $3, $4, $5)`,
-    values: [id, row.id, storedText(input.bodyHash), outcome, turnId],
-  });
+  const bodyHash = storedText(input.bodyHash);
   const changed = {
     name: "admit_touch",
     text: `
@@ -178,8 +153,8 @@ FROM conversation_head h WHERE c.id = $1 AND h.conversation_id = $1`,
   };
   if (activeId(head) === undefined) {
     const { turnId, node, choices } = input;
-    const turn = await openTurn(connection, head, { turnId, node, choices, rows: [row] });
-    await connection.batch([receipt("started", storedText(turnId)), changed]);
+    const turn = await openTurn(connection, head, { turnId, node, choices, rows: [row], bodyHash });
+    await connection.query(changed);
     return { kind: "started", turn, created };
   }
   const queue = await readQueue(connection, head.conversationId);
@@ -208,7 +183,11 @@ RETURNING date_part('epoch', queued_at) * 1000 AS queued_ms`,
         row.parts,
       ],
     },
-    receipt("queued", null),
+    {
+      name: "insert_receipt",
+      text: "INSERT INTO receipt (conversation_id, message_id, body_hash, outcome) VALUES ($1, $2, $3, 'queued')",
+      values: [id, row.id, bodyHash],
+    },
     changed,
   ]);
   const entry = {

@@ -29,21 +29,25 @@ export async function claimExpired(store: StoreContext, node: string, limit: num
   return claimed;
 }
 
-const openTurns = "SELECT conversation_id, id, started_at FROM conversation_turn WHERE status = 'running'";
+const openTurns = {
+  open: "SELECT log, ordinal, started_at FROM conversation_turn WHERE status = 'running'",
+  held: "turn_id IS NOT NULL AND turn_count = open.ordinal",
+};
 
 /** Compactions by hand have an index of their own too, which is empty almost always. */
-const openCompactions =
-  "SELECT conversation_id, compaction_id AS id, started_at FROM conversation_head WHERE compaction_id IS NOT NULL";
+const openCompactions = {
+  open: "SELECT log, started_at FROM conversation_head WHERE compaction_id IS NOT NULL",
+  held: "compaction_id IS NOT NULL",
+};
 
 // OFFSET 0 keeps the look at each head a look into its key: the planner would rather read all heads at once.
-function claimText(open: string): string {
+function claimText({ open, held }: typeof openTurns): string {
   return `
 WITH expired AS (
   SELECT h.conversation_id
   FROM (${open}) AS open
   CROSS JOIN LATERAL (
-    SELECT conversation_id, node, fence FROM conversation_head
-    WHERE conversation_id = open.conversation_id AND coalesce(turn_id, compaction_id) = open.id OFFSET 0
+    SELECT conversation_id, node, fence FROM conversation_head WHERE log = open.log AND ${held} OFFSET 0
   ) AS seen
   LEFT JOIN node n ON n.id = seen.node
   JOIN conversation_head h ON h.conversation_id = seen.conversation_id

@@ -35,7 +35,7 @@ export async function commitStep(
   checkDistinct(rows);
   const { total, values } = rowLists(rows);
   const id = storedText(conversationId);
-  const steps = storedSteps(store, input.steps);
+  const steps = storedSteps(store, input.steps, turnId);
   const calls = storedCalls(store, input.providerCalls);
   const [, answers = []] = await store.database.batch([
     { name: "lock_head", text: lockText, values: [id, owner] },
@@ -79,12 +79,12 @@ WITH counted AS (
     AND NOT EXISTS (SELECT FROM ${rowsById("$10", "$1")})
     AND NOT ($7::bool AND NOT c.queue_paused AND h.stop_requested_at IS NULL
       AND EXISTS (SELECT FROM queued_message q WHERE q.conversation_id = $1 AND q.mode = 'steer'))
-  RETURNING h.next_seq - $6::int4 AS first_seq, h.stop_requested_at IS NOT NULL AS stopping, c.queue_paused
+  RETURNING h.log, h.turn_count, h.next_seq - $6::int4 AS first_seq, h.stop_requested_at IS NOT NULL AS stopping, c.queue_paused
 ), written AS (
   INSERT INTO conversation_message
-    (thread_id, id, role, type, content, created_at, resource_id, first_seq, part_count, turn_id, step)
-  SELECT $1, g.id, g.role, g.type, g.content::jsonb, g.created_at, g.resource_id, counted.first_seq + g.start, g.parts,
-    $3, $5
+    (log, thread_id, id, role, type, content, created_at, resource_id, first_seq, part_count, turn, step)
+  SELECT counted.log, $1, g.id, g.role, g.type, g.content::jsonb, g.created_at, g.resource_id,
+    counted.first_seq + g.start, g.parts, counted.turn_count, $5
   FROM counted, unnest($10::text[], $11::text[], $12::text[], $13::text[], $14::timestamptz[], $15::text[], $16::int4[],
     $17::int4[]) AS g(id, role, type, content, created_at, resource_id, start, parts)
 ), journal AS (
@@ -92,7 +92,7 @@ WITH counted AS (
 ), turn AS (
   UPDATE conversation_turn t SET steps = $8::json, provider_calls = $9::json,
     last_seq = counted.first_seq + $6::int4 - 1
-  FROM counted WHERE t.id = $3 AND t.conversation_id || '' = $1
+  FROM counted WHERE t.log = counted.log AND t.ordinal = counted.turn_count
 )
 SELECT first_seq, stopping, queue_paused, ${queueJson} AS queue FROM counted`;
 
@@ -124,7 +124,7 @@ async function commitSlowly(
   const steers = promotes ? queue.filter((entry) => entry.mode === "steer") : [];
   const steerRows = steers.map((entry) => messageRow(entry.message, conversationId, store.maxBytes));
   const promoted = repeated
-    ? await promotedBehind(connection, conversationId, turnId, entries.get(rows.at(-1)?.message.id ?? ""))
+    ? await promotedBehind(connection, head, entries.get(rows.at(-1)?.message.id ?? ""))
     : placed(steerRows, next, { turnId });
   const last = repeated ? next - 1 : next + rowLists(steerRows).total - 1;
 
@@ -132,13 +132,13 @@ async function commitSlowly(
     ...(fresh.length === 0
       ? []
       : [
-          insertRows(conversationId, fresh, {
+          insertRows(head, fresh, {
             firstSeq: head.nextSeq,
-            turnId,
+            turn: head.turnCount,
             step: stepMark(stepId, turnId),
           }),
         ]),
-    ...(steers.length === 0 ? [] : [insertRows(conversationId, steerRows, { firstSeq: next, turnId })]),
+    ...(steers.length === 0 ? [] : [insertRows(head, steerRows, { firstSeq: next, turn: head.turnCount })]),
     {
       text: `UPDATE conversation_head SET next_seq = $2, active_at = greatest(active_at, CASE WHEN $3::bool THEN ${nowMs} END) WHERE conversation_id = $1`,
       values: [id, last + 1, last + 1 > head.nextSeq],
@@ -149,8 +149,8 @@ async function commitSlowly(
     },
     {
       text: `UPDATE conversation_turn SET steps = $3::json, provider_calls = $4::json, last_seq = $5
-        WHERE id = $2 AND conversation_id || '' = $1`,
-      values: [id, storedText(turnId), kept.steps, kept.calls, last],
+        WHERE log = $1 AND ordinal = $2`,
+      values: [head.log, head.turnCount, kept.steps, kept.calls, last],
     },
   ]);
   if (steers.length > 0) {
@@ -235,18 +235,17 @@ export async function writtenRows(
 /** What a commit promoted stands right behind its rows, in the same turn and outside any step. */
 async function promotedBehind(
   connection: Connection,
-  conversationId: string,
-  turnId: string,
+  head: Head,
   last: HistoryEntry | undefined,
 ): Promise<HistoryEntry[]> {
   const rows = await connection.query({
     text: `SELECT ${messageColumns} FROM conversation_message m
-      WHERE m.thread_id = $1 AND m.first_seq > $2 AND m.first_seq < coalesce((
+      WHERE m.log = $1 AND m.first_seq > $2 AND m.first_seq < coalesce((
         SELECT min(n.first_seq) FROM conversation_message n
-        WHERE n.thread_id = $1 AND n.first_seq > $2
-          AND (n.turn_id IS DISTINCT FROM $3 OR n.step IS NOT NULL OR n.covers_from IS NOT NULL)), 2147483647)
+        WHERE n.log = $1 AND n.first_seq > $2
+          AND (n.turn IS DISTINCT FROM $3 OR n.step IS NOT NULL OR n.covers_from IS NOT NULL)), 2147483647)
       ORDER BY m.first_seq`,
-    values: [storedText(conversationId), last?.lastSeq ?? 0, storedText(turnId)],
+    values: [head.log, last?.lastSeq ?? 0, head.turnCount],
   });
-  return rows.flatMap((row) => entriesOf(readMessage(row), conversationId));
+  return rows.flatMap((row) => entriesOf(readMessage(row), head.conversationId));
 }

@@ -1,6 +1,7 @@
 import { ParleyError } from "@parley/core/errors";
 import type { CompactInput, CompactResult, ConversationRecord } from "@parley/core/ports";
 import type { Connection } from "../database.js";
+import { idIs } from "../hashed-id.js";
 import {
   entriesOf,
   entryAt,
@@ -50,7 +51,7 @@ export function compact(store: StoreContext, owner: string, input: CompactInput)
     // Without a turn around it, the summary is final at once.
     const sealedSeq = inTurn === undefined ? nextSeq - 1 : head.sealedSeq;
     await connection.batch([
-      insertRows(conversationId, [row], { firstSeq, turnId: inTurn, covers }),
+      insertRows(head, [row], { firstSeq, turn: inTurn === undefined ? undefined : head.turnCount, covers }),
       {
         text: `UPDATE conversation_head SET next_seq = $2, sealed_seq = $3, active_at = greatest(active_at, ${nowMs})
           WHERE conversation_id = $1`,
@@ -79,8 +80,8 @@ export function compact(store: StoreContext, owner: string, input: CompactInput)
         ? []
         : [
             {
-              text: "UPDATE conversation_turn SET last_seq = $3 WHERE id = $2 AND conversation_id || '' = $1",
-              values: [id, storedText(inTurn), nextSeq - 1],
+              text: "UPDATE conversation_turn SET last_seq = $3 WHERE log = $1 AND ordinal = $2",
+              values: [head.log, head.turnCount, nextSeq - 1],
             },
           ]),
     ]);
@@ -105,7 +106,7 @@ async function compactedBefore(
   const { conversationId, release } = input;
   const [written = [], archives = []] = await connection.batch([
     {
-      text: `SELECT ${messageColumns} FROM conversation_message m WHERE m.id = $1 AND m.thread_id || '' = $2`,
+      text: `SELECT ${messageColumns} FROM conversation_message m WHERE ${idIs("m.id", "$1")} AND m.thread_id = $2`,
       values: [row.id, storedText(conversationId)],
     },
     {

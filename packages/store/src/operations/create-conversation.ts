@@ -62,6 +62,7 @@ export async function createConversationRow(
   }
 }
 
+// The id is looked for first although a conflict would tell: an insert that comes to nothing uses up a number.
 const createText = `
 WITH made AS (
   INSERT INTO conversation (id, owner, title, status, model, effort, instructions, compact_threshold, metadata,
@@ -69,11 +70,12 @@ WITH made AS (
   SELECT $1, $2, $3, 'open', $4, $5, $6, $7, $8::jsonb, coalesce($9::timestamptz, t.at), t.at, t.at,
     conversation_changed($2)
   FROM (SELECT ${nowMs} AS at) t
+  WHERE NOT EXISTS (SELECT FROM conversation WHERE id = $1)
   ON CONFLICT (id) DO NOTHING
-  RETURNING id, owner, last_activity_at
+  RETURNING id, log, owner, last_activity_at
 )
-INSERT INTO conversation_head (conversation_id, owner, next_seq, sealed_seq, active_at)
-SELECT id, owner, 1, 0, last_activity_at FROM made RETURNING 1 AS made`;
+INSERT INTO conversation_head (conversation_id, log, owner, next_seq, sealed_seq, active_at)
+SELECT id, log, owner, 1, 0, last_activity_at FROM made RETURNING 1 AS made`;
 
 /**
  * Gives a removed log, which forks still share, another key, so that its id can be used again. The new key holds a
@@ -87,18 +89,21 @@ async function vacateId(connection: Connection, id: string, unique: string): Pro
   if (locked === undefined) return;
   const values = [id, `~${unique}~${id}`];
   const columns = [
-    ["conversation_message", "thread_id"],
-    ["conversation_turn", "conversation_id"],
     ["compaction", "conversation_id"],
     ["conversation", "parent_id"],
     ["conversation", "id"],
   ];
-  await connection.batch(
-    columns.map(([table, column]) => ({
+  await connection.batch([
+    {
+      text: `UPDATE conversation_message SET thread_id = $2
+        WHERE log = (SELECT log FROM conversation WHERE id = $1)`,
+      values,
+    },
+    ...columns.map(([table, column]) => ({
       text: `UPDATE ${table} SET ${column} = $2 WHERE ${column} = $1`,
       values,
     })),
-  );
+  ]);
 }
 
 /** The id under which a parent was known, whatever key it has now. */

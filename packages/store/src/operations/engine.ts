@@ -1,11 +1,12 @@
 import type { Conversation, ConversationMessage } from "@parley/core/messages";
 import type { ListConversationsOptions, ListMessagesOptions } from "@parley/core/ports";
 import type { Connection } from "../database.js";
+import { idIs } from "../hashed-id.js";
 import { entriesOf, type MessageRow, messageColumns, messageRow, readMessage } from "../message-row.js";
 import type { StoreContext } from "../store-context.js";
 import { originalJson, originalText, storedText } from "../stored-text.js";
 import { createConversationRow } from "./create-conversation.js";
-import { activeId, nowMs, requireHead, touched } from "./head.js";
+import { activeId, type Head, nowMs, requireHead, touched } from "./head.js";
 import { lineage } from "./lineage.js";
 import { insertRows } from "./open-turn.js";
 import { invalid, notFound, turnActive } from "./refusals.js";
@@ -117,7 +118,7 @@ export async function appendRows(
     const { conversationId } = row.message;
     groups.set(conversationId, [...(groups.get(conversationId) ?? []), row]);
   }
-  const fresh = new Map<string, { conversationId: string; rows: MessageRow[]; nextSeq: number }>();
+  const fresh = new Map<string, { head: Head; rows: MessageRow[] }>();
   const seen = new Map<string, string>();
   for (const conversationId of [...groups.keys()].sort()) {
     const head = await requireHead(connection, owner, conversationId);
@@ -134,12 +135,12 @@ export async function appendRows(
       seen.set(row.id, conversationId);
       added.push(row);
     }
-    if (added.length > 0) fresh.set(conversationId, { conversationId, rows: added, nextSeq: head.nextSeq });
+    if (added.length > 0) fresh.set(conversationId, { head, rows: added });
   }
-  for (const { conversationId, rows: added, nextSeq } of fresh.values()) {
+  for (const [conversationId, { head, rows: added }] of fresh) {
     const total = added.reduce((sum, row) => sum + row.parts, 0);
     await connection.batch([
-      insertRows(conversationId, added, { firstSeq: nextSeq }),
+      insertRows(head, added, { firstSeq: head.nextSeq }),
       {
         text: `UPDATE conversation_head SET next_seq = next_seq + $2::int4, sealed_seq = next_seq + $2::int4 - 1,
           active_at = greatest(active_at, ${nowMs}) WHERE conversation_id = $1`,
@@ -163,9 +164,11 @@ async function usedIds(
   const found = await connection.query({
     text: `${lineage()}
 SELECT m.id, bool_or(l.id IS NOT NULL) AS here
-FROM conversation_message m JOIN conversation c ON c.id = m.thread_id AND c.owner = $2
-LEFT JOIN lineage l ON l.id = m.thread_id AND m.first_seq <= l.through
-WHERE m.id = ANY($3::text[]) AND (l.id IS NOT NULL OR c.status <> 'removed')
+FROM unnest($3::text[]) AS wanted(id)
+CROSS JOIN LATERAL (SELECT * FROM conversation_message r WHERE ${idIs("r.id", "wanted.id")} OFFSET 0) AS m
+JOIN conversation c ON c.id = m.thread_id AND c.owner = $2
+LEFT JOIN lineage l ON l.log = m.log AND m.first_seq <= l.through
+WHERE (l.id IS NOT NULL OR c.status <> 'removed')
 GROUP BY m.id`,
     values: [storedText(conversationId), owner, rows.map((row) => row.id)],
   });
@@ -183,7 +186,7 @@ export async function listMessages(
   const rows = await store.database.query({
     text: `${lineage()}
 SELECT ${messageColumns} FROM lineage l
-JOIN conversation_message m ON m.thread_id = l.id AND m.first_seq <= l.through
+JOIN conversation_message m ON m.log = l.log AND m.first_seq <= l.through
 ORDER BY m.first_seq ${direction} LIMIT $3::int4`,
     values: [storedText(id), owner, limit],
   });

@@ -18,11 +18,12 @@ interface Problems {
 /** A log while it is read from its first row to its last. */
 interface Walk {
   readonly id: string;
+  readonly log: number;
   lastSeq: number;
   /** What the head says, as of the newest row that was read; undefined for a log without a name. */
   headSeq: number | undefined;
-  /** Calls that no result has answered, with their turn. */
-  readonly open: Map<string, string>;
+  /** Calls that no result has answered, with the ordinal of their turn. */
+  readonly open: Map<string, number>;
 }
 
 /**
@@ -34,20 +35,21 @@ export async function examineLog(store: StoreContext): Promise<Finding[]> {
   const { database } = store;
   const problems: Problems = { gaps: new Set(), counts: new Set(), unanswered: new Set() };
   let walk: Walk | undefined;
-  let place = { id: "", seq: -1 };
+  let place = { log: -1, seq: -1 };
   let logs = 0;
   let rows = 0;
   for (;;) {
     const page = await database.query({
       name: "examine_log",
       text: pageText,
-      values: [place.id, place.seq, rowsAtOnce],
+      values: [place.log, place.seq, rowsAtOnce],
     });
     for (const row of page) {
       const id = String(row.thread_id);
       if (walk?.id !== id) {
         await leave(database, walk, problems);
-        walk = { id, lastSeq: Number(row.floor), headSeq: undefined, open: new Map() };
+        const log = Number(row.log);
+        walk = { id, log, lastSeq: Number(row.floor), headSeq: undefined, open: new Map() };
         logs += 1;
       }
       await step(database, walk, row, problems);
@@ -55,7 +57,7 @@ export async function examineLog(store: StoreContext): Promise<Finding[]> {
     rows += page.length;
     const last = page.at(-1);
     if (last === undefined || page.length < rowsAtOnce) break;
-    place = { id: String(last.thread_id), seq: Number(last.first_seq) };
+    place = { log: Number(last.log), seq: Number(last.first_seq) };
   }
   await leave(database, walk, problems);
   for (const id of await emptyLogs(database)) problems.gaps.add(id);
@@ -66,37 +68,38 @@ export async function examineLog(store: StoreContext): Promise<Finding[]> {
 }
 
 const pageText = `
-SELECT m.thread_id, m.first_seq, m.part_count, m.turn_id, coalesce(c.parent_seq, 0) AS floor, h.next_seq,
+SELECT m.thread_id, m.log, m.first_seq, m.part_count, m.turn, coalesce(c.parent_seq, 0) AS floor, h.next_seq,
   jsonb_typeof(m.content->'parts') = 'array' AND jsonb_array_length(m.content->'parts') = m.part_count AS counted,
-  CASE WHEN m.turn_id IS NULL OR jsonb_typeof(m.content->'parts') <> 'array' THEN NULL ELSE (
+  CASE WHEN m.turn IS NULL OR jsonb_typeof(m.content->'parts') <> 'array' THEN NULL ELSE (
     SELECT json_agg(json_build_array(p.part->>'state', p.part->>'toolCallId'))::text
     FROM jsonb_array_elements(m.content->'parts') AS p(part) WHERE p.part->>'type' = 'tool-invocation') END AS tools
 FROM (
-  SELECT * FROM conversation_message WHERE (thread_id, first_seq) > ($1, $2::int4)
-  ORDER BY thread_id, first_seq LIMIT $3::int4
+  SELECT * FROM conversation_message WHERE (log, first_seq) > ($1::int4, $2::int4)
+  ORDER BY log, first_seq LIMIT $3::int4
 ) AS m
 LEFT JOIN conversation c ON c.id = m.thread_id
 LEFT JOIN conversation_head h ON h.conversation_id = m.thread_id
-ORDER BY m.thread_id, m.first_seq`;
+ORDER BY m.log, m.first_seq`;
 
 async function step(database: Database, walk: Walk, row: ResultRow, problems: Problems): Promise<void> {
   const firstSeq = Number(row.first_seq);
   if (firstSeq !== walk.lastSeq + 1) problems.gaps.add(walk.id);
-  if (row.counted !== true && !(await isCounted(database, walk.id, firstSeq))) problems.counts.add(walk.id);
+  if (row.counted !== true && !(await isCounted(database, walk, firstSeq))) problems.counts.add(walk.id);
   walk.lastSeq = firstSeq + Number(row.part_count) - 1;
   walk.headSeq = row.next_seq === null ? undefined : Number(row.next_seq) - 1;
   if (typeof row.tools !== "string") return;
   for (const [state, toolCallId] of JSON.parse(row.tools) as [string, string][]) {
-    if (state === "call") walk.open.set(`${String(row.turn_id)} ${toolCallId}`, String(row.turn_id));
-    else walk.open.delete(`${String(row.turn_id)} ${toolCallId}`);
+    const turn = Number(row.turn);
+    if (state === "call") walk.open.set(`${turn} ${toolCallId}`, turn);
+    else walk.open.delete(`${turn} ${toolCallId}`);
   }
 }
 
 /** Messages of other writers may stand for more parts than they have: those are read as a reader would. */
-async function isCounted(database: Database, id: string, firstSeq: number): Promise<boolean> {
+async function isCounted(database: Database, { id, log }: Walk, firstSeq: number): Promise<boolean> {
   const [row] = await database.query({
-    text: `SELECT ${messageColumns} FROM conversation_message m WHERE m.thread_id = $1 AND m.first_seq = $2`,
-    values: [id, firstSeq],
+    text: `SELECT ${messageColumns} FROM conversation_message m WHERE m.log = $1 AND m.first_seq = $2`,
+    values: [log, firstSeq],
   });
   if (row === undefined) return true;
   const messages = messagesOf(readMessage(row), id);
@@ -108,9 +111,9 @@ async function leave(database: Database, walk: Walk | undefined, problems: Probl
   if (walk.headSeq !== undefined && walk.headSeq !== walk.lastSeq) problems.gaps.add(walk.id);
   if (walk.open.size === 0) return;
   const sealed = await database.query({
-    text: `SELECT 1 AS sealed FROM unnest($2::text[]) AS wanted(id)
-      JOIN conversation_turn t ON t.id = wanted.id AND t.conversation_id || '' = $1 AND t.status = 'sealed' LIMIT 1`,
-    values: [walk.id, [...new Set(walk.open.values())]],
+    text: `SELECT 1 AS sealed FROM unnest($2::int4[]) AS wanted(turn)
+      JOIN conversation_turn t ON t.log = $1 AND t.ordinal = wanted.turn AND t.status = 'sealed' LIMIT 1`,
+    values: [walk.log, [...new Set(walk.open.values())]],
   });
   if (sealed.length > 0) problems.unanswered.add(walk.id);
 }
@@ -120,7 +123,7 @@ async function emptyLogs(database: Database): Promise<string[]> {
   const rows = await database.query({
     text: `SELECT h.conversation_id AS id FROM conversation_head h JOIN conversation c ON c.id = h.conversation_id
       WHERE h.next_seq - 1 > coalesce(c.parent_seq, 0)
-        AND NOT EXISTS (SELECT FROM conversation_message m WHERE m.thread_id = h.conversation_id) LIMIT 1000`,
+        AND NOT EXISTS (SELECT FROM conversation_message m WHERE m.log = h.log) LIMIT 1000`,
   });
   return rows.map((row) => String(row.id));
 }

@@ -63,7 +63,7 @@ function schemaFinding(schema: "current" | "older" | "newer"): Finding {
 const openLeases = `
 WITH open AS (
   SELECT h.node, t.started_at, h.turn_id IS NOT NULL AS held FROM conversation_turn t
-  LEFT JOIN conversation_head h ON h.conversation_id = t.conversation_id AND h.turn_id = t.id
+  LEFT JOIN conversation_head h ON h.log = t.log AND h.turn_count = t.ordinal AND h.turn_id IS NOT NULL
   WHERE t.status = 'running'
   UNION ALL
   SELECT h.node, h.started_at, true FROM conversation_head h WHERE h.compaction_id IS NOT NULL

@@ -1,14 +1,16 @@
 import type { ForkInput, ForkResult, OpenedTurn } from "@parley/core/ports";
 import type { Connection } from "../database.js";
 import { messageRow } from "../message-row.js";
+import { contextSizePlace } from "../packed-metrics.js";
 import type { StoreContext } from "../store-context.js";
 import { storedText } from "../stored-text.js";
-import { admitInto, knownAdmission } from "./admit.js";
+import { admitInto } from "./admit.js";
 import { markCompactedFrom } from "./compaction-in-force.js";
 import { createConversationRow } from "./create-conversation.js";
 import { type Head, lockHead, requireHead } from "./head.js";
 import { lineage } from "./lineage.js";
 import { stillOpened } from "./open-turn.js";
+import { knownAdmission } from "./receipts.js";
 import { requireRecord } from "./record.js";
 import { checkConversationId, invalid } from "./refusals.js";
 
@@ -81,15 +83,18 @@ FROM conversation o WHERE f.id = $1 AND o.id = $2`,
     {
       text: `${lineage()}
 UPDATE conversation SET context_size = (
-  SELECT (t.metrics->>'contextSize')::float8 FROM lineage l
-  JOIN conversation_turn t ON t.conversation_id = l.id AND t.last_seq <= l.through AND t.status = 'sealed'
-  WHERE t.metrics->>'contextSize' IS NOT NULL ORDER BY t.last_seq DESC LIMIT 1)
+  SELECT (${contextSize})::float8 FROM lineage l
+  JOIN conversation_turn t ON t.log = l.log AND t.last_seq <= l.through AND t.status = 'sealed'
+  WHERE ${contextSize} IS NOT NULL ORDER BY t.last_seq DESC LIMIT 1)
 WHERE id = $1`,
       values: [id, owner],
     },
   ]);
   if (origin.compactedFrom) await markCompactedFrom(connection, owner, id);
 }
+
+const contextSize = `CASE json_typeof(t.metrics) WHEN 'array' THEN t.metrics->>${contextSizePlace}
+  ELSE t.metrics->>'contextSize' END`;
 
 interface ExistingLog {
   readonly parentId: string | null;
@@ -145,14 +150,14 @@ async function isForkPoint(
   if (!Number.isSafeInteger(seq) || seq < 0 || seq > origin.sealedSeq) return false;
   const [row] = await connection.query({
     text: `${lineage("($3::int4 - 1)")}, nearest AS (
-  SELECT id FROM lineage WHERE floor < $3::int4 AND through >= $3::int4 LIMIT 1
+  SELECT log FROM lineage WHERE floor < $3::int4 AND through >= $3::int4 LIMIT 1
 )
-SELECT m.first_seq + m.part_count - 1 AS last_seq, m.turn_id IS NULL AS outside, t.last_seq AS turn_last_seq
+SELECT m.first_seq + m.part_count - 1 AS last_seq, m.turn IS NULL AS outside, t.last_seq AS turn_last_seq
 FROM nearest n
 CROSS JOIN LATERAL (
-  SELECT * FROM conversation_message WHERE thread_id = n.id AND first_seq <= $3 ORDER BY first_seq DESC LIMIT 1
+  SELECT * FROM conversation_message WHERE log = n.log AND first_seq <= $3 ORDER BY first_seq DESC LIMIT 1
 ) m
-LEFT JOIN conversation_turn t ON t.id = m.turn_id AND t.conversation_id || '' = n.id`,
+LEFT JOIN conversation_turn t ON t.log = n.log AND t.ordinal = m.turn`,
     values: [storedText(origin.conversationId), owner, seq],
   });
   if (row?.last_seq !== seq) return false;

@@ -6,8 +6,10 @@ import { notFound, staleFence } from "./refusals.js";
 /** A conversation's head and what its row says, read under the lock. */
 export interface Head {
   readonly conversationId: string;
+  readonly log: number;
   readonly nextSeq: number;
   readonly sealedSeq: number;
+  /** Also the ordinal of the open turn, while there is one. */
   readonly turnCount: number;
   readonly turnId: string | undefined;
   readonly compactionId: string | undefined;
@@ -42,6 +44,7 @@ export async function lockHead(connection: Connection, owner: string, id: string
   if (row === undefined) return undefined;
   return {
     conversationId: id,
+    log: row.log,
     nextSeq: row.next_seq,
     sealedSeq: row.sealed_seq,
     turnCount: row.turn_count,
@@ -59,6 +62,7 @@ export async function lockHead(connection: Connection, owner: string, id: string
 }
 
 interface HeadRow {
+  log: number;
   next_seq: number;
   sealed_seq: number;
   turn_count: number;
@@ -78,7 +82,7 @@ export const lockText = `
 SELECT 1 AS locked FROM conversation_head WHERE conversation_id = $1 AND owner = $2 FOR UPDATE`;
 
 const readText = `
-SELECT h.next_seq, h.sealed_seq, h.turn_count, h.turn_id, h.compaction_id, h.node, h.fence,
+SELECT h.log, h.next_seq, h.sealed_seq, h.turn_count, h.turn_id, h.compaction_id, h.node, h.fence,
   h.stop_requested_at IS NOT NULL AS stop_requested, c.title, c.status, c.archive_of IS NOT NULL AS archive,
   c.compacted_from IS NOT NULL AS compacted, c.queue_paused
 FROM conversation_head h JOIN conversation c ON c.id = h.conversation_id

@@ -12,9 +12,10 @@ import {
   rowLists,
   stepMark,
 } from "../message-row.js";
+import { packedMetrics } from "../packed-metrics.js";
 import { storedCalls } from "../provider-calls.js";
 import type { StoreContext } from "../store-context.js";
-import { originalJson, originalText, storedText } from "../stored-text.js";
+import { originalText, storedText } from "../stored-text.js";
 import { markCompactedFrom } from "./compaction-in-force.js";
 import { createConversationRow } from "./create-conversation.js";
 import { type Head, requireHead } from "./head.js";
@@ -22,6 +23,7 @@ import { lineage } from "./lineage.js";
 import { touchStatement } from "./open-turn.js";
 import { requireRecord } from "./record.js";
 import { invalid } from "./refusals.js";
+import { readMetrics } from "./turn-records.js";
 
 /** How many rows, and how many characters of them, one statement writes or reads. */
 const rowsAtOnce = 500;
@@ -59,7 +61,7 @@ export function importConversation(
       createdAt: new Date(input.createdAt),
     });
     if (created) {
-      await write(connection, input, rows, turns);
+      await write(connection, await requireHead(connection, owner, conversationId), input, rows, turns);
       if (input.entries.some(({ covers }) => covers !== undefined)) {
         await markCompactedFrom(connection, owner, conversationId);
       }
@@ -77,18 +79,20 @@ export function importConversation(
 
 async function write(
   connection: Connection,
+  head: Head,
   input: ImportInput,
   rows: readonly PlacedRow[],
   turns: readonly (readonly (string | number | null)[])[],
 ): Promise<void> {
   const id = storedText(input.conversationId);
-  for (const piece of pieces(rows)) await connection.query(insertPiece(id, piece));
+  const ordinals = new Map(input.turns.map(({ turnId }, index) => [turnId, index + 1]));
+  for (const piece of pieces(rows)) await connection.query(insertPiece(head, ordinals, piece));
   for (let start = 0; start < turns.length; start += turnsAtOnce) {
     await connection.batch(
       turns.slice(start, start + turnsAtOnce).map((values, index) => ({
         name: "import_turn",
         text: importTurnText,
-        values: [id, start + index + 1, ...values],
+        values: [head.log, start + index + 1, ...values],
       })),
     );
   }
@@ -111,7 +115,7 @@ async function write(
 }
 
 const importTurnText = `
-INSERT INTO conversation_turn (conversation_id, ordinal, id, status, reason, first_seq, last_seq, metrics, provider_calls,
+INSERT INTO conversation_turn (log, ordinal, id, status, reason, first_seq, last_seq, metrics, provider_calls,
   started_at, sealed_at)
 VALUES ($1, $2, $3, 'sealed', $4, $5, $6, $7::json, $8::json, $9::timestamptz, $10::timestamptz)`;
 
@@ -122,7 +126,7 @@ function turnValues(store: StoreContext, turn: ImportInput["turns"][number]): (s
     turn.reason === undefined ? null : storedText(turn.reason),
     turn.firstSeq,
     turn.lastSeq,
-    boundedJson(turn.metrics, store.maxBytes),
+    boundedJson(packedMetrics(turn.metrics, turn), store.maxBytes),
     storedCalls(store, turn.providerCalls),
     new Date(turn.startedAt).toISOString(),
     new Date(turn.sealedAt).toISOString(),
@@ -164,22 +168,26 @@ function* pieces(rows: readonly PlacedRow[]): Generator<PlacedRow[], void, undef
   if (piece.length > 0) yield piece;
 }
 
-function insertPiece(id: string, piece: readonly PlacedRow[]): Statement {
+function insertPiece(
+  head: Head,
+  ordinals: ReadonlyMap<string, number>,
+  piece: readonly PlacedRow[],
+): Statement {
   const [ids, roles, types, contents, times, resources, , parts] = rowLists(
     piece.map(({ row }) => row),
   ).values;
   return {
     name: "import_rows",
     text: `
-INSERT INTO conversation_message (thread_id, id, role, type, content, created_at, resource_id, part_count, first_seq,
-  turn_id, step, covers_from, covers_to)
-SELECT $1, g.id, g.role, g.type, g.content::jsonb, g.created_at, g.resource_id, g.parts, g.first_seq, g.turn_id, g.step,
-  g.covers_from, g.covers_to
+INSERT INTO conversation_message (log, thread_id, id, role, type, content, created_at, resource_id, part_count,
+  first_seq, turn, step, covers_from, covers_to)
+SELECT $14::int4, $1, g.id, g.role, g.type, g.content::jsonb, g.created_at, g.resource_id, g.parts, g.first_seq, g.turn,
+  g.step, g.covers_from, g.covers_to
 FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::int4[], $9::int4[],
-  $10::text[], $11::text[], $12::int4[], $13::int4[]) AS g(id, role, type, content, created_at, resource_id, parts,
-  first_seq, turn_id, step, covers_from, covers_to)`,
+  $10::int4[], $11::text[], $12::int4[], $13::int4[]) AS g(id, role, type, content, created_at, resource_id, parts,
+  first_seq, turn, step, covers_from, covers_to)`,
     values: [
-      id,
+      storedText(head.conversationId),
       ids,
       roles,
       types,
@@ -188,10 +196,11 @@ FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $
       resources,
       parts,
       piece.map(({ entry }) => entry.firstSeq),
-      piece.map(({ entry }) => (entry.turnId === undefined ? null : storedText(entry.turnId))),
+      piece.map(({ entry }) => (entry.turnId === undefined ? null : (ordinals.get(entry.turnId) ?? null))),
       piece.map(({ entry }) => stepMark(entry.stepId, entry.turnId)),
       piece.map(({ entry }) => entry.covers?.fromSeq ?? null),
       piece.map(({ entry }) => entry.covers?.toSeq ?? null),
+      head.log,
     ],
   };
 }
@@ -241,7 +250,7 @@ async function holds(
     const found = await connection.query({
       text: `${lineage()}
 SELECT ${messageColumns} FROM lineage l
-JOIN conversation_message m ON m.thread_id = l.id AND m.first_seq <= l.through
+JOIN conversation_message m ON m.log = l.log AND m.first_seq <= l.through
 WHERE m.first_seq BETWEEN $3 AND $4 ORDER BY m.first_seq`,
       values: [storedText(conversationId), owner, piece[0]?.entry.firstSeq ?? 0, lastSeqOf(piece)],
     });
@@ -254,16 +263,11 @@ WHERE m.first_seq BETWEEN $3 AND $4 ORDER BY m.first_seq`,
   }
   const stored = await connection.query({
     text: `${lineage()}
-SELECT t.id, t.metrics::text AS metrics FROM lineage l
-JOIN conversation_turn t ON t.conversation_id = l.id AND t.status = 'sealed' AND t.last_seq <= least(l.through, $3::int4)`,
+SELECT t.id, t.reason, t.metrics::text AS metrics FROM lineage l
+JOIN conversation_turn t ON t.log = l.log AND t.status = 'sealed' AND t.last_seq <= least(l.through, $3::int4)`,
     values: [storedText(conversationId), owner, lastSeq],
   });
-  const metrics = new Map(
-    stored.map((row) => [
-      originalText(String(row.id)),
-      typeof row.metrics === "string" ? originalJson(row.metrics) : null,
-    ]),
-  );
+  const metrics = new Map(stored.map((row) => [originalText(String(row.id)), readMetrics(row) ?? null]));
   return input.turns.every((turn) => isEqual(metrics.get(turn.turnId), turn.metrics));
 }
 

@@ -4,7 +4,7 @@ import type { Connection } from "../database.js";
 import type { StoreContext } from "../store-context.js";
 import { storedText } from "../stored-text.js";
 import { activeId, checkHeld, type Head, leaseColumns, leaseOf, nowMs, requireHead } from "./head.js";
-import { checkTurnId, endLease, stillOpened, touchStatement } from "./open-turn.js";
+import { checkTurnId, endLease, findTurnIdText, stillOpened, touchStatement } from "./open-turn.js";
 import { queueState, readQueue } from "./queue-state.js";
 import { invalid, turnActive } from "./refusals.js";
 
@@ -121,8 +121,8 @@ async function endedBefore(
   } else if (following !== request.next.turnId || head.fence !== request.fence + 1) return undefined;
   const [sealed] = await connection.query({
     name: "find_turn_id",
-    text: "SELECT 1 AS used FROM conversation_turn WHERE id = $1 AND conversation_id || '' = $2",
-    values: [storedText(request.turnId), storedText(head.conversationId)],
+    text: findTurnIdText,
+    values: [storedText(request.turnId), head.log],
   });
   if (sealed !== undefined) return undefined;
   const next =

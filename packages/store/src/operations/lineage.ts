@@ -10,10 +10,10 @@
 export function lineage(stopAt = "0"): string {
   return `
 WITH RECURSIVE lineage AS (
-  SELECT c.id, c.parent_id, coalesce(c.parent_seq, 0) AS floor, 2147483647 AS through
+  SELECT c.id, c.log, c.parent_id, coalesce(c.parent_seq, 0) AS floor, 2147483647 AS through
   FROM conversation c WHERE c.id = $1 AND c.owner = $2 AND c.status <> 'removed'
   UNION ALL
-  SELECT p.id, p.parent_id, coalesce(p.parent_seq, 0), least(l.through, l.floor)
+  SELECT p.id, p.log, p.parent_id, coalesce(p.parent_seq, 0), least(l.through, l.floor)
   FROM lineage l JOIN conversation p ON p.id = l.parent_id WHERE least(l.through, l.floor) > ${stopAt}
 )`;
 }

@@ -1,5 +1,6 @@
 import type { NextTurn, OpenedTurn, QueueEntry, QueueState, TurnChoices } from "@parley/core/ports";
 import type { Connection, Statement } from "../database.js";
+import { idIs } from "../hashed-id.js";
 import {
   entriesOf,
   entryAt,
@@ -20,13 +21,16 @@ import { invalid } from "./refusals.js";
  * rows: a statement per row costs a bind and an execution each, VALUES lists a plan per length.
  */
 export function insertRows(
-  conversationId: string,
+  head: Pick<Head, "conversationId" | "log">,
   rows: readonly MessageRow[],
   place: {
     firstSeq: number;
-    turnId?: string | undefined;
+    /** The ordinal of their turn; none outside of turns. */
+    turn?: number | undefined;
     step?: string | null;
     covers?: { fromSeq: number; toSeq: number };
+    /** Of the message whose row is its receipt. */
+    bodyHash?: string | undefined;
   },
 ): Statement {
   const { values } = rowLists(rows);
@@ -34,21 +38,25 @@ export function insertRows(
     name: "insert_rows",
     text: insertRowsText,
     values: [
-      storedText(conversationId),
+      storedText(head.conversationId),
       place.firstSeq,
-      place.turnId === undefined ? null : storedText(place.turnId),
+      place.turn ?? null,
       place.step ?? null,
       place.covers?.fromSeq ?? null,
       place.covers?.toSeq ?? null,
       ...values,
+      head.log,
+      place.bodyHash ?? null,
     ],
   };
 }
 
 const insertRowsText = `
 INSERT INTO conversation_message
-  (thread_id, id, role, type, content, created_at, resource_id, first_seq, part_count, turn_id, step, covers_from, covers_to)
-SELECT $1, g.id, g.role, g.type, g.content::jsonb, g.created_at, g.resource_id, $2::int4 + g.start, g.parts, $3, $4, $5, $6
+  (log, thread_id, id, role, type, content, created_at, resource_id, first_seq, part_count, turn, step, covers_from,
+  covers_to, body_hash)
+SELECT $15::int4, $1, g.id, g.role, g.type, g.content::jsonb, g.created_at, g.resource_id, $2::int4 + g.start, g.parts,
+  $3::int4, $4, $5::int4, $6::int4, $16
 FROM unnest($7::text[], $8::text[], $9::text[], $10::text[], $11::timestamptz[], $12::text[], $13::int4[], $14::int4[])
   AS g(id, role, type, content, created_at, resource_id, start, parts)`;
 
@@ -56,7 +64,13 @@ FROM unnest($7::text[], $8::text[], $9::text[], $10::text[], $11::timestamptz[],
 export async function openTurn(
   connection: Connection,
   head: Head,
-  input: { turnId: string; node: string; choices: TurnChoices; rows: readonly MessageRow[] },
+  input: {
+    turnId: string;
+    node: string;
+    choices: TurnChoices;
+    rows: readonly MessageRow[];
+    bodyHash?: string;
+  },
 ): Promise<OpenedTurn> {
   const { turnId, choices, rows } = input;
   const firstSeq = head.nextSeq;
@@ -71,13 +85,13 @@ UPDATE conversation_head SET turn_id = $2, node = $3, fence = fence + 1, turn_co
 WHERE conversation_id = $1 RETURNING fence, date_part('epoch', started_at) * 1000 AS started_ms`,
       values: [id, storedText(turnId), storedText(input.node), total],
     },
-    insertRows(head.conversationId, rows, { firstSeq, turnId }),
+    insertRows(head, rows, { firstSeq, turn: head.turnCount + 1, bodyHash: input.bodyHash }),
     {
       name: "open_turn",
       text: `
 INSERT INTO conversation_turn
-  (conversation_id, id, ordinal, status, model, effort, instructions, first_seq, last_seq, started_at)
-SELECT $1, $2, turn_count, 'running', $3, $4, $5, $6, $7, started_at FROM conversation_head WHERE conversation_id = $1`,
+  (log, id, ordinal, status, model, effort, instructions, first_seq, last_seq, started_at)
+SELECT log, $2, turn_count, 'running', $3, $4, $5, $6, $7, started_at FROM conversation_head WHERE conversation_id = $1`,
       values: [id, storedText(turnId), ...choiceValues(choices), firstSeq, firstSeq + total - 1],
     },
   ]);
@@ -100,13 +114,17 @@ export async function checkTurnId(connection: Connection, head: Head, turnId: st
   if (activeId(head) !== turnId) {
     const [row] = await connection.query({
       name: "find_turn_id",
-      text: "SELECT 1 AS used FROM conversation_turn WHERE id = $1 AND conversation_id || '' = $2",
-      values: [storedText(turnId), storedText(head.conversationId)],
+      text: findTurnIdText,
+      values: [storedText(turnId), head.log],
     });
     if (row === undefined) return;
   }
   throw invalid("The id of this turn was used before", { turnId });
 }
+
+/** Whether the log `$2` has a turn `$1`. */
+export const findTurnIdText = `
+SELECT 1 AS used FROM conversation_turn WHERE ${idIs("id", "$1")} AND log + 0 = $2`;
 
 /** Takes entries out of the queue for delivery in a turn. */
 export async function deliver(
@@ -211,17 +229,17 @@ export async function stillOpened(
   node: string,
 ): Promise<OpenedTurn | undefined> {
   if (head.turnId !== turnId || head.node !== node) return undefined;
-  const values = [storedText(turnId), storedText(head.conversationId)];
+  const values = [head.log, head.turnCount];
   const [turns = [], rows = []] = await connection.batch([
     {
       text: `SELECT model, effort, instructions, date_part('epoch', started_at) * 1000 AS started_ms
-        FROM conversation_turn WHERE id = $1 AND conversation_id || '' = $2`,
+        FROM conversation_turn WHERE log = $1 AND ordinal = $2`,
       values,
     },
     {
       text: `SELECT ${messageColumns} FROM conversation_turn t
-        JOIN conversation_message m ON m.thread_id = t.conversation_id AND m.first_seq BETWEEN t.first_seq AND t.last_seq
-        WHERE t.id = $1 AND t.conversation_id || '' = $2 ORDER BY m.first_seq`,
+        JOIN conversation_message m ON m.log = t.log AND m.first_seq BETWEEN t.first_seq AND t.last_seq
+        WHERE t.log = $1 AND t.ordinal = $2 ORDER BY m.first_seq`,
       values,
     },
   ]);

@@ -8,6 +8,7 @@ import { storedText } from "../stored-text.js";
 import { activeId, type Head, nowMs, requireHead } from "./head.js";
 import { checkTurnId, openNextTurn, stillOpened } from "./open-turn.js";
 import { choiceValues, queueEntries, queueJson, queueState, readQueue } from "./queue-state.js";
+import { deliveredTo } from "./receipts.js";
 import { invalid, messageConflict, notFound } from "./refusals.js";
 
 /** Changes of the queue, under the lock that every delivery takes too: an edit comes before it, or is refused. */
@@ -83,7 +84,7 @@ async function removeEntry(
 ): Promise<QueueState> {
   if (!queue.some((entry) => entry.id === entryId)) {
     // Taken out before: the same call again.
-    const delivered = await deliveredTo(connection, head, entryId);
+    const delivered = await deliveredTo(connection, head.conversationId, entryId);
     if (delivered !== "nowhere") throw refusal(entryId, delivered);
   }
   await connection.query({
@@ -145,26 +146,12 @@ async function waiting(
 ): Promise<QueueEntry> {
   const entry = queue.find((each) => each.id === entryId);
   if (entry !== undefined) return entry;
-  throw refusal(entryId, await deliveredTo(connection, head, entryId));
+  throw refusal(entryId, await deliveredTo(connection, head.conversationId, entryId));
 }
 
 function refusal(messageId: string, delivered: "turn" | "nowhere" | "unknown"): ParleyError {
   if (delivered === "turn") return messageConflict(messageId, "The message was delivered meanwhile");
   return invalid("No such message waits", { messageId });
-}
-
-/** What became of a message that does not wait: delivered to a turn, taken out, or never sent to wait. */
-async function deliveredTo(
-  connection: Connection,
-  head: Head,
-  messageId: string,
-): Promise<"turn" | "nowhere" | "unknown"> {
-  const [receipt] = await connection.query({
-    text: "SELECT turn_id IS NOT NULL AS delivered FROM receipt WHERE conversation_id = $1 AND message_id = $2",
-    values: [storedText(head.conversationId), storedText(messageId)],
-  });
-  if (receipt === undefined) return "unknown";
-  return receipt.delivered === true ? "turn" : "nowhere";
 }
 
 /** The new text in place of the old, at the head of whatever else the message holds. */

@@ -73,10 +73,10 @@ LEFT JOIN LATERAL (
   SELECT r.* FROM lineage l
   CROSS JOIN LATERAL (
     SELECT * FROM conversation_message m
-    WHERE m.thread_id = l.id AND m.first_seq <= least(l.through, b.last)
+    WHERE m.log = l.log AND m.first_seq <= least(l.through, b.last)
       AND m.first_seq >= coalesce((
         SELECT s.first_seq FROM conversation_message s
-        WHERE s.thread_id = l.id AND s.first_seq <= $3::int4 ORDER BY s.first_seq DESC LIMIT 1), 0)
+        WHERE s.log = l.log AND s.first_seq <= $3::int4 ORDER BY s.first_seq DESC LIMIT 1), 0)
       AND m.first_seq + m.part_count - 1 > $3::int4
     ORDER BY m.first_seq DESC LIMIT $6::int4
   ) r

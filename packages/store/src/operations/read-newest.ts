@@ -44,7 +44,7 @@ SELECT ${messageColumns}
 FROM lineage l
 CROSS JOIN LATERAL (
   SELECT * FROM conversation_message m
-  WHERE m.thread_id = l.id AND m.first_seq <= least(l.through, $3::int4)
+  WHERE m.log = l.log AND m.first_seq <= least(l.through, $3::int4)
     AND (m.covers_from IS NULL OR NOT EXISTS (
       SELECT FROM compaction u
       WHERE u.conversation_id = $1 AND u.seq = m.first_seq + m.part_count - 1 AND u.kind = 'undone'))

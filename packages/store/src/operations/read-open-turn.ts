@@ -1,6 +1,6 @@
 import type { LogStore, OpenTurnState } from "@parley/core/ports";
-import type { StepMetrics } from "@parley/wire";
 import { entriesOf, messageJson, type ReadMessage } from "../message-row.js";
+import { originalSteps } from "../packed-metrics.js";
 import { readCalls } from "../provider-calls.js";
 import type { StoreContext } from "../store-context.js";
 import { originalJson, originalText, storedText } from "../stored-text.js";
@@ -33,7 +33,7 @@ export async function readOpenTurn(
     startedAt: Math.round(Number(row.started_ms)),
     stopRequested: row.stop_requested === true,
     entries: rows.flatMap((read) => entriesOf(read, conversationId)),
-    steps: typeof row.steps === "string" ? (originalJson(row.steps) as StepMetrics[]) : [],
+    steps: typeof row.steps === "string" ? originalSteps(originalJson(row.steps) as unknown[], turnId) : [],
     providerCalls: readCalls(row.provider_calls),
     journal: journal.map(({ epoch, first_n, event_count, data }) => ({
       conversationId,
@@ -58,7 +58,7 @@ SELECT h.turn_id, h.fence, h.node, h.stop_requested_at IS NOT NULL AS stop_reque
   date_part('epoch', t.started_at) * 1000 AS started_ms, t.steps::text AS steps,
   t.provider_calls::text AS provider_calls, (
     SELECT json_agg(${messageJson} ORDER BY m.first_seq)::text FROM conversation_message m
-    WHERE m.thread_id = h.conversation_id AND m.first_seq BETWEEN t.first_seq AND t.last_seq
+    WHERE m.log = h.log AND m.first_seq BETWEEN t.first_seq AND t.last_seq
   ) AS rows, (
     SELECT json_agg(json_build_object('epoch', j.epoch, 'first_n', j.first_n, 'event_count', j.event_count,
       'data', j.data) ORDER BY j.first_n)::text
@@ -66,5 +66,5 @@ SELECT h.turn_id, h.fence, h.node, h.stop_requested_at IS NOT NULL AS stop_reque
     WHERE j.conversation_id = h.conversation_id AND j.turn_id = h.turn_id AND j.first_n + j.event_count - 1 >
       CASE WHEN $4::int4 IS NULL OR $4::int4 = h.fence THEN $3::int4 ELSE -1 END
   ) AS journal
-FROM conversation_head h JOIN conversation_turn t ON t.id = h.turn_id AND t.conversation_id || '' = h.conversation_id
-WHERE h.conversation_id = $1 AND h.owner = $2`;
+FROM conversation_head h JOIN conversation_turn t ON t.log = h.log AND t.ordinal = h.turn_count
+WHERE h.conversation_id = $1 AND h.owner = $2 AND h.turn_id IS NOT NULL`;

@@ -17,7 +17,8 @@ export const recordColumns = `
   date_part('epoch', c.last_activity_at) * 1000 AS place_ms,
   c.changed_at::float8 AS changed_at, h.next_seq, h.sealed_seq, h.turn_id, h.compaction_id, h.node, h.fence,
   h.stop_requested_at IS NOT NULL AS stop_requested, date_part('epoch', h.started_at) * 1000 AS started_ms,
-  (SELECT t.model FROM conversation_turn t WHERE t.id = h.turn_id AND t.conversation_id || '' = c.id) AS turn_model,
+  (SELECT t.model FROM conversation_turn t
+    WHERE h.turn_id IS NOT NULL AND t.log = h.log AND t.ordinal = h.turn_count) AS turn_model,
   ${queueJson.replace("= $1", "= c.id")} AS queue`;
 
 export const recordTables = "conversation c JOIN conversation_head h ON h.conversation_id = c.id";

@@ -61,7 +61,7 @@ async function lockHeads(connection: Connection, owner: string, ids: readonly st
  */
 async function shrink(connection: Connection, id: string): Promise<void> {
   const [log] = await connection.query({
-    text: "SELECT parent_id FROM conversation WHERE id = $1 AND status = 'removed' FOR UPDATE",
+    text: "SELECT parent_id, log FROM conversation WHERE id = $1 AND status = 'removed' FOR UPDATE",
     values: [id],
   });
   if (log === undefined) return;
@@ -70,11 +70,12 @@ async function shrink(connection: Connection, id: string): Promise<void> {
     values: [id],
   });
   const shared = children?.shared;
-  const values = [id, typeof shared === "number" ? shared : -1];
+  const last = typeof shared === "number" ? shared : -1;
+  const values = [Number(log.log), last];
   await connection.batch([
-    { text: "DELETE FROM conversation_message WHERE thread_id = $1 AND first_seq > $2", values },
-    { text: "DELETE FROM conversation_turn WHERE conversation_id = $1 AND last_seq > $2", values },
-    { text: "DELETE FROM compaction WHERE conversation_id = $1 AND seq > $2", values },
+    { text: "DELETE FROM conversation_message WHERE log = $1 AND first_seq > $2", values },
+    { text: "DELETE FROM conversation_turn WHERE log = $1 AND last_seq > $2", values },
+    { text: "DELETE FROM compaction WHERE conversation_id = $1 AND seq > $2", values: [id, last] },
   ]);
   if (typeof shared === "number") return;
   await connection.query({ text: "DELETE FROM conversation WHERE id = $1", values: [id] });

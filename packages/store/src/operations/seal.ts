@@ -2,6 +2,7 @@ import { ParleyError } from "@parley/core/errors";
 import type { HistoryEntry, SealInput, SealResult } from "@parley/core/ports";
 import type { ConversationStatus } from "@parley/wire";
 import type { Connection } from "../database.js";
+import { idIs } from "../hashed-id.js";
 import {
   boundedJson,
   entryAt,
@@ -11,6 +12,7 @@ import {
   rowsById,
   stepMark,
 } from "../message-row.js";
+import { packedMetrics } from "../packed-metrics.js";
 import { storedCalls } from "../provider-calls.js";
 import type { StoreContext } from "../store-context.js";
 import { originalText, storedText } from "../stored-text.js";
@@ -35,7 +37,8 @@ export async function seal(store: StoreContext, owner: string, input: SealInput)
   checkDistinct(rows);
   const { total, values } = rowLists(rows);
   const id = storedText(conversationId);
-  const metrics = boundedJson(input.metrics, store.maxBytes);
+  const { reason } = input;
+  const metrics = boundedJson(packedMetrics(input.metrics, { turnId, reason }), store.maxBytes);
   const calls = storedCalls(store, input.providerCalls);
   const [, answers = []] = await store.database.batch([
     { name: "lock_head", text: lockText, values: [id, owner] },
@@ -49,7 +52,7 @@ export async function seal(store: StoreContext, owner: string, input: SealInput)
         fence,
         stepMark(stepId, turnId),
         total,
-        storedText(input.reason),
+        storedText(reason),
         metrics,
         calls,
         input.metrics.contextSize ?? null,
@@ -81,12 +84,12 @@ WITH ended AS (
   WHERE h.conversation_id = $1 AND h.owner = $2 AND h.turn_id = $3 AND h.fence = $4
     AND NOT EXISTS (SELECT FROM ${rowsById("$11", "$1")})
     AND NOT EXISTS (SELECT FROM queued_message q WHERE q.conversation_id = $1)
-  RETURNING h.next_seq - $6::int4 AS first_seq, h.sealed_seq, h.active_at
+  RETURNING h.log, h.turn_count, h.next_seq - $6::int4 AS first_seq, h.sealed_seq, h.active_at
 ), written AS (
   INSERT INTO conversation_message
-    (thread_id, id, role, type, content, created_at, resource_id, first_seq, part_count, turn_id, step)
-  SELECT $1, g.id, g.role, g.type, g.content::jsonb, g.created_at, g.resource_id, ended.first_seq + g.start, g.parts,
-    $3, $5
+    (log, thread_id, id, role, type, content, created_at, resource_id, first_seq, part_count, turn, step)
+  SELECT ended.log, $1, g.id, g.role, g.type, g.content::jsonb, g.created_at, g.resource_id, ended.first_seq + g.start,
+    g.parts, ended.turn_count, $5
   FROM ended, unnest($11::text[], $12::text[], $13::text[], $14::text[], $15::timestamptz[], $16::text[], $17::int4[],
     $18::int4[]) AS g(id, role, type, content, created_at, resource_id, start, parts)
 ), journal AS (
@@ -94,7 +97,7 @@ WITH ended AS (
 ), turn AS (
   UPDATE conversation_turn t SET status = 'sealed', reason = $7, steps = NULL, metrics = $8::json,
     provider_calls = $9::json, last_seq = ended.sealed_seq, sealed_at = ${nowMs}, sealed_fence = $4
-  FROM ended WHERE t.id = $3 AND t.conversation_id || '' = $1
+  FROM ended WHERE t.log = ended.log AND t.ordinal = ended.turn_count
   RETURNING t.first_seq
 ), changed AS (
   UPDATE conversation c SET ${touched}, context_size = coalesce($10::float8, c.context_size),
@@ -131,7 +134,11 @@ async function sealSlowly(
   const id = storedText(conversationId);
   if (fresh.length > 0) {
     await connection.batch([
-      insertRows(conversationId, fresh, { firstSeq: head.nextSeq, turnId, step: stepMark(stepId, turnId) }),
+      insertRows(head, fresh, {
+        firstSeq: head.nextSeq,
+        turn: head.turnCount,
+        step: stepMark(stepId, turnId),
+      }),
       {
         text: `UPDATE conversation_head SET active_at = greatest(active_at, ${nowMs}) WHERE conversation_id = $1`,
         values: [id],
@@ -149,10 +156,10 @@ async function sealSlowly(
       text: `
 UPDATE conversation_turn SET status = 'sealed', reason = $3, steps = NULL, metrics = $4::json,
   provider_calls = $5::json, last_seq = $6, sealed_at = ${nowMs}, sealed_fence = $7, next_turn_id = $8
-WHERE id = $2 AND conversation_id || '' = $1 RETURNING first_seq`,
+WHERE log = $1 AND ordinal = $2 RETURNING first_seq`,
       values: [
-        id,
-        storedText(turnId),
+        head.log,
+        head.turnCount,
         storedText(input.reason),
         sealing.metrics,
         sealing.calls,
@@ -186,8 +193,8 @@ async function sealedBefore(
   const { conversationId, turnId } = input;
   const [turn] = await connection.query({
     text: `SELECT first_seq, last_seq, sealed_fence, next_turn_id FROM conversation_turn
-      WHERE id = $1 AND conversation_id || '' = $2 AND status = 'sealed'`,
-    values: [storedText(turnId), storedText(conversationId)],
+      WHERE ${idIs("id", "$1")} AND log + 0 = $2 AND status = 'sealed'`,
+    values: [storedText(turnId), head.log],
   });
   if (turn === undefined) return undefined;
   if (turn.sealed_fence !== input.fence) {

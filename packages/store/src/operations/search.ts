@@ -54,7 +54,7 @@ ORDER BY m.created_at DESC, m.first_seq DESC LIMIT $1::int4`;
 
 const searchWithinText = `${lineage()}
 SELECT c.title, ${messageColumns}
-FROM lineage l JOIN conversation_message m ON m.thread_id = l.id AND m.first_seq <= l.through
+FROM lineage l JOIN conversation_message m ON m.log = l.log AND m.first_seq <= l.through
 JOIN conversation c ON c.id = $1
 WHERE message_words(m.content) @@ ${wanted}
 ORDER BY m.first_seq DESC LIMIT $4::int4`;

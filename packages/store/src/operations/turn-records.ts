@@ -1,15 +1,11 @@
 import { ParleyError } from "@parley/core/errors";
 import { type ConversationMessage, fromCanonical, toCanonical } from "@parley/core/messages";
-import type {
-  ConversationTurn,
-  HistoryEntry,
-  LogStore,
-  ProviderCallRecord,
-  TurnRecord,
-} from "@parley/core/ports";
+import type { ConversationTurn, HistoryEntry, ProviderCallRecord, TurnRecord } from "@parley/core/ports";
 import type { TurnMetrics, TurnReason } from "@parley/wire";
 import type { Connection } from "../database.js";
+import { idIs } from "../hashed-id.js";
 import { boundedJson, entriesOf, messageColumns, readMessage, rowsById } from "../message-row.js";
+import { originalMetrics } from "../packed-metrics.js";
 import { readCalls, storedCalls } from "../provider-calls.js";
 import type { StoreContext } from "../store-context.js";
 import { originalJson, originalText, storedText } from "../stored-text.js";
@@ -19,7 +15,7 @@ import { readChoices, touchStatement } from "./open-turn.js";
 import { invalid, notFound, turnActive } from "./refusals.js";
 
 /** A turn's own columns, of the table `t`, with the log `l` that holds it. */
-const turnColumns = `l.id AS log_id, t.id, t.ordinal, t.status, t.reason, t.model, t.effort, t.instructions, t.first_seq,
+const turnColumns = `l.log, t.id, t.ordinal, t.status, t.reason, t.model, t.effort, t.instructions, t.first_seq,
   t.last_seq, date_part('epoch', t.started_at) * 1000 AS started_ms, date_part('epoch', t.sealed_at) * 1000 AS sealed_ms,
   t.metrics::text AS metrics, t.provider_calls::text AS provider_calls, t.appended::text AS appended`;
 
@@ -40,14 +36,14 @@ export async function readTurn(
   const [row] = await store.database.query({
     text: `${lineage()}
 SELECT ${turnColumns} FROM lineage l
-JOIN conversation_turn t ON t.id = $3 AND t.conversation_id || '' = l.id AND t.last_seq <= l.through LIMIT 1`,
+JOIN conversation_turn t ON ${idIs("t.id", "$3")} AND t.log + 0 = l.log AND t.last_seq <= l.through LIMIT 1`,
     values: [storedText(id), owner, storedText(turnId)],
   });
   if (row === undefined) return null;
   const rows = await store.database.query({
     text: `SELECT ${messageColumns} FROM conversation_message m
-      WHERE m.thread_id = $1 AND m.first_seq BETWEEN $2 AND $3 ORDER BY m.first_seq`,
-    values: [String(row.log_id), Number(row.first_seq), Number(row.last_seq)],
+      WHERE m.log = $1 AND m.first_seq BETWEEN $2 AND $3 ORDER BY m.first_seq`,
+    values: [Number(row.log), Number(row.first_seq), Number(row.last_seq)],
   });
   const own = appendedIds(row);
   const entries = rows.flatMap((read) =>
@@ -56,8 +52,18 @@ JOIN conversation_turn t ON t.id = $3 AND t.conversation_id || '' = l.id AND t.l
   return { turn: turnRecordOf(row), entries };
 }
 
+/** The metrics of a turn, from its row's id, reason and metrics. */
+export function readMetrics(row: Record<string, unknown>): TurnMetrics | undefined {
+  if (typeof row.metrics !== "string") return undefined;
+  return originalMetrics(originalJson(row.metrics), {
+    turnId: originalText(String(row.id)),
+    reason: typeof row.reason === "string" ? originalText(row.reason) : undefined,
+  });
+}
+
 function turnRecordOf(row: Record<string, unknown>): TurnRecord {
   const sealed = row.status === "sealed";
+  const figures = readMetrics(row);
   return {
     turnId: originalText(String(row.id)),
     ordinal: Number(row.ordinal),
@@ -68,7 +74,7 @@ function turnRecordOf(row: Record<string, unknown>): TurnRecord {
     lastSeq: Number(row.last_seq),
     startedAt: Math.round(Number(row.started_ms)),
     ...(sealed ? { sealedAt: Math.round(Number(row.sealed_ms)) } : {}),
-    ...(typeof row.metrics === "string" ? { metrics: originalJson(row.metrics) as TurnMetrics } : {}),
+    ...(figures === undefined ? {} : { metrics: figures }),
     providerCalls: readCalls(row.provider_calls),
   };
 }
@@ -86,15 +92,13 @@ function appendedIds(row: Record<string, unknown>): Set<unknown> | undefined {
 export async function metrics(store: StoreContext, owner: string, id: string): Promise<TurnMetrics[]> {
   const rows = await store.database.query({
     text: `${lineage()}
-SELECT t.metrics::text AS metrics FROM lineage l
-LEFT JOIN conversation_turn t ON t.conversation_id = l.id AND t.status = 'sealed' AND t.last_seq <= l.through
+SELECT t.id, t.reason, t.metrics::text AS metrics FROM lineage l
+LEFT JOIN conversation_turn t ON t.log = l.log AND t.status = 'sealed' AND t.last_seq <= l.through
 ORDER BY l.through, t.ordinal`,
     values: [storedText(id), owner],
   });
   if (rows.length === 0) throw notFound(id);
-  return rows.flatMap((row) =>
-    typeof row.metrics === "string" ? [originalJson(row.metrics) as TurnMetrics] : [],
-  );
+  return rows.flatMap((row) => readMetrics(row) ?? []);
 }
 
 /** Newest turn first through the index of their order; it stops at the first one whose steps have made a call. */
@@ -120,29 +124,10 @@ CROSS JOIN LATERAL (
     SELECT each.call FROM json_array_elements(made.provider_calls) WITH ORDINALITY AS each(call, place)
     WHERE each.call->>'purpose' IS NULL OR each.call->>'purpose' = 'step' ORDER BY each.place DESC LIMIT 1
   ) c
-  WHERE made.conversation_id = l.id AND made.last_seq <= l.through AND made.provider_calls IS NOT NULL
+  WHERE made.log = l.log AND made.last_seq <= l.through AND made.provider_calls IS NOT NULL
   ORDER BY made.ordinal DESC LIMIT 1
 ) t
 LIMIT 1`;
-
-export async function findReceipt(
-  store: StoreContext,
-  owner: string,
-  id: string,
-  messageId: string,
-): ReturnType<LogStore["findReceipt"]> {
-  const [row] = await store.database.query({
-    text: `SELECT r.outcome, r.turn_id FROM conversation_head h
-      JOIN receipt r ON r.conversation_id = h.conversation_id AND r.message_id = $3
-      WHERE h.conversation_id = $1 AND h.owner = $2`,
-    values: [storedText(id), owner, storedText(messageId)],
-  });
-  if (row === undefined) return null;
-  return {
-    outcome: row.outcome === "started" ? "started" : "queued",
-    ...(typeof row.turn_id === "string" ? { turnId: originalText(row.turn_id) } : {}),
-  };
-}
 
 /** A turn that an engine brings as a whole. Its messages are named by id where they stand in the log. */
 export function appendTurn(store: StoreContext, owner: string, turn: ConversationTurn): Promise<void> {
@@ -150,9 +135,8 @@ export function appendTurn(store: StoreContext, owner: string, turn: Conversatio
   return store.database.transaction(async (connection) => {
     const head = await requireHead(connection, owner, conversationId);
     const [used] = await connection.query({
-      text: `SELECT t.conversation_id FROM conversation_turn t JOIN conversation_head h
-        ON h.conversation_id = t.conversation_id WHERE t.id = $1 AND h.owner = $2
-        ORDER BY t.conversation_id = $3 DESC LIMIT 1`,
+      text: `SELECT h.conversation_id FROM conversation_turn t JOIN conversation_head h ON h.log = t.log
+        WHERE ${idIs("t.id", "$1")} AND h.owner = $2 ORDER BY h.conversation_id = $3 DESC LIMIT 1`,
       values: [storedText(turn.id), owner, storedText(conversationId)],
     });
     if (used?.conversation_id === conversationId) return;
@@ -175,11 +159,11 @@ export function appendTurn(store: StoreContext, owner: string, turn: Conversatio
     await connection.batch([
       {
         text: `
-INSERT INTO conversation_turn (conversation_id, id, ordinal, status, reason, first_seq, last_seq, provider_calls,
+INSERT INTO conversation_turn (log, id, ordinal, status, reason, first_seq, last_seq, provider_calls,
   started_at, sealed_at, appended)
 VALUES ($1, $2, $3, 'sealed', $4, $5, $6, $7::json, $8::timestamptz, ${nowMs}, $9::json)`,
         values: [
-          storedText(conversationId),
+          head.log,
           storedText(turn.id),
           head.turnCount + 1,
           typeof reason === "string" ? storedText(reason) : null,
@@ -234,14 +218,14 @@ export async function listTurns(store: StoreContext, owner: string, id: string):
     {
       text: `${lineage()}
 SELECT ${turnColumns} FROM lineage l
-JOIN conversation_turn t ON t.conversation_id = l.id AND t.status = 'sealed' AND t.last_seq <= l.through
+JOIN conversation_turn t ON t.log = l.log AND t.status = 'sealed' AND t.last_seq <= l.through
 ORDER BY l.through, t.ordinal`,
       values,
     },
     {
       text: `${lineage()}
 SELECT ${messageColumns} FROM lineage l
-JOIN conversation_message m ON m.thread_id = l.id AND m.first_seq <= l.through ORDER BY m.first_seq`,
+JOIN conversation_message m ON m.log = l.log AND m.first_seq <= l.through ORDER BY m.first_seq`,
       values,
     },
   ]);

@@ -221,7 +221,8 @@ describeOnPostgres("statements of two connections that meet", (postgres) => {
       [id, owner],
     );
     await holder.query(
-      "INSERT INTO conversation_head (conversation_id, owner, next_seq, sealed_seq, active_at) VALUES ($1, $2, 1, 0, now())",
+      `INSERT INTO conversation_head (conversation_id, log, owner, next_seq, sealed_seq, active_at)
+       SELECT id, log, $2, 1, 0, now() FROM conversation WHERE id = $1`,
       [id, owner],
     );
     const admitted = store.admit(admission(id, "Hello"));
@@ -318,8 +319,8 @@ describeOnPostgres("statements of two connections that meet", (postgres) => {
     const { rows } = await watcher.query(
       `SELECT (SELECT count(*)::int FROM conversation WHERE id = ANY($1)) AS logs,
          (SELECT count(*)::int FROM conversation_message WHERE thread_id = ANY($1)) AS messages,
-         (SELECT count(*)::int FROM conversation_turn WHERE conversation_id = ANY($1)) AS turns`,
-      [[id, ...forks]],
+         (SELECT count(*)::int FROM conversation_turn WHERE id = $2) AS turns`,
+      [[id, ...forks], turn.turnId],
     );
     expect(rows).toEqual([{ logs: 0, messages: 0, turns: 0 }]);
   });

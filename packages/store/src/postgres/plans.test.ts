@@ -78,25 +78,27 @@ INSERT INTO conversation (id, owner, title, status, created_at, last_activity_at
 SELECT id, 'ada', 'title of ' || id, 'open', now(), now() - n * interval '1 second', now(), nextval('conversation_change')
 FROM (SELECT 'c' || n AS id, n FROM generate_series(1, 20000) n
   UNION ALL VALUES ('big', 0), ('medium', 0)) AS logs;
-INSERT INTO conversation_head (conversation_id, owner, next_seq, sealed_seq, active_at)
-SELECT id, owner, CASE id WHEN 'big' THEN 60001 WHEN 'medium' THEN 1001 ELSE 3 END,
+INSERT INTO conversation_head (conversation_id, log, owner, next_seq, sealed_seq, active_at)
+SELECT id, log, owner, CASE id WHEN 'big' THEN 60001 WHEN 'medium' THEN 1001 ELSE 3 END,
   CASE id WHEN 'big' THEN 60000 WHEN 'medium' THEN 1000 ELSE 2 END, now() FROM conversation;
-INSERT INTO conversation_message (id, thread_id, role, type, content, created_at, first_seq, part_count, turn_id)
-SELECT h.conversation_id || '-' || n, h.conversation_id, 'user', 'text',
+INSERT INTO conversation_message
+  (id, log, thread_id, role, type, content, created_at, first_seq, part_count, turn, body_hash)
+SELECT h.conversation_id || '-' || n, h.log, h.conversation_id, 'user', 'text',
   jsonb_build_object('format', 2, 'parts', jsonb_build_array(jsonb_build_object('type', 'text',
     'text', 'word' || (n % 5000) || ' of ' || h.conversation_id))),
-  now(), n, 1, 't' || (n + 1) / 2
+  now(), n, 1, (n + 1) / 2, CASE n % 2 WHEN 1 THEN 'h' END
 FROM conversation_head h CROSS JOIN LATERAL generate_series(1, h.sealed_seq) n;
 INSERT INTO conversation_turn
-  (conversation_id, id, ordinal, status, first_seq, last_seq, metrics, provider_calls, started_at, sealed_at)
-SELECT h.conversation_id, 't' || n, n, 'sealed', n * 2 - 1, n * 2, '{"turnId":"t"}', '[{"id":"p","createdAt":1}]', now(), now()
+  (log, id, ordinal, status, first_seq, last_seq, metrics, provider_calls, started_at, sealed_at)
+SELECT h.log, 't' || n, n, 'sealed', n * 2 - 1, n * 2, '{"turnId":"t"}', '[{"id":"p","createdAt":1}]', now(), now()
 FROM conversation_head h CROSS JOIN LATERAL generate_series(1, h.sealed_seq / 2) n;
 INSERT INTO receipt (conversation_id, message_id, body_hash, outcome, turn_id)
-SELECT thread_id, id, 'h', 'started', turn_id FROM conversation_message WHERE first_seq % 2 = 1;
-UPDATE conversation_head SET turn_id = 'open', node = 'node-1', fence = 1, started_at = now()
+SELECT thread_id, 'waited-' || id, 'h', 'queued', 't1' FROM conversation_message WHERE first_seq % 2 = 0;
+UPDATE conversation_head SET turn_count = sealed_seq / 2;
+UPDATE conversation_head SET turn_id = 'open', turn_count = 2, node = 'node-1', fence = 1, started_at = now()
 WHERE conversation_id IN (SELECT 'c' || n FROM generate_series(1, 1000) n);
-INSERT INTO conversation_turn (conversation_id, id, ordinal, status, first_seq, last_seq, started_at)
-SELECT conversation_id, 'open', 2, 'running', 3, 2, now() FROM conversation_head WHERE turn_id IS NOT NULL;
+INSERT INTO conversation_turn (log, id, ordinal, status, first_seq, last_seq, started_at)
+SELECT log, 'open', 2, 'running', 3, 2, now() FROM conversation_head WHERE turn_id IS NOT NULL;
 INSERT INTO turn_journal (conversation_id, turn_id, first_n, event_count, epoch, data)
 SELECT conversation_id, 'open', n * 10, 10, 1, repeat('x', 200)
 FROM conversation_head CROSS JOIN generate_series(0, 19) n WHERE turn_id IS NOT NULL;

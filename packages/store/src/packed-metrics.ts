@@ -1,0 +1,174 @@
+import type { StepMetrics, TurnMetrics } from "@parley/wire";
+
+/** What the turn's row holds already. */
+export interface MetricsPlace {
+  readonly turnId: string;
+  readonly reason?: string | undefined;
+}
+
+/**
+ * A turn's metrics as lists whose places stand for the names of fields, without what the row or an earlier entry says:
+ * a quarter of the bytes that names and repeated ids would take in every turn. `originalMetrics` gives back what went
+ * in, also fields that are not known here.
+ */
+export function packedMetrics(metrics: TurnMetrics, place: MetricsPlace): unknown {
+  return packFields(metrics, turnFields(place));
+}
+
+/** The metrics that `packedMetrics` was given. An object is one that was stored before there was a packed form. */
+export function originalMetrics(stored: unknown, place: MetricsPlace): TurnMetrics {
+  return (Array.isArray(stored) ? unpackFields(stored, turnFields(place)) : stored) as TurnMetrics;
+}
+
+/** The steps of a turn that runs, each as `packedMetrics` has it. */
+export function packedSteps(steps: readonly StepMetrics[], turnId: string): unknown[] {
+  const fields = stepFields(turnId);
+  return steps.map((step) => packFields(step, fields));
+}
+
+/** The steps that `packedSteps` was given. Objects were stored before there was a packed form. */
+export function originalSteps(stored: readonly unknown[], turnId: string): StepMetrics[] {
+  const fields = stepFields(turnId);
+  return stored.map((step) => (Array.isArray(step) ? unpackFields(step, fields) : step) as StepMetrics);
+}
+
+/** Where `turnFields` keeps the context's size, for statements that read nothing else. */
+export const contextSizePlace = 3;
+
+type Fields = Record<string, unknown>;
+
+/** One field of a packed list. What `pack` answers undefined for is kept under its name. */
+interface Field {
+  readonly name: string;
+  readonly pack: (value: unknown) => unknown;
+  readonly unpack: (stored: unknown) => unknown;
+}
+
+const asItIs = (name: string): Field => ({
+  name,
+  pack: (value) => value,
+  unpack: (stored) => stored,
+});
+
+/** A text, or 0 for the one that is expected here. */
+const expected = (name: string, text: () => string | undefined): Field => ({
+  name,
+  pack: (value) => (typeof value === "string" ? (value === text() ? 0 : value) : undefined),
+  unpack: (stored) => (stored === 0 ? text() : stored),
+});
+
+/** A text, or 0 for the one before it. */
+function repeated(name: string): Field {
+  let before: string | undefined;
+  const remember = (value: unknown) => {
+    before = value as string;
+    return value;
+  };
+  const { pack, unpack } = expected(name, () => before);
+  return {
+    name,
+    pack: (value) => {
+      const packed = pack(value);
+      if (packed !== undefined) remember(value);
+      return packed;
+    },
+    unpack: (stored) => remember(unpack(stored)),
+  };
+}
+
+const within = (name: string, fields: readonly Field[]): Field => ({
+  name,
+  pack: (value) => (isFields(value) ? packFields(value, fields) : undefined),
+  unpack: (stored) => unpackFields(stored as unknown[], fields),
+});
+
+const listOf = (name: string, fields: readonly Field[]): Field => ({
+  name,
+  pack: (value) =>
+    Array.isArray(value) && value.every(isFields) ? value.map((each) => packFields(each, fields)) : undefined,
+  unpack: (stored) => (stored as unknown[][]).map((each) => unpackFields(each, fields)),
+});
+
+/** What follows the turn's id behind a `+`, or the whole id behind a `=`. */
+const idInTurn = (name: string, turnId: string): Field => ({
+  name,
+  pack: (value) => {
+    if (typeof value !== "string") return undefined;
+    return value.startsWith(turnId) ? `+${value.slice(turnId.length)}` : `=${value}`;
+  },
+  unpack: (stored) => {
+    const mark = stored as string;
+    return mark.startsWith("+") ? turnId + mark.slice(1) : mark.slice(1);
+  },
+});
+
+const flag = (name: string): Field => ({
+  name,
+  pack: (value) => (typeof value === "boolean" ? Number(value) : undefined),
+  unpack: (stored) => stored === 1,
+});
+
+const usageFields = [
+  "inputTokens",
+  "outputTokens",
+  "cacheReadTokens",
+  "cacheWriteTokens",
+  "reasoningTokens",
+].map(asItIs);
+
+const toolFields = [asItIs("toolCallId"), asItIs("toolName"), flag("isError"), asItIs("durationMs")];
+
+// Stored lists rely on the order and the number of these fields. One that becomes known later stays among the rest.
+const stepFields = (turnId: string): readonly Field[] => [
+  idInTurn("stepId", turnId),
+  within("usage", usageFields),
+  asItIs("ttftMs"),
+  asItIs("decodeMs"),
+  asItIs("genTotalMs"),
+  repeated("model"),
+  asItIs("toolMs"),
+  listOf("tools", toolFields),
+];
+
+function turnFields({ turnId, reason }: MetricsPlace): readonly Field[] {
+  return [
+    expected("turnId", () => turnId),
+    within("usage", usageFields),
+    asItIs("durationMs"),
+    asItIs("contextSize"),
+    listOf("steps", stepFields(turnId)),
+    expected("reason", () => reason),
+    asItIs("model"),
+  ];
+}
+
+/** The fields in their order, null for one that is absent, and behind them an object with whatever else there is. */
+function packFields(value: object, fields: readonly Field[]): unknown[] {
+  const rest = new Map(Object.entries(value));
+  const packed = fields.map(({ name, pack }): unknown => {
+    const given = rest.get(name) ?? undefined;
+    const stored = given === undefined ? undefined : pack(given);
+    if (stored === undefined) return null;
+    rest.delete(name);
+    return stored;
+  });
+  for (const [name, given] of rest) if (given === undefined) rest.delete(name);
+  if (rest.size > 0) return [...packed, Object.fromEntries(rest)];
+  while (packed.at(-1) === null) packed.pop();
+  return packed;
+}
+
+function unpackFields(stored: readonly unknown[], fields: readonly Field[]): Fields {
+  const value: Fields = {};
+  for (const [place, { name, unpack }] of fields.entries()) {
+    const packed = stored[place] ?? null;
+    if (packed !== null) value[name] = unpack(packed);
+  }
+  return { ...value, ...(stored[fields.length] as Fields | undefined) };
+}
+
+function isFields(value: unknown): value is Fields {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}
