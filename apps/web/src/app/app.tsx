@@ -109,7 +109,7 @@ function NotFound() {
         icon={<Compass />}
         title="There is no such page"
         actions={
-          <Button tone="primary" onClick={() => navigate("/")}>
+          <Button id={composerId} tone="primary" onClick={() => navigate("/")}>
             Start a conversation
           </Button>
         }

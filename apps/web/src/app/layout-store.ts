@@ -66,7 +66,23 @@ export function toggleInspector(): void {
   else openInspector();
 }
 
-/** Shows a dialog over the page, or none. */
+/** What had the focus when a dialog was asked for. */
+let focusedBefore: HTMLElement | undefined;
+
+/** Shows a dialog over the page, or none. The focus goes back to where it was, if nothing else has taken it. */
 export function showOverlay(overlay: Overlay | undefined): void {
+  if (overlay !== undefined && useLayout.getState().overlay === undefined) {
+    const { activeElement: active, body } = document;
+    focusedBefore = active instanceof HTMLElement && active !== body ? active : undefined;
+    // The dialog may have to be loaded first: what is typed meanwhile is not meant for the field behind it.
+    focusedBefore?.blur();
+  }
   useLayout.setState({ overlay });
+  if (overlay !== undefined) return;
+  const element = focusedBefore;
+  focusedBefore = undefined;
+  requestAnimationFrame(() => {
+    const { activeElement: active, body } = document;
+    if (active === null || active === body) element?.focus();
+  });
 }

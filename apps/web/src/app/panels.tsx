@@ -1,4 +1,4 @@
-import { lazy, Suspense } from "react";
+import { lazy, Suspense, useEffect } from "react";
 import { Button } from "../ui/button.js";
 import { EmptyState } from "../ui/empty-state.js";
 import { ErrorBoundary } from "../ui/error-boundary.js";
@@ -15,15 +15,13 @@ import type { CoveredRangeProps } from "./panel-props.js";
 const InspectorPanel = lazy(async () => ({
   default: (await import("../inspector/inspector-panel.js")).InspectorPanel,
 }));
-const CommandPalette = lazy(async () => ({
-  default: (await import("../palette/command-palette.js")).CommandPalette,
-}));
+const loadPalette = () => import("../palette/command-palette.js");
+const CommandPalette = lazy(async () => ({ default: (await loadPalette()).CommandPalette }));
 const ShortcutSheet = lazy(async () => ({
   default: (await import("../palette/shortcut-sheet.js")).ShortcutSheet,
 }));
-const SearchDialog = lazy(async () => ({
-  default: (await import("../search/search-dialog.js")).SearchDialog,
-}));
+const loadSearch = () => import("../search/search-dialog.js");
+const SearchDialog = lazy(async () => ({ default: (await loadSearch()).SearchDialog }));
 const CompactionDialog = lazy(async () => ({
   default: (await import("../compaction/compaction-dialog.js")).CompactionDialog,
 }));
@@ -74,9 +72,21 @@ function BrokenPanel({ error, onRetry }: { readonly error: Error; readonly onRet
   );
 }
 
+/** Whoever presses the first key of a shortcut is about to need what the shortcuts open. */
+function preloadOnShortcut(): () => void {
+  const onKey = ({ key }: KeyboardEvent) => {
+    if (key !== "Control" && key !== "Meta") return;
+    removeEventListener("keydown", onKey);
+    Promise.all([loadPalette(), loadSearch()]).catch(() => undefined);
+  };
+  addEventListener("keydown", onKey);
+  return () => removeEventListener("keydown", onKey);
+}
+
 /** The dialogs that cover the page: palette, shortcuts, search, compaction. */
 export function Overlays({ conversationId }: { readonly conversationId?: string | undefined }) {
   const overlay = useLayout((state) => state.overlay);
+  useEffect(preloadOnShortcut, []);
   if (overlay === undefined) return null;
   const Shown = {
     palette: CommandPalette,

@@ -1,4 +1,4 @@
-/** The id of the field in which messages are written; there is one at a time. */
+/** The id of the field in which messages are written, or of what leads to one where there is none; one at a time. */
 export const composerId = "composer";
 
 /** Puts the cursor where messages are written. */

@@ -27,6 +27,10 @@ export interface ConversationHeaderProps {
   readonly status: ConversationStatus;
   readonly contextSize: number | undefined;
   readonly contextWindow: number | undefined;
+  /** A summary was written, or taken back, since the size was reported. */
+  readonly contextChanged: boolean;
+  /** The conversation that this one branched off, if it is still there. */
+  readonly parentId: string | undefined;
 }
 
 /** The title, and what can be done with the conversation as a whole. */
@@ -35,6 +39,8 @@ export const ConversationHeader = memo(function ConversationHeader({
   status,
   contextSize,
   contextWindow,
+  contextChanged,
+  parentId,
 }: ConversationHeaderProps) {
   const client = useClient();
   const [renaming, setRenaming] = useState(false);
@@ -65,10 +71,10 @@ export const ConversationHeader = memo(function ConversationHeader({
           )}
         </h1>
       )}
-      {meta?.parentId !== undefined && (
+      {parentId !== undefined && (
         <Tooltip text="Branched off another conversation: open it">
           <Link
-            to={conversationPath(meta.parentId)}
+            to={conversationPath(parentId)}
             aria-label="Open the conversation this one branched off"
             className={iconButtonClass()}
           >
@@ -76,7 +82,7 @@ export const ConversationHeader = memo(function ConversationHeader({
           </Link>
         </Tooltip>
       )}
-      <ContextMeter size={contextSize} window={contextWindow} />
+      <ContextMeter size={contextSize} window={contextWindow} isOutdated={contextChanged} />
       {meta !== undefined && (
         <>
           <IconButton
@@ -127,15 +133,19 @@ export const ConversationHeader = memo(function ConversationHeader({
 function ContextMeter({
   size,
   window,
+  isOutdated,
 }: {
   readonly size: number | undefined;
   readonly window: number | undefined;
+  readonly isOutdated: boolean;
 }) {
   if (size === undefined || window === undefined || window <= 0) return null;
   const share = Math.min(1, size / window);
   const tone = share >= 0.8 ? "text-warn" : "text-accent";
   const percent = `${Math.round(share * 100)}%`;
-  const label = `${percent} of the context used: ${formatTokens(size)} of ${formatTokens(window)} tokens`;
+  const label = isOutdated
+    ? "How much of the context is used is known after the next answer"
+    : `${percent} of the context used: ${formatTokens(size)} of ${formatTokens(window)} tokens`;
   return (
     <Tooltip text={label}>
       <button
@@ -145,20 +155,30 @@ function ContextMeter({
         className="tabular hidden h-9 items-center gap-2 rounded-md px-2 text-xs text-soft hover:bg-sunken hover:text-ink sm:flex"
       >
         <svg viewBox="0 0 20 20" className="size-4 -rotate-90" aria-hidden="true">
-          <circle cx="10" cy="10" r="8" fill="none" stroke="var(--line-strong)" strokeWidth="2.5" />
           <circle
             cx="10"
             cy="10"
             r="8"
             fill="none"
-            stroke="currentColor"
+            stroke="var(--line-strong)"
             strokeWidth="2.5"
-            pathLength="100"
-            strokeDasharray={`${Math.max(1, share * 100)} 100`}
-            className={tone}
+            strokeDasharray={isOutdated ? "3 3.28" : undefined}
           />
+          {!isOutdated && (
+            <circle
+              cx="10"
+              cy="10"
+              r="8"
+              fill="none"
+              stroke="currentColor"
+              strokeWidth="2.5"
+              pathLength="100"
+              strokeDasharray={`${Math.max(1, share * 100)} 100`}
+              className={tone}
+            />
+          )}
         </svg>
-        {percent}
+        {isOutdated ? "\u2013" : percent}
       </button>
     </Tooltip>
   );

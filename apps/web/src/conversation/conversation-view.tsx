@@ -1,12 +1,15 @@
 import { type ConversationState, ParleyRequestError } from "@parley/client";
-import { useClient, useConversation, useConversationList } from "@parley/client/react";
+import { useClient, useConversation } from "@parley/client/react";
 import { CircleAlert, MessageCircleOff } from "lucide-react";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { newId } from "../app/new-id.js";
 import { reportFailure } from "../app/report-failure.js";
 import { conversationPath, navigate } from "../app/router.js";
 import { Composer } from "../composer/composer.js";
+import { composerId } from "../composer/focus-composer.js";
 import { branchPoints } from "../list/branches.js";
+import type { FamilyFound } from "../list/read-family.js";
+import { useFamily } from "../list/use-family.js";
 import { Button } from "../ui/button.js";
 import { EmptyState } from "../ui/empty-state.js";
 import { Skeleton } from "../ui/skeleton.js";
@@ -15,6 +18,7 @@ import { type ConversationActions, ConversationContext } from "./conversation-co
 import { ConversationHeader } from "./conversation-header.js";
 import { errorWords } from "./error-words.js";
 import { Transcript } from "./transcript.js";
+import { useContextChanged } from "./use-context-changed.js";
 import { useConversationCommands } from "./use-conversation-commands.js";
 
 export interface ConversationViewProps {
@@ -26,8 +30,11 @@ export interface ConversationViewProps {
 /** One conversation: its header, its messages and the composer. */
 export function ConversationView({ conversationId, seq }: ConversationViewProps) {
   const { state, handle } = useConversation(conversationId);
-  const actions = useActions(conversationId, handle, state);
+  const family = useFamily(conversationId, state.meta);
+  const actions = useActions(conversationId, handle, state, family);
   const { edit } = actions;
+  const contextChanged = useContextChanged(state);
+  const parentId = state.meta?.parentId;
   useConversationCommands(state, handle);
   useEffect(() => {
     const title = state.meta?.title;
@@ -53,6 +60,8 @@ export function ConversationView({ conversationId, seq }: ConversationViewProps)
           status={state.status}
           contextSize={state.contextSize}
           contextWindow={state.contextWindow}
+          contextChanged={contextChanged}
+          parentId={parentId !== undefined && family.gone.has(parentId) ? undefined : parentId}
         />
         {missing ? (
           <Missing />
@@ -83,16 +92,15 @@ function useActions(
   conversationId: string,
   handle: ConversationActions["handle"],
   state: ConversationState,
+  family: FamilyFound,
 ): ConversationActions {
   const client = useClient();
-  const { state: list } = useConversationList();
   const [editingId, setEditingId] = useState<string>();
   const { meta } = state;
-  const branches = useMemo(() => {
-    const known = list.conversations.some(({ id }) => id === conversationId);
-    const metas = known || meta === undefined ? list.conversations : [meta, ...list.conversations];
-    return branchPoints(metas, conversationId);
-  }, [list.conversations, meta, conversationId]);
+  const branches = useMemo(
+    () => branchPoints(family.members, conversationId, family.gone),
+    [family, conversationId],
+  );
   const branch = useCallback<ConversationActions["branch"]>(
     async (opening, text) => {
       const firstSeq = opening[0]?.firstSeq;
@@ -135,7 +143,7 @@ function Missing() {
         icon={<MessageCircleOff />}
         title="There is no such conversation"
         actions={
-          <Button tone="primary" onClick={() => navigate("/")}>
+          <Button id={composerId} tone="primary" onClick={() => navigate("/")}>
             Start a new one
           </Button>
         }

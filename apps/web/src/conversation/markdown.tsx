@@ -82,14 +82,22 @@ function directed<Tag extends "h2" | "h3" | "h4" | "h5" | "h6" | "p" | "li" | "b
   };
 }
 
+/** A heading. One without words, as it stands there before they have come, is nothing yet. */
+function heading(tag: "h2" | "h3" | "h4" | "h5" | "h6") {
+  const Heading = directed(tag);
+  return function MarkdownHeading(props: Props<typeof tag>) {
+    return props.node === undefined || textOf(props.node).trim() === "" ? null : <Heading {...props} />;
+  };
+}
+
 /** Headings go one level down: the page's own title is the first. */
 const components: Components = {
-  h1: directed("h2"),
-  h2: directed("h3"),
-  h3: directed("h4"),
-  h4: directed("h5"),
-  h5: directed("h6"),
-  h6: directed("h6"),
+  h1: heading("h2"),
+  h2: heading("h3"),
+  h3: heading("h4"),
+  h4: heading("h5"),
+  h5: heading("h6"),
+  h6: heading("h6"),
   p: directed("p"),
   li: directed("li"),
   blockquote: directed("blockquote"),

@@ -3,11 +3,12 @@ import type { ConversationState } from "@parley/client";
 import { useConversationSelector } from "@parley/client/react";
 import type { ContextManifest, Usage } from "@parley/wire";
 import { CompactionControls } from "../compaction/compaction-controls.js";
+import { isContextChanged } from "../conversation/context-changed.js";
 import { cx } from "../ui/cx.js";
 import { outlookWords, partColors, partWords } from "./context-words.js";
 import { formatShare, formatTokens } from "./figures.js";
 import { composeGauge, type Gauge } from "./gauge.js";
-import { type InspectedTurn, isContextChanged } from "./inspected-turns.js";
+import type { InspectedTurn } from "./inspected-turns.js";
 import { useCompactThreshold, useTurnDetail } from "./inspector-queries.js";
 import { PanelSection } from "./panel-section.js";
 import { ProblemNote } from "./problem-note.js";
@@ -45,11 +46,6 @@ export function ContextView({ conversationId, turn, previousTurnId }: ContextVie
     <div className="flex flex-col gap-6">
       <PanelSection title="In the model's window">
         <GaugeMeter gauge={gauge} />
-        {gauge.isOutdated && (
-          <p className="rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
-            These figures are from before the last compaction or its undoing. The next turn brings new ones.
-          </p>
-        )}
         <GaugeParts gauge={gauge} />
       </PanelSection>
       <PanelSection title="Compaction">
@@ -158,7 +154,11 @@ function GaugeMeter({ gauge }: { readonly gauge: Gauge }) {
         <p className="text-xs text-faint">Estimated: the provider has not reported what it read.</p>
       )}
       {used === undefined && (
-        <p className="text-xs text-faint">How much is used is known after the first answer.</p>
+        <p className="text-xs text-faint">
+          {gauge.isOutdated
+            ? "What the model reads has changed since its last answer. How much that is, the next answer tells."
+            : "How much is used is known after the first answer."}
+        </p>
       )}
     </div>
   );

@@ -62,6 +62,25 @@ describe("composeGauge", () => {
     expect(gauge.share).toBeUndefined();
   });
 
+  it("does not know what is used between a compaction, or its undoing, and the next call", () => {
+    const gauge = composeGauge({
+      contextSize: 9_000,
+      contextWindow: 10_000,
+      compactThreshold: null,
+      manifest,
+      usage: { inputTokens: 8_800, outputTokens: 200 },
+      changedSince: true,
+    });
+    expect(gauge).toEqual({
+      isEstimate: false,
+      limit: 10_000,
+      parts: [],
+      outlook: { kind: "automatic", atTokens: 8_000 },
+      level: "unknown",
+      isOutdated: true,
+    });
+  });
+
   it("warns before the threshold, or before the window where compaction is by hand", () => {
     const at = (contextSize: number, compactThreshold: number | null) =>
       composeGauge({ contextSize, contextWindow: 1_000, compactThreshold }).level;

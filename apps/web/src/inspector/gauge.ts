@@ -57,15 +57,16 @@ export interface Gauge {
   readonly outlook: CompactionOutlook;
   /** `near`: at four fifths of the way to compaction, or of the window. `full`: past it. */
   readonly level: "unknown" | "calm" | "near" | "full";
-  /** The figures are from before a compaction, or before it was undone. */
+  /** What is known is from before a compaction, or before it was undone: the next call tells. */
   readonly isOutdated: boolean;
 }
 
 /** Works out what the gauge shows. Pure. */
 export function composeGauge(input: GaugeInput): Gauge {
-  const { manifest, contextWindow } = input;
+  const { manifest, contextWindow, changedSince = false } = input;
   const limit = contextWindow ?? manifest?.contextWindow;
-  const used = input.contextSize ?? manifest?.estimatedTokens;
+  // What the last call read is not what the next one will read.
+  const used = changedSince ? undefined : (input.contextSize ?? manifest?.estimatedTokens);
   const outlook = compactionOutlook(input.compactThreshold, limit, used);
   const mark = outlook.kind === "automatic" ? outlook.atTokens : limit;
   return {
@@ -76,7 +77,7 @@ export function composeGauge(input: GaugeInput): Gauge {
     parts: used === undefined ? [] : partsOf(input, used),
     outlook,
     level: levelOf(used, mark),
-    isOutdated: input.changedSince ?? false,
+    isOutdated: changedSince,
   };
 }
 

@@ -1,7 +1,7 @@
 import type { MessageState } from "@parley/client";
-import type { Chunk, ConversationMeta, Role, TurnMetrics } from "@parley/wire";
+import type { Chunk, Role, TurnMetrics } from "@parley/wire";
 import { describe, expect, it } from "vitest";
-import { inspectedTurns, isContextChanged } from "./inspected-turns.js";
+import { inspectedTurns } from "./inspected-turns.js";
 
 const metrics = (turnId: string): TurnMetrics => ({
   turnId,
@@ -17,7 +17,6 @@ const message = (role: Role, chunk: Chunk, turnId?: string): MessageState => ({
   ...(turnId === undefined ? {} : { turnId }),
 });
 const text = (words: string): Chunk => ({ type: "text", text: words });
-const summary: Chunk = { type: "system", text: "So far.", covers: { firstSeq: 1, lastSeq: 4 } };
 
 describe("inspectedTurns", () => {
   it("counts stored turns first, then the newer ones, each once", () => {
@@ -37,26 +36,5 @@ describe("inspectedTurns", () => {
   it("shortens a long question", () => {
     const [turn] = inspectedTurns([], { messages: [message("user", text("long ".repeat(100)), "a")] });
     expect(turn?.title).toHaveLength(80);
-  });
-});
-
-describe("isContextChanged", () => {
-  const meta = { compactedFrom: "archive" } as ConversationMeta;
-  const before = [message("user", text("Hi"), "a"), message("assistant", text("Hello"), "a")];
-
-  it("notices a summary that no call has read yet", () => {
-    const messages = [...before, message("system", summary)];
-    expect(isContextChanged({ messages, meta }, false)).toBe(true);
-    const answered = [...messages, message("assistant", text("On it"), "b")];
-    expect(isContextChanged({ messages: answered, meta }, true)).toBe(false);
-  });
-
-  it("notices that a summary which the newest call read was taken back", () => {
-    const messages = [...before, message("system", summary), message("assistant", text("On it"), "b")];
-    expect(isContextChanged({ messages }, true)).toBe(true);
-  });
-
-  it("has nothing to say when a summary came and went between two calls", () => {
-    expect(isContextChanged({ messages: [...before, message("system", summary)] }, false)).toBe(false);
   });
 });

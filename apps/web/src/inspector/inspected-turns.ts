@@ -50,20 +50,3 @@ function titlesOf(messages: readonly MessageState[]): ReadonlyMap<string, string
   }
   return titles;
 }
-
-/** Whether a summary was written, or taken back, since the newest call. */
-export function isContextChanged(
-  state: Pick<ConversationState, "messages" | "meta">,
-  newestCallHadSummary: boolean,
-): boolean {
-  const isInForce = state.meta?.compactedFrom !== undefined;
-  if (!isInForce) return newestCallHadSummary;
-  const newest = state.messages.findLast(
-    ({ role, parts }) => role === "assistant" || parts.some(({ chunk }) => isSummary(chunk)),
-  );
-  return newest?.parts.some(({ chunk }) => isSummary(chunk)) ?? false;
-}
-
-function isSummary(chunk: MessageState["parts"][number]["chunk"]): boolean {
-  return chunk.type === "system" && chunk.covers !== undefined;
-}

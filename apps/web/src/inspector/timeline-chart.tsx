@@ -11,7 +11,7 @@ const axisHeight = 18;
 export function TimelineChart({ timeline, label }: { readonly timeline: Timeline; readonly label: string }) {
   const hatch = useId();
   const { rows, totalMs } = timeline;
-  const ticks = timeTicks(totalMs, 4);
+  const ticks = timeTicks(totalMs, 3);
   const height = rows.length * rowHeight;
   return (
     <figure className="flex flex-col gap-2">

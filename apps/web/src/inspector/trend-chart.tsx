@@ -122,8 +122,8 @@ function chartOptions(
       {
         ...axis,
         grid: { show: false },
-        size: 22,
-        gap: 2,
+        size: 26,
+        gap: 6,
         incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 5_000, 10_000],
         values: (_chart, places) => places.map((place) => (Number.isInteger(place) ? String(place) : "")),
       },

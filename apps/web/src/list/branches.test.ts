@@ -44,6 +44,16 @@ describe("branchPoints", () => {
     expect(branchPoints(metas, "b").get(4)?.conversationIds).toEqual(["gone", "b", "c"]);
   });
 
+  it("leads to none that was deleted", () => {
+    const metas = [fork("b", "gone", 4), fork("c", "gone", 4)];
+    expect(branchPoints(metas, "c", new Set(["gone"])).get(4)).toEqual({
+      atSeq: 4,
+      conversationIds: ["b", "c"],
+      index: 1,
+    });
+    expect(branchPoints(metas.slice(1), "c", new Set(["gone"])).size).toBe(0);
+  });
+
   it("takes forks from the very beginning", () => {
     const metas = [root("a"), fork("b", "a", 0)];
     expect(branchPoints(metas, "b").get(0)).toEqual({ atSeq: 0, conversationIds: ["a", "b"], index: 1 });

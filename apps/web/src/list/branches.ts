@@ -17,11 +17,12 @@ export interface BranchPoint {
  * The places where the shown conversation could have gone another way, by the last shared seq.
  *
  * A fork of a fork at the same place is one more way at that place. A conversation that branched off later follows,
- * up to there, the one it came from.
+ * up to there, the one it came from. `gone` are conversations that cannot be switched to any more.
  */
 export function branchPoints(
   metas: readonly BranchMeta[],
   conversationId: string,
+  gone: ReadonlySet<string> = new Set(),
 ): ReadonlyMap<number, BranchPoint> {
   const byId = new Map(metas.map((meta) => [meta.id, meta]));
   const forkPoint = (id: string) => {
@@ -51,7 +52,8 @@ export function branchPoints(
   for (const atSeq of places) {
     const root = rootAt(conversationId, atSeq);
     const forks = metas.filter((meta) => forkPoint(meta.id) === atSeq && rootAt(meta.id, atSeq) === root);
-    const conversationIds = [root, ...forks.toSorted(byAge).map((meta) => meta.id)];
+    const ways = [root, ...forks.toSorted(byAge).map((meta) => meta.id)];
+    const conversationIds = ways.filter((id) => !gone.has(id));
     const followed = climb(conversationId, (place) => place > atSeq);
     const index = conversationIds.indexOf(followed);
     if (conversationIds.length > 1 && index >= 0) points.set(atSeq, { atSeq, conversationIds, index });

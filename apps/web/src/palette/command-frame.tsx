@@ -1,7 +1,7 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { Command } from "cmdk";
 import { Search } from "lucide-react";
-import { type KeyboardEvent, type ReactElement, type ReactNode, useRef } from "react";
+import { type KeyboardEvent, type ReactElement, type ReactNode, useCallback, useRef } from "react";
 import { Spinner } from "../ui/spinner.js";
 
 export interface CommandFrameProps {
@@ -31,6 +31,11 @@ export interface CommandFrameProps {
 export function CommandFrame(props: CommandFrameProps) {
   const { open, onOpenChange, label, placeholder, query, onQueryChange } = props;
   const field = useRef<HTMLInputElement>(null);
+  // At once, and not when the dialog has settled: people type on.
+  const focusFirst = useCallback((element: HTMLInputElement | null) => {
+    field.current = element;
+    element?.focus();
+  }, []);
   return (
     <Dialog.Root open={open} onOpenChange={(next) => onOpenChange(next)}>
       <Dialog.Portal>
@@ -55,7 +60,7 @@ export function CommandFrame(props: CommandFrameProps) {
               </span>
               {props.scope}
               <Command.Input
-                ref={field}
+                ref={focusFirst}
                 value={query}
                 onValueChange={onQueryChange}
                 placeholder={placeholder}

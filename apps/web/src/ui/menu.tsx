@@ -76,10 +76,18 @@ export function Menu({ trigger, children, side = "bottom", align = "end", classN
               {children}
             </MenuPopup>
           </CloseContext.Provider>,
-          document.body,
+          placeOf(button.current),
         )}
     </>
   );
+}
+
+/** Where screen readers look for what belongs to the button: its part of the page. A drawer moves, so it is no place. */
+function placeOf(button: HTMLElement | null): Element {
+  const part = button?.closest("main, aside, nav");
+  return part === undefined || part === null || part.closest('[role="dialog"]') !== null
+    ? document.body
+    : part;
 }
 
 function MenuPopup({

@@ -45,7 +45,7 @@ export function Welcome() {
         <span className="px-1.5 font-semibold md:hidden">Parley</span>
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto">
-        <div className="mx-auto flex min-h-full w-full max-w-[46rem] flex-col justify-center gap-6 px-4 py-6 sm:px-6">
+        <div className="mx-auto flex w-full max-w-[46rem] flex-col gap-6 px-4 pt-[clamp(0.5rem,14dvh,9rem)] pb-6 sm:px-6">
           <div>
             <h1 className="text-xl font-semibold tracking-tight">What shall we talk about?</h1>
             {demo && <DemoNote />}

@@ -1,0 +1,44 @@
+import type { ConversationMeta } from "@parley/wire";
+
+/** What is asked of the server. */
+export interface FamilySource {
+  /** Undefined: it is not there any more. */
+  meta(id: string): Promise<ConversationMeta | undefined>;
+  /** Those that were forked from this conversation itself. */
+  forks(id: string): Promise<readonly ConversationMeta[]>;
+}
+
+/** The conversations that share a log. */
+export interface FamilyFound {
+  readonly members: readonly ConversationMeta[];
+  /** Conversations that members were forked from and that were deleted since. */
+  readonly gone: ReadonlySet<string>;
+}
+
+/** More branches than anybody switches between; beyond it, those that were found are shown. */
+const mostMembers = 200;
+
+/**
+ * Finds the whole family of a conversation, wherever its members stand in the list: those it came from, one after the
+ * other, and then level by level what was forked from any of them. A conversation without branches costs one question.
+ */
+export async function readFamily(meta: ConversationMeta, source: FamilySource): Promise<FamilyFound> {
+  const members = new Map([[meta.id, meta]]);
+  const gone = new Set<string>();
+  for (let { parentId } = meta; parentId !== undefined && !members.has(parentId); ) {
+    const parent = await source.meta(parentId);
+    if (parent === undefined) {
+      gone.add(parentId);
+      break;
+    }
+    members.set(parent.id, parent);
+    parentId = parent.parentId;
+  }
+  for (let level = [...members.keys(), ...gone]; level.length > 0 && members.size < mostMembers; ) {
+    const found = (await Promise.all(level.map((id) => source.forks(id)))).flat();
+    const added = found.filter(({ id }) => !members.has(id));
+    for (const each of added) members.set(each.id, each);
+    level = added.map(({ id }) => id);
+  }
+  return { members: [...members.values()], gone };
+}
