@@ -14,9 +14,29 @@ describePage("the page on a first visit", {}, (stage) => {
     for (const name of ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "parley.config.mjs"])
       expect(words).toContain(name);
     expect(await main.getByRole("list", { name: "Examples" }).getByRole("button").count()).toBe(6);
-    expect(await tab.list.innerText()).toContain("What you talk about will be listed here.");
+    await tab.list.getByText("What you talk about will be listed here.").waitFor();
     expect(await tab.focused()).toBe("Message");
     expect(await tab.page.title()).toBe("Parley");
+  });
+
+  it("moves nothing when it has learned what answers", async () => {
+    const tab = await stage().open("about:blank");
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await tab.page.route("**/models", async (route) => {
+      await held;
+      await route.continue();
+    });
+    await tab.page.goto(stage().url);
+    const heading = tab.page.getByRole("heading", { name: "What shall we talk about?" });
+    const [before, composer] = [await heading.boundingBox(), await tab.composer.boundingBox()];
+    release();
+    await tab.page.getByRole("list", { name: "Examples" }).waitFor();
+    expect(before).not.toBeNull();
+    expect(await heading.boundingBox()).toEqual(before);
+    expect(await tab.composer.boundingBox()).toEqual(composer);
   });
 
   it("begins with an example, and shows its tool and what that said", async () => {

@@ -76,6 +76,31 @@ describePage("the page by keyboard alone", config, (stage) => {
     await expect.poll(() => tab.focused(), patience).toBe("Message");
   });
 
+  it("keeps what is typed behind a shortcut out of the message, and gives the focus back", async () => {
+    const tab = await stage().open();
+    await tab.composer.click();
+    const held: (() => void)[] = [];
+    await tab.page.route(/\/assets\/search-dialog-.*\.js$/, async (route) => {
+      await new Promise<void>((resolve) => held.push(resolve));
+      await route.continue();
+    });
+    await tab.page.keyboard.press("Control+Shift+F");
+    await expect.poll(() => held.length, patience).toBe(1);
+    await tab.page.keyboard.type("early");
+    held[0]?.();
+    const dialog = tab.dialog("Search messages");
+    await dialog.getByRole("combobox").waitFor();
+    await expect
+      .poll(() => dialog.getByRole("combobox").evaluate((field) => field === document.activeElement))
+      .toBe(true);
+    await tab.page.keyboard.type("late");
+    expect(await dialog.getByRole("combobox").inputValue()).toBe("late");
+    await tab.page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await expect.poll(() => tab.composer.evaluate((field) => field === document.activeElement)).toBe(true);
+    expect(await tab.composer.inputValue()).toBe("");
+  });
+
   it("lists its shortcuts", async () => {
     const tab = await stage().open();
     const { keyboard } = tab.page;

@@ -165,4 +165,41 @@ describePage("the page's list of conversations", quick, (stage) => {
     await tab.list.getByRole("button", { name: "3 branches" }).click();
     expect(await entry(tab, "work out 1 + 1").count()).toBe(3);
   });
+
+  it("switches to branches that stand far down in the list, and to none that is gone", async () => {
+    const turns = [0, 1].map((n) => [asked(`question ${n}`), said(`answer ${n}`)]);
+    const longAgo = Date.now() - 3_600_000;
+    await stage().import(exportOf({ id: "old-origin", title: "Old origin", endedAt: longAgo }, turns));
+    for (const [id, from] of [
+      ["old-first", "old-origin"],
+      ["old-second", "old-first"],
+    ] as const) {
+      await stage().ask("POST", `/conversations/${from}/fork`, { atSeq: 2, id, message: `asked as ${id}` });
+    }
+    for (let n = 0; n <= 50; n += 1) {
+      const newer = { id: `newer-${n}`, title: `Newer ${n}`, endedAt: Date.now() + 3_600_000 };
+      await stage().import(exportOf(newer, [[asked("hello"), said("hi")]]));
+    }
+    const tab = await stage().open("/c/old-origin");
+    await tab.list.getByRole("button", { name: "Show older conversations" }).waitFor();
+    expect(await entry(tab, "Old origin").count()).toBe(0);
+    const switcher = tab.log.getByRole("group", { name: "Branches" });
+    await switcher.getByText("1/3").waitFor();
+    await switcher.getByRole("button", { name: "Next branch" }).click();
+    await tab.questions.getByText("asked as old-first").waitFor();
+    // What was found once is there at once.
+    expect(await switcher.innerText()).toContain("2/3");
+    await switcher.getByRole("button", { name: "Next branch" }).click();
+    await tab.questions.getByText("asked as old-second").waitFor();
+    await switcher.getByText("3/3").waitFor();
+
+    await stage().ask("DELETE", "/conversations/old-first");
+    tab.allowMissing();
+    await tab.page.reload();
+    await tab.questions.getByText("asked as old-second").waitFor();
+    await tab.page.getByRole("link", { name: "Open the conversation this one branched off" }).waitFor({
+      state: "detached",
+    });
+    expect(await switcher.count()).toBe(0);
+  });
 });

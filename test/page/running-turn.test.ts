@@ -17,8 +17,10 @@ async function textsOf(stage: Stage, conversationId: string, role: string): Prom
   return chunks.flatMap(({ role: by, chunk }) => (by === role && chunk.type === "text" ? [chunk.text] : []));
 }
 
-// The demo model at the pace of a reader, as it comes.
-describePage("the page while a turn runs", {}, (stage) => {
+// The demo model at the pace of a reader, with a slow tool that is not slower than it takes to act meanwhile.
+const paced = { models: { demo: { kind: "demo", slowStepMs: 400 } } };
+
+describePage("the page while a turn runs", paced, (stage) => {
   it("offers to queue and to steer, and what was steered joins the turn behind its tools", async () => {
     const tab = await stage().open();
     await tab.begin("Start the slow tool");

@@ -4,8 +4,10 @@ import { describePage } from "./stage.js";
 
 const banner = "Reconnecting. Turns go on without us, and nothing is lost.";
 
-// The demo model at the pace of a reader, as it comes.
-describePage("the page when the server is killed and started again", {}, (stage) => {
+// The demo model at the pace of a reader, with a slow tool that is not slower than it takes to act meanwhile.
+const paced = { models: { demo: { kind: "demo", slowStepMs: 600 } } };
+
+describePage("the page when the server is killed and started again", paced, (stage) => {
   it("finds back by itself, and shows an answer that was cut as interrupted, with what was kept", async () => {
     const tab = await stage().open();
     tab.allow(/ERR_CONNECTION|ERR_EMPTY_RESPONSE/);

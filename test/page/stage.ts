@@ -66,7 +66,7 @@ export class Stage {
     const tab = await Tab.open(await this.#browser.newContext(context), origin);
     tab.page.setDefaultTimeout(patience.timeout);
     this.#tabs.push(tab);
-    await tab.page.goto(origin + path);
+    await tab.page.goto(path.startsWith("about:") ? path : origin + path);
     return tab;
   }
 

@@ -34,7 +34,7 @@ export class Tab {
     this.#allowed.push(...problems);
   }
 
-  /** The browser's console tells of each 404. A conversation that begins on the page is asked for before it is there. */
+  /** The browser's console tells of each 404, also where a conversation is asked for that is not there. */
   allowMissing(): void {
     this.allow(/status of 404 \(Not Found\) \(\S+\/conversations\/[^/]+(\/meta|\?\S+)\)$/);
   }
@@ -94,7 +94,6 @@ export class Tab {
 
   /** Begins a conversation and waits until its address is known. */
   async begin(text: string): Promise<string> {
-    this.allowMissing();
     await this.send(text);
     await this.page.waitForURL(/\/c\//);
     return this.conversationId;

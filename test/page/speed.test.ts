@@ -1,0 +1,252 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { afterAll, expect, it } from "vitest";
+import { asked, exportOf, said } from "./prepared-conversation.js";
+import { describePage } from "./stage.js";
+import { desktop, patience, type Tab } from "./tab.js";
+import { type Piece, Upstream } from "./upstream.js";
+
+/** How many deltas the long answer has, and how many come in a second. */
+const deltas = 5_000;
+const perSecond = 500;
+
+let upstream: Upstream | undefined;
+let release: () => void = () => undefined;
+afterAll(() => upstream?.end());
+
+async function config(): Promise<object> {
+  upstream = await Upstream.start((question, results) =>
+    question.includes("very long")
+      ? longAnswer()
+      : question.includes("tall")
+        ? tallAnswer(results)
+        : shortAnswer(),
+  );
+  return { models: { local: upstream.credential } };
+}
+
+function* shortAnswer(): Iterable<Piece> {
+  yield { text: "A short one, with **bold words** and a list:\n\n- one\n- two\n\nThat is all." };
+}
+
+/** A tool first, then more than a screen at once, and no end. */
+async function* tallAnswer(results: number): AsyncIterable<Piece> {
+  if (results === 0) {
+    yield { call: "calculator", input: { expression: "1 + 1" } };
+    return;
+  }
+  yield { text: `${Array.from({ length: 60 }, (_, n) => `Line ${n}\n\n`).join("")}The newest line` };
+  await new Promise<void>((resolve) => {
+    release = resolve;
+  });
+}
+
+/** Paragraphs, lists, code and tables, word by word, at a steady pace. */
+async function* longAnswer(): AsyncIterable<Piece> {
+  const startedAt = performance.now();
+  for (let n = 0; n < deltas; n += 1) {
+    const due = startedAt + (n * 1_000) / perSecond;
+    const early = due - performance.now();
+    if (early > 1) await pause(early);
+    yield { text: wordOf(n) };
+  }
+}
+
+function wordOf(n: number): string {
+  if (n === deltas - 1) return "\n\nThe last word.";
+  const place = n % 400;
+  if (place < 300) return place % 60 === 59 ? ".\n\n" : `word${n} `;
+  if (place < 330) return place % 10 === 0 ? `\n- point ${n}` : ` more${n}`;
+  if (place === 330) return "\n\n```ts\n";
+  if (place < 370) return place % 5 === 0 ? `\nconst value${n} = ` : `${n} + `;
+  return place === 370 ? "0;\n```\n\n" : `tail${n} `;
+}
+
+/** Every file that the page has asked for so far, with its size after gzip, and when it was asked for. */
+async function loadedFiles(tab: Tab): Promise<{ bytes: number; startTime: number }[]> {
+  const entries = await tab.page.evaluate(() => [
+    { name: `${location.origin}/`, startTime: 0 },
+    ...performance
+      .getEntriesByType("resource")
+      .filter(({ name }) => new URL(name).pathname.startsWith("/assets/"))
+      .map(({ name, startTime }) => ({ name, startTime })),
+  ]);
+  return Promise.all(
+    entries.map(async ({ name, startTime }) => {
+      const body = new Uint8Array(await (await fetch(name)).arrayBuffer());
+      const { length } = await promisify(gzip)(body, { level: 6 });
+      return { bytes: length, startTime };
+    }),
+  );
+}
+
+const sum = (files: readonly { readonly bytes: number }[]) =>
+  files.reduce((all, { bytes }) => all + bytes, 0);
+
+describePage("the speed of the page", config, (stage) => {
+  it("can be typed into after 150 KB, and draws a first answer after 350 KB", async () => {
+    const tab = await stage().open("about:blank", { ...desktop, origin: "" });
+    await tab.page.addInitScript(() => {
+      new MutationObserver((_, observer) => {
+        if (document.getElementById("composer") === null) return;
+        performance.mark("usable");
+        observer.disconnect();
+      }).observe(document, { childList: true, subtree: true });
+    });
+    tab.allow(/^request to/);
+    await tab.page.goto(stage().url);
+    await tab.composer.waitFor();
+    const usableAt = await tab.page.evaluate(() => performance.getEntriesByName("usable")[0]?.startTime ?? 0);
+    expect(usableAt).toBeGreaterThan(0);
+    await tab.begin("a short answer, please");
+    await tab.log.getByText("That is all.").waitFor();
+    await tab.log.locator("strong").waitFor();
+
+    const files = await loadedFiles(tab);
+    const shell = files.filter(({ startTime }) => startTime < usableAt);
+    expect(shell.length).toBeGreaterThan(2);
+    expect(files.length).toBeGreaterThan(shell.length);
+    expect(sum(shell)).toBeLessThanOrEqual(150_000);
+    expect(sum(files)).toBeLessThanOrEqual(350_000);
+  });
+
+  it("takes less than half of the main thread for 5,000 deltas, and draws only what grows", async () => {
+    const tab = await stage().open();
+    let received = 0;
+    tab.page.on("websocket", (socket) =>
+      socket.on("framereceived", ({ payload }) => {
+        received += String(payload).split('"type":"text-delta"').length - 1;
+      }),
+    );
+    await tab.begin("a short answer, please");
+    await tab.ended(1);
+    received = 0;
+    await tab.log.evaluate((log) => {
+      // What is finished must not be touched again.
+      const touched: string[] = [];
+      Reflect.set(window, "touched", touched);
+      const observer = new MutationObserver((records) => {
+        for (const { target } of records) touched.push(target.textContent?.slice(0, 80) ?? "");
+      });
+      const watch = (node: Node) =>
+        observer.observe(node, { childList: true, characterData: true, subtree: true });
+      for (const row of log.querySelectorAll("[data-index] article")) watch(row);
+      Reflect.set(window, "watchFinished", watch);
+      // What is read must not jump.
+      Reflect.set(window, "shifted", 0);
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) {
+          // What follows a key press is what was asked for, and the end of a line that grows is not seen.
+          const sources: { node: Node | null }[] = Reflect.get(entry, "sources");
+          const isSeen = sources.some(({ node }) => node?.textContent?.trim() !== "");
+          if (Reflect.get(entry, "hadRecentInput") === true || !isSeen) continue;
+          Reflect.set(window, "shifted", Reflect.get(window, "shifted") + Reflect.get(entry, "value"));
+        }
+      }).observe({ type: "layout-shift" });
+    });
+
+    const cdp = await tab.context.newCDPSession(tab.page);
+    // Time that the thread really ran, so that other work of the machine counts for nothing.
+    await cdp.send("Performance.enable", { timeDomain: "threadTicks" });
+    const busySeconds = async () => {
+      const { metrics } = await cdp.send("Performance.getMetrics");
+      return metrics.find(({ name }) => name === "TaskDuration")?.value ?? Number.NaN;
+    };
+    await tab.send("a very long answer, please");
+    await tab.log.getByText("word5 ").waitFor();
+    const [busyBefore, from] = [await busySeconds(), performance.now()];
+    // Some of it is there: all but its end is finished.
+    await tab.log.getByText("word200 ").waitFor();
+    const finished = await tab.answers.last().evaluate((answer) => {
+      const parts = [...(answer.querySelector(".md")?.children ?? [])].slice(0, -2);
+      for (const part of parts) (Reflect.get(window, "watchFinished") as (node: Node) => void)(part);
+      return parts.length;
+    });
+    expect(finished).toBeGreaterThan(0);
+    await tab.log.getByText("The last word.").waitFor({ timeout: 2 * patience.timeout });
+    const seconds = (performance.now() - from) / 1_000;
+    const share = ((await busySeconds()) - busyBefore) / seconds;
+    await tab.stopButton.waitFor({ state: "detached" });
+
+    expect(received).toBeGreaterThanOrEqual(deltas);
+    expect(share).toBeGreaterThan(0);
+    expect(share).toBeLessThan(0.5);
+    expect(await tab.page.evaluate(() => Reflect.get(window, "touched"))).toEqual([]);
+    expect(await tab.page.evaluate(() => Reflect.get(window, "shifted"))).toBeLessThan(0.01);
+  }, 120_000);
+
+  it("shows the end to whoever joins a turn in a later step", async () => {
+    const tab = await stage().open();
+    const id = await tab.begin("a tall answer, please");
+    await tab.log.getByText("The newest line").waitFor();
+    for (const reducedMotion of ["reduce", "no-preference"] as const) {
+      const other = await stage().open(`/c/${id}`, { ...desktop, reducedMotion });
+      await other.log.getByText("The newest line").waitFor();
+      await expect.poll(() => other.distanceFromEnd(), patience).toBeLessThan(64);
+    }
+    release();
+    await tab.stopButton.waitFor({ state: "detached" });
+  });
+
+  it("opens 10,000 messages at their end, with one window of history and few rows, and keeps the place when more comes", async () => {
+    const turns = Array.from({ length: 5_000 }, (_, n) => [
+      asked(`Question ${n}`),
+      said(`Answer ${n}. ${"Some words that fill a line or two. ".repeat(1 + (n % 7))}`),
+    ]);
+    await stage().import(exportOf({ id: "ten-thousand", title: "Ten thousand messages" }, turns));
+    const tab = await stage().open("/");
+    await tab.composer.waitFor();
+    const history: URL[] = [];
+    tab.page.on("request", (request) => {
+      const url = new URL(request.url());
+      if (url.pathname === "/conversations/ten-thousand") history.push(url);
+    });
+    await tab.list.getByRole("link", { name: "Ten thousand messages" }).click();
+    await tab.log.getByText("Answer 4999.").waitFor();
+    expect(await tab.distanceFromEnd()).toBeLessThan(64);
+    const rows = tab.log.locator("[data-index]");
+    expect(await rows.count()).toBeLessThan(60);
+    expect(history.map((url) => url.searchParams.has("beforeSeq"))).toEqual([false]);
+    expect(Number(history[0]?.searchParams.get("limit"))).toBeLessThanOrEqual(500);
+
+    // What comes from above is held back, to look at the place before and after.
+    const held: (() => void)[] = [];
+    await tab.page.route(/\/conversations\/ten-thousand\?.*beforeSeq/, async (route) => {
+      await new Promise<void>((resolve) => held.push(resolve));
+      await route.continue();
+    });
+    await tab.log.evaluate((box) => box.scrollTo(0, 500));
+    await expect.poll(() => held.length, patience).toBe(1);
+    /** The first message in view, and where it stands once nothing is measured and moved any more. */
+    const firstSeen = () =>
+      tab.log.evaluate(async (box) => {
+        const look = () => {
+          const { top } = box.getBoundingClientRect();
+          const places = [...box.querySelectorAll("article")].map((each) => ({
+            text: each.textContent?.slice(0, 40) ?? "",
+            top: Math.round(each.getBoundingClientRect().top - top),
+          }));
+          return places.find((place) => place.top >= 0);
+        };
+        let seen = look();
+        for (let still = 0; still < 5; ) {
+          await new Promise(requestAnimationFrame);
+          const now = look();
+          still = now?.text === seen?.text && now?.top === seen?.top ? still + 1 : 0;
+          seen = now;
+        }
+        return seen;
+      });
+    const before = await firstSeen();
+    const heightBefore = await tab.log.evaluate((box) => box.scrollHeight);
+    held[0]?.();
+    await expect
+      .poll(() => tab.log.evaluate((box) => box.scrollHeight), patience)
+      .toBeGreaterThan(heightBefore);
+    expect(before?.text).toMatch(/^(Question|Answer) \d+/);
+    expect(await firstSeen()).toEqual(before);
+    expect(await rows.count()).toBeLessThan(60);
+    expect(history).toHaveLength(2);
+  }, 120_000);
+});
