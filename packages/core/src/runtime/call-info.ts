@@ -33,11 +33,13 @@ export function fromCallInfo(info: ProviderCallInfo): ProviderCallRecord {
   const prefix = `${provider}/`;
   // One who does not tell the provider's name for it says the same with or without the credential.
   const own = info.providerModel ?? (model.startsWith(prefix) ? model.slice(prefix.length) : model);
+  const metadata = { provider, model: own };
+  const isOther = info.providerModel !== undefined && model !== nameOf(metadata);
   return {
     id,
     createdAt: new Date(info.startedAt ?? 0),
-    metadata: { provider, model: own },
-    ...(info.providerModel === undefined ? {} : { modelName: model }),
+    metadata,
+    ...(isOther ? { modelName: model } : {}),
     ...(stepId === "" ? {} : { stepId }),
     ...(purpose === undefined ? {} : { purpose }),
     ...(usage === undefined ? {} : { usage }),
