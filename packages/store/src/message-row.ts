@@ -7,7 +7,7 @@ import {
 } from "@parley/core/messages";
 import type { HistoryEntry } from "@parley/core/ports";
 
-import { idIs } from "./hashed-id.js";
+import { idIs } from "./id-is.js";
 import { originalJson, originalText, storedJson, storedText } from "./stored-text.js";
 
 /** A message as its row holds it, before it has a place. */

@@ -33,7 +33,7 @@ export const conversation = pgTable(
     id: key("id").primaryKey(),
     /**
      * What rows of the log are found by: four bytes in each of them and in the indexes over them, where an id takes
-     * forty. Never changes and is never used again.
+     * forty. Enough for two billion conversations. Never changes and is never used again.
      */
     log: integer("log").notNull().generatedAlwaysAsIdentity(),
     owner: key("owner").notNull(),
@@ -143,9 +143,9 @@ export const conversationMessage = pgTable(
   },
   (table) => [
     primaryKey({ name: "conversation_message_place", columns: [table.log, table.firstSeq] }),
-    // By a hash of the id: an append asks whether an id is used in any conversation. It is not unique; whoever writes
-    // has looked for the id under the lock of the head. See `idIs`.
-    index("conversation_message_id").on(sql`hashtextextended(${table.id}, 0)`),
+    // By the id alone: an append asks whether one is used in any conversation. It is not unique; whoever writes has
+    // looked for the id under the lock of the head. See `idIs`.
+    index("conversation_message_id").on(sql`id_order(${table.id})`),
     index("conversation_message_words").using("gin", sql`message_words(${table.content})`),
   ],
 );
@@ -180,7 +180,7 @@ export const conversationTurn = pgTable(
   },
   (table) => [
     primaryKey({ name: "conversation_turn_order", columns: [table.log, table.ordinal] }),
-    index("conversation_turn_id").on(sql`hashtextextended(${table.id}, 0)`),
+    index("conversation_turn_id").on(sql`id_order(${table.id})`),
     // Open turns alone: what a claim walks, oldest first.
     index("conversation_turn_running").on(table.startedAt).where(sql`${table.status} = 'running'`),
   ],

@@ -1,7 +1,7 @@
 import { ParleyError } from "@parley/core/errors";
 import type { AdmitInput, AdmitOutcome } from "@parley/core/ports";
 import type { Connection } from "../database.js";
-import { idIs } from "../hashed-id.js";
+import { idIs } from "../id-is.js";
 import { entryAt, type MessageRow, messageRow } from "../message-row.js";
 import type { StoreContext } from "../store-context.js";
 import { storedText } from "../stored-text.js";

@@ -1,7 +1,7 @@
 import { ParleyError } from "@parley/core/errors";
 import type { CompactInput, CompactResult, ConversationRecord } from "@parley/core/ports";
 import type { Connection } from "../database.js";
-import { idIs } from "../hashed-id.js";
+import { idIs } from "../id-is.js";
 import {
   entriesOf,
   entryAt,

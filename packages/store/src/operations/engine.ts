@@ -1,7 +1,7 @@
 import type { Conversation, ConversationMessage } from "@parley/core/messages";
 import type { ListConversationsOptions, ListMessagesOptions } from "@parley/core/ports";
 import type { Connection } from "../database.js";
-import { idIs } from "../hashed-id.js";
+import { idIs } from "../id-is.js";
 import { entriesOf, type MessageRow, messageColumns, messageRow, readMessage } from "../message-row.js";
 import type { StoreContext } from "../store-context.js";
 import { originalJson, originalText, storedText } from "../stored-text.js";

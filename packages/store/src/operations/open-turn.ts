@@ -1,6 +1,6 @@
 import type { NextTurn, OpenedTurn, QueueEntry, QueueState, TurnChoices } from "@parley/core/ports";
 import type { Connection, Statement } from "../database.js";
-import { idIs } from "../hashed-id.js";
+import { idIs } from "../id-is.js";
 import {
   entriesOf,
   entryAt,

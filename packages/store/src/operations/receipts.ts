@@ -1,6 +1,6 @@
 import type { AdmitInput, AdmitOutcome, LogStore } from "@parley/core/ports";
 import type { Connection, ResultRow } from "../database.js";
-import { idIs } from "../hashed-id.js";
+import { idIs } from "../id-is.js";
 import type { StoreContext } from "../store-context.js";
 import { originalText, storedText } from "../stored-text.js";
 import { messageConflict } from "./refusals.js";

@@ -2,7 +2,7 @@ import { ParleyError } from "@parley/core/errors";
 import type { HistoryEntry, SealInput, SealResult } from "@parley/core/ports";
 import type { ConversationStatus } from "@parley/wire";
 import type { Connection } from "../database.js";
-import { idIs } from "../hashed-id.js";
+import { idIs } from "../id-is.js";
 import {
   boundedJson,
   entryAt,

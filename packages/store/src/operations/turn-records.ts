@@ -3,7 +3,7 @@ import { type ConversationMessage, fromCanonical, toCanonical } from "@parley/co
 import type { ConversationTurn, HistoryEntry, ProviderCallRecord, TurnRecord } from "@parley/core/ports";
 import type { TurnMetrics, TurnReason } from "@parley/wire";
 import type { Connection } from "../database.js";
-import { idIs } from "../hashed-id.js";
+import { idIs } from "../id-is.js";
 import { boundedJson, entriesOf, messageColumns, readMessage, rowsById } from "../message-row.js";
 import { originalMetrics } from "../packed-metrics.js";
 import { readCalls, storedCalls } from "../provider-calls.js";
