@@ -1,6 +1,7 @@
 // The newest messages of a long conversation, read from PostgreSQL: the store beside the indexed query alone, and peers.
 import { cpus } from "node:os";
 import { startPostgres } from "../postgres-server.mjs";
+import { planHotPath } from "../statement-plans.mjs";
 import { median } from "../summarise.mjs";
 import { openLangGraph } from "../turn-stores/langgraph.mjs";
 import { openMastra } from "../turn-stores/mastra.mjs";
@@ -34,13 +35,13 @@ FROM wanted JOIN conversation USING (id) CROSS JOIN LATERAL generate_series(1, l
 }
 
 /** What the store's page holds, by one prepared statement and the driver's own parsers. */
-function byHand(pool) {
+function byHand(pool, logs) {
   return async (conversationId) => {
     const { rows } = await pool.query({
       name: "newest",
-      text: `SELECT id, role, content, created_at, first_seq, part_count, turn_id FROM conversation_message
-        WHERE thread_id = $1 ORDER BY first_seq DESC LIMIT $2`,
-      values: [conversationId, limit],
+      text: `SELECT id, role, content, created_at, first_seq, part_count, turn FROM conversation_message
+        WHERE log = $1 ORDER BY first_seq DESC LIMIT $2`,
+      values: [logs.get(conversationId), limit],
     });
     return rows.length;
   };
@@ -182,11 +183,13 @@ export const scenario = {
       await pool.query(fill(lengths));
       await pool.query("VACUUM ANALYZE");
       const store = opened.store.forOwner("owner");
+      const { rows: numbers } = await pool.query("SELECT id, log FROM conversation");
+      const logs = new Map(numbers.map(({ id, log }) => [id, log]));
       const [shortest] = lengths;
       const leaf = await forkTenTimes(store, `log-${shortest}`, shortest);
       const reads = [
         ...lengths.flatMap((length) => [
-          { name: `${length}, by hand`, read: byHand(pool), id: `log-${length}` },
+          { name: `${length}, by hand`, read: byHand(pool, logs), id: `log-${length}` },
           { name: `${length}, @parley/store`, read: byStore(store), id: `log-${length}` },
         ]),
         { name: `${ancestors} ancestors, @parley/store`, read: byStore(store), id: leaf },
@@ -208,11 +211,14 @@ export const scenario = {
       const longest = lengths.at(-1);
       const beside = await measurePeers({
         server,
-        byHand: byHand(pool),
+        byHand: byHand(pool, logs),
         byStore: byStore(store),
         quick,
         log,
       });
+      const plans = await withClient(url, (client) =>
+        planHotPath({ url, client, owner: "owner", conversationId: `log-${longest}`, large: shortest * 10 }),
+      );
       return [
         {
           title: `time per window (${server.name}, ${cpus().length} cores, median of ${rounds} rounds)`,
@@ -238,6 +244,14 @@ export const scenario = {
               ratio(`${ancestors} ancestors, @parley/store`, `${shortest}, @parley/store`),
               3,
             ),
+          ],
+        },
+        {
+          title: `plans of a turn and of the reads of a page in a log of ${longest} messages`,
+          columns: ["indexes in use"],
+          rows: plans.indexes.map((name) => [name]),
+          statements: [
+            `${plans.whole.length === 0 ? "PASS" : "MISS"}  ${plans.statements} statements read large tables by an index: ${plans.whole.length === 0 ? "all of them" : plans.whole.join(", ")}`,
           ],
         },
         beside,
