@@ -11,7 +11,7 @@ const axisHeight = 18;
 export function TimelineChart({ timeline, label }: { readonly timeline: Timeline; readonly label: string }) {
   const hatch = useId();
   const { rows, totalMs } = timeline;
-  const ticks = timeTicks(totalMs, 3);
+  const ticks = timeTicks(totalMs, 4);
   const height = rows.length * rowHeight;
   return (
     <figure className="flex flex-col gap-2">
@@ -57,7 +57,11 @@ export function TimelineChart({ timeline, label }: { readonly timeline: Timeline
                 x={percent(ms, totalMs)}
                 y={height + 13}
                 textAnchor={index === 0 ? "start" : ms > totalMs * 0.9 ? "end" : "middle"}
-                className="tabular fill-faint text-[0.6875rem]"
+                className={cx(
+                  "tabular fill-faint text-[0.6875rem]",
+                  // On a phone there is no room beside the last one, which ends at its line.
+                  index > 0 && index === ticks.length - 2 && "max-sm:hidden",
+                )}
               >
                 {ms === 0 ? "0" : formatDuration(ms).replace(".0 ", " ")}
               </text>
