@@ -1,5 +1,8 @@
-import { type Agent, request } from "node:http";
+import { type Agent, type AgentOptions, request } from "node:http";
 import { Readable } from "node:stream";
+
+/** A connection that rests is closed before the server does it: a request could meet it on its way out. */
+export const agentOptions: AgentOptions = { keepAlive: true, timeout: 1_000 };
 
 /**
  * `fetch` over connections of one's own, which can be closed at once: the ones of the platform's linger for seconds, and

@@ -1,7 +1,7 @@
 import { Agent } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient, type ParleyClient } from "@parley/client";
-import { createAgentFetch } from "./agent-fetch.js";
+import { agentOptions, createAgentFetch } from "./agent-fetch.js";
 import type { Door } from "./talker.js";
 
 /** How long something took, and when. */
@@ -19,7 +19,7 @@ export class Probe {
   readonly reads: Timing[] = [];
   /** A whole turn in a new conversation, from the message to the seal. */
   readonly turns: Timing[] = [];
-  readonly #agent = new Agent({ keepAlive: true });
+  readonly #agent = new Agent(agentOptions);
   readonly #client: ParleyClient;
   #sent = 0;
 

@@ -1,5 +1,6 @@
 // A server as a process of its own, to be talked to for a long time. Its parent asks over the process channel how it is.
 // Started with --expose-gc: what is reported of the heap is what is left after a collection. It ends with its parent.
+import { writeHeapSnapshot } from "node:v8";
 import { createModelCatalog, createRuntime } from "@parley/core/runtime";
 import { createKey, createTelemetryHooks, serve } from "@parley/server";
 import { openPglite } from "@parley/store/pglite";
@@ -75,6 +76,11 @@ const verbs = {
     for (const name of process.getActiveResourcesInfo()) handles[name] = (handles[name] ?? 0) + 1;
     return { rss, heapUsed, external, arrayBuffers, handles, sealed, ...(await gauges()) };
   },
+  async snapshot({ file }) {
+    globalThis.gc();
+    await new Promise((resolve) => setImmediate(resolve));
+    writeHeapSnapshot(file);
+  },
   troubles: () => troubles,
   async close() {
     await server.close();
@@ -84,9 +90,9 @@ const verbs = {
   },
 };
 
-process.on("message", async ({ id, verb }) => {
+process.on("message", async ({ id, verb, input }) => {
   try {
-    process.send({ id, value: await verbs[verb]() });
+    process.send({ id, value: await verbs[verb](input) });
     if (verb === "close") process.disconnect();
   } catch (error) {
     process.send({ id, failure: String(error?.stack ?? error) });

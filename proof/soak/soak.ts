@@ -1,7 +1,11 @@
+import { rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Random } from "../../test/kill/random.js";
 import type { NodeStore } from "../../test/kill/running-node.js";
 import type { ReadTables } from "../../test/kill/tables.js";
+import { type HeapObjects, readHeapObjects } from "./heap-objects.js";
 import { Probe } from "./probe.js";
 import { SoakedServer, type Vitals } from "./soaked-server.js";
 import { Talker } from "./talker.js";
@@ -18,6 +22,8 @@ export interface Ground {
 
 export interface Sample extends Vitals {
   readonly at: number;
+  /** At rest: what the server's program has made and still holds. */
+  readonly objects?: HeapObjects;
   readonly rows?: Readonly<Record<string, number>>;
 }
 
@@ -126,7 +132,14 @@ async function takeSampleAtRest(server: SoakedServer, ground: Ground): Promise<S
   }
   // The database's own connection to what was deleted last.
   await sleep(300);
-  return takeSample(server, ground);
+  const file = join(tmpdir(), `parley-soak-${process.pid}.heapsnapshot`);
+  try {
+    const sample = await takeSample(server, ground);
+    await server.snapshot(file);
+    return { ...sample, objects: readHeapObjects(file) };
+  } finally {
+    rmSync(file, { force: true });
+  }
 }
 
 function rowsOf(results: readonly (readonly Record<string, unknown>[])[]): Record<string, number> {

@@ -81,6 +81,11 @@ export class SoakedServer {
     return this.#ask("sample");
   }
 
+  /** Writes down what is on its heap. */
+  snapshot(file: string): Promise<void> {
+    return this.#ask("snapshot", { file });
+  }
+
   /** What went wrong in the background. */
   troubles(): Promise<readonly string[]> {
     return this.#ask("troubles");
@@ -92,11 +97,11 @@ export class SoakedServer {
     await this.#gone;
   }
 
-  #ask<T>(verb: string): Promise<T> {
+  #ask<T>(verb: string, input: object = {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#lastId += 1;
       this.#waiting.set(this.#lastId, { resolve, reject });
-      this.#child.send({ id: this.#lastId, verb });
+      this.#child.send({ id: this.#lastId, verb, input });
     });
   }
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Connection, createClient, type ParleyClient, ParleyRequestError } from "@parley/client";
 import { WebSocket } from "ws";
 import type { Random } from "../../test/kill/random.js";
-import { createAgentFetch } from "./agent-fetch.js";
+import { agentOptions, createAgentFetch } from "./agent-fetch.js";
 
 /** Where a talker finds its server. */
 export interface Door {
@@ -24,7 +24,7 @@ export class Talker {
   readonly #door: Door;
   readonly #name: string;
   readonly #random: Random;
-  readonly #agent = new Agent({ keepAlive: true });
+  readonly #agent = new Agent(agentOptions);
   readonly #client: ParleyClient;
   #connection: Connection | undefined;
   #conversations = 0;
