@@ -1,9 +1,9 @@
 import { gate } from "@parley/core/testing";
 import { describe, expect, it } from "vitest";
-import type { ConversationState } from "./conversation-state.js";
-import { isIdle, lastText, liveServer, networkTo, testClient, until } from "./live-server.test-support.js";
-import { ParleyRequestError } from "./request-error.js";
-import { toolCallsOf } from "./tool-calls.js";
+import type { ConversationState } from "../../packages/client/src/conversation-state.js";
+import { ParleyRequestError } from "../../packages/client/src/request-error.js";
+import { toolCallsOf } from "../../packages/client/src/tool-calls.js";
+import { isIdle, lastText, liveServer, networkTo, testClient, until } from "./live-server.js";
 
 /** What a page would show, without what depends on the moment. */
 function shown(state: ConversationState): unknown {

@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { rolldown } from "rolldown";
 import { describe, expect, it } from "vitest";
-import * as everything from "./index.js";
-import { afterwards, liveServer } from "./live-server.test-support.js";
-import * as hooks from "./react/index.js";
+import * as everything from "../../packages/client/src/index.js";
+import * as hooks from "../../packages/client/src/react/index.js";
+import { afterwards, liveServer } from "./live-server.js";
 
 const pages = {
-  "README.md": new URL("../README.md", import.meta.url),
-  "docs/guides/client.md": new URL("../../../docs/guides/client.md", import.meta.url),
+  "README.md": new URL("../../packages/client/README.md", import.meta.url),
+  "docs/guides/client.md": new URL("../../docs/guides/client.md", import.meta.url),
 };
 
 /** The code of a page that says that it can be run. */
@@ -25,7 +25,7 @@ async function run(code: string, url: string): Promise<string> {
   afterwards(() => rm(folder, { recursive: true, force: true }));
   const build = await rolldown({
     input: "snippet",
-    cwd: new URL("..", import.meta.url).pathname,
+    cwd: new URL("../../packages/client/", import.meta.url).pathname,
     platform: "node",
     resolve: { conditionNames: ["parley-source", "import", "node", "default"] },
     onLog: () => {},
@@ -69,7 +69,7 @@ describe("the snippets of", () => {
 describe("the README", () => {
   it("names every export", async () => {
     const readme = await readFile(pages["README.md"], "utf8");
-    const source = await readFile(new URL("./index.ts", import.meta.url), "utf8");
+    const source = await readFile(new URL("../../packages/client/src/index.ts", import.meta.url), "utf8");
     const types = [...source.matchAll(/\b(?:type )?([A-Z]\w+)\b/g)].map(([, name = ""]) => name);
     const names = [...Object.keys(everything), ...Object.keys(hooks), ...types];
     expect(names.length).toBeGreaterThan(40);

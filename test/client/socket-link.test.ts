@@ -2,8 +2,8 @@ import { createServer } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
-import { type ClientOptions, createClient } from "./client.js";
-import { afterwards, testClient, until } from "./live-server.test-support.js";
+import { type ClientOptions, createClient } from "../../packages/client/src/client.js";
+import { afterwards, testClient, until } from "./live-server.js";
 
 /** A server that only does what the test says. */
 class PuppetServer {

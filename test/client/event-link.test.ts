@@ -1,6 +1,6 @@
 import { createApp } from "@parley/server";
 import { describe, expect, it } from "vitest";
-import { afterwards, isIdle, lastText, liveServer, testClient, until } from "./live-server.test-support.js";
+import { afterwards, isIdle, lastText, liveServer, testClient, until } from "./live-server.js";
 
 /** A client of an app in the same process, whose calls can be made to fail. */
 async function inProcess() {

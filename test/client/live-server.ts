@@ -20,8 +20,8 @@ import type { Tool } from "@parley/core/turn";
 import { createKey, type RunningServer, serve } from "@parley/server";
 import { afterEach } from "vitest";
 import { WebSocket } from "ws";
-import { type ClientOptions, createClient, type ParleyClient } from "./client.js";
-import type { ConversationState } from "./conversation-state.js";
+import { type ClientOptions, createClient, type ParleyClient } from "../../packages/client/src/client.js";
+import type { ConversationState } from "../../packages/client/src/conversation-state.js";
 
 const cleanups: (() => Promise<void> | void)[] = [];
 

@@ -1,10 +1,15 @@
 import type { QueuePayload, StoredChunk, TurnMetrics } from "@parley/wire";
-import { applyFrame } from "./apply-frame.js";
-import { applyHistory, applyMetrics, applyQueue } from "./apply-history.js";
-import { applyDiscard, applyOptimistic, applyReceipt, applySendFailure } from "./apply-send.js";
-import type { ConversationState, SubscriptionFrame } from "./conversation-state.js";
-import { initialState } from "./fold.js";
-import type { TestNode } from "./real-runtime.test-support.js";
+import { applyFrame } from "../../packages/client/src/apply-frame.js";
+import { applyHistory, applyMetrics, applyQueue } from "../../packages/client/src/apply-history.js";
+import {
+  applyDiscard,
+  applyOptimistic,
+  applyReceipt,
+  applySendFailure,
+} from "../../packages/client/src/apply-send.js";
+import type { ConversationState, SubscriptionFrame } from "../../packages/client/src/conversation-state.js";
+import { initialState } from "../../packages/client/src/fold.js";
+import type { TestNode } from "./real-runtime.js";
 
 /** Whether a frame is one that may come again at any time without harm: increments and rows. */
 function mayRepeat(frame: SubscriptionFrame): boolean {

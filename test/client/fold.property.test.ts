@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FoldingClient, isBegun, shown } from "./folding-client.test-support.js";
-import { RealRuntime, type StepPlan, type TestNode } from "./real-runtime.test-support.js";
+import { FoldingClient, isBegun, shown } from "./folding-client.js";
+import { RealRuntime, type StepPlan, type TestNode } from "./real-runtime.js";
 
 const conversationId = "c";
 
