@@ -1,4 +1,4 @@
-import type { TurnMetrics } from "@parley/wire";
+import type { StepId, TurnMetrics } from "@parley/wire";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
@@ -18,7 +18,7 @@ function stored(metrics: TurnMetrics): unknown {
 }
 
 const step = (index: number) => ({
-  stepId: `${turnId}.${index}`,
+  stepId: `${turnId}.${index}` as StepId,
   usage: { inputTokens: 1_000, outputTokens: 100 },
   ttftMs: 200,
   decodeMs: 800,
