@@ -389,6 +389,34 @@ function outage(): void {
       );
 
       it(
+        "goes on with its turn when the server took no writes for a while, as one that fails over does",
+        async () => {
+          const name = new URL(server.url).pathname.slice(1);
+          const ask = async (...statements: string[]) => {
+            const client = new pg.Client({ connectionString: server.url });
+            await client.connect();
+            for (const statement of statements) await client.query(statement);
+            await client.end();
+          };
+          const reason = await outlive({ kind: "tool", name: "slow" }, "retry", async () => {
+            await ask(
+              `ALTER DATABASE ${name} SET default_transaction_read_only = on`,
+              "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'",
+            );
+            const node = await stage.single();
+            const refused = await stage.client.say(node, stage.conversationId, "talk");
+            expect(refused.receipt).toBeUndefined();
+            await ask(
+              "SET default_transaction_read_only = off",
+              `ALTER DATABASE ${name} RESET default_transaction_read_only`,
+            );
+          });
+          expect(["stop", "interrupted"]).toContain(reason);
+        },
+        caseMs,
+      );
+
+      it(
         "gives its turn up when the server is away for longer than its lease, and takes it up again by what is durable",
         async () => {
           const reason = await outlive({ kind: "tool", name: "once" }, "fail", async () => {
