@@ -39,6 +39,32 @@ describePage("the page on a first visit", {}, (stage) => {
     expect(await tab.composer.boundingBox()).toEqual(composer);
   });
 
+  it("shows what was said at once, before the code that shows a conversation has come", async () => {
+    const tab = await stage().open("about:blank");
+    tab.allowMissing();
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let asked = 0;
+    await tab.page.route(/\/assets\/(conversation-view|markdown)-[^/]*\.js$/, async (route) => {
+      asked += 1;
+      await held;
+      await route.continue();
+    });
+    await tab.page.goto(stage().url);
+    await tab.composer.waitFor();
+    // Both are fetched before anything is said.
+    await expect.poll(() => asked, patience).toBe(2);
+    await tab.begin("hello there");
+    await tab.page.getByRole("main").getByText("hello there", { exact: true }).waitFor();
+    expect(await tab.log.count()).toBe(0);
+    release();
+    await tab.questions.getByText("hello there", { exact: true }).waitFor();
+    await tab.ended(1);
+    expect(asked).toBe(2);
+  });
+
   it("begins with an example, and shows its tool and what that said", async () => {
     const tab = await stage().open();
     tab.allowMissing();

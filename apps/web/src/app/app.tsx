@@ -3,7 +3,7 @@ import { ParleyProvider, useConnection } from "@parley/client/react";
 import { Compass, ServerOff, TriangleAlert } from "lucide-react";
 import { lazy, Suspense, useEffect } from "react";
 import { composerId } from "../composer/focus-composer.js";
-import { preloadMarkdown } from "../conversation/answer-text.js";
+import { ConversationPart, preloadAnswer } from "../conversation/conversation-part.js";
 import { Button } from "../ui/button.js";
 import { EmptyState } from "../ui/empty-state.js";
 import { ErrorBoundary } from "../ui/error-boundary.js";
@@ -17,9 +17,8 @@ import { conversationPath, navigate, useRoute } from "./router.js";
 import { Sidebar } from "./sidebar.js";
 import { Toasts } from "./toasts.js";
 import { usePageCommands } from "./use-page-commands.js";
+import { whenDrawn } from "./when-drawn.js";
 
-const loadConversationView = () => import("../conversation/conversation-view.js");
-const ConversationView = lazy(async () => ({ default: (await loadConversationView()).ConversationView }));
 const LoginView = lazy(async () => ({ default: (await import("./login-view.js")).LoginView }));
 
 /** The page. */
@@ -56,15 +55,8 @@ function Page() {
   const conversationId = route.name === "conversation" ? route.conversationId : undefined;
   usePageCommands();
   useEffect(() => connection.onOpenRequest((id) => navigate(conversationPath(id))), [connection]);
-  useEffect(() => {
-    // What the first answer needs is fetched while the first question is typed.
-    const preload = () => {
-      preloadMarkdown();
-      void loadConversationView().catch(() => undefined);
-    };
-    const idle = globalThis.requestIdleCallback ?? ((run: () => void) => setTimeout(run, 300));
-    idle(preload);
-  }, []);
+  // What the first answer needs is fetched while the first question is typed.
+  useEffect(() => whenDrawn(preloadAnswer), []);
   return (
     <div className="flex h-dvh flex-col pt-[env(safe-area-inset-top)] pr-[env(safe-area-inset-right)] pl-[env(safe-area-inset-left)]">
       <a
@@ -77,19 +69,11 @@ function Page() {
       <div className="flex min-h-0 flex-1">
         <Sidebar />
         {route.name === "conversation" ? (
-          <Suspense
-            fallback={
-              <main className="flex flex-1 items-center justify-center text-faint">
-                <Spinner label="Loading" />
-              </main>
-            }
-          >
-            <ConversationView
-              key={route.conversationId}
-              conversationId={route.conversationId}
-              seq={route.seq}
-            />
-          </Suspense>
+          <ConversationPart
+            key={route.conversationId}
+            conversationId={route.conversationId}
+            seq={route.seq}
+          />
         ) : route.name === "new" ? (
           <Welcome />
         ) : (

@@ -1,16 +1,16 @@
-import { lazy, memo, Suspense, useMemo, useState } from "react";
+import { memo, useMemo, useState } from "react";
 import { BigText } from "../ui/big-text.js";
 import { Button } from "../ui/button.js";
 import { clipText } from "../ui/clip-text.js";
 import { ErrorBoundary } from "../ui/error-boundary.js";
 import { formatBytes } from "../ui/format.js";
+import { loadedPart } from "../ui/loaded-part.js";
 
-const loadMarkdown = () => import("./markdown.js");
-const Markdown = lazy(async () => ({ default: (await loadMarkdown()).Markdown }));
+const markdown = loadedPart(async () => (await import("./markdown.js")).Markdown);
 
 /** Fetches what draws an answer before there is one. */
 export function preloadMarkdown(): void {
-  loadMarkdown().catch(() => {
+  markdown.preload().catch(() => {
     // It is asked for again when there is something to draw.
   });
 }
@@ -33,9 +33,7 @@ export const AnswerText = memo(function AnswerText({
   return (
     <>
       <ErrorBoundary fallback={() => <PlainAnswer text={shown} />}>
-        <Suspense fallback={<PlainAnswer text={shown} />}>
-          <Markdown text={shown} streaming={streaming} />
-        </Suspense>
+        <markdown.Part text={shown} streaming={streaming} fallback={<PlainAnswer text={shown} />} />
       </ErrorBoundary>
       {clipped.hidden > 0 && (
         <div className="mt-2 flex flex-wrap items-center gap-3 text-sm text-soft">

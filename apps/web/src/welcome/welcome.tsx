@@ -11,6 +11,7 @@ import { ComposerField, type ComposerFieldHandle } from "../composer/composer-fi
 import { newDraft } from "../composer/drafts.js";
 import { takeNewSettings } from "../composer/new-settings.js";
 import { SettingPickers } from "../composer/setting-pickers.js";
+import { preloadAnswer } from "../conversation/conversation-part.js";
 
 /** What the demo model can show, as messages to send. */
 const examples: readonly { readonly text: string; readonly shows: string; readonly icon: ReactElement }[] = [
@@ -29,6 +30,11 @@ export function Welcome() {
   const field = useRef<ComposerFieldHandle>(null);
   const start = useStart(useCallback((text: string) => field.current?.restore(text), []));
   const [empty, setEmpty] = useState(true);
+  const onEmptyChange = useCallback((isEmpty: boolean) => {
+    setEmpty(isEmpty);
+    // Whoever types wants an answer, also where the page has found no time for it yet.
+    if (!isEmpty) preloadAnswer();
+  }, []);
   const submit = () => {
     const text = field.current?.take();
     if (text !== undefined) start(text);
@@ -79,7 +85,7 @@ export function Welcome() {
           draftKey={newDraft}
           placeholder="Write a message"
           onKey={onKey}
-          onEmptyChange={setEmpty}
+          onEmptyChange={onEmptyChange}
           left={<SettingPickers />}
           right={<SendButton empty={empty} onSend={submit} />}
         />

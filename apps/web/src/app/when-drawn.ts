@@ -1,0 +1,17 @@
+/** Calls back once what is there now has been drawn; soon in a tab that draws nothing. Returns a function that forgets it. */
+export function whenDrawn(work: () => void): () => void {
+  let later = setTimeout(start, 300);
+  const frame = requestAnimationFrame(() => {
+    clearTimeout(later);
+    // A frame's callbacks come before it is drawn.
+    later = setTimeout(start);
+  });
+  function start() {
+    cancelAnimationFrame(frame);
+    work();
+  }
+  return () => {
+    cancelAnimationFrame(frame);
+    clearTimeout(later);
+  };
+}
