@@ -131,6 +131,34 @@ describePage("the page", quick, (stage) => {
       ).toBe("Turn 1: work out 1 + 1");
     });
 
+    it("reads the newest turns first, and earlier ones when they are asked for", async () => {
+      const turns = Array.from({ length: 130 }, (_, n) => [
+        asked(`Question ${n + 1}`),
+        said(`Answer ${n + 1}`),
+      ]);
+      await stage().import(exportOf({ id: "many-turns", title: "Many turns" }, turns));
+      const tab = await stage().open("/c/many-turns");
+      await tab.log.getByText("Answer 130", { exact: true }).waitFor();
+      await tab.page.keyboard.press("Control+i");
+      const inspector = inspectorOf(tab);
+      const picker = inspector.getByRole("combobox", { name: "Turn" });
+      const picked = () => picker.locator("option:checked").innerText();
+      await expect.poll(picked, patience).toBe("Newest turn: Question 130");
+      await inspector.getByRole("tab", { name: "Trends" }).click();
+      await inspector.getByText("The newest 100 turns").waitFor();
+      await inspector.getByRole("button", { name: "Earlier turns" }).click();
+      await inspector.getByText("130 turns", { exact: true }).waitFor();
+      expect(await inspector.getByRole("button", { name: "Earlier turns" }).count()).toBe(0);
+      await inspector.getByRole("button", { name: "Table" }).click();
+      await inspector.getByRole("button", { name: "Turn 7", exact: true }).click();
+      // Only what is loaded of the messages has a title.
+      await expect.poll(picked, patience).toBe("Turn 7");
+      // A turn that is added stands behind the others.
+      await tab.send("hello there");
+      await expect.poll(() => picker.locator("option").count(), patience).toBe(131);
+      expect(await picked()).toBe("Turn 7");
+    });
+
     it("exports the conversation as Markdown and as lines that can be imported again", async () => {
       await prepare(stage(), "exported");
       const tab = await stage().open("/c/exported");
@@ -210,6 +238,15 @@ describePage("the page", quick, (stage) => {
       await tab.page.getByText("Undone. The model reads those messages again.").waitFor();
       await inspector.getByRole("button", { name: "Undo the last one" }).waitFor({ state: "detached" });
       await isUnknown();
+      // Who comes later is told the same.
+      const later = await stage().open("/c/compacted");
+      await later.questions.getByText("and then?").waitFor();
+      await expect
+        .poll(
+          () => later.page.getByRole("button", { name: /of the context (is )?used/ }).innerText(),
+          patience,
+        )
+        .toBe("\u2013");
       await tab.send("and now?");
       await tab.log.getByText(/I was shown 2\d messages of this conversation\./).waitFor();
       await isKnown();

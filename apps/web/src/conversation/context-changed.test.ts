@@ -1,7 +1,7 @@
 import type { MessageState } from "@parley/client";
-import type { Chunk, ConversationMeta, Role } from "@parley/wire";
+import type { Chunk, ConversationMeta, ProviderCallInfo, Role } from "@parley/wire";
 import { describe, expect, it } from "vitest";
-import { isContextChanged } from "./context-changed.js";
+import { isContextChanged, readSummary, summaryTakenBack } from "./context-changed.js";
 
 const message = (role: Role, chunk: Chunk): MessageState => ({
   id: role,
@@ -30,5 +30,33 @@ describe("isContextChanged", () => {
 
   it("has nothing to say when a summary came and went between two calls", () => {
     expect(isContextChanged({ messages: [...before, message("system", summary)] }, false)).toBe(false);
+  });
+});
+
+describe("summaryTakenBack", () => {
+  const meta = { id: "c" } as ConversationMeta;
+  const answer = { ...message("assistant", text("On it")), turnId: "t" };
+  const messages = [message("user", text("Hi")), message("system", summary), answer];
+
+  it("names the answer that may have read a summary which is not in force any more", () => {
+    expect(summaryTakenBack({ messages, meta })).toEqual({ id: "c", turnId: "t", messageId: "assistant" });
+  });
+
+  it("has nothing to ask while the summary is in force, a turn runs, or no answer came behind it", () => {
+    expect(summaryTakenBack({ messages, meta: { ...meta, compactedFrom: "archive" } })).toBeUndefined();
+    expect(summaryTakenBack({ messages, meta, activeTurn: { turnId: "u" } })).toBeUndefined();
+    expect(summaryTakenBack({ messages: [answer, message("system", summary)], meta })).toBeUndefined();
+  });
+});
+
+describe("readSummary", () => {
+  const call = (purpose: string | undefined, ...kinds: readonly string[]) =>
+    ({ purpose, manifest: { segments: kinds.map((kind) => ({ kind })) } }) as unknown as ProviderCallInfo;
+
+  it("looks at the newest call of a step", () => {
+    expect(readSummary([call(undefined, "messages"), call(undefined, "summary", "messages")])).toBe(true);
+    expect(readSummary([call(undefined, "summary"), call(undefined, "messages")])).toBe(false);
+    expect(readSummary([call(undefined, "summary"), call("compaction", "messages")])).toBe(true);
+    expect(readSummary([])).toBe(false);
   });
 });

@@ -24,7 +24,7 @@ export interface ContextViewProps {
 /** How full the model's window is, of what, and what can be done about it. */
 export function ContextView({ conversationId, turn, previousTurnId }: ContextViewProps) {
   const size = useConversationSelector(conversationId, selectSize, isSameSize);
-  const threshold = useCompactThreshold(conversationId);
+  const threshold = useCompactThreshold(conversationId, size.contextWindow);
   const live = useConversationSelector(conversationId, selectTurns)[turn?.turnId ?? ""];
   const isRunning = live?.status === "running";
   const completed = live?.steps.filter(({ complete }) => complete).length ?? 0;
@@ -37,7 +37,8 @@ export function ContextView({ conversationId, turn, previousTurnId }: ContextVie
   const gauge = composeGauge({
     contextSize: contextSizeNow(size.contextSize, isRunning ? call?.usage : undefined),
     contextWindow: size.contextWindow,
-    compactThreshold: threshold.data,
+    compactThreshold: threshold.data?.compactThreshold,
+    defaultThreshold: threshold.data?.defaultThreshold,
     manifest: call?.manifest,
     usage: call?.usage,
     changedSince: isChanged,
@@ -60,8 +61,8 @@ export function ContextView({ conversationId, turn, previousTurnId }: ContextVie
         {threshold.data !== undefined && (
           <ThresholdField
             conversationId={conversationId}
-            threshold={threshold.data}
-            contextWindow={gauge.limit}
+            threshold={threshold.data.compactThreshold}
+            byDefault={threshold.data.defaultThreshold}
           />
         )}
         <CompactionControls conversationId={conversationId} />

@@ -18,7 +18,9 @@ describe("composeGauge", () => {
       level: "unknown",
       isOutdated: false,
     });
-    expect(composeGauge({ contextWindow: 1_000, compactThreshold: null })).toMatchObject({
+    expect(
+      composeGauge({ contextWindow: 1_000, compactThreshold: null, defaultThreshold: 800 }),
+    ).toMatchObject({
       limit: 1_000,
       outlook: { kind: "automatic", atTokens: 800 },
       level: "unknown",
@@ -30,6 +32,7 @@ describe("composeGauge", () => {
       contextSize: 2_200,
       contextWindow: 10_000,
       compactThreshold: null,
+      defaultThreshold: 8_000,
       manifest,
       usage: { inputTokens: 2_000, outputTokens: 200 },
     });
@@ -67,6 +70,7 @@ describe("composeGauge", () => {
       contextSize: 9_000,
       contextWindow: 10_000,
       compactThreshold: null,
+      defaultThreshold: 8_000,
       manifest,
       usage: { inputTokens: 8_800, outputTokens: 200 },
       changedSince: true,
@@ -81,9 +85,17 @@ describe("composeGauge", () => {
     });
   });
 
+  it("takes the default from the server, which may know none or compact by hand only", () => {
+    const outlook = (defaultThreshold?: number) =>
+      composeGauge({ contextWindow: 1_000, compactThreshold: null, defaultThreshold }).outlook;
+    expect(outlook()).toEqual({ kind: "unknown" });
+    expect(outlook(0)).toEqual({ kind: "manual" });
+    expect(outlook(600)).toEqual({ kind: "automatic", atTokens: 600 });
+  });
+
   it("warns before the threshold, or before the window where compaction is by hand", () => {
     const at = (contextSize: number, compactThreshold: number | null) =>
-      composeGauge({ contextSize, contextWindow: 1_000, compactThreshold }).level;
+      composeGauge({ contextSize, contextWindow: 1_000, compactThreshold, defaultThreshold: 800 }).level;
     expect(at(639, null)).toBe("calm");
     expect(at(640, null)).toBe("near");
     expect(at(800, null)).toBe("full");

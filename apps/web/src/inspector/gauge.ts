@@ -2,14 +2,6 @@ import type { ContextManifest, ContextSegmentKind, Usage } from "@parley/wire";
 import { knownUsage } from "./figures.js";
 import { segmentKinds, tokensOfKind } from "./manifest-diff.js";
 
-/** The share of the window at which a conversation without a threshold of its own is compacted. */
-export const defaultCompactShare = 0.8;
-
-/** The tokens at which that is, in a window of this size. Absent: the window is unknown. */
-export function defaultThreshold(contextWindow: number | undefined): number | undefined {
-  return contextWindow === undefined ? undefined : Math.floor(contextWindow * defaultCompactShare);
-}
-
 /** What a gauge is drawn from. Everything may be unknown. */
 export interface GaugeInput {
   /** Tokens in context after the newest turn, or after the newest step of a running one. */
@@ -17,6 +9,8 @@ export interface GaugeInput {
   readonly contextWindow?: number | undefined;
   /** The setting: tokens, 0 for by hand only, null for the default. Undefined: not read yet. */
   readonly compactThreshold?: number | null | undefined;
+  /** What null stands for. */
+  readonly defaultThreshold?: number | undefined;
   /** The newest call that a step made. */
   readonly manifest?: ContextManifest | undefined;
   /** What that call reported. */
@@ -67,7 +61,7 @@ export function composeGauge(input: GaugeInput): Gauge {
   const limit = contextWindow ?? manifest?.contextWindow;
   // What the last call read is not what the next one will read.
   const used = changedSince ? undefined : (input.contextSize ?? manifest?.estimatedTokens);
-  const outlook = compactionOutlook(input.compactThreshold, limit, used);
+  const outlook = compactionOutlook(input, used);
   const mark = outlook.kind === "automatic" ? outlook.atTokens : limit;
   return {
     ...(used === undefined ? {} : { used }),
@@ -88,14 +82,12 @@ function levelOf(used: number | undefined, mark: number | undefined): Gauge["lev
 }
 
 function compactionOutlook(
-  threshold: number | null | undefined,
-  limit: number | undefined,
+  { compactThreshold, defaultThreshold }: GaugeInput,
   used: number | undefined,
 ): CompactionOutlook {
-  if (threshold === undefined) return { kind: "unknown" };
-  if (threshold === 0) return { kind: "manual" };
-  const atTokens = threshold ?? defaultThreshold(limit);
+  const atTokens = compactThreshold === null ? defaultThreshold : compactThreshold;
   if (atTokens === undefined) return { kind: "unknown" };
+  if (atTokens === 0) return { kind: "manual" };
   return {
     kind: "automatic",
     atTokens,

@@ -1,11 +1,12 @@
 import type { ConversationState, MessageState } from "@parley/client";
 import type { TurnMetrics } from "@parley/wire";
+import type { KnownMetrics } from "./known-metrics.js";
 
 /** A turn that can be looked at. */
 export interface InspectedTurn {
   readonly turnId: string;
-  /** From 1, in the order of the conversation. */
-  readonly number: number;
+  /** What it is called: by its number from 1, or, while earlier turns are not read, by how far it is from the newest. */
+  readonly name: string;
   /** Present once it is sealed and its figures are loaded. */
   readonly metrics?: TurnMetrics;
   /** What the user asked, shortened, where the message is loaded. */
@@ -15,27 +16,38 @@ export interface InspectedTurn {
 const titleLength = 80;
 
 /**
- * The turns of a conversation, oldest first: those whose figures are stored, then those that are newer than that, as
- * the one that runs.
+ * The turns of a conversation, oldest first: those whose messages are loaded before those whose figures are read, then
+ * these, then those that are newer, as the one that runs.
  */
 export function inspectedTurns(
-  stored: readonly TurnMetrics[],
+  known: KnownMetrics,
   state: Pick<ConversationState, "messages" | "activeTurn">,
 ): readonly InspectedTurn[] {
   const titles = titlesOf(state.messages);
-  const metricsOf = new Map(stored.map((metrics) => [metrics.turnId, metrics]));
-  const ids = new Set(metricsOf.keys());
-  for (const { turnId } of state.messages) if (turnId !== undefined) ids.add(turnId);
-  if (state.activeTurn !== undefined) ids.add(state.activeTurn.turnId);
-  return [...ids].map((turnId, index) => {
+  const metricsOf = new Map(known.turns.map((metrics) => [metrics.turnId, metrics]));
+  const told = new Set(state.messages.flatMap(({ turnId }) => (turnId === undefined ? [] : [turnId])));
+  if (state.activeTurn !== undefined) told.add(state.activeTurn.turnId);
+  const meeting = [...told].findIndex((turnId) => metricsOf.has(turnId));
+  const ids = [...new Set([...[...told].slice(0, Math.max(0, meeting)), ...metricsOf.keys(), ...told])];
+  const names = turnNames(ids.length, known.nextBefore === undefined);
+  return ids.map((turnId, index) => {
     const metrics = metricsOf.get(turnId);
     const title = titles.get(turnId);
     return {
       turnId,
-      number: index + 1,
+      name: names[index] ?? "",
       ...(metrics === undefined ? {} : { metrics }),
       ...(title === undefined ? {} : { title }),
     };
+  });
+}
+
+/** What so many turns are called, oldest first. Without the ones before them, their numbers are not known. */
+export function turnNames(count: number, isWhole: boolean): readonly string[] {
+  return Array.from({ length: count }, (_, index) => {
+    const back = count - 1 - index;
+    if (isWhole) return `Turn ${index + 1}`;
+    return back === 0 ? "Newest turn" : `Newest turn but ${back}`;
   });
 }
 

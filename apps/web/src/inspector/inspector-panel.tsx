@@ -1,10 +1,12 @@
 import { Tabs } from "@base-ui/react/tabs";
 import type { ConversationState } from "@parley/client";
 import { useConversationSelector } from "@parley/client/react";
+import type { TurnMetrics } from "@parley/wire";
 import { Timer, X } from "lucide-react";
 import { useEffect, useRef } from "react";
 import { type InspectorView, openInspector, useLayout } from "../app/layout-store.js";
 import type { InspectorPanelProps } from "../app/panel-props.js";
+import { reportFailure } from "../app/report-failure.js";
 import { EmptyState } from "../ui/empty-state.js";
 import { IconButton } from "../ui/icon-button.js";
 import { Skeleton } from "../ui/skeleton.js";
@@ -12,6 +14,7 @@ import { ContextView } from "./context-view.js";
 import { FactsView } from "./facts-view.js";
 import { inspectedTurns } from "./inspected-turns.js";
 import { useMetrics } from "./inspector-queries.js";
+import type { KnownMetrics } from "./known-metrics.js";
 import { ProblemNote } from "./problem-note.js";
 import { TrendsView } from "./trends-view.js";
 import { TurnPicker } from "./turn-picker.js";
@@ -96,6 +99,8 @@ function isSameTurns(a: TurnsOfState, b: TurnsOfState): boolean {
   );
 }
 
+const nothingKnown: KnownMetrics = { turns: [] };
+
 interface InspectorViewsProps {
   readonly conversationId: string;
   readonly turnId: string | undefined;
@@ -104,14 +109,18 @@ interface InspectorViewsProps {
 
 function InspectorViews({ conversationId, turnId, onPick }: InspectorViewsProps) {
   const state = useConversationSelector(conversationId, selectTurns, isSameTurns);
-  const metrics = useMetrics(conversationId, state.sealed);
-  const turns = inspectedTurns(metrics.data?.turns ?? [], {
+  const { query: metrics, isReadingEarlier, readEarlier } = useMetrics(conversationId, state.sealed);
+  const turns = inspectedTurns(metrics.data ?? nothingKnown, {
     messages: state.messages,
     ...(state.activeTurn === undefined ? {} : { activeTurn: state.activeTurn }),
   });
   const place = turns.findIndex((turn) => turn.turnId === turnId);
   const index = place < 0 ? turns.length - 1 : place;
   const turn = turns[index];
+  const hasEarlier = metrics.data?.nextBefore !== undefined;
+  const showEarlier = (then: (read: readonly TurnMetrics[]) => void = () => undefined) => {
+    readEarlier().then(then, (error: unknown) => reportFailure("Earlier turns could not be read", error));
+  };
   const panelClass = "min-h-0 flex-1 overflow-y-auto px-4 py-4 outline-offset-[-2px]";
   const problem = metrics.isError && (
     <div className="mb-4">
@@ -128,7 +137,16 @@ function InspectorViews({ conversationId, turnId, onPick }: InspectorViewsProps)
         {problem}
         {turn !== undefined ? (
           <div className="flex flex-col gap-4">
-            <TurnPicker turns={turns} turnId={turn.turnId} onPick={onPick} />
+            <TurnPicker
+              turns={turns}
+              turnId={turn.turnId}
+              onPick={onPick}
+              onEarlier={
+                hasEarlier && !isReadingEarlier
+                  ? () => showEarlier((read) => onPick(read.at(-1)?.turnId ?? turn.turnId))
+                  : undefined
+              }
+            />
             <TurnView
               key={turn.turnId}
               conversationId={conversationId}
@@ -156,7 +174,11 @@ function InspectorViews({ conversationId, turnId, onPick }: InspectorViewsProps)
         {metrics.isPending ? (
           <Skeleton className="h-40 w-full bg-line/70!" />
         ) : (
-          <TrendsView turns={metrics.data?.turns ?? []} onPick={onPick} />
+          <TrendsView
+            turns={metrics.data?.turns ?? nothingKnown.turns}
+            onPick={onPick}
+            earlier={hasEarlier ? { isReading: isReadingEarlier, onRead: () => showEarlier() } : undefined}
+          />
         )}
       </Tabs.Panel>
       <Tabs.Panel value="facts" className={panelClass}>

@@ -1,7 +1,15 @@
 import { type ParleyClient, ParleyRequestError } from "@parley/client";
 import { useClient } from "@parley/client/react";
-import type { MetricsResponse, TurnDetail } from "@parley/wire";
-import { keepPreviousData, QueryClient, type UseQueryResult, useQuery } from "@tanstack/react-query";
+import type { CompactThresholdSetting, TurnDetail, TurnMetrics } from "@parley/wire";
+import {
+  keepPreviousData,
+  QueryClient,
+  type UseQueryResult,
+  useMutation,
+  useQuery,
+} from "@tanstack/react-query";
+import { useEffect } from "react";
+import { joinEarlier, joinNewest, type KnownMetrics } from "./known-metrics.js";
 
 /** What the lazy panels have read. A sealed turn never changes, so that what is kept is right for as long as it is kept. */
 export const inspectorQueries = new QueryClient({
@@ -15,19 +23,71 @@ export const inspectorQueries = new QueryClient({
   },
 });
 
-/** The figures of a conversation's sealed turns. Read anew when `revision` changes. */
-export function useMetrics(conversationId: string, revision: string): UseQueryResult<MetricsResponse> {
+/** How many turns' figures are read at once. */
+const metricsPageSize = 100;
+
+interface ReadMetrics extends KnownMetrics {
+  /** Which state of the conversation they are of. */
+  readonly revision: string;
+}
+
+/** What is known of a conversation's sealed turns, and how to know more. */
+interface MetricsReading {
+  readonly query: UseQueryResult<KnownMetrics>;
+  readonly isReadingEarlier: boolean;
+  /** Reads the page before what is known. Resolves with the turns in it, oldest first. */
+  readEarlier(): Promise<readonly TurnMetrics[]>;
+}
+
+/**
+ * The figures of a conversation's newest sealed turns, and of earlier ones as they are asked for. The newest are read
+ * anew when `revision` changes.
+ */
+export function useMetrics(conversationId: string, revision: string): MetricsReading {
   const client = useClient();
-  return useQuery(
+  const queryKey = ["metrics", conversationId];
+  const read = (before: string | undefined, signal?: AbortSignal) =>
+    client.request("GET /conversations/:id/metrics", {
+      params: { id: conversationId },
+      query: { limit: metricsPageSize, before },
+      ...(signal === undefined ? {} : { signal }),
+    });
+  const query = useQuery<ReadMetrics>(
     {
-      queryKey: ["metrics", conversationId, revision],
-      queryFn: ({ signal }) =>
-        client.request("GET /conversations/:id/metrics", { params: { id: conversationId }, signal }),
-      placeholderData: (previous, query) =>
-        query?.queryKey[1] === conversationId ? keepPreviousData(previous) : undefined,
+      queryKey,
+      queryFn: async ({ signal }) => {
+        const page = await read(undefined, signal);
+        return { ...joinNewest(inspectorQueries.getQueryData<ReadMetrics>(queryKey), page), revision };
+      },
     },
     inspectorQueries,
   );
+  const isOld = query.data !== undefined && query.data.revision !== revision;
+  const { refetch } = query;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: with each state of the conversation anew
+  useEffect(() => {
+    if (isOld) void refetch();
+  }, [isOld, revision, refetch]);
+  const earlier = useMutation(
+    {
+      mutationFn: async (before: string) => {
+        const page = await read(before);
+        inspectorQueries.setQueryData<ReadMetrics>(queryKey, (known) =>
+          known === undefined ? known : { ...joinEarlier(known, page, before), revision: known.revision },
+        );
+        return page.turns;
+      },
+    },
+    inspectorQueries,
+  );
+  return {
+    query,
+    isReadingEarlier: earlier.isPending,
+    async readEarlier() {
+      const before = query.data?.nextBefore;
+      return before === undefined || earlier.isPending ? [] : earlier.mutateAsync(before);
+    },
+  };
 }
 
 function readTurn(
@@ -60,23 +120,28 @@ export function useTurnDetail(
   );
 }
 
-/** The tokens at which a conversation is compacted by itself; see `CompactThresholdSetting`. */
-export function useCompactThreshold(conversationId: string): UseQueryResult<number | null> {
+/** The tokens at which a conversation is compacted by itself. The default moves with the model's window. */
+export function useCompactThreshold(
+  conversationId: string,
+  contextWindow: number | undefined,
+): UseQueryResult<CompactThresholdSetting> {
   const client = useClient();
   return useQuery(
     {
-      queryKey: thresholdKey(conversationId),
-      queryFn: async ({ signal }) => {
-        const params = { id: conversationId };
-        const setting = await client.request("GET /conversations/:id/compact-threshold", { params, signal });
-        return setting.compactThreshold;
-      },
+      queryKey: [...thresholdKey(conversationId), contextWindow],
+      queryFn: ({ signal }) =>
+        client.request("GET /conversations/:id/compact-threshold", {
+          params: { id: conversationId },
+          signal,
+        }),
+      placeholderData: (previous, query) =>
+        query?.queryKey[1] === conversationId ? keepPreviousData(previous) : undefined,
     },
     inspectorQueries,
   );
 }
 
-/** Under which key a conversation's threshold is kept. */
+/** How the keys begin under which a conversation's threshold is kept. */
 export function thresholdKey(conversationId: string): readonly string[] {
   return ["compact-threshold", conversationId];
 }

@@ -4,7 +4,6 @@ import { useId, useState } from "react";
 import { Button } from "../ui/button.js";
 import { fieldClass } from "../ui/text-field.js";
 import { formatTokens } from "./figures.js";
-import { defaultCompactShare, defaultThreshold } from "./gauge.js";
 import { inspectorQueries, thresholdKey } from "./inspector-queries.js";
 import { ProblemNote } from "./problem-note.js";
 
@@ -12,16 +11,16 @@ export interface ThresholdFieldProps {
   readonly conversationId: string;
   /** Tokens; 0 for by hand only, null for the default. */
   readonly threshold: number | null;
-  readonly contextWindow: number | undefined;
+  /** What the default is, in tokens, where it is known. */
+  readonly byDefault: number | undefined;
 }
 
 type Choice = "default" | "tokens" | "manual";
 
 /** When the conversation is compacted by itself. */
-export function ThresholdField({ conversationId, threshold, contextWindow }: ThresholdFieldProps) {
+export function ThresholdField({ conversationId, threshold, byDefault }: ThresholdFieldProps) {
   const client = useClient();
   const id = useId();
-  const byDefault = defaultThreshold(contextWindow);
   const stored = choiceOf(threshold, byDefault);
   const [choice, setChoice] = useState<Choice>(stored);
   const [tokens, setTokens] = useState(String(threshold || byDefault || 100_000));
@@ -32,8 +31,8 @@ export function ThresholdField({ conversationId, threshold, contextWindow }: Thr
           params: { id: conversationId },
           body: { compactThreshold },
         }),
-      onSuccess: ({ compactThreshold }) =>
-        inspectorQueries.setQueryData(thresholdKey(conversationId), compactThreshold),
+      onSuccess: (setting) =>
+        inspectorQueries.setQueriesData({ queryKey: thresholdKey(conversationId) }, setting),
     },
     inspectorQueries,
   );
@@ -91,8 +90,10 @@ export function ThresholdField({ conversationId, threshold, contextWindow }: Thr
 }
 
 function defaultText(byDefault: number | undefined): string {
-  const share = `${defaultCompactShare * 100} % of the window`;
-  return byDefault === undefined ? `At ${share}` : `At ${share} (${formatTokens(byDefault)})`;
+  if (byDefault === undefined) return "As the server does by default";
+  return byDefault === 0
+    ? "Never, as the server does by default"
+    : `At ${formatTokens(byDefault)} tokens, the default`;
 }
 
 /** A server may answer with the default that it would use instead of null. */

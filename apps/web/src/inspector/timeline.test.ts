@@ -62,6 +62,22 @@ describe("layoutTimeline", () => {
     expect(rows.map(({ bars }) => bars[0]?.startMs)).toEqual([50, 400, 500]);
   });
 
+  it("begins when the work does, where the steps would else end behind the turn", () => {
+    const { rows, totalMs } = layoutTimeline({
+      startedAt: 10_000,
+      durationMs: 19,
+      steps: [
+        step({ stepId: "t.0", startedAt: 10_013, genTotalMs: 6 }),
+        step({ stepId: "t.1", startedAt: 10_024, genTotalMs: 6 }),
+      ],
+    });
+    expect(rows.map(({ bars }) => [bars[0]?.startMs, bars[0]?.endMs])).toEqual([
+      [2, 8],
+      [13, 19],
+    ]);
+    expect(totalMs).toBe(19);
+  });
+
   it("lets what is running reach to now", () => {
     const writing = layoutTimeline({
       startedAt: 1_000,

@@ -86,8 +86,17 @@ export interface Timeline {
 /**
  * Lays a turn's steps out in time. Where a step's start is known it stands there, else right behind the step before
  * it; its tools begin when the model has finished writing, all at once, for that is when they are dispatched.
+ *
+ * A turn is stamped when its message is admitted, and its duration is counted from when the work on it begins, which
+ * is later. So steps that would end behind the turn's own end show how much later, and are moved by that.
  */
 export function layoutTimeline(turn: TimelineTurn): Timeline {
+  const timeline = layoutFrom(turn, turn.startedAt);
+  const lateMs = turn.durationMs === undefined ? 0 : timeline.totalMs - Math.max(1, turn.durationMs);
+  return lateMs > 0 && turn.startedAt !== undefined ? layoutFrom(turn, turn.startedAt + lateMs) : timeline;
+}
+
+function layoutFrom(turn: TimelineTurn, origin: number | undefined): Timeline {
   const elapsedMs =
     turn.now === undefined || turn.startedAt === undefined
       ? undefined
@@ -96,7 +105,7 @@ export function layoutTimeline(turn: TimelineTurn): Timeline {
   const sums = { waitMs: 0, writeMs: 0, toolMs: 0 };
   let reachedMs = 0;
   turn.steps.forEach((step, stepIndex) => {
-    const startMs = Math.max(reachedMs, offsetOf(step.startedAt, turn.startedAt) ?? reachedMs);
+    const startMs = Math.max(reachedMs, offsetOf(step.startedAt, origin) ?? reachedMs);
     const nowMs = turn.now === undefined ? undefined : Math.max(startMs, elapsedMs ?? startMs);
     const bars = modelBars(step, startMs, nowMs);
     const writtenMs = bars.at(-1)?.endMs ?? startMs;

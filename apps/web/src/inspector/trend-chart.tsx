@@ -16,12 +16,14 @@ export interface TrendSeries {
 export interface TrendChartProps {
   /** What it shows, for screen readers. */
   readonly label: string;
+  /** Where each turn stands on the axis, one after the other. */
   readonly turns: readonly number[];
+  readonly names: readonly string[];
   readonly series: readonly TrendSeries[];
   readonly format: (value: number) => string;
   /** Where the axis ends, if it is always the same. */
   readonly max?: number | undefined;
-  readonly onPick: (turnNumber: number) => void;
+  readonly onPick: (index: number) => void;
 }
 
 const height = 128;
@@ -34,7 +36,7 @@ const legendColors = {
 };
 
 /** Figures over the turns. Drawn; the table beside it has the same figures, and its rows can be reached by keyboard. */
-export function TrendChart({ label, turns, series, format, max, onPick }: TrendChartProps) {
+export function TrendChart({ label, turns, names, series, format, max, onPick }: TrendChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const theme = useTheme((state) => state.theme);
   const [hovered, setHovered] = useState<number | undefined>();
@@ -82,7 +84,7 @@ export function TrendChart({ label, turns, series, format, max, onPick }: TrendC
         style={{ height }}
       />
       <figcaption className="flex flex-wrap items-center gap-x-3.5 gap-y-1 text-xs text-soft">
-        <span className="tabular text-faint">{`Turn ${turns[shown] ?? ""}`}</span>
+        <span className="tabular text-faint">{names[shown] ?? ""}</span>
         <ul className="tabular flex flex-wrap gap-x-3.5">
           {series.map(({ label: name, values, color }) => {
             const value = values[shown];
@@ -115,7 +117,7 @@ function chartOptions(
     padding: [8, 8, 0, 0],
     legend: { show: false },
     scales: {
-      x: { time: false, range: [0.5, turns.length + 0.5] },
+      x: { time: false, range: [(turns[0] ?? 1) - 0.5, (turns.at(-1) ?? 1) + 0.5] },
       y: { range: (_chart, _low, high) => [0, max ?? Math.max(1, high * 1.1)] },
     },
     axes: [
@@ -152,8 +154,8 @@ function chartOptions(
       points: { size: 7 },
       bind: {
         click: (chart) => () => {
-          const turn = turns[chart.cursor.idx ?? -1];
-          if (turn !== undefined) latest.current.onPick(turn);
+          const index = chart.cursor.idx;
+          if (typeof index === "number") latest.current.onPick(index);
           return null;
         },
       },

@@ -1,9 +1,11 @@
 import type { TurnMetrics } from "@parley/wire";
 import { ChartLine } from "lucide-react";
 import { useMemo, useState } from "react";
+import { Button } from "../ui/button.js";
 import { EmptyState } from "../ui/empty-state.js";
 import { FigureTable } from "./figure-table.js";
 import { formatDuration, formatShare, formatTokens, formatTokensShort } from "./figures.js";
+import { turnNames } from "./inspected-turns.js";
 import { PanelSection } from "./panel-section.js";
 import { TrendChart, type TrendSeries } from "./trend-chart.js";
 import { trendsOf } from "./trends.js";
@@ -13,12 +15,16 @@ export interface TrendsViewProps {
   /** Sealed turns, oldest first. */
   readonly turns: readonly TurnMetrics[];
   readonly onPick: (turnId: string) => void;
+  /** Present when there are turns before these. */
+  readonly earlier?: { readonly isReading: boolean; readonly onRead: () => void } | undefined;
 }
 
 /** How a conversation's figures move from turn to turn. */
-export function TrendsView({ turns, onPick }: TrendsViewProps) {
+export function TrendsView({ turns, onPick, earlier }: TrendsViewProps) {
   const [view, setView] = useState<"charts" | "table">("charts");
-  const trends = useMemo(() => trendsOf(turns), [turns]);
+  const isWhole = earlier === undefined;
+  const trends = useMemo(() => trendsOf(turns, isWhole), [turns, isWhole]);
+  const names = useMemo(() => turnNames(turns.length, isWhole), [turns.length, isWhole]);
   const lines = useMemo(
     () => ({
       latency: [
@@ -43,16 +49,24 @@ export function TrendsView({ turns, onPick }: TrendsViewProps) {
       </EmptyState>
     );
   }
-  const pick = (number: number) => {
-    const turn = turns[number - 1];
+  const pick = (index: number) => {
+    const turn = turns[index];
     if (turn !== undefined) onPick(turn.turnId);
   };
-  const shared = { turns: trends.turns, onPick: pick };
+  const shared = { names, turns: trends.turns, onPick: pick };
+  const count = earlier === undefined ? `${turns.length} turns` : `the newest ${turns.length} turns`;
   const hasCache = trends.cachePercent.some((value) => value !== null);
   return (
     <div className="flex flex-col gap-6">
       <div className="flex items-center justify-between gap-3">
-        <p className="text-sm text-soft">{`${turns.length} turns`}</p>
+        <div className="flex flex-wrap items-center gap-2">
+          <p className="text-sm text-soft">{`${count.charAt(0).toUpperCase()}${count.slice(1)}`}</p>
+          {earlier !== undefined && (
+            <Button size="small" tone="quiet" disabled={earlier.isReading} onClick={earlier.onRead}>
+              Earlier turns
+            </Button>
+          )}
+        </div>
         <ViewSwitch
           label="How the trends are shown"
           views={[
@@ -64,13 +78,13 @@ export function TrendsView({ turns, onPick }: TrendsViewProps) {
         />
       </div>
       {view === "table" ? (
-        <TrendTable turns={turns} onPick={pick} />
+        <TrendTable turns={turns} names={names} onPick={pick} />
       ) : (
         <>
           <PanelSection title="Time">
             <TrendChart
               {...shared}
-              label={`Time of ${turns.length} turns`}
+              label={`Time of ${count}`}
               series={lines.latency}
               format={formatDuration}
             />
@@ -78,7 +92,7 @@ export function TrendsView({ turns, onPick }: TrendsViewProps) {
           <PanelSection title="Tokens">
             <TrendChart
               {...shared}
-              label={`Tokens of ${turns.length} turns`}
+              label={`Tokens of ${count}`}
               series={lines.tokens}
               format={formatTokensShort}
             />
@@ -87,7 +101,7 @@ export function TrendsView({ turns, onPick }: TrendsViewProps) {
             {hasCache ? (
               <TrendChart
                 {...shared}
-                label={`Share of the input from the provider's cache in ${turns.length} turns`}
+                label={`Share of the input from the provider's cache in ${count}`}
                 series={lines.cache}
                 format={(percent) => formatShare(percent / 100)}
                 max={100}
@@ -104,10 +118,12 @@ export function TrendsView({ turns, onPick }: TrendsViewProps) {
 
 function TrendTable({
   turns,
+  names,
   onPick,
 }: {
   readonly turns: readonly TurnMetrics[];
-  readonly onPick: (turn: number) => void;
+  readonly names: readonly string[];
+  readonly onPick: (index: number) => void;
 }) {
   const trends = useMemo(() => trendsOf(turns), [turns]);
   const at = (values: readonly (number | null)[], index: number) => values[index] ?? undefined;
@@ -123,10 +139,10 @@ function TrendTable({
             <button
               key="turn"
               type="button"
-              onClick={() => onPick(index + 1)}
+              onClick={() => onPick(index)}
               className="rounded-sm text-accent underline decoration-accent/40 underline-offset-2"
             >
-              {`Turn ${index + 1}`}
+              {names[index]}
             </button>,
             formatDuration(at(trends.ttftMs, index)),
             formatDuration(at(trends.durationMs, index)),

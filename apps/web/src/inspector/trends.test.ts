@@ -32,6 +32,10 @@ describe("trendsOf", () => {
     });
   });
 
+  it("counts from the newest while the turns before are not known", () => {
+    expect(trendsOf(turns, false).turns).toEqual([-1, 0]);
+  });
+
   it("leaves steps without a time out of the speed", () => {
     const [first] = turns as [TurnMetrics];
     const { decodeMs, ...untimed } = first.steps[1] as NonNullable<(typeof first.steps)[1]>;

@@ -6,7 +6,7 @@ export type TrendValues = readonly (number | null)[];
 
 /** What is drawn over the turns of a conversation: as many values in each as there are turns. */
 export interface Trends {
-  /** The turn's number, from 1. */
+  /** The turn's number, from 1; where the turns before these are not known, its place from the newest, which is 0. */
   readonly turns: readonly number[];
   /** From the turn's first call to its first token. */
   readonly ttftMs: TrendValues;
@@ -21,12 +21,12 @@ export interface Trends {
   readonly cachePercent: TrendValues;
 }
 
-/** Lines up the figures of sealed turns, oldest first. Pure. */
-export function trendsOf(turns: readonly TurnMetrics[]): Trends {
+/** Lines up the figures of sealed turns, oldest first: all of them, or the newest. Pure. */
+export function trendsOf(turns: readonly TurnMetrics[], isWhole = true): Trends {
   const column = (pick: (turn: TurnMetrics) => number | undefined): TrendValues =>
     turns.map((turn) => pick(turn) ?? null);
   return {
-    turns: turns.map((_, index) => index + 1),
+    turns: turns.map((_, index) => index + 1 - (isWhole ? 0 : turns.length)),
     ttftMs: column((turn) => turn.steps[0]?.ttftMs),
     durationMs: column((turn) => turn.durationMs),
     tokensPerSecond: column(writingRate),

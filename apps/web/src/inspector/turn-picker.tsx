@@ -8,10 +8,15 @@ export interface TurnPickerProps {
   readonly turnId: string;
   /** Undefined: always the newest. */
   readonly onPick: (turnId: string | undefined) => void;
+  /** Reads the turns before these, and picks the last of them. Absent: there are none, or they are on their way. */
+  readonly onEarlier?: (() => void) | undefined;
 }
 
+/** Not the id of a turn: ids have no spaces. */
+const earlier = "earlier turns";
+
 /** Chooses the turn to look at. Choosing the newest one means: whichever is the newest, also later. */
-export function TurnPicker({ turns, turnId, onPick }: TurnPickerProps) {
+export function TurnPicker({ turns, turnId, onPick, onEarlier }: TurnPickerProps) {
   const index = turns.findIndex((turn) => turn.turnId === turnId);
   const pick = (place: number) => onPick(place === turns.length - 1 ? undefined : turns[place]?.turnId);
   return (
@@ -19,18 +24,21 @@ export function TurnPicker({ turns, turnId, onPick }: TurnPickerProps) {
       <IconButton
         label="Turn before"
         icon={<ChevronLeft aria-hidden />}
-        disabled={index <= 0}
-        onClick={() => pick(index - 1)}
+        disabled={index <= 0 && onEarlier === undefined}
+        onClick={() => (index <= 0 ? onEarlier?.() : pick(index - 1))}
       />
       <select
         aria-label="Turn"
         value={turnId}
-        onChange={(event) => pick(turns.findIndex((turn) => turn.turnId === event.target.value))}
+        onChange={({ target: { value } }) =>
+          value === earlier ? onEarlier?.() : pick(turns.findIndex((turn) => turn.turnId === value))
+        }
         className={`${fieldClass} min-w-0 flex-1 truncate`}
       >
+        {onEarlier !== undefined && <option value={earlier}>Earlier turns</option>}
         {turns.map((turn) => (
           <option key={turn.turnId} value={turn.turnId}>
-            {`Turn ${turn.number}${turn.title === undefined ? "" : `: ${turn.title}`}`}
+            {`${turn.name}${turn.title === undefined ? "" : `: ${turn.title}`}`}
           </option>
         ))}
       </select>

@@ -73,9 +73,9 @@ export function TurnView({ conversationId, turn, previousTurnId }: TurnViewProps
   return (
     <div className="flex flex-col gap-6">
       <TurnFacts turn={turn} detail={known} isRunning={isRunning} timeline={timelineTurn} live={live} />
-      <TimeSection number={turn.number} turn={timelineTurn} />
+      <TimeSection name={turn.name} turn={timelineTurn} />
       <PanelSection title="Tokens">
-        <TokenBars steps={timelineTurn.steps} label={`Tokens of turn ${turn.number} by step`} />
+        <TokenBars steps={timelineTurn.steps} label={`Tokens of ${lowerFirst(turn.name)} by step`} />
       </PanelSection>
       <PanelSection title="What the model was sent">
         {detail.isError && known === undefined ? (
@@ -103,10 +103,10 @@ function isSameJson(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-function TimeSection({ number, turn }: { readonly number: number; readonly turn: TimelineTurn }) {
+function TimeSection({ name, turn }: { readonly name: string; readonly turn: TimelineTurn }) {
   const [view, setView] = useState<"chart" | "table">("chart");
   const timeline = layoutTimeline(turn);
-  const label = timelineLabel(number, turn, timeline);
+  const label = timelineLabel(name, turn, timeline);
   return (
     <PanelSection
       title="Time"
@@ -136,13 +136,15 @@ function TimeSection({ number, turn }: { readonly number: number; readonly turn:
   );
 }
 
-function timelineLabel(number: number, turn: TimelineTurn, timeline: Timeline): string {
+function timelineLabel(name: string, turn: TimelineTurn, timeline: Timeline): string {
   const steps = `${turn.steps.length} ${turn.steps.length === 1 ? "step" : "steps"}`;
   const count = timeline.rows.filter(({ kind }) => kind === "tool").length;
   const tools = count === 0 ? "" : ` and ${count} ${count === 1 ? "tool call" : "tool calls"}`;
   const time = turn.now === undefined ? ` in ${formatDuration(turn.durationMs)}` : ", under way";
-  return `Timeline of turn ${number}: ${steps}${tools}${time}`;
+  return `Timeline of ${lowerFirst(name)}: ${steps}${tools}${time}`;
 }
+
+const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
 
 function spentText({ spent }: Timeline): string {
   const parts = [
