@@ -27,7 +27,7 @@ export class Stage {
   /** Starts both. `before` may change the store first. */
   static async start(config: object, before?: (workplace: Workplace) => Promise<void>): Promise<Stage> {
     await promisify(execFile)(process.execPath, [prepare, tmpdir()]);
-    const workplace = new Workplace(config);
+    const workplace = new Workplace(config, { withStore: false });
     try {
       cpSync(join(tmpdir(), "page-store"), workplace.store, { recursive: true });
       await before?.(workplace);

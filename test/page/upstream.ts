@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** Something that a model says: reasoning, words of its answer, or a call to a tool. */
@@ -10,31 +10,55 @@ export type Piece =
 /** Says what is answered to a question, piece by piece. `results`: how many tools have answered since it was asked. */
 export type Script = (question: string, results: number) => AsyncIterable<Piece> | Iterable<Piece>;
 
-/** A model server of another maker, as far as the page can tell: it speaks the chat completions protocol. */
+/** What the server was asked, as it came. */
+type Asked = Readonly<Record<string, unknown>>;
+
+/** A model server of another maker, as far as the page can tell: it speaks chat completions, and Responses. */
 export class Upstream {
   readonly #server: Server;
+  /** Every request so far. */
+  readonly requests: readonly Asked[];
 
-  private constructor(server: Server) {
+  private constructor(server: Server, requests: readonly Asked[]) {
     this.#server = server;
+    this.requests = requests;
   }
 
   static async start(script: Script): Promise<Upstream> {
-    const server = createServer((request, response) => {
-      answer(request, response, script).catch(() => response.destroy());
+    const requests: Asked[] = [];
+    const server = createServer(async (request, response) => {
+      try {
+        let body = "";
+        for await (const piece of request) body += String(piece);
+        const asked = JSON.parse(body) as Asked;
+        requests.push(asked);
+        const speak = request.url?.endsWith("/responses") === true ? respond : complete;
+        await speak(asked, response, script);
+      } catch {
+        response.destroy();
+      }
     });
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
-    return new Upstream(server);
+    return new Upstream(server, requests);
+  }
+
+  get #models(): object {
+    const { port } = this.#server.address() as AddressInfo;
+    return {
+      baseUrl: `http://127.0.0.1:${port}/v1`,
+      models: [{ name: "example", contextWindow: 128_000 }],
+    };
   }
 
   /** A credential for the server's configuration, with one model. */
   get credential(): object {
-    const { port } = this.#server.address() as AddressInfo;
-    return {
-      kind: "compatible",
-      baseUrl: `http://127.0.0.1:${port}/v1`,
-      models: [{ name: "example", contextWindow: 128_000 }],
-    };
+    return { kind: "compatible", ...this.#models };
+  }
+
+  /** The same for a model that is told how hard to think. It only talks, and calls no tools. */
+  get thinkingCredential(): object {
+    return { kind: "openai", apiKey: "none", ...this.#models };
   }
 
   end(): void {
@@ -43,14 +67,49 @@ export class Upstream {
   }
 }
 
-interface Asked {
-  readonly messages: readonly { readonly role: string; readonly content: unknown }[];
+interface Said {
+  readonly role: string;
+  readonly content: unknown;
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, script: Script): Promise<void> {
-  let body = "";
-  for await (const piece of request) body += String(piece);
-  const { messages } = JSON.parse(body) as Asked;
+/** One message, told as Responses are. */
+async function respond(request: Asked, response: ServerResponse, script: Script): Promise<void> {
+  const question = textOf(
+    (request.input as readonly Said[]).findLast(({ role }) => role === "user")?.content,
+  );
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  let number = 0;
+  const tell = (type: string, rest: object) => {
+    response.write(`data: ${JSON.stringify({ type, sequence_number: number++, ...rest })}\n\n`);
+  };
+  const told = (status: string, output: readonly object[], usage: object | null) => ({
+    response: { id: "told", object: "response", created_at: 0, model: "example", status, output, usage },
+  });
+  const place = { item_id: "message", output_index: 0, content_index: 0 };
+  const message = (status: string, text: string) => ({
+    id: "message",
+    type: "message",
+    role: "assistant",
+    status,
+    content: text === "" ? [] : [{ type: "output_text", text, annotations: [] }],
+  });
+  tell("response.created", told("in_progress", [], null));
+  tell("response.output_item.added", { output_index: 0, item: message("in_progress", "") });
+  let text = "";
+  for await (const piece of script(question, 0)) {
+    if (!("text" in piece)) throw new Error("This model has no tools");
+    text += piece.text;
+    tell("response.output_text.delta", { ...place, delta: piece.text });
+  }
+  tell("response.output_text.done", { ...place, text });
+  tell("response.output_item.done", { output_index: 0, item: message("completed", text) });
+  const usage = { input_tokens: 100, output_tokens: 10, total_tokens: 110 };
+  tell("response.completed", told("completed", [message("completed", text)], usage));
+  response.end();
+}
+
+async function complete(request: Asked, response: ServerResponse, script: Script): Promise<void> {
+  const messages = request.messages as readonly Said[];
   const asked = messages.findLastIndex(({ role }) => role === "user");
   const question = textOf(messages[asked]?.content);
   const results = messages.slice(asked + 1).filter(({ role }) => role === "tool").length;
@@ -78,7 +137,10 @@ async function answer(request: IncomingMessage, response: ServerResponse, script
   }
   say({}, calls > 0 ? "tool_calls" : "stop");
   // About four characters to a token; what was there before the tools answered comes from a cache.
-  const [prompt_tokens, completion_tokens] = [Math.ceil(body.length / 4), Math.ceil(written / 4)];
+  const [prompt_tokens, completion_tokens] = [
+    Math.ceil(JSON.stringify(request).length / 4),
+    Math.ceil(written / 4),
+  ];
   const before = JSON.stringify(messages.slice(0, asked + 1)).length / 4;
   const cached_tokens = results === 0 ? 0 : Math.floor(Math.min(before, prompt_tokens) / 128) * 128;
   tell({

@@ -1,0 +1,87 @@
+import { afterAll, expect, it } from "vitest";
+import { describePage } from "./stage.js";
+import { patience, type Tab } from "./tab.js";
+import { type Piece, Upstream } from "./upstream.js";
+
+let upstream: Upstream | undefined;
+afterAll(() => upstream?.end());
+
+async function config(): Promise<object> {
+  upstream = await Upstream.start(function* (question): Iterable<Piece> {
+    yield { text: `You said: ${question}` };
+  });
+  return {
+    store: { folder: ".parley", durable: false },
+    models: { thinker: upstream.thinkingCredential },
+    instructions: "Speak plainly.",
+  };
+}
+
+/** How hard the model was told to think, and all that it was told besides the conversation. */
+function newestRequest(): { readonly effort: unknown; readonly told: string } {
+  const request = upstream?.requests.at(-1) ?? {};
+  const { effort } = (request.reasoning ?? {}) as { effort?: unknown };
+  const input = (request.input ?? []) as readonly { role?: string }[];
+  const system = input.filter(({ role }) => role === "developer" || role === "system");
+  return { effort, told: JSON.stringify([request.instructions, system]) };
+}
+
+async function pickEffort(tab: Tab, label: string): Promise<void> {
+  await tab.page.getByRole("button", { name: /^Reasoning effort/ }).click();
+  await tab.page.getByRole("menuitemradio", { name: label, exact: true }).click();
+}
+
+async function instruct(tab: Tab, text: string): Promise<void> {
+  await tab.button("Instructions").click();
+  const dialog = tab.dialog("Instructions");
+  await dialog.getByRole("textbox", { name: "Instructions" }).fill(text);
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "detached" });
+}
+
+describePage("the pickers of the composer", config, (stage) => {
+  it("decide what the model is asked, for a new conversation and from the next turn on", async () => {
+    const tab = await stage().open();
+    await pickEffort(tab, "Low");
+    await instruct(tab, "Answer in rhymes.");
+    await tab.begin("first question");
+    await tab.ended(1);
+    expect(newestRequest()).toMatchObject({
+      effort: "low",
+      told: expect.stringContaining("Answer in rhymes."),
+    });
+    expect(newestRequest().told).not.toContain("Speak plainly.");
+
+    await pickEffort(tab, "Extra high");
+    await tab.page.getByRole("button", { name: "Reasoning effort: xhigh" }).waitFor();
+    const saved = tab.page.waitForResponse(
+      (response) => response.request().method() === "PUT" && response.url().endsWith("/instructions"),
+    );
+    await instruct(tab, "Answer in prose.");
+    await saved;
+    await tab.send("second question");
+    await tab.ended(2);
+    expect(newestRequest()).toMatchObject({
+      effort: "xhigh",
+      told: expect.stringContaining("Answer in prose."),
+    });
+    expect(newestRequest().told).not.toContain("Answer in rhymes.");
+
+    // The choices were that conversation's own.
+    await tab.page.getByRole("link", { name: "New conversation" }).click();
+    await expect
+      .poll(
+        () => tab.page.getByRole("button", { name: "Reasoning effort: high, by default" }).count(),
+        patience,
+      )
+      .toBe(1);
+    await tab.begin("third question");
+    await tab.log.getByText("You said: third question").waitFor();
+    await tab.ended(1);
+    expect(newestRequest()).toMatchObject({
+      effort: "high",
+      told: expect.stringContaining("Speak plainly."),
+    });
+    expect(newestRequest().told).not.toContain("Answer in");
+  });
+});
