@@ -18,11 +18,12 @@ const cases = [
     answers: { long: 40, quick: 10 },
   },
   {
-    name: "20 answers at a time, 50 deltas/s each",
-    deltas: 150,
+    name: "20 answers of 400 deltas at a time, 50 deltas/s each",
+    deltas: 400,
     perSecond: 50,
     parallel: 20,
-    answers: { long: 40, quick: 20 },
+    answers: { long: 20, quick: 20 },
+    rounds: 5,
   },
 ];
 
@@ -87,7 +88,7 @@ async function ask(client, { answers, parallel, deltas }) {
 async function measure(each, { quick, log, server, folder }) {
   const { deltas, perSecond, parallel } = each;
   const answers = each.answers[quick ? "quick" : "long"];
-  const rounds = quick ? 3 : 7;
+  const rounds = quick ? 3 : (each.rounds ?? 7);
   const databaseUrl =
     server === undefined ? undefined : await createDatabase(server, `case_${cases.indexOf(each)}`);
   const upstream = await startChild("./upstream.mjs", "startUpstream", { deltas, perSecond });

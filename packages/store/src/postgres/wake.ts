@@ -97,6 +97,7 @@ export class PostgresWake implements Wake {
       }
       try {
         await client.query({
+          name: "parley_wake",
           text: "SELECT count(pg_notify($1, payload)) FROM unnest($2::text[]) AS payload",
           values: [channel, payloads],
         });
