@@ -1,14 +1,6 @@
 -- Rows of a log are found by a number of four bytes instead of the conversation's id, messages name their turn by its
--- ordinal, ids are indexed by a number too, and a message that started its turn is its own receipt. What has a fixed size
+-- ordinal, ids are indexed by a hash, and a message that started its turn is its own receipt. What has a fixed size
 -- stands first in a row; columns cannot be moved, so both tables are written anew.
-CREATE FUNCTION id_order(id text) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-  SELECT CASE WHEN id ~ '^[0-9a-f]{8}-[0-9a-f]{4}-7'
-    THEN ('x' || substr(id, 1, 8) || substr(id, 10, 4) || '0000')::bit(64)::bigint | (hashtext(id) & 65535)
-    ELSE hashtextextended(id, 0) END
-$$;
---> statement-breakpoint
-COMMENT ON FUNCTION id_order IS 'Eight bytes to find an id by: of a UUID of version 7 its milliseconds and 16 bits of a hash, so that new ids fill an index from its end; of any other text a hash';
---> statement-breakpoint
 ALTER TABLE "conversation" ADD COLUMN "log" integer GENERATED ALWAYS AS IDENTITY (sequence name "conversation_log_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1);
 --> statement-breakpoint
 ALTER TABLE "conversation_head" ADD COLUMN "log" integer;
@@ -96,7 +88,7 @@ DROP TABLE "wide_turn";
 --> statement-breakpoint
 ALTER TABLE "conversation_message" ADD CONSTRAINT "conversation_message_place" PRIMARY KEY("log","first_seq");
 --> statement-breakpoint
-CREATE INDEX "conversation_message_id" ON "conversation_message" USING btree (id_order("id"));
+CREATE INDEX "conversation_message_id" ON "conversation_message" USING btree (hashtextextended("id", 0));
 --> statement-breakpoint
 CREATE INDEX "conversation_message_words" ON "conversation_message" USING gin (message_words("content"));
 --> statement-breakpoint
@@ -105,6 +97,6 @@ ALTER INDEX "conversation_message_words" SET (gin_pending_list_limit = 512);
 --> statement-breakpoint
 ALTER TABLE "conversation_turn" ADD CONSTRAINT "conversation_turn_order" PRIMARY KEY("log","ordinal");
 --> statement-breakpoint
-CREATE INDEX "conversation_turn_id" ON "conversation_turn" USING btree (id_order("id"));
+CREATE INDEX "conversation_turn_id" ON "conversation_turn" USING btree (hashtextextended("id", 0));
 --> statement-breakpoint
 CREATE INDEX "conversation_turn_running" ON "conversation_turn" USING btree ("started_at") WHERE "conversation_turn"."status" = 'running';

@@ -1,9 +1,10 @@
 /**
  * The condition that finds rows by an id, through an index of eight bytes for each: over ids of 36 characters it would
- * take four times the space. `id_order` (in the migrations) keeps the order of UUIDs of version 7, so that new rows
- * fill pages from the end of the index instead of splitting them all over it. Two ids for which it is the same cost a
- * look at one row more: the id itself is compared too.
+ * take four times the space. Two ids with the same hash cost a look at one row more: the id itself is compared too.
+ *
+ * A number that keeps the order of UUIDs would fill the index from its end; computing it costs a turn a twentieth of
+ * its time in the database.
  */
 export function idIs(column: string, id: string): string {
-  return `id_order(${column}) = id_order(${id}) AND ${column} = ${id}`;
+  return `hashtextextended(${column}, 0) = hashtextextended(${id}, 0) AND ${column} = ${id}`;
 }

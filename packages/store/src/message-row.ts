@@ -256,6 +256,6 @@ export function rowLists(rows: readonly MessageRow[]) {
 export function rowsById(ids: string, conversationId: string): string {
   return `unnest(${ids}::text[]) AS wanted(id)
     CROSS JOIN LATERAL (
-      SELECT * FROM conversation_message r WHERE ${idIs("r.id", "wanted.id")} AND r.thread_id = ${conversationId} OFFSET 0
+      SELECT * FROM conversation_message r WHERE ${idIs("r.id", "wanted.id")} AND r.thread_id = ${conversationId} LIMIT 1
     ) AS m`;
 }

@@ -145,7 +145,7 @@ export const conversationMessage = pgTable(
     primaryKey({ name: "conversation_message_place", columns: [table.log, table.firstSeq] }),
     // By the id alone: an append asks whether one is used in any conversation. It is not unique; whoever writes has
     // looked for the id under the lock of the head. See `idIs`.
-    index("conversation_message_id").on(sql`id_order(${table.id})`),
+    index("conversation_message_id").on(sql`hashtextextended(${table.id}, 0)`),
     index("conversation_message_words").using("gin", sql`message_words(${table.content})`),
   ],
 );
@@ -180,7 +180,7 @@ export const conversationTurn = pgTable(
   },
   (table) => [
     primaryKey({ name: "conversation_turn_order", columns: [table.log, table.ordinal] }),
-    index("conversation_turn_id").on(sql`id_order(${table.id})`),
+    index("conversation_turn_id").on(sql`hashtextextended(${table.id}, 0)`),
     // Open turns alone: what a claim walks, oldest first.
     index("conversation_turn_running").on(table.startedAt).where(sql`${table.status} = 'running'`),
   ],
