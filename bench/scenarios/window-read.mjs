@@ -141,11 +141,24 @@ async function measurePeers({ server, byHand: readByHand, byStore: readByStore, 
         id: ids?.get(length) ?? `log-${length}`,
         samples: [],
       }));
-      for (const each of reads) each.count = (await time(each.read, each.id, 1)) > 100 ? 1 : 20;
+      for (const [place, each] of reads.entries()) {
+        try {
+          each.count = (await time(each.read, each.id, 1)) > 100 ? 1 : 20;
+        } catch (error) {
+          // A peer may not get that far; ours and the limit must.
+          if (place < ours.length) throw error;
+          each.failed = String(error.message).split("\n")[0];
+        }
+      }
       for (let round = 0; round < (quick ? 3 : 5); round++)
-        for (const { read, id, count, samples } of reads) samples.push(await time(read, id, count));
+        for (const { read, id, count, failed, samples } of reads)
+          if (failed === undefined) samples.push(await time(read, id, count));
       const [first] = reads;
-      for (const [place, { samples }] of reads.entries()) {
+      for (const [place, { failed, samples }] of reads.entries()) {
+        if (failed !== undefined) {
+          rows[place].push(`fails: ${failed}`);
+          continue;
+        }
         const ratio = median(samples.map((sample, round) => sample / first.samples[round]));
         rows[place].push(`${milliseconds(median(samples))} (${ratio.toFixed(ratio < 10 ? 2 : 0)}x)`);
       }

@@ -2,8 +2,28 @@
 import { metricsOf, turnOf } from "./persisted-turn.mjs";
 
 /**
- * The same rows in the same tables with the same indexes, in as many commits, each one prepared statement: what someone
- * who knows the schema would write who needs no fence, no queue, no answer for a repeated call and no journal. The store's own schema is used, so that both pay for the same indexes.
+ * Messages and turns as one would declare them by hand: found by the ids that they are known by, with the same columns
+ * and as many indexes as the store's own.
+ */
+const tables = `
+DROP TABLE conversation_message, conversation_turn;
+CREATE TABLE conversation_message (
+  thread_id text COLLATE "C" NOT NULL, first_seq integer NOT NULL, id text COLLATE "C" NOT NULL, role text NOT NULL,
+  type text NOT NULL, content jsonb NOT NULL, created_at timestamptz NOT NULL, resource_id text,
+  part_count integer NOT NULL, turn_id text COLLATE "C", step text, covers_from integer, covers_to integer,
+  PRIMARY KEY (thread_id, first_seq), UNIQUE (id, thread_id));
+CREATE INDEX ON conversation_message USING gin (message_words(content));
+CREATE TABLE conversation_turn (
+  conversation_id text COLLATE "C" NOT NULL, ordinal integer NOT NULL, id text COLLATE "C" NOT NULL,
+  status text NOT NULL, reason text, model text, effort text, instructions text, first_seq integer NOT NULL,
+  last_seq integer NOT NULL, steps json, metrics json, provider_calls json, started_at timestamptz NOT NULL,
+  sealed_at timestamptz, sealed_fence integer, next_turn_id text COLLATE "C", appended json,
+  PRIMARY KEY (conversation_id, ordinal), UNIQUE (id, conversation_id)) WITH (fillfactor = 80);
+CREATE INDEX ON conversation_turn (started_at) WHERE status = 'running'`;
+
+/**
+ * The same rows in as many commits, each one prepared statement: what someone would write who needs no fence, no queue,
+ * no answer for a repeated call and no journal. Conversations, their heads and receipts stand in the store's tables.
  */
 export async function openByHand(url) {
   const { openPostgres } = await import("@parley/store/postgres");
@@ -13,12 +33,12 @@ export async function openByHand(url) {
   await schema.store.close();
   const pool = new pg.Pool({ connectionString: url, max: 10 });
   pool.on("error", () => {});
+  await pool.query(tables);
   const touched = "changed_at = nextval('conversation_change'), updated_at = now(), last_activity_at = now()";
   const insertRows = (from, place) => `
     INSERT INTO conversation_message
-      (log, thread_id, id, role, type, content, created_at, first_seq, part_count, turn, step, body_hash)
-    SELECT ${from}.log, $1, g.id, g.role, g.type, g.content::jsonb, g.created_at, ${from}.seq + g.start, g.parts,
-      ${from}.turn_count, ${place}
+      (thread_id, id, role, type, content, created_at, first_seq, part_count, turn_id, step)
+    SELECT $1, g.id, g.role, g.type, g.content::jsonb, g.created_at, ${from}.seq + g.start, g.parts, $2, ${place}
     FROM ${from}, unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[], $8::int4[], $9::int4[])
       AS g(id, role, type, content, created_at, start, parts)`;
   const statements = {
@@ -28,21 +48,23 @@ export async function openByHand(url) {
       SELECT $1, log, 'owner', 1, 0, now() FROM c`,
     admit: `WITH h AS (UPDATE conversation_head SET turn_id = $2, node = 'node', fence = fence + 1,
         turn_count = turn_count + 1, next_seq = next_seq + $10::int4, started_at = now(), active_at = now()
-        WHERE conversation_id = $1 RETURNING next_seq - $10::int4 AS seq, log, turn_count),
-      t AS (INSERT INTO conversation_turn (log, id, ordinal, status, first_seq, last_seq, started_at)
-        SELECT log, $2, turn_count, 'running', seq, seq, now() FROM h),
-      c AS (UPDATE conversation SET ${touched} WHERE id = $1) ${insertRows("h", "NULL, '0123456789abcdef'")}`,
+        WHERE conversation_id = $1 RETURNING next_seq - $10::int4 AS seq, turn_count),
+      t AS (INSERT INTO conversation_turn (conversation_id, id, ordinal, status, first_seq, last_seq, started_at)
+        SELECT $1, $2, turn_count, 'running', seq, seq, now() FROM h),
+      r AS (INSERT INTO receipt (conversation_id, message_id, body_hash, outcome, turn_id)
+        VALUES ($1, ($3::text[])[1], '0123456789abcdef', 'started', $2)),
+      c AS (UPDATE conversation SET ${touched} WHERE id = $1) ${insertRows("h", "NULL")}`,
     commit: `WITH h AS (UPDATE conversation_head SET next_seq = next_seq + $10::int4, active_at = now()
-        WHERE conversation_id = $1 AND turn_id = $2 RETURNING next_seq - $10::int4 AS seq, log, turn_count),
+        WHERE conversation_id = $1 AND turn_id = $2 RETURNING next_seq - $10::int4 AS seq, turn_count),
       t AS (UPDATE conversation_turn t SET steps = $11::json, last_seq = h.seq + $10::int4 - 1 FROM h
-        WHERE t.log = h.log AND t.ordinal = h.turn_count) ${insertRows("h", "'+.0', NULL")}`,
+        WHERE t.conversation_id = $1 AND t.ordinal = (SELECT turn_count FROM h)) ${insertRows("h", "'+.0'")}`,
     seal: `WITH h AS (UPDATE conversation_head SET turn_id = NULL, node = '', next_seq = next_seq + $10::int4,
         sealed_seq = next_seq + $10::int4 - 1, started_at = NULL, active_at = now()
-        WHERE conversation_id = $1 AND turn_id = $2 RETURNING next_seq - $10::int4 AS seq, sealed_seq, log, turn_count),
+        WHERE conversation_id = $1 AND turn_id = $2 RETURNING next_seq - $10::int4 AS seq, sealed_seq, turn_count),
       t AS (UPDATE conversation_turn t SET status = 'sealed', reason = 'stop', steps = NULL, metrics = $11::json,
         last_seq = h.sealed_seq, sealed_at = now(), sealed_fence = 1 FROM h
-        WHERE t.log = h.log AND t.ordinal = h.turn_count),
-      c AS (UPDATE conversation SET ${touched}, context_size = 1100 WHERE id = $1) ${insertRows("h", "'+.1', NULL")}`,
+        WHERE t.conversation_id = $1 AND t.ordinal = (SELECT turn_count FROM h)),
+      c AS (UPDATE conversation SET ${touched}, context_size = 1100 WHERE id = $1) ${insertRows("h", "'+.1'")}`,
   };
   const part = ({ type, name, arguments: _, argumentsText, result: __, resultText, toolCallId, ...rest }) =>
     type === "text"
