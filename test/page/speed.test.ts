@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { afterAll, expect, it } from "vitest";
 import { asked, exportOf, said } from "./prepared-conversation.js";
-import { describePage } from "./stage.js";
+import { describePage, type Stage } from "./stage.js";
 import { desktop, patience, type Tab } from "./tab.js";
 import { type Piece, Upstream } from "./upstream.js";
 
@@ -84,6 +84,28 @@ async function loadedFiles(tab: Tab): Promise<{ bytes: number; startTime: number
 const sum = (files: readonly { readonly bytes: number }[]) =>
   files.reduce((all, { bytes }) => all + bytes, 0);
 
+let many: Promise<unknown> | undefined;
+
+/** A conversation of 10,000 messages, put into the store once. */
+function prepareMany(stage: Stage): Promise<unknown> {
+  const turns = Array.from({ length: 5_000 }, (_, n) => [
+    asked(`Question ${n}`),
+    said(`Answer ${n}. ${"Some words that fill a line or two. ".repeat(1 + (n % 7))}`),
+  ]);
+  many ??= stage.import(exportOf({ id: "ten-thousand", title: "Ten thousand messages" }, turns));
+  return many;
+}
+
+/** How long the page's main thread really ran, in seconds, so that other work of the machine counts for nothing. */
+async function mainThread(tab: Tab): Promise<() => Promise<number>> {
+  const cdp = await tab.context.newCDPSession(tab.page);
+  await cdp.send("Performance.enable", { timeDomain: "threadTicks" });
+  return async () => {
+    const { metrics } = await cdp.send("Performance.getMetrics");
+    return metrics.find(({ name }) => name === "TaskDuration")?.value ?? Number.NaN;
+  };
+}
+
 describePage("the speed of the page", config, (stage) => {
   it("can be typed into after 150 KB, and draws a first answer after 350 KB", async () => {
     const tab = await stage().open("about:blank", { ...desktop, origin: "" });
@@ -146,13 +168,7 @@ describePage("the speed of the page", config, (stage) => {
       }).observe({ type: "layout-shift" });
     });
 
-    const cdp = await tab.context.newCDPSession(tab.page);
-    // Time that the thread really ran, so that other work of the machine counts for nothing.
-    await cdp.send("Performance.enable", { timeDomain: "threadTicks" });
-    const busySeconds = async () => {
-      const { metrics } = await cdp.send("Performance.getMetrics");
-      return metrics.find(({ name }) => name === "TaskDuration")?.value ?? Number.NaN;
-    };
+    const busySeconds = await mainThread(tab);
     await tab.send("a very long answer, please");
     await tab.log.getByText("word5 ").waitFor();
     const [busyBefore, from] = [await busySeconds(), performance.now()];
@@ -190,11 +206,7 @@ describePage("the speed of the page", config, (stage) => {
   });
 
   it("opens 10,000 messages at their end, with one window of history and few rows, and keeps the place when more comes", async () => {
-    const turns = Array.from({ length: 5_000 }, (_, n) => [
-      asked(`Question ${n}`),
-      said(`Answer ${n}. ${"Some words that fill a line or two. ".repeat(1 + (n % 7))}`),
-    ]);
-    await stage().import(exportOf({ id: "ten-thousand", title: "Ten thousand messages" }, turns));
+    await prepareMany(stage());
     const tab = await stage().open("/");
     await tab.composer.waitFor();
     const history: URL[] = [];
@@ -248,5 +260,57 @@ describePage("the speed of the page", config, (stage) => {
     expect(await firstSeen()).toEqual(before);
     expect(await rows.count()).toBeLessThan(60);
     expect(history).toHaveLength(2);
+  }, 120_000);
+
+  it("scrolls through thousands of messages without a blank frame, with few rows and half of the main thread", async () => {
+    await prepareMany(stage());
+    const tab = await stage().open("/c/ten-thousand");
+    await tab.log.getByText("Answer 4999.").waitFor();
+    let pages = 0;
+    tab.page.on("request", (request) => {
+      if (request.url().includes("beforeSeq")) pages += 1;
+    });
+    await tab.log.evaluate((box) => {
+      const seen = { frames: 0, emptiest: 0, mostRows: 0 };
+      Reflect.set(window, "seen", seen);
+      const look = () => {
+        const view = box.getBoundingClientRect();
+        const rows = [...box.querySelectorAll("[data-index]")];
+        seen.frames += 1;
+        seen.mostRows = Math.max(seen.mostRows, rows.length);
+        let reached = view.top;
+        let empty = 0;
+        const places = rows.map((row) => row.getBoundingClientRect()).toSorted((a, b) => a.top - b.top);
+        for (const { top, bottom } of [...places, { top: view.bottom, bottom: view.bottom }]) {
+          empty += Math.max(0, Math.min(top, view.bottom) - reached);
+          reached = Math.max(reached, bottom);
+        }
+        seen.emptiest = Math.max(seen.emptiest, empty / view.height);
+        requestAnimationFrame(look);
+      };
+      requestAnimationFrame(look);
+    });
+    const box = await tab.log.boundingBox();
+    await tab.page.mouse.move((box?.x ?? 0) + 200, (box?.y ?? 0) + 200);
+    const busySeconds = await mainThread(tab);
+    const [busyBefore, from] = [await busySeconds(), performance.now()];
+    // Many screens a second, which is more than anyone can read.
+    for (let turn = 0; turn < 120; turn += 1) {
+      await tab.page.mouse.wheel(0, -600);
+      await tab.page.evaluate(async () => {
+        for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame);
+      });
+    }
+    const share = ((await busySeconds()) - busyBefore) / ((performance.now() - from) / 1_000);
+    const seen = await tab.page.evaluate(
+      () => Reflect.get(window, "seen") as { frames: number; emptiest: number; mostRows: number },
+    );
+    expect(pages).toBeGreaterThan(1);
+    expect(seen.frames).toBeGreaterThan(120);
+    // There is some room above the first message, and a new row may be smaller than it was thought to be.
+    expect(seen.emptiest).toBeLessThan(0.15);
+    expect(seen.mostRows).toBeLessThan(60);
+    expect(share).toBeGreaterThan(0);
+    expect(share).toBeLessThan(0.5);
   }, 120_000);
 });
