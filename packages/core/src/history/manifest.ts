@@ -178,6 +178,7 @@ function joins(last: ContextSegment, link: RequestLink): boolean {
 }
 
 function transformsOf(piece: WindowSelection["pieces"][number]): ContextTransform[] {
+  if (piece.repairs.length === 0) return [];
   const entries = new Map(piece.entries.map((entry) => [entry.message.id, entry]));
   return piece.repairs.map(({ kind, messageId, toolCallId }) => ({
     kind,

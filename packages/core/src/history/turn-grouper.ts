@@ -25,6 +25,8 @@ export interface TurnGrouper {
   awaitsCall(): boolean;
 }
 
+const nothing: ReadonlySet<string> = new Set();
+
 /**
  * A turn is a run of entries with the same turn id or, where entries have none, an input with what follows
  * until the next one. If a turn brings results whose calls were made in the turn before it (the host ran the
@@ -36,12 +38,16 @@ export function createTurnGrouper(): TurnGrouper {
   let current: HistoryEntry[] = [];
   // Turns that belong together, newest first, each in order; they wait for the turn before them.
   let tied: (readonly HistoryEntry[])[] = [];
-  let awaited: ReadonlySet<string> = new Set();
+  let awaited: ReadonlySet<string> = nothing;
 
   function complete(turn: readonly HistoryEntry[]): TurnGroup[] {
     const done: TurnGroup[] = [];
     const split = splitSteps(turn);
     if (tied.length > 0 && !meet(awaited, split.openCallIds)) done.push(release());
+    if (tied.length === 0 && split.openResultIds.size === 0) {
+      done.push({ entries: turn, pieces: split.pieces });
+      return done;
+    }
     tied.push(turn);
     awaited = split.openResultIds;
     if (awaited.size === 0) done.push(release());
@@ -51,7 +57,7 @@ export function createTurnGrouper(): TurnGrouper {
   function release(): TurnGroup {
     const entries = tied.toReversed().flat();
     tied = [];
-    awaited = new Set();
+    awaited = nothing;
     return { entries, pieces: splitSteps(entries).pieces };
   }
 

@@ -14,7 +14,7 @@ import {
 } from "./compaction.js";
 import type { Coordinator } from "./coordinator.js";
 import type { Environment } from "./environment.js";
-import { retryWhileUnavailable } from "./retry.js";
+import { retryWhileUnavailable, type SignalHolder } from "./retry.js";
 
 interface Running {
   readonly turnId: string;
@@ -134,12 +134,12 @@ export class HandCompactions {
         env,
         () =>
           store.compact({ ...lease, summary: message, covers, archiveId, release, notice: noticeOf(plan) }),
-        lost.signal,
+        lost,
       ));
       if (next === undefined) await this.#events.onRows(conversationId);
       return toResult(plan, summary, archiveId);
     } catch (error) {
-      next = await this.#endLease(store, lease, abort.signal.aborted, lost.signal);
+      next = await this.#endLease(store, lease, abort.signal.aborted, lost);
       if (lost.signal.aborted) {
         throw new ParleyError("store_unavailable", "The store could not be reached for too long");
       }
@@ -169,7 +169,7 @@ export class HandCompactions {
     store: LogStore,
     lease: { readonly conversationId: string; readonly turnId: string; readonly fence: number },
     pauseQueue: boolean,
-    lost: AbortSignal,
+    lost: SignalHolder,
   ): Promise<OpenedTurn | undefined> {
     const next = this.#coordinator.nextTurn(pauseQueue);
     const end = () => store.endLease({ ...lease, next });

@@ -14,7 +14,7 @@ import {
 import type { Environment } from "./environment.js";
 import type { LiveTurn } from "./live-turn.js";
 import type { ModelBinding } from "./models.js";
-import { retryWhileUnavailable } from "./retry.js";
+import { retryWhileUnavailable, type SignalHolder } from "./retry.js";
 import { compactThreshold } from "./step-context.js";
 
 /** The share of the threshold that the newest messages may keep as they are, and with them the newest step. */
@@ -36,7 +36,7 @@ export interface CompactableTurn {
   /** Aborts when the turn is stopped. */
   readonly signal: AbortSignal;
   /** Aborts when the turn is another node's. */
-  readonly lost: AbortSignal;
+  readonly lost: SignalHolder;
 }
 
 /**

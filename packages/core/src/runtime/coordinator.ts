@@ -165,10 +165,14 @@ export class Coordinator {
     env.wake.notify([conversationId]);
     if (sealed.next !== undefined) this.run(owner, conversationId, sealed.next);
     const ended = { owner, conversationId, turnId, reason, firstSeq, lastSeq };
-    titleConversation(env, ended).catch((error: unknown) => env.report(error, "title", conversationId));
-    Promise.resolve()
-      .then(() => env.hooks.afterTurn?.(ended))
-      .catch((error: unknown) => env.report(error, "afterTurn", conversationId));
+    if (env.titleModel !== undefined) {
+      titleConversation(env, ended).catch((error: unknown) => env.report(error, "title", conversationId));
+    }
+    if (env.hooks.afterTurn !== undefined) {
+      Promise.resolve()
+        .then(() => env.hooks.afterTurn?.(ended))
+        .catch((error: unknown) => env.report(error, "afterTurn", conversationId));
+    }
   }
 
   async #allEnded(): Promise<void> {

@@ -10,6 +10,8 @@ export class EventTail {
   #runs: EventRun[] = [];
   /** The last run, while it may still grow. */
   #growing: (EventRun & { readonly lengths: number[] }) | undefined;
+  /** Deltas that it has yet to take in: adding each to the text as it comes would make a string for each. */
+  #pieces: string[] = [];
   #lastN: number;
 
   /** `lastN`: the number of the last event before the first one that comes in. */
@@ -33,7 +35,7 @@ export class EventTail {
     const isNext = n === this.#lastN + 1;
     this.#lastN = n;
     if (event.type !== "text-delta" && event.type !== "reasoning-delta") {
-      this.#growing = undefined;
+      this.#endRun();
       this.#runs.push({ firstN: n, event, text: "", lengths: undefined });
       return n;
     }
@@ -44,19 +46,32 @@ export class EventTail {
       event.providerMetadata === undefined &&
       samePart(growing.event as typeof event, event)
     ) {
-      growing.text += event.delta;
-      growing.lengths.push(event.delta.length);
+      this.#pieces.push(event.delta);
       return n;
     }
+    this.#endRun();
     if (isPlainDelta(event)) {
       const run = { firstN: n, event, text: event.delta, lengths: [event.delta.length] };
       this.#growing = run;
       this.#runs.push(run);
     } else {
-      this.#growing = undefined;
       this.#runs.push({ firstN: n, event, text: "", lengths: undefined });
     }
     return n;
+  }
+
+  /** Brings the growing run up to date. */
+  #takeIn(): void {
+    const growing = this.#growing;
+    if (growing === undefined || this.#pieces.length === 0) return;
+    growing.text += this.#pieces.join("");
+    for (const piece of this.#pieces) growing.lengths.push(piece.length);
+    this.#pieces = [];
+  }
+
+  #endRun(): void {
+    this.#takeIn();
+    this.#growing = undefined;
   }
 
   /**
@@ -64,7 +79,7 @@ export class EventTail {
    * from its own run: cutting it out of one that grows would copy the whole answer at every flush.
    */
   takeSince(n: number): EventRun[] {
-    this.#growing = undefined;
+    this.#endRun();
     return this.#runsSince(n, this.#lastN);
   }
 
@@ -86,6 +101,7 @@ export class EventTail {
   }
 
   #runsSince(n: number, throughN: number): EventRun[] {
+    this.#takeIn();
     const runs: EventRun[] = [];
     // From the newest end: a journal that keeps up asks for a small part.
     for (let index = this.#runs.length - 1; index >= 0; index -= 1) {
@@ -101,6 +117,7 @@ export class EventTail {
   clear(): void {
     this.#runs = [];
     this.#growing = undefined;
+    this.#pieces = [];
   }
 }
 

@@ -108,10 +108,13 @@ export class LiveTurn implements OpenTurnView {
     if (this.lost) return undefined;
     const n = this.#tail.push(event);
     this.#writer.appended(event);
-    if (event.type !== "tool-result") {
-      this.#tell(n, event);
-      return undefined;
-    }
+    if (event.type === "tool-result") return this.#tellDurable(n, event);
+    this.#tell(n, event);
+    return undefined;
+  }
+
+  /** By itself: with callbacks inside, `emit` would allocate what they hold for every delta, too. */
+  #tellDurable(n: number, event: TurnEvent): Promise<void> {
     return this.#writer.flush().then(
       () => this.#tell(n, event),
       () => {},

@@ -224,7 +224,7 @@ export class Recovery {
 
   /** Makes a call until its outcome is known, or the node shuts down. */
   #insist<T>(call: () => Promise<T>): Promise<T> {
-    return retryWhileUnavailable(this.#env, call, this.#stopped.signal);
+    return retryWhileUnavailable(this.#env, call, this.#stopped);
   }
 
   #mayRetry(toolName: string): boolean {

@@ -46,7 +46,7 @@ describe("retrying while the store is away", () => {
     const clock = createManualClock();
     const store = failing(100);
     const abort = new AbortController();
-    const result = retryWhileUnavailable({ clock }, () => store.call(), abort.signal);
+    const result = retryWhileUnavailable({ clock }, () => store.call(), abort);
     await clock.advance(150);
     abort.abort();
     await expect(result).rejects.toMatchObject({ code: "store_unavailable" });

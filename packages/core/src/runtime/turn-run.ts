@@ -76,6 +76,9 @@ export class TurnRun {
   #hasBegun: boolean;
   /** The clock was read in this very go, and this node was alive. */
   #wasAlive = false;
+  readonly #endGo = () => {
+    this.#wasAlive = false;
+  };
 
   constructor(
     env: Environment,
@@ -186,7 +189,7 @@ export class TurnRun {
       live,
       opened: this.#opened,
       signal,
-      lost: this.#lost.signal,
+      lost: this.#lost,
       mayAct: () => this.#mayAct(),
     });
     return driveTurn(
@@ -221,9 +224,7 @@ export class TurnRun {
     if (this.#wasAlive) return true;
     if (!this.#host.alive()) return false;
     this.#wasAlive = true;
-    void nextGo.then(() => {
-      this.#wasAlive = false;
-    });
+    void nextGo.then(this.#endGo);
     return true;
   }
 
@@ -235,7 +236,7 @@ export class TurnRun {
 
   /** Makes a call until its outcome is known, or the turn is lost. */
   #insist<T>(call: () => Promise<T>): Promise<T> {
-    return retryWhileUnavailable(this.#env, call, this.#lost.signal);
+    return retryWhileUnavailable(this.#env, call, this.#lost);
   }
 
   async #commit(commit: StepCommit): Promise<StepCommitted> {

@@ -11,7 +11,7 @@ import type { Environment } from "./environment.js";
 import type { LiveTurn } from "./live-turn.js";
 import type { ModelBinding } from "./models.js";
 import { recallTool } from "./recall.js";
-import { retryWhileUnavailable } from "./retry.js";
+import { retryWhileUnavailable, type SignalHolder } from "./retry.js";
 import { buildStepContext, type ContextRequest } from "./step-context.js";
 
 /** The part of a turn's setup that follows from its conversation and from what was chosen for it. */
@@ -28,7 +28,7 @@ interface PrepareRequest {
   /** Aborts when the turn is stopped. */
   readonly signal: AbortSignal;
   /** Aborts when the turn is another node's. */
-  readonly lost: AbortSignal;
+  readonly lost: SignalHolder;
   /** Whether a tool may still be started. */
   readonly mayAct: () => boolean;
 }
@@ -40,7 +40,7 @@ interface PrepareRequest {
  */
 export async function prepareTurn(request: PrepareRequest): Promise<PreparedTurn> {
   const { env, store, live, opened, signal } = request;
-  const read = <T>(call: () => Promise<T>) => retryWhileUnavailable(env, call, signal);
+  const read = <T>(call: () => Promise<T>) => retryWhileUnavailable(env, call, { signal });
   const userMessages = openingMessages(opened);
   let binding: ModelBinding;
   let record: ConversationRecord | null;
@@ -109,12 +109,12 @@ function contextBuilder(
           turnMessages,
           previous,
         }),
-      signal,
+      { signal },
     );
   return async ({ stepId, turnMessages }): Promise<StepContext> => {
     let context = await build(turnMessages);
     if (await compactor.before(stepId, record, context)) {
-      record = (await retryWhileUnavailable(env, () => store.get(live.conversationId), signal)) ?? record;
+      record = (await retryWhileUnavailable(env, () => store.get(live.conversationId), { signal })) ?? record;
       tools = toolsOf(request, record);
       context = await build(turnMessages);
     }

@@ -78,7 +78,18 @@ export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRo
     return result;
   }
 
+  const stores = new Map<string, LogStore>();
+
+  /** Asked for with almost every call, so each is made once. */
   function forOwner(owner: string): LogStore {
+    const known = stores.get(owner);
+    if (known !== undefined) return known;
+    const store = createStore(owner);
+    stores.set(owner, store);
+    return store;
+  }
+
+  function createStore(owner: string): LogStore {
     const run = <Args extends readonly unknown[], Result>(
       method: keyof LogStore,
       args: Args,
