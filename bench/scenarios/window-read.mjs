@@ -19,11 +19,12 @@ function fill(lengths) {
 CREATE TEMP TABLE wanted AS SELECT * FROM (VALUES ${logs}) AS logs(id, length);
 INSERT INTO conversation (id, owner, title, status, created_at, last_activity_at, updated_at, changed_at)
 SELECT id, 'owner', 'title', 'open', now(), now(), now(), nextval('conversation_change') FROM wanted;
-INSERT INTO conversation_head (conversation_id, log, owner, next_seq, sealed_seq, active_at)
-SELECT id, log, 'owner', length + 1, length, now() FROM wanted JOIN conversation USING (id);
+INSERT INTO conversation_head (conversation_id, log, owner, next_seq, sealed_seq, turn_count, active_at)
+SELECT id, log, 'owner', length + 1, length, length / 2, now() FROM wanted JOIN conversation USING (id);
 DROP INDEX conversation_message_words;
-INSERT INTO conversation_message (id, log, thread_id, role, type, content, created_at, first_seq, part_count, turn)
-SELECT id || '-' || n, log, id, CASE n % 2 WHEN 1 THEN 'user' ELSE 'assistant' END, 'text',
+INSERT INTO conversation_message
+  (id, id_key, log, thread_id, role, type, content, created_at, first_seq, part_count, turn)
+SELECT id || '-' || n, id_key(id || '-' || n), log, id, CASE n % 2 WHEN 1 THEN 'user' ELSE 'assistant' END, 'text',
   jsonb_build_object('format', 2, 'parts', jsonb_build_array(jsonb_build_object('type', 'text', 'text',
     'Message ' || n || ' of this conversation. ' || repeat('lorem ipsum dolor ', 22)))),
   now(), n, 1, (n + 1) / 2

@@ -1,6 +1,14 @@
 -- Rows of a log are found by a number of four bytes instead of the conversation's id, messages name their turn by its
--- ordinal, ids are indexed by a hash, and a message that started its turn is its own receipt. What has a fixed size
+-- ordinal, ids are indexed by eight bytes, and a message that started its turn is its own receipt. What has a fixed size
 -- stands first in a row; columns cannot be moved, so both tables are written anew.
+CREATE FUNCTION id_key(id text) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT CASE WHEN id ~ '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$'
+    THEN ('x' || substr(id, 1, 8) || substr(id, 10, 4) || substr(id, 33, 4))::bit(64)::bigint
+    ELSE ('x' || substr(encode(sha256(convert_to(id, 'UTF8')), 'hex'), 1, 16))::bit(64)::bigint END
+$$;
+--> statement-breakpoint
+COMMENT ON FUNCTION id_key IS 'What a message is found by, as whoever writes rows computes it';
+--> statement-breakpoint
 ALTER TABLE "conversation" ADD COLUMN "log" integer GENERATED ALWAYS AS IDENTITY (sequence name "conversation_log_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1);
 --> statement-breakpoint
 ALTER TABLE "conversation_head" ADD COLUMN "log" integer;
@@ -26,6 +34,7 @@ ALTER INDEX "conversation_turn_order" RENAME TO "wide_turn_order";
 --> statement-breakpoint
 CREATE TABLE "conversation_message" (
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"id_key" bigint NOT NULL,
 	"log" integer NOT NULL,
 	"first_seq" integer NOT NULL,
 	"part_count" integer NOT NULL,
@@ -71,9 +80,9 @@ SELECT t.started_at, t.sealed_at, c.log, t.ordinal, t.first_seq, t.last_seq, t.s
   t.model, t.effort, t.instructions, t.next_turn_id, t.steps, t.metrics, t.provider_calls, t.appended
 FROM "wide_turn" t JOIN "conversation" c ON c.id = t.conversation_id;
 --> statement-breakpoint
-INSERT INTO "conversation_message" (created_at, log, first_seq, part_count, turn, covers_from, covers_to, id, thread_id,
+INSERT INTO "conversation_message" (created_at, id_key, log, first_seq, part_count, turn, covers_from, covers_to, id, thread_id,
   role, type, step, resource_id, body_hash, content)
-SELECT m.created_at, c.log, m.first_seq, m.part_count, t.ordinal, m.covers_from, m.covers_to, m.id, m.thread_id, m.role,
+SELECT m.created_at, id_key(m.id), c.log, m.first_seq, m.part_count, t.ordinal, m.covers_from, m.covers_to, m.id, m.thread_id, m.role,
   m.type, m.step, m.resource_id, r.body_hash, m.content
 FROM "wide_message" m JOIN "conversation" c ON c.id = m.thread_id
 LEFT JOIN "wide_turn" t ON t.id = m.turn_id AND t.conversation_id = m.thread_id
@@ -88,7 +97,7 @@ DROP TABLE "wide_turn";
 --> statement-breakpoint
 ALTER TABLE "conversation_message" ADD CONSTRAINT "conversation_message_place" PRIMARY KEY("log","first_seq");
 --> statement-breakpoint
-CREATE INDEX "conversation_message_id" ON "conversation_message" USING btree (hashtextextended("id", 0));
+CREATE INDEX "conversation_message_id" ON "conversation_message" USING btree ("id_key");
 --> statement-breakpoint
 CREATE INDEX "conversation_message_words" ON "conversation_message" USING gin (message_words("content"));
 --> statement-breakpoint

@@ -7,7 +7,7 @@ import {
 } from "@parley/core/messages";
 import type { HistoryEntry } from "@parley/core/ports";
 
-import { idIs } from "./id-is.js";
+import { idKey } from "./id-key.js";
 import { originalJson, originalText, storedJson, storedText } from "./stored-text.js";
 
 /** A message as its row holds it, before it has a place. */
@@ -15,6 +15,7 @@ export interface MessageRow {
   /** The message in Parley's own form, as it will be read. */
   readonly message: ConversationMessage;
   readonly id: string;
+  readonly key: string;
   readonly role: string;
   readonly type: string;
   readonly content: string;
@@ -48,9 +49,11 @@ export function canonicalRow(canonical: CanonicalMessage, maxBytes: number): Mes
   const { id, role, type, content, createdAt, resourceId } = canonical;
   const [message, ...others] = originalMessages(canonical);
   if (message === undefined) throw new TypeError("a stored message is at least one message");
+  const stored = storedText(id);
   return {
     message,
-    id: storedText(id),
+    id: stored,
+    key: idKey(stored),
     role,
     type,
     content: boundedJson(content, maxBytes),
@@ -245,6 +248,7 @@ export function rowLists(rows: readonly MessageRow[]) {
       rows.map((row) => row.resourceId),
       offsets,
       rows.map((row) => row.parts),
+      rows.map((row) => row.key),
     ] as const,
   };
 }
@@ -253,9 +257,10 @@ export function rowLists(rows: readonly MessageRow[]) {
  * The rows `m` of a conversation whose ids are in a list. One look into the index of ids after the other: for a list
  * as a whole the planner may choose to read the table, as long as it believes it small.
  */
-export function rowsById(ids: string, conversationId: string): string {
-  return `unnest(${ids}::text[]) AS wanted(id)
+export function rowsById(ids: string, keys: string, conversationId: string): string {
+  return `unnest(${ids}::text[], ${keys}::int8[]) AS wanted(id, key)
     CROSS JOIN LATERAL (
-      SELECT * FROM conversation_message r WHERE ${idIs("r.id", "wanted.id")} AND r.thread_id = ${conversationId} LIMIT 1
+      SELECT * FROM conversation_message r
+      WHERE r.id_key = wanted.key AND r.id = wanted.id AND r.thread_id = ${conversationId} LIMIT 1
     ) AS m`;
 }

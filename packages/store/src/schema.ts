@@ -120,6 +120,8 @@ export const conversationMessage = pgTable(
   "conversation_message",
   {
     createdAt: moment("created_at").defaultNow().notNull(),
+    /** As `idKey` computes it. */
+    idKey: bigint("id_key", { mode: "bigint" }).notNull(),
     /** Whose log it is; `thread_id` names the same one. */
     log: integer("log").notNull(),
     firstSeq: integer("first_seq").notNull(),
@@ -144,8 +146,8 @@ export const conversationMessage = pgTable(
   (table) => [
     primaryKey({ name: "conversation_message_place", columns: [table.log, table.firstSeq] }),
     // By the id alone: an append asks whether one is used in any conversation. It is not unique; whoever writes has
-    // looked for the id under the lock of the head. See `idIs`.
-    index("conversation_message_id").on(sql`hashtextextended(${table.id}, 0)`),
+    // looked for the id under the lock of the head.
+    index("conversation_message_id").on(table.idKey),
     index("conversation_message_words").using("gin", sql`message_words(${table.content})`),
   ],
 );
@@ -180,6 +182,7 @@ export const conversationTurn = pgTable(
   },
   (table) => [
     primaryKey({ name: "conversation_turn_order", columns: [table.log, table.ordinal] }),
+    // See `idIs`.
     index("conversation_turn_id").on(sql`hashtextextended(${table.id}, 0)`),
     // Open turns alone: what a claim walks, oldest first.
     index("conversation_turn_running").on(table.startedAt).where(sql`${table.status} = 'running'`),

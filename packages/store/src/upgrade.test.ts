@@ -2,6 +2,7 @@ import { PGlite } from "@electric-sql/pglite";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { describeOnPostgres } from "../../../test/harness/postgres.js";
 import type { Database } from "./database.js";
+import { idKey } from "./id-key.js";
 import { migrate, readMigrations } from "./migrate.js";
 import { openLogStore } from "./open-log-store.js";
 import { PgliteDatabase } from "./pglite/pglite-database.js";
@@ -42,6 +43,22 @@ INSERT INTO queued_message (conversation_id, id, rank, mode, role, type, content
 VALUES ('old', 'q1', 1, 'queue', 'user', 'text', '{"format":2,"parts":[{"type":"text","text":"Later"}]}', now(), 1, now())`;
 
 function carriesOver(open: () => Promise<Database>): void {
+  it("finds messages by the same key as a writer computes", async () => {
+    const database = await open();
+    onTestFinished(() => database.close());
+    await migrate(database);
+    const ids = [
+      ...["018bcfe5-6808-7045-8abc-002aa4f3ccb5", "ffffffff-ffff-7fff-bfff-ffffffffffff"],
+      ...["018BCFE5-6808-7045-8ABC-002AA4F3CCB5", "9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d", "m1", "", "ü\n🙂"],
+      "018bcfe5-6808-7045-8abc-002aa4f3ccb5.1",
+    ];
+    const rows = await database.query({
+      text: "SELECT id_key(id)::text AS key FROM unnest($1::text[]) WITH ORDINALITY AS given(id, place) ORDER BY place",
+      values: [ids],
+    });
+    expect(rows.map(({ key }) => key)).toEqual(ids.map(idKey));
+  });
+
   it("is carried over: logs, turns, metrics, receipts and what runs", async () => {
     const database = await open();
     onTestFinished(() => database.close());

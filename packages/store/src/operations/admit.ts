@@ -2,6 +2,7 @@ import { ParleyError } from "@parley/core/errors";
 import type { AdmitInput, AdmitOutcome } from "@parley/core/ports";
 import type { Connection } from "../database.js";
 import { idIs } from "../id-is.js";
+import { idKey } from "../id-key.js";
 import { entryAt, type MessageRow, messageRow } from "../message-row.js";
 import type { StoreContext } from "../store-context.js";
 import { storedText } from "../stored-text.js";
@@ -42,6 +43,7 @@ export async function admit(store: StoreContext, owner: string, input: AdmitInpu
         row.parts,
         ...choiceValues(input.choices),
         storedText(input.title),
+        row.key,
       ],
     },
   ]);
@@ -72,13 +74,15 @@ WITH opened AS (
   WHERE h.conversation_id = $1 AND h.owner = $2 AND h.turn_id IS NULL AND h.compaction_id IS NULL
     AND c.id = $1 AND c.archive_of IS NULL
     AND NOT EXISTS (SELECT FROM receipt r WHERE r.conversation_id = $1 AND r.message_id = $5)
-    AND NOT EXISTS (SELECT FROM conversation_message m WHERE ${idIs("m.id", "$5")} AND m.thread_id = $1)
+    AND NOT EXISTS (SELECT FROM conversation_message m WHERE m.id_key = $17::int8 AND m.id = $5 AND m.thread_id = $1)
     AND NOT EXISTS (SELECT FROM conversation_turn t WHERE ${idIs("t.id", "$4")} AND t.log + 0 = h.log)
   RETURNING h.log, h.fence, h.turn_count, h.next_seq - $12::int4 AS first_seq, h.started_at
 ), message AS (
   INSERT INTO conversation_message
-    (log, thread_id, id, role, type, content, created_at, resource_id, first_seq, part_count, turn, body_hash)
-  SELECT log, $1, $5, $7, $8, $9::jsonb, $10::timestamptz, $11, first_seq, $12::int4, turn_count, $6 FROM opened
+    (log, thread_id, id, role, type, content, created_at, resource_id, first_seq, part_count, turn, body_hash,
+    id_key)
+  SELECT log, $1, $5, $7, $8, $9::jsonb, $10::timestamptz, $11, first_seq, $12::int4, turn_count, $6, $17::int8
+  FROM opened
 ), turn AS (
   INSERT INTO conversation_turn
     (log, id, ordinal, status, model, effort, instructions, first_seq, last_seq, started_at)
@@ -121,11 +125,11 @@ async function admitSlowly(
 
 async function checkAdmission(connection: Connection, head: Head, input: AdmitInput): Promise<void> {
   if (head.archive) throw new ParleyError("conversation_closed", "An archive takes no messages");
-  const values = [storedText(input.message.id), storedText(head.conversationId)];
+  const messageId = storedText(input.message.id);
   const [written] = await connection.query({
     name: "find_message",
-    text: `SELECT 1 AS written FROM conversation_message WHERE ${idIs("id", "$1")} AND thread_id = $2`,
-    values,
+    text: "SELECT 1 AS written FROM conversation_message WHERE id_key = $1::int8 AND id = $2 AND thread_id = $3",
+    values: [idKey(messageId), messageId, storedText(head.conversationId)],
   });
   if (written !== undefined) throw messageConflict(input.message.id);
   if (activeId(head) === undefined) await checkTurnId(connection, head, input.turnId);

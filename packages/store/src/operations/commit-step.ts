@@ -76,17 +76,17 @@ WITH counted AS (
     active_at = CASE WHEN $6::int4 = 0 THEN h.active_at ELSE greatest(h.active_at, ${nowMs}) END
   FROM conversation c
   WHERE h.conversation_id = $1 AND h.owner = $2 AND h.turn_id = $3 AND h.fence = $4 AND c.id = $1
-    AND NOT EXISTS (SELECT FROM ${rowsById("$10", "$1")})
+    AND NOT EXISTS (SELECT FROM ${rowsById("$10", "$18", "$1")})
     AND NOT ($7::bool AND NOT c.queue_paused AND h.stop_requested_at IS NULL
       AND EXISTS (SELECT FROM queued_message q WHERE q.conversation_id = $1 AND q.mode = 'steer'))
   RETURNING h.log, h.turn_count, h.next_seq - $6::int4 AS first_seq, h.stop_requested_at IS NOT NULL AS stopping, c.queue_paused
 ), written AS (
   INSERT INTO conversation_message
-    (log, thread_id, id, role, type, content, created_at, resource_id, first_seq, part_count, turn, step)
+    (log, thread_id, id, role, type, content, created_at, resource_id, first_seq, part_count, turn, step, id_key)
   SELECT counted.log, $1, g.id, g.role, g.type, g.content::jsonb, g.created_at, g.resource_id,
-    counted.first_seq + g.start, g.parts, counted.turn_count, $5
+    counted.first_seq + g.start, g.parts, counted.turn_count, $5, g.id_key
   FROM counted, unnest($10::text[], $11::text[], $12::text[], $13::text[], $14::timestamptz[], $15::text[], $16::int4[],
-    $17::int4[]) AS g(id, role, type, content, created_at, resource_id, start, parts)
+    $17::int4[], $18::int8[]) AS g(id, role, type, content, created_at, resource_id, start, parts, id_key)
 ), journal AS (
   DELETE FROM turn_journal USING counted WHERE conversation_id = $1 AND turn_id = $3
 ), turn AS (
@@ -220,8 +220,8 @@ export async function writtenRows(
   if (rows.length === 0) return found;
   const read = await connection.query({
     name: "find_rows",
-    text: `SELECT ${messageColumns} FROM ${rowsById("$2", "$1")}`,
-    values: [storedText(conversationId), rows.map((row) => row.id)],
+    text: `SELECT ${messageColumns} FROM ${rowsById("$2", "$3", "$1")}`,
+    values: [storedText(conversationId), rows.map((row) => row.id), rows.map((row) => row.key)],
   });
   for (const entry of read.flatMap((row) => entriesOf(readMessage(row), conversationId))) {
     if (entry.turnId !== turnId) {

@@ -1,7 +1,6 @@
 import { ParleyError } from "@parley/core/errors";
 import type { CompactInput, CompactResult, ConversationRecord } from "@parley/core/ports";
 import type { Connection } from "../database.js";
-import { idIs } from "../id-is.js";
 import {
   entriesOf,
   entryAt,
@@ -106,8 +105,9 @@ async function compactedBefore(
   const { conversationId, release } = input;
   const [written = [], archives = []] = await connection.batch([
     {
-      text: `SELECT ${messageColumns} FROM conversation_message m WHERE ${idIs("m.id", "$1")} AND m.thread_id = $2`,
-      values: [row.id, storedText(conversationId)],
+      text: `SELECT ${messageColumns} FROM conversation_message m
+        WHERE m.id_key = $1::int8 AND m.id = $2 AND m.thread_id = $3`,
+      values: [row.key, row.id, storedText(conversationId)],
     },
     {
       text: `SELECT archive_of FROM conversation WHERE id = $1 AND owner = $2 AND status <> 'removed'`,

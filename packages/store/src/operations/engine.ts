@@ -1,7 +1,6 @@
 import type { Conversation, ConversationMessage } from "@parley/core/messages";
 import type { ListConversationsOptions, ListMessagesOptions } from "@parley/core/ports";
 import type { Connection } from "../database.js";
-import { idIs } from "../id-is.js";
 import { entriesOf, type MessageRow, messageColumns, messageRow, readMessage } from "../message-row.js";
 import type { StoreContext } from "../store-context.js";
 import { originalJson, originalText, storedText } from "../stored-text.js";
@@ -164,13 +163,15 @@ async function usedIds(
   const found = await connection.query({
     text: `${lineage()}
 SELECT m.id, bool_or(l.id IS NOT NULL) AS here
-FROM unnest($3::text[]) AS wanted(id)
-CROSS JOIN LATERAL (SELECT * FROM conversation_message r WHERE ${idIs("r.id", "wanted.id")} OFFSET 0) AS m
+FROM unnest($3::text[], $4::int8[]) AS wanted(id, key)
+CROSS JOIN LATERAL (
+  SELECT * FROM conversation_message r WHERE r.id_key = wanted.key AND r.id = wanted.id OFFSET 0
+) AS m
 JOIN conversation c ON c.id = m.thread_id AND c.owner = $2
 LEFT JOIN lineage l ON l.log = m.log AND m.first_seq <= l.through
 WHERE (l.id IS NOT NULL OR c.status <> 'removed')
 GROUP BY m.id`,
-    values: [storedText(conversationId), owner, rows.map((row) => row.id)],
+    values: [storedText(conversationId), owner, rows.map((row) => row.id), rows.map((row) => row.key)],
   });
   return new Map(found.map((row) => [String(row.id), row.here === true ? "here" : "elsewhere"]));
 }

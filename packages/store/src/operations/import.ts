@@ -173,19 +173,19 @@ function insertPiece(
   ordinals: ReadonlyMap<string, number>,
   piece: readonly PlacedRow[],
 ): Statement {
-  const [ids, roles, types, contents, times, resources, , parts] = rowLists(
+  const [ids, roles, types, contents, times, resources, , parts, keys] = rowLists(
     piece.map(({ row }) => row),
   ).values;
   return {
     name: "import_rows",
     text: `
 INSERT INTO conversation_message (log, thread_id, id, role, type, content, created_at, resource_id, part_count,
-  first_seq, turn, step, covers_from, covers_to)
+  first_seq, turn, step, covers_from, covers_to, id_key)
 SELECT $14::int4, $1, g.id, g.role, g.type, g.content::jsonb, g.created_at, g.resource_id, g.parts, g.first_seq, g.turn,
-  g.step, g.covers_from, g.covers_to
+  g.step, g.covers_from, g.covers_to, g.id_key
 FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::int4[], $9::int4[],
-  $10::int4[], $11::text[], $12::int4[], $13::int4[]) AS g(id, role, type, content, created_at, resource_id, parts,
-  first_seq, turn, step, covers_from, covers_to)`,
+  $10::int4[], $11::text[], $12::int4[], $13::int4[], $15::int8[]) AS g(id, role, type, content, created_at,
+  resource_id, parts, first_seq, turn, step, covers_from, covers_to, id_key)`,
     values: [
       storedText(head.conversationId),
       ids,
@@ -201,6 +201,7 @@ FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $
       piece.map(({ entry }) => entry.covers?.fromSeq ?? null),
       piece.map(({ entry }) => entry.covers?.toSeq ?? null),
       head.log,
+      keys,
     ],
   };
 }

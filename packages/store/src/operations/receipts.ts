@@ -1,6 +1,6 @@
 import type { AdmitInput, AdmitOutcome, LogStore } from "@parley/core/ports";
 import type { Connection, ResultRow } from "../database.js";
-import { idIs } from "../id-is.js";
+import { idKey } from "../id-key.js";
 import type { StoreContext } from "../store-context.js";
 import { originalText, storedText } from "../stored-text.js";
 import { messageConflict } from "./refusals.js";
@@ -8,13 +8,18 @@ import { messageConflict } from "./refusals.js";
 /**
  * A message that started its turn is its own receipt: the row has all that a repeated admission is answered with, and
  * the hash of the body beside it. Only what had to wait has a row in `receipt`, for it may be taken out again. Both are
- * looked up by the message `$2` in the conversation `$1`; at most one is there.
+ * looked up by the message `$2`, with the key `$3`, in the conversation `$1`; at most one is there.
  */
 const receiptText = `
 SELECT body_hash, outcome, turn_id FROM receipt WHERE conversation_id = $1 AND message_id = $2
 UNION ALL
 SELECT m.body_hash, 'started', (SELECT t.id FROM conversation_turn t WHERE t.log = m.log AND t.ordinal = m.turn)
-FROM conversation_message m WHERE ${idIs("m.id", "$2")} AND m.thread_id = $1 AND m.body_hash IS NOT NULL`;
+FROM conversation_message m WHERE m.id_key = $3::int8 AND m.id = $2 AND m.thread_id = $1 AND m.body_hash IS NOT NULL`;
+
+const receiptValues = (conversationId: string, messageId: string) => {
+  const id = storedText(messageId);
+  return [storedText(conversationId), id, idKey(id)];
+};
 
 async function readReceipt(
   connection: Connection,
@@ -24,7 +29,7 @@ async function readReceipt(
   const [receipt] = await connection.query({
     name: "find_receipt",
     text: receiptText,
-    values: [storedText(conversationId), storedText(messageId)],
+    values: receiptValues(conversationId, messageId),
   });
   return receipt;
 }
@@ -56,8 +61,8 @@ export async function findReceipt(
 ): ReturnType<LogStore["findReceipt"]> {
   const [row] = await store.database.query({
     text: `SELECT r.outcome, r.turn_id FROM conversation_head h CROSS JOIN (${receiptText}) AS r
-      WHERE h.conversation_id = $1 AND h.owner = $3`,
-    values: [storedText(id), storedText(messageId), owner],
+      WHERE h.conversation_id = $1 AND h.owner = $4`,
+    values: [...receiptValues(id, messageId), owner],
   });
   return row === undefined ? null : answerOf(row);
 }

@@ -82,16 +82,16 @@ WITH ended AS (
     next_seq = h.next_seq + $6::int4, sealed_seq = h.next_seq + $6::int4 - 1,
     active_at = CASE WHEN $6::int4 = 0 THEN h.active_at ELSE greatest(h.active_at, ${nowMs}) END
   WHERE h.conversation_id = $1 AND h.owner = $2 AND h.turn_id = $3 AND h.fence = $4
-    AND NOT EXISTS (SELECT FROM ${rowsById("$11", "$1")})
+    AND NOT EXISTS (SELECT FROM ${rowsById("$11", "$19", "$1")})
     AND NOT EXISTS (SELECT FROM queued_message q WHERE q.conversation_id = $1)
   RETURNING h.log, h.turn_count, h.next_seq - $6::int4 AS first_seq, h.sealed_seq, h.active_at
 ), written AS (
   INSERT INTO conversation_message
-    (log, thread_id, id, role, type, content, created_at, resource_id, first_seq, part_count, turn, step)
+    (log, thread_id, id, role, type, content, created_at, resource_id, first_seq, part_count, turn, step, id_key)
   SELECT ended.log, $1, g.id, g.role, g.type, g.content::jsonb, g.created_at, g.resource_id, ended.first_seq + g.start,
-    g.parts, ended.turn_count, $5
+    g.parts, ended.turn_count, $5, g.id_key
   FROM ended, unnest($11::text[], $12::text[], $13::text[], $14::text[], $15::timestamptz[], $16::text[], $17::int4[],
-    $18::int4[]) AS g(id, role, type, content, created_at, resource_id, start, parts)
+    $18::int4[], $19::int8[]) AS g(id, role, type, content, created_at, resource_id, start, parts, id_key)
 ), journal AS (
   DELETE FROM turn_journal USING ended WHERE conversation_id = $1
 ), turn AS (

@@ -4,6 +4,7 @@ import type { ConversationTurn, HistoryEntry, ProviderCallRecord, TurnRecord } f
 import type { TurnMetrics, TurnReason } from "@parley/wire";
 import type { Connection } from "../database.js";
 import { idIs } from "../id-is.js";
+import { idKey } from "../id-key.js";
 import { boundedJson, entriesOf, messageColumns, readMessage, rowsById } from "../message-row.js";
 import { originalMetrics } from "../packed-metrics.js";
 import { readCalls, storedCalls } from "../provider-calls.js";
@@ -193,9 +194,10 @@ async function placesOf(
   conversationId: string,
   messages: readonly ConversationMessage[],
 ): Promise<Map<string, RowPlace>> {
+  const ids = messages.map((message) => storedText(message.id));
   const rows = await connection.query({
-    text: `SELECT m.id, m.first_seq, m.part_count FROM ${rowsById("$2", "$1")}`,
-    values: [storedText(conversationId), messages.map((message) => storedText(message.id))],
+    text: `SELECT m.id, m.first_seq, m.part_count FROM ${rowsById("$2", "$3", "$1")}`,
+    values: [storedText(conversationId), ids, ids.map(idKey)],
   });
   return new Map(
     rows.map((row) => {

@@ -82,8 +82,8 @@ INSERT INTO conversation_head (conversation_id, log, owner, next_seq, sealed_seq
 SELECT id, log, owner, CASE id WHEN 'big' THEN 60001 WHEN 'medium' THEN 1001 ELSE 3 END,
   CASE id WHEN 'big' THEN 60000 WHEN 'medium' THEN 1000 ELSE 2 END, now() FROM conversation;
 INSERT INTO conversation_message
-  (id, log, thread_id, role, type, content, created_at, first_seq, part_count, turn, body_hash)
-SELECT h.conversation_id || '-' || n, h.log, h.conversation_id, 'user', 'text',
+  (id, id_key, log, thread_id, role, type, content, created_at, first_seq, part_count, turn, body_hash)
+SELECT h.conversation_id || '-' || n, id_key(h.conversation_id || '-' || n), h.log, h.conversation_id, 'user', 'text',
   jsonb_build_object('format', 2, 'parts', jsonb_build_array(jsonb_build_object('type', 'text',
     'text', 'word' || (n % 5000) || ' of ' || h.conversation_id))),
   now(), n, 1, (n + 1) / 2, CASE n % 2 WHEN 1 THEN 'h' END
