@@ -30,8 +30,9 @@ SELECT id || '-' || n, id_key(id || '-' || n), log, id, CASE n % 2 WHEN 1 THEN '
   now(), n, 1, (n + 1) / 2
 FROM wanted JOIN conversation USING (id) CROSS JOIN LATERAL generate_series(1, length) n;
 CREATE INDEX conversation_message_words ON conversation_message USING gin (message_words(content));
-INSERT INTO conversation_turn (log, id, ordinal, status, first_seq, last_seq, started_at, sealed_at)
-SELECT log, 'turn-' || n, n, 'sealed', n * 2 - 1, n * 2, now(), now()
+INSERT INTO conversation_turn
+  (log, id, ordinal, status, first_seq, last_seq, provider_calls, started_at, sealed_at)
+SELECT log, 'turn-' || n, n, 'sealed', n * 2 - 1, n * 2, '[{"id":"call","createdAt":1}]', now(), now()
 FROM wanted JOIN conversation USING (id) CROSS JOIN LATERAL generate_series(1, length / 2) n;`;
 }
 
