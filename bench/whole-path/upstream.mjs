@@ -49,9 +49,16 @@ function sendFast(response, events) {
 /** Answers under way. One clock for all of them: a timer each would fire them together, in bursts that no API has. */
 const paced = new Set();
 
-/** Each answer has its own beat, as those of many callers do. */
+/** How far each answer's beat lies behind the one before, in beats: spreads any number of them evenly. */
+const goldenRatio = (Math.sqrt(5) - 1) / 2;
+let asked = 0;
+
+/**
+ * Each answer has its own beat, as those of many callers do, also where they asked in the same moment: else a server
+ * that passes questions on at once would be woken once for all of them, and one that first writes them down for each.
+ */
 function sendPaced(response, { count, encode, perSecond }) {
-  const startedAt = performance.now();
+  const startedAt = performance.now() + ((asked++ * goldenRatio) % 1) * (1_000 / perSecond);
   let sent = 0;
   const send = (at) => {
     const due = Math.min(count, Math.ceil(((at - startedAt) / 1_000) * perSecond));
