@@ -7,9 +7,13 @@ import { startChild } from "../whole-path/child.mjs";
 
 const conversationId = "fan-out";
 
-/** Fresh processes for one stretch: a server, sockets that follow, and the stream from its first event to its last. */
+/**
+ * Fresh processes for one stretch: a server, sockets that follow, a stream of a second that warms the server up, and
+ * the one that is measured, from its first event to its last.
+ */
 async function stretch({ server: name, options, go, subscribe }, { sockets, perSecond, deltas }) {
-  const server = await startChild("./fan-out-servers.mjs", name, { ...options, perSecond, deltas });
+  const warmUp = perSecond;
+  const server = await startChild("./fan-out-servers.mjs", name, { ...options, perSecond, warmUp, deltas });
   const clients = [];
   try {
     // In two processes, so that they keep up where there are cores for it.
@@ -18,10 +22,12 @@ async function stretch({ server: name, options, go, subscribe }, { sockets, perS
       clients.push(
         await startChild("./fan-out-clients.mjs", "follow", { url: server.url, sockets: count, subscribe }),
       );
+    await go(server.url);
+    const heardBefore = await allHeard(clients, sockets * warmUp);
     const before = await server.figures("gc");
     const startedAt = performance.now();
     await go(server.url);
-    const heard = await allHeard(clients, sockets * deltas);
+    const heard = (await allHeard(clients, sockets * (warmUp + deltas))) - heardBefore;
     const seconds = (performance.now() - startedAt) / 1_000;
     const after = await server.figures();
     return { us: (after.cpuUs - before.cpuUs) / heard, perSecond: heard / seconds };
@@ -31,14 +37,17 @@ async function stretch({ server: name, options, go, subscribe }, { sockets, perS
   }
 }
 
-/** Waits until every socket has had every delta; throws when nothing comes any more before that. */
+/**
+ * Waits until every socket has had every delta; throws when nothing comes any more before that. Returns how many
+ * messages that were: a turn has some of its own, which are deliveries like the others.
+ */
 async function allHeard(clients, wanted) {
   let last = -1;
   let since = performance.now();
   for (;;) {
     const answers = await Promise.all(clients.map((client) => client.figures("heard")));
-    const heard = answers.reduce((sum, answer) => sum + answer.heard, 0);
-    if (heard === wanted) return heard;
+    const heard = answers.reduce((sum, answer) => sum + answer.deltas, 0);
+    if (heard === wanted) return answers.reduce((sum, answer) => sum + answer.messages, 0);
     if (heard > wanted) throw new Error(`${heard} deliveries instead of ${wanted}`);
     if (heard !== last) since = performance.now();
     if (performance.now() - since > 30_000) throw new Error(`${heard} of ${wanted} deliveries, and no more`);

@@ -31,8 +31,15 @@ const eventOf = (n) => ({
   cursor: `1~01a1e1a1-970e-7060-bb60-bd2e72268387~1~${n}`,
 });
 
-/** By hand: whoever connects listens; `go` starts the stream. `encode` is what each socket is sent. */
-async function serveByHand({ perSecond, deltas }, send) {
+/** How many deltas each stream has: the first one warms the server up. */
+function createLengths({ warmUp, deltas }) {
+  let streams = 0;
+  return () => (streams++ === 0 ? warmUp : deltas);
+}
+
+/** By hand: whoever connects listens; any message starts a stream. `send` hands an event to all sockets. */
+async function serveByHand({ perSecond, ...lengths }, send) {
+  const nextLength = createLengths(lengths);
   const { WebSocketServer } = await import("ws");
   const server = createServer();
   const sockets = new WebSocketServer({ server, perMessageDeflate: false });
@@ -40,7 +47,7 @@ async function serveByHand({ perSecond, deltas }, send) {
     socket.on("message", () => {
       pace(
         perSecond,
-        deltas,
+        nextLength(),
         (n) => send(sockets.clients, eventOf(n)),
         () => send(sockets.clients, { type: "chat.delta", event: { type: "turn-sealed" } }),
       );
@@ -63,8 +70,9 @@ export const textForEach = (options) =>
     for (const socket of sockets) socket.send(JSON.stringify(message));
   });
 
-/** The server: one turn of one conversation, which everyone follows. */
-export async function parley({ perSecond, deltas, store: { url } }) {
+/** The server: turns of one conversation, which everyone follows. */
+export async function parley({ perSecond, store: { url }, ...lengths }) {
+  const nextLength = createLengths(lengths);
   const [{ createRuntime, createModelCatalog }, { serve }, messages, { openPostgres }] = await Promise.all([
     import("@parley/core/runtime"),
     import("@parley/server"),
@@ -77,6 +85,7 @@ export async function parley({ perSecond, deltas, store: { url } }) {
       messages.createProviderStream(
         ({ write }) =>
           new Promise((resolve) => {
+            const deltas = nextLength();
             let text = "";
             pace(
               perSecond,
