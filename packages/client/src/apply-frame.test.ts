@@ -380,6 +380,25 @@ describe("committed rows", () => {
     });
     expect(state.turns[turnId]?.steps.map((each) => each.stepId)).toEqual(["t1.0", "t1.1", "t1.2"]);
   });
+
+  it("that come late are put before a step that was told and has none, and their tools in order", () => {
+    const result = (seq: number, toolCallId: string) =>
+      row(seq, `r-${toolCallId}`, "tool", {
+        type: "tool-result",
+        toolCallId,
+        toolName: "clock",
+        content: "noon",
+        isError: false,
+      });
+    const next = told(9, { type: "step-complete", stepId: "t1.1" as StepId }, { seq: 4 });
+    const joined = fold([...opening, next, rows("4~t1~1~9", result(4, "k2"))]);
+    const state = applyHistory(joined, {
+      chunks: [row(2, "a1", "assistant", "Looking"), result(3, "k1")],
+      latestSeq: 4,
+    });
+    expect(state.turns[turnId]?.steps.map((each) => each.stepId)).toEqual(["t1.0", "t1.1"]);
+    expect(state.turns[turnId]?.steps[0]?.tools?.map((tool) => tool.toolCallId)).toEqual(["k1", "k2"]);
+  });
 });
 
 describe("a resumed subscription", () => {

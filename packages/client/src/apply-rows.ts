@@ -1,6 +1,6 @@
 import type { StepId, StoredChunk, ToolTiming } from "@parley/wire";
 import { activeFrom, withoutPrinted } from "./apply-event.js";
-import type { StepState, TurnState } from "./conversation-state.js";
+import type { MessageState, StepState, TurnState } from "./conversation-state.js";
 import type { Fold } from "./fold.js";
 import { given } from "./given.js";
 import { withChunks } from "./message-log.js";
@@ -24,23 +24,38 @@ export function withRows(fold: Fold, chunks: readonly StoredChunk[], openTurnId:
     if (group === undefined) byTurn.set(chunk.turnId, [chunk]);
     else group.push(chunk);
   }
+  const messages = messagesByTurn(log.committed, byTurn);
   const turns: TurnState[] = [];
   for (const [turnId, rows] of byTurn) {
     const known = turnOf(fold.turns, turnId);
     const isOpen = turnId === openTurnId || turnId === fold.activeTurn?.turnId;
     const isReported = fold.turns.reported.has(turnId);
-    turns.push(turnWithRows(known ?? { ...newTurn(turnId), status: "sealed" }, rows, { isOpen, isReported }));
+    const turn = turnWithRows(known ?? { ...newTurn(turnId), status: "sealed" }, rows, isOpen);
+    const steps = isReported ? turn.steps : stepsWithRows(turn.steps, messages.get(turnId) ?? []);
+    turns.push({ ...turn, steps });
   }
   const running = turns.find(({ status }) => status === "running");
   const activeTurn = running === undefined ? fold.activeTurn : activeFrom(running, fold.activeTurn);
   return withoutQueued({ ...fold, log, turns: withTurns(fold.turns, turns), activeTurn }, ids);
 }
 
-function turnWithRows(
-  turn: TurnState,
-  rows: readonly StoredChunk[],
-  { isOpen, isReported }: { readonly isOpen: boolean; readonly isReported: boolean },
-): TurnState {
+/** The messages of some turns, in order. */
+function messagesByTurn(
+  messages: readonly MessageState[],
+  turns: ReadonlyMap<string, unknown>,
+): ReadonlyMap<string, readonly MessageState[]> {
+  const found = new Map<string, MessageState[]>();
+  for (const message of messages) {
+    const { turnId } = message;
+    if (turnId === undefined || !turns.has(turnId)) continue;
+    const group = found.get(turnId);
+    if (group === undefined) found.set(turnId, [message]);
+    else group.push(message);
+  }
+  return found;
+}
+
+function turnWithRows(turn: TurnState, rows: readonly StoredChunk[], isOpen: boolean): TurnState {
   const firstSeq = Math.min(
     turn.firstSeq ?? Number.POSITIVE_INFINITY,
     rows[0]?.seq ?? Number.POSITIVE_INFINITY,
@@ -58,7 +73,6 @@ function turnWithRows(
     ...turn,
     // Of a turn whose end was not told, rows that come while it is open say that it runs.
     status: turn.status === "sealed" && isOpen && turn.reason === undefined ? "running" : turn.status,
-    steps: isReported ? turn.steps : stepsWithRows(turn, rows),
     toolOutput: withoutPrinted(turn.toolOutput, answered),
     firstSeq,
     lastSeq,
@@ -66,33 +80,29 @@ function turnWithRows(
   };
 }
 
-/** Rows tell which steps there are, that their generation has ended, and how their tools fared. */
-function stepsWithRows(turn: TurnState, rows: readonly StoredChunk[]): readonly StepState[] {
-  const steps = new Map(turn.steps.map((step) => [step.stepId, step]));
-  // A page of history may bring the beginning of a turn after its end.
-  const earlier: StepId[] = [];
-  const earlierTools = new Map<StepId, ToolTiming[]>();
-  for (const { seq, stepId, role, chunk } of rows) {
+/**
+ * Rows tell which steps there are, that their generation has ended, and how their tools fared. They may come in any
+ * order, the beginning of a turn after its end: so all that the log holds of the turn is read again. A step without
+ * rows comes after those that have some, for a turn writes them step by step.
+ */
+function stepsWithRows(known: readonly StepState[], messages: readonly MessageState[]): readonly StepState[] {
+  const told = new Map(known.map((step) => [step.stepId, step]));
+  const steps = new Map<StepId, StepState>();
+  for (const { stepId, role, parts } of messages) {
     if (stepId === undefined) continue;
-    const isEarlier = turn.firstSeq !== undefined && seq < turn.firstSeq;
-    const before = steps.get(stepId);
-    if (before === undefined && isEarlier) earlier.push(stepId);
-    let step: StepState = before ?? { stepId, complete: false };
-    if (role === "assistant" && !step.complete) step = { ...step, complete: true };
-    if (chunk.type === "tool-result") {
-      const timing = timingOf(chunk);
-      if (isEarlier) earlierTools.set(stepId, [...(earlierTools.get(stepId) ?? []), timing]);
-      else step = { ...step, tools: [...(step.tools ?? []), timing] };
-    }
-    steps.set(stepId, step);
+    const step = steps.get(stepId) ?? withoutTools(told.get(stepId) ?? { stepId, complete: false });
+    const timings = parts.flatMap(({ chunk }) => (chunk.type === "tool-result" ? [timingOf(chunk)] : []));
+    steps.set(stepId, {
+      ...step,
+      complete: step.complete || role === "assistant",
+      ...(timings.length === 0 ? {} : { tools: [...(step.tools ?? []), ...timings] }),
+    });
   }
-  for (const [stepId, tools] of earlierTools) {
-    const step = steps.get(stepId) as StepState;
-    steps.set(stepId, { ...step, tools: [...tools, ...(step.tools ?? [])] });
-  }
-  const isFirst = new Set(earlier);
-  const inOrder = [...earlier, ...[...steps.keys()].filter((stepId) => !isFirst.has(stepId))];
-  return inOrder.map((stepId) => steps.get(stepId) as StepState);
+  return [...steps.values(), ...known.filter(({ stepId }) => !steps.has(stepId))];
+}
+
+function withoutTools({ tools: _, ...step }: StepState): StepState {
+  return step;
 }
 
 function timingOf(chunk: ToolTiming): ToolTiming {
