@@ -3,7 +3,8 @@ import type { ConversationListHandle } from "./conversation-list.js";
 import { createConversationList } from "./conversation-list.js";
 import type { Failure } from "./conversation-state.js";
 import { EventLink } from "./event-link.js";
-import { type FollowEnvironment, FollowedConversation } from "./followed-conversation.js";
+import type { FollowEnvironment } from "./followed-conversation.js";
+import { FollowedConversations } from "./followed-conversations.js";
 import type { ConnectionPace } from "./pace.js";
 import type { Caller, Request } from "./request.js";
 import type { SocketConstructor } from "./socket.js";
@@ -54,12 +55,6 @@ export interface ConnectionOptions {
   readonly random: () => number;
 }
 
-interface Room {
-  readonly conversation: FollowedConversation;
-  holders: number;
-  leaving: ReturnType<typeof setTimeout> | undefined;
-}
-
 /** Opens a connection. How it lives is told in `socket-link.ts`, where the socket is. */
 export function createConnection(options: ConnectionOptions, onClosed: () => void): Connection {
   const { call, request, schedule, pace, now, random } = options;
@@ -70,13 +65,13 @@ export function createConnection(options: ConnectionOptions, onClosed: () => voi
       : { phase: "open", attempt: 0, everOpen: true },
     schedule,
   );
-  const rooms = new Map<string, Room>();
+  const rooms = new FollowedConversations(() => environment);
   const openRequests = new Set<(conversationId: string) => void>();
   const { handle: list, listener: listListener } = createConversationList(request, schedule);
-  const conversation = (id: string) => rooms.get(id)?.conversation;
+  const conversation = (id: string) => rooms.find(id);
   const onUp = () => {
     listListener.onUp();
-    for (const room of rooms.values()) room.conversation.onUp();
+    for (const each of rooms.all()) each.onUp();
   };
 
   const link =
@@ -97,37 +92,15 @@ export function createConnection(options: ConnectionOptions, onClosed: () => voi
           onUp,
           audience: {
             conversation,
-            conversations: () => [...rooms.values()].map((room) => room.conversation),
+            conversations: () => rooms.all(),
             list: listListener,
             onOpenRequest(conversationId) {
               for (const listener of [...openRequests]) listener(conversationId);
             },
           },
         });
-  const env: FollowEnvironment = { link, request, schedule, pace, now, random };
+  const environment: FollowEnvironment = { link, request, schedule, pace, now, random };
 
-  /** The room of a conversation; one that nobody holds is given up after a while. */
-  const roomOf = (id: string): Room => {
-    let room = rooms.get(id);
-    if (room === undefined) {
-      const made = new FollowedConversation(id, env, () => {});
-      room = { conversation: made, holders: 0, leaving: undefined };
-      rooms.set(id, room);
-      leaveLater(id, room);
-    }
-    return room;
-  };
-  const leaveLater = (id: string, room: Room) => {
-    clearTimeout(room.leaving);
-    room.leaving = setTimeout(() => {
-      // What was sent is brought to its end first.
-      if (room.conversation.isBusy) leaveLater(id, room);
-      else {
-        rooms.delete(id);
-        room.conversation.stop();
-      }
-    }, pace.lingerMs);
-  };
   const stopWatching = watchPage(() => {
     if (store.get().phase === "waiting") connection.retryNow();
     else if (link instanceof SocketLink) link.ping();
@@ -137,22 +110,10 @@ export function createConnection(options: ConnectionOptions, onClosed: () => voi
     getState: store.get,
     subscribe: store.subscribe,
     conversation(id) {
-      const room = roomOf(id);
-      clearTimeout(room.leaving);
-      room.holders += 1;
-      if (store.get().phase !== "closed" || store.get().error !== undefined) room.conversation.start();
-      let isHeld = true;
-      return {
-        ...room.conversation.handle,
-        release() {
-          if (!isHeld) return;
-          isHeld = false;
-          room.holders -= 1;
-          if (room.holders === 0) leaveLater(id, room);
-        },
-      };
+      const { phase, error } = store.get();
+      return rooms.hold(id, phase !== "closed" || error !== undefined);
     },
-    peek: (id) => roomOf(id).conversation.handle,
+    peek: (id) => rooms.peek(id),
     list,
     onOpenRequest(listener) {
       openRequests.add(listener);
@@ -167,10 +128,6 @@ export function createConnection(options: ConnectionOptions, onClosed: () => voi
     close() {
       stopWatching();
       link.close();
-      for (const room of rooms.values()) {
-        clearTimeout(room.leaving);
-        room.conversation.stop();
-      }
       rooms.clear();
       const { everOpen } = store.get();
       store.set({ phase: "closed", attempt: 0, everOpen });

@@ -1,23 +1,16 @@
-import type {
-  EnqueueResponse,
-  HistoryResponse,
-  QueuePayload,
-  StoredChunk,
-  WsChatSnapshot,
-} from "@parley/wire";
+import type { EnqueueResponse, HistoryResponse, QueuePayload, WsChatSnapshot } from "@parley/wire";
 import { applyDetail, applyFrame } from "./apply-frame.js";
 import {
   applyHistory,
   applyLoadFailure,
   applyLoadingEarlier,
   applyMeta,
-  applyMetrics,
   applyQueue,
 } from "./apply-history.js";
 import { applyRestart } from "./apply-send.js";
 import { backoffMs } from "./backoff.js";
 import type { ConversationHandle, SendOutcome } from "./conversation-handle.js";
-import type { ConversationState, Failure, MessageState } from "./conversation-state.js";
+import type { ConversationState, Failure } from "./conversation-state.js";
 import { initialState } from "./fold.js";
 import { newMessageId } from "./ids.js";
 import type { Link, Listener } from "./link.js";
@@ -25,12 +18,12 @@ import { OutgoingMessages } from "./outgoing-messages.js";
 import type { ConnectionPace } from "./pace.js";
 import type { Request } from "./request.js";
 import { ParleyRequestError, toFailure } from "./request-error.js";
+import { startCursor } from "./start-cursor.js";
 import { createStore, type Schedule, type Store } from "./store.js";
+import { TurnFigures } from "./turn-figures.js";
 
 /** How many chunks a page of history has. */
 const pageSize = 200;
-/** How many turns' figures are asked for at once: more than a page of history has, most of the time. */
-const figuresPageSize = 100;
 /** How long after a snapshot the figures of missed turns are asked for. */
 const figuresAfterMs = 100;
 
@@ -68,10 +61,7 @@ export class FollowedConversation implements Listener {
   #isJoined = false;
   /** How often the queue was told since the link is up: what was told is newer than what a snapshot has. */
   #queueHeard = 0;
-  /** Whether a turn ended while nobody listened. */
-  #figuresDue = false;
-  /** The last of those who ask for figures: one at a time, for the next one may find that nothing is missing. */
-  #figures: Promise<void> = Promise.resolve();
+  readonly #figures: TurnFigures;
   #attempt = 0;
   readonly #timers = new Set<ReturnType<typeof setTimeout>>();
   readonly #waking = new Set<() => void>();
@@ -89,6 +79,13 @@ export class FollowedConversation implements Listener {
     });
     const params = { id };
     const { request } = env;
+    this.#figures = new TurnFigures({
+      conversationId: id,
+      request,
+      state: this.#store.get,
+      change: (by) => this.#change(by),
+      isWanted: () => this.#isStarted,
+    });
     this.handle = {
       id,
       getState: this.#store.get,
@@ -171,9 +168,9 @@ export class FollowedConversation implements Listener {
     this.#attempt = 0;
     const { activeTurn } = this.#state;
     if (activeTurn !== undefined && activeTurn.turnId !== snapshot.activeTurn?.turnId)
-      this.#figuresDue = true;
+      this.#figures.turnEndedUnheard();
     // Once all that was missed has come.
-    this.#later(figuresAfterMs, () => this.#loadFigures());
+    this.#later(figuresAfterMs, () => this.#figures.load());
     this.#change((state) => {
       const queue = this.#queueHeard > 0 ? state.queue : snapshot.queue;
       return applyFrame(state, { ...snapshot, queue });
@@ -263,7 +260,7 @@ export class FollowedConversation implements Listener {
       this.#start = startCursor(page.chunks);
       this.#change((state) => applyHistory(applyDetail(state, detail), page));
       this.#follow();
-      this.#loadFigures();
+      this.#figures.load();
     } catch (thrown) {
       if (this.#loadAbort !== abort) return;
       const error = toFailure(thrown);
@@ -282,40 +279,6 @@ export class FollowedConversation implements Listener {
     this.#env.link.unfollow(this.id);
     this.#change(applyRestart);
     if (this.#isStarted) void this.#load();
-  }
-
-  /**
-   * The figures of turns that ended while nobody listened are in the metrics alone. They are asked for from the newest
-   * turn on, or from before a given one, until nothing that is loaded lacks them.
-   */
-  #loadFigures(before?: string): void {
-    this.#figures = this.#figures.then(() => this.#loadMissingFigures(before));
-  }
-
-  async #loadMissingFigures(before: string | undefined): Promise<void> {
-    const isUnknown = () =>
-      Object.values(this.#state.turns).some(
-        ({ status, reason }) => status === "sealed" && reason === undefined,
-      );
-    if (!(this.#figuresDue || isUnknown())) return;
-    this.#figuresDue = false;
-    try {
-      let next = before;
-      let isHere = true;
-      do {
-        if (!this.#isStarted) return;
-        const { turns, nextBefore } = await this.#env.request("GET /conversations/:id/metrics", {
-          params: { id: this.id },
-          query: { limit: figuresPageSize, before: next },
-        });
-        // Behind a page of turns none of which is loaded, no other one is either.
-        isHere = turns.some(({ turnId }) => Object.hasOwn(this.#state.turns, turnId));
-        this.#change((state) => applyMetrics(state, turns));
-        next = nextBefore;
-      } while (next !== undefined && isHere && isUnknown());
-    } catch {
-      // They are shown as unknown, until the next time.
-    }
   }
 
   async #loadWindow(): Promise<void> {
@@ -341,7 +304,7 @@ export class FollowedConversation implements Listener {
     const { oldestSeq, hasEarlier } = this.#state;
     if (!hasEarlier) return;
     this.#change((state) => applyLoadingEarlier(state, true));
-    const oldestKnown = oldestKnownTurn(this.#state);
+    const oldestKnown = this.#figures.oldestKnownTurn();
     let page: HistoryResponse | undefined;
     try {
       const query = { limit, open: true, beforeSeq: oldestSeq };
@@ -355,7 +318,7 @@ export class FollowedConversation implements Listener {
           : applyHistory(state, loaded),
       );
     }
-    this.#loadFigures(oldestKnown);
+    this.#figures.load(oldestKnown);
   }
 
   async #loadThrough(seq: number): Promise<void> {
@@ -422,21 +385,4 @@ export class FollowedConversation implements Listener {
     }, ms);
     this.#timers.add(timer);
   }
-}
-
-/** The first of the loaded turns that is known to have ended: the figures of those before it were not asked for yet. */
-function oldestKnownTurn({ messages, turns }: ConversationState): string | undefined {
-  const isKnown = ({ turnId }: MessageState) => turnId !== undefined && turns[turnId]?.reason !== undefined;
-  return messages.find(isKnown)?.turnId;
-}
-
-/**
- * Where to follow on from after a page of history: the place before its newest turn, so that all that was told of
- * it comes too. A bare seq is a cursor like any other.
- */
-function startCursor(chunks: readonly StoredChunk[]): string {
-  const last = chunks.at(-1);
-  if (last === undefined) return "0";
-  const first = chunks.find(({ turnId }) => turnId === last.turnId) ?? last;
-  return String(first.seq - 1);
 }

@@ -1,6 +1,6 @@
 import type { MessageContentPart } from "@parley/core/messages";
-import type { ProviderToolCall } from "@parley/core/ports";
-import type { Annotation, OutputItem } from "./api-types.js";
+import type { ProviderFinishReason, ProviderToolCall } from "@parley/core/ports";
+import type { Annotation, OutputItem, ResponseBody } from "./api-types.js";
 import { keepItem } from "./kept-item.js";
 
 /** The texts of parts that have one. */
@@ -56,4 +56,18 @@ export function opaquePart(item: OutputItem, type: string): MessageContentPart {
     };
   }
   return { type: "metadata", data: { type }, ...keepItem(item) };
+}
+
+/** Why an answer of this status ended, with so many calls in it. */
+export function finishReasonOf(
+  response: ResponseBody,
+  { status, calls, refused }: { status: string; calls: number; refused: boolean },
+): ProviderFinishReason {
+  if (status === "incomplete") {
+    const reason = response.incomplete_details?.reason;
+    if (reason === "max_output_tokens") return "length";
+    return reason === "content_filter" ? "content-filter" : "other";
+  }
+  if (calls > 0) return "tool-calls";
+  return refused ? "content-filter" : "stop";
 }

@@ -4,12 +4,20 @@ import {
   type MessageOrigin,
   TextDelta,
 } from "@parley/core/messages";
-import type { ProviderFinishReason, ProviderStreamEvent, ProviderToolCall } from "@parley/core/ports";
+import type { ProviderStreamEvent, ProviderToolCall } from "@parley/core/ports";
 import { toStreamError } from "../call/http-failure.js";
 import { keepShape } from "../call/keep-shape.js";
 import type { StreamFold } from "../call/stream-call.js";
 import { createToolNames, type ToolNames } from "../call/tool-names.js";
-import { isEmpty, marked, opaquePart, sourceParts, textsOf, toolCallOf } from "./answer-parts.js";
+import {
+  finishReasonOf,
+  isEmpty,
+  marked,
+  opaquePart,
+  sourceParts,
+  textsOf,
+  toolCallOf,
+} from "./answer-parts.js";
 import type { Annotation, OutputItem, OutputPart, ResponseBody, ResponsesEvent } from "./api-types.js";
 import { readOpenAIFailure } from "./failure.js";
 import { keep, summarySeparator } from "./kept-item.js";
@@ -27,7 +35,10 @@ export interface FoldResponse {
   readonly startedAt: Date;
 }
 
-const nothing: readonly ProviderStreamEvent[] = [];
+/** What an event has to say to whoever reads the stream. */
+type Said = readonly ProviderStreamEvent[];
+
+const nothing: Said = [];
 
 /**
  * Folds the events of a Responses stream. No I/O and no clock: the same events give the same result.
@@ -78,7 +89,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     this.#call = call;
   }
 
-  push(event: ResponsesEvent): readonly ProviderStreamEvent[] {
+  push(event: ResponsesEvent): Said {
     if (this.#isEcho(event.sequence_number)) return nothing;
     switch (event.type) {
       case "response.output_text.delta":
@@ -117,7 +128,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
   }
 
   /** There is always a last event; without it the answer is not whole, whatever had arrived. */
-  end(): readonly ProviderStreamEvent[] {
+  end(): Said {
     return nothing;
   }
 
@@ -130,11 +141,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     return false;
   }
 
-  #textDelta(
-    event: ResponsesEvent,
-    delta: string | undefined,
-    refusal: boolean,
-  ): readonly ProviderStreamEvent[] {
+  #textDelta(event: ResponsesEvent, delta: string | undefined, refusal: boolean): Said {
     if (typeof delta !== "string" || delta === "") return nothing;
     let slot = this.#textSlot;
     if (
@@ -154,11 +161,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     return [new TextDelta(delta, this.#text, slot.index)];
   }
 
-  #textDone(
-    event: ResponsesEvent,
-    text: string | undefined,
-    refusal: boolean,
-  ): readonly ProviderStreamEvent[] {
+  #textDone(event: ResponsesEvent, text: string | undefined, refusal: boolean): Said {
     const slot = this.#items.slotOf(this.#items.itemOf(event), event.content_index ?? 0);
     if (slot.part !== undefined || typeof text !== "string") return nothing;
     if (refusal) slot.refusal = true;
@@ -166,7 +169,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
   }
 
   /** The end of a text that no delta had brought. The text itself is set right when its item is done. */
-  #showRest(slot: Slot, text: string): readonly ProviderStreamEvent[] {
+  #showRest(slot: Slot, text: string): Said {
     if (text.length <= slot.text.length || !text.startsWith(slot.text)) return nothing;
     const rest = text.slice(slot.text.length);
     slot.text = text;
@@ -174,11 +177,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     return [new TextDelta(rest, this.#text, slot.index)];
   }
 
-  #reasoningDelta(
-    event: ResponsesEvent,
-    summary: number,
-    delta: string | undefined,
-  ): readonly ProviderStreamEvent[] {
+  #reasoningDelta(event: ResponsesEvent, summary: number, delta: string | undefined): Said {
     if (typeof delta !== "string" || delta === "") return nothing;
     const item = this.#items.itemOf(event);
     const slot = this.#items.slotOf(item, 0);
@@ -195,7 +194,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     return [{ type: "reasoning-delta", textDelta: shown, index: slot.index }];
   }
 
-  #itemAdded(event: ResponsesEvent): readonly ProviderStreamEvent[] {
+  #itemAdded(event: ResponsesEvent): Said {
     const { item } = event;
     if (item === undefined) return nothing;
     const open = this.#items.itemOf(event);
@@ -208,7 +207,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     return this.#showArguments(open);
   }
 
-  #argumentsDelta(event: ResponsesEvent): readonly ProviderStreamEvent[] {
+  #argumentsDelta(event: ResponsesEvent): Said {
     if (typeof event.delta !== "string") return nothing;
     const item = this.#items.itemOf(event);
     if (item.closed) return nothing;
@@ -218,7 +217,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     return this.#showArguments(item);
   }
 
-  #argumentsDone(event: ResponsesEvent): readonly ProviderStreamEvent[] {
+  #argumentsDone(event: ResponsesEvent): Said {
     const item = this.#items.itemOf(event);
     if (item.closed) return nothing;
     const call = callOf(item);
@@ -228,7 +227,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
   }
 
   /** What has not been shown of a call's arguments, once it is known which call it is. */
-  #showArguments(item: OpenItem): readonly ProviderStreamEvent[] {
+  #showArguments(item: OpenItem): Said {
     const { call } = item;
     if (call?.callId === undefined || call.argumentsText.length <= call.shown) return nothing;
     const inputTextDelta = call.argumentsText.slice(call.shown);
@@ -243,7 +242,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     ];
   }
 
-  #closeItem(open: OpenItem, item: OutputItem): readonly ProviderStreamEvent[] {
+  #closeItem(open: OpenItem, item: OutputItem): Said {
     if (open.closed) return nothing;
     nameItem(open, item);
     open.closed = true;
@@ -260,7 +259,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     }
   }
 
-  #closeMessage(open: OpenItem, content: readonly OutputPart[]): readonly ProviderStreamEvent[] {
+  #closeMessage(open: OpenItem, content: readonly OutputPart[]): Said {
     const events: ProviderStreamEvent[] = [];
     const annotations: Annotation[] = [];
     for (const [place, said] of content.entries()) {
@@ -289,7 +288,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     return events;
   }
 
-  #closeReasoning(open: OpenItem, item: OutputItem): readonly ProviderStreamEvent[] {
+  #closeReasoning(open: OpenItem, item: OutputItem): Said {
     const slot = this.#items.slotOf(open, 0);
     const events: ProviderStreamEvent[] = [];
     const texts = textsOf(item.summary);
@@ -324,7 +323,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     return events;
   }
 
-  #closeCall(open: OpenItem, item: OutputItem): readonly ProviderStreamEvent[] {
+  #closeCall(open: OpenItem, item: OutputItem): Said {
     const call = callOf(open);
     if (typeof item.arguments === "string") call.argumentsText = item.arguments;
     call.callId ??= `call_${open.outputIndex}`;
@@ -350,7 +349,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     return { type: "part", part, index: this.#items.addPart(open, part) };
   }
 
-  #finish(response: ResponseBody, type: string): readonly ProviderStreamEvent[] {
+  #finish(response: ResponseBody, type: string): Said {
     const status = response.status ?? (type === "response.incomplete" ? "incomplete" : "completed");
     const failed = status === "failed" || status === "cancelled";
     if (failed || (response.error !== undefined && response.error !== null)) {
@@ -383,7 +382,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
         },
         ...(toolCalls.length === 0 ? {} : { toolCalls }),
         ...(usage === undefined ? {} : { usage }),
-        finishReason: this.#finishReason(status, response, toolCalls.length),
+        finishReason: finishReasonOf(response, { status, calls: toolCalls.length, refused: this.#refused }),
         raw: response,
       },
     });
@@ -391,7 +390,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
   }
 
   /** An item that was begun and never ended, in an answer that did end. */
-  #closeUnfinished(open: OpenItem, status: string): readonly ProviderStreamEvent[] {
+  #closeUnfinished(open: OpenItem, status: string): Said {
     if (open.call !== undefined && status !== "completed" && !open.call.whole) return nothing;
     const type = open.type || (open.call === undefined ? "message" : "function_call");
     if (type === "message" || type === "reasoning" || type === "function_call") {
@@ -400,17 +399,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     return nothing;
   }
 
-  #finishReason(status: string, response: ResponseBody, calls: number): ProviderFinishReason {
-    if (status === "incomplete") {
-      const reason = response.incomplete_details?.reason;
-      if (reason === "max_output_tokens") return "length";
-      return reason === "content_filter" ? "content-filter" : "other";
-    }
-    if (calls > 0) return "tool-calls";
-    return this.#refused ? "content-filter" : "stop";
-  }
-
-  #fail(payload: unknown): readonly ProviderStreamEvent[] {
+  #fail(payload: unknown): Said {
     return [{ type: "error", error: toStreamError(payload, this.#call.provider, readOpenAIFailure) }];
   }
 }
