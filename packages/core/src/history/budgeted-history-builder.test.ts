@@ -180,6 +180,7 @@ describe("for any history, from one turn to the next", () => {
             throw error;
           }
           const now = bytes(built.messages);
+          expect(built.providerMessages?.map((each) => JSON.stringify(each))).toEqual(now);
           const isPrefix = sent.every((each, index) => each === now[index]);
           if (previous !== undefined) expect(built.manifest?.prefixKept).toBe(isPrefix);
           if (maxTokens === undefined) expect(isPrefix).toBe(true);

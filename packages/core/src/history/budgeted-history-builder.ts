@@ -10,7 +10,7 @@ import type {
   HistoryBuildResult,
   HistoryDropped,
 } from "./history-builder.js";
-import { buildManifest, windowStart } from "./manifest.js";
+import { describeRequest, windowStart } from "./manifest.js";
 import { createMessageMeter, measureInstructions, measureTools, type TextCounter } from "./message-tokens.js";
 import { canReadNewest, readPages } from "./read-pages.js";
 import { createWindowSelector, type WindowSelector } from "./select-window.js";
@@ -68,20 +68,23 @@ export class BudgetedHistoryBuilder implements HistoryBuilder {
     const unread = await offerHistory(req, selector);
     const window = selector.finish();
     const dropped = droppedFrom(window, unread);
+    const { contextWindow } = req;
+    const described = describeRequest({
+      window,
+      measure,
+      instructions,
+      tools,
+      model,
+      previous,
+      contextWindow,
+    });
     return {
       messages: window.pieces.flatMap((piece) => piece.messages),
       truncated: window.truncated,
-      ...(dropped === undefined ? {} : { dropped }),
-      manifest: buildManifest({
-        window,
-        measure,
-        instructions,
-        tools,
-        model,
-        previous,
-        contextWindow: req.contextWindow,
-      }),
+      manifest: described.manifest,
+      providerMessages: described.messages,
       entries: window.pieces.flatMap((piece) => piece.entries),
+      ...(dropped === undefined ? {} : { dropped }),
     };
   }
 }

@@ -63,8 +63,17 @@ export function chooseWindow(candidates: WindowCandidates): WindowSelection {
   requireFit(sumCost(slots.all.slice(0, slots.required).map((slot) => slot.cost)), candidates);
   const kept = keepStart(slots, candidates) ?? takeAll(slots, candidates) ?? cutBack(slots, candidates);
   const isKept = new Set(kept.flatMap((slot) => slot.pieces));
-  const left = slots.all.flatMap((slot) => slot.pieces).filter((piece) => !isKept.has(piece));
-  return describe(kept, [...left.flatMap((piece) => piece.entries), ...candidates.beyond], candidates);
+  // Mostly everything is kept.
+  const left =
+    kept === slots.all
+      ? candidates.beyond
+      : [
+          ...slots.all.flatMap((slot) =>
+            slot.pieces.flatMap((piece) => (isKept.has(piece) ? [] : piece.entries)),
+          ),
+          ...candidates.beyond,
+        ];
+  return describe(kept, isKept, left, candidates);
 }
 
 function requireFit(cost: ContextCost, { limit, fixed }: WindowCandidates): void {
@@ -168,14 +177,30 @@ function cutBack({ all, required, floor }: Slots, { limit, slack }: WindowCandid
 
 function describe(
   kept: readonly Slot[],
+  isKept: ReadonlySet<WindowPiece>,
   left: readonly HistoryEntry[],
   candidates: WindowCandidates,
 ): WindowSelection {
-  const pieces = arrange(kept, candidates.taken);
-  const shown = seqsOf(pieces.flatMap((piece) => piece.entries));
-  const summaries = kept.flatMap((slot) => slot.summary ?? []);
-  const taken: SeqRange[] = [...shown];
+  const pieces = arrange(kept, isKept, candidates.taken);
+  return {
+    pieces,
+    cost: addCost(candidates.fixed, sumCost(pieces.map((piece) => piece.cost))),
+    truncated: left.length > 0,
+    left: left.length,
+    dropped: droppedRanges(pieces, kept, left),
+  };
+}
+
+/** What is left out, by seq, oldest first. */
+function droppedRanges(
+  pieces: readonly WindowPiece[],
+  kept: readonly Slot[],
+  left: readonly HistoryEntry[],
+): DroppedRange[] {
   const dropped: DroppedRange[] = [];
+  const summaries = kept.flatMap((slot) => slot.summary ?? []);
+  if (left.length === 0 && summaries.length === 0) return dropped;
+  const taken: SeqRange[] = seqsOf(pieces.flatMap((piece) => piece.entries));
   for (const { entry, ranges } of summaries) {
     for (const range of subtractRanges(ranges, taken)) {
       const summarySeq = entry.firstSeq === undefined ? {} : { summarySeq: entry.firstSeq };
@@ -186,18 +211,15 @@ function describe(
   const newestLeft = seqsOf(left).reduce((newest, range) => Math.max(newest, range.lastSeq), 0);
   const cut = subtractRanges(newestLeft === 0 ? [] : [{ firstSeq: 1, lastSeq: newestLeft }], taken);
   for (const range of cut) dropped.push({ ...range, reason: "budget" });
-  return {
-    pieces,
-    cost: addCost(candidates.fixed, sumCost(pieces.map((piece) => piece.cost))),
-    truncated: left.length > 0,
-    left: left.length,
-    dropped: dropped.sort((a, b) => a.firstSeq - b.firstSeq),
-  };
+  return dropped.sort((a, b) => a.firstSeq - b.firstSeq);
 }
 
 /** The kept pieces in the order of the log, each summary where what it covers began. */
-function arrange(kept: readonly Slot[], taken: WindowCandidates["taken"]): WindowPiece[] {
-  const isKept = new Set(kept.flatMap((slot) => slot.pieces));
+function arrange(
+  kept: readonly Slot[],
+  isKept: ReadonlySet<WindowPiece>,
+  taken: WindowCandidates["taken"],
+): WindowPiece[] {
   const pieces: WindowPiece[] = [];
   for (const unit of taken.toReversed()) {
     if ("pieces" in unit) pieces.push(...unit.pieces.filter((piece) => isKept.has(piece)));

@@ -1,6 +1,6 @@
 import type { ContextManifest, DroppedRange } from "@parley/wire";
 import type { Conversation, ConversationMessage } from "../messages/message.js";
-import type { ConversationStore, HistoryEntry, ProviderToolDefinition } from "../ports.js";
+import type { ConversationStore, HistoryEntry, ProviderMessage, ProviderToolDefinition } from "../ports.js";
 import type { TextCounter } from "./message-tokens.js";
 
 /** How much a request may hold. Every bound that is given is honoured; none means all of the history. */
@@ -63,6 +63,8 @@ export interface HistoryBuildResult {
   truncated: boolean;
   dropped?: HistoryDropped;
   manifest?: ContextManifest;
+  /** `messages` as `toProviderMessages` gives them, where the manifest had to make them anyway. */
+  providerMessages?: ProviderMessage[];
   /** The log's entries behind `messages`, in the same order, before any repair. */
   entries?: readonly HistoryEntry[];
 }

@@ -2,7 +2,7 @@ import type { ContextManifest, ContextSegment, ContextTransform, PrefixBreak } f
 import { chainHash, hashText } from "../messages/hash.js";
 import type { ConversationMessage } from "../messages/message.js";
 import { toProviderMessages } from "../messages/provider-messages.js";
-import type { HistoryEntry, ProviderToolDefinition } from "../ports.js";
+import type { HistoryEntry, ProviderMessage, ProviderToolDefinition } from "../ports.js";
 import type { WindowSelection } from "./choose-window.js";
 import type { ContextCost } from "./context-cost.js";
 import type { PreviousCall } from "./history-builder.js";
@@ -41,8 +41,20 @@ export type PrefixComparison = Pick<ContextManifest, "prefixKept" | "prefixKeptT
  * its hashes are of the bytes that providers are handed.
  */
 export function buildManifest(input: ManifestInput): ContextManifest {
+  return describeRequest(input).manifest;
+}
+
+/** The manifest, and the messages of the request that it is the record of: each is lowered once for both. */
+export function describeRequest(input: ManifestInput): {
+  readonly manifest: ContextManifest;
+  readonly messages: ProviderMessage[];
+} {
+  const { links, messages } = linkRequest(input);
+  return { manifest: manifestOf(input, links), messages };
+}
+
+function manifestOf(input: ManifestInput, links: readonly RequestLink[]): ContextManifest {
   const { instructions, tools, window } = input;
-  const links = linkRequest(input);
   const comparison = comparePrefix(input.previous, { links, model: input.model });
   const keptLinks = links.findIndex((link) => link.hash === input.previous?.manifest.prefixHash) + 1;
   return {
@@ -113,36 +125,43 @@ function toolsText(definitions: readonly ProviderToolDefinition[]): string {
   return JSON.stringify(definitions);
 }
 
-function linkRequest({ window, measure, instructions, tools }: ManifestInput): RequestLink[] {
+function linkRequest({ window, measure, instructions, tools }: ManifestInput): {
+  links: RequestLink[];
+  messages: ProviderMessage[];
+} {
   const links: RequestLink[] = [];
+  const messages: ProviderMessage[] = [];
   let hash = "";
-  const add = (text: string, link: Omit<RequestLink, "hash">) => {
-    hash = chainHash(hash, text);
-    links.push({ ...link, hash });
-  };
   if (instructions !== undefined) {
-    add(instructions.text, { kind: "instructions", estimatedTokens: instructions.cost.tokens });
+    hash = chainHash(hash, instructions.text);
+    links.push({ kind: "instructions", estimatedTokens: instructions.cost.tokens, hash });
   }
   if (tools !== undefined) {
-    add(toolsText(tools.definitions), { kind: "tools", estimatedTokens: tools.cost.tokens });
+    hash = chainHash(hash, toolsText(tools.definitions));
+    links.push({ kind: "tools", estimatedTokens: tools.cost.tokens, hash });
   }
   for (const piece of window.pieces) {
     const entries = new Map(piece.entries.map((entry) => [entry.message.id, entry]));
     let entry = piece.entries[0];
+    const kind = piece.kind === "summary" ? "summary" : "messages";
     for (const message of piece.messages) {
       // What a repair made belongs to the row before it.
       entry = entries.get(message.id) ?? entry;
       const [lowered] = toProviderMessages([message]);
       if (lowered === undefined) continue;
-      add(JSON.stringify(lowered), {
-        kind: piece.kind === "summary" ? "summary" : "messages",
-        role: message.role,
-        ...placeOfEntry(entry),
-        estimatedTokens: measure(message).tokens,
-      });
+      messages.push(lowered);
+      hash = chainHash(hash, JSON.stringify(lowered));
+      const { role } = message;
+      const { firstSeq, lastSeq } = entry ?? {};
+      const estimatedTokens = measure(message).tokens;
+      links.push(
+        firstSeq === undefined || lastSeq === undefined
+          ? { kind, role, estimatedTokens, hash }
+          : { kind, role, firstSeq, lastSeq, estimatedTokens, hash },
+      );
     }
   }
-  return links;
+  return { links, messages };
 }
 
 function placeOfEntry(entry: HistoryEntry | undefined): { firstSeq?: number; lastSeq?: number } {

@@ -104,7 +104,8 @@ export type MessageMeter = (message: ConversationMessage) => ContextCost;
  * changed: one per built window is right, for the counts of a window must be comparable with each other.
  */
 export function createMessageMeter(tokens: TextCounter, model?: string): MessageMeter {
-  const known = new WeakMap<ConversationMessage, ContextCost>();
+  // Lives as long as its window, and a weak map costs the collector more than that.
+  const known = new Map<ConversationMessage, ContextCost>();
   return (message) => {
     let cost = known.get(message);
     if (cost === undefined) {

@@ -21,10 +21,16 @@ export interface SplitTurn {
 
 /** True for messages that tell the model something from outside: they open a turn, or steer it. */
 export function isInput(entry: HistoryEntry): boolean {
-  const { role, content } = entry.message;
+  const { role } = entry.message;
   if (role !== "user" && role !== "system") return false;
   // Some stores keep results in a user message. They belong to the step that asked.
-  return !content.some((part) => part.type === "tool-result" || part.type === "tool-call");
+  return !hasToolPart(entry);
+}
+
+const nothing: ReadonlySet<string> = new Set();
+
+function hasToolPart({ message }: HistoryEntry): boolean {
+  return message.content.some((part) => part.type === "tool-call" || part.type === "tool-result");
 }
 
 /**
@@ -35,6 +41,13 @@ export function isInput(entry: HistoryEntry): boolean {
  */
 export function splitSteps(entries: readonly HistoryEntry[]): SplitTurn {
   const stepOf = numberSteps(entries);
+  if (!entries.some(hasToolPart)) {
+    return {
+      pieces: gatherPieces(entries, stepOf, tieSteps(stepOf, [])),
+      openCallIds: nothing,
+      openResultIds: nothing,
+    };
+  }
   const ledger = createCallLedger<{ id: string; step: number }>();
   const open = new Set<{ id: string; step: number }>();
   const openResultIds = new Set<string>();

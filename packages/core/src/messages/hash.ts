@@ -34,7 +34,7 @@ function digest(text: string, seedA: number, seedB: number): string {
   a = avalanche(a ^ text.length);
   b = avalanche(b ^ a);
   a = avalanche(a + b);
-  return hex(a) + hex(b);
+  return hexOf(a, b);
 }
 
 /** Spreads every input bit over the whole word. A bijection, so it loses nothing. */
@@ -45,6 +45,17 @@ function avalanche(word: number): number {
   return mixed ^ (mixed >>> 16);
 }
 
-function hex(word: number): string {
-  return (word >>> 0).toString(16).padStart(8, "0");
+/** Both words in hexadecimal, made from their characters: joined from pieces it would take twice the memory. */
+function hexOf(a: number, b: number): string {
+  const codes = new Array<number>(16);
+  for (let place = 0; place < 8; place += 1) {
+    const shift = 28 - 4 * place;
+    codes[place] = digitCode((a >>> shift) & 15);
+    codes[place + 8] = digitCode((b >>> shift) & 15);
+  }
+  return String.fromCharCode(...codes);
+}
+
+function digitCode(digit: number): number {
+  return digit < 10 ? 48 + digit : 87 + digit;
 }

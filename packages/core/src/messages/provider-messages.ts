@@ -37,6 +37,8 @@ function isSent(part: MessageContentPart): boolean {
 }
 
 function toProviderPart(part: MessageContentPart): ProviderContentPart {
+  // Most parts are a text and nothing else, which has one spelling already.
+  if (part.type === "text" && Object.keys(part).length === 2) return { type: "text", text: part.text };
   const { type, ...fields } = part.type === "tool-result" ? { isError: false, ...part } : part;
   const entries: [string, unknown][] = [["type", type]];
   for (const [key, value] of Object.entries(fields).sort(byKey)) {

@@ -70,7 +70,9 @@ const unknownCall: Pick<ToolCallContentPart, "name" | "toolCallId" | "stepId"> =
  */
 export function repairHistory(history: readonly ConversationMessage[]): RepairedHistory {
   const repairs: Repair[] = [];
-  const separated = separateResults(ownMessages(history));
+  const own = ownMessages(history);
+  if (!own.some(hasToolPart)) return { messages: own, repairs };
+  const separated = separateResults(own);
   const plan = pair(separated.messages, repairs);
   return { messages: place(separated, plan, repairs), repairs };
 }
@@ -246,6 +248,10 @@ function isSame(before: readonly ConversationMessage[], after: readonly Conversa
 
 function isResult(part: MessageContentPart): boolean {
   return part.type === "tool-result";
+}
+
+function hasToolPart({ content }: ConversationMessage): boolean {
+  return content.some((part) => part.type === "tool-call" || part.type === "tool-result");
 }
 
 function repairOf(kind: RepairKind, toolCallId: string | undefined, message: ConversationMessage): Repair {

@@ -85,36 +85,55 @@ export function calibrate(known: ModelCalibration, observation: TokenObservation
   const given = isAmount(observation.factor) ? observation.factor : undefined;
   const madeWith = given ?? factorBehind(known, logReported);
   const isCurrent = given !== undefined || madeWith === known.factor;
-  const next = withRatio(
-    {
-      ...known,
-      observations: known.observations + 1,
-      current: known.current + (isCurrent ? 1 : 0),
-      belated: isCurrent ? 0 : known.belated + 1,
-    },
-    logReported + Math.log(madeWith),
-    estimated / madeWith,
-  );
-  const factor = Math.min(largestFactor, Math.max(smallestFactor, Math.exp(next.logRatio)));
-  const changed = { ...next, factor, formerFactor: known.factor, current: 0, belated: 0 };
-  if (given !== undefined) return changed;
-  // What comes next was estimated with the new factor and tells more about it than what led to it.
-  return isDue(next, factor) ? { ...changed, weight: next.weight / 2 } : settled(next);
+  const observations = known.observations + 1;
+  const average = withRatio(known, observations, logReported + Math.log(madeWith), estimated / madeWith);
+  const { logRatio, weight, drift, first } = average;
+  const factor = Math.min(largestFactor, Math.max(smallestFactor, Math.exp(logRatio)));
+  const next: ModelCalibration = {
+    factor: known.factor,
+    formerFactor: known.formerFactor,
+    logRatio,
+    weight,
+    drift,
+    observations,
+    current: known.current + (isCurrent ? 1 : 0),
+    belated: isCurrent ? 0 : known.belated + 1,
+    first,
+  };
+  const isChanged = given !== undefined || isDue(next, factor);
+  if (!isChanged) return settled(next);
+  return {
+    factor,
+    formerFactor: known.factor,
+    logRatio,
+    // What comes next was estimated with the new factor and tells more about it than what led to it.
+    weight: given === undefined ? weight / 2 : weight,
+    drift,
+    observations,
+    current: 0,
+    belated: 0,
+    first,
+  };
 }
 
 /** Takes the ratio of one request of so many uncalibrated tokens into the average. */
-function withRatio(known: ModelCalibration, logRatio: number, tokens: number): ModelCalibration {
+function withRatio(
+  known: ModelCalibration,
+  observations: number,
+  logRatio: number,
+  tokens: number,
+): Pick<ModelCalibration, "first" | "weight" | "logRatio" | "drift"> {
   const kept = known.weight * memory;
-  if (known.observations <= firstReports) {
+  if (observations <= firstReports) {
     const first = [...known.first, logRatio];
     const weight = kept + tokens;
-    return { ...known, first, weight, logRatio: (median(first) * weight) / (weight + assumedTokens) };
+    const { drift } = known;
+    return { first, weight, logRatio: (median(first) * weight) / (weight + assumedTokens), drift };
   }
   const added = Math.min(tokens, kept * largestShare);
   const offset = logRatio - known.logRatio;
   const surprise = Math.min(largestSurprise, Math.max(-largestSurprise, offset));
   return {
-    ...known,
     first: [],
     weight: kept + added,
     logRatio: known.logRatio + (added / (kept + added)) * surprise,

@@ -26,18 +26,29 @@ export interface ChunkPlace {
 /** The chunks of a message at their place in the log: the part with index i has the seq `firstSeq + i`. */
 export function toStoredChunks(message: ConversationMessage, place: ChunkPlace): StoredChunk[] {
   const own = isOwnMessage(message) ? message : normalizeMessage(message);
+  const { id: messageId, role, content } = own;
   const createdAt = own.createdAt.getTime();
-  return own.content.map((part, index) => ({
-    seq: place.firstSeq + index,
-    role: own.role,
-    chunk: placed(toChunk(part, own.role), place),
-    messageId: own.id,
-    ...(place.turnId === undefined ? {} : { turnId: place.turnId }),
-    ...(place.stepId === undefined ? {} : { stepId: place.stepId as StepId }),
-    createdAt,
-    partIndex: index,
-    partCount: own.content.length,
-  }));
+  const partCount = content.length;
+  const { turnId } = place;
+  const stepId = place.stepId as StepId | undefined;
+  return content.map((part, partIndex) => {
+    const seq = place.firstSeq + partIndex;
+    const chunk = placed(toChunk(part, role), place);
+    // Where a step made it, as almost always, without putting it together from pieces.
+    if (turnId !== undefined && stepId !== undefined)
+      return { seq, role, chunk, messageId, turnId, stepId, createdAt, partIndex, partCount };
+    return {
+      seq,
+      role,
+      chunk,
+      messageId,
+      ...(turnId === undefined ? {} : { turnId }),
+      ...(stepId === undefined ? {} : { stepId }),
+      createdAt,
+      partIndex,
+      partCount,
+    };
+  });
 }
 
 function placed(chunk: Chunk, { covers }: ChunkPlace): Chunk {

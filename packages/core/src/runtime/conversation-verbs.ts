@@ -114,7 +114,7 @@ async function forkConversation(
           messageId: input.messageId,
           model: input.model,
           reasoningEffort: input.reasoningEffort,
-        }).admission;
+        });
   if (admit !== undefined) inbox.checkRoom(owner);
   const fork = () =>
     store.fork({

@@ -54,6 +54,7 @@ export function derivedConversationId(owner: string, messageId: string): string 
 /** The first line of a text, shortened. */
 export function titleFrom(text: string): string {
   const line = text.trim().replace(/\s+/gu, " ");
+  if (line.length <= titleCharacters) return line;
   const characters = Array.from(line.slice(0, titleCharacters * 4));
   if (characters.length <= titleCharacters) return line;
   return `${characters
@@ -86,7 +87,8 @@ export class Inbox {
   }
 
   async send(owner: string, input: SendInput): Promise<Receipt> {
-    const { conversationId, admission } = this.prepare(owner, input);
+    const admission = this.prepare(owner, input);
+    const { conversationId } = admission;
     const store = this.#env.root.forOwner(owner);
     const { message, ifBusy, turnId } = admission;
     const refusal = this.#refusal(owner);
@@ -96,9 +98,7 @@ export class Inbox {
       const waits = !isKnown && ifBusy === "queue" && (await store.get(conversationId))?.active !== undefined;
       if (!isKnown && !waits) throw refusal;
     }
-    const outcome = await this.opening(owner, conversationId, turnId, () =>
-      store.admit({ ...admission, conversationId }),
-    );
+    const outcome = await this.opening(owner, conversationId, turnId, () => store.admit(admission));
     return this.settle(owner, conversationId, message.id, outcome);
   }
 
@@ -147,10 +147,7 @@ export class Inbox {
   }
 
   /** Everything that can be refused before the store is asked. */
-  prepare(
-    owner: string,
-    input: SendInput,
-  ): { conversationId: string; admission: Omit<AdmitInput, "conversationId"> } {
+  prepare(owner: string, input: SendInput): AdmitInput {
     const { clock, ids, identity, limits, models } = this.#env;
     this.checkReady();
     const messageId = input.messageId === undefined ? ids.next() : checkId("messageId", input.messageId);
@@ -158,7 +155,10 @@ export class Inbox {
       input.conversationId === undefined
         ? derivedConversationId(owner, messageId)
         : checkId("conversationId", input.conversationId);
-    const content = this.#content(input.message);
+    const content = contentOf(input.message);
+    // Written once, for the size and for the hash.
+    const contentText = JSON.stringify(content);
+    this.#checkText("message", contentText);
     const choices: TurnChoices = {
       ...(input.model === undefined ? {} : { model: models.resolve(input.model).name }),
       ...(input.reasoningEffort === undefined ? {} : { reasoningEffort: input.reasoningEffort }),
@@ -173,17 +173,15 @@ export class Inbox {
     };
     return {
       conversationId,
-      admission: {
-        node: identity.node,
-        message,
-        bodyHash: hashText(JSON.stringify([content, choices])),
-        ifBusy: input.ifBusy ?? "reject",
-        mode: input.mode ?? "steer",
-        choices,
-        turnId: ids.next(),
-        queueLength: limits.queueLength,
-        title: titleFrom(textOf(message)),
-      },
+      node: identity.node,
+      message,
+      bodyHash: hashText(`[${contentText},${JSON.stringify(choices)}]`),
+      ifBusy: input.ifBusy ?? "reject",
+      mode: input.mode ?? "steer",
+      choices,
+      turnId: ids.next(),
+      queueLength: limits.queueLength,
+      title: titleFrom(textOf(message)),
     };
   }
 
@@ -195,33 +193,28 @@ export class Inbox {
 
   /** Starts what an admission opened, and answers. */
   settle(owner: string, conversationId: string, messageId: string, outcome: AdmitOutcome): Receipt {
-    const base = { conversationId, messageId };
     if (outcome.kind === "known") {
       const { outcome: before, turnId } = outcome;
-      return { ...base, outcome: before, repeated: true, ...(turnId === undefined ? {} : { turnId }) };
+      const known = { conversationId, messageId, outcome: before, repeated: true };
+      return turnId === undefined ? known : { ...known, turnId };
     }
     if (outcome.kind === "started") {
+      const { turnId } = outcome.turn;
       this.#coordinator.run(owner, conversationId, outcome.turn);
-      return { ...base, outcome: "started", turnId: outcome.turn.turnId, repeated: false };
+      return { conversationId, messageId, outcome: "started", turnId, repeated: false };
     }
     this.#env.watchers.changed(owner);
     this.#env.wake.notify([conversationId]);
-    return { ...base, outcome: "queued", repeated: false, queue: outcome.queue };
-  }
-
-  #content(message: SendInput["message"]): MessageContentPart[] {
-    const parts: MessageContentPart[] =
-      typeof message === "string" ? [{ type: "text", text: message }] : message.map((part) => ({ ...part }));
-    const empty = parts.every((part) => part.type === "text" && part.text.trim() === "");
-    if (empty) throw new ParleyError("invalid_request", "message: must not be empty");
-    this.checkSize("message", parts);
-    return parts;
+    return { conversationId, messageId, outcome: "queued", repeated: false, queue: outcome.queue };
   }
 
   /** Refuses parts that take more than a message may. */
   checkSize(name: string, parts: readonly MessageContentPart[]): void {
+    this.#checkText(name, JSON.stringify(parts));
+  }
+
+  #checkText(name: string, text: string): void {
     const limit = this.#env.limits.messageBytes;
-    const text = JSON.stringify(parts);
     // A UTF-16 unit takes at most three bytes, so that most messages need not be counted.
     if (text.length * 3 <= limit) return;
     const bytes = new Blob([text]).size;
@@ -230,4 +223,12 @@ export class Inbox {
       details: { bytes, limit },
     });
   }
+}
+
+function contentOf(message: SendInput["message"]): MessageContentPart[] {
+  const parts: MessageContentPart[] =
+    typeof message === "string" ? [{ type: "text", text: message }] : message.map((part) => ({ ...part }));
+  const empty = parts.every((part) => part.type === "text" && part.text.trim() === "");
+  if (empty) throw new ParleyError("invalid_request", "message: must not be empty");
+  return parts;
 }

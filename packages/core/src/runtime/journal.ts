@@ -32,6 +32,10 @@ export class Journal {
   /** The last flush failed: the next one comes by the timer alone. */
   #backingOff = false;
   #closed = false;
+  readonly #desk: JournalDesk = {
+    note: (writer) => this.#note(writer),
+    forget: (writer) => this.#dirty.delete(writer),
+  };
   /** Called after each flush with the conversations that have news in the store. */
   onFlushed: ((conversationIds: string[]) => void) | undefined;
 
@@ -47,7 +51,7 @@ export class Journal {
 
   /** The writer of one turn. What its tail holds already is in the journal. */
   open(lease: Pick<Lease, "conversationId" | "turnId" | "fence">, tail: EventTail): JournalWriter {
-    return new JournalWriter(lease, tail, this.#pace.bytes, (writer) => this.#note(writer));
+    return new JournalWriter(lease, tail, this.#pace.bytes, this.#desk);
   }
 
   close(): void {
@@ -112,12 +116,20 @@ export class Journal {
   }
 }
 
+/** The journal as its writers see it. */
+interface JournalDesk {
+  /** The writer has something to write. */
+  note(writer: JournalWriter): void;
+  /** It has nothing to write any more: a turn that is over is not kept until the next flush. */
+  forget(writer: JournalWriter): void;
+}
+
 /** One turn's part of the journal: it follows the turn's tail. */
 export class JournalWriter {
   readonly #lease: Pick<Lease, "conversationId" | "turnId" | "fence">;
   readonly #tail: EventTail;
   readonly #largeBytes: number;
-  readonly #note: (writer: JournalWriter) => void;
+  readonly #desk: JournalDesk;
   /** Everything up to here is in the journal, on its way there, or in rows. */
   #takenN: number;
   #bytes = 0;
@@ -131,14 +143,14 @@ export class JournalWriter {
     lease: Pick<Lease, "conversationId" | "turnId" | "fence">,
     tail: EventTail,
     largeBytes: number,
-    note: (writer: JournalWriter) => void,
+    desk: JournalDesk,
   ) {
     const { conversationId, turnId, fence } = lease;
     this.#lease = { conversationId, turnId, fence };
     this.#tail = tail;
     this.#takenN = tail.lastN;
     this.#largeBytes = largeBytes;
-    this.#note = note;
+    this.#desk = desk;
   }
 
   get waitingBytes(): number {
@@ -161,7 +173,7 @@ export class JournalWriter {
     const isFirst = this.#bytes === 0;
     this.#bytes += event.type === "text-delta" ? event.delta.length + 4 : sizeOf(event);
     // Once noted, only a share that has grown large is worth another word.
-    if (isFirst || this.#bytes >= this.#largeBytes) this.#note(this);
+    if (isFirst || this.#bytes >= this.#largeBytes) this.#desk.note(this);
   }
 
   /** Resolves when everything in the tail is durable; rejects when nothing can be written any more. */
@@ -179,6 +191,7 @@ export class JournalWriter {
     this.#skip();
     const batch = this.#inFlight;
     if (batch !== undefined) await this.#until(batch.firstN + batch.count - 1).catch(() => {});
+    if (!this.waiting && !this.urgent) this.#desk.forget(this);
     // A journal that failed for another reason keeps nothing from the rows, which need no journal.
     const error = this.#failure?.error;
     if (isParleyError(error) && error.code === "stale_fence") throw error;
@@ -230,7 +243,7 @@ export class JournalWriter {
   #until(throughN: number): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiters.push({ throughN, resolve, reject });
-      this.#note(this);
+      this.#desk.note(this);
     });
   }
 }

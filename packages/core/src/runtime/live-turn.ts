@@ -1,6 +1,6 @@
 import type { StepMetrics, StoredChunk } from "@parley/wire";
 import type { OpenedTurn } from "../log-store.js";
-import { toStoredChunks } from "../messages/wire-chunks.js";
+import { type ChunkPlace, toStoredChunks } from "../messages/wire-chunks.js";
 import type { HistoryEntry } from "../ports.js";
 import { type formatCursor, openCursor } from "./cursor.js";
 import { EventTail } from "./event-tail.js";
@@ -30,13 +30,12 @@ export interface OpenTurnView {
 /** The chunks of committed rows. */
 export function chunksOf(entries: readonly HistoryEntry[]): StoredChunk[] {
   return entries.flatMap((entry) =>
-    toStoredChunks(entry.message, {
-      firstSeq: entry.firstSeq ?? 0,
-      ...(entry.turnId === undefined ? {} : { turnId: entry.turnId }),
-      ...(entry.stepId === undefined ? {} : { stepId: entry.stepId }),
-      ...(entry.covers === undefined ? {} : { covers: entry.covers }),
-    }),
+    toStoredChunks(entry.message, hasPlace(entry) ? entry : { ...entry, firstSeq: 0 }),
   );
+}
+
+function hasPlace(entry: HistoryEntry): entry is HistoryEntry & ChunkPlace {
+  return entry.firstSeq !== undefined;
 }
 
 /**

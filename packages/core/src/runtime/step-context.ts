@@ -29,11 +29,11 @@ function requestBudget(binding: ModelBinding): number {
  * The tokens that the answer to a request may take: all that the model can write, as long as both fit in the window.
  * Providers refuse a request that asks for more.
  */
-function answerRoom(binding: ModelBinding, requestTokens: number): { maxTokens?: number } {
+function answerRoom(binding: ModelBinding, requestTokens: number): number | undefined {
   const { maxOutputTokens, contextWindow } = binding;
-  if (maxOutputTokens === undefined) return {};
+  if (maxOutputTokens === undefined) return undefined;
   const left = contextWindow - Math.ceil(requestTokens * estimateMargin);
-  return { maxTokens: Math.max(1, Math.min(maxOutputTokens, Math.max(left, reserveOf(binding)))) };
+  return Math.max(1, Math.min(maxOutputTokens, Math.max(left, reserveOf(binding))));
 }
 
 /** The tokens at which a conversation is compacted on its own; 0 for never. */
@@ -89,7 +89,7 @@ export async function buildStepContext(
     ...(instructions === undefined ? {} : { instructions }),
     ...(request.previous === undefined ? {} : { previous: request.previous }),
   });
-  const messages: ProviderMessage[] = toProviderMessages(built.messages);
+  const messages: ProviderMessage[] = built.providerMessages ?? toProviderMessages(built.messages);
   if (instructions !== undefined && instructions !== "") {
     messages.unshift({ role: "system", content: [{ type: "text", text: instructions }] });
   }
@@ -101,6 +101,6 @@ export async function buildStepContext(
     manifest: built.manifest,
     truncated: built.truncated,
     estimatedTokens: built.manifest.estimatedTokens,
-    ...answerRoom(binding, built.manifest.estimatedTokens),
+    maxTokens: answerRoom(binding, built.manifest.estimatedTokens),
   };
 }

@@ -114,18 +114,19 @@ export class Subscriptions {
     owner: string,
     conversationId: string,
     take: (turn: OpenTurnView | undefined) => T,
-  ): Promise<T & { seq: number; open: JoinPoint["open"] }> {
+  ): Promise<{ taken: T; seq: number; open: JoinPoint["open"] }> {
     const remote = await this.#follower.view(owner, conversationId);
     const turn = this.#coordinator.active(conversationId) ?? remote.turn;
     const seq = turn?.committedSeq ?? remote.seq;
     const open = turn === undefined ? undefined : { turnId: turn.turnId, epoch: turn.epoch, n: turn.lastN };
-    return { ...take(turn), seq, open };
+    return { taken: take(turn), seq, open };
   }
 
-  #joinWithout(owner: string, conversationId: string): Promise<JoinPoint> {
-    return this.#cut(owner, conversationId, (turn) => ({
-      frames: turn === undefined ? [] : wholeTurnFrames(turn),
-    }));
+  async #joinWithout(owner: string, conversationId: string): Promise<JoinPoint> {
+    const { taken, seq, open } = await this.#cut(owner, conversationId, (turn) =>
+      turn === undefined ? [] : wholeTurnFrames(turn),
+    );
+    return { frames: taken, seq, open };
   }
 
   async #joinTurn(owner: string, conversationId: string, turnId: string): Promise<JoinPoint> {
@@ -147,23 +148,23 @@ export class Subscriptions {
   async #joinAt(owner: string, conversationId: string, place: CursorPlace): Promise<JoinPoint> {
     const record = await this.#env.root.forOwner(owner).get(conversationId);
     if (record === null) throw new ParleyError("conversation_not_found");
-    const cut = await this.#cut(owner, conversationId, (turn) => ({
+    const { taken, seq, open } = await this.#cut(owner, conversationId, (turn) => ({
       snapshot: this.#snapshot(record, place, turn),
       figures: turn === undefined ? [] : figuresAfter(turn, place.seq),
       rest: turn === undefined ? [] : restOfTurnFrames(turn, place),
       isKnown: turn !== undefined && isKnownPlace(turn, place),
       committed: turn === undefined ? undefined : openCursor(turn.committedSeq, turn)(turn.committedN),
     }));
-    const { seq, open, isKnown } = cut;
-    const here = cut.committed ?? formatCursor(seq);
+    const { isKnown } = taken;
+    const here = taken.committed ?? formatCursor(seq);
 
-    const frames: SubscriptionFrame[] = [cut.snapshot];
+    const frames: SubscriptionFrame[] = [taken.snapshot];
     if (place.open !== undefined && !isKnown) {
       const { turnId } = place.open;
       frames.push({ type: "chat.reset", conversationId, turnId, cursor: formatCursor(place.seq) });
     }
     const unmoved = formatCursor(place.seq, isKnown ? place.open : undefined);
-    for (const event of cut.figures) frames.push({ type: "chat.delta", event, cursor: unmoved });
+    for (const event of taken.figures) frames.push({ type: "chat.delta", event, cursor: unmoved });
     for (let since = place.seq; since < seq; since += chunksPerFrame) {
       const end = Math.min(seq, since + chunksPerFrame);
       const { chunks } = await this.#env.root.forOwner(owner).readChunks({
@@ -181,7 +182,7 @@ export class Subscriptions {
       // Told behind all rows: its own last seq may be far behind them, and a cursor does not go back.
       frames.push(...(await this.#endOf(owner, conversationId, before, here)));
     }
-    return { frames: [...frames, ...cut.rest], seq, open };
+    return { frames: [...frames, ...taken.rest], seq, open };
   }
 
   /** How a turn ended, for a client that has seen only its beginning. */

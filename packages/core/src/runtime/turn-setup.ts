@@ -118,8 +118,9 @@ function contextBuilder(
       tools = toolsOf(request, record);
       context = await build(turnMessages);
     }
-    if (context.manifest !== undefined) previous = { manifest: context.manifest, model: binding.name };
-    return { ...context, tools, providerCalls: compactor.takeCalls() };
+    const { messages, manifest, maxTokens } = context;
+    if (manifest !== undefined) previous = { manifest, model: binding.name };
+    return { messages, manifest, maxTokens, tools, providerCalls: compactor.takeCalls() };
   };
 }
 

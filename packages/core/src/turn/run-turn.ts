@@ -11,6 +11,7 @@ import { type Tool, toolDefinition } from "./tool.js";
 import {
   defaultTurnLimits,
   type StepCommit,
+  type TurnLimits,
   type TurnListener,
   type TurnOutcome,
   type TurnSetup,
@@ -35,7 +36,7 @@ export async function driveTurn(setup: TurnSetup, tell: TurnListener): Promise<T
   const { conversationId, turnId, resume, sink } = setup;
   const clock = setup.clock ?? systemClock;
   const ids = setup.ids ?? defaultIds;
-  const limits = { ...defaultTurnLimits, ...setup.limits };
+  const limits = limitsOf(setup);
   const openedAt = clock.monotonic() - (resume?.elapsedMs ?? 0);
   let tools = setup.tools ?? [];
   let params = withToolDefinitions(setup, tools);
@@ -166,6 +167,16 @@ export function runTurn(setup: TurnSetup): TurnStream {
     const signal = setup.signal === undefined ? left : AbortSignal.any([setup.signal, left]);
     return driveTurn({ ...setup, signal }, tell);
   });
+}
+
+/** Field by field: the limits of a host hold more than these, and merging all of them takes longer than a short step. */
+function limitsOf({ limits = defaultTurnLimits }: TurnSetup): TurnLimits {
+  return {
+    maxSteps: limits.maxSteps ?? defaultTurnLimits.maxSteps,
+    toolConcurrency: limits.toolConcurrency ?? defaultTurnLimits.toolConcurrency,
+    toolTimeoutMs: limits.toolTimeoutMs ?? defaultTurnLimits.toolTimeoutMs,
+    toolOutputBytes: limits.toolOutputBytes ?? defaultTurnLimits.toolOutputBytes,
+  };
 }
 
 /** The turn's figures, summed once, for `done` and for the record alike. */

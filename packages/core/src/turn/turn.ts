@@ -30,9 +30,9 @@ export const defaultTurnLimits: TurnLimits = {
 export interface StepContext {
   /** Instructions first, then history, then this turn's messages. */
   readonly messages: ProviderMessage[];
-  readonly manifest?: ContextManifest;
+  readonly manifest?: ContextManifest | undefined;
   /** The most that this step may write, where the request leaves less room than the model could fill. */
-  readonly maxTokens?: number;
+  readonly maxTokens?: number | undefined;
   /** The tools from this step on, where they change in the middle of a turn. */
   readonly tools?: readonly Tool<never>[];
   /** Calls that were made to build it, such as a compaction's. */

@@ -14,28 +14,28 @@ export function queueStateOf(log: Log): QueueState {
 }
 
 export function recordOf(db: MemoryDatabase, log: Log): ConversationRecord {
-  const { active, parent } = log;
+  const { active, parent, settings } = log;
   const compaction = compactionInForce(log);
   const archiveId = compaction?.archiveId;
-  return {
-    ...log.settings,
+  const head: ConversationRecord = {
     id: log.id,
     title: log.title,
     status: statusOf(log),
     createdAt: log.createdAt,
     lastActivityAt: log.lastActivityAt,
     changedAt: log.changedAt,
+    lastSeq: log.lastSeq,
+    sealedSeq: log.sealedSeq,
+    queue: log.queue.slice(),
+    queuePaused: log.queuePaused,
     ...(parent === undefined ? {} : { parentId: parent.log.id, parentSeq: parent.seq }),
     ...(compaction === undefined ? {} : { compacted: true as const }),
     ...(archiveId !== undefined && db.logs.has(archiveId) ? { compactedFrom: archiveId } : {}),
     ...(log.archiveOf === undefined ? {} : { archiveOf: log.archiveOf }),
-    lastSeq: log.lastSeq,
-    sealedSeq: log.sealedSeq,
     ...(active === undefined ? {} : { active: activeLeaseOf(log, active) }),
-    queue: log.queue.slice(),
-    queuePaused: log.queuePaused,
     ...(log.contextSize === undefined ? {} : { contextSize: log.contextSize }),
   };
+  return Object.keys(settings).length === 0 ? head : { ...settings, ...head };
 }
 
 function activeLeaseOf(log: Log, active: NonNullable<Log["active"]>): ConversationRecord["active"] & object {
