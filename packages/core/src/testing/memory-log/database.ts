@@ -304,7 +304,7 @@ export function appendRow(
 /** The row as a reader of `conversationId` sees it: what a fork inherits reads as its own. */
 export function entryOf(row: Row, conversationId: ConversationId): HistoryEntry {
   return {
-    message: { ...row.message, conversationId },
+    message: row.message.conversationId === conversationId ? row.message : { ...row.message, conversationId },
     firstSeq: row.firstSeq,
     lastSeq: row.lastSeq,
     ...(row.turnId === undefined ? {} : { turnId: row.turnId }),

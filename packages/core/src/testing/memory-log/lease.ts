@@ -57,8 +57,11 @@ function takeLease(
 ): Active {
   log.fence += 1;
   db.leases += 1;
+  const { turnId, node, purpose } = lease;
   const active: Active = {
-    ...lease,
+    turnId,
+    purpose,
+    node,
     fence: log.fence,
     stopRequested: false,
     startedAt: db.clock.now(),
