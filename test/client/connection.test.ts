@@ -330,6 +330,40 @@ describe("a conversation that is followed", () => {
 });
 
 describe("a connection that breaks", () => {
+  for (const [link, options] of [
+    ["sockets", {}],
+    ["server-sent events", { WebSocket: null }],
+  ] as const) {
+    it(`shows the new conversation when one was made anew under its id meanwhile, over ${link}`, async () => {
+      const live = await liveServer();
+      const network = await networkTo(live.server);
+      const here = testClient(live.url);
+      for (const length of [1, 3]) {
+        const id = `c-${length}`;
+        const near = here.connect().conversation(id);
+        for (const message of ["old one", "old two"]) {
+          await near.send(message);
+          await until(near, (state) => isIdle(state) && lastText(state) === `You said: ${message}`);
+        }
+        const away = testClient(network.url, options).connect().conversation(id);
+        await until(away, (state) => isIdle(state) && state.messages.length === 4);
+        await network.down();
+        await here.request("DELETE /conversations/:id", { params: { id } });
+        await until(near, ({ phase }) => phase === "missing");
+        for (let n = 1; n <= length; n += 1) {
+          await near.send(`new ${n}`);
+          await until(near, (state) => isIdle(state) && lastText(state) === `You said: new ${n}`);
+        }
+        await network.up();
+        const state = await until(
+          away,
+          (each) => isIdle(each) && lastText(each) === `You said: new ${length}`,
+        );
+        expect(state.messages).toEqual(near.getState().messages);
+      }
+    });
+  }
+
   it("resumes in the middle of a turn, and misses nothing", async () => {
     const live = await liveServer();
     const network = await networkTo(live.server);

@@ -164,6 +164,12 @@ export class FollowedConversation implements Listener {
   }
 
   #join(snapshot: WsChatSnapshot): void {
+    const { meta } = this.#state;
+    if (meta !== undefined && meta.createdAt !== snapshot.meta.createdAt) {
+      // It was deleted and made again under its id: what is here is another log's.
+      this.#reload();
+      return;
+    }
     this.#isJoined = true;
     this.#attempt = 0;
     const { activeTurn } = this.#state;

@@ -13,7 +13,7 @@ type ConversationVerbs = Pick<
 
 /** What an owner can do to a conversation as a whole. */
 export function conversationVerbs(scope: OwnerScope): ConversationVerbs {
-  const { env, owner, store, coordinator, compactions, find, changed } = scope;
+  const { env, owner, store, coordinator, compactions, openRequests, find, changed } = scope;
   const stop = (conversationId: string) => stopTurn(scope, conversationId);
   return {
     stop,
@@ -27,8 +27,7 @@ export function conversationVerbs(scope: OwnerScope): ConversationVerbs {
     async open(conversationId) {
       await store.set(conversationId, { closed: false });
       env.watchers.changed(owner);
-      env.watchers.tell(owner, { type: "conversation.open", conversationId });
-      env.wake.notify([conversationId], "open");
+      openRequests.ask(owner, conversationId);
     },
     async create({ id, ...settings }) {
       if (settings.model !== undefined) env.models.resolve(settings.model);

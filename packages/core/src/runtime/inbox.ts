@@ -219,9 +219,13 @@ export class Inbox {
     if (text.length * 3 <= limit) return;
     const bytes = new Blob([text]).size;
     if (bytes <= limit) return;
-    throw new ParleyError("too_large", `${name}: ${bytes} bytes are more than the limit of ${limit}`, {
-      details: { bytes, limit },
-    });
+    throw new ParleyError(
+      "too_large",
+      `${name}: ${bytes} bytes are more than the limit of ${limit} (messageBytes)`,
+      {
+        details: { bytes, limit },
+      },
+    );
   }
 }
 

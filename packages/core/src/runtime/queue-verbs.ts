@@ -1,6 +1,7 @@
 import { ParleyError } from "../errors.js";
 import type { QueueApi } from "./owner-runtime.js";
 import type { OwnerScope } from "./owner-scope.js";
+import { untilSealed } from "./until-sealed.js";
 import { toQueuePayload } from "./watchers.js";
 
 /** One owner's hand on the queues of its conversations. */
@@ -36,6 +37,10 @@ export function queueVerbs(scope: OwnerScope): QueueApi {
     async resume(conversationId) {
       inbox.checkReady();
       inbox.checkRoom(owner);
+      // A turn that is being stopped pauses the queue when it ends: what is asked for after the stop comes after that.
+      const { active } = await scope.find(conversationId);
+      if (active?.purpose === "turn" && active.stopRequested)
+        await untilSealed(scope, conversationId, active.turnId);
       const turnId = env.ids.next();
       const { node } = env.identity;
       const { started, ...queue } = await inbox.opening(owner, conversationId, turnId, () =>

@@ -5,6 +5,7 @@ import { conversationDetail, turnDetail } from "./conversation-detail.js";
 import { exportConversation } from "./export-conversation.js";
 import type { OwnerRuntime } from "./owner-runtime.js";
 import type { OwnerScope } from "./owner-scope.js";
+import { untilSealed } from "./until-sealed.js";
 import { toMeta } from "./watchers.js";
 
 const defaultListLimit = 50;
@@ -80,21 +81,10 @@ async function lastAnswer(
   conversationId: string,
   signal: AbortSignal | undefined,
 ): Promise<LastResponse> {
-  const { owner, store, subscriptions } = scope;
+  const { store } = scope;
   const record = await scope.find(conversationId);
-  if (record.active?.purpose === "turn") {
-    const events = subscriptions.events(owner, conversationId, record.active.turnId);
-    const onAbort = () => void events.return?.();
-    if (signal?.aborted) onAbort();
-    else signal?.addEventListener("abort", onAbort, { once: true });
-    try {
-      for (let next = await events.next(); !next.done; next = await events.next());
-    } finally {
-      signal?.removeEventListener("abort", onAbort);
-      await events.return?.();
-    }
-    if (signal?.aborted) throw new ParleyError("canceled");
-  }
+  if (record.active?.purpose === "turn")
+    await untilSealed(scope, conversationId, record.active.turnId, signal);
   let before: number | undefined;
   do {
     const page = await store.readNewest({

@@ -4,6 +4,7 @@ import type { Environment } from "./environment.js";
 import { Follower } from "./follower.js";
 import { Inbox } from "./inbox.js";
 import { NodeLife } from "./node-life.js";
+import { OpenRequests } from "./open-requests.js";
 import { Recovery } from "./recovery.js";
 import { Subscriptions } from "./subscribe.js";
 
@@ -17,6 +18,7 @@ export interface Rooms {
   readonly compactions: HandCompactions;
   readonly inbox: Inbox;
   readonly subscriptions: Subscriptions;
+  readonly openRequests: OpenRequests;
 }
 
 /** Builds the rooms and the doors between them. Nothing runs yet. */
@@ -53,5 +55,6 @@ export function createRooms(env: Environment): Rooms {
   env.journal.onFlushed = (conversationIds) => env.wake.notify(conversationIds);
   const inbox = new Inbox(env, coordinator, onDoubt);
   const subscriptions = new Subscriptions(env, coordinator, follower);
-  return { env, life, follower, coordinator, recovery, compactions, inbox, subscriptions };
+  const openRequests = new OpenRequests(env);
+  return { env, life, follower, coordinator, recovery, compactions, inbox, subscriptions, openRequests };
 }

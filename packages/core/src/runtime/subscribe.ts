@@ -148,6 +148,13 @@ export class Subscriptions {
   async #joinAt(owner: string, conversationId: string, place: CursorPlace): Promise<JoinPoint> {
     const record = await this.#env.root.forOwner(owner).get(conversationId);
     if (record === null) throw new ParleyError("conversation_not_found");
+    if (place.seq > record.lastSeq) {
+      // Of a conversation that was deleted and made again under its id, or of a log that was set back.
+      throw new ParleyError(
+        "invalid_request",
+        "cursor: behind the end of this conversation, so of another one; leave it out to start anew",
+      );
+    }
     const { taken, seq, open } = await this.#cut(owner, conversationId, (turn) => ({
       snapshot: this.#snapshot(record, place, turn),
       figures: turn === undefined ? [] : figuresAfter(turn, place.seq),

@@ -43,7 +43,7 @@ async function lookWhereNewsIs({ env, follower }: Rooms): Promise<void> {
 }
 
 function heard(rooms: Rooms, conversationId: string, kind: WakeKind): void {
-  const { env, life, follower, coordinator, recovery, compactions } = rooms;
+  const { env, life, follower, coordinator, recovery, compactions, openRequests } = rooms;
   void follower.look(conversationId);
   if (kind === "stop") {
     const live = coordinator.active(conversationId);
@@ -53,8 +53,6 @@ function heard(rooms: Rooms, conversationId: string, kind: WakeKind): void {
     }
   }
   if (kind === "open") {
-    env.watchers
-      .tellOwners(conversationId, { type: "conversation.open", conversationId })
-      .catch((error: unknown) => env.report(error, "open", conversationId));
+    openRequests.heard(conversationId).catch((error: unknown) => env.report(error, "open", conversationId));
   }
 }

@@ -163,7 +163,10 @@ FROM conversation_head h WHERE c.id = $1 AND h.conversation_id = $1`,
   }
   const queue = await readQueue(connection, head.conversationId);
   if (queue.length >= input.queueLength) {
-    throw new ParleyError("queue_full", undefined, { details: { queueLength: input.queueLength } });
+    const { queueLength } = input;
+    throw new ParleyError("queue_full", `${queueLength} messages wait already, the limit (queueLength)`, {
+      details: { queueLength },
+    });
   }
   const [queued] = await connection.batch([
     {

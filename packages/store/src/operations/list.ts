@@ -64,6 +64,7 @@ function matches(words: string): SQL {
 
 function behind(place: string): SQL {
   const match = /^(\d+)~(.+)$/.exec(place);
-  if (match?.[1] === undefined || match[2] === undefined) throw invalid("The page's cursor is not valid");
+  if (match?.[1] === undefined || match[2] === undefined)
+    throw invalid("before: not a `nextBefore` of this list");
   return sql`(${c.lastActivityAt}, ${c.id}) < (to_timestamp(${Number(match[1])}::float8 / 1000), ${match[2]}::text)`;
 }

@@ -116,7 +116,9 @@ async function edit(
   if (before !== undefined && before !== entry.id) {
     const others = queue.filter((other) => other !== entry);
     const place =
-      before === null ? others.length : others.indexOf(await waiting(connection, head, queue, before));
+      before === null
+        ? others.length
+        : others.indexOf(await waiting(connection, head, queue, before, "before"));
     order = others.toSpliced(place, 0, edited);
   }
   const row = messageRow(edited.message, head.conversationId, store.maxBytes);
@@ -143,15 +145,20 @@ async function waiting(
   head: Head,
   queue: readonly QueueEntry[],
   entryId: string,
+  name = "messageId",
 ): Promise<QueueEntry> {
   const entry = queue.find((each) => each.id === entryId);
   if (entry !== undefined) return entry;
-  throw refusal(entryId, await deliveredTo(connection, head.conversationId, entryId));
+  throw refusal(entryId, await deliveredTo(connection, head.conversationId, entryId), name);
 }
 
-function refusal(messageId: string, delivered: "turn" | "nowhere" | "unknown"): ParleyError {
+function refusal(
+  messageId: string,
+  delivered: "turn" | "nowhere" | "unknown",
+  name = "messageId",
+): ParleyError {
   if (delivered === "turn") return messageConflict(messageId, "The message was delivered meanwhile");
-  return invalid("No such message waits", { messageId });
+  return invalid(`${name}: no such message waits`, { messageId });
 }
 
 /** The new text in place of the old, at the head of whatever else the message holds. */

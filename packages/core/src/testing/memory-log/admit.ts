@@ -54,7 +54,10 @@ function checkAdmission(log: Log, input: AdmitInput): void {
   if (log.active === undefined) checkTurnId(log, input.turnId);
   else if (input.ifBusy === "reject") throw turnActive(log);
   else if (log.queue.length >= input.queueLength) {
-    throw new ParleyError("queue_full", undefined, { details: { queueLength: input.queueLength } });
+    const { queueLength } = input;
+    throw new ParleyError("queue_full", `${queueLength} messages wait already, the limit (queueLength)`, {
+      details: { queueLength },
+    });
   }
 }
 

@@ -90,7 +90,8 @@ function newestFirst(left: Place, right: Place): number {
 
 function parsePlace(text: string): Place {
   const match = /^(\d+)~(.+)$/.exec(text);
-  if (match?.[1] === undefined || match[2] === undefined) throw invalid("The page's cursor is not valid");
+  if (match?.[1] === undefined || match[2] === undefined)
+    throw invalid("before: not a `nextBefore` of this list");
   return { at: Number(match[1]), id: match[2] };
 }
 

@@ -60,7 +60,7 @@ function edit(log: Log, operation: QueueOperation & { op: "edit" }): void {
     log.queue = log.queue.map((other) => (other === entry ? edited : other));
     return;
   }
-  const place = before === null ? others.length : others.indexOf(waiting(log, before));
+  const place = before === null ? others.length : others.indexOf(waiting(log, before, "before"));
   others.splice(place, 0, edited);
   log.queue = others;
 }
@@ -76,7 +76,7 @@ function remove(log: Log, id: string): void {
 }
 
 /** The entry, if it still waits. One that was delivered can no longer be changed. */
-function waiting(log: Log, id: string): QueueEntry {
+function waiting(log: Log, id: string, name = "messageId"): QueueEntry {
   const entry = log.queue.find((each) => each.id === id);
   if (entry !== undefined) return entry;
   if (log.receipts.get(id)?.turnId !== undefined) {
@@ -84,7 +84,7 @@ function waiting(log: Log, id: string): QueueEntry {
       details: { messageId: id },
     });
   }
-  throw invalid("No such message waits", { messageId: id });
+  throw invalid(`${name}: no such message waits`, { messageId: id });
 }
 
 /** The new text in place of the old, at the head of whatever else the message holds. */

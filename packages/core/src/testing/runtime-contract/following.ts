@@ -184,6 +184,23 @@ export const followingCases: RuntimeTopicCase[] = [
     },
   },
   {
+    name: "a cursor behind the end of a log is another log's: it is refused, here and on another node",
+    async run(world) {
+      const node = await world.node({ script: always(text("Yes.")) });
+      const { conversationId } = (await world.turn(node, "Hi")).receipt;
+      await world.turn(node, "And?", { conversationId });
+      const { length } = await world.log(node, conversationId);
+      await node.me.remove(conversationId);
+      await world.turn(node, "Anew", { conversationId });
+      for (const each of [node, await world.node()]) {
+        const refused = new Promise<void>((_, reject) => {
+          each.me.attach(conversationId, String(length), { onFrame() {}, onEnd: reject });
+        });
+        checkEqual(await world.refusal(refused, "the old cursor"), "invalid_request", "the code");
+      }
+    },
+  },
+  {
     name: "a client that is far behind gets its chunks in several frames, and may be cut between them",
     async run(world) {
       const node = await world.node();

@@ -265,6 +265,28 @@ export const queueCases: RuntimeTopicCase[] = [
     },
   },
   {
+    name: "resuming right after a stop waits for its end, and goes on with what waits, from any node",
+    async run(world) {
+      for (const from of ["the turn's node", "another node"]) {
+        const at = gate();
+        const node = await world.node({
+          script: (_, index) => (index === 0 ? [text("A"), pause(at)] : [text("More.")]),
+        });
+        const other = from === "another node" ? await world.node({ script: always(text("More.")) }) : node;
+        const { conversationId, turnId } = await world.start(node, "Go");
+        await world.pass(at.reached, "the turn runs");
+        await waitIn(node, conversationId, "later");
+        checkEqual(await other.me.stop(conversationId), { abortedTurn: true }, `a stop from ${from}`);
+        const resumed = await world.pass(other.me.queue.resume(conversationId), "the queue goes on");
+        check(resumed.turnId !== undefined && resumed.turnId !== turnId, `${from} opens the next turn`);
+        const next = await world.turnEvents(other, conversationId, resumed.turnId);
+        checkEqual(only(next, "user-message").text, "later", "what opened it");
+        const after = await other.me.queue.list(conversationId);
+        checkEqual([after.messages, after.paused], [[], undefined], "the queue in the end");
+      }
+    },
+  },
+  {
     name: "resuming while a turn runs only ends the pause",
     async run(world) {
       const gates = [gate(), gate()];

@@ -129,6 +129,11 @@ export const settingsCases: RuntimeTopicCase[] = [
         () => heard.some(({ type }) => type === "conversation.removed"),
         "removing is heard of",
       );
+      checkEqual(
+        heard.filter(({ type }) => type === "conversation.open").length,
+        1,
+        "how often the request to show it is heard",
+      );
       checkEqual(stranger, [], "what another owner hears");
       check(
         node.errors.some(({ where }) => where === "watch"),
