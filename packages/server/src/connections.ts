@@ -4,7 +4,13 @@ import { type Caller, rateKeyOf } from "./auth/caller.js";
 /** Why a server closes a connection. */
 export type CloseReason = "draining" | "revoked" | "closing";
 
-/** A connection that lasts: a socket, or a stream of events. */
+/** What someone is told whose answer is broken off. Those of a node that merely drains are told to their end. */
+export function breakOffError(reason: Exclude<CloseReason, "draining">): ParleyError {
+  if (reason === "revoked") return new ParleyError("unauthorized");
+  return new ParleyError("draining", undefined, { retryAfterMs: 1_000 });
+}
+
+/** A connection that lasts: a socket, a stream of events, or a request that waits for a turn. */
 export interface LastingConnection {
   readonly caller: Caller;
   /** Closes it. May be called more than once. */

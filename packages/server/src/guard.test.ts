@@ -120,6 +120,21 @@ describe("the rate limit", () => {
     await expect(server.socket()).rejects.toThrow("429");
     await server.runtime.forOwner("local").create({ id: "c1" });
     expect((await server.call("GET", "/conversations/c1/events")).status).toBe(429);
+    expect((await server.call("GET", "/conversations/c1/last")).status).toBe(429);
+  });
+
+  it("counts those who wait for a turn among the connections of a key, while they wait", async () => {
+    const server = await startTestServer({ limits: { connectionsPerKey: 1 } });
+    await server.runtime.forOwner("local").send({ conversationId: "c1", message: "wait" });
+    await server.provider.called(1);
+    const asked = server.faults.hold("get");
+    const last = server.call("GET", "/conversations/c1/last");
+    await asked.reached;
+    asked.open();
+    expect((await server.call("GET", "/conversations/c1/events")).status).toBe(429);
+    server.gate.open();
+    expect((await last).status).toBe(200);
+    expect((await server.call("GET", "/conversations/c1/last")).status).toBe(200);
   });
 });
 

@@ -20,7 +20,13 @@ import { createApp } from "./app.js";
 import { createKey } from "./auth/api-key.js";
 import { serve } from "./serve.js";
 import { createSocketServer } from "./socket/socket-server.js";
-import { callServer, jsonLines, openTestSocket, startTestServer } from "./test-server.test-support.js";
+import {
+  callServer,
+  jsonLines,
+  openTestSocket,
+  problemOf,
+  startTestServer,
+} from "./test-server.test-support.js";
 
 let runtime: Runtime;
 
@@ -104,6 +110,26 @@ describe("closing", () => {
     await expect(callServer(server.url, "GET", "/health")).rejects.toThrow();
     expect(server.runtime.status()).toMatchObject({ draining: true, runningTurns: 0 });
     await server.server.close();
+  });
+});
+
+describe("closing while someone waits for a turn", () => {
+  it("tells them so when another node goes on with it", async () => {
+    const server = await startTestServer({
+      script: (gate) => [[text("Looking. "), pause(gate), toolCall("look")], [text("Done.")]],
+    });
+    await server.runtime.forOwner("local").send({ conversationId: "c1", message: "look" });
+    await server.provider.called(1);
+    const asked = server.faults.hold("get");
+    const last = server.call("GET", "/conversations/c1/last");
+    await asked.reached;
+    asked.open();
+    const closing = server.server.close({ deadlineMs: 10_000 });
+    server.gate.open();
+    const answer = await last;
+    expect([answer.status, problemOf(answer)]).toMatchObject([503, { code: "draining", retryable: true }]);
+    expect(answer.headers.get("retry-after")).toBe("1");
+    await closing;
   });
 });
 

@@ -1,7 +1,7 @@
 import { createManualClock } from "@parley/core/testing";
 import type { AgentEvent, CreateKeyResponse, KeyScope, KeysResponse } from "@parley/wire";
 import { describe, expect, it } from "vitest";
-import { jsonLines, startTestServer, type TestServer } from "../test-server.test-support.js";
+import { jsonLines, problemOf, startTestServer, type TestServer } from "../test-server.test-support.js";
 import { createKey, hashSecret, looksLikeSecret, toKeyInfo } from "./api-key.js";
 import { clearedKeyCookie, keyCookie, readKeyCookie } from "./key-cookie.js";
 
@@ -91,6 +91,23 @@ describe("a key", () => {
     expect((await socket.closed).code).toBe(4401);
     const told = jsonLines<AgentEvent>((await chat).text);
     expect(told.at(-1)).toMatchObject({ type: "error", code: "unauthorized", retryable: false });
+  });
+
+  it("that is revoked gets no answer to what it still waits for", async () => {
+    const server = await startTestServer({ auth: "keys", clock: createManualClock() });
+    const [admin, key] = [await server.key("ann", ["admin"]), await server.key("bob")];
+    await server.runtime.forOwner("bob").send({ conversationId: "c1", message: "wait" });
+    await server.provider.called(1);
+    const asked = server.faults.hold("get");
+    const last = server.call("GET", "/conversations/c1/last", { key });
+    await asked.reached;
+    asked.open();
+    const bobs = (await server.runtime.keys.list()).find(({ owner }) => owner === "bob");
+    await server.call("DELETE", `/keys/${bobs?.id}`, { key: admin });
+    server.gate.open();
+    const answer = await last;
+    expect([answer.status, problemOf(answer).code]).toEqual([401, "unauthorized"]);
+    expect(answer.text).not.toContain("You said");
   });
 
   it("notes when it was last used, but not with each call", async () => {

@@ -1,6 +1,7 @@
 import { type ErrorCode, ParleyError } from "@parley/core";
 import type { Context } from "hono";
 import type { AppEnv } from "../app-env.js";
+import { breakOffError } from "../connections.js";
 import { endpoint } from "../endpoint.js";
 import { agentEvent } from "../schemas/agent-event.js";
 import { conversationParams, eventsQuery } from "../schemas/conversation.js";
@@ -18,9 +19,6 @@ const heartbeat = Buffer.from(": here\n\n");
 function farewell(code: ErrorCode): Buffer {
   return Buffer.from(`: ${code}\n\n`);
 }
-
-/** Why a turn is told no further. */
-const endings = { revoked: "unauthorized", closing: "draining" } as const;
 
 function isHead(c: Context<AppEnv>): boolean {
   return c.req.raw.method === "HEAD";
@@ -54,7 +52,7 @@ export const chatEndpoints = [
         caller,
         close(reason) {
           // A node that shuts down lets its turns end, and tells them as long as it can.
-          if (reason !== "draining") breakOff(new ParleyError(endings[reason]));
+          if (reason !== "draining") breakOff(breakOffError(reason));
         },
       });
       void stream.over.then(forget);

@@ -1,3 +1,5 @@
+import type { ParleyError } from "@parley/core";
+import { breakOffError } from "../connections.js";
 import { endpoint } from "../endpoint.js";
 import { historyResponse } from "../schemas/chunk.js";
 import {
@@ -86,7 +88,31 @@ export const conversationEndpoints = [
     access: "read",
     params: conversationParams,
     response: lastResponse,
-    handle: ({ me, params, c }) => me.last(params.id, { signal: c.req.raw.signal }),
+    async handle({ me, caller, params, c, app }) {
+      app.connections.checkRoom(caller);
+      const leaving = new AbortController();
+      let why: ParleyError | undefined;
+      const forget = app.connections.add({
+        caller,
+        close(reason) {
+          // A node that shuts down lets its turns end, and answers those who wait for them as long as it can.
+          if (reason === "draining") return;
+          why = breakOffError(reason);
+          leaving.abort();
+        },
+      });
+      try {
+        const answer = await me.last(params.id, {
+          signal: AbortSignal.any([c.req.raw.signal, leaving.signal]),
+        });
+        if (why !== undefined) throw why;
+        return answer;
+      } catch (thrown) {
+        throw why ?? thrown;
+      } finally {
+        forget();
+      }
+    },
   }),
   endpoint("GET /conversations/:id/turns/:turnId", {
     summary: "Read a turn: messages, provider calls, manifests, metrics",
