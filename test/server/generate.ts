@@ -184,6 +184,8 @@ export function generateRawBytes(random: Random): Buffer {
     "GET /ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n",
     "GET //\\\\x HTTP/1.1\r\nHost: localhost\r\n",
     "GET http://[::1/ HTTP/1.1\r\nHost: [::1\r\n",
+    "GET /ws HTTP/1.1\r\nHost: a b\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n",
+    "GET http:// HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n",
     "OPTIONS * HTTP/1.1\r\nHost: localhost\r\n",
     "GET / HTTP/1.1\r\nHost: a, b\r\nHost: c\r\n",
     "GET / HTTP/1.0\r\n",

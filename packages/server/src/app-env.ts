@@ -46,6 +46,8 @@ export interface AppEnv {
     readonly outgoing?: ServerResponse;
     /** Present while a socket is being opened. */
     readonly wss?: object;
+    /** Told when the socket will be opened, by those who have to answer otherwise. */
+    readonly handshake?: { isAccepted: boolean };
   };
   readonly Variables: {
     requestId: string;

@@ -1,15 +1,20 @@
+import { once } from "node:events";
 import { connect } from "node:net";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createLogger } from "./logging.js";
 import { problemOf, startTestServer, type TestServer } from "./test-server.test-support.js";
 
-/** A request with headers that fetch would not let through. */
-async function rawStatus(server: TestServer, head: string): Promise<number> {
+/** The answer to a request that fetch would not let through. */
+async function rawAnswer(server: TestServer, head: string, connection = "close"): Promise<string> {
   const socket = connect(server.server.port, "127.0.0.1");
-  socket.write(`${head}\r\nConnection: close\r\n\r\n`);
+  socket.write(`${head}\r\nConnection: ${connection}\r\n\r\n`);
   let answer = "";
   for await (const piece of socket) answer += String(piece);
-  return Number(answer.split(" ")[1]);
+  return answer;
+}
+
+async function rawStatus(server: TestServer, head: string, connection?: string): Promise<number> {
+  return Number((await rawAnswer(server, head, connection)).split(" ")[1]);
 }
 
 describe("the Host header", () => {
@@ -24,6 +29,29 @@ describe("the Host header", () => {
   ])("%s gets %d, over HTTP", async (host, expected) => {
     const server = await startTestServer({ hosts: ["chat.example.org"] });
     expect(await rawStatus(server, `GET /health HTTP/1.1\r\nHost: ${host}`)).toBe(expected);
+  });
+
+  it("that is malformed is the caller's fault, also in the handshake of a socket", async () => {
+    const server = await startTestServer();
+    const key = "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";
+    for (const head of [
+      "GET /ws HTTP/1.1\r\nHost: a b",
+      "GET /ws HTTP/1.1\r\nHost: localhost:99999",
+      "GET http:// HTTP/1.1\r\nHost: localhost",
+      "GET http://[::1/ws HTTP/1.1\r\nHost: localhost",
+      "GET http://me:too@localhost/ws HTTP/1.1\r\nHost: localhost",
+      "GET * HTTP/1.1\r\nHost: [::1]",
+    ]) {
+      const answer = await rawAnswer(server, `${head}\r\nUpgrade: websocket\r\n${key}`, "Upgrade");
+      expect([head, answer.split(" ")[1]]).toEqual([head, "400"]);
+      expect(answer).toContain('"code":"invalid_request"');
+    }
+  });
+
+  it("need not be there where the protocol does not ask for it", async () => {
+    const server = await startTestServer();
+    expect(await rawStatus(server, "GET /health HTTP/1.0")).toBe(200);
+    expect(await rawStatus(server, "GET /health HTTP/1.1")).toBe(400);
   });
 
   it("of another name fails the handshake of a socket", async () => {
@@ -138,6 +166,47 @@ describe("the rate limit", () => {
   });
 });
 
+describe("a handshake that is refused", () => {
+  it("says why, as every other refusal does", async () => {
+    const server = await startTestServer({ limits: { connectionsPerKey: 1 } });
+    const handshake = (host: string, path = "/ws") =>
+      rawAnswer(
+        server,
+        `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nUpgrade: websocket\r\n` +
+          "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+        "Upgrade",
+      );
+    await (await server.socket()).next("catalog");
+    for (const [answer, status, code] of [
+      [await handshake("evil.example.com"), 403, "forbidden"],
+      [await handshake("localhost", "/nowhere"), 404, "invalid_request"],
+      [await handshake("localhost"), 429, "limit_exceeded"],
+    ] as const) {
+      const [head = ""] = answer.split("\r\n\r\n");
+      // It may come in pieces.
+      const body = answer.slice(answer.indexOf("{"), answer.lastIndexOf("}") + 1);
+      expect(head).toMatch(
+        new RegExp(`^HTTP/1.1 ${status} [\\s\\S]*content-type: application/problem\\+json`, "i"),
+      );
+      expect(head.toLowerCase()).toContain("x-request-id: ");
+      expect(JSON.parse(body)).toMatchObject({ status, code });
+    }
+  });
+
+  it("at an address that streams leaves nothing behind", async () => {
+    const server = await startTestServer({ limits: { connectionsPerKey: 1 } });
+    await server.runtime.forOwner("local").create({ id: "c1" });
+    const socket = connect(server.server.port, "127.0.0.1");
+    socket.write(
+      "GET /conversations/c1/events HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
+    );
+    const [first] = (await once(socket, "data")) as [Buffer];
+    expect(String(first)).toMatch(/^HTTP\/1\.1 200 /);
+    socket.destroy();
+    await vi.waitFor(async () => (await server.socket()).next("catalog"));
+  });
+});
+
 describe("every answer", () => {
   it("carries the headers that keep browsers from guessing, framing and leaking", async () => {
     const server = await startTestServer();
@@ -162,6 +231,16 @@ describe("every answer", () => {
     for (const bad of ["a b", "x".repeat(129), "<script>"]) {
       expect(await idOf(bad)).toMatch(/^[0-9a-f-]{36}$/);
     }
+  });
+});
+
+describe("the answer to a request that cannot be read", () => {
+  it("has a name and the headers of every other one", async () => {
+    const server = await startTestServer();
+    const answer = await rawAnswer(server, "GET /health HTTP/1.1\r\nHost: a b");
+    const [head = "", body = ""] = answer.toLowerCase().split("\r\n\r\n");
+    expect(head).toContain("x-content-type-options: nosniff");
+    expect(head).toContain(`x-request-id: ${(JSON.parse(body) as { requestid: string }).requestid}`);
   });
 });
 

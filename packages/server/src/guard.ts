@@ -7,7 +7,7 @@ import { placeOf } from "./auth/admit-request.js";
 import { isAllowedOrigin, isKnownHost } from "./auth/host-and-origin.js";
 import { describeFailure } from "./logging.js";
 import { problemHeaders, toProblem } from "./problem.js";
-import { dataPolicy, securityHeaders } from "./security-headers.js";
+import { commonHeaders } from "./security-headers.js";
 
 const requestIdPattern = /^[A-Za-z0-9._:-]{1,128}$/;
 const exposedHeaders =
@@ -21,10 +21,7 @@ export function guardRequests(app: AppContext): MiddlewareHandler<AppEnv> {
     const offered = c.req.header("x-request-id");
     const requestId = offered !== undefined && requestIdPattern.test(offered) ? offered : randomUUID();
     c.set("requestId", requestId);
-    c.header("x-request-id", requestId);
-    for (const [name, value] of Object.entries(securityHeaders)) c.header(name, value);
-    c.header("content-security-policy", dataPolicy);
-    c.header("vary", "Origin");
+    for (const [name, value] of Object.entries(commonHeaders(requestId))) c.header(name, value);
 
     const refusal = checkPlace(c, app);
     if (refusal !== undefined) c.res = refuse(refusal, c);

@@ -1,29 +1,68 @@
 import { type IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { problemHeaders, toProblem } from "./problem.js";
+import { ParleyError } from "@parley/core";
+import type { AppEnv } from "./app-env.js";
+import { problemHeaders, problemResponse, toProblem } from "./problem.js";
 import { RequestRefusal } from "./request-refusal.js";
+
+type Fetch = (request: Request, env: AppEnv["Bindings"]) => Response | Promise<Response>;
 
 /**
  * Answers requests that offer to speak another protocol than sockets', as Java's client does with HTTP/2. Whoever
- * offers may be answered as if they had not; without this, a server that takes sockets would leave them waiting.
+ * offers may be answered as if they had not; without this, a server that takes sockets would leave them waiting. So is
+ * whoever offers a socket where there is none, or at an address that is none: the adapter would call that a failure of
+ * the server's own.
  */
 export function answerOtherUpgrades(server: Server): void {
   const listeners = server.listeners("upgrade");
-  // In their place, not beside them: the adapter refuses a handshake only while it is the one who listens.
   server.removeAllListeners("upgrade");
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    if (request.headers.upgrade?.toLowerCase() === "websocket") {
+    if (isHandshake(request)) {
       for (const listener of listeners) listener.call(server, request, socket, head);
     } else answerPlainly(server, request, socket);
   });
+  // The adapter refuses a handshake, without saying why, only while there is one who listens: `tellRefusals` says it.
+  server.on("upgrade", () => {});
+}
+
+/** What answers handshakes for the adapter, which would leave out the body of a refusal. */
+export function tellRefusals(fetch: Fetch): Fetch {
+  return async (request, env) => {
+    const handshake = { isAccepted: false };
+    const response = await answerOf(fetch, request, Object.assign(env, { handshake }));
+    const { incoming } = env;
+    if (handshake.isAccepted || incoming === undefined || incoming.socket.destroyed) return response;
+    const body = Buffer.from(await response.clone().arrayBuffer());
+    responseOn(incoming, incoming.socket)
+      .writeHead(response.status, { ...Object.fromEntries(response.headers), "content-length": body.length })
+      .end(body);
+    return response;
+  };
+}
+
+async function answerOf(fetch: Fetch, request: Request, env: AppEnv["Bindings"]): Promise<Response> {
+  try {
+    return await fetch(request, env);
+  } catch (thrown) {
+    return problemResponse(new ParleyError("internal", undefined, { cause: thrown }));
+  }
+}
+
+function isHandshake({ headers, url = "/" }: IncomingMessage): boolean {
+  if (headers.upgrade?.toLowerCase() !== "websocket") return false;
+  try {
+    const isAbsolute = /^https?:\/\//.test(url);
+    if (!isAbsolute && !url.startsWith("/")) return false;
+    const address = new URL(isAbsolute ? url : `http://${headers.host ?? "localhost"}${url}`);
+    return address.pathname === "/ws" && address.username === "" && address.password === "";
+  } catch {
+    return false;
+  }
 }
 
 function answerPlainly(server: Server, request: IncomingMessage, socket: Duplex): void {
   socket.on("error", () => {});
-  const response = new ServerResponse(request);
-  response.shouldKeepAlive = false;
-  response.assignSocket(socket as Parameters<ServerResponse["assignSocket"]>[0]);
-  response.on("finish", () => socket.end());
+  const response = responseOn(request, socket);
   const hasBody =
     request.headers["transfer-encoding"] !== undefined || Number(request.headers["content-length"] ?? 0) > 0;
   if (!hasBody) {
@@ -33,4 +72,16 @@ function answerPlainly(server: Server, request: IncomingMessage, socket: Duplex)
   // What follows is no longer read as a body.
   const refusal = new RequestRefusal("invalid_request", "A request with a body must not ask for an upgrade");
   response.writeHead(refusal.status, problemHeaders(refusal)).end(JSON.stringify(toProblem(refusal)));
+}
+
+/** A response on a connection that the server has let go of. It is the last one there. */
+function responseOn(request: IncomingMessage, socket: Duplex): ServerResponse {
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket as Parameters<ServerResponse["assignSocket"]>[0]);
+  response.on("finish", () => socket.end());
+  // Nobody reads there any more, and so nobody would see that the other end has gone.
+  socket.on("end", () => socket.end());
+  socket.resume();
+  return response;
 }

@@ -1,5 +1,4 @@
-/** Headers of every answer. */
-export const securityHeaders: Readonly<Record<string, string>> = {
+const securityHeaders: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
   "referrer-policy": "no-referrer",
@@ -8,7 +7,17 @@ export const securityHeaders: Readonly<Record<string, string>> = {
 };
 
 /** For answers that are not the page: nothing in them is ever to be loaded or run. */
-export const dataPolicy = "default-src 'none'; frame-ancestors 'none'";
+const dataPolicy = "default-src 'none'; frame-ancestors 'none'";
+
+/** Headers of every answer; the page sets a policy of its own. */
+export function commonHeaders(requestId: string): Readonly<Record<string, string>> {
+  return {
+    "x-request-id": requestId,
+    ...securityHeaders,
+    "content-security-policy": dataPolicy,
+    vary: "Origin",
+  };
+}
 
 /**
  * What the page may load: its own files, and nothing from anywhere else. Neither scripts nor styles may stand in the

@@ -1,6 +1,7 @@
+import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createAdaptorServer, getRequestListener } from "@hono/node-server";
+import { createAdaptorServer, getRequestListener, RequestError } from "@hono/node-server";
 import { ParleyError } from "@parley/core";
 import type { Runtime } from "@parley/core/runtime";
 import { createApp } from "./app.js";
@@ -8,8 +9,9 @@ import type { AppOptions } from "./app-options.js";
 import type { AuthMode } from "./auth/gatekeeper.js";
 import { isLoopback } from "./auth/host-and-origin.js";
 import { defaultServerLimits } from "./limits/server-limits.js";
-import { answerOtherUpgrades } from "./other-upgrades.js";
+import { answerOtherUpgrades, tellRefusals } from "./other-upgrades.js";
 import { problemResponse } from "./problem.js";
+import { commonHeaders } from "./security-headers.js";
 import { createSocketServer } from "./socket/socket-server.js";
 
 /** Where a server listens, beside what it is. */
@@ -47,11 +49,12 @@ export async function serve(runtime: Runtime, options: ServeOptions = {}): Promi
   const app = createApp(runtime, { ...options, auth, hosts });
   const frameBytes = options.limits?.frameBytes ?? defaultServerLimits.frameBytes;
   const listener = getRequestListener(app.hono.fetch as Parameters<typeof getRequestListener>[0], {
-    errorHandler: () =>
-      problemResponse(new ParleyError("invalid_request", "The address or the Host header is malformed")),
+    // Browsers always say whom they mean, and HTTP/1.1 must; others need not.
+    hostname: "localhost",
+    errorHandler: answerUnread,
   });
   const server = createAdaptorServer({
-    fetch: app.hono.fetch as Parameters<typeof getRequestListener>[0],
+    fetch: tellRefusals(app.hono.fetch) as Parameters<typeof getRequestListener>[0],
     websocket: { server: createSocketServer({ frameBytes }) },
     createServer: ((settings: object) => createServer(settings, listener)) as typeof createServer,
   }) as ReturnType<typeof createServer>;
@@ -98,6 +101,19 @@ export async function serve(runtime: Runtime, options: ServeOptions = {}): Promi
       return closed;
     },
   };
+}
+
+/** The answer to a request that could not even be read as one. */
+function answerUnread(thrown: unknown): Response {
+  const requestId = randomUUID();
+  const response = problemResponse(
+    thrown instanceof RequestError
+      ? new ParleyError("invalid_request", "The address or the Host header is malformed")
+      : new ParleyError("internal", undefined, { cause: thrown }),
+    requestId,
+  );
+  for (const [name, value] of Object.entries(commonHeaders(requestId))) response.headers.set(name, value);
+  return response;
 }
 
 /** Decides who is asked for a key; refuses to listen beyond this machine where nobody would be. */

@@ -54,6 +54,7 @@ export async function openSocket(
     },
   }));
   const answer = await open(c, next);
+  if (c.env.handshake !== undefined) c.env.handshake.isAccepted = true;
   return answer instanceof Response ? answer : undefined;
 }
 
