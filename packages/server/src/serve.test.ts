@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { Agent, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { connect, createServer } from "node:net";
 import { serve as serveHono } from "@hono/node-server";
@@ -101,15 +103,88 @@ describe("closing", () => {
     });
     const response = await chat;
     const closing = server.server.close({ deadlineMs: 300 });
-    const busy = await callServer(server.url, "POST", "/chat", { body: { message: "hi" } }).catch(
-      () => undefined,
-    );
-    expect(busy === undefined || busy.status === 503).toBe(true);
+    const busy = await callServer(server.url, "POST", "/chat", { body: { message: "hi" } });
+    expect([busy.status, problemOf(busy).code]).toEqual([503, "draining"]);
     await response.text().catch(() => undefined);
     await closing;
     await expect(callServer(server.url, "GET", "/health")).rejects.toThrow();
     expect(server.runtime.status()).toMatchObject({ draining: true, runningTurns: 0 });
     await server.server.close();
+  });
+});
+
+describe("while a turn goes on that the server waits for", () => {
+  it("reading and stopping work, and what would begin anew is refused", async () => {
+    const server = await startTestServer();
+    const me = server.runtime.forOwner("local");
+    await me.send({ conversationId: "c1", message: "wait" });
+    await server.provider.called(1);
+    const socket = await server.socket();
+    await socket.next("catalog");
+    const closing = server.server.close({ deadlineMs: 60_000 });
+    expect((await socket.closed).code).toBe(1012);
+
+    expect((await server.call("GET", "/conversations/c1/meta")).json).toMatchObject({ status: "active" });
+    expect((await server.call("GET", "/ready")).json).toMatchObject({ ready: false, draining: true });
+    for (const [method, path, body] of [
+      ["POST", "/chat", { conversationId: "c2", message: "hello" }],
+      ["POST", "/conversations/c1/queue", { text: "and" }],
+      ["GET", "/conversations/c1/events", undefined],
+    ] as const) {
+      const refused = await server.call(method, path, body === undefined ? {} : { body });
+      expect([path, refused.status, problemOf(refused).code]).toEqual([path, 503, "draining"]);
+    }
+    await expect(server.socket()).rejects.toThrow("503");
+
+    const asked = server.faults.hold("get");
+    const last = server.call("GET", "/conversations/c1/last");
+    await asked.reached;
+    asked.open();
+    const stopped = await server.call("POST", "/conversations/c1/stop");
+    expect(stopped.json).toEqual({ conversationId: "c1", abortedTurn: true });
+    expect((await last).json).toMatchObject({ text: "One moment. " });
+    await closing;
+    await server.server.close();
+    await expect(server.call("GET", "/health")).rejects.toThrow();
+  });
+
+  it("nobody keeps a connection that would hold it up", async () => {
+    const server = await startTestServer();
+    await server.runtime.forOwner("local").send({ conversationId: "c1", message: "wait" });
+    await server.provider.called(1);
+    const agent = new Agent({ keepAlive: true });
+    const get = () =>
+      new Promise<string | undefined>((resolve, reject) => {
+        request(`${server.url}/health`, { agent }, (response) => {
+          response.resume().once("end", () => resolve(response.headers.connection));
+        })
+          .once("error", reject)
+          .end();
+      });
+    expect(await get()).toBe("keep-alive");
+    const closing = server.server.close({ deadlineMs: 60_000 });
+    expect(await get()).toBe("close");
+    server.gate.open();
+    await closing;
+    agent.destroy();
+  });
+});
+
+describe("closing with someone connected who does not react", () => {
+  it("goes on without them", async () => {
+    const server = await startTestServer();
+    const deaf = connect(server.server.port, "127.0.0.1");
+    deaf.write(
+      "GET /ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" +
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+    );
+    await once(deaf, "data");
+    const half = connect(server.server.port, "127.0.0.1");
+    half.write("POST /chat HTTP/1.1\r\nHost: localhost\r\nContent-Le");
+    await once(half, "connect");
+    await server.server.close({ deadlineMs: 100 });
+    deaf.destroy();
+    half.destroy();
   });
 });
 

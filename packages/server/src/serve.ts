@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { createAdaptorServer, getRequestListener, RequestError } from "@hono/node-server";
 import { ParleyError } from "@parley/core";
 import type { Runtime } from "@parley/core/runtime";
@@ -60,6 +60,12 @@ export async function serve(runtime: Runtime, options: ServeOptions = {}): Promi
   }) as ReturnType<typeof createServer>;
 
   answerOtherUpgrades(server);
+  // Those of sockets too, which the server itself loses sight of.
+  const connections = new Set<Socket>();
+  server.on("connection", (connection: Socket) => {
+    connections.add(connection);
+    connection.once("close", () => connections.delete(connection));
+  });
   try {
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
@@ -75,16 +81,27 @@ export async function serve(runtime: Runtime, options: ServeOptions = {}): Promi
 
   let closed: Promise<void> | undefined;
   const shutDown = async (deadlineMs: number) => {
-    const isClosed = new Promise<void>((resolve) => server.close(() => resolve()));
+    // Whoever keeps a connection for later would find it closed then.
+    server.prependListener("request", (_, response) => {
+      response.shouldKeepAlive = false;
+    });
     app.drain();
-    await runtime.drain({ deadlineMs });
-    server.closeIdleConnections();
+    // Until its turns have ended, the server is there for those who read them and stop them.
+    let isClosed: Promise<void>;
+    try {
+      await runtime.drain({ deadlineMs });
+    } finally {
+      isClosed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
+    }
     let cut: NodeJS.Timeout | undefined;
     const linger = setTimeout(
       () => {
         void app.close();
         // What was said last is still to be written.
-        cut = setTimeout(() => server.closeAllConnections(), lastWordsMs);
+        cut = setTimeout(() => {
+          for (const connection of connections) connection.destroy();
+        }, lastWordsMs);
       },
       Math.min(lingerMs, deadlineMs),
     );
