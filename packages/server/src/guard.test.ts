@@ -149,6 +149,16 @@ describe("the rate limit", () => {
     await server.runtime.forOwner("local").create({ id: "c1" });
     expect((await server.call("GET", "/conversations/c1/events")).status).toBe(429);
     expect((await server.call("GET", "/conversations/c1/last")).status).toBe(429);
+    const body = { conversationId: "c1", messageId: "m1", message: "hello" };
+    const chat = await server.call("POST", "/chat", { body });
+    expect([chat.status, problemOf(chat).code]).toEqual([429, "limit_exceeded"]);
+    expect(server.provider.calls, "what was refused has not begun").toHaveLength(0);
+    socket.raw.close();
+    await socket.closed;
+    await vi.waitFor(async () => expect((await server.call("POST", "/chat", { body })).status).toBe(200));
+    // It is over, and what was refused before does not count.
+    expect((await server.call("POST", "/chat", { body: { ...body, message: "other" } })).status).toBe(409);
+    expect((await server.call("POST", "/chat", { body })).status).toBe(200);
   });
 
   it("counts those who wait for a turn among the connections of a key, while they wait", async () => {

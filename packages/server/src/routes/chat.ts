@@ -32,31 +32,42 @@ export const chatEndpoints = [
     response: agentEvent,
     format: "ndjson",
     async handle({ me, caller, body, c, app }) {
-      const receipt = await me.send(body);
-      const { conversationId, turnId } = receipt;
-      c.set("conversationId", conversationId);
-      if (turnId === undefined) {
-        throw new ParleyError("turn_active", "This message waits in the queue of its conversation");
-      }
-      const stream = openResponseStream(c, {
-        headers: {
-          "content-type": "application/x-ndjson; charset=utf-8",
-          "x-conversation-id": conversationId,
-          "x-message-id": receipt.messageId,
-        },
-        bufferedBytes: app.limits.bufferedBytes,
-      });
-      c.set("streaming", stream.over);
-      const breakOff = writeTurn(stream, me.events(conversationId, turnId), { conversationId, turnId });
+      // Before the message is admitted: what is refused must not have begun.
+      app.connections.checkRoom(caller);
+      let why: ParleyError | undefined;
+      let breakOff: ((why: ParleyError) => void) | undefined;
       const forget = app.connections.add({
         caller,
         close(reason) {
           // A node that shuts down lets its turns end, and tells them as long as it can.
-          if (reason !== "draining") breakOff(breakOffError(reason));
+          if (reason === "draining") return;
+          why = breakOffError(reason);
+          breakOff?.(why);
         },
       });
-      void stream.over.then(forget);
-      return stream.response;
+      try {
+        const { conversationId, messageId, turnId } = await me.send(body);
+        c.set("conversationId", conversationId);
+        if (turnId === undefined) {
+          throw new ParleyError("turn_active", "This message waits in the queue of its conversation");
+        }
+        if (why !== undefined) throw why;
+        const stream = openResponseStream(c, {
+          headers: {
+            "content-type": "application/x-ndjson; charset=utf-8",
+            "x-conversation-id": conversationId,
+            "x-message-id": messageId,
+          },
+          bufferedBytes: app.limits.bufferedBytes,
+        });
+        c.set("streaming", stream.over);
+        breakOff = writeTurn(stream, me.events(conversationId, turnId), { conversationId, turnId });
+        void stream.over.then(forget);
+        return stream.response;
+      } catch (thrown) {
+        forget();
+        throw thrown;
+      }
     },
   }),
   endpoint("GET /conversations/:id/events", {
@@ -70,12 +81,12 @@ export const chatEndpoints = [
     async handle({ me, caller, params, query, c, app }) {
       const lastEventId = c.req.header("last-event-id");
       const cursor = lastEventId === undefined || lastEventId === "" ? query.cursor : lastEventId;
-      app.connections.checkRoom(caller);
       // Whether there is such a conversation has to be known before the answer begins.
       await me.settings(params.id);
       const headers = { "content-type": "text/event-stream; charset=utf-8" };
       if (isHead(c)) return c.body(null, 200, headers);
 
+      app.connections.checkRoom(caller);
       const stream = openResponseStream(c, { headers, bufferedBytes: app.limits.bufferedBytes });
       const leave = me.attach(params.id, cursor, {
         onFrame: (frame) => stream.write(sseBytes(frame)),

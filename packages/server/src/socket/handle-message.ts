@@ -57,7 +57,7 @@ const handlers: Handlers = {
   subscribe: {
     scope: "read",
     handle(connection, { surfaceId, conversationId }) {
-      checkRoom(connection);
+      if (!connection.surfaces.has(conversationId)) checkRoom(connection);
       return connection.surfaces.subscribe(surfaceId, conversationId);
     },
   },
@@ -132,8 +132,8 @@ async function sendMessage(connection: Connection, { type: _, ...request }: WsCh
   let isMissing = false;
   let hasJoined = false;
   const joinFromStart = (conversationId: string) => chats.join(conversationId, "0");
+  if (named === undefined || !chats.has(named)) checkRoom(connection);
   if (named !== undefined && !chats.has(named)) {
-    checkRoom(connection);
     hasJoined = true;
     chats.join(named, undefined, (error) => {
       if (error?.code !== "conversation_not_found") {

@@ -204,6 +204,29 @@ describe("chat.subscribe", () => {
     expect((await socket.event("user-message")).conversationId).toBe("c");
   });
 
+  it("counts what a send makes and follows, and never what is followed already", async () => {
+    const server = await startTestServer({ limits: { subscriptionsPerSocket: 2 } });
+    const socket = await server.socket();
+    const surface = { type: "subscribe", surfaceId: "message-queue", conversationId };
+    await idle(server);
+    socket.send({ type: "chat.subscribe", conversationId });
+    socket.send(surface);
+    await socket.next("surface");
+    socket.send({ type: "chat.send", messageId: "m1", message: "hello" });
+    expect(await socket.next("chat.error")).toMatchObject({ messageId: "m1", code: "limit_exceeded" });
+    socket.send({ type: "chat.send", conversationId: "other", messageId: "m2", message: "hello" });
+    expect(await socket.next("chat.error")).toMatchObject({ messageId: "m2", code: "limit_exceeded" });
+    expect(server.provider.calls).toHaveLength(0);
+
+    socket.send(surface);
+    await socket.next("surface");
+    socket.send({ type: "chat.subscribe", conversationId, cursor: "0" });
+    await socket.next("chat.snapshot");
+    socket.send({ type: "chat.send", conversationId, messageId: "m3", message: "hello" });
+    expect(await socket.next("chat.receipt")).toMatchObject({ messageId: "m3", outcome: "started" });
+    await socket.event("turn-sealed");
+  });
+
   it("ends with an error when the conversation is deleted", async () => {
     const server = await startTestServer();
     await idle(server);

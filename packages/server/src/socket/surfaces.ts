@@ -33,6 +33,11 @@ export class Surfaces {
     return this.#queues.size;
   }
 
+  /** Whether the queue of this conversation is followed. */
+  has(conversationId: string | undefined): boolean {
+    return conversationId !== undefined && this.#queues.has(conversationId);
+  }
+
   /** Shows the surface as it is now, and from then on whenever it changes. */
   async subscribe(surfaceId: string, conversationId: string | undefined): Promise<void> {
     const id = checkSurface(surfaceId, conversationId);
