@@ -2,7 +2,8 @@ import { OpenAPIHono } from "@hono/zod-openapi";
 import { ParleyError, systemClock } from "@parley/core";
 import type { Runtime } from "@parley/core/runtime";
 import type { JsonObject } from "@parley/wire";
-import type { Hono } from "hono";
+import type { Context, Hono } from "hono";
+import { routePath } from "hono/route";
 import type { AppContext, AppEnv } from "./app-env.js";
 import type { AppOptions } from "./app-options.js";
 import { Gatekeeper } from "./auth/gatekeeper.js";
@@ -57,7 +58,7 @@ export function createApp(runtime: Runtime, options: AppOptions = {}): ParleyApp
   }
   hono.get("/ws", async (c, next) => (await openSocket(c, next, app)) ?? c.notFound());
   methods.set("/ws", ["GET"]);
-  for (const [path, allowed] of methods) hono.all(path, (c) => refuseMethod(c.req.method, allowed));
+  for (const [path, allowed] of methods) hono.all(path, (c) => refuseMethod(c, allowed));
 
   const page = options.page === undefined ? undefined : servePage(options.page.folder);
   hono.get("*", async (c, next) => {
@@ -66,15 +67,9 @@ export function createApp(runtime: Runtime, options: AppOptions = {}): ParleyApp
     if (page !== undefined || new URL(c.req.url).pathname !== "/") return next();
     return c.text(plainRoot);
   });
-  hono.notFound(() => {
-    throw new RequestRefusal(
-      "invalid_request",
-      "There is nothing at this address; /openapi.json lists what there is",
-      {
-        status: 404,
-      },
-    );
-  });
+  // Mounted under a path, everything below it is Parley's to answer; at the root it may be someone else's.
+  hono.all("*", (c, next) => (routePath(c) === "/*" ? next() : refuseAddress()));
+  hono.notFound(refuseAddress);
 
   // Whoever stays connected is asked again, as often as a key is looked up again.
   const rechecks = new Beat(app.clock, app.pace.keyMs);
@@ -156,9 +151,17 @@ function originOf(text: string): string {
   );
 }
 
-function refuseMethod(method: string, allowed: readonly string[]): Response {
+function refuseAddress(): never {
+  throw new RequestRefusal(
+    "invalid_request",
+    "There is nothing at this address; /openapi.json lists what there is",
+    { status: 404 },
+  );
+}
+
+function refuseMethod(c: Context<AppEnv>, allowed: readonly string[]): Response {
   const list = [...(allowed.includes("GET") ? ["HEAD"] : []), ...allowed].sort().join(", ");
-  if (method === "OPTIONS") return new Response(null, { status: 204, headers: { allow: list } });
+  if (c.req.method === "OPTIONS") return c.body(null, 204, { allow: list });
   throw new RequestRefusal("invalid_request", `This address takes ${list}`, {
     status: 405,
     headers: { allow: list },

@@ -37,6 +37,8 @@ interface Contract<Name extends RouteName> {
   readonly summary: string;
   readonly params?: z.ZodType<RouteParams<Name>>;
   readonly query?: z.ZodType<RouteQuery<Name>>;
+  /** Headers that it takes beside those of every route, for the published contract. */
+  readonly headers?: z.ZodObject;
   /** Absent on routes that take none. An import's lines are not read here: `lines`. */
   readonly body?: z.ZodType<RouteBody<Name>>;
   /** The body is NDJSON, of lines like this, and read by the route itself. */
@@ -46,6 +48,8 @@ interface Contract<Name extends RouteName> {
   readonly format?: Routes[Name]["format"];
   /** The media type of an answer that is not JSON, where the format leaves it open. */
   readonly mediaType?: string;
+  /** Headers of its answer beside those of every route, for the published contract. */
+  readonly answerHeaders?: z.ZodObject;
   /** Further statuses that come with the same body. */
   readonly statuses?: readonly number[];
 }

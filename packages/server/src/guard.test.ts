@@ -72,6 +72,7 @@ describe("the Origin header", () => {
     for (const origin of [foreign, "null", "http://localhost:1"]) {
       const answer = await create({ origin });
       expect([origin, answer.status, problemOf(answer).code]).toEqual([origin, 403, "forbidden"]);
+      expect(problemOf(answer).title).toBe("This page may not call this server");
       expect(answer.headers.get("access-control-allow-origin")).toBeNull();
       await expect(server.socket({ headers: { origin } })).rejects.toThrow("403");
     }
@@ -95,6 +96,15 @@ describe("the Origin header", () => {
     expect(allowed.status).toBe(204);
     expect(allowed.headers.get("access-control-allow-headers")).toContain("authorization");
     expect((await preflight(foreign)).headers.get("access-control-allow-origin")).toBeNull();
+  });
+
+  it("is answered with every header also where only the methods are asked for", async () => {
+    const server = await startTestServer({ origins: [listed] });
+    const answer = await server.call("OPTIONS", "/chat", { headers: { origin: listed } });
+    expect([answer.status, answer.headers.get("allow")]).toEqual([204, "POST"]);
+    expect(answer.headers.get("access-control-allow-origin")).toBe(listed);
+    expect(answer.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+    expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
   });
 
   it("must be one in the configuration", async () => {
@@ -199,6 +209,7 @@ describe("a handshake that is refused", () => {
         new RegExp(`^HTTP/1.1 ${status} [\\s\\S]*content-type: application/problem\\+json`, "i"),
       );
       expect(head.toLowerCase()).toContain("x-request-id: ");
+      expect(body).not.toContain("This key may not do that");
       expect(JSON.parse(body)).toMatchObject({ status, code });
     }
   });

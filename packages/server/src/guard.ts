@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { isParleyError, ParleyError } from "@parley/core";
+import { isParleyError, type ParleyError } from "@parley/core";
 import { toParleyError } from "@parley/core/errors";
 import type { Context, MiddlewareHandler } from "hono";
 import type { AppContext, AppEnv } from "./app-env.js";
@@ -7,6 +7,7 @@ import { placeOf } from "./auth/admit-request.js";
 import { isAllowedOrigin, isKnownHost } from "./auth/host-and-origin.js";
 import { describeFailure } from "./logging.js";
 import { problemHeaders, toProblem } from "./problem.js";
+import { RequestRefusal } from "./request-refusal.js";
 import { commonHeaders } from "./security-headers.js";
 
 const requestIdPattern = /^[A-Za-z0-9._:-]{1,128}$/;
@@ -40,14 +41,18 @@ export function guardRequests(app: AppContext): MiddlewareHandler<AppEnv> {
 function checkPlace(c: Context<AppEnv>, { places }: AppContext): ParleyError | undefined {
   const place = placeOf(c);
   if (!isKnownHost(place.host, places)) {
-    return new ParleyError("forbidden", "This server does not go by that Host name; add it to `hosts`");
+    return new RequestRefusal("forbidden", "This server does not go by that Host name; add it to `hosts`", {
+      title: "This request was meant for another server",
+    });
   }
   if (place.origin !== undefined && places.origins.has(place.origin)) {
     c.header("access-control-allow-origin", place.origin);
     c.header("access-control-expose-headers", exposedHeaders);
   }
   if (isAllowedOrigin(place, places)) return undefined;
-  return new ParleyError("forbidden", "A page of another origin may not call this; add it to `origins`");
+  return new RequestRefusal("forbidden", "A page of another origin may not call this; add it to `origins`", {
+    title: "This page may not call this server",
+  });
 }
 
 function isPreflight(c: Context<AppEnv>): boolean {

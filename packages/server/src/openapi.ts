@@ -1,6 +1,7 @@
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { JsonObject } from "@parley/wire";
 import type { AppEnv } from "./app-env.js";
+import { keyCookieName } from "./auth/key-cookie.js";
 import type { Endpoint } from "./endpoint.js";
 import { problemType } from "./problem.js";
 import { problem } from "./schemas/operations.js";
@@ -28,10 +29,11 @@ export function publishEndpoint(app: OpenAPIHono<AppEnv>, endpoint: Endpoint): v
       path: path.replaceAll(/:([A-Za-z]+)/g, "{$1}"),
       summary: endpoint.summary,
       tags: [path.split("/")[1] ?? ""],
-      security: endpoint.access === "public" ? [] : [{ key: [] }],
+      security: endpoint.access === "public" ? [] : [{ key: [] }, { cookie: [] }],
       ...(endpoint.access === "public" ? {} : { "x-scope": endpoint.access }),
       request: {
         ...(endpoint.params === undefined ? {} : { params: endpoint.params as unknown as z.ZodObject }),
+        ...(endpoint.headers === undefined ? {} : { headers: endpoint.headers }),
         ...(endpoint.query === undefined ? {} : { query: endpoint.query as unknown as z.ZodObject }),
         ...(endpoint.body === undefined
           ? {}
@@ -51,6 +53,7 @@ export function publishEndpoint(app: OpenAPIHono<AppEnv>, endpoint: Endpoint): v
           description:
             endpoint.format === "ndjson" || endpoint.format === "sse" ? "A stream of these" : "The answer",
           content,
+          ...(endpoint.answerHeaders === undefined ? {} : { headers: endpoint.answerHeaders }),
         },
         ...Object.fromEntries(
           (endpoint.statuses ?? []).map((status) => [
@@ -74,11 +77,20 @@ export function contractOf(app: OpenAPIHono<AppEnv>, version: string): JsonObjec
       description:
         "Conversations with language models, each over one durable log. The socket at `/ws` speaks the same types.",
     },
-    servers: [{ url: "/" }],
+    // Relative to this document, which may lie under any path.
+    servers: [{ url: "." }],
   });
   const components = {
     ...document.components,
-    securitySchemes: { key: { type: "http", scheme: "bearer", description: "An API key" } },
+    securitySchemes: {
+      key: { type: "http", scheme: "bearer", description: "An API key" },
+      cookie: {
+        type: "apiKey",
+        in: "cookie",
+        name: keyCookieName,
+        description: "The cookie that `POST /login` sets, for pages of the server's own origin",
+      },
+    },
   };
   return JSON.parse(JSON.stringify({ ...document, components })) as JsonObject;
 }

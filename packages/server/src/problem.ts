@@ -12,8 +12,9 @@ const titles: Partial<Record<ParleyError["code"], string>> = {
 
 /** A failure as the body of an answer. */
 export function toProblem(error: ParleyError, requestId?: string): Problem {
-  const title = titles[error.code] ?? errorTrait(error.code).title;
-  const errors = error instanceof RequestRefusal ? error.errors : undefined;
+  const refusal = error instanceof RequestRefusal ? error : undefined;
+  const title = refusal?.title ?? titles[error.code] ?? errorTrait(error.code).title;
+  const errors = refusal?.errors;
   return {
     title,
     status: error.status,

@@ -1,11 +1,13 @@
 import { type ErrorCode, ParleyError, type ParleyErrorOptions } from "@parley/core";
 import type { FieldProblem } from "@parley/wire";
 
-/** A refusal that says more than its code does: another status, the fields at fault, headers for the answer. */
+/** A refusal that says more than its code does: another status or title, the fields at fault, headers for the answer. */
 export class RequestRefusal extends ParleyError {
   readonly #status: number | undefined;
   readonly errors: readonly FieldProblem[] | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  /** Where the one of its code would say something else. */
+  readonly title: string | undefined;
 
   constructor(
     code: ErrorCode,
@@ -14,12 +16,14 @@ export class RequestRefusal extends ParleyError {
       readonly status?: number;
       readonly errors?: readonly FieldProblem[];
       readonly headers?: Readonly<Record<string, string>>;
+      readonly title?: string;
     } = {},
   ) {
     super(code, message, options);
     this.#status = options.status;
     this.errors = options.errors;
     this.headers = options.headers ?? {};
+    this.title = options.title;
   }
 
   override get status(): number {

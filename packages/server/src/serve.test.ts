@@ -292,6 +292,11 @@ describe("mounted in another app", () => {
           404,
           "application/problem+json",
         ]);
+        const nowhere = await callServer(url, "GET", "/nowhere");
+        expect([nowhere.status, problemOf(nowhere).code]).toEqual([404, "invalid_request"]);
+        const contract = await callServer(url, "GET", "/openapi.json");
+        const { servers } = contract.json as { servers: { url: string }[] };
+        expect(servers.map((server) => new URL(server.url, `${url}/openapi.json`).href)).toEqual([`${url}/`]);
         const socket = await openTestSocket(url);
         socket.send({ type: "chat.subscribe", conversationId: how, cursor: "0" });
         expect(await socket.next("chat.chunks")).toMatchObject({ cursor: "2" });
@@ -303,6 +308,14 @@ describe("mounted in another app", () => {
       }
     },
   );
+
+  it("at the root, leaves the addresses that it does not know to the other app", async () => {
+    const outer = new Hono();
+    outer.route("/", createApp(runtime).hono);
+    outer.get("/mine", (c) => c.text("mine"));
+    expect(await (await outer.request("http://localhost/mine")).text()).toBe("mine");
+    expect((await outer.request("http://localhost/health")).status).toBe(200);
+  });
 
   it("without a server for sockets, says that it takes none", async () => {
     const answer = await createApp(runtime).fetch(

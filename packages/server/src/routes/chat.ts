@@ -1,3 +1,4 @@
+import { z } from "@hono/zod-openapi";
 import { type ErrorCode, ParleyError } from "@parley/core";
 import type { Context } from "hono";
 import type { AppEnv } from "../app-env.js";
@@ -30,6 +31,10 @@ export const chatEndpoints = [
     access: "write",
     body: sendMessageRequest,
     response: agentEvent,
+    answerHeaders: z.object({
+      "X-Conversation-Id": z.string().openapi({ description: "Where the message went" }),
+      "X-Message-Id": z.string().openapi({ description: "The message, to be sent again under this id" }),
+    }),
     format: "ndjson",
     async handle({ me, caller, body, c, app }) {
       // Before the message is admitted: what is refused must not have begun.
@@ -76,6 +81,12 @@ export const chatEndpoints = [
     isWork: true,
     params: conversationParams,
     query: eventsQuery,
+    headers: z.object({
+      "Last-Event-ID": z
+        .string()
+        .optional()
+        .openapi({ description: "The id of the last event that was seen; counts before `cursor`" }),
+    }),
     response: sseMessage,
     format: "sse",
     async handle({ me, caller, params, query, c, app }) {

@@ -72,7 +72,7 @@ export const conversationEndpoints = [
     response: metricsResponse,
     async handle({ me, params, query: { limit, before }, app }) {
       if (limit === undefined) return { turns: await me.metrics(params.id, { before }) };
-      const most = Math.max(1, Math.min(limit, app.limits.pageSize));
+      const most = Math.min(limit, app.limits.pageSize);
       // One more than is shown tells whether there are earlier ones.
       const turns = await me.metrics(params.id, { before, limit: most + 1 });
       const shown = turns.slice(-most);

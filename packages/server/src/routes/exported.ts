@@ -25,6 +25,7 @@ async function streamed(
   headers: Record<string, string>,
 ): Promise<Response> {
   const first = await pieces.next();
+  let hasLeft = false;
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       if (!first.done) controller.enqueue(first.value);
@@ -32,9 +33,11 @@ async function streamed(
     async pull(controller) {
       try {
         const { done, value } = await pieces.next();
+        if (hasLeft) return;
         if (done) controller.close();
         else controller.enqueue(value);
       } catch (thrown) {
+        if (hasLeft) return;
         const { code } = toParleyError(thrown);
         app.logger.warn({ requestId: c.get("requestId"), code }, "an export broke off");
         // The reader must see that it is not whole: the connection ends without the answer's end.
@@ -43,6 +46,7 @@ async function streamed(
       }
     },
     async cancel() {
+      hasLeft = true;
       await pieces.return(undefined);
     },
   });

@@ -181,13 +181,25 @@ describe("a malformed request", () => {
     ["/conversations/c1?limit=9007199254740993000", "limit"],
     ["/conversations/c1?open=perhaps", "open"],
     ["/conversations?status=asleep", "status"],
+    ["/conversations/c1?limit=0", "limit"],
+    ["/conversations/c1/metrics?limit=0", "limit"],
     ["/conversations?limit=x", "limit"],
+    ["/conversations?limit=0", "limit"],
+    ["/search?q=a&limit=0", "limit"],
     ["/conversations/c1/export?format=pdf", "format"],
     ["/search", "q"],
     ["/search?q=", "q"],
   ])("%s is a 400 that names %s", async (path, field) => {
     const answer = await server.call("GET", path, { key });
     expect([answer.status, problemOf(answer).errors?.[0]?.path]).toEqual([400, field]);
+  });
+
+  it("with a number out of its bounds is told which it may be", async () => {
+    const detailOf = async (path: string) => problemOf(await server.call("GET", path, { key })).detail;
+    expect(await detailOf("/conversations/c1?sinceSeq=-1")).toBe(
+      "sinceSeq: expected a whole number of at least 0",
+    );
+    expect(await detailOf("/conversations?limit=0")).toBe("limit: expected a whole number of at least 1");
   });
 
   it("with a cursor that no server made is a 400", async () => {

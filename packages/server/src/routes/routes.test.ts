@@ -7,7 +7,9 @@ import type {
   RouteName,
 } from "@parley/wire";
 import { beforeEach, describe, expect, it } from "vitest";
+import { createApp } from "../app.js";
 import { complaints } from "../json-schema-check.test-support.js";
+import { createLogger } from "../logging.js";
 import { jsonLines, readSse, startTestServer, type TestServer } from "../test-server.test-support.js";
 import { callOf, routeNames } from "./route-calls.test-support.js";
 
@@ -183,6 +185,31 @@ describe("every route", () => {
     }
     expect(document).toMatchObject({ openapi: "3.1.0" });
   });
+
+  it("names in the contract what travels in headers, and both ways to bring a key", () => {
+    const { paths } = document;
+    expect(paths["/conversations/{id}/events"]?.get).toMatchObject({
+      parameters: expect.arrayContaining([
+        expect.objectContaining({ name: "Last-Event-ID", in: "header", required: false }),
+      ]),
+      security: [{ key: [] }, { cookie: [] }],
+    });
+    expect(paths["/chat"]?.post).toMatchObject({
+      responses: { 200: { headers: { "X-Conversation-Id": {}, "X-Message-Id": {} } } },
+    });
+    expect(document).toMatchObject({
+      components: {
+        securitySchemes: { key: { scheme: "bearer" }, cookie: { in: "cookie", name: "parley_key" } },
+      },
+    });
+    for (const path of ["/conversations", "/conversations/{id}"]) {
+      expect(paths[path]?.get).toMatchObject({
+        parameters: expect.arrayContaining([
+          expect.objectContaining({ name: "limit", schema: { type: "integer", minimum: 1 } }),
+        ]),
+      });
+    }
+  });
 });
 
 describe("the conversation routes", () => {
@@ -248,6 +275,22 @@ describe("the conversation routes", () => {
     const waiting = server.call("GET", "/conversations/slow/last");
     server.gate.open();
     expect((await waiting).json).toMatchObject({ text: "One moment. You said: please wait", reason: "stop" });
+  });
+
+  it("export to someone who leaves without calling it a failure", async () => {
+    const lines: string[] = [];
+    const logger = createLogger({ level: "warn" }, { write: (line: string) => void lines.push(line) });
+    const app = createApp(server.runtime, { auth: "open", logger });
+    const asked = server.faults.hold("readChunks");
+    const { body } = await app.fetch(new Request("http://localhost/conversations/c1/export"));
+    const reader = body?.getReader();
+    expect((await reader?.read())?.done).toBe(false);
+    await asked.reached;
+    const left = reader?.cancel();
+    asked.open();
+    await left;
+    await app.close();
+    expect(lines).toEqual([]);
   });
 
   it("export what can be imported again, and what can be read", async () => {

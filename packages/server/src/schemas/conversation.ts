@@ -27,13 +27,14 @@ import { providerCall } from "./manifest.js";
 import { queuePayload } from "./queue.js";
 import {
   count,
-  countInQuery,
   cursor,
   flagInQuery,
   id,
   instant,
   jsonObject,
+  limitInQuery,
   reasoningEffort,
+  seqInQuery,
   turnReason,
 } from "./scalars.js";
 import { turnMetrics } from "./usage.js";
@@ -105,7 +106,7 @@ export const listConversationsQuery = agree<ListConversationsQuery>()(
     q: z.string().max(500).optional(),
     status: status.optional(),
     parent: z.string().max(200).optional(),
-    limit: countInQuery.optional(),
+    limit: limitInQuery.optional(),
     before: z.string().max(1_000).optional(),
   }),
 );
@@ -116,9 +117,9 @@ export const listConversationsResponse = agree<ListConversationsResponse>()(
 
 export const historyQuery = agree<HistoryQuery>()(
   z.object({
-    sinceSeq: countInQuery.optional(),
-    beforeSeq: countInQuery.optional(),
-    limit: countInQuery.optional(),
+    sinceSeq: seqInQuery.optional(),
+    beforeSeq: seqInQuery.optional(),
+    limit: limitInQuery.optional(),
     open: flagInQuery.optional(),
   }),
 );

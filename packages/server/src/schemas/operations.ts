@@ -9,10 +9,10 @@ import type {
   SearchResponse,
 } from "@parley/wire";
 import { agree } from "./agree.js";
-import { count, countInQuery, errorCode, instant, role } from "./scalars.js";
+import { count, errorCode, instant, limitInQuery, role } from "./scalars.js";
 
 export const searchQuery = agree<SearchQuery>()(
-  z.object({ q: z.string().min(1).max(1_000), limit: countInQuery.optional() }),
+  z.object({ q: z.string().min(1).max(1_000), limit: limitInQuery.optional() }),
 );
 export const searchResponse = agree<SearchResponse>()(
   z.object({

@@ -28,10 +28,22 @@ export const instant = z.number();
 /** A whole number of at least 0. */
 export const count = z.int().min(0);
 
-/** A whole number in a query string. */
-export const countInQuery = z
-  .preprocess((text) => (typeof text === "string" && /^\d{1,15}$/.test(text) ? Number(text) : text), count)
-  .openapi({ type: "integer", minimum: 0 });
+/** A whole number in a query string, of at least so much. */
+function wholeInQuery(minimum: number) {
+  const expected = `expected a whole number of at least ${minimum}`;
+  return z
+    .preprocess(
+      (text) => (typeof text === "string" && /^\d{1,15}$/.test(text) ? Number(text) : text),
+      z.int(expected).min(minimum, expected),
+    )
+    .openapi({ type: "integer", minimum });
+}
+
+/** A seq in a query string. */
+export const seqInQuery = wholeInQuery(0);
+
+/** How many are asked for, in a query string. */
+export const limitInQuery = wholeInQuery(1);
 
 const booleans: Readonly<Record<string, boolean>> = { true: true, false: false, "": true };
 

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { MetricsQuery, MetricsResponse, StepMetrics, TurnMetrics, Usage } from "@parley/wire";
 import { agree } from "./agree.js";
-import { countInQuery, stepId, turnReason } from "./scalars.js";
+import { limitInQuery, stepId, turnReason } from "./scalars.js";
 
 export const usage = agree<Usage>()(
   z
@@ -54,7 +54,7 @@ export const turnMetrics = agree<TurnMetrics>()(
 );
 
 export const metricsQuery = agree<MetricsQuery>()(
-  z.object({ limit: countInQuery.optional(), before: z.string().max(1_000).optional() }),
+  z.object({ limit: limitInQuery.optional(), before: z.string().max(1_000).optional() }),
 );
 
 export const metricsResponse = agree<MetricsResponse>()(

@@ -101,6 +101,27 @@ describe("chat.send", () => {
     expect(server.provider.calls).toHaveLength(1);
   });
 
+  it("again once its turn is sealed gives the receipt alone; a cursor reads the turn", async () => {
+    const server = await startTestServer();
+    const me = server.runtime.forOwner("local");
+    const sent = { conversationId, messageId: "m1", message: "hello" };
+    const { turnId } = await me.send(sent);
+    await me.last(conversationId);
+    // Another turn runs meanwhile: one who follows it must not be told of an earlier one in between.
+    await me.send({ conversationId, message: "wait" });
+    await server.provider.called(2);
+    const socket = await server.socket();
+    socket.send({ type: "chat.send", ...sent });
+    expect(await socket.next("chat.receipt")).toMatchObject({ messageId: "m1", outcome: "started", turnId });
+    server.gate.open();
+    await socket.event("turn-sealed");
+    const told = socket.messages.flatMap((message) => (message.type === "chat.delta" ? [message.event] : []));
+    expect(told.some((event) => "turnId" in event && event.turnId === turnId)).toBe(false);
+    socket.send({ type: "chat.subscribe", conversationId, cursor: "0" });
+    const { chunks } = await socket.next("chat.chunks");
+    expect(chunks[0]).toMatchObject({ messageId: "m1", turnId });
+  });
+
   it("while a turn runs is refused, and shows the sender that turn", async () => {
     const server = await startTestServer();
     await server.runtime.forOwner("local").send({ conversationId, message: "wait" });

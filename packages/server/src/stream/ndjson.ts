@@ -41,7 +41,7 @@ function lastWords(
   error: ParleyError,
   { conversationId, turnId }: { readonly conversationId: string; readonly turnId: string },
 ): AgentEvent {
-  const { code, message } = error;
-  // The turn itself may well go on: the same message sent again, by one who may, tells it from the start.
-  return { type: "error", conversationId, turnId, code, message, retryable: code !== "unauthorized" };
+  // Where it is retryable, the turn itself may well go on: the same message sent again tells it from the start.
+  const { code, message, retryable } = error;
+  return { type: "error", conversationId, turnId, code, message, retryable };
 }

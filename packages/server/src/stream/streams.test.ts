@@ -64,6 +64,22 @@ describe("POST /chat", () => {
     expect(events.every((event) => event.conversationId === id)).toBe(true);
   });
 
+  it("ends with an error that is not worth a repetition when the conversation is deleted", async () => {
+    const server = await startTestServer();
+    const body = { conversationId: "c1", messageId: "m1", message: "hello" };
+    await server.call("POST", "/chat", { body });
+    const asked = server.faults.hold("readTurn");
+    const again = server.call("POST", "/chat", { body });
+    await asked.reached;
+    await server.runtime.forOwner("local").remove("c1");
+    asked.open();
+    expect(jsonLines<AgentEvent>((await again).text).at(-1)).toMatchObject({
+      type: "error",
+      code: "conversation_not_found",
+      retryable: false,
+    });
+  });
+
   it("with a known message id follows the same turn, running or sealed, and starts none", async () => {
     const server = await startTestServer();
     const body = { conversationId: "c1", messageId: "m1", message: "please wait" };
