@@ -30,7 +30,8 @@ export interface RunningServer {
   readonly port: number;
   /**
    * Shuts down: no more work is taken, sockets are told to connect elsewhere (1012), turns finish their step and are
-   * handed to other nodes, or sealed at the deadline. The runtime is drained, but the caller's to close.
+   * handed to other nodes, or sealed at the deadline; until then they can be read and stopped. The runtime is drained,
+   * but the caller's to close. Called again, it waits for the same end.
    */
   close(options?: { readonly deadlineMs?: number }): Promise<void>;
 }
