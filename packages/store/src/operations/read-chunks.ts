@@ -12,7 +12,7 @@ const largest = 2_147_483_647;
 /**
  * The rows of a window from its newest end backwards, as `readNewest` reads them. A window may begin inside a message,
  * so the scan goes down to the row that holds the seq it begins after, found by one more look into the same index;
- * a condition on where rows end would read the log to its beginning.
+ * a condition on where rows end would read the log to its beginning. The limit is a subselect for the same reason too.
  */
 export async function readChunks(
   store: StoreContext,
@@ -78,7 +78,7 @@ LEFT JOIN LATERAL (
         SELECT s.first_seq FROM conversation_message s
         WHERE s.log = l.log AND s.first_seq <= $3::int4 ORDER BY s.first_seq DESC LIMIT 1), 0)
       AND m.first_seq + m.part_count - 1 > $3::int4
-    ORDER BY m.first_seq DESC LIMIT $6::int4
+    ORDER BY m.first_seq DESC LIMIT (SELECT $6::int4)
   ) r
-  LIMIT $6::int4
+  LIMIT (SELECT $6::int4)
 ) m ON true`;

@@ -7,6 +7,9 @@ import { lineage } from "./lineage.js";
 /**
  * A backward scan of the primary key, from the newest row on, that stops at the limit: the same cost in a log of a
  * thousand messages and of a million. The walk through ancestors goes on only as far as rows are still wanted.
+ *
+ * The limit is a subselect, which the planner never looks into: given a number, it would find that a plan for this
+ * number is cheaper than one for any, and plan each time anew, which takes as long as the read.
  */
 export async function readNewest(
   store: StoreContext,
@@ -48,6 +51,6 @@ CROSS JOIN LATERAL (
     AND (m.covers_from IS NULL OR NOT EXISTS (
       SELECT FROM compaction u
       WHERE u.conversation_id = $1 AND u.seq = m.first_seq + m.part_count - 1 AND u.kind = 'undone'))
-  ORDER BY m.first_seq DESC LIMIT $4::int4
+  ORDER BY m.first_seq DESC LIMIT (SELECT $4::int4)
 ) m
-LIMIT $4::int4`;
+LIMIT (SELECT $4::int4)`;
