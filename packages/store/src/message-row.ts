@@ -255,10 +255,11 @@ export function rowLists(rows: readonly MessageRow[]) {
 
 /**
  * The rows `m` of a conversation whose ids are in a list. One look into the index of ids after the other: for a list
- * as a whole the planner may choose to read the table, as long as it believes it small.
+ * as a whole the planner may choose to read the table, as long as it believes it small. It does not see how long the
+ * list is: if it did, a plan for a short one would look so much cheaper than one for any that it would plan each time.
  */
 export function rowsById(ids: string, keys: string, conversationId: string): string {
-  return `unnest(${ids}::text[], ${keys}::int8[]) AS wanted(id, key)
+  return `unnest((SELECT ${ids}::text[]), ${keys}::int8[]) AS wanted(id, key)
     CROSS JOIN LATERAL (
       SELECT * FROM conversation_message r
       WHERE r.id_key = wanted.key AND r.id = wanted.id AND r.thread_id = ${conversationId} LIMIT 1

@@ -14,16 +14,17 @@ import {
 import { storedCalls, storedSteps } from "../provider-calls.js";
 import type { StoreContext } from "../store-context.js";
 import { storedText } from "../stored-text.js";
+import { givenRows, givenTexts } from "./given-rows.js";
 import { checkHeld, type Head, lockText, nowMs, requireHead } from "./head.js";
 import { deliver, insertRows } from "./open-turn.js";
-import { queueEntries, queueJson, queueState, readQueue } from "./queue-state.js";
+import { queueState, readQueue } from "./queue-state.js";
 import { invalid, messageConflict } from "./refusals.js";
 
 /**
  * A commit is one round trip: the lock, then one statement that checks the fence and writes everything or nothing.
  * The lock stands in a statement of its own because the journal is dropped in the second one: a flush that held the
  * lock has committed by then, and a statement that had waited for it itself would not see, and so leave, its rows.
- * Rows that are there already and steers that are to be promoted take the slow way.
+ * Rows that are there already and whatever waits, which may have to be promoted, take the slow way.
  */
 export async function commitStep(
   store: StoreContext,
@@ -33,15 +34,15 @@ export async function commitStep(
   const { conversationId, turnId, fence, stepId } = input;
   const rows = input.messages.map((message) => messageRow(message, conversationId, store.maxBytes));
   checkDistinct(rows);
-  const { total, values } = rowLists(rows);
   const id = storedText(conversationId);
   const steps = storedSteps(store, input.steps, turnId);
   const calls = storedCalls(store, input.providerCalls);
+  const { form, total, values } = givenRows(rows);
   const [, answers = []] = await store.database.batch([
     { name: "lock_head", text: lockText, values: [id, owner] },
     {
-      name: "commit_step",
-      text: commitText,
+      name: `commit_${form}`,
+      text: commitTexts[form],
       values: [
         id,
         owner,
@@ -49,7 +50,6 @@ export async function commitStep(
         fence,
         stepMark(stepId, turnId),
         total,
-        input.promoteSteers,
         steps,
         calls,
         ...values,
@@ -65,36 +65,35 @@ export async function commitStep(
   return {
     entries: placed(rows, Number(answer.first_seq), { turnId, stepId }),
     promoted: [],
-    queue: queueState(queueEntries(answer.queue, conversationId), answer.queue_paused === true),
+    queue: queueState([], answer.queue_paused === true),
     stopRequested: answer.stopping === true,
   };
 }
 
-const commitText = `
+const commitTexts = givenTexts(
+  9,
+  (given) => `
 WITH counted AS (
   UPDATE conversation_head h SET next_seq = h.next_seq + $6::int4,
     active_at = CASE WHEN $6::int4 = 0 THEN h.active_at ELSE greatest(h.active_at, ${nowMs}) END
   FROM conversation c
   WHERE h.conversation_id = $1 AND h.owner = $2 AND h.turn_id = $3 AND h.fence = $4 AND c.id = $1
-    AND NOT EXISTS (SELECT FROM ${rowsById("$10", "$18", "$1")})
-    AND NOT ($7::bool AND NOT c.queue_paused AND h.stop_requested_at IS NULL
-      AND EXISTS (SELECT FROM queued_message q WHERE q.conversation_id = $1 AND q.mode = 'steer'))
-  RETURNING h.log, h.turn_count, h.next_seq - $6::int4 AS first_seq, h.stop_requested_at IS NOT NULL AS stopping, c.queue_paused
+    AND NOT EXISTS (${given.present})
+    AND NOT EXISTS (SELECT FROM queued_message q WHERE q.conversation_id = $1)
+  RETURNING h.conversation_id, h.log, h.turn_id, h.turn_count, h.next_seq - $6::int4 AS first_seq,
+    h.stop_requested_at IS NOT NULL AS stopping, c.queue_paused
 ), written AS (
-  INSERT INTO conversation_message
-    (log, thread_id, id, role, type, content, created_at, resource_id, first_seq, part_count, turn, step, id_key)
-  SELECT counted.log, $1, g.id, g.role, g.type, g.content::jsonb, g.created_at, g.resource_id,
-    counted.first_seq + g.start, g.parts, counted.turn_count, $5, g.id_key
-  FROM counted, unnest($10::text[], $11::text[], $12::text[], $13::text[], $14::timestamptz[], $15::text[], $16::int4[],
-    $17::int4[], $18::int8[]) AS g(id, role, type, content, created_at, resource_id, start, parts, id_key)
+  ${given.insert("counted")}
 ), journal AS (
-  DELETE FROM turn_journal USING counted WHERE conversation_id = $1 AND turn_id = $3
+  DELETE FROM turn_journal j USING counted
+  WHERE j.conversation_id = counted.conversation_id AND j.turn_id = counted.turn_id
 ), turn AS (
-  UPDATE conversation_turn t SET steps = $8::json, provider_calls = $9::json,
+  UPDATE conversation_turn t SET steps = $7::json, provider_calls = $8::json,
     last_seq = counted.first_seq + $6::int4 - 1
   FROM counted WHERE t.log = counted.log AND t.ordinal = counted.turn_count
 )
-SELECT first_seq, stopping, queue_paused, ${queueJson} AS queue FROM counted`;
+SELECT first_seq, stopping, queue_paused FROM counted`,
+);
 
 async function commitSlowly(
   store: StoreContext,

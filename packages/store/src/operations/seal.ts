@@ -3,20 +3,13 @@ import type { HistoryEntry, SealInput, SealResult } from "@parley/core/ports";
 import type { ConversationStatus } from "@parley/wire";
 import type { Connection } from "../database.js";
 import { idIs } from "../id-is.js";
-import {
-  boundedJson,
-  entryAt,
-  type MessageRow,
-  messageRow,
-  rowLists,
-  rowsById,
-  stepMark,
-} from "../message-row.js";
+import { boundedJson, entryAt, type MessageRow, messageRow, stepMark } from "../message-row.js";
 import { packedMetrics } from "../packed-metrics.js";
 import { storedCalls } from "../provider-calls.js";
 import type { StoreContext } from "../store-context.js";
 import { originalText, storedText } from "../stored-text.js";
 import { checkDistinct, checkIsTurn, ordered, placed, writtenRows } from "./commit-step.js";
+import { givenRows, givenTexts } from "./given-rows.js";
 import { checkHeld, type Head, lockText, nowMs, requireHead, touched } from "./head.js";
 import { checkTurnId, endLease, insertRows, stillOpened } from "./open-turn.js";
 import { queueState, readQueue } from "./queue-state.js";
@@ -35,7 +28,7 @@ export async function seal(store: StoreContext, owner: string, input: SealInput)
   const { conversationId, turnId, fence, stepId } = input;
   const rows = input.messages.map((message) => messageRow(message, conversationId, store.maxBytes));
   checkDistinct(rows);
-  const { total, values } = rowLists(rows);
+  const { form, total, values } = givenRows(rows);
   const id = storedText(conversationId);
   const { reason } = input;
   const metrics = boundedJson(packedMetrics(input.metrics, { turnId, reason }), store.maxBytes);
@@ -43,8 +36,8 @@ export async function seal(store: StoreContext, owner: string, input: SealInput)
   const [, answers = []] = await store.database.batch([
     { name: "lock_head", text: lockText, values: [id, owner] },
     {
-      name: "seal",
-      text: sealText,
+      name: `seal_${form}`,
+      text: sealTexts[form],
       values: [
         id,
         owner,
@@ -76,36 +69,34 @@ export async function seal(store: StoreContext, owner: string, input: SealInput)
   };
 }
 
-const sealText = `
+const sealTexts = givenTexts(
+  11,
+  (given) => `
 WITH ended AS (
   UPDATE conversation_head h SET turn_id = NULL, node = '', stop_requested_at = NULL, started_at = NULL,
     next_seq = h.next_seq + $6::int4, sealed_seq = h.next_seq + $6::int4 - 1,
     active_at = CASE WHEN $6::int4 = 0 THEN h.active_at ELSE greatest(h.active_at, ${nowMs}) END
   WHERE h.conversation_id = $1 AND h.owner = $2 AND h.turn_id = $3 AND h.fence = $4
-    AND NOT EXISTS (SELECT FROM ${rowsById("$11", "$19", "$1")})
+    AND NOT EXISTS (${given.present})
     AND NOT EXISTS (SELECT FROM queued_message q WHERE q.conversation_id = $1)
-  RETURNING h.log, h.turn_count, h.next_seq - $6::int4 AS first_seq, h.sealed_seq, h.active_at
+  RETURNING h.conversation_id, h.log, h.turn_count, h.next_seq - $6::int4 AS first_seq, h.sealed_seq, h.active_at
 ), written AS (
-  INSERT INTO conversation_message
-    (log, thread_id, id, role, type, content, created_at, resource_id, first_seq, part_count, turn, step, id_key)
-  SELECT ended.log, $1, g.id, g.role, g.type, g.content::jsonb, g.created_at, g.resource_id, ended.first_seq + g.start,
-    g.parts, ended.turn_count, $5, g.id_key
-  FROM ended, unnest($11::text[], $12::text[], $13::text[], $14::text[], $15::timestamptz[], $16::text[], $17::int4[],
-    $18::int4[], $19::int8[]) AS g(id, role, type, content, created_at, resource_id, start, parts, id_key)
+  ${given.insert("ended")}
 ), journal AS (
-  DELETE FROM turn_journal USING ended WHERE conversation_id = $1
+  DELETE FROM turn_journal j USING ended WHERE j.conversation_id = ended.conversation_id
 ), turn AS (
   UPDATE conversation_turn t SET status = 'sealed', reason = $7, steps = NULL, metrics = $8::json,
     provider_calls = $9::json, last_seq = ended.sealed_seq, sealed_at = ${nowMs}, sealed_fence = $4
   FROM ended WHERE t.log = ended.log AND t.ordinal = ended.turn_count
-  RETURNING t.first_seq
+  RETURNING t.first_seq, t.last_seq
 ), changed AS (
   UPDATE conversation c SET ${touched}, context_size = coalesce($10::float8, c.context_size),
     last_activity_at = greatest(c.last_activity_at, ended.active_at)
   FROM ended WHERE c.id = $1
   RETURNING c.status, c.queue_paused
 )
-SELECT turn.first_seq, ended.sealed_seq AS last_seq, changed.status, changed.queue_paused FROM ended, turn, changed`;
+SELECT turn.first_seq, turn.last_seq, changed.status, changed.queue_paused FROM turn, changed`,
+);
 
 async function sealSlowly(
   store: StoreContext,

@@ -256,6 +256,30 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
     );
   });
 
+  it("of a turn and of the reads of a page are made once and kept", async () => {
+    const single = new PostgresDatabase({ url: database.url, maxConnections: 1 });
+    const own = openLogStore(single);
+    onTestFinished(() => own.close());
+    const log = own.forOwner(owner);
+    // A connection tries five plans for the values at hand before it compares them with one for any values.
+    for (let round = 0; round < 20; round++) {
+      const turn = await start(log, big);
+      const step = [message(big, "Step", "assistant")];
+      await log.commitStep(commit(turn, step, true));
+      await log.commitStep(commit(turn, [message(big, "One", "tool"), message(big, "Two", "tool")], true));
+      await log.readOpenTurn({ conversationId: big });
+      await log.seal(sealing(turn, [message(big, "Answer", "assistant")]));
+      await log.readNewest({ conversationId: big, limit: 50 });
+      await log.readChunks({ conversationId: big, limit: 100 });
+      await log.get(big);
+      await log.lastCall(big);
+    }
+    const rows = await single.query({
+      text: "SELECT name FROM pg_prepared_statements WHERE custom_plans > 10 ORDER BY name",
+    });
+    expect(rows.map((row) => row.name)).toEqual([]);
+  });
+
   it("of the doctor's look at the log are by index, and each reads a page of it", async () => {
     recording.statements.length = 0;
     await root.examine({ fix: false });
@@ -278,9 +302,11 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
       values: [...(statement?.values ?? [])],
     });
     const plan = rows[0]?.["QUERY PLAN"][0]?.Plan as PlanNode;
-    const kinds = [...nodesOf(plan)].map((each) => each["Node Type"]);
-    expect(kinds).not.toContain("Sort");
-    expect(kinds).toContain("Nested Loop");
+    for (const each of [plan, ...(await plansOf(statement as Statement))]) {
+      const kinds = [...nodesOf(each)].map((node) => node["Node Type"]);
+      expect(kinds).not.toContain("Sort");
+      expect(kinds).toContain("Nested Loop");
+    }
     return (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0);
   }
 

@@ -1,0 +1,59 @@
+import type { StatementValue } from "../database.js";
+import { type MessageRow, rowLists, rowsById } from "../message-row.js";
+
+/** How a statement is given the rows of a call: a single one, which most calls have, as values, else as lists. */
+export type RowForm = "row" | "rows";
+
+/**
+ * Rows as the parameters of a statement of `givenTexts`. A row of its own needs no list to be written, read and taken
+ * apart, and a third fewer steps in the plan, which the server sets up for each call.
+ */
+export function givenRows(rows: readonly MessageRow[]): {
+  form: RowForm;
+  /** How many seqs they take. */
+  total: number;
+  values: readonly StatementValue[];
+} {
+  const [row, other] = rows;
+  if (row === undefined || other !== undefined) return { form: "rows", ...rowLists(rows) };
+  const { id, role, type, content, createdAt, resourceId, key, parts } = row;
+  return { form: "row", total: parts, values: [id, role, type, content, createdAt, resourceId, key] };
+}
+
+/** The pieces of a statement that writes given rows. */
+interface Given {
+  /** Selects those of the rows that are in the conversation already. */
+  readonly present: string;
+  /** Writes the rows for one row of `from`, which has the log, the ordinal of the turn and the first seq. */
+  insert(from: string): string;
+}
+
+/**
+ * A statement in both forms. Its rows are the parameters from `first` on; `$1` is the conversation, `$5` the mark of the
+ * step and `$6` how many seqs the rows take.
+ */
+export function givenTexts(first: number, text: (given: Given) => string): Record<RowForm, string> {
+  const at = (place: number) => `$${first + place}`;
+  return {
+    row: text({
+      present: `SELECT FROM conversation_message r
+      WHERE r.id_key = ${at(6)}::int8 AND r.id = ${at(0)} AND r.thread_id = $1`,
+      insert: (from) => `${insert}
+  SELECT ${from}.log, $1, ${at(0)}, ${at(1)}, ${at(2)}, ${at(3)}::jsonb, ${at(4)}::timestamptz, ${at(5)}, ${from}.first_seq,
+    $6::int4, ${from}.turn_count, $5, ${at(6)}::int8
+  FROM ${from}`,
+    }),
+    rows: text({
+      present: `SELECT FROM ${rowsById(at(0), at(8), "$1")}`,
+      insert: (from) => `${insert}
+  SELECT ${from}.log, $1, g.id, g.role, g.type, g.content::jsonb, g.created_at, g.resource_id, ${from}.first_seq + g.start,
+    g.parts, ${from}.turn_count, $5, g.id_key
+  FROM ${from}, unnest(${at(0)}::text[], ${at(1)}::text[], ${at(2)}::text[], ${at(3)}::text[], ${at(4)}::timestamptz[],
+    ${at(5)}::text[], ${at(6)}::int4[], ${at(7)}::int4[], ${at(8)}::int8[])
+    AS g(id, role, type, content, created_at, resource_id, start, parts, id_key)`,
+    }),
+  };
+}
+
+const insert = `INSERT INTO conversation_message
+    (log, thread_id, id, role, type, content, created_at, resource_id, first_seq, part_count, turn, step, id_key)`;
