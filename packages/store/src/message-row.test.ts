@@ -4,6 +4,9 @@ import { describe, expect, it } from "vitest";
 import { canonicalRow, entriesOf, messageRow, type ReadMessage, stepMark } from "./message-row.js";
 import { originalJson, originalText } from "./stored-text.js";
 
+/** What a part may have beside its own fields; `note` is nobody's. */
+const extras = { providerMetadata: fc.constant({ p: { id: 1 } }), note: fc.string() };
+
 const parts = fc.array(
   fc.oneof(
     { weight: 4, arbitrary: fc.record({ type: fc.constant("text" as const), text: fc.string() }) },
@@ -15,17 +18,44 @@ const parts = fc.array(
         providerMetadata: fc.constant({ p: { id: 1 } }),
       }),
     },
-    { weight: 1, arbitrary: fc.record({ type: fc.constant("reasoning" as const), text: fc.string() }) },
     {
       weight: 1,
-      arbitrary: fc.constant({
-        type: "tool-result" as const,
-        name: "t",
-        result: "4",
-        resultText: "4",
-        toolCallId: "c",
-        isError: false,
-      }),
+      arbitrary: fc.record(
+        { type: fc.constant("reasoning" as const), text: fc.string(), durationMs: fc.nat(), ...extras },
+        { requiredKeys: ["type", "text"] },
+      ),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record(
+        {
+          type: fc.constant("tool-call" as const),
+          name: fc.string(),
+          arguments: fc.constant({ city: "Oslo" }),
+          argumentsText: fc.constant('{ "city": "Oslo" }'),
+          toolCallId: fc.uuid(),
+          stepId: fc.string(),
+          ...extras,
+        },
+        { requiredKeys: ["type", "name", "arguments", "argumentsText", "toolCallId"] },
+      ),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record(
+        {
+          type: fc.constant("tool-result" as const),
+          name: fc.string(),
+          result: fc.constant([4]),
+          resultText: fc.constant(" [4]"),
+          toolCallId: fc.uuid(),
+          isError: fc.boolean(),
+          stepId: fc.string(),
+          durationMs: fc.nat(),
+          ...extras,
+        },
+        { requiredKeys: ["type", "name", "result", "resultText", "toolCallId", "isError"] },
+      ),
     },
   ),
   { minLength: 1, maxLength: 4 },
@@ -81,6 +111,18 @@ describe("a message's row", () => {
         expect(messageRow(message, "c", 1_000_000).message).toEqual(message);
       }),
     );
+  });
+
+  it("gives a result back without the flag that its writer left out", () => {
+    const message: ConversationMessage = {
+      id: "m",
+      conversationId: "c",
+      role: "tool",
+      createdAt: new Date(0),
+      content: [{ type: "tool-result", name: "t", result: "4", resultText: "4", toolCallId: "c" }],
+    };
+    expect(entriesOf(stored(message), "c")[0]?.message).toStrictEqual(message);
+    expect(messageRow(message, "c", 1_000_000).message).toStrictEqual(message);
   });
 
   it("keeps fields that nobody knows", () => {

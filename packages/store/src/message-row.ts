@@ -8,6 +8,7 @@ import {
 import type { HistoryEntry } from "@parley/core/ports";
 
 import { idKey } from "./id-key.js";
+import { ownParts } from "./own-parts.js";
 import { originalJson, originalText, storedJson, storedText } from "./stored-text.js";
 
 /** A message as its row holds it, before it has a place. */
@@ -47,8 +48,11 @@ export function messageRow(
 /** A message in the form in which it is stored, as any writer made it. */
 export function canonicalRow(canonical: CanonicalMessage, maxBytes: number): MessageRow {
   const { id, role, type, content, createdAt, resourceId } = canonical;
-  const [message, ...others] = originalMessages(canonical);
+  const messages = originalMessages(canonical);
+  const [message] = messages;
   if (message === undefined) throw new TypeError("a stored message is at least one message");
+  let parts = 0;
+  for (const each of messages) parts += each.content.length;
   const stored = storedText(id);
   return {
     message,
@@ -59,7 +63,7 @@ export function canonicalRow(canonical: CanonicalMessage, maxBytes: number): Mes
     content: boundedJson(content, maxBytes),
     createdAt: createdAt.toISOString(),
     resourceId: resourceId === undefined ? null : storedText(resourceId),
-    parts: [message, ...others].reduce((sum, each) => sum + each.content.length, 0),
+    parts,
   };
 }
 
@@ -125,34 +129,51 @@ const optionalTexts = ["resource_id", "turn_id", "step"] as const;
 export function entriesOf(read: ReadMessage, conversationId: string): HistoryEntry[] {
   const messages = messagesOf(read, conversationId);
   const turnId = read.turn_id ?? undefined;
-  const stepId = stepOf(read.step, turnId);
+  const { covers_from: fromSeq, covers_to: toSeq } = read;
+  const place = {
+    turnId,
+    stepId: stepOf(read.step, turnId),
+    covers: fromSeq === null || toSeq === null ? undefined : { fromSeq, toSeq },
+  };
   let next = read.first_seq;
   return messages.map((message) => {
     const firstSeq = next;
     next += message.content.length;
-    return {
-      message,
-      firstSeq,
-      lastSeq: next - 1,
-      ...(turnId === undefined ? {} : { turnId }),
-      ...(stepId === undefined ? {} : { stepId }),
-      ...(read.covers_from === null || read.covers_to === null
-        ? {}
-        : { covers: { fromSeq: read.covers_from, toSeq: read.covers_to } }),
-    };
+    return entry(message, firstSeq, next - 1, place);
   });
 }
 
+interface EntryPlace {
+  readonly turnId?: string | undefined;
+  readonly stepId?: string | undefined;
+  readonly covers?: { fromSeq: number; toSeq: number } | undefined;
+}
+
+/** Assigned one by one: objects that are spread into others cost several times as much, and a window has many. */
+function entry(
+  message: ConversationMessage,
+  firstSeq: number,
+  lastSeq: number,
+  { turnId, stepId, covers }: EntryPlace,
+): HistoryEntry {
+  const made: HistoryEntry = { message, firstSeq, lastSeq };
+  if (turnId !== undefined) made.turnId = turnId;
+  if (stepId !== undefined) made.stepId = stepId;
+  if (covers !== undefined) made.covers = covers;
+  return made;
+}
+
 export function messagesOf(read: ReadMessage, conversationId: string): ConversationMessage[] {
-  return originalMessages({
+  const canonical: CanonicalMessage = {
     id: read.id,
     threadId: conversationId,
     role: read.role as CanonicalMessage["role"],
     type: read.type as CanonicalMessage["type"],
     content: read.content as CanonicalMessage["content"],
     createdAt: new Date(Math.round(read.created_ms)),
-    ...(read.resource_id === null ? {} : { resourceId: read.resource_id }),
-  });
+  };
+  if (read.resource_id !== null) canonical.resourceId = read.resource_id;
+  return originalMessages(canonical);
 }
 
 /**
@@ -160,8 +181,8 @@ export function messagesOf(read: ReadMessage, conversationId: string): Conversat
  * is given back as it was, so what its writer left out is left out again.
  */
 function originalMessages(canonical: CanonicalMessage): ConversationMessage[] {
-  const text = textMessage(canonical);
-  if (text !== undefined) return [text];
+  const own = ownMessage(canonical);
+  if (own !== undefined) return [own];
   const messages = fromCanonical(canonical);
   const [message, other] = messages;
   if (message?.role !== "tool" || other !== undefined) return messages;
@@ -172,49 +193,37 @@ function originalMessages(canonical: CanonicalMessage): ConversationMessage[] {
   return messages;
 }
 
-/**
- * What `fromCanonical` makes of a message of nothing but text, which most messages of a window are, at a fraction of
- * the cost. Undefined for anything else.
- */
-function textMessage(canonical: CanonicalMessage): ConversationMessage | undefined {
-  const { parts, metadata, providerMetadata, format, ...unknown } = canonical.content;
-  if (format !== 2 || !Array.isArray(parts) || parts.length === 0) return undefined;
-  for (const key in unknown) if (key !== "") return undefined;
+/** What `fromCanonical` makes of a message whose parts are all as Parley stores them. Undefined for any other. */
+function ownMessage(canonical: CanonicalMessage): ConversationMessage | undefined {
+  const { content, role } = canonical;
+  for (const key in content) if (!contentFields.has(key)) return undefined;
+  const { parts, metadata, providerMetadata } = content;
+  if (content.format !== 2 || !Array.isArray(parts) || parts.length === 0) return undefined;
   if (!isPlain(metadata) || !isPlain(providerMetadata)) return undefined;
-  for (const part of parts) {
-    if (part?.type !== "text" || typeof part.text !== "string" || !isPlain(part.providerMetadata))
-      return undefined;
-  }
-  return {
+  const own = ownParts(parts, role);
+  if (own === undefined) return undefined;
+  const message: ConversationMessage = {
     id: canonical.id,
     conversationId: canonical.threadId,
-    role: canonical.role,
+    role,
     createdAt: canonical.createdAt,
-    content: parts as ConversationMessage["content"],
-    ...(metadata === undefined ? {} : { metadata }),
-    ...(providerMetadata === undefined ? {} : { providerMetadata }),
-    ...(canonical.resourceId === undefined ? {} : { resourceId: canonical.resourceId }),
+    content: own,
   };
+  if (metadata !== undefined) message.metadata = metadata;
+  if (providerMetadata !== undefined) message.providerMetadata = providerMetadata;
+  if (canonical.resourceId !== undefined) message.resourceId = canonical.resourceId;
+  return message;
 }
+
+const contentFields = new Set(["format", "parts", "metadata", "providerMetadata"]);
 
 function isPlain(value: unknown): boolean {
   return value === undefined || (typeof value === "object" && value !== null && !Array.isArray(value));
 }
 
 /** An entry for rows that were just written, without reading them again. */
-export function entryAt(
-  row: MessageRow,
-  place: { firstSeq: number; turnId?: string; stepId?: string; covers?: { fromSeq: number; toSeq: number } },
-): HistoryEntry {
-  const { firstSeq, turnId, stepId, covers } = place;
-  return {
-    message: row.message,
-    firstSeq,
-    lastSeq: firstSeq + row.parts - 1,
-    ...(turnId === undefined ? {} : { turnId }),
-    ...(stepId === undefined ? {} : { stepId }),
-    ...(covers === undefined ? {} : { covers }),
-  };
+export function entryAt(row: MessageRow, place: EntryPlace & { readonly firstSeq: number }): HistoryEntry {
+  return entry(row.message, place.firstSeq, place.firstSeq + row.parts - 1, place);
 }
 
 /** A step's id usually begins with its turn's, which the row has already: only the rest is stored. */

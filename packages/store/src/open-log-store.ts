@@ -65,8 +65,13 @@ function forOwner(store: StoreContext, owner: string): LogStore {
     <Args extends readonly unknown[], Result>(
       operation: (store: StoreContext, owner: string, ...args: Args) => Promise<Result>,
     ) =>
-    async (...args: Args): Promise<Result> =>
-      operation(store, owner, ...args);
+    (...args: Args): Promise<Result> => {
+      try {
+        return operation(store, owner, ...args);
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    };
   return {
     admit: run(admit),
     commitStep: run(commitStep),

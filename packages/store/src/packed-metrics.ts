@@ -144,18 +144,31 @@ function turnFields({ turnId, reason }: MetricsPlace): readonly Field[] {
 
 /** The fields in their order, null for one that is absent, and behind them an object with whatever else there is. */
 function packFields(value: object, fields: readonly Field[]): unknown[] {
-  const rest = new Map(Object.entries(value));
-  const packed = fields.map(({ name, pack }): unknown => {
-    const given = rest.get(name) ?? undefined;
-    const stored = given === undefined ? undefined : pack(given);
-    if (stored === undefined) return null;
-    rest.delete(name);
-    return stored;
-  });
-  for (const [name, given] of rest) if (given === undefined) rest.delete(name);
-  if (rest.size > 0) return [...packed, Object.fromEntries(rest)];
-  while (packed.at(-1) === null) packed.pop();
+  const given = value as Fields;
+  const packed: unknown[] = [];
+  /** How many of the list say something, and how long it is up to the last of them. */
+  let said = 0;
+  let length = 0;
+  for (const { name, pack } of fields) {
+    const field = Object.hasOwn(given, name) ? (given[name] ?? undefined) : undefined;
+    const stored = (field === undefined ? undefined : pack(field)) ?? null;
+    packed.push(stored);
+    if (stored === null) continue;
+    said += 1;
+    length = packed.length;
+  }
+  const names = Object.keys(given);
+  if (names.length > said) {
+    const unsaid = names.filter((name) => given[name] !== undefined && !isSaid(name, packed, fields));
+    if (unsaid.length > 0) return [...packed, Object.fromEntries(unsaid.map((name) => [name, given[name]]))];
+  }
+  packed.length = length;
   return packed;
+}
+
+function isSaid(name: string, packed: readonly unknown[], fields: readonly Field[]): boolean {
+  const place = fields.findIndex((field) => field.name === name);
+  return place >= 0 && packed[place] !== null;
 }
 
 function unpackFields(stored: readonly unknown[], fields: readonly Field[]): Fields {

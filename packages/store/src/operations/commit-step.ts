@@ -202,7 +202,7 @@ export function placed(
 ): HistoryEntry[] {
   let next = firstSeq;
   return rows.map((row) => {
-    const entry = entryAt(row, { ...place, firstSeq: next });
+    const entry = entryAt(row, { turnId: place.turnId, stepId: place.stepId, firstSeq: next });
     next += row.parts;
     return entry;
   });

@@ -117,9 +117,12 @@ export class PostgresDatabase implements Database {
     if (this.#closing !== undefined) {
       throw new ParleyError("store_unavailable", "The store is closed", { retryable: false });
     }
-    const client = await this.#pool.connect().catch((error: unknown) => {
+    let client: pg.PoolClient;
+    try {
+      client = await this.#pool.connect();
+    } catch (error) {
       throw failureOf(error);
-    });
+    }
     let spoiled = false;
     // A connection may break between two statements as well: the statement that follows says so.
     const onError = () => {
