@@ -19,3 +19,12 @@ export function idKey(stored: string): string {
   }
   return createHash("sha256").update(stored).digest().readBigInt64BE(0).toString();
 }
+
+/**
+ * The condition that finds the message `id` with the key `key` of a conversation, of a table called `m`. What is compared
+ * beside the key is one expression that the planner cannot weigh: as long as nobody has analyzed the table it would
+ * expect many rows with this key and none that fits, and prepare to read them all in the order of their pages.
+ */
+export function messageIs(id: string, key: string, conversationId: string): string {
+  return `m.id_key = ${key}::int8 AND coalesce(m.id = ${id} AND m.thread_id = ${conversationId}, false)`;
+}

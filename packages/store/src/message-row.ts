@@ -7,7 +7,7 @@ import {
 } from "@parley/core/messages";
 import type { HistoryEntry } from "@parley/core/ports";
 
-import { idKey } from "./id-key.js";
+import { idKey, messageIs } from "./id-key.js";
 import { ownParts } from "./own-parts.js";
 import { originalJson, originalText, storedJson, storedText } from "./stored-text.js";
 
@@ -270,7 +270,6 @@ export function rowLists(rows: readonly MessageRow[]) {
 export function rowsById(ids: string, keys: string, conversationId: string): string {
   return `unnest((SELECT ${ids}::text[]), ${keys}::int8[]) AS wanted(id, key)
     CROSS JOIN LATERAL (
-      SELECT * FROM conversation_message r
-      WHERE r.id_key = wanted.key AND r.id = wanted.id AND r.thread_id = ${conversationId} LIMIT 1
+      SELECT * FROM conversation_message m WHERE ${messageIs("wanted.id", "wanted.key", conversationId)} LIMIT 1
     ) AS m`;
 }

@@ -2,7 +2,7 @@ import { ParleyError } from "@parley/core/errors";
 import type { AdmitInput, AdmitOutcome } from "@parley/core/ports";
 import type { Connection } from "../database.js";
 import { idIs } from "../id-is.js";
-import { idKey } from "../id-key.js";
+import { idKey, messageIs } from "../id-key.js";
 import { entryAt, type MessageRow, messageRow } from "../message-row.js";
 import type { StoreContext } from "../store-context.js";
 import { storedText } from "../stored-text.js";
@@ -74,7 +74,7 @@ WITH opened AS (
   WHERE h.conversation_id = $1 AND h.owner = $2 AND h.turn_id IS NULL AND h.compaction_id IS NULL
     AND c.id = $1 AND c.archive_of IS NULL
     AND NOT EXISTS (SELECT FROM receipt r WHERE r.conversation_id = $1 AND r.message_id = $5)
-    AND NOT EXISTS (SELECT FROM conversation_message m WHERE m.id_key = $17::int8 AND m.id = $5 AND m.thread_id = $1)
+    AND NOT EXISTS (SELECT FROM conversation_message m WHERE ${messageIs("$5", "$17", "$1")})
     AND NOT EXISTS (SELECT FROM conversation_turn t WHERE ${idIs("t.id", "$4")} AND t.log + 0 = h.log)
   RETURNING h.log, h.fence, h.turn_count, h.next_seq - $12::int4 AS first_seq, h.started_at
 ), message AS (
@@ -128,7 +128,7 @@ async function checkAdmission(connection: Connection, head: Head, input: AdmitIn
   const messageId = storedText(input.message.id);
   const [written] = await connection.query({
     name: "find_message",
-    text: "SELECT 1 AS written FROM conversation_message WHERE id_key = $1::int8 AND id = $2 AND thread_id = $3",
+    text: `SELECT 1 AS written FROM conversation_message m WHERE ${messageIs("$2", "$1", "$3")}`,
     values: [idKey(messageId), messageId, storedText(head.conversationId)],
   });
   if (written !== undefined) throw messageConflict(input.message.id);

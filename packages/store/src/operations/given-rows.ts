@@ -1,4 +1,5 @@
 import type { StatementValue } from "../database.js";
+import { messageIs } from "../id-key.js";
 import { type MessageRow, rowLists, rowsById } from "../message-row.js";
 
 /** How a statement is given the rows of a call: a single one, which most calls have, as values, else as lists. */
@@ -36,8 +37,7 @@ export function givenTexts(first: number, text: (given: Given) => string): Recor
   const at = (place: number) => `$${first + place}`;
   return {
     row: text({
-      present: `SELECT FROM conversation_message r
-      WHERE r.id_key = ${at(6)}::int8 AND r.id = ${at(0)} AND r.thread_id = $1`,
+      present: `SELECT FROM conversation_message m WHERE ${messageIs(at(0), at(6), "$1")}`,
       insert: (from) => `${insert}
   SELECT ${from}.log, $1, ${at(0)}, ${at(1)}, ${at(2)}, ${at(3)}::jsonb, ${at(4)}::timestamptz, ${at(5)}, ${from}.first_seq,
     $6::int4, ${from}.turn_count, $5, ${at(6)}::int8

@@ -26,8 +26,15 @@ export interface Head {
 /** `now` of the database, in the precision that callers see. */
 export const nowMs = "date_trunc('milliseconds', clock_timestamp())";
 
+/**
+ * What `conversation_changed(owner)` of the migrations does, without a call of a function that runs a statement of its
+ * own: a turn takes two of these numbers.
+ */
+const changeNumber = `CASE WHEN pg_advisory_xact_lock_shared(hashtext(owner),
+    (SELECT last_value FROM conversation_change)::bit(32)::int4) IS NOT NULL THEN nextval('conversation_change') END`;
+
 /** Marks a change that watchers hear of. */
-export const touched = `changed_at = conversation_changed(owner), updated_at = greatest(updated_at, ${nowMs})`;
+export const touched = `changed_at = ${changeNumber}, updated_at = greatest(updated_at, ${nowMs})`;
 
 /**
  * Locks a conversation for a transaction, then reads it. Two statements, because a statement that waits for a lock

@@ -1,6 +1,6 @@
 import type { AdmitInput, AdmitOutcome, LogStore } from "@parley/core/ports";
 import type { Connection, ResultRow } from "../database.js";
-import { idKey } from "../id-key.js";
+import { idKey, messageIs } from "../id-key.js";
 import type { StoreContext } from "../store-context.js";
 import { originalText, storedText } from "../stored-text.js";
 import { messageConflict } from "./refusals.js";
@@ -14,7 +14,7 @@ const receiptText = `
 SELECT body_hash, outcome, turn_id FROM receipt WHERE conversation_id = $1 AND message_id = $2
 UNION ALL
 SELECT m.body_hash, 'started', (SELECT t.id FROM conversation_turn t WHERE t.log = m.log AND t.ordinal = m.turn)
-FROM conversation_message m WHERE m.id_key = $3::int8 AND m.id = $2 AND m.thread_id = $1 AND m.body_hash IS NOT NULL`;
+FROM conversation_message m WHERE ${messageIs("$2", "$3", "$1")} AND m.body_hash IS NOT NULL`;
 
 const receiptValues = (conversationId: string, messageId: string) => {
   const id = storedText(messageId);
