@@ -55,7 +55,9 @@ export class PipelinedStatements implements Submittable {
     this.#known = known;
     connection.stream.cork();
     try {
-      for (const [place, { text, values = [], name = "" }] of this.#statements.entries()) {
+      let place = -1;
+      for (const { text, values = [], name = "" } of this.#statements) {
+        place += 1;
         const columns = name === "" ? undefined : known.get(name);
         this.#columns[place] = columns;
         if (columns === undefined) {

@@ -117,12 +117,7 @@ export class PostgresDatabase implements Database {
     if (this.#closing !== undefined) {
       throw new ParleyError("store_unavailable", "The store is closed", { retryable: false });
     }
-    let client: pg.PoolClient;
-    try {
-      client = await this.#pool.connect();
-    } catch (error) {
-      throw failureOf(error);
-    }
+    const client = await this.#connect();
     let spoiled = false;
     // A connection may break between two statements as well: the statement that follows says so.
     const onError = () => {
@@ -138,6 +133,16 @@ export class PostgresDatabase implements Database {
       client.off("error", onError);
       client.release(spoiled);
     }
+  }
+
+  /** By callback: where it is asked for a promise, the pool makes two for each call. */
+  #connect(): Promise<pg.PoolClient> {
+    return new Promise((resolve, reject) => {
+      this.#pool.connect((error, client) => {
+        if (client === undefined) reject(failureOf(error));
+        else resolve(client);
+      });
+    });
   }
 
   #send(client: pg.PoolClient, statements: readonly Statement[]): Promise<ResultRow[][]> {
