@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { ParleyError } from "@parley/core/errors";
 import type { LogStoreRoot, Wake } from "@parley/core/ports";
 import { builtFile } from "./built-file.js";
 import { fromFailure } from "./call.js";
@@ -8,6 +9,7 @@ import { Forwarder, forwardedStore } from "./forward.js";
 import { createLocalWake } from "./local-wake.js";
 import type { Opened, WorkerOptions } from "./worker.js";
 
+/** Where the embedded database lies, and how careful it is. */
 export interface PgliteOptions {
   /** Where everything lies. Made if it is not there. */
   readonly folder: string;
@@ -25,29 +27,42 @@ export interface PgliteOptions {
 export async function openPglite(options: PgliteOptions): Promise<{ store: LogStoreRoot; wake: Wake }> {
   const { folder, durable = true, vacuumMs = 600_000 } = options;
   const lock = await lockFolder(folder);
+  let end = async (): Promise<void> => {};
   try {
     await createDatabaseFolder(folder);
     const workerData: WorkerOptions = { folder: databaseFolder(folder), durable, vacuumMs };
     const worker = new Worker(builtFile("worker.js"), { workerData, execArgv: [] });
     const exited = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+    end = async () => {
+      await worker.terminate();
+      await exited;
+    };
     const forwarder = new Forwarder(await opened(worker));
+    // The lock outlives the thread: as long as that runs, the database is open.
+    end = () =>
+      forwarder.call("close", []).then(
+        () => exited,
+        async (error: unknown) => {
+          await worker.terminate();
+          await exited;
+          throw error;
+        },
+      );
     const wake = createLocalWake();
     let closing: Promise<void> | undefined;
     const store = forwardedStore(forwarder, () => {
-      closing ??= forwarder
-        .call("close", [])
-        .then(() => exited)
-        .then(() => undefined)
-        .finally(() => {
-          lock.release();
-          return wake.close?.();
-        });
+      closing ??= end().finally(() => {
+        lock.release();
+        return wake.close?.();
+      });
       return closing;
     });
     await store.migrate();
     await forwarder.call("forgetNodes", []);
     return { store, wake };
   } catch (error) {
+    // Why it was refused matters more than how the thread ended.
+    await end().catch(() => undefined);
     lock.release();
     throw error;
   }
@@ -60,5 +75,8 @@ function opened(worker: Worker): Promise<Worker> {
       else resolve(worker);
     });
     worker.once("error", reject);
+    worker.once("exit", () =>
+      reject(new ParleyError("store_unavailable", "The embedded database has ended", { retryable: false })),
+    );
   });
 }
