@@ -11,6 +11,14 @@ export interface Migration {
 /** Any number that no other use of advisory locks in the same database is likely to have. */
 const lockKey = 7_275_539_421;
 
+/**
+ * A statement that rewrites a table takes as long as the table is large, and whoever waits for the lock waits for all of
+ * them: the limits of ordinary work do not hold here. A process that froze in the middle still gives way, only later.
+ */
+const unlimited = `SELECT set_config(name, CASE name WHEN 'idle_in_transaction_session_timeout' THEN '60s' ELSE '0' END, true)
+FROM pg_settings
+WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout')`;
+
 /** Reads the SQL files that come with the package. */
 export async function readMigrations(
   folder = new URL("../migrations/", import.meta.url),
@@ -35,6 +43,7 @@ export async function migrate(database: Database, migrations?: readonly Migratio
   const all = migrations ?? (await readMigrations());
   if (await isCurrent(database, all)) return;
   await database.transaction(async (connection) => {
+    await connection.query({ text: unlimited });
     await connection.query({ text: `SELECT 1 FROM (SELECT pg_advisory_xact_lock(${lockKey})) AS locked` });
     await connection.query({
       text: `CREATE TABLE IF NOT EXISTS schema_migration (

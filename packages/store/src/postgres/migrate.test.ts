@@ -3,20 +3,23 @@ import { cpSync, mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it, onTestFinished } from "vitest";
+import pg from "pg";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { describeOnPostgres } from "../../../../test/harness/postgres.js";
 import { migrate, readMigrations } from "../migrate.js";
-import { PostgresDatabase } from "./postgres-database.js";
+import { PostgresDatabase, type PostgresDatabaseOptions } from "./postgres-database.js";
 
 describeOnPostgres("migrations", (postgres) => {
-  async function freshDatabase(): Promise<PostgresDatabase> {
+  async function freshDatabase(
+    options: Partial<PostgresDatabaseOptions> = {},
+  ): Promise<PostgresDatabase & { url: string }> {
     const made = await postgres.createDatabase();
-    const database = new PostgresDatabase({ url: made.url });
+    const database = new PostgresDatabase({ ...options, url: made.url });
     onTestFinished(async () => {
       await database.close();
       await made.drop();
     });
-    return database;
+    return Object.assign(database, { url: made.url });
   }
 
   const applied = async (database: PostgresDatabase) =>
@@ -64,6 +67,50 @@ describeOnPostgres("migrations", (postgres) => {
     expect(row).toEqual({ clean: true });
     await migrate(database, all);
   });
+
+  it.each([
+    { through: "its own connections", transactionPooler: false },
+    { through: "a pooler", transactionPooler: true },
+  ])(
+    "outlast the limits of ordinary statements, those who wait for them too, through $through",
+    async (given) => {
+      const statementTimeoutMs = 300;
+      const { transactionPooler } = given;
+      const database = await freshDatabase({ statementTimeoutMs, transactionPooler });
+      const all = await readMigrations();
+      await migrate(database, all);
+      const slow = {
+        name: "9999_slow",
+        statements: ["SELECT 1 FROM (SELECT pg_advisory_xact_lock(1)) AS locked"],
+      };
+      const holder = new pg.Client({ connectionString: database.url });
+      await holder.connect();
+      try {
+        await holder.query("SELECT pg_advisory_lock(1)");
+        const both = Promise.all([migrate(database, [...all, slow]), migrate(database, [...all, slow])]);
+        const ended = both.then(
+          () => "too early",
+          (error: unknown) => error,
+        );
+        // One of them is at its statement, the other one at the lock, both for longer than the limit.
+        const waiting = `SELECT count(*)::int4 AS waiting FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event = 'advisory'
+          AND clock_timestamp() - query_start > interval '${statementTimeoutMs * 2} milliseconds'`;
+        const look = vi.waitUntil(async () => (await holder.query(waiting)).rows[0].waiting === 2, 20_000);
+        expect(await Promise.race([look, ended])).toBe(true);
+        await holder.query("SELECT pg_advisory_unlock(1)");
+        await both;
+      } finally {
+        await holder.end();
+      }
+      expect(await applied(database)).toContain("9999_slow");
+      // The limit is back.
+      const long = database.transaction((connection) =>
+        connection.query({ text: "SELECT 1 FROM (SELECT pg_sleep(60)) AS slept" }),
+      );
+      await expect(long).rejects.toMatchObject({ code: "store_unavailable" });
+    },
+  );
 });
 
 describe("the shipped migrations", () => {
