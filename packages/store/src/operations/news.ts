@@ -1,5 +1,6 @@
 import type { News, NewsQuery } from "@parley/core/ports";
 import type { StoreContext } from "../store-context.js";
+import { originalText, storedText } from "../stored-text.js";
 
 /**
  * One round trip for however many are watched, where a question each would be a burst of them with every poll. Each
@@ -11,21 +12,21 @@ export async function news(store: StoreContext, query: NewsQuery): Promise<News>
     {
       name: "news_owners",
       text: changedText,
-      values: [owners.map(({ owner }) => owner), owners.map(({ since }) => since)],
+      values: [owners.map(({ owner }) => storedText(owner)), owners.map(({ since }) => since)],
     },
     {
       name: "news_conversations",
       text: movedText,
       values: [
-        conversations.map(({ id }) => id),
-        conversations.map(({ owner }) => owner),
+        conversations.map(({ id }) => storedText(id)),
+        conversations.map(({ owner }) => storedText(owner)),
         conversations.map(({ seq }) => seq),
       ],
     },
   ]);
   return {
-    owners: changed.map(({ owner }) => String(owner)),
-    conversations: moved.map(({ id }) => String(id)),
+    owners: changed.map(({ owner }) => originalText(String(owner))),
+    conversations: moved.map(({ id }) => originalText(String(id))),
   };
 }
 

@@ -110,4 +110,28 @@ export const noticeCases: readonly TopicCase[] = [
       );
     },
   },
+  {
+    name: "owners of any characters have news like all others",
+    async run(s) {
+      for (const owner of [`a\u0000b ${uniqueId()}`, `a\u001ab ${uniqueId()}`]) {
+        const store = s.root.forOwner(owner);
+        const id = uniqueId();
+        await store.create({ id, settings: {} });
+        const conversations = [{ id, owner, seq: 0 }];
+        const { last: known } = await store.changed({ limit: 1 });
+        checkEqual(
+          await s.root.news({ owners: [{ owner, since: known }], conversations }),
+          { owners: [], conversations: [] },
+          "while nothing happens",
+        );
+        await store.set(id, { title: "other" });
+        checkEqual(
+          await s.root.news({ owners: [{ owner, since: known }], conversations: [] }),
+          { owners: [owner], conversations: [] },
+          "a change",
+        );
+        await store.remove(id, { cascade: false });
+      }
+    },
+  },
 ];
