@@ -31,6 +31,7 @@ import * as turns from "./operations/turn-records.js";
 import type { StoreContext } from "./store-context.js";
 import { storedText } from "./stored-text.js";
 
+/** What a store holds to, on a database of either kind. */
 export interface LogStoreOptions {
   /** The largest content of a message, and of any other JSON that is stored whole, in bytes. Default 32 MB. */
   readonly maxBytes?: number;

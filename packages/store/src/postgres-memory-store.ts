@@ -11,6 +11,7 @@ import { lineage } from "./operations/lineage.js";
 import type { StoreContext } from "./store-context.js";
 import { originalJson, originalText, storedText } from "./stored-text.js";
 
+/** Whose messages a `PostgresMemoryStore` holds, and how large they may be. */
 export interface PostgresMemoryStoreOptions {
   /** Whose threads these are. Another owner's ids behave as unknown. */
   readonly owner: string;

@@ -5,6 +5,7 @@ import { createLocalWake } from "../pglite/local-wake.js";
 import { PostgresDatabase, type PostgresDatabaseOptions } from "./postgres-database.js";
 import { PostgresWake } from "./wake.js";
 
+/** How to reach the database, what the store holds to, and where nodes listen. */
 export interface OpenPostgresOptions extends PostgresDatabaseOptions, LogStoreOptions {
   /**
    * Where to listen for other nodes' news: a direct connection, where `url` leads to a pooler that hands out
@@ -14,6 +15,7 @@ export interface OpenPostgresOptions extends PostgresDatabaseOptions, LogStoreOp
   readonly listenUrl?: string | false;
 }
 
+/** A store on PostgreSQL, and what belongs to it. */
 export interface OpenedPostgres {
   readonly store: LogStoreRoot;
   readonly wake: Wake;

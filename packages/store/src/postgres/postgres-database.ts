@@ -4,6 +4,7 @@ import type { Connection, Database, ResultRow, Statement } from "../database.js"
 import { failureOf, isConflict, spoilsConnection } from "./failure.js";
 import { PipelinedStatements } from "./pipelined-statements.js";
 
+/** How to reach the server, and how long to wait for it. */
 export interface PostgresDatabaseOptions {
   readonly url: string;
   /** Connections at most. Default 10. */
