@@ -3,11 +3,11 @@ import type { CanonicalMessage, MessagePart } from "@parley/core/messages";
 import { createUuidV7Factory } from "@parley/core/messages";
 import type { MemoryStore, Thread } from "@parley/core/ports";
 import type { Database } from "./database.js";
-import { boundedJson, canonicalRow, messageColumns, readMessage } from "./message-row.js";
+import { boundedJson, canonicalRow, readMessage } from "./message-row.js";
 import { createConversationRow } from "./operations/create-conversation.js";
 import { appendRows } from "./operations/engine.js";
 import { requireHead } from "./operations/head.js";
-import { lineage } from "./operations/lineage.js";
+import { listStatement } from "./operations/list-messages.js";
 import type { StoreContext } from "./store-context.js";
 import { originalJson, originalText, storedText } from "./stored-text.js";
 
@@ -41,17 +41,9 @@ export class PostgresMemoryStore implements MemoryStore {
     orderBy?: "asc" | "desc";
   }): Promise<CanonicalMessage[]> {
     const { threadId, orderBy = "asc" } = args;
-    const rows = await this.#store.database.query({
-      text: `${lineage()}
-SELECT ${messageColumns} FROM lineage l
-JOIN conversation_message m ON m.log = l.log AND m.first_seq <= l.through
-ORDER BY m.first_seq ${orderBy === "desc" ? "DESC" : "ASC"} LIMIT $3::int4`,
-      values: [
-        storedText(threadId),
-        this.#owner,
-        Math.max(0, Math.min(args.limit ?? 2_147_483_647, 2_147_483_647)),
-      ],
-    });
+    const rows = await this.#store.database.query(
+      listStatement(threadId, this.#owner, { limit: args.limit, newestFirst: orderBy === "desc" }),
+    );
     return rows.map((row) => {
       const { id, role, type, content, created_ms, resource_id } = readMessage(row);
       return {

@@ -1,12 +1,13 @@
 import type { Conversation, ConversationMessage } from "@parley/core/messages";
 import type { ListConversationsOptions, ListMessagesOptions } from "@parley/core/ports";
 import type { Connection } from "../database.js";
-import { entriesOf, type MessageRow, messageColumns, messageRow, readMessage } from "../message-row.js";
+import { entriesOf, type MessageRow, messageRow, readMessage } from "../message-row.js";
 import type { StoreContext } from "../store-context.js";
 import { originalJson, originalText, storedText } from "../stored-text.js";
 import { createConversationRow } from "./create-conversation.js";
 import { activeId, type Head, nowMs, requireHead, touched } from "./head.js";
 import { lineage } from "./lineage.js";
+import { listStatement } from "./list-messages.js";
 import { insertRows } from "./open-turn.js";
 import { invalid, notFound, turnActive } from "./refusals.js";
 import { set } from "./settings.js";
@@ -182,15 +183,8 @@ export async function listMessages(
   id: string,
   options: ListMessagesOptions = {},
 ): Promise<ConversationMessage[]> {
-  const limit = Math.max(0, Math.min(options.limit ?? 2_147_483_647, 2_147_483_647));
-  const direction = options.ascending === false ? "DESC" : "ASC";
-  const rows = await store.database.query({
-    text: `${lineage()}
-SELECT ${messageColumns} FROM lineage l
-JOIN conversation_message m ON m.log = l.log AND m.first_seq <= l.through
-ORDER BY m.first_seq ${direction} LIMIT $3::int4`,
-    values: [storedText(id), owner, limit],
-  });
+  const newestFirst = options.ascending === false;
+  const rows = await store.database.query(listStatement(id, owner, { limit: options.limit, newestFirst }));
   const messages = rows.map((row) => entriesOf(readMessage(row), id).map((entry) => entry.message));
-  return direction === "ASC" ? messages.flat() : messages.flatMap((group) => group.reverse());
+  return newestFirst ? messages.flatMap((group) => group.reverse()) : messages.flat();
 }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { describeOnPostgres, type TestDatabase } from "../../../../test/harness/postgres.js";
 import type { Connection, Database, ResultRow, Statement } from "../database.js";
 import { openLogStore } from "../open-log-store.js";
+import { PostgresMemoryStore } from "../postgres-memory-store.js";
 import { PostgresDatabase } from "./postgres-database.js";
 import { admission, batch, commit, held, message, node, sealing, start } from "./turns.test-support.js";
 
@@ -232,6 +233,8 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
     for (const conversationId of [big, medium, leaf]) {
       await checkIndexed("newest", () => store.readNewest({ conversationId, limit: 50 }));
       await checkIndexed("older", () => store.readNewest({ conversationId, limit: 50, before: 500 }));
+      for (const ascending of [true, false])
+        await checkIndexed("list", () => store.listMessages(conversationId, { limit: 50, ascending }));
       await checkIndexed("chunks", () => store.readChunks({ conversationId, limit: 100 }));
       await checkIndexed("chunks since", () => store.readChunks({ conversationId, sinceSeq: 990 }));
       await checkIndexed("record", () => store.get(conversationId));
@@ -292,10 +295,10 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
     }
   });
 
-  /** How many pages a page of the newest messages touches. */
-  async function pagesOf(conversationId: string): Promise<number> {
+  /** How many pages of the database a read of messages touches. None of its plans sorts messages. */
+  async function pagesOf(read: (conversationId: string) => Promise<unknown>, conversationId: string) {
     recording.statements.length = 0;
-    await store.readNewest({ conversationId, limit: 50 });
+    await read(conversationId);
     const [statement] = recording.statements;
     const { rows } = await client.query({
       text: `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${statement?.text}`,
@@ -303,22 +306,34 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
     });
     const plan = rows[0]?.["QUERY PLAN"][0]?.Plan as PlanNode;
     for (const each of [plan, ...(await plansOf(statement as Statement))]) {
-      const kinds = [...nodesOf(each)].map((node) => node["Node Type"]);
-      expect(kinds).not.toContain("Sort");
-      expect(kinds).toContain("Nested Loop");
+      const nodes = [...nodesOf(each)];
+      expect(nodes.map((node) => node["Node Type"])).toContain("Nested Loop");
+      const sorts = nodes.filter((node) => node["Node Type"] === "Sort");
+      const sorted = sorts.flatMap((sort) => [...nodesOf(sort)].map((node) => node["Relation Name"]));
+      expect(sorted).not.toContain("conversation_message");
     }
     return (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0);
   }
 
-  it("of the newest messages touch as many pages in a long log as in a short one, and few more through ancestors", async () => {
-    const short = await pagesOf(medium);
-    const long = await pagesOf(big);
-    const inherited = await pagesOf(leaf);
-    // An index may be a level deeper.
-    expect(long).toBeLessThanOrEqual(short + 3);
-    // Each ancestor costs a look into three indexes.
-    expect(inherited).toBeLessThanOrEqual(short + 10 * 9);
-  });
+  const memory = () => new PostgresMemoryStore(recording, { owner });
+  it.each<[string, (conversationId: string) => Promise<unknown>]>([
+    ["the newest messages", (conversationId) => store.readNewest({ conversationId, limit: 50 })],
+    ["an engine's newest", (id) => store.listMessages(id, { limit: 50, ascending: false })],
+    ["an engine's oldest", (id) => store.listMessages(id, { limit: 50 })],
+    ["an agent's newest", (threadId) => memory().listMessages({ threadId, limit: 50, orderBy: "desc" })],
+    ["an agent's oldest", (threadId) => memory().listMessages({ threadId, limit: 50 })],
+  ])(
+    "of %s touch as many pages in a long log as in a short one, and few more through ancestors",
+    async (_, read) => {
+      const short = await pagesOf(read, medium);
+      const long = await pagesOf(read, big);
+      const inherited = await pagesOf(read, leaf);
+      // An index may be a level deeper.
+      expect(long).toBeLessThanOrEqual(short + 3);
+      // Each ancestor costs a look into three indexes.
+      expect(inherited).toBeLessThanOrEqual(short + 10 * 9);
+    },
+  );
 });
 
 describeOnPostgres("a database without statistics", (postgres) => {

@@ -1,3 +1,4 @@
+import { textOf } from "../../messages/message.js";
 import type { ConversationTurn } from "../../ports.js";
 import { check, checkEqual } from "../contract-case.js";
 import {
@@ -154,6 +155,35 @@ export const engineCases: readonly TopicCase[] = [
       const { id: other } = await s.store.createConversation({ id: uniqueId() });
       await s.store.appendMessages([{ ...gone, conversationId: other }]);
       checkEqual((await s.texts(other)).length, 1, "the number of rows");
+    },
+  },
+  {
+    name: "an engine lists the messages of forks of forks from either end, as many as it asks for",
+    async run(s) {
+      const [root, middle, last, early] = [uniqueId(), uniqueId(), uniqueId(), uniqueId()];
+      await s.turn(root, "one");
+      await s.turn(root, "two");
+      await s.store.fork({ conversationId: root, atSeq: 4, newId: middle });
+      await s.turn(root, "past");
+      await s.turn(middle, "three");
+      await s.store.fork({ conversationId: middle, atSeq: 6, newId: last });
+      await s.turn(last, "four");
+      // Leaves where its parent has nothing of its own yet.
+      await s.store.fork({ conversationId: last, atSeq: 2, newId: early });
+      await s.turn(early, "five");
+      for (const [id, questions] of [
+        [last, ["one", "two", "three", "four"]],
+        [early, ["one", "five"]],
+      ] as const) {
+        const all = questions.flatMap((text) => [text, `Answer to ${text}`]);
+        for (let limit = 0; limit <= all.length + 1; limit++) {
+          const oldest = await s.store.listMessages(id, { limit });
+          checkEqual(oldest.map(textOf), all.slice(0, limit), `the oldest ${limit}`);
+          const newest = await s.store.listMessages(id, { limit, ascending: false });
+          checkEqual(newest.map(textOf), all.toReversed().slice(0, limit), `the newest ${limit}`);
+        }
+        checkEqual((await s.store.listMessages(id)).map(textOf), all, "all of them");
+      }
     },
   },
 ];
