@@ -172,6 +172,14 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
     return plan;
   }
 
+  function expectNoScans(what: string, statement: Statement, plan: PlanNode): void {
+    const scans = [...nodesOf(plan)].filter(
+      (each) => each["Node Type"] === "Seq Scan" && !small.has(each["Relation Name"] ?? ""),
+    );
+    const relations = scans.map((scan) => scan["Relation Name"]);
+    expect({ what, statement: statement.text, relations }).toMatchObject({ relations: [] });
+  }
+
   async function checkIndexed(what: string, call: () => Promise<unknown>): Promise<PlanNode[]> {
     recording.statements.length = 0;
     await call();
@@ -179,11 +187,7 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
     for (const statement of [...recording.statements]) {
       for (const plan of await plansOf(statement)) {
         plans.push(plan);
-        const scans = [...nodesOf(plan)].filter(
-          (each) => each["Node Type"] === "Seq Scan" && !small.has(each["Relation Name"] ?? ""),
-        );
-        const relations = scans.map((scan) => scan["Relation Name"]);
-        expect({ what, statement: statement.text, relations }).toMatchObject({ relations: [] });
+        expectNoScans(what, statement, plan);
       }
     }
     return plans;
@@ -252,11 +256,59 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
     await checkIndexed("news", () =>
       root.news({ owners: [...watched, { owner, since: last }], conversations: followed }),
     );
-    await checkIndexed("search", () => store.search({ q: "word4999", limit: 5 }));
     await checkIndexed("append", () => store.appendMessages([message(big, "Appended")]));
     await checkIndexed("fork", () =>
       store.fork({ conversationId: medium, atSeq: 500, newId: crypto.randomUUID() }),
     );
+  });
+
+  it("of searches look into the index of words, or at the newest messages where a word is too common for that", async () => {
+    for (const conversationId of [undefined, big, medium, leaf]) {
+      for (const q of ["word4999", "medium", "word7 of", "of"]) {
+        recording.statements.length = 0;
+        const hits = await store.search({
+          q,
+          limit: 5,
+          ...(conversationId === undefined ? {} : { conversationId }),
+        });
+        expect(hits.length).toBeGreaterThan(q === "of" ? 4 : -1);
+        const [settings, byIndex, ...others] = recording.statements;
+        await client.query("BEGIN");
+        await client.query(settings?.text ?? "");
+        const plans = [...(await plansOf(byIndex as Statement))];
+        await client.query("ROLLBACK");
+        const indexes = plans.flatMap((plan) => [...nodesOf(plan)].map((each) => each["Index Name"]));
+        expect(indexes).toContain("conversation_message_words");
+        for (const plan of plans) expectNoScans(q, byIndex as Statement, plan);
+        // The word that every message has.
+        expect(others).toHaveLength(q === "of" ? 1 : 0);
+        for (const other of others) {
+          for (const plan of await plansOf(other)) {
+            expectNoScans(q, other, plan);
+            const nodes = [...nodesOf(plan)];
+            const log = nodes.filter((each) => each["Relation Name"] === "conversation_message");
+            expect(log.map((each) => each["Index Name"])).toEqual(["conversation_message_place"]);
+          }
+        }
+      }
+    }
+    const common = await store.search({ q: "of", limit: 5 });
+    expect(common.map(({ conversationId, seq }) => [conversationId, seq])).toEqual(
+      [60_000, 59_999, 59_998, 59_997, 59_996].map((seq) => [big, seq]),
+    );
+    const within = await store.search({ q: "of", limit: 3, conversationId: leaf });
+    expect(within.map(({ conversationId, seq }) => [conversationId, seq])).toEqual(
+      [1_000, 999, 998].map((seq) => [leaf, seq]),
+    );
+    // Whose few messages hold the word finds them among all the others.
+    const stranger = root.forOwner("grace");
+    await stranger.createConversation({ id: "hers" });
+    await stranger.appendMessages([message("hers", "Of course"), message("hers", "Never")]);
+    await stranger.fork({ conversationId: "hers", atSeq: 2, newId: "heir" });
+    const mine = async () => (await stranger.search({ q: "of", limit: 5 })).map((hit) => hit.conversationId);
+    expect(await mine()).toEqual(["hers"]);
+    await stranger.remove("hers", { cascade: false });
+    expect(await mine()).toEqual(["heir"]);
   });
 
   it("of a turn and of the reads of a page are made once and kept", async () => {

@@ -96,6 +96,42 @@ export const removalCases: readonly TopicCase[] = [
     },
   },
   {
+    name: "a search finds what forks show of removed conversations, once, in the nearest that shows it",
+    async run(s) {
+      const [first, early, late, last] = [uniqueId(), uniqueId(), uniqueId(), uniqueId()];
+      await s.turn(first, "quokka one");
+      await s.turn(first, "quokka two");
+      await s.turn(first, "quokka three");
+      await s.turn(first, "quokka four");
+      await s.store.fork({ conversationId: first, atSeq: 2, newId: early, title: "Early" });
+      await s.store.fork({ conversationId: first, atSeq: 6, newId: late });
+      await s.turn(late, "quokka five");
+      await s.store.fork({ conversationId: late, atSeq: 4, newId: last, title: "Last" });
+      const found = async () =>
+        (await s.store.search({ q: "quokka", limit: 50 }))
+          .map(({ conversationId, seq }) => `${[first, early, late, last].indexOf(conversationId)}:${seq}`)
+          .toSorted();
+      const places = (log: number, seqs: readonly number[]) => seqs.map((seq) => `${log}:${seq}`);
+      checkEqual(
+        await found(),
+        [...places(0, [1, 2, 3, 4, 5, 6, 7, 8]), ...places(2, [7, 8])],
+        "while all of them live",
+      );
+      await s.store.remove(late, { cascade: false });
+      checkEqual(await found(), places(0, [1, 2, 3, 4, 5, 6, 7, 8]), "what the origin shows is found there");
+      await s.store.remove(first, { cascade: false });
+      checkEqual(await found(), [...places(1, [1, 2]), ...places(3, [3, 4])], "what forks still show");
+      const [hit] = await s.store.search({ q: "quokka two", limit: 1 });
+      checkEqual([hit?.title, hit?.seq], ["Last", 4], "the title and the place of a hit");
+      const stranger = s.root.forOwner(`stranger-${uniqueId()}`);
+      checkEqual(await stranger.search({ q: "quokka", limit: 5 }), [], "what another owner finds");
+      await s.store.remove(early, { cascade: false });
+      checkEqual(await found(), places(3, [1, 2, 3, 4]), "without the nearest, the next one shows it");
+      await s.store.remove(last, { cascade: false });
+      checkEqual(await found(), [], "what nobody shows");
+    },
+  },
+  {
     name: "cascade takes the forks and their forks too",
     async run(s) {
       const { conversationId: id } = await s.turn();

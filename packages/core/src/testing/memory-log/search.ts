@@ -23,9 +23,43 @@ export function search(
       // What an archive shows stands in its origin.
       if (log.archiveOf === undefined) for (const row of log.rows) collect(hits, log, row, words);
     }
+    for (const [log, heirs] of heirsOf(db, owner)) {
+      for (const row of log.rows) {
+        const heir = heirs.find(({ through }) => row.firstSeq <= through);
+        if (heir !== undefined) collect(hits, heir.log, row, words);
+      }
+    }
     hits.sort((left, right) => right.createdAt - left.createdAt || right.seq - left.seq);
   }
   return hits.slice(0, query.limit);
+}
+
+interface Heir {
+  readonly log: Log;
+  /** The last seq that it shows. */
+  readonly through: number;
+  readonly distance: number;
+}
+
+/** The logs that lost their names, each with the conversations that still show a part of it, nearest first. */
+function heirsOf(db: MemoryDatabase, owner: string): Map<Log, Heir[]> {
+  const all = new Map<Log, Heir[]>();
+  for (const log of ownerOf(db, owner).logs.values()) {
+    if (log.archiveOf !== undefined) continue;
+    let through = Number.MAX_SAFE_INTEGER;
+    let distance = 0;
+    for (let { parent } = log; parent !== undefined; parent = parent.log.parent) {
+      if (db.logs.get(parent.log.id) === parent.log) break;
+      through = Math.min(through, parent.seq);
+      distance += 1;
+      const heirs = all.get(parent.log) ?? [];
+      heirs.push({ log, through, distance });
+      all.set(parent.log, heirs);
+    }
+  }
+  for (const heirs of all.values())
+    heirs.sort((left, right) => left.distance - right.distance || (left.log.id < right.log.id ? -1 : 1));
+  return all;
 }
 
 function collect(hits: SearchHit[], log: Log, row: Row, words: readonly string[]): void {
