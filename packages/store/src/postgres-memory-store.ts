@@ -8,6 +8,7 @@ import { createConversationRow } from "./operations/create-conversation.js";
 import { appendRows } from "./operations/engine.js";
 import { requireHead } from "./operations/head.js";
 import { listStatement } from "./operations/list-messages.js";
+import { checkCreatedAt } from "./operations/refusals.js";
 import type { StoreContext } from "./store-context.js";
 import { originalJson, originalText, storedText } from "./stored-text.js";
 
@@ -59,7 +60,10 @@ export class PostgresMemoryStore implements MemoryStore {
   }
 
   async saveMessages(args: { messages: CanonicalMessage[] }): Promise<void> {
-    const rows = args.messages.map((message) => canonicalRow(withoutBytes(message), this.#store.maxBytes));
+    const rows = args.messages.map((message) => {
+      checkCreatedAt(message);
+      return canonicalRow(withoutBytes(message), this.#store.maxBytes);
+    });
     if (rows.length === 0) return;
     await this.#store.database.transaction(async (connection) => {
       for (const id of [...new Set(args.messages.map((message) => message.threadId))].sort()) {

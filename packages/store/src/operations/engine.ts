@@ -9,7 +9,7 @@ import { activeId, type Head, nowMs, requireHead, touched } from "./head.js";
 import { lineage } from "./lineage.js";
 import { listStatement } from "./list-messages.js";
 import { insertRows } from "./open-turn.js";
-import { invalid, notFound, turnActive } from "./refusals.js";
+import { checkCreatedAt, invalid, notFound, turnActive } from "./refusals.js";
 import { set } from "./settings.js";
 
 const conversationColumns = `c.id, c.title, c.metadata::text AS metadata,
@@ -103,7 +103,10 @@ export function appendMessages(
   messages: readonly ConversationMessage[],
 ): Promise<void> {
   if (messages.length === 0) return Promise.resolve();
-  const rows = messages.map((message) => messageRow(message, message.conversationId, store.maxBytes));
+  const rows = messages.map((message) => {
+    checkCreatedAt(message);
+    return messageRow(message, message.conversationId, store.maxBytes);
+  });
   return store.database.transaction((connection) => appendRows(connection, owner, rows));
 }
 

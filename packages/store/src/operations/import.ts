@@ -22,7 +22,7 @@ import { type Head, requireHead } from "./head.js";
 import { lineage } from "./lineage.js";
 import { touchStatement } from "./open-turn.js";
 import { requireRecord } from "./record.js";
-import { invalid } from "./refusals.js";
+import { checkCreatedAt, invalid } from "./refusals.js";
 import { readMetrics } from "./turn-records.js";
 
 /** How many rows, and how many characters of them, one statement writes or reads. */
@@ -46,10 +46,10 @@ export function importConversation(
   input: ImportInput,
 ): Promise<ImportResult> {
   const { conversationId, settings } = input;
-  const rows = input.entries.map((entry) => ({
-    row: messageRow(entry.message, conversationId, store.maxBytes),
-    entry,
-  }));
+  const rows = input.entries.map((entry) => {
+    checkCreatedAt(entry.message);
+    return { row: messageRow(entry.message, conversationId, store.maxBytes), entry };
+  });
   checkPlaces(rows, input);
   const turns = input.turns.map((turn) => turnValues(store, turn));
   return store.database.transaction(async (connection) => {

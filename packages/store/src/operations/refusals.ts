@@ -20,6 +20,13 @@ export function messageConflict(messageId: string, message?: string): ParleyErro
   return new ParleyError("message_conflict", message, { details: { messageId } });
 }
 
+/** Refuses a time that is none: a database would keep another one. */
+export function checkCreatedAt(message: { readonly id: string; readonly createdAt: unknown }): void {
+  const { id, createdAt } = message;
+  if (createdAt === undefined || !Number.isNaN(new Date(createdAt as Date).getTime())) return;
+  throw invalid("createdAt of a message: not a valid date", { messageId: id });
+}
+
 const conversationIdForm = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /** Refuses an id that no conversation can have. */

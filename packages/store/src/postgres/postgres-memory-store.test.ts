@@ -56,6 +56,14 @@ describeOnPostgres("PostgresMemoryStore", (postgres) => {
     await database.drop();
   });
 
+  it("refuses a message whose createdAt is no date", async () => {
+    const broken = message("dated", "undated", { createdAt: new Date(Number.NaN) });
+    const refused = memory.saveMessages({ messages: [message("dated", "first"), broken] });
+    await expect(refused).rejects.toMatchObject({ code: "invalid_request" });
+    await expect(refused).rejects.toThrow("createdAt");
+    expect(await memory.getThreadById({ threadId: "dated" })).toBeNull();
+  });
+
   it("gives threads back as they were saved, and saves them again", async () => {
     const thread = {
       id: "thread-1",

@@ -1,6 +1,7 @@
+import { isParleyError } from "../../errors.js";
 import { textOf } from "../../messages/message.js";
 import type { ConversationTurn } from "../../ports.js";
-import { check, checkEqual } from "../contract-case.js";
+import { check, checkEqual, checkRejects } from "../contract-case.js";
 import {
   callingMessage,
   message,
@@ -184,6 +185,30 @@ export const engineCases: readonly TopicCase[] = [
         }
         checkEqual((await s.store.listMessages(id)).map(textOf), all, "all of them");
       }
+    },
+  },
+  {
+    name: "a message whose createdAt is no date is refused by name, and nothing of its list is kept",
+    async run(s) {
+      const id = uniqueId();
+      await s.store.createConversation({ id });
+      const broken = message(id, { createdAt: new Date(Number.NaN) });
+      const error = await checkRejects(s.store.appendMessages([message(id), broken]), "an append");
+      check(isParleyError(error) && error.code === "invalid_request", "it is refused as invalid");
+      check(error.message.includes("createdAt"), "the refusal names the field");
+      checkEqual(await s.store.listMessages(id), [], "the messages");
+      const other = uniqueId();
+      const imported = s.store.importConversation({
+        conversationId: other,
+        createdAt: 1,
+        lastActivityAt: 1,
+        closed: false,
+        settings: {},
+        entries: [{ message: { ...broken, conversationId: other }, firstSeq: 1 }],
+        turns: [],
+      });
+      await refused(imported, "invalid_request", "an import");
+      checkEqual(await s.store.get(other), null, "what an import leaves behind");
     },
   },
 ];

@@ -325,5 +325,8 @@ export function checkMessages(
     if (!Array.isArray(message.content)) {
       throw invalid("A message has a list of parts", { messageId: message.id });
     }
+    if (message.createdAt !== undefined && Number.isNaN(new Date(message.createdAt).getTime())) {
+      throw invalid("createdAt of a message: not a valid date", { messageId: message.id });
+    }
   }
 }
