@@ -87,10 +87,20 @@ describe("a turn in which something breaks that must not", () => {
     expect([next.status, next.reason]).toEqual(["sealed", "stop"]);
   });
 
-  it("is ended also where the store refuses its seal", async () => {
-    const { turn, next, errors } = await turnOn({}, (root) => failingStore(root, "seal", 1));
-    expect([turn.status, turn.reason]).toEqual(["sealed", "interrupted"]);
-    expect(errors).toEqual(["turn: internal"]);
+  it("keeps its whole answer where the store refuses its seal", async () => {
+    for (const times of [1, 2]) {
+      const { turn, next, errors, log } = await turnOn({}, (root) => failingStore(root, "seal", times));
+      expect([turn.status, turn.reason]).toEqual(["sealed", "stop"]);
+      expect(log.slice(-2)).toEqual(["tool: [worked]", "assistant: Done."]);
+      expect(errors).toEqual(["turn: internal"]);
+      expect(next.reason).toBe("stop");
+    }
+  });
+
+  it("is ended without what it has not committed where the store goes on refusing", async () => {
+    const { turn, next, log } = await turnOn({}, (root) => failingStore(root, "seal", 3));
+    expect([turn.status, turn.reason]).toEqual(["sealed", "error"]);
+    expect(log.slice(-2)).toEqual(["tool: [worked]", "assistant: [error internal]"]);
     expect(next.reason).toBe("stop");
   });
 

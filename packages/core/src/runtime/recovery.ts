@@ -1,6 +1,6 @@
 import type { TurnReason } from "@parley/wire";
-import { isParleyError } from "../errors.js";
-import type { Lease, NextTurn, OpenTurnState } from "../log-store.js";
+import { isParleyError, toParleyError } from "../errors.js";
+import type { Lease, NextTurn, OpenTurnState, SealInput } from "../log-store.js";
 import type { Coordinator } from "./coordinator.js";
 import type { Environment } from "./environment.js";
 import type { Follower } from "./follower.js";
@@ -9,6 +9,7 @@ import type { LiveTurn } from "./live-turn.js";
 import { recallToolName } from "./recall.js";
 import { currentStep, type LeftTurn, metricsOf, partialMessages, planToContinue } from "./recovery-plan.js";
 import { retryWhileUnavailable, wait } from "./retry.js";
+import { sealWithLess } from "./seal-with-less.js";
 
 const claimsAtOnce = 16;
 
@@ -24,6 +25,11 @@ export class Recovery {
   readonly #coordinator: Coordinator;
   readonly #follower: Follower;
   readonly #stopped = new AbortController();
+  /**
+   * Leases in this node's hand that nobody runs, because ending them has failed, and the name that it held them
+   * under. No other node can claim them as long as this one lives, so it tries again in the pace of claims.
+   */
+  readonly #stranded = new Map<string, { readonly lease: Lease; readonly node: string }>();
   #cancelClaim: () => void = () => {};
   #claiming: Promise<void> | undefined;
 
@@ -103,8 +109,10 @@ export class Recovery {
 
   /** Ends a turn of this node from what the store has of it. */
   async finish(lease: Lease): Promise<void> {
-    const left = await this.#read(lease);
-    if (left !== undefined) await this.#seal(lease, left);
+    await this.#holding(lease, async () => {
+      const left = await this.#read(lease);
+      if (left !== undefined) await this.#seal(lease, left);
+    });
   }
 
   #plan(): void {
@@ -119,8 +127,9 @@ export class Recovery {
 
   async #claimAll(): Promise<void> {
     const { identity, ids, root } = this.#env;
-    for (;;) {
+    for (let isFirst = true; ; isFirst = false) {
       if (this.#coordinator.draining || !this.#coordinator.alive()) return;
+      if (isFirst) await this.#endStranded();
       // Claimed under a name that never lives, and then taken over by name: if the answer to the claim is lost,
       // the leases are still a dead node's, and not in the hand of one that does not know it.
       const leases = await root.claimExpired(`${identity.node}?${ids.next()}`, claimsAtOnce);
@@ -153,7 +162,42 @@ export class Recovery {
     }
   }
 
-  async #recover(lease: Lease): Promise<void> {
+  /** Tries again to end what could not be ended. What cannot even be read is ended without a look at it. */
+  async #endStranded(): Promise<void> {
+    const { identity } = this.#env;
+    for (const [conversationId, { lease, node }] of [...this.#stranded]) {
+      // Of a name that was given up, the leases are a dead node's, and claimed like all others.
+      if (node !== identity.node) {
+        this.#stranded.delete(conversationId);
+        continue;
+      }
+      await this.#holding(lease, async () => {
+        if (lease.purpose === "compaction") return this.#endCompaction(lease);
+        const left = await this.#read(lease, { evenBlindly: true });
+        if (left !== undefined) await this.#seal(lease, left);
+      }).catch((error: unknown) => this.#env.report(error, "recovery", conversationId));
+    }
+  }
+
+  /** Works on a lease of this node, and remembers it if that fails while it is still this node's. */
+  async #holding(lease: Lease, work: () => Promise<void>): Promise<void> {
+    const { conversationId } = lease;
+    const { node } = this.#env.identity;
+    try {
+      await work();
+      this.#stranded.delete(conversationId);
+    } catch (error) {
+      if (isGone(error)) this.#stranded.delete(conversationId);
+      else this.#stranded.set(conversationId, { lease, node });
+      throw error;
+    }
+  }
+
+  #recover(lease: Lease): Promise<void> {
+    return this.#holding(lease, () => this.#endOrContinue(lease));
+  }
+
+  async #endOrContinue(lease: Lease): Promise<void> {
     if (lease.purpose === "compaction") {
       await this.#endCompaction(lease);
       return;
@@ -175,10 +219,17 @@ export class Recovery {
     this.#coordinator.run(owner, conversationId, { turnId, fence, choices, entries, startedAt }, plan);
   }
 
-  async #read(lease: Lease): Promise<LeftTurn | undefined> {
+  async #read(
+    lease: Lease,
+    { evenBlindly = false }: { readonly evenBlindly?: boolean } = {},
+  ): Promise<LeftTurn | undefined> {
     const { owner, conversationId, turnId, fence } = lease;
     const store = this.#env.root.forOwner(owner);
-    const state = await this.#insist(() => store.readOpenTurn({ conversationId }));
+    const state = await this.#insist(() => store.readOpenTurn({ conversationId })).catch((error: unknown) => {
+      if (!evenBlindly || isGone(error) || toParleyError(error).retryable) throw error;
+      this.#env.report(error, "recovery", conversationId);
+      return this.#unseen(lease);
+    });
     if (state === null || state.turnId !== turnId || state.fence !== fence) return undefined;
     try {
       return { state, events: state.journal.flatMap((batch) => decodeBatch(batch)) };
@@ -194,7 +245,7 @@ export class Recovery {
     const { owner, conversationId, turnId, fence } = lease;
     const reason: TurnReason = lease.stopRequested ? "aborted" : "interrupted";
     // Made once: a repeated seal is the same seal.
-    const input = {
+    const input: SealInput = {
       conversationId,
       turnId,
       fence,
@@ -206,9 +257,14 @@ export class Recovery {
       next: this.#coordinator.nextTurn(reason === "aborted"),
     };
     const store = env.root.forOwner(owner);
-    const sealed = await this.#insist(() => store.seal(input));
+    const { input: taken, sealed } = await sealWithLess(
+      input,
+      { id: () => env.ids.next(), now: () => env.clock.now() },
+      (each) => this.#insist(() => store.seal(each)),
+      (error) => env.report(error, "recovery", conversationId),
+    );
     if (sealed.next === undefined) await this.#follower.look(conversationId);
-    this.#coordinator.afterSeal({ owner, conversationId, turnId }, reason, sealed);
+    this.#coordinator.afterSeal({ owner, conversationId, turnId }, taken.reason, sealed);
   }
 
   /** A compaction that nobody finishes is as if it had not begun. */
@@ -232,7 +288,19 @@ export class Recovery {
     return this.#env.tools.some((tool) => tool.name === toolName && tool.recovery === "retry");
   }
 
+  /** A turn of which nothing can be read but that it is open. */
+  #unseen({ turnId, fence, stopRequested }: Lease): OpenTurnState {
+    const { clock, identity } = this.#env;
+    const nothing = { choices: {}, entries: [], steps: [], providerCalls: [], journal: [] };
+    return { turnId, fence, node: identity.node, startedAt: clock.now(), stopRequested, ...nothing };
+  }
+
   #elapsed(state: OpenTurnState): number {
     return Math.max(0, this.#env.clock.now() - state.startedAt);
   }
+}
+
+/** The lease is another's, or there is nothing to hold any more. */
+function isGone(error: unknown): boolean {
+  return isParleyError(error) && (error.code === "stale_fence" || error.code === "conversation_not_found");
 }

@@ -9,6 +9,7 @@ import type { NumberedEvent, TurnEvent } from "./journal-batch.js";
 import { LiveTurn } from "./live-turn.js";
 import { isUnanswered, replayTurn } from "./replay.js";
 import { retryWhileUnavailable } from "./retry.js";
+import { sealWithLess } from "./seal-with-less.js";
 import { factorOf } from "./step-context.js";
 import { prepareTurn } from "./turn-setup.js";
 
@@ -271,6 +272,7 @@ export class TurnRun {
   }
 
   async #seal(outcome: TurnOutcome): Promise<RunEnd> {
+    const env = this.#env;
     const { live } = this;
     const { conversationId, turnId } = live;
     const { reason, metrics } = outcome;
@@ -287,19 +289,26 @@ export class TurnRun {
       next: this.#host.nextTurn(reason === "aborted" || reason === "error"),
       ...(stepId === undefined ? {} : { stepId }),
     };
-    learnFrom(this.#env, live.model, outcome);
+    learnFrom(env, live.model, outcome);
     if (!this.#mayAct()) return { state: "lost" };
     try {
       await live.beforeCommit();
-      const sealed = await this.#insist(() => this.#store.seal(input));
+      const { input: taken, sealed } = await sealWithLess(
+        input,
+        { id: () => env.ids.next(), now: () => env.clock.now() },
+        (each) => this.#insist(() => this.#store.seal(each)),
+        (error) => env.report(error, "turn", conversationId),
+      );
+      // It has been told to its end, and that was not its end: subscribers hear anew from the store how it ended.
+      if (taken.reason !== reason) this.lose();
       if (!this.#mayAct()) {
         // The turn is final, but this node may say nothing: its subscribers hear of it from the store.
-        this.#host.sealed(this, reason, sealed);
+        this.#host.sealed(this, taken.reason, sealed);
         return { state: "lost" };
       }
       // Nobody can join in between: from here on the rows speak for the turn, and it is over.
-      live.committed(sealed.entries, metrics.steps);
-      this.#host.sealed(this, reason, sealed);
+      live.committed(sealed.entries, taken.metrics.steps);
+      this.#host.sealed(this, taken.reason, sealed);
       return { state: "sealed" };
     } catch (error) {
       if (isStale(error)) this.lose();

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { ParleyError } from "../errors.js";
 import { createFaultyStore } from "./faulty-store.js";
 import { createManualClock, settle } from "./manual-clock.js";
 import { createMemoryLogStore } from "./memory-log-store.js";
@@ -24,6 +25,19 @@ describe("a store with faults", () => {
     await expect(create("c")).resolves.toMatchObject({ created: true });
     expect([await exists("a"), await exists("b"), await exists("c")]).toEqual([false, true, true]);
     expect(faults.calls.map(({ method }) => method)).toEqual(["create", "heartbeat", "create", "create"]);
+  });
+
+  it("refuses the calls that it is told to by their arguments, until it heals", async () => {
+    const { faults, create, exists } = fixture();
+    faults.refuse("create", (input) =>
+      (input as { id: string }).id === "a" ? new ParleyError("too_large") : undefined,
+    );
+    await expect(create("a")).rejects.toMatchObject({ code: "too_large" });
+    await create("b");
+    expect([await exists("a"), await exists("b")]).toEqual([false, true]);
+    faults.heal();
+    await create("a");
+    expect(await exists("a")).toBe(true);
   });
 
   it("is cut off for one handle, and heals", async () => {

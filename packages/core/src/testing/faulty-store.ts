@@ -8,6 +8,8 @@ import type { StoreCall, StoreFault } from "./memory-log-store.js";
 export interface StoreFaults {
   /** The next call of the method fails: without effect (`before`), or with one that the caller never learns of. */
   fail(method: StoreCall["method"], fault?: StoreFault, times?: number): void;
+  /** Calls of the method are refused, without effect, where `why` names an error for their arguments. */
+  refuse(method: StoreCall["method"], why: (...args: readonly unknown[]) => ParleyError | undefined): void;
   /** The node cannot reach the store until it is healed. Calls under way are answered. */
   cutOff(): void;
   heal(): void;
@@ -28,6 +30,7 @@ export function createFaultyStore(root: LogStoreRoot): {
   const calls: StoreCall[] = [];
   const planned: { method: StoreCall["method"]; fault: StoreFault }[] = [];
   const held: { method: StoreCall["method"]; at: Gate }[] = [];
+  const refusals: { method: StoreCall["method"]; why: Parameters<StoreFaults["refuse"]>[1] }[] = [];
   let isCutOff = false;
 
   const takeFrom = <T extends { method: StoreCall["method"] }>(list: T[], method: string): T | undefined => {
@@ -39,6 +42,10 @@ export function createFaultyStore(root: LogStoreRoot): {
     await takeFrom(held, call.method)?.at.wait();
     const fault = takeFrom(planned, call.method)?.fault;
     if (isCutOff || fault === "before") throw new ParleyError("store_unavailable");
+    for (const { method, why } of refusals) {
+      const refusal = method === call.method ? why(...call.args) : undefined;
+      if (refusal !== undefined) throw refusal;
+    }
     const result = await make();
     if (fault === "after") throw new ParleyError("store_unavailable");
     return result;
@@ -68,12 +75,16 @@ export function createFaultyStore(root: LogStoreRoot): {
       fail(method, fault = "before", times = 1) {
         for (let count = 0; count < times; count += 1) planned.push({ method, fault });
       },
+      refuse(method, why) {
+        refusals.push({ method, why });
+      },
       cutOff() {
         isCutOff = true;
       },
       heal() {
         isCutOff = false;
         planned.length = 0;
+        refusals.length = 0;
         for (const { at } of held.splice(0)) at.open();
       },
       hold(method) {

@@ -10,6 +10,7 @@ import { nodeCases } from "./runtime-contract/nodes.js";
 import { observingCases } from "./runtime-contract/observing.js";
 import { queueCases } from "./runtime-contract/queue.js";
 import { receiptCases } from "./runtime-contract/receipts.js";
+import { refusedSealCases } from "./runtime-contract/refused-seals.js";
 import { settingsCases } from "./runtime-contract/settings.js";
 import { stoppingCases } from "./runtime-contract/stopping.js";
 import { takeoverCases } from "./runtime-contract/takeover.js";
@@ -34,6 +35,7 @@ export function runtimeContract(make: () => RuntimeFixture | Promise<RuntimeFixt
     following: followingCases,
     nodes: nodeCases,
     takeover: takeoverCases,
+    "refused seal": refusedSealCases,
     leaving: leavingCases,
     stopping: stoppingCases,
     compaction: [...compactionCases, ...automaticCompactionCases],
