@@ -53,6 +53,24 @@ function journalFixture() {
 const unavailable = () => new ParleyError("store_unavailable");
 
 describe("the journal", () => {
+  it("fails the one turn whose events cannot be written down, and goes on for the others", async () => {
+    const { clock, open, texts } = journalFixture();
+    const [broken, sound] = [open("a"), open("b")];
+    const failures: unknown[] = [];
+    broken.writer.onFailed = (error) => failures.push(error);
+    const event = { ...delta("text-delta", 0, "x"), providerMetadata: { test: { n: 10n as never } } };
+    broken.tail.push(event);
+    broken.writer.appended(event);
+    sound.say("b1 ");
+    await clock.advance(50);
+    expect(texts()).toEqual([["b1 "]]);
+    expect(failures).toMatchObject([{ code: "internal" }]);
+    await expect(broken.writer.flush()).rejects.toMatchObject({ code: "internal" });
+    sound.say("b2 ");
+    await clock.advance(50);
+    expect(texts()).toEqual([["b1 "], ["b2 "]]);
+  });
+
   it("gathers the events of all turns for an interval, in one flush ordered by conversation", async () => {
     const { clock, open, texts, flushes } = journalFixture();
     const [b, a] = [open("b"), open("a")];

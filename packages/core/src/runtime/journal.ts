@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.js";
-import { isParleyError, ParleyError } from "../errors.js";
+import { isParleyError, ParleyError, toParleyError } from "../errors.js";
 import type { JournalBatch, Lease, LogStoreRoot } from "../log-store.js";
 import type { EventTail } from "./event-tail.js";
 import { encodeBatch, type TurnEvent } from "./journal-batch.js";
@@ -77,7 +77,7 @@ export class Journal {
     this.#flushing = true;
     const taken: { writer: JournalWriter; batch: JournalBatch }[] = [];
     for (const writer of this.#dirty) {
-      const batch = writer.take();
+      const batch = takeFrom(writer);
       if (batch !== undefined) taken.push({ writer, batch });
     }
     this.#dirty.clear();
@@ -113,6 +113,16 @@ export class Journal {
       if (!unknown) for (const { writer } of taken) writer.fail(error);
       return !unknown;
     }
+  }
+}
+
+/** What cannot be written down is one turn's failure, and must not keep the others' events from the store. */
+function takeFrom(writer: JournalWriter): JournalBatch | undefined {
+  try {
+    return writer.take();
+  } catch (error) {
+    writer.fail(toParleyError(error));
+    return undefined;
   }
 }
 

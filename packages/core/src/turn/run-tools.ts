@@ -77,11 +77,11 @@ export async function runTools(
     if (messages[index] !== undefined) return;
     const startedAt = clock.monotonic();
     const tool = tools.get(call.name);
-    const output = (data: string, stream: "stdout" | "stderr" = "stdout") => {
+    const output = boundOutput(limits.toolOutputBytes, (data, stream) => {
       if (messages[index] !== undefined || data === "") return;
       const toolCallId = call.toolCallId ?? "";
       events.push({ type: "tool-output", conversationId, turnId, stepId, toolCallId, data, stream });
-    };
+    });
     const answer =
       tool === undefined
         ? unknownTool(call.name, tools)
@@ -196,7 +196,7 @@ async function callTool(
     readonly stepId: string;
     readonly clock: Clock;
     readonly limits: TurnLimits;
-    readonly output: (data: string, stream?: "stdout" | "stderr") => void;
+    readonly output: Output;
   },
 ): Promise<Answer> {
   const timeoutMs = tool.timeoutMs ?? step.limits.toolTimeoutMs;
@@ -228,7 +228,7 @@ async function execute(
   tool: Tool<never>,
   call: ToolCallContentPart,
   signal: AbortSignal,
-  step: { readonly stepId: string; readonly output: (data: string, stream?: "stdout" | "stderr") => void },
+  step: { readonly stepId: string; readonly output: Output },
 ): Promise<Answer> {
   try {
     const checked = await validateArguments(tool, call);
@@ -277,13 +277,39 @@ async function runLimited<T>(
   await Promise.all(Array.from({ length: Math.min(Math.max(1, limit), values.length) }, worker));
 }
 
+type Output = (data: string, stream?: "stdout" | "stderr") => void;
+
+/** Passes on what one call prints up to `maxBytes` of UTF-8; then says once that the rest is left out. */
+function boundOutput(maxBytes: number, pass: (data: string, stream: "stdout" | "stderr") => void): Output {
+  let left = maxBytes;
+  return (data, stream = "stdout") => {
+    if (left < 0) return;
+    // Every character takes at least a byte, so that what is far too long need not be encoded whole.
+    const bytes = new TextEncoder().encode(data.length > left ? data.slice(0, left + 1) : data);
+    if (bytes.length <= left) {
+      left -= bytes.length;
+      pass(data, stream);
+      return;
+    }
+    pass(firstBytes(bytes, left), stream);
+    left = -1;
+    pass(`\n[cut: only the first ${maxBytes} bytes of this output are shown]`, stream);
+  };
+}
+
+/** At most so many bytes of a text, cut between characters. */
+function firstBytes(bytes: Uint8Array, maxBytes: number): string {
+  let end = maxBytes;
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, end));
+}
+
 /** At most `maxBytes` of UTF-8, cut between characters, with a line that says how much is missing. */
 function boundText(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes) return text;
   const bytes = new TextEncoder().encode(text);
   if (bytes.length <= maxBytes) return text;
-  let end = maxBytes;
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  const kept = new TextDecoder().decode(bytes.subarray(0, end));
+  const kept = firstBytes(bytes, maxBytes);
+  const end = new TextEncoder().encode(kept).length;
   return `${kept}\n[cut: ${bytes.length - end} of ${bytes.length} bytes are left out]`;
 }

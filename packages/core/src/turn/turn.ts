@@ -15,7 +15,7 @@ export interface TurnLimits {
   readonly toolConcurrency: number;
   /** How long one tool may take. */
   readonly toolTimeoutMs: number;
-  /** How much of a tool's answer is kept, in UTF-8 bytes. The rest is cut and said to be cut. */
+  /** How much of a tool's answer, and of what it prints, is kept, in UTF-8 bytes. The rest is cut and said to be cut. */
   readonly toolOutputBytes: number;
 }
 

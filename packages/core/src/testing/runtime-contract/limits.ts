@@ -120,6 +120,39 @@ export const limitCases: RuntimeTopicCase[] = [
     },
   },
   {
+    name: "what a tool prints is cut at the same bound, for each call by itself, and says so once",
+    async run(world) {
+      const printed = "é".repeat(40);
+      const node = await world.node({
+        script: [[toolCall("print"), toolCall("print")], [text("Long.")]],
+        tools: [
+          {
+            name: "print",
+            execute(_, { output }) {
+              for (let count = 0; count < 50; count += 1) output(printed, count % 2 ? "stderr" : "stdout");
+              return "printed";
+            },
+          },
+        ],
+        limits: { toolOutputBytes: 201 },
+      });
+      const conversationId = world.id("c");
+      await node.me.create({ id: conversationId });
+      const client = await world.joined(node, conversationId);
+      await world.start(node, "Hi", { conversationId });
+      await world.until(() => client.has("turn-sealed"), "the turn is sealed");
+      const calls = ofType(client.events, "tool-result").map(({ toolCallId }) => toolCallId);
+      const shown = calls.map((id) =>
+        ofType(client.events, "tool-output")
+          .filter(({ toolCallId }) => toolCallId === id)
+          .map(({ data }) => data)
+          .join(""),
+      );
+      const expected = `${"é".repeat(100)}\n[cut: only the first 201 bytes of this output are shown]`;
+      checkEqual(shown, [expected, expected], "what is shown of each call");
+    },
+  },
+  {
     name: "a turn makes at most so many steps, and every call has its result",
     async run(world) {
       const node = await world.node({
