@@ -2,6 +2,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { copyOf } from "./copy-of.js";
 
+class Point {
+  x = 1;
+}
+
 describe("copyOf", () => {
   it("copies plain data as the platform's own copier does", () => {
     const plain = fc.anything({ withDate: true, withTypedArray: true, withMap: true, withBigInt: true });
@@ -38,7 +42,7 @@ describe("copyOf", () => {
     const twice: { left?: unknown; right?: unknown } = {};
     twice.left = twice;
     twice.right = twice;
-    for (const value of [() => 1, { run: () => 1 }, [Symbol("s")], twice]) {
+    for (const value of [() => 1, { run: () => 1 }, [Symbol("s")], twice, { point: new Point() }]) {
       expect(() => copyOf(value)).toThrow(expect.objectContaining({ code: "invalid_request" }));
     }
   });

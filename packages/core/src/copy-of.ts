@@ -43,7 +43,7 @@ function copyObject(value: object, depth: number): unknown {
   }
   const prototype = Object.getPrototypeOf(value);
   if (prototype === Date.prototype) return new Date((value as Date).getTime());
-  if (prototype !== Object.prototype && prototype !== null) return structuredClone(value);
+  if (prototype !== Object.prototype && prototype !== null) return copyForeign(value);
   const record: Record<string, unknown> = {};
   for (const key of Object.keys(value)) {
     const copied = copy((value as Record<string, unknown>)[key], depth + 1);
@@ -51,6 +51,13 @@ function copyObject(value: object, depth: number): unknown {
     else record[key] = copied;
   }
   return record;
+}
+
+/** The platform's copier makes a plain object of an instance of any class that it does not know: that is no copy. */
+function copyForeign(value: object): unknown {
+  const copied: unknown = structuredClone(value);
+  if (Object.getPrototypeOf(copied) === Object.prototype) throw new TypeError("an instance of a class");
+  return copied;
 }
 
 /** A value that contains itself ends here, at the first way down: followed in all ways it would have no end. */

@@ -5,7 +5,9 @@ import type { CompactInput, ConversationRecord, LogStore } from "../log-store.js
 import type { ConversationMessage } from "../messages/message.js";
 import { argumentsTextOf, resultTextOf } from "../messages/part.js";
 import { collect, openProviderStream } from "../messages/provider-stream.js";
+import { soundUsage } from "../messages/sound-usage.js";
 import type { HistoryEntry, ProviderCallRecord, ProviderCallResult } from "../ports.js";
+import { keptRaw } from "../turn/plain-parts.js";
 import type { Environment } from "./environment.js";
 import type { ModelBinding } from "./models.js";
 
@@ -157,6 +159,7 @@ export async function summarize(
     const createdAt = new Date(env.clock.now());
     const start = env.clock.monotonic();
     const result = await askForSummary(binding, summary, piece, signal);
+    const usage = soundUsage(result.usage);
     onCall({
       id: result.id,
       createdAt,
@@ -164,9 +167,9 @@ export async function summarize(
       metadata: { provider: binding.providerName, model: binding.model },
       modelName: binding.name,
       genTotalMs: env.clock.monotonic() - start,
-      ...(result.usage === undefined ? {} : { usage: result.usage }),
+      ...(usage === undefined ? {} : { usage }),
       ...(result.finishReason === undefined ? {} : { finishReason: result.finishReason }),
-      ...(env.keepRaw && result.raw !== undefined ? { raw: result.raw } : {}),
+      ...(env.keepRaw ? keptRaw(result.raw) : {}),
     });
     summary = summaryIn(result);
     piece = "";

@@ -6,6 +6,7 @@ import type {
   ToolCallContentPart,
 } from "../messages/part.js";
 import { argumentsFromText, textOfValue } from "../messages/part.js";
+import { soundUsage } from "../messages/sound-usage.js";
 import type {
   ProviderCallResult,
   ProviderContentPart,
@@ -32,8 +33,9 @@ export class Assembly {
   #usage: TokenUsage | undefined;
   #result: ProviderCallResult | undefined;
 
+  /** What was reported last, as far as it can be counted with. */
   get usage(): TokenUsage | undefined {
-    return this.#result?.usage ?? this.#usage;
+    return soundUsage(this.#result?.usage) ?? soundUsage(this.#usage);
   }
 
   get result(): ProviderCallResult | undefined {

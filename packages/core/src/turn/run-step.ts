@@ -13,6 +13,7 @@ import type {
   ProviderStreamEvent,
 } from "../ports.js";
 import { Assembly } from "./assemble.js";
+import { keptRaw, plainParts } from "./plain-parts.js";
 import { ReasoningTimes } from "./reasoning-times.js";
 import type { StepContext, TurnListener, TurnSetup } from "./turn.js";
 
@@ -102,7 +103,9 @@ export async function runStep(
 
   const end = clock.monotonic();
   const { provider, model } = step.params.metadata;
-  const parts = stampCalls(reasoned.stamp(assembly.finish()), stepId);
+  const said = finish(assembly);
+  error ??= said.error;
+  const parts = stampCalls(reasoned.stamp(said.parts), stepId);
   const calls = parts.filter((part) => part.type === "tool-call");
   for (const [partIndex, part] of parts.entries()) {
     if (part.type !== "tool-call") continue;
@@ -163,9 +166,21 @@ export async function runStep(
       ...(usage === undefined ? {} : { usage }),
       ...(step.context.manifest === undefined ? {} : { manifest: step.context.manifest }),
       ...(result?.finishReason === undefined ? {} : { finishReason: result.finishReason }),
-      ...(setup.keepRaw && result?.raw !== undefined ? { raw: result.raw } : {}),
+      ...(setup.keepRaw ? keptRaw(result?.raw) : {}),
     },
   };
+}
+
+/** The finished parts; of a result that cannot be read, what was streamed before it. */
+function finish(assembly: Assembly): { parts: MessageContentPart[]; error?: ParleyError } {
+  try {
+    return { parts: plainParts(assembly.finish()) };
+  } catch (thrown) {
+    const error = new ParleyError("provider_rejected", "The provider's answer is not plain data", {
+      cause: thrown,
+    });
+    return { parts: plainParts(assembly.partial()), error };
+  }
 }
 
 /** Calls get their step, and an id where an adapter gave none or the same one twice. */

@@ -1,3 +1,4 @@
+import type { StepId } from "@parley/wire";
 import type { ConversationMessage } from "../../messages/message.js";
 import type { MessageContentPart } from "../../messages/part.js";
 import { check, checkEqual } from "../contract-case.js";
@@ -38,6 +39,15 @@ const hostileValues: Record<string, () => unknown> = {
     JSON.parse('{"__proto__":{"x":1},"constructor":1,"toString":null}'),
   "a key with a NUL": () => ({ "a\u0000b": 1 }),
   "a string with a lone surrogate": () => ({ text: "\udfff" }),
+};
+
+/** What JSON would change in silence, or refuse. */
+const notPlain: Record<string, () => unknown> = {
+  "not a number": () => Number.NaN,
+  infinity: () => Number.NEGATIVE_INFINITY,
+  "a bigint": () => 10n,
+  "a date": () => new Date(0),
+  "a list with a hole": () => [1, undefined, 3],
 };
 
 function nested(depth: number): unknown {
@@ -216,6 +226,45 @@ export const fidelityCases: readonly TopicCase[] = [
       check(read?.turn.providerCalls[0]?.createdAt instanceof Date, "its time is a Date");
     },
   },
+  ...Object.entries(notPlain).map(
+    ([what, make]): TopicCase => ({
+      name: `${what} is refused wherever it stands, and leaves nothing behind`,
+      async run(s) {
+        const turn = await s.start();
+        const id = turn.conversationId;
+        const bad = make();
+        const figure = bad as number;
+        const usage = { inputTokens: figure, outputTokens: 1 };
+        const answer = (given: Partial<ConversationMessage> = {}): ConversationMessage[] => [
+          { ...message(id, { role: "assistant", text: "Refused" }), ...given },
+        ];
+        const steps = [{ stepId: `${turn.turnId}.0` as StepId, usage }];
+        const writes: Record<string, () => Promise<unknown>> = {
+          "a part": () => s.commit(turn, answer({ content: [{ type: "metadata", data: { bad } }] })),
+          "a message's metadata": () => s.commit(turn, answer({ metadata: { list: [bad] } })),
+          "a step's usage": () => s.commit(turn, answer(), { steps }),
+          "the usage of a call": () => s.commit(turn, answer(), { providerCalls: [providerCall({ usage })] }),
+          "a raw answer": () =>
+            s.commit(turn, answer(), { providerCalls: [providerCall({ raw: { deep: [{ bad }] } })] }),
+          "a turn's usage": () => s.seal(turn, answer(), { metrics: { usage } }),
+          "a turn's steps": () => s.seal(turn, answer(), { metrics: { steps } }),
+          "a call of a seal": () => s.seal(turn, answer(), { providerCalls: [providerCall({ raw: [bad] })] }),
+          "a setting": () => s.store.set(id, { metadata: { bad } }),
+          "a new conversation": () => s.store.create({ id: uniqueId(), settings: { metadata: { bad } } }),
+          "a message that is sent": () =>
+            s.send(uniqueId(), { message: message(id, { content: [{ type: "metadata", data: bad }] }) }),
+        };
+        for (const [where, write] of Object.entries(writes)) {
+          const outcome = await outcomeOf(write());
+          checkEqual(outcome, { code: "invalid_request" }, `${what} in ${where}`);
+        }
+        checkEqual(await s.texts(id), ["Hello"], "the log");
+        checkEqual((await s.store.get(id))?.metadata, undefined, "the settings");
+        await s.seal(turn, [message(id, { role: "assistant", text: "Taken" })]);
+        checkEqual(await s.texts(id), ["Hello", "Taken"], "the log after a seal that is taken");
+      },
+    }),
+  ),
   {
     name: "what goes in and what comes out are copies",
     async run(s) {

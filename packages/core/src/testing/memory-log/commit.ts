@@ -3,6 +3,7 @@ import type { CommitInput, CommitResult, SealInput, SealResult } from "../../log
 import type { ConversationMessage } from "../../messages/message.js";
 import {
   appendRow,
+  checkFigures,
   checkMessages,
   entryOf,
   invalid,
@@ -21,6 +22,7 @@ export function commitStep(db: MemoryDatabase, owner: string, input: CommitInput
   const active = heldLease(log, input.turnId, input.fence);
   const turn = turnOf(log, input.turnId);
   checkRows(log, turn, input.messages);
+  checkFigures(input);
 
   const repeated = input.messages.length > 0 && input.messages.every(({ id }) => log.rowsById.has(id));
   const rows = writeRows(db, log, turn, input.messages, input.stepId);
@@ -49,6 +51,7 @@ export function seal(db: MemoryDatabase, owner: string, input: SealInput): SealR
   heldLease(log, input.turnId, input.fence);
   const turn = turnOf(log, input.turnId);
   checkRows(log, turn, input.messages);
+  checkFigures(input);
   checkTurnId(log, input.next.turnId);
 
   const rows = writeRows(db, log, turn, input.messages, input.stepId);

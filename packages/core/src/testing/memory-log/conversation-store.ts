@@ -1,6 +1,7 @@
 import type { TurnReason } from "@parley/wire";
 import type { IdFactory } from "../../messages/ids.js";
 import type { Conversation, ConversationId, ConversationMessage } from "../../messages/message.js";
+import { checkPlain } from "../../plain-data.js";
 import type { ConversationTurn, ListConversationsOptions, ListMessagesOptions } from "../../ports.js";
 import {
   addLog,
@@ -57,6 +58,7 @@ export function updateConversation(
 ): Conversation | null {
   const log = findLog(db, owner, id);
   if (log === undefined) return null;
+  checkPlain(updates.metadata ?? {}, "metadata");
   if (updates.title !== undefined) log.title = updates.title;
   if (updates.metadata !== undefined) log.settings = { ...log.settings, metadata: updates.metadata };
   touch(db, log);

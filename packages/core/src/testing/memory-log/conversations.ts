@@ -8,6 +8,7 @@ import type {
   NewsQuery,
 } from "../../log-store.js";
 import type { ConversationId } from "../../messages/message.js";
+import { checkPlain } from "../../plain-data.js";
 import {
   addLog,
   checkNewId,
@@ -106,6 +107,7 @@ export function set(
   if (closed === false && log.archiveOf !== undefined) {
     throw new ParleyError("conversation_closed", "An archive stays closed");
   }
+  checkPlain(others.metadata ?? {}, "metadata");
   const settings: Record<string, unknown> = { ...log.settings };
   for (const [name, value] of Object.entries(others)) {
     if (value === null) delete settings[name];

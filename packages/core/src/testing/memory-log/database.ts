@@ -9,7 +9,9 @@ import type {
   QueueEntry,
   TurnChoices,
 } from "../../log-store.js";
+import { toCanonical } from "../../messages/canonical-form.js";
 import type { ConversationId, ConversationMessage, TurnId } from "../../messages/message.js";
+import { checkPlain, isPlain } from "../../plain-data.js";
 import type { ConversationTurn, HistoryEntry, ProviderCallRecord } from "../../ports.js";
 
 /** A message at its place. Never changed once it is there. */
@@ -196,6 +198,7 @@ export interface NewLog {
 }
 
 export function addLog(db: MemoryDatabase, input: NewLog): Log {
+  checkPlain(input.settings.metadata ?? {}, "metadata");
   const now = db.clock.now();
   const { title: _, ...settings } = input.settings;
   const { parent } = input;
@@ -313,7 +316,7 @@ export function entryOf(row: Row, conversationId: ConversationId): HistoryEntry 
   };
 }
 
-/** Refuses messages that say they belong to another conversation. */
+/** Refuses messages that say they belong to another conversation, and what no store could give back as it was. */
 export function checkMessages(
   messages: readonly ConversationMessage[],
   conversationId: ConversationId,
@@ -328,5 +331,32 @@ export function checkMessages(
     if (message.createdAt !== undefined && Number.isNaN(new Date(message.createdAt).getTime())) {
       throw invalid("createdAt of a message: not a valid date", { messageId: message.id });
     }
+    if (!isPlainRecord(message)) checkPlain(toCanonical(message).content, "message");
+  }
+}
+
+/**
+ * Plain as it stands, but for its time. A message that is not may still be in its stored form, which leaves out what
+ * can be derived.
+ */
+function isPlainRecord(record: ConversationMessage | ProviderCallRecord): boolean {
+  const members = record as unknown as Readonly<Record<string, unknown>>;
+  for (const key of Object.keys(members)) {
+    const member = members[key];
+    if (key !== "createdAt" && member !== undefined && !isPlain(member)) return false;
+  }
+  return true;
+}
+
+/** Refuses figures of a turn that no store could give back as they were. */
+export function checkFigures(figures: {
+  readonly metrics?: TurnMetrics;
+  readonly steps?: readonly StepMetrics[];
+  readonly providerCalls?: readonly ProviderCallRecord[];
+}): void {
+  if (figures.metrics !== undefined) checkPlain(figures.metrics, "metrics");
+  if (figures.steps !== undefined) checkPlain(figures.steps, "steps");
+  for (const call of figures.providerCalls ?? []) {
+    if (!isPlainRecord(call)) throw invalid("providerCalls: only plain data can be stored");
   }
 }

@@ -5,6 +5,7 @@ import { deepEqual } from "../contract-case.js";
 import {
   addLog,
   appendRow,
+  checkFigures,
   checkMessages,
   checkNewId,
   findLog,
@@ -23,6 +24,7 @@ export function importConversation(db: MemoryDatabase, owner: string, input: Imp
     input.entries.map(({ message }) => message),
     input.conversationId,
   );
+  for (const { metrics } of input.turns) checkFigures({ metrics });
   checkPlaces(input);
   const existing = findLog(db, owner, input.conversationId);
   if (existing !== undefined) {

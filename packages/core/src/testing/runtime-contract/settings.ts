@@ -333,22 +333,30 @@ export const settingsCases: RuntimeTopicCase[] = [
     },
   },
   {
-    name: "raw responses are kept only when asked for",
+    name: "raw responses are kept only when asked for, and where they can be kept",
     async run(world) {
-      const raw = {
+      const answerWith = (raw: unknown) => ({
         type: "done" as const,
         result: {
           id: "r",
           createdAt: new Date(0),
           message: { role: "assistant" as const, content: [{ type: "text", text: "Hi" }] },
-          raw: { secret: 1 },
+          raw,
         },
-      };
-      for (const keepRaw of [false, true]) {
-        const node = await world.node({ script: always(raw), keepRaw });
-        const { receipt } = await world.turn(node);
+      });
+      const secret = { secret: 1 };
+      const cases = [
+        { raw: secret, keepRaw: false, kept: undefined },
+        { raw: secret, keepRaw: true, kept: secret },
+        { raw: { at: new Date(0) }, keepRaw: true, kept: undefined },
+        { raw: { long: "x".repeat(1_000_000) }, keepRaw: true, kept: undefined },
+      ];
+      for (const { raw, keepRaw, kept } of cases) {
+        const node = await world.node({ script: always(answerWith(raw)), keepRaw });
+        const { receipt, events } = await world.turn(node);
+        checkEqual(only(events, "done").reason, "stop", "the reason");
         const { providerCalls } = await node.me.turn(receipt.conversationId, receipt.turnId);
-        checkEqual(providerCalls[0]?.raw, keepRaw ? { secret: 1 } : undefined, "the raw response");
+        checkEqual([providerCalls.length, providerCalls[0]?.raw], [1, kept], "the raw response");
       }
     },
   },

@@ -6,6 +6,7 @@ import {
   cut,
   fail,
   finish,
+  part,
   pause,
   reasoning,
   refuse,
@@ -27,6 +28,34 @@ export const adder = {
 
 /** What a turn tells, and that its log, its metrics and its events say the same. */
 export const turnCases: RuntimeTopicCase[] = [
+  {
+    name: "figures and metadata of a provider that nobody can count with or keep do not cost its answer",
+    async run(world) {
+      const test = { n: 10n as unknown as number };
+      const said = { type: "text" as const, text: "Whole.", providerMetadata: { test } };
+      const scripts = [
+        [text("Whole."), usage(Number.NaN, 4)],
+        [text("Whole."), usage(3, 4, { reasoningTokens: -1, cacheReadTokens: Number.POSITIVE_INFINITY })],
+        [part(said), usage(3, 4)],
+      ];
+      const node = await world.node({ script: (_, index) => scripts[index] ?? [] });
+      for (const [index, known] of [undefined, 7, 7].entries()) {
+        const { receipt, events } = await world.turn(node);
+        checkEqual(only(events, "done").reason, "stop", `the reason of answer ${index}`);
+        const log = transcript(await world.log(node, receipt.conversationId));
+        checkEqual(log, ["user: Hi", "assistant: Whole."], `answer ${index}`);
+        const [metrics] = await node.me.metrics(receipt.conversationId);
+        const counted = known === undefined ? [0, 0] : [3, 4];
+        checkEqual(metrics?.contextSize, known, `what is known of the context's size after answer ${index}`);
+        checkEqual(
+          metrics?.usage,
+          { inputTokens: counted[0], outputTokens: counted[1] },
+          `the usage of answer ${index}`,
+        );
+      }
+      checkEqual(node.errors, [], "what went wrong");
+    },
+  },
   {
     name: "how long the model reasoned is kept with its reasoning, and is no provider's business",
     async run(world) {
