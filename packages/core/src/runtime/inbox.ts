@@ -4,6 +4,7 @@ import type { AdmitInput, AdmitOutcome, QueueState, TurnChoices } from "../log-s
 import { chainHash, hashText } from "../messages/hash.js";
 import { type ConversationMessage, textOf } from "../messages/message.js";
 import type { MessageContentPart } from "../messages/part.js";
+import { checkPlain } from "../plain-data.js";
 import type { Coordinator } from "./coordinator.js";
 import type { Environment } from "./environment.js";
 
@@ -156,6 +157,7 @@ export class Inbox {
         ? derivedConversationId(owner, messageId)
         : checkId("conversationId", input.conversationId);
     const content = contentOf(input.message);
+    checkPlain(content, "message");
     // Written once, for the size and for the hash.
     const contentText = JSON.stringify(content);
     this.#checkText("message", contentText);
@@ -210,6 +212,7 @@ export class Inbox {
 
   /** Refuses parts that take more than a message may. */
   checkSize(name: string, parts: readonly MessageContentPart[]): void {
+    checkPlain(parts, name);
     this.#checkText(name, JSON.stringify(parts));
   }
 

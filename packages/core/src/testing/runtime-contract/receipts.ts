@@ -1,4 +1,5 @@
-import { check, checkEqual } from "../contract-case.js";
+import { isParleyError } from "../../errors.js";
+import { check, checkEqual, checkRejects } from "../contract-case.js";
 import { gate } from "../gate.js";
 import { pause, reasoning, text, toolCall, usage } from "../script.js";
 import { adder } from "./turns.js";
@@ -6,6 +7,31 @@ import { always, ofType, only, type RuntimeTopicCase, transcript } from "./world
 
 /** What a send is answered: once per message, whoever asks and however often. */
 export const receiptCases: RuntimeTopicCase[] = [
+  {
+    name: "a message that is not plain data is refused by its name, and leaves no trace",
+    async run(world) {
+      const node = await world.node();
+      const cycle: Record<string, unknown> = {};
+      cycle.self = cycle;
+      for (const [what, value] of Object.entries({
+        bigint: 10n,
+        cycle,
+        date: new Date(0),
+        none: Number.NaN,
+      })) {
+        const conversationId = world.id("c");
+        const message = [
+          { type: "text" as const, text: "Hi" },
+          { type: "metadata" as const, data: value },
+        ];
+        const error = await checkRejects(node.me.send({ conversationId, message }), what);
+        check(isParleyError(error), `${what}: not a ParleyError but ${String(error)}`);
+        checkEqual([error.code, error.message.split(":")[0]], ["invalid_request", "message"], what);
+        const known = await world.refusal(node.me.meta(conversationId), "a conversation that never was");
+        checkEqual(known, "conversation_not_found", "the code");
+      }
+    },
+  },
   {
     name: "the same message again gets the same receipt and makes no second turn, while it runs and after",
     async run(world) {
