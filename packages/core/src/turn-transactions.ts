@@ -120,6 +120,11 @@ export interface OpenTurnState {
   node: string;
   choices: TurnChoices;
   startedAt: number;
+  /**
+   * How long the turn has been open, by the clock that `startedAt` was read from. Without it, whoever takes over has
+   * only its own clock to compare with, which may be minutes off.
+   */
+  elapsedMs?: number;
   stopRequested: boolean;
   /** Its committed rows, user messages first. */
   entries: HistoryEntry[];

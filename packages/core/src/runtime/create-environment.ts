@@ -26,7 +26,7 @@ export function createEnvironment(options: RuntimeOptions): Environment {
   const limits = { ...defaultRuntimeLimits, ...options.limits };
   const hub = new Hub(limits.subscriberFrames);
   return {
-    identity: { node: options.node ?? ids.next() },
+    identity: { node: options.node === undefined ? ids.next() : `${options.node}+${ids.next()}` },
     root: options.store,
     wake: options.wake ?? { notify() {}, listen: () => () => {} },
     models: options.models,

@@ -82,6 +82,8 @@ export class NodeLife {
     const { identity, ids } = this.#env;
     this.#hasLived = false;
     this.#onLost();
-    identity.node = `${identity.node.split("+")[0]}+${ids.next()}`;
+    const { node } = identity;
+    const plus = node.lastIndexOf("+");
+    identity.node = `${plus === -1 ? node : node.slice(0, plus)}+${ids.next()}`;
   }
 }

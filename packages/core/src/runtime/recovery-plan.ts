@@ -17,22 +17,25 @@ import type { TakenTurn } from "./turn-run.js";
 export interface LeftTurn {
   readonly state: OpenTurnState;
   readonly events: readonly NumberedEvent[];
+  /** The journal holds more, which cannot be read. */
+  readonly isTorn?: boolean;
 }
 
 /** Events of a model's answer. */
 const answerEvents = new Set(["text-delta", "reasoning-delta", "tool-call", "usage", "step-complete"]);
 
 /**
- * How the turn can go on, if it can: nothing of a model's answer is uncommitted, the turn had not come to its end,
- * and each call without a result has a tool that may be run again.
+ * How the turn can go on, if it can: its journal can be read to its end, behind which new events are numbered;
+ * nothing of a model's answer is uncommitted; the turn had not come to its end; and each call without a result has a
+ * tool that may be run again.
  */
 export function planToContinue(
-  { state, events }: LeftTurn,
+  { state, events, isTorn = false }: LeftTurn,
   mayRetry: (toolName: string) => boolean,
   elapsedMs: number,
 ): TakenTurn | undefined {
   const isOver = events.some(({ event }) => event.type === "error" || event.type === "done");
-  if (isOver || events.some(({ event }) => answerEvents.has(event.type))) return undefined;
+  if (isTorn || isOver || events.some(({ event }) => answerEvents.has(event.type))) return undefined;
   const open = openCalls(state);
   const settled = resultMessages(state, events);
   const answered = new Set(settled.map(callIdOf));

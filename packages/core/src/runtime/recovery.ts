@@ -4,7 +4,7 @@ import type { Lease, NextTurn, OpenTurnState, SealInput } from "../log-store.js"
 import type { Coordinator } from "./coordinator.js";
 import type { Environment } from "./environment.js";
 import type { Follower } from "./follower.js";
-import { decodeBatch } from "./journal-batch.js";
+import { decodeBatch, type NumberedEvent } from "./journal-batch.js";
 import type { LiveTurn } from "./live-turn.js";
 import { recallToolName } from "./recall.js";
 import { currentStep, type LeftTurn, metricsOf, partialMessages, planToContinue } from "./recovery-plan.js";
@@ -231,12 +231,14 @@ export class Recovery {
       return this.#unseen(lease);
     });
     if (state === null || state.turnId !== turnId || state.fence !== fence) return undefined;
+    const events: NumberedEvent[] = [];
     try {
-      return { state, events: state.journal.flatMap((batch) => decodeBatch(batch)) };
+      for (const batch of state.journal) events.push(...decodeBatch(batch));
+      return { state, events };
     } catch (error) {
-      // A journal that cannot be read must not keep its conversation open: the rows are enough to end the turn.
+      // A journal that cannot be read must not keep its conversation open: what can be read is enough to end it.
       this.#env.report(error, "recovery", conversationId);
-      return { state, events: [] };
+      return { state, events, isTorn: true };
     }
   }
 
@@ -295,8 +297,9 @@ export class Recovery {
     return { turnId, fence, node: identity.node, startedAt: clock.now(), stopRequested, ...nothing };
   }
 
-  #elapsed(state: OpenTurnState): number {
-    return Math.max(0, this.#env.clock.now() - state.startedAt);
+  /** By the store's clock where it tells: this node's may be off by more than a turn takes. */
+  #elapsed({ startedAt, elapsedMs = this.#env.clock.now() - startedAt }: OpenTurnState): number {
+    return Math.max(0, elapsedMs);
   }
 }
 

@@ -25,7 +25,10 @@ export interface RuntimeOptions {
   readonly lease?: Partial<LeasePace>;
   readonly journal?: Partial<JournalPace>;
   readonly hooks?: RuntimeHooks;
-  /** This process's name among the nodes. Must be unique; default: a new id. */
+  /**
+   * A name by which people know this process among the nodes. Each start adds an id of its own, so that a process may
+   * come back under its name: what it left behind is a dead node's. Default: the id alone.
+   */
   readonly node?: string;
   /** The share of a window at which a conversation is compacted on its own. Default 0.8; 0 never. */
   readonly compactAt?: number;

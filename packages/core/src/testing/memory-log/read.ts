@@ -68,6 +68,7 @@ export function readOpenTurn(db: MemoryDatabase, owner: string, query: OpenTurnQ
     node: active.node,
     choices: turn.choices,
     startedAt: turn.startedAt,
+    elapsedMs: Math.max(0, db.clock.now() - turn.startedAt),
     stopRequested: active.stopRequested,
     entries: turnEntries(log, turn),
     steps: turn.steps,
