@@ -50,6 +50,7 @@ export interface ConversationRecord extends ConversationSettings {
   contextSize?: number;
 }
 
+/** What runs in a conversation, and who holds it. */
 export interface ActiveLease {
   turnId: TurnId;
   purpose: "turn" | "compaction";
@@ -61,6 +62,7 @@ export interface ActiveLease {
   model?: string;
 }
 
+/** A message that waits for its turn. */
 export interface QueueEntry {
   /** The message id under which it was sent. */
   id: string;
@@ -70,6 +72,7 @@ export interface QueueEntry {
   choices: TurnChoices;
 }
 
+/** What waits, in order, and whether it may go on. */
 export interface QueueState {
   entries: QueueEntry[];
   paused: boolean;

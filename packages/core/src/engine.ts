@@ -33,6 +33,7 @@ export interface TurnOptions {
   keepRaw?: boolean;
 }
 
+/** One turn for the engine: what opens it, who answers, and what the model may be shown. */
 export interface TurnInput extends TurnOptions {
   conversationId: ConversationId;
   /**
@@ -49,6 +50,7 @@ export interface TurnInput extends TurnOptions {
   signal?: AbortSignal;
 }
 
+/** Runs turns of conversations that a store keeps: the input goes in, the stored turn comes out. */
 export interface ConversationEngine {
   readonly store: ConversationStore;
   readonly historyBuilder: HistoryBuilder;
@@ -58,6 +60,7 @@ export interface ConversationEngine {
   runStreamingTurn?(input: TurnInput): Promise<StreamingTurn>;
 }
 
+/** What the engine is made of, and defaults for its turns. */
 export interface DefaultConversationEngineOptions extends TurnOptions {
   store: ConversationStore;
   historyBuilder: HistoryBuilder;

@@ -60,6 +60,7 @@ export interface NewsQuery {
   readonly conversations: readonly { id: ConversationId; owner: string; seq: number }[];
 }
 
+/** Where a look is worth it. */
 export interface News {
   owners: string[];
   conversations: ConversationId[];
@@ -144,6 +145,7 @@ export interface Lease {
   stopRequested: boolean;
 }
 
+/** A turn of a node that someone asked to stop. */
 export interface StopRequest {
   owner: string;
   conversationId: ConversationId;
@@ -196,6 +198,7 @@ export interface ForkInput {
   admit?: Omit<AdmitInput, "conversationId">;
 }
 
+/** The new conversation, and the turn that was opened in it. */
 export interface ForkResult {
   conversation: ConversationRecord;
   /** False when `newId` existed as this very fork. */
@@ -221,12 +224,14 @@ export interface CompactInput {
   release?: NextTurn;
 }
 
+/** The summary at its place, and what went on behind it. */
 export interface CompactResult {
   entry: HistoryEntry;
   next?: OpenedTurn;
   queue: QueueState;
 }
 
+/** A message that a search found. */
 export interface SearchHit {
   conversationId: ConversationId;
   title: string;

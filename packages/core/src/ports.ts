@@ -52,6 +52,7 @@ export interface ProviderToolCall {
   argumentsText?: string;
 }
 
+/** Whom a call is for: the provider and its model. */
 export interface ProviderCallMetadata {
   /** Underlying provider name. */
   provider: string;
@@ -61,6 +62,7 @@ export interface ProviderCallMetadata {
   extensions?: Extensions;
 }
 
+/** One request to a model, before an adapter puts it into its provider's form. */
 export interface ProviderCallParams {
   /** In order; instructions come first, as `system` messages. */
   messages: ProviderMessage[];
@@ -84,6 +86,7 @@ export interface ProviderCallParams {
 /** Why a call's generation ended. */
 export type ProviderFinishReason = "stop" | "tool-calls" | "length" | "content-filter" | "error" | "other";
 
+/** The answer to one request, complete. */
 export interface ProviderCallResult {
   id: ProviderCallId;
   createdAt: Date;
@@ -132,6 +135,7 @@ export interface ProviderAdapter {
   completeStream?(params: ProviderCallParams): Promise<ProviderStream>;
 }
 
+/** What a turn keeps of one request to a model: who was asked, what it took and what the model was shown. */
 export interface ProviderCallRecord {
   id: ProviderCallId;
   createdAt: Date;
@@ -152,6 +156,7 @@ export interface ProviderCallRecord {
   genTotalMs?: number;
 }
 
+/** One user-to-assistant cycle: the messages that opened it, and all that it made. */
 export interface ConversationTurn {
   id: TurnId;
   conversationId: ConversationId;
@@ -164,6 +169,7 @@ export interface ConversationTurn {
   metadata?: Record<string, unknown>;
 }
 
+/** Which conversations are listed. */
 export interface ListConversationsOptions {
   /** Default 50. */
   limit?: number;
@@ -171,6 +177,7 @@ export interface ListConversationsOptions {
   before?: Date;
 }
 
+/** Which messages are listed, and from which end. */
 export interface ListMessagesOptions {
   /** Default: all. The first `limit` in the order asked for, so `ascending: false` keeps the newest. */
   limit?: number;

@@ -20,6 +20,7 @@ export interface PreviousCall {
   model?: string;
 }
 
+/** What is to be shown to the model in one call: the conversation, the new input and how much room there is. */
 export interface HistoryBuildRequest {
   conversation: Conversation;
   /** Store from which to load prior messages. Read from the newest end where it can (`NewestFirstReader`). */
@@ -56,6 +57,7 @@ export interface HistoryDropped {
   messages?: number;
 }
 
+/** What the model is shown, and what was left out to make it fit. */
 export interface HistoryBuildResult {
   /** Messages to send to the provider, in the correct order. */
   messages: ConversationMessage[];

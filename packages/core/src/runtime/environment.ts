@@ -35,6 +35,7 @@ export interface RuntimeLimits {
   readonly subscriberFrames: number;
 }
 
+/** The bounds of a runtime that chooses none. */
 export const defaultRuntimeLimits: RuntimeLimits = {
   runningTurns: 200,
   runningTurnsPerOwner: 100,
@@ -62,6 +63,7 @@ export interface LeasePace {
   readonly stopMs: number;
 }
 
+/** How nodes keep and claim leases where nothing else is chosen: a dead node's turns are taken over within 12 s. */
 export const defaultLeasePace: LeasePace = {
   ttlMs: 10_000,
   renewMs: 3_000,

@@ -12,6 +12,7 @@ export interface JournalPace {
   readonly retryMs: number;
 }
 
+/** How the journal gathers where nothing else is chosen. */
 export const defaultJournalPace: JournalPace = { intervalMs: 50, bytes: 16_384, retryMs: 250 };
 
 /**

@@ -26,6 +26,7 @@ export interface ModelCatalog {
   learnWindow(name: string, contextWindow: number): void;
 }
 
+/** A catalog of these models, by their names. `defaultModel` serves where nothing is named; default: the first. */
 export function createModelCatalog(
   bindings: readonly ModelBinding[],
   options: { readonly defaultModel?: string } = {},

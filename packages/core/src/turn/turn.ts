@@ -19,6 +19,7 @@ export interface TurnLimits {
   readonly toolOutputBytes: number;
 }
 
+/** The bounds of a turn that chooses none. */
 export const defaultTurnLimits: TurnLimits = {
   maxSteps: 32,
   toolConcurrency: 8,
