@@ -1,6 +1,7 @@
 import type { StepId } from "@parley/wire";
 import type { ConversationMessage } from "../../messages/message.js";
 import type { MessageContentPart } from "../../messages/part.js";
+import type { ConversationTurn } from "../../ports.js";
 import { check, checkEqual } from "../contract-case.js";
 import {
   batch,
@@ -238,6 +239,17 @@ export const fidelityCases: readonly TopicCase[] = [
         const answer = (given: Partial<ConversationMessage> = {}): ConversationMessage[] => [
           { ...message(id, { role: "assistant", text: "Refused" }), ...given },
         ];
+        const { conversation: idle } = await s.store.create({ id: uniqueId(), settings: {} });
+        const append = (given: Partial<ConversationTurn>) =>
+          s.store.appendTurn({
+            id: uniqueId(),
+            conversationId: idle.id,
+            createdAt: new Date(0),
+            userMessages: [],
+            assistantMessages: [],
+            providerCalls: [],
+            ...given,
+          });
         const steps = [{ stepId: `${turn.turnId}.0` as StepId, usage }];
         const writes: Record<string, () => Promise<unknown>> = {
           "a part": () => s.commit(turn, answer({ content: [{ type: "metadata", data: { bad } }] })),
@@ -251,6 +263,8 @@ export const fidelityCases: readonly TopicCase[] = [
           "a call of a seal": () => s.seal(turn, answer(), { providerCalls: [providerCall({ raw: [bad] })] }),
           "a setting": () => s.store.set(id, { metadata: { bad } }),
           "a new conversation": () => s.store.create({ id: uniqueId(), settings: { metadata: { bad } } }),
+          "an appended turn": () => append({ metadata: { bad } }),
+          "a call of an appended turn": () => append({ providerCalls: [providerCall({ usage })] }),
           "a message that is sent": () =>
             s.send(uniqueId(), { message: message(id, { content: [{ type: "metadata", data: bad }] }) }),
         };

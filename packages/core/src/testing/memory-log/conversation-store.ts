@@ -6,6 +6,7 @@ import type { ConversationTurn, ListConversationsOptions, ListMessagesOptions } 
 import {
   addLog,
   appendRow,
+  checkFigures,
   checkMessages,
   checkNewId,
   findLog,
@@ -136,6 +137,8 @@ export function appendTurn(db: MemoryDatabase, owner: string, turn: Conversation
     throw invalid("The id of this turn is used in another conversation", { id: turn.id });
   }
   if (log.active !== undefined) throw turnActive(log);
+  checkPlain(turn.metadata ?? {}, "metadata");
+  checkFigures(turn);
   const rows = [...turn.userMessages, ...turn.assistantMessages, ...(turn.toolMessages ?? [])]
     .map((message) => log.rowsById.get(message.id))
     .filter((row) => row !== undefined);
