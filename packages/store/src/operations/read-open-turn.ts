@@ -31,6 +31,7 @@ export async function readOpenTurn(
     node: originalText(String(row.node)),
     choices: readChoices(row),
     startedAt: Math.round(Number(row.started_ms)),
+    elapsedMs: Math.max(0, Math.round(Number(row.elapsed_ms))),
     stopRequested: row.stop_requested === true,
     entries: rows.flatMap((read) => entriesOf(read, conversationId)),
     steps: typeof row.steps === "string" ? originalSteps(originalJson(row.steps) as unknown[], turnId) : [],
@@ -55,7 +56,8 @@ interface JournalJson {
 
 const readOpenTurnText = `
 SELECT h.turn_id, h.fence, h.node, h.stop_requested_at IS NOT NULL AS stop_requested, t.model, t.effort, t.instructions,
-  date_part('epoch', t.started_at) * 1000 AS started_ms, t.steps::text AS steps,
+  date_part('epoch', t.started_at) * 1000 AS started_ms,
+  date_part('epoch', clock_timestamp() - t.started_at) * 1000 AS elapsed_ms, t.steps::text AS steps,
   t.provider_calls::text AS provider_calls, (
     SELECT json_agg(${messageJson} ORDER BY m.first_seq)::text FROM conversation_message m
     WHERE m.log = h.log AND m.first_seq BETWEEN t.first_seq AND t.last_seq

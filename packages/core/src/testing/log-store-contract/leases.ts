@@ -153,6 +153,7 @@ export const leaseCases: readonly TopicCase[] = [
       const [lease] = await s.claimMine(node);
       checkEqual([lease?.turnId, lease?.fence], [turn.turnId, turn.fence + 1], "the claimed lease");
       const open = await s.store.readOpenTurn({ conversationId: id });
+      check((open?.elapsedMs ?? -1) >= 0, "how long the turn has been open, by the clock of the store");
       checkEqual([open?.node, open?.journal.length], [node, 1], "the turn as its new holder finds it");
       await refused(s.store.release(heldTurn(turn)), "stale_fence", "releasing it again");
     },
