@@ -14,6 +14,7 @@ export async function openMastra(url) {
       thread: { id, resourceId: owner, title: "title", createdAt: now, updatedAt: now },
     });
   };
+  /** @type {(threadId: string, role: import("@mastra/core/agent").MastraDBMessage["role"], ...rest: unknown[]) => Promise<unknown>} */
   const save = (threadId, role, id, createdAt, parts) =>
     memory.saveMessages({
       messages: [
