@@ -25,6 +25,15 @@ const cases = [
     answers: { long: 20, quick: 20 },
     rounds: 5,
   },
+  {
+    // Nothing to share the journal's flush with, twenty times a second, and little to keep the code warm.
+    name: "one answer of 400 deltas at a time, 50 deltas/s",
+    deltas: 400,
+    perSecond: 50,
+    parallel: 1,
+    answers: { long: 1, quick: 1 },
+    rounds: 5,
+  },
 ];
 
 function contestants({ databaseUrl, folder }) {
