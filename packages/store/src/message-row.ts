@@ -199,7 +199,7 @@ function ownMessage(canonical: CanonicalMessage): ConversationMessage | undefine
   for (const key in content) if (!contentFields.has(key)) return undefined;
   const { parts, metadata, providerMetadata } = content;
   if (content.format !== 2 || !Array.isArray(parts) || parts.length === 0) return undefined;
-  if (!isPlain(metadata) || !isPlain(providerMetadata)) return undefined;
+  if (!isRecordOrAbsent(metadata) || !isRecordOrAbsent(providerMetadata)) return undefined;
   const own = ownParts(parts, role);
   if (own === undefined) return undefined;
   const message: ConversationMessage = {
@@ -217,7 +217,7 @@ function ownMessage(canonical: CanonicalMessage): ConversationMessage | undefine
 
 const contentFields = new Set(["format", "parts", "metadata", "providerMetadata"]);
 
-function isPlain(value: unknown): boolean {
+function isRecordOrAbsent(value: unknown): boolean {
   return value === undefined || (typeof value === "object" && value !== null && !Array.isArray(value));
 }
 

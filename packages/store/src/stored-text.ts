@@ -1,4 +1,4 @@
-import { ParleyError } from "@parley/core/errors";
+import { checkPlain } from "@parley/core/messages";
 
 /**
  * PostgreSQL holds neither NUL nor half a surrogate pair, in text and in jsonb, and PGlite drops a byte order mark at
@@ -27,15 +27,12 @@ export function originalText(text: string): string {
 const unstorableInJson = /\\(\\|u(?:0000|001a|d[89a-f][0-9a-f]{2}))/g;
 const escapedInJson = /\\(\\|u001a([0-9a-f]{4}))/g;
 
-/** Deeper than this, databases and parsers run out of stack. */
-const deepest = 2_000;
-
 /**
  * Plain data as the text of a `jsonb` column. What JSON would change in silence (a Date, a bigint, NaN, a class's
  * object, a hole in a list) is refused with `invalid_request`, as is what is nested too deep.
  */
 export function storedJson(value: unknown): string {
-  checkPlain(value, 0);
+  checkPlain(value);
   const text = JSON.stringify(value);
   // The cheap question first: almost nothing has an escape of this kind.
   if (!text.includes("\\u")) return text;
@@ -52,36 +49,4 @@ export function originalJson(text: string): unknown {
       rest === "\\" ? whole : `\\u${digits}`,
     ),
   ) as unknown;
-}
-
-function checkPlain(value: unknown, depth: number): void {
-  switch (typeof value) {
-    case "string":
-    case "boolean":
-      return;
-    case "number":
-      if (Number.isFinite(value)) return;
-      break;
-    case "object": {
-      if (value === null) return;
-      if (depth > deepest) throw refused("This is nested too deep to be stored");
-      if (Array.isArray(value)) {
-        for (let place = 0; place < value.length; place++) checkPlain(value[place], depth + 1);
-        return;
-      }
-      const prototype: unknown = Object.getPrototypeOf(value);
-      if (prototype !== null && Object.getPrototypeOf(prototype) !== null) break;
-      if (typeof (value as { toJSON?: unknown }).toJSON === "function") break;
-      for (const key of Object.keys(value)) {
-        const member = (value as Record<string, unknown>)[key];
-        if (member !== undefined) checkPlain(member, depth + 1);
-      }
-      return;
-    }
-  }
-  throw refused("Only plain data can be stored");
-}
-
-function refused(message: string): ParleyError {
-  return new ParleyError("invalid_request", message);
 }

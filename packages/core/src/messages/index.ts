@@ -1,3 +1,4 @@
+export { checkPlain } from "../plain-data.js";
 export { fromCanonical, isCompactionEntry, messageTypeOf, toCanonical } from "./canonical-form.js";
 export type {
   CanonicalMessage,
