@@ -3,7 +3,7 @@ import pg from "pg";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { describeOnPostgres, type TestDatabase } from "../../../../test/harness/postgres.js";
 import { openPostgres } from "./open-postgres.js";
-import { PostgresWake } from "./wake.js";
+import { PostgresWake, type PostgresWakeOptions } from "./wake.js";
 
 describeOnPostgres("wake-ups between nodes", (postgres) => {
   let database: TestDatabase;
@@ -12,8 +12,8 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
   });
   afterAll(() => database.drop());
 
-  async function nodes(count: number): Promise<PostgresWake[]> {
-    const wakes = Array.from({ length: count }, () => new PostgresWake({ url: database.url }));
+  async function nodes(count: number, options: Partial<PostgresWakeOptions> = {}): Promise<PostgresWake[]> {
+    const wakes = Array.from({ length: count }, () => new PostgresWake({ url: database.url, ...options }));
     onTestFinished(async () => {
       await Promise.all(wakes.map((wake) => wake.close()));
     });
@@ -33,6 +33,31 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
         resolve(ids);
       });
     });
+  }
+
+  /** Hears everything that nodes send. */
+  async function eavesdrop(): Promise<{ sent: string[]; until: (message: string[]) => Promise<void> }> {
+    const client = new pg.Client({ connectionString: database.url });
+    onTestFinished(() => client.end());
+    await client.connect();
+    const sent: string[] = [];
+    const waiting = new Set<() => void>();
+    client.on("notification", ({ payload }) => {
+      sent.push(payload ?? "");
+      for (const look of waiting) look();
+    });
+    await client.query("LISTEN parley_wake");
+    const until = (message: string[]) =>
+      new Promise<void>((resolve) => {
+        const look = () => {
+          if (!sent.includes(JSON.stringify(message))) return;
+          waiting.delete(look);
+          resolve();
+        };
+        waiting.add(look);
+        look();
+      });
+    return { sent, until };
   }
 
   it("reach every node with their kind, the own one once", async () => {
@@ -57,25 +82,51 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
     if (from === undefined || to === undefined) throw new Error("two nodes");
     const ids = Array.from({ length: 1_000 }, (_, index) => `${"x".repeat(120)}${index}`);
     const heard = hear(to, "news", ids.length);
-    const client = new pg.Client({ connectionString: database.url });
-    onTestFinished(() => client.end());
-    await client.connect();
-    await client.query("LISTEN parley_wake");
-    // Notifications come in the order they were sent, but not always all of them before the next answer: the last
-    // one, sent behind them, says that all are here.
-    let notifications = 0;
-    const last = new Promise<void>((resolve) => {
-      client.on("notification", ({ payload }) => {
-        if (payload === JSON.stringify(["open", "last"])) resolve();
-        else notifications += 1;
-      });
-    });
+    const { sent, until } = await eavesdrop();
     for (const id of ids) from.notify([id]);
     for (const id of ids) from.notify([id]);
     expect((await heard).toSorted()).toEqual(ids.toSorted());
+    // The last one, sent behind them, says that all are here: they come in order, if not before the next answer.
     from.notify(["last"], "open");
-    await last;
-    expect(notifications).toBe(20);
+    await until(["open", "last"]);
+    expect(sent.filter((payload) => payload.startsWith(`["news",`))).toHaveLength(20);
+  });
+
+  it("stay at home while nobody else listens, and travel as soon as somebody does", async () => {
+    const { sent, until } = await eavesdrop();
+    const [first] = await nodes(1, { answerMs: 0 });
+    await until(["hello"]);
+    first?.notify(["alone"]);
+    const [second] = await nodes(1);
+    await until(["here"]);
+    if (first === undefined || second === undefined) throw new Error("two nodes");
+    const heard = [hear(first, "stop", 1), hear(second, "news", 1)];
+    first.notify(["together"]);
+    second.notify(["too"], "stop");
+    expect(await Promise.all(heard)).toEqual([["too"], ["together"]]);
+    expect(sent).not.toContain(JSON.stringify(["news", "alone"]));
+  });
+
+  it("go on until a node that is silent has had the time to answer", async () => {
+    const { sent, until } = await eavesdrop();
+    const [first] = await nodes(1, { silenceMs: 0, answerMs: 0 });
+    await until(["hello"]);
+    const [second] = await nodes(1);
+    await until(["here"]);
+    await second?.close();
+    sent.length = 0;
+    first?.notify(["asked"]);
+    await until(["news", "asked"]);
+    expect(sent).toContain(JSON.stringify(["hello"]));
+    first?.notify(["unheard"]);
+    // Whoever listens again is told again.
+    const [third] = await nodes(1);
+    await until(["here"]);
+    if (first === undefined || third === undefined) throw new Error("two nodes");
+    const heard = hear(third, "news", 1);
+    first.notify(["heard"]);
+    expect(await heard).toEqual(["heard"]);
+    expect(sent).not.toContain(JSON.stringify(["news", "unheard"]));
   });
 
   it("are the process's own where there is nothing to listen to", async () => {

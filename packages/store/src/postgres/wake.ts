@@ -10,11 +10,18 @@ const idsPerNotification = 50;
 
 const kinds: readonly WakeKind[] = ["news", "stop", "open"];
 
+/** What nodes tell each other about themselves: whoever begins to listen asks, and everyone who listens answers. */
+const presence = { asked: JSON.stringify(["hello"]), answered: JSON.stringify(["here"]) };
+
 export interface PostgresWakeOptions {
   readonly url: string;
   readonly driver?: Readonly<pg.ClientConfig>;
   /** The longest pause between two attempts to connect. Default 5 s. */
   readonly maxPauseMs?: number;
+  /** After so long a silence it is asked whether anybody else still listens. Default 30 s. */
+  readonly silenceMs?: number;
+  /** How long an answer to that may take. Default 5 s. */
+  readonly answerMs?: number;
 }
 
 /**
@@ -24,6 +31,10 @@ export interface PostgresWakeOptions {
  * Listeners of the same process hear at once. What is told within one tick travels together. While the connection is
  * down, others hear nothing, and it is tried again and again: a lost wake-up costs time, because everyone also looks
  * by themselves.
+ *
+ * A node that is alone tells nobody: with one turn at a time, a wake-up behind each flush would cost as much as the
+ * flush. It knows by having asked, when it began to listen or after a long silence, and having heard nothing since.
+ * Who comes later asks too, and is heard.
  */
 export class PostgresWake implements Wake {
   readonly #options: PostgresWakeOptions;
@@ -35,6 +46,11 @@ export class PostgresWake implements Wake {
   #client: pg.Client | undefined;
   #sending = false;
   #closed = false;
+  /** What is to be told of this node itself. */
+  readonly #about = new Set<string>();
+  /** When another node was last heard, and when it was last asked whether there is one. */
+  #heardAt = Number.NEGATIVE_INFINITY;
+  #askedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: PostgresWakeOptions) {
     this.#options = options;
@@ -54,15 +70,14 @@ export class PostgresWake implements Wake {
         if (this.#listeners.has(listener)) listener(ids, kind);
       });
     }
+    if (!this.#hasCompany()) return;
     let pending = this.#pending.get(kind);
     if (pending === undefined) {
       pending = new Set();
       this.#pending.set(kind, pending);
     }
     for (const id of ids) pending.add(id);
-    if (this.#sending) return;
-    this.#sending = true;
-    setImmediate(() => this.#send());
+    this.#sendSoon();
   }
 
   listen(onWake: Listener): () => void {
@@ -81,14 +96,37 @@ export class PostgresWake implements Wake {
     await this.#connecting;
   }
 
+  /** Until it is known that nobody else listens, somebody may. */
+  #hasCompany(): boolean {
+    const { silenceMs = 30_000, answerMs = 5_000 } = this.#options;
+    const now = performance.now();
+    if (now - this.#heardAt < silenceMs) return true;
+    if (this.#askedAt > this.#heardAt) return now - this.#askedAt < answerMs;
+    this.#ask();
+    return true;
+  }
+
+  #ask(): void {
+    this.#askedAt = performance.now();
+    this.#about.add(presence.asked);
+    this.#sendSoon();
+  }
+
+  #sendSoon(): void {
+    if (this.#sending) return;
+    this.#sending = true;
+    setImmediate(() => this.#send());
+  }
+
   /** What waited while a notification was under way goes with the next one. */
   async #send(): Promise<void> {
-    while (this.#pending.size > 0) {
+    while (this.#pending.size > 0 || this.#about.size > 0) {
       const told = [...this.#pending];
+      const payloads = [...this.#about];
       this.#pending.clear();
+      this.#about.clear();
       const client = this.#client;
       if (client === undefined) break;
-      const payloads: string[] = [];
       for (const [kind, ids] of told) {
         const all = [...ids];
         for (let start = 0; start < all.length; start += idsPerNotification) {
@@ -118,6 +156,7 @@ export class PostgresWake implements Wake {
       if (connected !== undefined) {
         pauseMs = 100;
         this.#client = connected.client;
+        this.#ask();
         await Promise.race([connected.ended, this.#closing.given]);
         this.#client = undefined;
         await connected.client.end().catch(() => undefined);
@@ -158,6 +197,12 @@ export class PostgresWake implements Wake {
   }
 
   #hear(payload: string): void {
+    this.#heardAt = performance.now();
+    if (payload === presence.asked) {
+      this.#about.add(presence.answered);
+      this.#sendSoon();
+      return;
+    }
     const message: unknown = JSON.parse(payload);
     if (!Array.isArray(message)) return;
     const [kind, ...ids] = message as [unknown, ...string[]];
