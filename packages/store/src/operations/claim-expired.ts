@@ -4,9 +4,10 @@ import { storedText } from "../stored-text.js";
 import { leaseColumns, leaseOf } from "./head.js";
 
 /**
- * Walks the open turns, oldest first, by an index that holds nothing else, and takes those whose node is dead. SKIP
- * LOCKED: a head that someone writes to at this moment is alive, or is being taken by someone else. Nothing is read
- * from the journal here: whoever has the lease reads it in a statement of its own, behind every flush that was let in.
+ * Walks the open turns, and the compactions by hand, oldest first, by indexes that hold nothing else, and takes those
+ * whose node is dead. SKIP LOCKED: a head that someone writes to at this moment is alive, or is being taken by someone
+ * else. Nothing is read from the journal here: whoever has the lease reads it in a statement of its own, behind every
+ * flush that was let in.
  *
  * The head is joined twice. `seen` is the row as the snapshot has it, and belongs to the node that was found dead; `h`
  * is locked, and may be newer by then. Only where both agree is it still that node's: a claim that met another one
@@ -15,39 +16,32 @@ import { leaseColumns, leaseOf } from "./head.js";
  * An index of heads by node would find them more directly, and cost every turn two updates that leave their page.
  */
 export async function claimExpired(store: StoreContext, node: string, limit: number): Promise<Lease[]> {
-  const claimed: Lease[] = [];
-  for (const [name, text] of [
-    ["claim_turns", claimText(openTurns)],
-    ["claim_compactions", claimText(openCompactions)],
-  ] as const) {
-    const wanted = Math.min(Math.floor(limit), 1_000_000) - claimed.length;
-    if (!(wanted > 0)) break;
-    const rows = await store.database.query({ name, text, values: [storedText(node), wanted] });
-    const oldestFirst = rows.toSorted((left, right) => Number(left.started_ms) - Number(right.started_ms));
-    claimed.push(...oldestFirst.map((row) => leaseOf(row)));
-  }
-  return claimed;
+  const wanted = Math.min(Math.floor(limit), 1_000_000);
+  if (!(wanted > 0)) return [];
+  const rows = await store.database.query({
+    name: "claim_expired",
+    text: claimText,
+    values: [storedText(node), wanted],
+  });
+  const oldestFirst = rows.toSorted((left, right) => Number(left.started_ms) - Number(right.started_ms));
+  return oldestFirst.map((row) => leaseOf(row));
 }
 
-const openTurns = {
-  open: "SELECT log, ordinal, started_at FROM conversation_turn WHERE status = 'running'",
-  held: "turn_id IS NOT NULL AND turn_count = open.ordinal",
-};
-
-/** Compactions by hand have an index of their own too, which is empty almost always. */
-const openCompactions = {
-  open: "SELECT log, started_at FROM conversation_head WHERE compaction_id IS NOT NULL",
-  held: "compaction_id IS NOT NULL",
-};
-
 // OFFSET 0 keeps the look at each head a look into its key: the planner would rather read all heads at once.
-function claimText({ open, held }: typeof openTurns): string {
-  return `
+const claimText = `
 WITH expired AS (
   SELECT h.conversation_id
-  FROM (${open}) AS open
+  FROM (
+    SELECT log, ordinal, started_at FROM conversation_turn WHERE status = 'running'
+    UNION ALL
+    SELECT log, NULL, started_at FROM conversation_head WHERE compaction_id IS NOT NULL
+  ) AS open
   CROSS JOIN LATERAL (
-    SELECT conversation_id, node, fence FROM conversation_head WHERE log = open.log AND ${held} OFFSET 0
+    SELECT conversation_id, node, fence FROM conversation_head
+    WHERE log = open.log AND CASE
+      WHEN open.ordinal IS NULL THEN compaction_id IS NOT NULL
+      ELSE turn_id IS NOT NULL AND turn_count = open.ordinal
+    END OFFSET 0
   ) AS seen
   LEFT JOIN node n ON n.id = seen.node
   JOIN conversation_head h ON h.conversation_id = seen.conversation_id
@@ -59,4 +53,3 @@ WITH expired AS (
 UPDATE conversation_head h SET node = $1, fence = h.fence + 1
 FROM expired WHERE h.conversation_id = expired.conversation_id
 RETURNING ${leaseColumns}, date_part('epoch', h.started_at) * 1000 AS started_ms`;
-}

@@ -9,12 +9,17 @@ import { storedText } from "../stored-text.js";
  *
  * Alternatives: a statement per turn costs a commit each; a fence that is compared without the lock can be passed
  * while a take-over reads the journal, which then loses the row.
+ *
+ * A turn that runs alone has a statement with the same locks and no lists, whose plan the server keeps: it would plan
+ * the other one again with every call, for lists of another length.
  */
 export async function flushJournal(
   store: StoreContext,
   batches: readonly JournalBatch[],
 ): Promise<("ok" | "stale_fence")[]> {
-  if (batches.length === 0) return [];
+  const [batch, other] = batches;
+  if (batch === undefined) return [];
+  if (other === undefined) return [await flushOne(store, batch)];
   const rows = await store.database.query({
     name: "flush_journal",
     text: flushText,
@@ -30,6 +35,28 @@ export async function flushJournal(
   const held = new Set(rows.map((row) => Number(row.place)));
   return batches.map((_, index) => (held.has(index + 1) ? "ok" : "stale_fence"));
 }
+
+async function flushOne(store: StoreContext, batch: JournalBatch): Promise<"ok" | "stale_fence"> {
+  const { conversationId, turnId, fence, firstN, count, data } = batch;
+  const [held] = await store.database.query({
+    name: "flush_journal_one",
+    text: flushOneText,
+    values: [storedText(conversationId), storedText(turnId), fence, firstN, count, storedText(data)],
+  });
+  return held === undefined ? "stale_fence" : "ok";
+}
+
+const flushOneText = `
+WITH locked AS MATERIALIZED (
+  SELECT turn_id, fence FROM conversation_head WHERE conversation_id = $1 FOR UPDATE
+), held AS MATERIALIZED (
+  SELECT fence FROM locked WHERE turn_id = $2 AND fence = $3::int4
+), written AS (
+  INSERT INTO turn_journal (conversation_id, turn_id, first_n, event_count, epoch, data)
+  SELECT $1, $2, $4::int4, $5::int4, fence, $6 FROM held
+  ON CONFLICT DO NOTHING
+)
+SELECT fence FROM held`;
 
 /** Also what tests hold open. */
 export const flushText = `

@@ -53,6 +53,7 @@ async function addKey(store: StoreContext, key: ApiKeyRecord): Promise<void> {
 
 async function listKeys(store: StoreContext): Promise<ApiKeyRecord[]> {
   const rows = await store.database.query({
+    name: "list_keys",
     text: `SELECT ${keyColumns} FROM api_key ORDER BY created_at, id`,
   });
   return rows.map(keyOf);

@@ -28,9 +28,27 @@ const attempts = 6;
 /** A frozen process must not hold a conversation's lock for longer than its lease lasts. */
 const idleTransactionMs = 5_000;
 
-/** PostgreSQL through a pool of connections. */
+/** A connection that nobody used for so long goes back to the pool, which closes what it does not need. */
+const keptMs = 10_000;
+
+/** A connection out of the pool, and whether it broke while it was out. */
+interface Held {
+  readonly client: pg.PoolClient;
+  isSpoiled: boolean;
+  readonly onError: () => void;
+}
+
+/**
+ * PostgreSQL through a pool of connections.
+ *
+ * The one that was used last is kept at hand for whoever comes next: going through the pool costs a turn of the event
+ * loop, a timer and a round of listeners, which a small statement notices. It is kept only while nobody waits for one.
+ */
 export class PostgresDatabase implements Database {
   readonly #pool: pg.Pool;
+  #kept: Held | undefined;
+  #keptUsedAt = 0;
+  #keptTimer: NodeJS.Timeout | undefined;
   readonly #prepare: boolean;
   readonly #opening: readonly Statement[];
   #closing: Promise<void> | undefined;
@@ -98,7 +116,10 @@ export class PostgresDatabase implements Database {
   }
 
   async close(): Promise<void> {
-    this.#closing ??= this.#pool.end();
+    if (this.#closing === undefined) {
+      this.#letKeptGo();
+      this.#closing = this.#pool.end();
+    }
     await this.#closing;
   }
 
@@ -118,30 +139,67 @@ export class PostgresDatabase implements Database {
     if (this.#closing !== undefined) {
       throw new ParleyError("store_unavailable", "The store is closed", { retryable: false });
     }
-    const client = await this.#connect();
-    let spoiled = false;
-    // A connection may break between two statements as well: the statement that follows says so.
-    const onError = () => {
-      spoiled = true;
-    };
-    client.on("error", onError);
+    const held = this.#takeKept() ?? (await this.#connect());
     try {
-      return await work(client);
+      return await work(held.client);
     } catch (error) {
-      spoiled ||= error instanceof ParleyError && spoilsConnection(error);
+      held.isSpoiled ||= error instanceof ParleyError && spoilsConnection(error);
       throw error;
     } finally {
-      client.off("error", onError);
-      client.release(spoiled);
+      this.#giveBack(held);
     }
   }
 
+  #takeKept(): Held | undefined {
+    const kept = this.#kept;
+    this.#kept = undefined;
+    return kept;
+  }
+
+  #giveBack(held: Held): void {
+    const isWanted = this.#kept === undefined && this.#pool.waitingCount === 0;
+    if (isWanted && !held.isSpoiled && this.#closing === undefined) {
+      this.#kept = held;
+      this.#keptUsedAt = performance.now();
+      this.#keptTimer ??= setTimeout(() => this.#look(), keptMs);
+    } else letGo(held);
+  }
+
+  /** One timer for as long as there is work, instead of one for each statement. */
+  #look(): void {
+    this.#keptTimer = undefined;
+    const idleMs = performance.now() - this.#keptUsedAt;
+    if (this.#kept === undefined) return;
+    if (idleMs < keptMs) this.#keptTimer = setTimeout(() => this.#look(), keptMs - idleMs);
+    else this.#letKeptGo();
+  }
+
+  #letKeptGo(): void {
+    clearTimeout(this.#keptTimer);
+    this.#keptTimer = undefined;
+    const kept = this.#takeKept();
+    if (kept !== undefined) letGo(kept);
+  }
+
   /** By callback: where it is asked for a promise, the pool makes two for each call. */
-  #connect(): Promise<pg.PoolClient> {
+  #connect(): Promise<Held> {
     return new Promise((resolve, reject) => {
       this.#pool.connect((error, client) => {
-        if (client === undefined) reject(failureOf(error));
-        else resolve(client);
+        if (client === undefined) {
+          reject(failureOf(error));
+          return;
+        }
+        const held: Held = {
+          client,
+          isSpoiled: false,
+          // It may break between two statements as well: the statement that follows says so, if there is one.
+          onError: () => {
+            held.isSpoiled = true;
+            if (this.#kept === held) this.#letKeptGo();
+          },
+        };
+        client.on("error", held.onError);
+        resolve(held);
       });
     });
   }
@@ -157,4 +215,9 @@ export class PostgresDatabase implements Database {
       );
     });
   }
+}
+
+function letGo({ client, isSpoiled, onError }: Held): void {
+  client.off("error", onError);
+  client.release(isSpoiled);
 }
