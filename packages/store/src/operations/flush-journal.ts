@@ -22,7 +22,7 @@ export async function flushJournal(
   if (other === undefined) return [await flushOne(store, batch)];
   const rows = await store.database.query({
     name: "flush_journal",
-    text: flushText,
+    text: flushTexts.many,
     values: [
       batches.map((batch) => storedText(batch.conversationId)),
       batches.map((batch) => storedText(batch.turnId)),
@@ -40,13 +40,18 @@ async function flushOne(store: StoreContext, batch: JournalBatch): Promise<"ok" 
   const { conversationId, turnId, fence, firstN, count, data } = batch;
   const [held] = await store.database.query({
     name: "flush_journal_one",
-    text: flushOneText,
+    text: flushTexts.one,
     values: [storedText(conversationId), storedText(turnId), fence, firstN, count, storedText(data)],
   });
   return held === undefined ? "stale_fence" : "ok";
 }
 
-const flushOneText = `
+/** For the batch of one turn, or for those of any number of turns. */
+export type FlushForm = "one" | "many";
+
+/** Also what tests hold open. */
+export const flushTexts: Record<FlushForm, string> = {
+  one: `
 WITH locked AS MATERIALIZED (
   SELECT turn_id, fence FROM conversation_head WHERE conversation_id = $1 FOR UPDATE
 ), held AS MATERIALIZED (
@@ -56,10 +61,8 @@ WITH locked AS MATERIALIZED (
   SELECT $1, $2, $4::int4, $5::int4, fence, $6 FROM held
   ON CONFLICT DO NOTHING
 )
-SELECT fence FROM held`;
-
-/** Also what tests hold open. */
-export const flushText = `
+SELECT fence FROM held`,
+  many: `
 WITH given AS MATERIALIZED (
   SELECT * FROM unnest($1::text[], $2::text[], $3::int4[], $4::int4[], $5::int4[], $6::text[])
     WITH ORDINALITY AS g(conversation_id, turn_id, fence, first_n, event_count, data, place)
@@ -76,4 +79,5 @@ WITH given AS MATERIALIZED (
   SELECT conversation_id, turn_id, first_n, event_count, fence, data FROM held
   ON CONFLICT DO NOTHING
 )
-SELECT place::int4 AS place FROM held`;
+SELECT place::int4 AS place FROM held`,
+};

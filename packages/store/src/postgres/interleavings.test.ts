@@ -2,7 +2,7 @@ import type { LogStore, LogStoreRoot } from "@parley/core/ports";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { describeOnPostgres, type TestDatabase } from "../../../../test/harness/postgres.js";
-import { flushText } from "../operations/flush-journal.js";
+import { type FlushForm, flushTexts } from "../operations/flush-journal.js";
 import { lockText } from "../operations/head.js";
 import { openPostgres } from "./open-postgres.js";
 import {
@@ -86,15 +86,17 @@ describeOnPostgres("statements of two connections that meet", (postgres) => {
     return [await one, await two];
   }
 
-  function flushing(turn: HeldTurn, firstN: number) {
-    return holder.query(flushText, [
-      [turn.conversationId],
-      [turn.turnId],
-      [turn.fence],
-      [firstN],
-      [2],
-      [`events from ${firstN}`],
-    ]);
+  function flushing(turn: HeldTurn, firstN: number, form: FlushForm = "many") {
+    const values: unknown[] = [
+      turn.conversationId,
+      turn.turnId,
+      turn.fence,
+      firstN,
+      2,
+      `events from ${firstN}`,
+    ];
+    const lists: unknown[] = values.map((value) => [value]);
+    return holder.query(flushTexts[form], form === "one" ? values : lists);
   }
 
   async function journal(turn: HeldTurn) {
@@ -104,20 +106,24 @@ describeOnPostgres("statements of two connections that meet", (postgres) => {
     return rows.map((row: { first_n: number }) => row.first_n);
   }
 
-  for (const end of ["COMMIT", "ROLLBACK"] as const) {
-    it(`a take-over waits for an open flush that ends with ${end}, and reads exactly what it left`, async () => {
-      const turn = await start(store);
-      await holder.query("BEGIN");
-      await flushing(turn, 0);
-      const taking = other.takeOver({ ...held(turn), node: "node-2" });
-      await waiting(1);
-      await holder.query(end);
-      const lease = await taking;
-      expect(lease?.fence).toBe(turn.fence + 1);
-      const state = await other.readOpenTurn({ conversationId: turn.conversationId });
-      expect(state?.journal.map(({ firstN }) => firstN)).toEqual(end === "COMMIT" ? [0] : []);
-      expect(await first.flushJournal([batch(turn, 2)])).toEqual(["stale_fence"]);
-    });
+  for (const form of ["one", "many"] as const) {
+    for (const end of ["COMMIT", "ROLLBACK"] as const) {
+      it(`a take-over waits for an open flush (${form}) that ends with ${end}, and reads exactly what it left`, async () => {
+        const turn = await start(store);
+        const alive = await start(store);
+        await holder.query("BEGIN");
+        await flushing(turn, 0, form);
+        const taking = other.takeOver({ ...held(turn), node: "node-2" });
+        await waiting(1);
+        await holder.query(end);
+        const lease = await taking;
+        expect(lease?.fence).toBe(turn.fence + 1);
+        const state = await other.readOpenTurn({ conversationId: turn.conversationId });
+        expect(state?.journal.map(({ firstN }) => firstN)).toEqual(end === "COMMIT" ? [0] : []);
+        expect(await first.flushJournal([batch(turn, 2)])).toEqual(["stale_fence"]);
+        expect(await first.flushJournal([batch(turn, 2), batch(alive, 0)])).toEqual(["stale_fence", "ok"]);
+      });
+    }
   }
 
   it("a claim passes by a conversation with an open flush, and later finds what it left", async () => {
@@ -140,14 +146,18 @@ describeOnPostgres("statements of two connections that meet", (postgres) => {
 
   it("a flush waits for an open take-over, and is refused", async () => {
     const turn = await start(store);
+    const alive = await start(store);
     await holder.query("BEGIN");
     await holder.query("UPDATE conversation_head SET fence = fence + 1 WHERE conversation_id = $1", [
       turn.conversationId,
     ]);
     const flushed = first.flushJournal([batch(turn, 0)]);
     await waiting(1);
+    const beside = second.flushJournal([batch(turn, 0), batch(alive, 0)]);
+    await waiting(2);
     await holder.query("COMMIT");
     expect(await flushed).toEqual(["stale_fence"]);
+    expect(await beside).toEqual(["stale_fence", "ok"]);
     expect(await journal(turn)).toEqual([]);
   });
 
