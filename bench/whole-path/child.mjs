@@ -14,7 +14,7 @@ export async function startChild(file, name, options = {}) {
     url: started.url ?? started,
     /** What it said when it was ready. */
     started,
-    /** CPU time so far, and memory; `gc` collects garbage first. */
+    /** CPU time so far, and memory; `gc` and `young-gc` collect garbage first, all of it or the young generation's. */
     async figures(ask = "figures") {
       const reply = message(child, name);
       child.send({ ask });

@@ -6,8 +6,9 @@ const module = await import(file);
 const started = await module[name](JSON.parse(options));
 process.on("message", async ({ ask }) => {
   // What else may be asked, the part itself answers.
-  if (ask !== "gc" && ask !== "figures") return;
+  if (ask !== "gc" && ask !== "young-gc" && ask !== "figures") return;
   if (ask === "gc") globalThis.gc?.();
+  if (ask === "young-gc") globalThis.gc?.({ type: "minor" });
   const { user, system } = process.cpuUsage();
   process.send({ cpuUs: user + system, rss: process.memoryUsage().rss });
 });

@@ -10,7 +10,10 @@ const stampLength = 18;
 const mark = "#".repeat(stampLength);
 const stamp = () => now().toFixed(3).padEnd(stampLength, " ");
 
-/** Starts it; `perSecond` 0 is full speed. With `stamped`, each delta says when it was sent. */
+/**
+ * Starts it; `perSecond` 0 is full speed. With `stamped`, each delta says when it was sent. In a process of its own it
+ * can be asked to `hurry`, that is to answer at full speed, until it is asked to `pace`.
+ */
 export async function startUpstream({ deltas, perSecond = 0, stamped = false }) {
   const events = encodeStream(deltas, stamped ? () => mark : undefined);
   const pieces = stamped ? events.map((event) => event.toString().split(mark)) : [];
@@ -19,13 +22,19 @@ export async function startUpstream({ deltas, perSecond = 0, stamped = false }) 
     const cut = pieces[index];
     return cut?.length === 2 ? `${cut[0]}${stamp()}${cut[1]}` : events[index];
   };
+  let hurries = false;
+  process.on("message", ({ ask }) => {
+    if (ask !== "hurry" && ask !== "pace") return;
+    hurries = ask === "hurry";
+    process.send({ hurries });
+  });
   const server = createServer((request, response) => {
     request.resume();
     response.writeHead(200, {
       "content-type": "text/event-stream; charset=utf-8",
       "x-request-id": "req_0123456789",
     });
-    if (perSecond > 0) sendPaced(response, { count: events.length, encode, perSecond });
+    if (perSecond > 0 && !hurries) sendPaced(response, { count: events.length, encode, perSecond });
     else sendFast(response, events);
   });
   server.keepAliveTimeout = 600_000;
