@@ -107,7 +107,6 @@ export class PostgresWake implements Wake {
   }
 
   #ask(): void {
-    this.#askedAt = performance.now();
     this.#about.add(presence.asked);
     this.#sendSoon();
   }
@@ -133,6 +132,7 @@ export class PostgresWake implements Wake {
           payloads.push(JSON.stringify([kind, ...all.slice(start, start + idsPerNotification)]));
         }
       }
+      if (payloads.includes(presence.asked)) this.#askedAt = performance.now();
       try {
         await client.query({
           name: "parley_wake",
@@ -140,7 +140,8 @@ export class PostgresWake implements Wake {
           values: [channel, payloads],
         });
       } catch {
-        // The connection's own listener notices, and connects again.
+        // The connection's own listener notices, and connects again. A question that got nowhere has not been asked.
+        this.#askedAt = Number.NEGATIVE_INFINITY;
         break;
       }
     }
