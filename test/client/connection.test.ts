@@ -395,7 +395,14 @@ describe("a connection that breaks", () => {
     const near = testClient(live.url).connect().conversation("c1");
     await until(near, (state) => state.phase === "ready" && isIdle(state));
     await near.send("Hello");
-    const seen = await until(near, (state) => isIdle(state) && hasWord("You said: Hello")(state));
+    // Who comes in the moment in which a turn ends has its figures a little later.
+    const seen = await until(
+      near,
+      (state) =>
+        isIdle(state) &&
+        hasWord("You said: Hello")(state) &&
+        Object.values(state.turns).every(({ usage }) => usage !== undefined),
+    );
     await network.up();
     const state = await until(handle, ({ turns }) => {
       const known = Object.values(turns);

@@ -75,10 +75,10 @@ describe("the journal", () => {
     const { clock, open, texts, flushes } = journalFixture();
     const [b, a] = [open("b"), open("a")];
     b.say("b1 ");
-    await clock.advance(30);
+    await clock.advance(20);
     a.say("a1 ");
     b.say("b2 ");
-    await clock.advance(19);
+    await clock.advance(29);
     expect(flushes).toEqual([]);
     await clock.advance(1);
     expect(texts()).toEqual([["a1 ", "b1 b2 "]]);
@@ -93,6 +93,73 @@ describe("the journal", () => {
     await clock.advance(50);
     expect(flushes[1]).toMatchObject([{ firstN: 2, count: 1 }]);
     expect(clock.pending).toBe(0);
+  });
+
+  it("flushes with the last event that comes within the interval, by the pauses between them", async () => {
+    const { clock, open, texts } = journalFixture();
+    const { say } = open("a");
+    await clock.advance(1_000);
+    for (const text of ["0 ", "20 ", "40 ", "60 ", "80 "]) {
+      say(text);
+      await clock.advance(20);
+    }
+    // 40 ms after the first, with the next one expected 10 ms after the interval: no timer was needed.
+    expect(texts()).toEqual([["0 20 40 "]]);
+    expect(clock.pending).toBe(1);
+    say("100 ");
+    await settle();
+    expect(texts()).toEqual([["0 20 40 "], ["60 80 100 "]]);
+    expect(clock.pending).toBe(0);
+  });
+
+  it("flushes when the interval ends where the expected event does not come", async () => {
+    const { clock, open, texts } = journalFixture();
+    const { say } = open("a");
+    await clock.advance(1_000);
+    say("0 ");
+    await clock.advance(20);
+    say("20 ");
+    await clock.advance(29);
+    expect(texts()).toEqual([]);
+    await clock.advance(1);
+    expect(texts()).toEqual([["0 20 "]]);
+  });
+
+  it("takes all along that comes with the event that sets off the flush, and writes no sooner than half an interval", async () => {
+    const { clock, open, texts } = journalFixture();
+    const [a, b] = [open("a"), open("b")];
+    await clock.advance(1_000);
+    a.say("a1 ");
+    await clock.advance(24);
+    b.say("b1 ");
+    await clock.advance(25);
+    expect(texts()).toEqual([]);
+    await clock.advance(1);
+    expect(texts()).toEqual([["a1 ", "b1 "]]);
+    a.say("a2 ");
+    await clock.advance(30);
+    for (const text of ["a3 ", "a4 "]) a.say(text);
+    b.say("b2 ");
+    await settle();
+    expect(texts()[1]).toEqual(["a2 a3 a4 ", "b2 "]);
+  });
+
+  it("waits out its pause after a failed flush, whatever comes meanwhile", async () => {
+    const { clock, open, texts, answers } = journalFixture();
+    const { say } = open("a");
+    answers.push(unavailable());
+    say("0 ");
+    await clock.advance(50);
+    for (const text of ["50 ", "130 ", "210 "]) {
+      say(text);
+      await clock.advance(80);
+    }
+    expect(texts()).toEqual([["0 "]]);
+    await clock.advance(10);
+    // The same batch first, and what came since with the flush after it.
+    expect(texts().slice(0, 2)).toEqual([["0 "], ["0 "]]);
+    await clock.advance(50);
+    expect(texts().at(-1)).toEqual(["50 130 210 "]);
   });
 
   it("flushes at once when a share grows large, or when someone waits", async () => {

@@ -19,7 +19,9 @@ export const defaultJournalPace: JournalPace = { intervalMs: 50, bytes: 16_384, 
  * Writes the events of all running turns of a node in common flushes, so that the store sees one statement per
  * interval however many turns run.
  *
- * A turn's events wait in its tail until the interval passes, its share grows large, or someone awaits `flush`.
+ * A turn's events wait in its tail until the interval passes, its share grows large, or someone awaits `flush`. Where
+ * the events come so far apart that the next one is to be expected after the interval's end, the last one before it
+ * sets off the flush: a timer would wake an idle process once more, which costs more than the flush.
  * One flush is under way at a time; what comes meanwhile goes with the next. A flush whose outcome is unknown is
  * repeated with the very same batches, which the store recognises by their first number.
  */
@@ -29,12 +31,18 @@ export class Journal {
   readonly #pace: JournalPace;
   readonly #dirty = new Set<JournalWriter>();
   #cancelTimer: (() => void) | undefined;
+  /** When the interval under way began, and when the last event came. */
+  #since = 0;
+  #eventAt = 0;
+  /** It is settled that the flush comes before the interval ends. */
+  #isLeaving = false;
   #flushing = false;
   /** The last flush failed: the next one comes by the timer alone. */
   #backingOff = false;
   #closed = false;
   readonly #desk: JournalDesk = {
     note: (writer) => this.#note(writer),
+    came: () => this.#came(),
     forget: (writer) => this.#dirty.delete(writer),
   };
   /** Called after each flush with the conversations that have news in the store. */
@@ -64,7 +72,31 @@ export class Journal {
     this.#dirty.add(writer);
     if (this.#flushing || this.#backingOff || this.#closed) return;
     if (this.#isUrgent(writer)) void this.#flush();
-    else this.#cancelTimer ??= this.#clock.after(this.#pace.intervalMs, () => void this.#flush());
+    else this.#flushAfter(this.#pace.intervalMs);
+  }
+
+  #flushAfter(ms: number): void {
+    if (this.#cancelTimer !== undefined) return;
+    this.#since = this.#clock.monotonic();
+    this.#cancelTimer = this.#clock.after(ms, () => void this.#flush());
+  }
+
+  /** An event after which none is to be expected within the interval takes the others along. */
+  #came(): void {
+    const now = this.#clock.monotonic();
+    const pauseMs = now - this.#eventAt;
+    this.#eventAt = now;
+    if (this.#cancelTimer === undefined || this.#backingOff || this.#isLeaving) return;
+    const { intervalMs } = this.#pace;
+    const waitedMs = now - this.#since;
+    // Once the interval is over, it is the timer's turn.
+    if (waitedMs < intervalMs / 2 || waitedMs >= intervalMs || waitedMs + pauseMs < intervalMs) return;
+    // Several may come at once: all of them go along.
+    this.#isLeaving = true;
+    queueMicrotask(() => {
+      this.#isLeaving = false;
+      void this.#flush();
+    });
   }
 
   #isUrgent(writer: JournalWriter): boolean {
@@ -89,10 +121,7 @@ export class Journal {
     for (const { writer } of taken) if (writer.waiting) this.#dirty.add(writer);
     if (this.#closed || this.#dirty.size === 0) return;
     if (!this.#backingOff && [...this.#dirty].some((writer) => this.#isUrgent(writer))) void this.#flush();
-    else {
-      const waitMs = this.#backingOff ? this.#pace.retryMs : this.#pace.intervalMs;
-      this.#cancelTimer = this.#clock.after(waitMs, () => void this.#flush());
-    }
+    else this.#flushAfter(this.#backingOff ? this.#pace.retryMs : this.#pace.intervalMs);
   }
 
   /** False when the outcome is unknown and the same batches have to be written again. */
@@ -131,6 +160,8 @@ function takeFrom(writer: JournalWriter): JournalBatch | undefined {
 interface JournalDesk {
   /** The writer has something to write. */
   note(writer: JournalWriter): void;
+  /** An event came that can wait. */
+  came(): void;
   /** It has nothing to write any more: a turn that is over is not kept until the next flush. */
   forget(writer: JournalWriter): void;
 }
@@ -185,6 +216,7 @@ export class JournalWriter {
     this.#bytes += event.type === "text-delta" ? event.delta.length + 4 : sizeOf(event);
     // Once noted, only a share that has grown large is worth another word.
     if (isFirst || this.#bytes >= this.#largeBytes) this.#desk.note(this);
+    this.#desk.came();
   }
 
   /** Resolves when everything in the tail is durable; rejects when nothing can be written any more. */

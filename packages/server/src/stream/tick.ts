@@ -10,7 +10,8 @@ let waiting: Flushable[] = [];
  * a tick brings, each connection writes once. The caller asks once per tick.
  */
 export function flushSoon(target: Flushable): void {
-  if (waiting.push(target) === 1) setImmediate(flushAll);
+  // Not `setImmediate`: that is another round of the event loop, which a single stream would pay with every delta.
+  if (waiting.push(target) === 1) process.nextTick(flushAll);
 }
 
 function flushAll(): void {
