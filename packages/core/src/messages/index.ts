@@ -7,6 +7,7 @@ export type {
   MessageType,
   ToolInvocationPart,
 } from "./canonical-message.js";
+export { grownText } from "./grown-text.js";
 export { chainHash, hashText } from "./hash.js";
 export { createCountingIds, createUuidV7Factory, type IdFactory } from "./ids.js";
 export { mergeInvocations } from "./merge-invocations.js";

@@ -38,6 +38,22 @@ function fold(events: readonly TurnEvent[]): unknown {
 }
 
 describe("the tail of an open turn", () => {
+  it("keeps an answer as one run, however often the journal takes its share, which is what came since", () => {
+    const tail = new EventTail();
+    let n = -1;
+    for (const text of ["a", "b", "c", "d", "e"]) {
+      tail.push(delta("text-delta", 0, text));
+      tail.push(delta("text-delta", 0, text.toUpperCase()));
+      const taken = tail.takeSince(n);
+      expect(taken.map((run) => [run.firstN, run.text, run.lengths])).toEqual([
+        [n + 1, `${text}${text.toUpperCase()}`, [1, 1]],
+      ]);
+      n = tail.lastN;
+    }
+    expect(tail.takeSince(-1).map(({ firstN, text }) => [firstN, text])).toEqual([[0, "aAbBcCdDeE"]]);
+    expect(tail.since(2, 6)).toMatchObject([{ n: 6, event: { delta: "BcCd" } }]);
+  });
+
   it("tells a late reader the same as every event would, from any place, whoever read or took its share before", () => {
     const before = fc.constantFrom("nobody", "reader", "journal");
     fc.assert(

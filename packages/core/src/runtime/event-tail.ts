@@ -1,3 +1,4 @@
+import { grownText } from "../messages/grown-text.js";
 import type { NumberedEvent, TurnEvent } from "./journal-batch.js";
 import { cutRun, type EventRun, isPlainDelta, joinRun, lastNOf, samePart } from "./journal-batch.js";
 
@@ -80,7 +81,23 @@ export class EventTail {
    */
   takeSince(n: number): EventRun[] {
     this.#endRun();
-    return this.#runsSince(n, this.#lastN);
+    const taken = this.#runsSince(n, this.#lastN);
+    this.#joinLast(n);
+    return taken;
+  }
+
+  /**
+   * What the journal takes grows the run that it took before: else there would be one for each flush, and all of them
+   * would live until the answer ends.
+   */
+  #joinLast(n: number): void {
+    const later = this.#runs.at(-1);
+    const earlier = this.#runs.at(-2);
+    if (earlier?.lengths === undefined || later?.lengths === undefined) return;
+    if (lastNOf(earlier) > n || !continues(earlier, later)) return;
+    earlier.text = grownText(earlier.text, later.text);
+    for (const length of later.lengths) earlier.lengths.push(length);
+    this.#runs.pop();
   }
 
   /** Everything after `n`, and up to `throughN`, one event per part. */

@@ -249,7 +249,9 @@ export class JournalWriter {
     if (first === undefined) return undefined;
     const { lastN } = this.#tail;
     const { firstN } = first;
-    this.#inFlight = { ...this.#lease, firstN, count: lastN - firstN + 1, data: encodeBatch(runs) };
+    const { conversationId, turnId, fence } = this.#lease;
+    const count = lastN - firstN + 1;
+    this.#inFlight = { conversationId, turnId, fence, firstN, count, data: encodeBatch(runs) };
     this.#takenN = lastN;
     this.#bytes = 0;
     return this.#inFlight;

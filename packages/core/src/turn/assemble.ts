@@ -1,3 +1,4 @@
+import { grownText } from "../messages/grown-text.js";
 import type { TokenUsage } from "../messages/message.js";
 import type {
   MessageContentPart,
@@ -105,7 +106,7 @@ export class Assembly {
     if (delta === "") return undefined;
     const place = this.#openPlace(kind, index);
     const part = this.#parts[place] as TextContentPart | ReasoningContentPart;
-    part.text += delta;
+    part.text = grownText(part.text, delta);
     return { kind, delta, partIndex: place };
   }
 

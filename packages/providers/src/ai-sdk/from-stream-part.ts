@@ -1,5 +1,6 @@
 import {
   argumentsFromText,
+  grownText,
   type MessageContentPart,
   type ReasoningContentPart,
   type TextContentPart,
@@ -86,7 +87,7 @@ export class AnswerFold {
       case "text-delta": {
         const index = this.#grow("text", part.id, part.text, part.providerMetadata);
         if (part.text === "") break;
-        this.#text += part.text;
+        this.#text = grownText(this.#text, part.text);
         emit(new TextDelta(part.text, this.#text, index));
         break;
       }
@@ -171,7 +172,7 @@ export class AnswerFold {
     const key = `${type}:${id}`;
     const place = this.#open.get(key) ?? this.#begin(key, type);
     const slot = this.#slots[place] as Growing;
-    slot.text += text;
+    slot.text = grownText(slot.text, text);
     if (metadata !== undefined) slot.metadata = mergeFields(slot.metadata, toProviderFields(metadata));
     return place;
   }

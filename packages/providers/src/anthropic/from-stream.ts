@@ -1,6 +1,7 @@
 import { ParleyError } from "@parley/core/errors";
 import {
   argumentsFromText,
+  grownText,
   type MessageContentPart,
   type MessageOrigin,
   TextDelta,
@@ -173,7 +174,7 @@ class StreamedMessage implements MessageFold {
       case "thinking":
         if (delta.type === "signature_delta") block.signature += textIn(delta.signature);
         if (delta.type !== "thinking_delta") return nothing;
-        block.text += textIn(delta.thinking);
+        block.text = grownText(block.text, textIn(delta.thinking));
         return showThinking(block.index, textIn(delta.thinking));
       case "call": {
         const inputTextDelta = delta.type === "input_json_delta" ? textIn(delta.partial_json) : "";
@@ -193,13 +194,13 @@ class StreamedMessage implements MessageFold {
 
   #growText(block: Extract<AnswerBlock, { kind: "text" }>, delta: string): readonly ProviderStreamEvent[] {
     if (block.closed) return nothing;
-    block.text += delta;
+    block.text = grownText(block.text, delta);
     return this.#showText(block, delta);
   }
 
   #showText(block: { readonly index: number }, delta: string): readonly ProviderStreamEvent[] {
     if (delta === "") return nothing;
-    this.#text += delta;
+    this.#text = grownText(this.#text, delta);
     return [new TextDelta(delta, this.#text, block.index)];
   }
 

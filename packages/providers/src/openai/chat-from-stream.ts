@@ -1,5 +1,6 @@
 import {
   argumentsFromText,
+  grownText,
   type MessageContentPart,
   type MessageOrigin,
   TextDelta,
@@ -153,9 +154,9 @@ class ChatFold implements StreamFold<ChatChunk> {
       this.#slots.push(growing);
       this.#growing = growing;
     }
-    growing.text += delta;
+    growing.text = grownText(growing.text, delta);
     if (kind === "reasoning") return { type: "reasoning-delta", textDelta: delta, index: growing.index };
-    this.#text += delta;
+    this.#text = grownText(this.#text, delta);
     return new TextDelta(delta, this.#text, growing.index);
   }
 

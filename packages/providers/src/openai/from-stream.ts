@@ -1,5 +1,6 @@
 import {
   argumentsFromText,
+  grownText,
   type MessageContentPart,
   type MessageOrigin,
   TextDelta,
@@ -156,8 +157,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     }
     if (slot.part !== undefined) return nothing;
     if (refusal) slot.refusal = true;
-    slot.text += delta;
-    this.#text += delta;
+    this.#grow(slot, delta);
     return [new TextDelta(delta, this.#text, slot.index)];
   }
 
@@ -172,9 +172,15 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
   #showRest(slot: Slot, text: string): Said {
     if (text.length <= slot.text.length || !text.startsWith(slot.text)) return nothing;
     const rest = text.slice(slot.text.length);
-    slot.text = text;
-    this.#text += rest;
+    this.#grow(slot, rest);
     return [new TextDelta(rest, this.#text, slot.index)];
+  }
+
+  /** Mostly one text is all there is: then it is kept once. */
+  #grow(slot: Slot, delta: string): void {
+    const isAll = slot.text.length === this.#text.length;
+    slot.text = grownText(slot.text, delta);
+    this.#text = isAll ? slot.text : grownText(this.#text, delta);
   }
 
   #reasoningDelta(event: ResponsesEvent, summary: number, delta: string | undefined): Said {
@@ -189,7 +195,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
       slot.lengths.push(0);
     }
     slot.summary = summary;
-    slot.text += shown;
+    slot.text = grownText(slot.text, shown);
     slot.lengths[slot.lengths.length - 1] = (slot.lengths.at(-1) ?? 0) + delta.length;
     return [{ type: "reasoning-delta", textDelta: shown, index: slot.index }];
   }
