@@ -12,6 +12,9 @@ export interface JournalPace {
   readonly retryMs: number;
 }
 
+/** What follows it runs when those that come at the same time have come. */
+const soon = Promise.resolve();
+
 /** How the journal gathers where nothing else is chosen. */
 export const defaultJournalPace: JournalPace = { intervalMs: 50, bytes: 16_384, retryMs: 250 };
 
@@ -34,8 +37,7 @@ export class Journal {
   /** When the interval under way began, and when the last event came. */
   #since = 0;
   #eventAt = 0;
-  /** It is settled that the flush comes before the interval ends. */
-  #isLeaving = false;
+  #isLooking = false;
   #flushing = false;
   /** The last flush failed: the next one comes by the timer alone. */
   #backingOff = false;
@@ -81,23 +83,26 @@ export class Journal {
     this.#cancelTimer = this.#clock.after(ms, () => void this.#flush());
   }
 
-  /** An event after which none is to be expected within the interval takes the others along. */
+  /** Looks once for all that come at the same time, when they are all here: to look at the clock costs as much as one. */
   #came(): void {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    void soon.then(this.#look);
+  }
+
+  /** An event after which none is to be expected within the interval takes the others along. */
+  readonly #look = (): void => {
+    this.#isLooking = false;
     const now = this.#clock.monotonic();
     const pauseMs = now - this.#eventAt;
     this.#eventAt = now;
-    if (this.#cancelTimer === undefined || this.#backingOff || this.#isLeaving) return;
+    if (this.#cancelTimer === undefined || this.#backingOff) return;
     const { intervalMs } = this.#pace;
     const waitedMs = now - this.#since;
     // Once the interval is over, it is the timer's turn.
     if (waitedMs < intervalMs / 2 || waitedMs >= intervalMs || waitedMs + pauseMs < intervalMs) return;
-    // Several may come at once: all of them go along.
-    this.#isLeaving = true;
-    queueMicrotask(() => {
-      this.#isLeaving = false;
-      void this.#flush();
-    });
-  }
+    void this.#flush();
+  };
 
   #isUrgent(writer: JournalWriter): boolean {
     return writer.urgent || writer.waitingBytes >= this.#pace.bytes;
