@@ -36,6 +36,13 @@ describe("naming a conversation", () => {
     expect(await resolveConversation(clientOf("abc"), "archive-1")).toBe("archive-1");
   });
 
+  it("is not named by nothing, though every id begins so", async () => {
+    for (const word of ["", " "]) {
+      await expect(resolveConversation(clientOf("abc"), word)).rejects.toThrow("id is empty");
+      expect(() => resolveAmong(word, ["abc"], "queued message")).toThrow("queued message is empty");
+    }
+  });
+
   it("asks for more where several begin so, and shows them", async () => {
     await expect(resolveConversation(clientOf("abc1", "abc2"), "ab")).rejects.toThrow(
       /begins the ids of 2[\s\S]*abc1[\s\S]*abc2/,

@@ -13,6 +13,8 @@ export const idHelp = "an id or the beginning of one; @ is the newest conversati
  * (`@`, `@2`).
  */
 export async function resolveConversation(client: ParleyClient, word: string): Promise<string> {
+  // An unset variable of a script must not name whatever there is.
+  if (word.trim() === "") throw usageError("The conversation's id is empty.", `It is ${idHelp}.`);
   const place = /^@(\d*)$/.exec(word)?.[1];
   if (place !== undefined) return newest(client, place === "" ? 1 : Number(place));
   const { conversations } = await client.request("GET /conversations", { query: { q: word, limit: 50 } });
@@ -83,6 +85,7 @@ async function unknown(
 
 /** The one of a list that a word names, by its id or by the beginning of it. */
 export function resolveAmong(word: string, ids: readonly string[], what: string): string {
+  if (word.trim() === "") throw usageError(`The id of the ${what} is empty.`);
   const matching = ids.includes(word) ? [word] : ids.filter((id) => id.startsWith(word));
   const [only] = matching;
   if (matching.length === 1 && only !== undefined) return only;
