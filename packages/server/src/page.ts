@@ -73,7 +73,9 @@ export function servePage(folder: string): (c: Context<AppEnv>) => Promise<Respo
     }
     headers["content-length"] = String(file.size);
     if (c.req.method === "HEAD" || file.size === 0) return c.body(null, 200, headers);
-    const body = Readable.toWeb(createReadStream(file.path)) as ReadableStream<Uint8Array>;
+    // No further than what was announced: a build may write to the file meanwhile.
+    const read = createReadStream(file.path, { end: file.size - 1 });
+    const body = Readable.toWeb(read) as ReadableStream<Uint8Array>;
     return c.body(body, 200, headers);
   };
 }
