@@ -52,9 +52,15 @@ async function askLines(
 ): Promise<number> {
   const shown = { columns: io.columns ?? 100, style: io.style, showReasoning: options.reasoning };
   let waiting: (() => void) | undefined;
+  const lastReason = () => {
+    const { messages, turns } = desk.state;
+    const last = messages.findLast(({ turnId }) => turnId !== undefined)?.turnId;
+    return last === undefined ? undefined : turns[last]?.reason;
+  };
   listen(() => {
     io.lines(desk.update(shown).print);
-    if (!desk.isRunning && !desk.isSending) waiting?.();
+    // Between a message and the first word of its turn nothing is sent and nothing runs, either.
+    if (!desk.isRunning && !desk.isSending && lastReason() !== undefined) waiting?.();
   });
   let failed = false;
   for await (const line of createInterface({ input: process.stdin })) {
@@ -64,8 +70,7 @@ async function askLines(
     });
     await desk.say(line.trim(), "queue");
     await idle;
-    const last = desk.state.messages.findLast(({ turnId }) => turnId !== undefined)?.turnId;
-    const reason = last === undefined ? undefined : desk.state.turns[last]?.reason;
+    const reason = lastReason();
     failed = reason === "error" || reason === "interrupted";
   }
   return failed ? exitCodes.failure : exitCodes.ok;
