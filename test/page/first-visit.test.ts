@@ -21,18 +21,12 @@ describePage("the page on a first visit", {}, (stage) => {
 
   it("moves nothing when it has learned what answers", async () => {
     const tab = await stage().open("about:blank");
-    let release: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    await tab.page.route("**/models", async (route) => {
-      await held;
-      await route.continue();
-    });
+    const held = await tab.hold("**/models");
     await tab.page.goto(stage().url);
     const heading = tab.page.getByRole("heading", { name: "What shall we talk about?" });
     const [before, composer] = [await heading.boundingBox(), await tab.composer.boundingBox()];
-    release();
+    await expect.poll(held.asked, patience).toBeGreaterThan(0);
+    held.release();
     await tab.page.getByRole("list", { name: "Examples" }).waitFor();
     expect(before).not.toBeNull();
     expect(await heading.boundingBox()).toEqual(before);
@@ -42,27 +36,18 @@ describePage("the page on a first visit", {}, (stage) => {
   it("shows what was said at once, before the code that shows a conversation has come", async () => {
     const tab = await stage().open("about:blank");
     tab.allowMissing();
-    let release: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    let asked = 0;
-    await tab.page.route(/\/assets\/(conversation-view|markdown)-[^/]*\.js$/, async (route) => {
-      asked += 1;
-      await held;
-      await route.continue();
-    });
+    const held = await tab.hold(/\/assets\/(conversation-view|markdown)-[^/]*\.js$/);
     await tab.page.goto(stage().url);
     await tab.composer.waitFor();
     // Both are fetched before anything is said.
-    await expect.poll(() => asked, patience).toBe(2);
+    await expect.poll(held.asked, patience).toBe(2);
     await tab.begin("hello there");
     await tab.page.getByRole("main").getByText("hello there", { exact: true }).waitFor();
     expect(await tab.log.count()).toBe(0);
-    release();
+    held.release();
     await tab.questions.getByText("hello there", { exact: true }).waitFor();
     await tab.ended(1);
-    expect(asked).toBe(2);
+    expect(held.asked()).toBe(2);
   });
 
   it("begins with an example, and shows its tool and what that said", async () => {

@@ -77,17 +77,14 @@ describePage("the page by keyboard alone", config, (stage) => {
   });
 
   it("keeps what is typed behind a shortcut out of the message, and gives the focus back", async () => {
-    const tab = await stage().open();
+    const tab = await stage().open("about:blank");
+    const held = await tab.hold(/\/assets\/search-dialog-.*\.js$/);
+    await tab.page.goto(stage().url);
     await tab.composer.click();
-    const held: (() => void)[] = [];
-    await tab.page.route(/\/assets\/search-dialog-.*\.js$/, async (route) => {
-      await new Promise<void>((resolve) => held.push(resolve));
-      await route.continue();
-    });
     await tab.page.keyboard.press("Control+Shift+F");
-    await expect.poll(() => held.length, patience).toBe(1);
+    await expect.poll(held.asked, patience).toBe(1);
     await tab.page.keyboard.type("early");
-    held[0]?.();
+    held.release();
     const dialog = tab.dialog("Search messages");
     await dialog.getByRole("combobox").waitFor();
     await expect

@@ -207,7 +207,10 @@ describePage("the speed of the page", config, (stage) => {
 
   it("opens 10,000 messages at their end, with one window of history and few rows, and keeps the place when more comes", async () => {
     await prepareMany(stage());
-    const tab = await stage().open("/");
+    const tab = await stage().open("about:blank");
+    // What comes from above is held back, to look at the place before and after.
+    const held = await tab.hold(/\/conversations\/ten-thousand\?.*beforeSeq/);
+    await tab.page.goto(stage().url);
     await tab.composer.waitFor();
     const history: URL[] = [];
     tab.page.on("request", (request) => {
@@ -222,14 +225,8 @@ describePage("the speed of the page", config, (stage) => {
     expect(history.map((url) => url.searchParams.has("beforeSeq"))).toEqual([false]);
     expect(Number(history[0]?.searchParams.get("limit"))).toBeLessThanOrEqual(500);
 
-    // What comes from above is held back, to look at the place before and after.
-    const held: (() => void)[] = [];
-    await tab.page.route(/\/conversations\/ten-thousand\?.*beforeSeq/, async (route) => {
-      await new Promise<void>((resolve) => held.push(resolve));
-      await route.continue();
-    });
     await tab.log.evaluate((box) => box.scrollTo(0, 500));
-    await expect.poll(() => held.length, patience).toBe(1);
+    await expect.poll(held.asked, patience).toBe(1);
     /** The first message in view, and where it stands once nothing is measured and moved any more. */
     const firstSeen = () =>
       tab.log.evaluate(async (box) => {
@@ -252,7 +249,7 @@ describePage("the speed of the page", config, (stage) => {
       });
     const before = await firstSeen();
     const heightBefore = await tab.log.evaluate((box) => box.scrollHeight);
-    held[0]?.();
+    held.release();
     await expect
       .poll(() => tab.log.evaluate((box) => box.scrollHeight), patience)
       .toBeGreaterThan(heightBefore);

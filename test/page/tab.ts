@@ -86,6 +86,28 @@ export class Tab {
     return decodeURIComponent(id);
   }
 
+  /**
+   * Holds requests back until they are released. To be asked for before the page is gone to: a page that is open may
+   * still send its next requests past it, since the browser tells it of the new way some time later.
+   */
+  async hold(
+    pattern: string | RegExp,
+  ): Promise<{ readonly asked: () => number; readonly release: () => void }> {
+    if (this.page.url() !== "about:blank")
+      throw new Error("the page is open, and may send requests past this");
+    let asked = 0;
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await this.page.route(pattern, async (route) => {
+      asked += 1;
+      await released;
+      await route.continue();
+    });
+    return { asked: () => asked, release };
+  }
+
   /** Types a message and presses Enter, or other keys. */
   async send(text: string, keys = "Enter"): Promise<void> {
     await this.composer.fill(text);
