@@ -172,8 +172,10 @@ class Attempt<VendorEvent> {
           throw error;
         }
         if (this.#ended) {
-          // The end of the body usually comes with its last event, and then the connection can be used again.
-          closing ??= setTimeout(() => response.cancel?.(), closingMs);
+          // The end of the body usually comes with its last event, and then the connection can be used again. What
+          // failed is told when the reading has ended, and does not wait for that.
+          if (this.#failure !== undefined) response.cancel?.();
+          else closing ??= setTimeout(() => response.cancel?.(), closingMs);
           return undefined;
         }
         const waiting = this.#waiting;

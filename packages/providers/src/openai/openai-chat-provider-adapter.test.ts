@@ -1,6 +1,6 @@
 import type { ProviderCallParams, ProviderStream, ProviderStreamEvent } from "@parley/core/ports";
 import { type ProviderScenario, providerContract } from "@parley/core/testing";
-import { createDefaultHttpClient, type HttpRequestOptions } from "@parley/http";
+import { createDefaultHttpClient, type HttpRequestOptions, type ResilienceProfile } from "@parley/http";
 import { createNodeTransport } from "@parley/http/node";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ChatAnswer, chatChunk, chatChunks } from "../../testing/openai-chat-chunks.js";
@@ -30,14 +30,20 @@ const params: ProviderCallParams = {
   metadata: { provider: "local", model: "llama" },
 };
 
+const clientWith = (resilience: ResilienceProfile = {}) =>
+  createDefaultHttpClient({
+    transport: createNodeTransport(),
+    defaultResilience: { maxAttempts: 2, baseBackoffMs: 1, ...resilience },
+  });
+
+/** Gives up soon, for silence alone: on a busy machine an answer may well take as long. */
+const hasty = { stallTimeoutMs: 300 };
+
 function adapterFor(url: string, config: Partial<OpenAIChatProviderAdapterConfig> = {}) {
   return new OpenAIChatProviderAdapter({
     baseUrl: url,
     defaultModel: "default",
-    httpClient: createDefaultHttpClient({
-      transport: createNodeTransport(),
-      defaultResilience: { maxAttempts: 2, baseBackoffMs: 1, stallTimeoutMs: 100, perAttemptTimeoutMs: 100 },
-    }),
+    httpClient: clientWith(),
     ...config,
   });
 }
@@ -221,7 +227,8 @@ describe("failures", () => {
           await answer.send(chunks);
           await fault(answer, call, n);
         });
-        const events = await read(await adapterFor(server.url).completeStream(params));
+        const config = code === "timeout" ? { httpClient: clientWith(hasty) } : {};
+        const events = await read(await adapterFor(server.url, config).completeStream(params));
         expect(codeOf(events)).toBe(code);
         expect(events).toHaveLength(3);
         expect(server.seen).toHaveLength(1);

@@ -1,7 +1,7 @@
 import { isParleyError } from "@parley/core/errors";
 import type { ProviderCallParams, ProviderStream, ProviderStreamEvent } from "@parley/core/ports";
 import { type ProviderScenario, providerContract } from "@parley/core/testing";
-import { createDefaultHttpClient, type HttpRequestOptions } from "@parley/http";
+import { createDefaultHttpClient, type HttpRequestOptions, type ResilienceProfile } from "@parley/http";
 import { createNodeTransport } from "@parley/http/node";
 import { afterEach, describe, expect, it } from "vitest";
 import {
@@ -30,17 +30,19 @@ const params: ProviderCallParams = {
   metadata: { provider: "openai", model: "gpt-test" },
 };
 
-function clientFor(url: string, config: Partial<OpenAIHttpClientConfig> = {}) {
-  return createOpenAIHttpClient({
-    apiKey: "sk-test",
-    baseUrl: url,
-    httpClient: createDefaultHttpClient({
-      transport: createNodeTransport(),
-      defaultResilience: { maxAttempts: 3, baseBackoffMs: 1, stallTimeoutMs: 100, perAttemptTimeoutMs: 100 },
-    }),
-    ...config,
+const clientWith = (resilience: ResilienceProfile = {}) =>
+  createDefaultHttpClient({
+    transport: createNodeTransport(),
+    defaultResilience: { maxAttempts: 3, baseBackoffMs: 1, ...resilience },
   });
+
+function clientFor(url: string, config: Partial<OpenAIHttpClientConfig> = {}) {
+  return createOpenAIHttpClient({ apiKey: "sk-test", baseUrl: url, httpClient: clientWith(), ...config });
 }
+
+/** Gives up soon, for silence alone: on a busy machine an answer may well take as long. */
+const hastyClientFor = (url: string, resilience: ResilienceProfile) =>
+  clientFor(url, { httpClient: clientWith(resilience) });
 
 function adapterFor(url: string, config: Partial<OpenAIProviderAdapterConfig> = {}) {
   return new OpenAIProviderAdapter({ client: clientFor(url), defaultModel: "gpt-default", ...config });
@@ -309,7 +311,10 @@ describe("failures before the answer", () => {
 
   it("become timeout where the headers do not come", async () => {
     const server = await serve(() => {});
-    expect(codeOf(await read(await adapterFor(server.url).completeStream(params)))).toBe("timeout");
+    const client = hastyClientFor(server.url, { perAttemptTimeoutMs: 60 });
+    expect(codeOf(await read(await adapterFor(server.url, { client }).completeStream(params)))).toBe(
+      "timeout",
+    );
   });
 
   it("about reasoning that the API cannot read are met by leaving it out", async () => {
@@ -371,7 +376,9 @@ describe("failures inside the answer", () => {
           await answer.send(upTo(items, kind));
           await fault(answer, call, n);
         });
-        const events = await read(await adapterFor(server.url).completeStream(params));
+        const config =
+          code === "timeout" ? { client: hastyClientFor(server.url, { stallTimeoutMs: 300 }) } : {};
+        const events = await read(await adapterFor(server.url, config).completeStream(params));
         expect(codeOf(events)).toBe(code);
         expect(server.seen).toHaveLength(1);
         expect(events.filter(({ type }) => type !== "usage" && type !== "error").length).toBe(2);
