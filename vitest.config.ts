@@ -15,5 +15,6 @@ export default defineConfig({
     // Only a failure takes that long; what is slow on a busy machine is none.
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
   },
 });

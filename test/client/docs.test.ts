@@ -41,7 +41,7 @@ async function run(code: string, url: string): Promise<string> {
   await build.write({ file, format: "esm" });
   await build.close();
   const env = { ...process.env, PARLEY_URL: url };
-  const { stdout } = await promisify(execFile)(process.execPath, [file], { env, timeout: 15_000 });
+  const { stdout } = await promisify(execFile)(process.execPath, [file], { env, timeout: 60_000 });
   return stdout;
 }
 

@@ -80,7 +80,7 @@ describe("the socket", () => {
     socket?.send(JSON.stringify({ type: "something.new" }));
     socket?.send(JSON.stringify([open("a"), { type: "pong" }, open("b")]));
     socket?.send(JSON.stringify(open("c")));
-    await vi.waitUntil(() => asked.length === 3);
+    await vi.waitUntil(() => asked.length === 3, 30_000);
     expect(asked).toEqual(["a", "b", "c"]);
   });
 

@@ -21,7 +21,7 @@ export const shortLease: LeasePace = {
 /** How long behind the end of a dead node's lease its turns may stay open. */
 const graceMs = 2_000;
 /** How long anything else may take, on a machine that is busy with other things. */
-const patienceMs = 20_000;
+const patienceMs = 40_000;
 
 /** One store, the nodes on it and a client of theirs. Every conversation goes on through all that happens. */
 export class Stage {

@@ -165,7 +165,7 @@ describe("the rate limit", () => {
     expect(server.provider.calls, "what was refused has not begun").toHaveLength(0);
     socket.raw.close();
     await socket.closed;
-    await vi.waitFor(async () => expect((await server.call("POST", "/chat", { body })).status).toBe(200));
+    await expect.poll(async () => (await server.call("POST", "/chat", { body })).status).toBe(200);
     // It is over, and what was refused before does not count.
     expect((await server.call("POST", "/chat", { body: { ...body, message: "other" } })).status).toBe(409);
     expect((await server.call("POST", "/chat", { body })).status).toBe(200);
@@ -224,7 +224,7 @@ describe("a handshake that is refused", () => {
     const [first] = (await once(socket, "data")) as [Buffer];
     expect(String(first)).toMatch(/^HTTP\/1\.1 200 /);
     socket.destroy();
-    await vi.waitFor(async () => (await server.socket()).next("catalog"));
+    await vi.waitFor(async () => (await server.socket()).next("catalog"), 30_000);
   });
 });
 

@@ -101,11 +101,14 @@ function Transcript({ id = conversationId }: { readonly id?: string }) {
   return createElement("p", { title: handle.id }, `${state.phase}: ${words(state)}`);
 }
 
+/** Only a failure takes that long. */
+const until = (holds: () => boolean) => vi.waitUntil(holds, 30_000);
+
 describe("a conversation in a component", () => {
   it("is loaded, followed once in spite of strict mode, and let go of", async () => {
     await show(createElement(Transcript));
     await act(async () => socket().tell("open"));
-    await vi.waitUntil(() => socket().said.includes(`chat.subscribe ${conversationId}`));
+    await until(() => socket().said.includes(`chat.subscribe ${conversationId}`));
     expect(socket().said.filter((each) => each.startsWith("chat.subscribe"))).toHaveLength(1);
     await say(
       snapshot("0"),
@@ -115,7 +118,7 @@ describe("a conversation in a component", () => {
     );
     expect(place.textContent).toBe("ready: Hi / Hello");
     await show(createElement("p"));
-    await vi.waitUntil(() => socket().said.includes(`chat.unsubscribe ${conversationId}`));
+    await until(() => socket().said.includes(`chat.unsubscribe ${conversationId}`));
   });
 
   it("is found again when it was let go of between a render and its effects", async () => {
@@ -130,10 +133,10 @@ describe("a conversation in a component", () => {
         return connection.conversation(id);
       },
     };
-    await vi.waitUntil(() => connection.peek(conversationId) !== stale);
+    await until(() => connection.peek(conversationId) !== stale);
     const provided = createElement(ParleyProvider, { connection: slow }, createElement(Transcript));
     await act(async () => root.render(provided));
-    await act(() => vi.waitUntil(() => place.textContent === "ready: "));
+    await act(() => until(() => place.textContent === "ready: "));
   });
 
   it("is another one when its id changes", async () => {
@@ -142,7 +145,7 @@ describe("a conversation in a component", () => {
     await show(createElement(Transcript));
     await act(async () => socket().tell("open"));
     await show(createElement(Transcript, { id: "other" }));
-    await act(() => vi.waitUntil(() => place.textContent === "ready: Other"));
+    await act(() => until(() => place.textContent === "ready: Other"));
     expect(place.querySelector("p")?.title).toBe("other");
   });
 
@@ -162,7 +165,7 @@ describe("a conversation in a component", () => {
     }
     await show(createElement(Count));
     await act(async () => socket().tell("open"));
-    await vi.waitUntil(() => socket().said.includes(`chat.subscribe ${conversationId}`));
+    await until(() => socket().said.includes(`chat.subscribe ${conversationId}`));
     await say(
       snapshot("0"),
       told(0, { type: "user-message", text: "Hi", messageId: "u1" }) as WsServerMessage,
@@ -186,9 +189,9 @@ describe("the connection and the list in a component", () => {
       return createElement("p", null, `${phase} ${state.phase} ${titles} ${list === useConnection().list}`);
     }
     await show(createElement(Status));
-    await act(() => vi.waitUntil(() => place.textContent === "connecting ready Hello true"));
+    await act(() => until(() => place.textContent === "connecting ready Hello true"));
     await act(async () => socket().tell("open"));
-    await act(() => vi.waitUntil(() => place.textContent === "open ready Hello true"));
+    await act(() => until(() => place.textContent === "open ready Hello true"));
     await say({
       type: "conversation.updated",
       conversationId,

@@ -312,7 +312,7 @@ describe("a fault before the answer", () => {
 
   it("is a timeout where the headers do not come", async () => {
     const server = await serve(() => {});
-    const provider = adapter(server.url, { maxAttempts: 2, perAttemptTimeoutMs: 60 });
+    const provider = adapter(server.url, { maxAttempts: 2, perAttemptTimeoutMs: 300 });
     expect(failureOf(await read(provider))).toMatchObject({ code: "timeout", retryable: true });
     expect(server.seen).toHaveLength(2);
   });

@@ -63,7 +63,7 @@ describeOnPostgres("connections", (postgres) => {
     await other.query("SELECT pg_terminate_backend($1)", [first]);
     await gone(other, first);
     // The process may hear of it a moment after the server has forgotten it.
-    const next = await vi.waitFor(() => pidOf(database));
+    const next = await vi.waitFor(() => pidOf(database), 30_000);
     expect(next).not.toBe(first);
   });
 
