@@ -30,6 +30,18 @@ export interface StepResult {
   readonly usage: TokenUsage | undefined;
 }
 
+/** One call of the model, and what it is made with. */
+interface Step {
+  readonly index: number;
+  readonly context: StepContext;
+  readonly params: Omit<ProviderCallParams, "messages">;
+  readonly messageId: string;
+  readonly clock: Clock;
+}
+
+/** How long a call took. */
+type Timing = Pick<StepMetrics, "ttftMs" | "decodeMs" | "genTotalMs">;
+
 /** The id of a turn's step, by its 0-based index. */
 export function stepIdOf(turnId: string, stepIndex: number): StepId {
   return `${turnId}.${stepIndex}` as StepId;
@@ -40,17 +52,7 @@ export function stepIdOf(turnId: string, stepIndex: number): StepId {
  * timing. Never throws: a failure, an abort and a provider that ignores the abort all end in a result that
  * keeps what had arrived.
  */
-export async function runStep(
-  setup: TurnSetup,
-  step: {
-    readonly index: number;
-    readonly context: StepContext;
-    readonly params: Omit<ProviderCallParams, "messages">;
-    readonly messageId: string;
-    readonly clock: Clock;
-  },
-  tell: TurnListener,
-): Promise<StepResult> {
+export async function runStep(setup: TurnSetup, step: Step, tell: TurnListener): Promise<StepResult> {
   const { conversationId, turnId } = setup;
   const { clock, messageId } = step;
   const stepId = stepIdOf(turnId, step.index);
@@ -61,12 +63,6 @@ export async function runStep(
   const assembly = new Assembly();
   const reasoned = new ReasoningTimes();
 
-  const params: ProviderCallParams = {
-    ...step.params,
-    messages: step.context.messages,
-    ...(step.context.maxTokens === undefined ? {} : { maxTokens: step.context.maxTokens }),
-    ...(setup.signal === undefined ? {} : { signal: setup.signal }),
-  };
   const take = (event: ProviderStreamEvent): Promise<void> | undefined => {
     if (event.type === "error") {
       error = event.error;
@@ -88,25 +84,18 @@ export async function runStep(
   };
   try {
     setup.signal?.throwIfAborted();
-    await readStream(openProviderStream(setup.provider, params), setup.signal, take);
+    await readStream(openProviderStream(setup.provider, callParams(setup, step)), setup.signal, take);
   } catch (thrown) {
     error = setup.signal?.aborted
       ? new ParleyError("canceled", undefined, { cause: thrown })
       : toParleyError(thrown);
   }
-  if (error === undefined && assembly.result === undefined) {
-    error = new ParleyError("network", "The provider's stream ended before its last event");
-  }
-  if (error === undefined && assembly.result?.finishReason === "error") {
-    error = new ParleyError("provider_rejected", "The provider broke its answer off with an error");
-  }
+  error ??= faultOf(assembly);
 
   const end = clock.monotonic();
-  const { provider, model } = step.params.metadata;
   const said = finish(assembly);
   error ??= said.error;
   const parts = stampCalls(reasoned.stamp(said.parts), stepId);
-  const calls = parts.filter((part) => part.type === "tool-call");
   for (const [partIndex, part] of parts.entries()) {
     if (part.type !== "tool-call") continue;
     await tell({
@@ -126,48 +115,76 @@ export async function runStep(
   if (usage !== undefined) {
     await tell({ type: "usage", conversationId, turnId, stepId, usage: wireUsage(usage) });
   }
-  const timing = {
+  const timing: Timing = {
     ...(firstToken === undefined ? {} : { ttftMs: firstToken - start, decodeMs: end - firstToken }),
     genTotalMs: firstToken === undefined ? end - start : firstToken - start + (end - firstToken),
   };
   await tell({ type: "step-complete", conversationId, turnId, stepId, ...timing });
 
-  const message: ConversationMessage | undefined =
-    parts.length === 0
-      ? undefined
-      : {
-          id: messageId,
-          conversationId,
-          role: "assistant",
-          createdAt: startedAt,
-          content: parts,
-          metadata: { origin: { provider, model } },
-        };
-  const result = assembly.result;
   return {
-    message,
-    calls,
-    finishReason: result?.finishReason,
+    message: parts.length === 0 ? undefined : messageOf(setup, step, startedAt, parts),
+    calls: parts.filter((part) => part.type === "tool-call"),
+    finishReason: assembly.result?.finishReason,
     error,
     usage,
     metrics: {
       stepId,
       usage: wireUsage(usage ?? { inputTokens: 0, outputTokens: 0 }),
       ...timing,
-      model: setup.model ?? model,
+      model: setup.model ?? step.params.metadata.model,
     },
-    record: {
-      id: result?.id ?? messageId,
-      createdAt: startedAt,
-      metadata: step.params.metadata,
-      ...(setup.model === undefined ? {} : { modelName: setup.model }),
-      stepId,
-      ...timing,
-      ...(usage === undefined ? {} : { usage }),
-      ...(step.context.manifest === undefined ? {} : { manifest: step.context.manifest }),
-      ...(result?.finishReason === undefined ? {} : { finishReason: result.finishReason }),
-      ...(setup.keepRaw ? keptRaw(result?.raw) : {}),
-    },
+    record: recordOf(setup, step, startedAt, timing, assembly),
+  };
+}
+
+function callParams(setup: TurnSetup, { params, context }: Step): ProviderCallParams {
+  return {
+    ...params,
+    messages: context.messages,
+    ...(context.maxTokens === undefined ? {} : { maxTokens: context.maxTokens }),
+    ...(setup.signal === undefined ? {} : { signal: setup.signal }),
+  };
+}
+
+/** What is wrong with an answer that ended without an error of its own. */
+function faultOf({ result }: Assembly): ParleyError | undefined {
+  if (result === undefined) {
+    return new ParleyError("network", "The provider's stream ended before its last event");
+  }
+  if (result.finishReason !== "error") return undefined;
+  return new ParleyError("provider_rejected", "The provider broke its answer off with an error");
+}
+
+function messageOf(
+  { conversationId }: TurnSetup,
+  { messageId, params }: Step,
+  createdAt: Date,
+  content: MessageContentPart[],
+): ConversationMessage {
+  const { provider, model } = params.metadata;
+  const metadata = { origin: { provider, model } };
+  return { id: messageId, conversationId, role: "assistant", createdAt, content, metadata };
+}
+
+/** What is kept of the call beside its message. */
+function recordOf(
+  setup: TurnSetup,
+  { index, messageId, params, context }: Step,
+  createdAt: Date,
+  timing: Timing,
+  { result, usage }: Assembly,
+): ProviderCallRecord {
+  return {
+    id: result?.id ?? messageId,
+    createdAt,
+    metadata: params.metadata,
+    ...(setup.model === undefined ? {} : { modelName: setup.model }),
+    stepId: stepIdOf(setup.turnId, index),
+    ...timing,
+    ...(usage === undefined ? {} : { usage }),
+    ...(context.manifest === undefined ? {} : { manifest: context.manifest }),
+    ...(result?.finishReason === undefined ? {} : { finishReason: result.finishReason }),
+    ...(setup.keepRaw ? keptRaw(result?.raw) : {}),
   };
 }
 

@@ -1,11 +1,11 @@
-import type { AgentEvent, StepMetrics, TurnReason } from "@parley/wire";
-import { systemClock } from "../clock.js";
+import type { StepMetrics, TurnReason } from "@parley/wire";
+import { type Clock, systemClock } from "../clock.js";
 import { type ParleyError, toParleyError } from "../errors.js";
-import { createUuidV7Factory } from "../messages/ids.js";
-import { type ConversationMessage, type TokenUsage, textOf } from "../messages/message.js";
+import { createUuidV7Factory, type IdFactory } from "../messages/ids.js";
+import type { ConversationMessage, TokenUsage } from "../messages/message.js";
 import type { ToolCallContentPart } from "../messages/part.js";
 import type { ProviderCallParams, ProviderCallRecord, ProviderFinishReason } from "../ports.js";
-import { runStep, stepIdOf, wireUsage } from "./run-step.js";
+import { runStep, stepIdOf } from "./run-step.js";
 import { interruptCalls, runTools } from "./run-tools.js";
 import { type Tool, toolDefinition } from "./tool.js";
 import {
@@ -18,6 +18,8 @@ import {
   type TurnStream,
 } from "./turn.js";
 import { TurnEvents } from "./turn-events.js";
+import { doneEvent, inputEvent, steeringEvent } from "./turn-frame-events.js";
+import { type Ending, modelOf, outcomeOf } from "./turn-outcome.js";
 
 const defaultIds = createUuidV7Factory();
 
@@ -33,128 +35,186 @@ const defaultIds = createUuidV7Factory();
  * does. A failure is told as `error`, and like a stop it keeps what exists and answers every open call.
  */
 export async function driveTurn(setup: TurnSetup, tell: TurnListener): Promise<TurnOutcome> {
-  const { conversationId, turnId, resume, sink } = setup;
-  const clock = setup.clock ?? systemClock;
-  const ids = setup.ids ?? defaultIds;
-  const limits = limitsOf(setup);
-  const openedAt = clock.monotonic() - (resume?.elapsedMs ?? 0);
-  let tools = setup.tools ?? [];
-  let params = withToolDefinitions(setup, tools);
+  return new TurnLoop(setup, tell).run();
+}
 
-  const messages: ConversationMessage[] = [...(resume?.messages ?? [])];
-  const providerCalls: ProviderCallRecord[] = [...(resume?.providerCalls ?? [])];
-  const steps: StepMetrics[] = [...(resume?.steps ?? [])];
-  let committed = messages.length;
-  let stepIndex = resume?.stepIndex ?? 0;
-  let calls = resume?.pendingCalls ?? [];
-  let settled = resume?.settled ?? [];
-  let lastUsage = providerCalls.at(-1)?.usage;
-  let ending: { reason: TurnReason; error?: ParleyError; released?: true } | undefined;
+/** A turn under way: what it has made so far, and where it stands. */
+class TurnLoop {
+  readonly #setup: TurnSetup;
+  readonly #tell: TurnListener;
+  readonly #clock: Clock;
+  readonly #ids: IdFactory;
+  readonly #limits: TurnLimits;
+  readonly #openedAt: number;
+  #tools: readonly Tool<never>[];
+  #params: Omit<ProviderCallParams, "messages">;
 
-  const save = (phase: StepCommit["phase"]) =>
-    commit(setup, {
-      stepId: stepIdOf(turnId, stepIndex),
-      stepIndex,
-      phase,
-      messages: messages.slice(committed),
-      steps: [...steps],
-      providerCalls: [...providerCalls],
+  readonly #messages: ConversationMessage[];
+  readonly #providerCalls: ProviderCallRecord[];
+  readonly #steps: StepMetrics[];
+  /** How many of the messages are written. */
+  #committed: number;
+  #stepIndex: number;
+  /** The calls of the step that have not been run, and what is known of them from before. */
+  #calls: readonly ToolCallContentPart[];
+  #settled: readonly ConversationMessage[];
+  #lastUsage: TokenUsage | undefined;
+
+  constructor(setup: TurnSetup, tell: TurnListener) {
+    const { resume } = setup;
+    this.#setup = setup;
+    this.#tell = tell;
+    this.#clock = setup.clock ?? systemClock;
+    this.#ids = setup.ids ?? defaultIds;
+    this.#limits = limitsOf(setup);
+    this.#openedAt = this.#clock.monotonic() - (resume?.elapsedMs ?? 0);
+    this.#tools = setup.tools ?? [];
+    this.#params = withToolDefinitions(setup, this.#tools);
+    this.#messages = [...(resume?.messages ?? [])];
+    this.#providerCalls = [...(resume?.providerCalls ?? [])];
+    this.#steps = [...(resume?.steps ?? [])];
+    this.#committed = this.#messages.length;
+    this.#stepIndex = resume?.stepIndex ?? 0;
+    this.#calls = resume?.pendingCalls ?? [];
+    this.#settled = resume?.settled ?? [];
+    this.#lastUsage = this.#providerCalls.at(-1)?.usage;
+  }
+
+  async run(): Promise<TurnOutcome> {
+    if (this.#setup.resume === undefined) await this.#tellOpening();
+    let ending: Ending | undefined;
+    // Each round is one step: a model call (skipped when a resumed step has calls left to run), then its tools.
+    while (ending === undefined) {
+      if (this.#calls.length === 0) ending = await this.#askModel();
+      ending ??= await this.#runCalls();
+    }
+    return this.#conclude(ending);
+  }
+
+  async #tellOpening(): Promise<void> {
+    const { conversationId, turnId } = this.#setup;
+    await this.#tell(inputEvent(this.#setup));
+    const startedAt = this.#setup.startedAt ?? this.#clock.now();
+    const model = modelOf(this.#setup);
+    await this.#tell({ type: "turn-start", conversationId, turnId, model, startedAt });
+  }
+
+  /** One call of the model. Undefined where it left calls to run, else how the turn ended. */
+  async #askModel(): Promise<Ending | undefined> {
+    const setup = this.#setup;
+    if (this.#stepIndex >= this.#limits.maxSteps) return { reason: "max-steps" };
+    const opened = await openStep(setup, this.#stepIndex, this.#messages);
+    if (!("error" in opened)) this.#providerCalls.push(...(opened.providerCalls ?? []));
+    if (setup.signal?.aborted) return stopped(setup);
+    if ("error" in opened) return failed(setup, opened.error);
+    if (opened.tools !== undefined) {
+      this.#tools = opened.tools;
+      this.#params = withToolDefinitions(setup, opened.tools);
+    }
+    const step = await runStep(
+      setup,
+      {
+        index: this.#stepIndex,
+        context: opened,
+        params: this.#params,
+        messageId: this.#ids.next(),
+        clock: this.#clock,
+      },
+      this.#tell,
+    );
+    this.#steps.push(step.metrics);
+    this.#providerCalls.push(step.record);
+    this.#lastUsage = step.usage;
+    if (step.message !== undefined) this.#messages.push(step.message);
+    this.#calls = step.calls;
+    if (step.error !== undefined) return this.#leaveCalls(step.error);
+    if (step.calls.length === 0 || !runnable(setup, this.#tools, step.calls)) {
+      return { reason: reasonOf(step.finishReason, step.calls.length > 0) };
+    }
+    const generated = await this.#commit("generation");
+    if ("error" in generated) return this.#leaveCalls(generated.error);
+    this.#committed = this.#messages.length;
+    return undefined;
+  }
+
+  /** The end by a failure behind the model's calls: they stand in the log, so they need their results. */
+  async #leaveCalls(error: ParleyError): Promise<Ending> {
+    const step = { index: this.#stepIndex, calls: this.#calls, clock: this.#clock, ids: this.#ids };
+    this.#messages.push(...(await interruptCalls(this.#setup, step, this.#tell)));
+    return failed(this.#setup, error);
+  }
+
+  /** The tools of one step. Undefined where the turn goes on, else how it ended. */
+  async #runCalls(): Promise<Ending | undefined> {
+    const setup = this.#setup;
+    const ran = await runTools(
+      setup,
+      {
+        index: this.#stepIndex,
+        tools: this.#tools,
+        calls: this.#calls,
+        settled: this.#settled,
+        limits: this.#limits,
+        clock: this.#clock,
+        ids: this.#ids,
+      },
+      this.#tell,
+    );
+    this.#messages.push(...ran.messages);
+    noteTools(this.#steps, stepIdOf(setup.turnId, this.#stepIndex), ran);
+    this.#settled = [];
+    if (setup.signal?.aborted) return stopped(setup);
+    const results = await this.#commit("results");
+    if ("error" in results) return failed(setup, results.error);
+    this.#messages.push(...results.steering);
+    this.#committed = this.#messages.length;
+    if (results.steering.length > 0) await this.#tell(steeringEvent(setup, results.steering));
+    this.#calls = [];
+    this.#stepIndex += 1;
+    const leaves = results.release || setup.sink.draining?.();
+    return leaves && this.#stepIndex < this.#limits.maxSteps
+      ? { reason: "interrupted", released: true }
+      : undefined;
+  }
+
+  /** Writes what is not written yet. */
+  async #commit(
+    phase: StepCommit["phase"],
+  ): Promise<{ error: ParleyError } | { steering: readonly ConversationMessage[]; release: boolean }> {
+    try {
+      const { steering = [], release = false } = await this.#setup.sink.commitStep({
+        stepId: stepIdOf(this.#setup.turnId, this.#stepIndex),
+        stepIndex: this.#stepIndex,
+        phase,
+        messages: this.#messages.slice(this.#committed),
+        steps: [...this.#steps],
+        providerCalls: [...this.#providerCalls],
+      });
+      return { steering, release };
+    } catch (thrown) {
+      return { error: toParleyError(thrown, "store_unavailable") };
+    }
+  }
+
+  async #conclude(ending: Ending): Promise<TurnOutcome> {
+    const setup = this.#setup;
+    if (ending.error !== undefined) {
+      const { conversationId, turnId } = setup;
+      const { code, message, retryable } = ending.error;
+      this.#messages.push(errorMessage(setup, ending.error, this.#ids.next(), new Date(this.#clock.now())));
+      await this.#tell({ type: "error", conversationId, turnId, code, message, retryable });
+    }
+    const outcome = outcomeOf(setup, ending, {
+      messages: this.#messages,
+      committed: this.#committed,
+      providerCalls: this.#providerCalls,
+      steps: this.#steps,
+      lastUsage: this.#lastUsage,
+      durationMs: this.#clock.monotonic() - this.#openedAt,
     });
-
-  if (resume === undefined) {
-    await tell(inputEvent(setup));
-    const startedAt = setup.startedAt ?? clock.now();
-    await tell({ type: "turn-start", conversationId, turnId, model: modelOf(setup), startedAt });
+    if (outcome.state === "finished") await this.#tell(doneEvent(setup, outcome));
+    return outcome;
   }
-
-  // Each round is one step: a model call (skipped when a resumed step has calls left to run), then its tools.
-  while (ending === undefined) {
-    if (calls.length === 0) {
-      if (stepIndex >= limits.maxSteps) {
-        ending = { reason: "max-steps" };
-        break;
-      }
-      const opened = await openStep(setup, stepIndex, messages);
-      if (!("error" in opened)) providerCalls.push(...(opened.providerCalls ?? []));
-      if (setup.signal?.aborted) {
-        ending = stopped(setup);
-        break;
-      }
-      if ("error" in opened) {
-        ending = failed(setup, opened.error);
-        break;
-      }
-      if (opened.tools !== undefined) {
-        tools = opened.tools;
-        params = withToolDefinitions(setup, tools);
-      }
-      const step = await runStep(
-        setup,
-        { index: stepIndex, context: opened, params, messageId: ids.next(), clock },
-        tell,
-      );
-      steps.push(step.metrics);
-      providerCalls.push(step.record);
-      lastUsage = step.usage;
-      if (step.message !== undefined) messages.push(step.message);
-      calls = step.calls;
-      if (step.error !== undefined) {
-        // Calls that arrived before the failure stand in the log, so they need their results.
-        messages.push(...(await interruptCalls(setup, { index: stepIndex, calls, clock, ids }, tell)));
-        ending = failed(setup, step.error);
-        break;
-      }
-      if (calls.length === 0 || !runnable(setup, tools, calls)) {
-        ending = { reason: reasonOf(step.finishReason, calls.length > 0) };
-        break;
-      }
-      const generated = await save("generation");
-      if ("error" in generated) {
-        messages.push(...(await interruptCalls(setup, { index: stepIndex, calls, clock, ids }, tell)));
-        ending = failed(setup, generated.error);
-        break;
-      }
-      committed = messages.length;
-    }
-
-    const ran = await runTools(setup, { index: stepIndex, tools, calls, settled, limits, clock, ids }, tell);
-    messages.push(...ran.messages);
-    noteTools(steps, stepIdOf(turnId, stepIndex), ran);
-    settled = [];
-    if (setup.signal?.aborted) {
-      ending = stopped(setup);
-      break;
-    }
-    const results = await save("results");
-    if ("error" in results) {
-      ending = failed(setup, results.error);
-      break;
-    }
-    messages.push(...results.steering);
-    committed = messages.length;
-    if (results.steering.length > 0) await tell(steeringEvent(setup, results.steering));
-    calls = [];
-    stepIndex += 1;
-    if (stepIndex < limits.maxSteps && (results.release || sink.draining?.())) {
-      ending = { reason: "interrupted", released: true };
-    }
-  }
-
-  if (ending.error !== undefined) {
-    messages.push(errorMessage(setup, ending.error, ids.next(), new Date(clock.now())));
-    const { code, message, retryable } = ending.error;
-    await tell({ type: "error", conversationId, turnId, code, message, retryable });
-  }
-  const outcome = conclude(setup, ending, {
-    messages,
-    committed,
-    providerCalls,
-    steps,
-    lastUsage,
-    durationMs: clock.monotonic() - openedAt,
-  });
-  if (outcome.state === "finished") await tell(doneEvent(setup, outcome));
-  return outcome;
 }
 
 /**
@@ -179,59 +239,6 @@ function limitsOf({ limits = defaultTurnLimits }: TurnSetup): TurnLimits {
   };
 }
 
-/** The turn's figures, summed once, for `done` and for the record alike. */
-function conclude(
-  setup: TurnSetup,
-  ending: { readonly reason: TurnReason; readonly error?: ParleyError; readonly released?: true },
-  made: {
-    readonly messages: readonly ConversationMessage[];
-    readonly committed: number;
-    readonly providerCalls: readonly ProviderCallRecord[];
-    readonly steps: readonly StepMetrics[];
-    readonly lastUsage: TokenUsage | undefined;
-    readonly durationMs: number;
-  },
-): TurnOutcome {
-  const { messages, providerCalls, steps, lastUsage, durationMs } = made;
-  const { reason } = ending;
-  const usage = sumUsage(providerCalls);
-  const contextSize =
-    lastUsage === undefined ? {} : { contextSize: lastUsage.inputTokens + lastUsage.outputTokens };
-  return {
-    state: ending.released ? "released" : "finished",
-    reason,
-    messages,
-    uncommitted: messages.slice(made.committed),
-    providerCalls,
-    metrics: {
-      turnId: setup.turnId,
-      usage: wireUsage(usage ?? { inputTokens: 0, outputTokens: 0 }),
-      durationMs,
-      steps,
-      reason,
-      model: modelOf(setup),
-      ...contextSize,
-    },
-    ...(ending.error === undefined ? {} : { error: ending.error }),
-    ...(usage === undefined ? {} : { usage }),
-    ...contextSize,
-  };
-}
-
-function doneEvent(setup: TurnSetup, outcome: TurnOutcome): AgentEvent {
-  const { conversationId, turnId } = setup;
-  const { reason, usage, contextSize, metrics } = outcome;
-  return {
-    type: "done",
-    conversationId,
-    turnId,
-    reason,
-    ...(metrics.durationMs === undefined ? {} : { durationMs: metrics.durationMs }),
-    ...(usage === undefined ? {} : { usage: wireUsage(usage) }),
-    ...(contextSize === undefined ? {} : { contextSize }),
-  };
-}
-
 async function openStep(setup: TurnSetup, stepIndex: number, turnMessages: readonly ConversationMessage[]) {
   try {
     // A copy: whoever builds the context may keep what it is given while the turn goes on.
@@ -246,24 +253,12 @@ async function openStep(setup: TurnSetup, stepIndex: number, turnMessages: reado
   }
 }
 
-async function commit(
-  setup: TurnSetup,
-  step: StepCommit,
-): Promise<{ error: ParleyError } | { steering: readonly ConversationMessage[]; release: boolean }> {
-  try {
-    const { steering = [], release = false } = await setup.sink.commitStep(step);
-    return { steering, release };
-  } catch (thrown) {
-    return { error: toParleyError(thrown, "store_unavailable") };
-  }
-}
-
 /** A stop ends a turn as the stop says; all else is an error. */
-function failed(setup: TurnSetup, error: ParleyError): { reason: TurnReason; error?: ParleyError } {
+function failed(setup: TurnSetup, error: ParleyError): Ending {
   return setup.signal?.aborted ? stopped(setup) : { reason: "error", error };
 }
 
-function stopped(setup: TurnSetup): { reason: TurnReason; error?: ParleyError } {
+function stopped(setup: TurnSetup): Ending {
   return setup.abortReason?.() ?? { reason: "aborted" };
 }
 
@@ -296,8 +291,6 @@ function withToolDefinitions(
   return { ...setup.providerParams, tools: [...own, ...declared] };
 }
 
-const modelOf = (setup: TurnSetup) => setup.model ?? setup.providerParams.metadata.model;
-
 function noteTools(
   steps: StepMetrics[],
   stepId: string,
@@ -306,52 +299,6 @@ function noteTools(
   const index = steps.findIndex((step) => step.stepId === stepId);
   const step = steps[index];
   if (step !== undefined) steps[index] = { ...step, toolMs: ran.toolMs, tools: ran.timings };
-}
-
-/** Of the steps: what a compaction took is on its own call. */
-function sumUsage(records: readonly ProviderCallRecord[]): TokenUsage | undefined {
-  let sum: TokenUsage | undefined;
-  for (const { usage, purpose = "step" } of records) {
-    if (usage === undefined || purpose !== "step") continue;
-    sum = sum === undefined ? { ...usage } : addUsage(sum, usage);
-  }
-  if (sum?.totalTokens !== undefined) sum.totalTokens = sum.inputTokens + sum.outputTokens;
-  return sum;
-}
-
-/** Counters that only one side knows are kept; ones that neither knows stay absent. */
-function addUsage(a: TokenUsage, b: TokenUsage): TokenUsage {
-  const sum: TokenUsage = { ...a };
-  for (const key of Object.keys(b) as (keyof TokenUsage)[]) sum[key] = (a[key] ?? 0) + (b[key] ?? 0);
-  return sum;
-}
-
-function inputEvent(setup: TurnSetup): AgentEvent {
-  const { conversationId, turnId, userMessages } = setup;
-  const [first] = userMessages;
-  return {
-    type: "user-message",
-    conversationId,
-    turnId,
-    text: userMessages.map(textOf).join("\n\n"),
-    ...(first === undefined ? {} : { messageId: first.id, createdAt: first.createdAt.getTime() }),
-    ...(userMessages.length > 1
-      ? { messages: userMessages.map((message) => ({ messageId: message.id, text: textOf(message) })) }
-      : {}),
-  };
-}
-
-function steeringEvent(setup: TurnSetup, steering: readonly ConversationMessage[]): AgentEvent {
-  const { conversationId, turnId } = setup;
-  return {
-    type: "steering",
-    conversationId,
-    turnId,
-    text: steering.map(textOf).join("\n\n"),
-    messageIds: steering.map((message) => message.id),
-    messages: steering.map((message) => ({ messageId: message.id, text: textOf(message) })),
-    ...(steering[0] === undefined ? {} : { createdAt: steering[0].createdAt.getTime() }),
-  };
 }
 
 function errorMessage(

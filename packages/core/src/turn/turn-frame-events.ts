@@ -1,0 +1,49 @@
+import type { AgentEvent } from "@parley/wire";
+import { type ConversationMessage, textOf } from "../messages/message.js";
+import { wireUsage } from "./run-step.js";
+import type { TurnOutcome, TurnSetup } from "./turn.js";
+
+/** What the user said, which a turn begins with. */
+export function inputEvent(setup: TurnSetup): AgentEvent {
+  const { conversationId, turnId, userMessages } = setup;
+  const [first] = userMessages;
+  return {
+    type: "user-message",
+    conversationId,
+    turnId,
+    text: userMessages.map(textOf).join("\n\n"),
+    ...(first === undefined ? {} : { messageId: first.id, createdAt: first.createdAt.getTime() }),
+    ...(userMessages.length > 1
+      ? { messages: userMessages.map((message) => ({ messageId: message.id, text: textOf(message) })) }
+      : {}),
+  };
+}
+
+/** What the user said meanwhile, where it joins the turn. */
+export function steeringEvent(setup: TurnSetup, steering: readonly ConversationMessage[]): AgentEvent {
+  const { conversationId, turnId } = setup;
+  return {
+    type: "steering",
+    conversationId,
+    turnId,
+    text: steering.map(textOf).join("\n\n"),
+    messageIds: steering.map((message) => message.id),
+    messages: steering.map((message) => ({ messageId: message.id, text: textOf(message) })),
+    ...(steering[0] === undefined ? {} : { createdAt: steering[0].createdAt.getTime() }),
+  };
+}
+
+/** The end of a turn, with its figures. */
+export function doneEvent(setup: TurnSetup, outcome: TurnOutcome): AgentEvent {
+  const { conversationId, turnId } = setup;
+  const { reason, usage, contextSize, metrics } = outcome;
+  return {
+    type: "done",
+    conversationId,
+    turnId,
+    reason,
+    ...(metrics.durationMs === undefined ? {} : { durationMs: metrics.durationMs }),
+    ...(usage === undefined ? {} : { usage: wireUsage(usage) }),
+    ...(contextSize === undefined ? {} : { contextSize }),
+  };
+}

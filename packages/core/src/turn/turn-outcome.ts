@@ -1,0 +1,73 @@
+import type { StepMetrics, TurnReason } from "@parley/wire";
+import type { ParleyError } from "../errors.js";
+import type { ConversationMessage, TokenUsage } from "../messages/message.js";
+import type { ProviderCallRecord } from "../ports.js";
+import { wireUsage } from "./run-step.js";
+import type { TurnOutcome, TurnSetup } from "./turn.js";
+
+/** How a turn ended. */
+export interface Ending {
+  readonly reason: TurnReason;
+  readonly error?: ParleyError;
+  readonly released?: true;
+}
+
+/** The turn's figures, summed once, for `done` and for the record alike. */
+export function outcomeOf(
+  setup: TurnSetup,
+  ending: Ending,
+  made: {
+    readonly messages: readonly ConversationMessage[];
+    readonly committed: number;
+    readonly providerCalls: readonly ProviderCallRecord[];
+    readonly steps: readonly StepMetrics[];
+    readonly lastUsage: TokenUsage | undefined;
+    readonly durationMs: number;
+  },
+): TurnOutcome {
+  const { messages, providerCalls, steps, lastUsage, durationMs } = made;
+  const { reason } = ending;
+  const usage = sumUsage(providerCalls);
+  const contextSize =
+    lastUsage === undefined ? {} : { contextSize: lastUsage.inputTokens + lastUsage.outputTokens };
+  return {
+    state: ending.released ? "released" : "finished",
+    reason,
+    messages,
+    uncommitted: messages.slice(made.committed),
+    providerCalls,
+    metrics: {
+      turnId: setup.turnId,
+      usage: wireUsage(usage ?? { inputTokens: 0, outputTokens: 0 }),
+      durationMs,
+      steps,
+      reason,
+      model: modelOf(setup),
+      ...contextSize,
+    },
+    ...(ending.error === undefined ? {} : { error: ending.error }),
+    ...(usage === undefined ? {} : { usage }),
+    ...contextSize,
+  };
+}
+
+/** What answers, as the log names it. */
+export const modelOf = (setup: TurnSetup) => setup.model ?? setup.providerParams.metadata.model;
+
+/** Of the steps: what a compaction took is on its own call. */
+function sumUsage(records: readonly ProviderCallRecord[]): TokenUsage | undefined {
+  let sum: TokenUsage | undefined;
+  for (const { usage, purpose = "step" } of records) {
+    if (usage === undefined || purpose !== "step") continue;
+    sum = sum === undefined ? { ...usage } : addUsage(sum, usage);
+  }
+  if (sum?.totalTokens !== undefined) sum.totalTokens = sum.inputTokens + sum.outputTokens;
+  return sum;
+}
+
+/** Counters that only one side knows are kept; ones that neither knows stay absent. */
+function addUsage(a: TokenUsage, b: TokenUsage): TokenUsage {
+  const sum: TokenUsage = { ...a };
+  for (const key of Object.keys(b) as (keyof TokenUsage)[]) sum[key] = (a[key] ?? 0) + (b[key] ?? 0);
+  return sum;
+}
