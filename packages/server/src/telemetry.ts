@@ -40,48 +40,48 @@ const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.
  */
 export function createTelemetryHooks(options: TelemetryOptions = {}): Telemetry {
   const registry = new Registry();
-  const registers = [registry];
   if (options.processFigures !== false) collectDefaultMetrics({ register: registry });
   const writeSpans = options.spans === false ? undefined : createSpanWriter();
   const waiting = new WaitingMessages();
   let runtimes: Pick<Runtime, "status">[] = [];
+  const runningTurns = () => runtimes.reduce((sum, runtime) => sum + runtime.status().runningTurns, 0);
+  const figures = createFigures(registry, { waitingMessages: () => waiting.size, runningTurns });
 
-  const turns = new Counter({
-    name: "parley_turns_total",
-    help: "Turns that were sealed, by how they ended",
-    labelNames: ["status"],
-    registers,
-  });
-  const turnDuration = new Histogram({
-    name: "parley_turn_duration_seconds",
-    help: "From a turn's start to its end",
-    buckets: [...seconds, 163.84, 327.68],
-    registers,
-  });
-  const ttft = new Histogram({
-    name: "parley_ttft_seconds",
-    help: "From a model call's start to its first text or reasoning",
-    buckets: seconds,
-    registers,
-  });
-  const tokens = new Counter({
-    name: "parley_tokens_total",
-    help: "Tokens as the providers report them; cached and reasoning tokens are parts of input and output",
-    labelNames: ["type", "model"],
-    registers,
-  });
-  const providerErrors = new Counter({
-    name: "parley_provider_errors_total",
-    help: "Turns that failed, by error code",
-    labelNames: ["category"],
-    registers,
-  });
+  return {
+    onEvent(event, context) {
+      countEvent(figures, event, context.model ?? "unknown");
+      noteDelivery(waiting, event);
+      writeSpans?.(event, context);
+    },
+    watchRuntime(runtime) {
+      if (!runtimes.includes(runtime)) runtimes = [...runtimes, runtime];
+    },
+    queueSeen: (conversationId, queue) => waiting.seen(conversationId, queue),
+    socketOpened: () => figures.sockets.inc(),
+    socketClosed: () => figures.sockets.dec(),
+    streamOpened: () => figures.streams.inc(),
+    streamClosed: () => figures.streams.dec(),
+    requestDone({ route, status, seconds }) {
+      figures.requests.observe({ route, status: String(status) }, seconds);
+    },
+    exposition: async () => ({ text: await registry.metrics(), type: registry.contentType }),
+  };
+}
+
+type Figures = ReturnType<typeof createFigures>;
+
+/** What is counted and measured, under its published names. What `ask` tells is asked for with each look. */
+function createFigures(
+  registry: Registry,
+  ask: { readonly waitingMessages: () => number; readonly runningTurns: () => number },
+) {
+  const registers = [registry];
   new Gauge({
     name: "parley_queue_depth",
     help: "Messages that wait in conversations, as far as this node has heard",
     registers,
     collect() {
-      this.set(waiting.size);
+      this.set(ask.waitingMessages());
     },
   });
   new Gauge({
@@ -89,72 +89,88 @@ export function createTelemetryHooks(options: TelemetryOptions = {}): Telemetry 
     help: "Turns that run on this node",
     registers,
     collect() {
-      this.set(runtimes.reduce((sum, runtime) => sum + runtime.status().runningTurns, 0));
+      this.set(ask.runningTurns());
     },
   });
-  const sockets = new Gauge({ name: "parley_ws_connections", help: "Open sockets", registers });
-  const streams = new Gauge({ name: "parley_sse_connections", help: "Open event streams", registers });
-  const requests = new Histogram({
-    name: "parley_http_request_duration_seconds",
-    help: "Requests by route and status; of streams, until they began",
-    labelNames: ["route", "status"],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers,
-  });
-
-  const count = (event: AgentEvent, model: string): void => {
-    switch (event.type) {
-      case "usage": {
-        const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = event.usage;
-        tokens.inc({ type: "input", model }, inputTokens);
-        tokens.inc({ type: "output", model }, outputTokens);
-        if (cacheReadTokens) tokens.inc({ type: "cache_read", model }, cacheReadTokens);
-        if (cacheWriteTokens) tokens.inc({ type: "cache_write", model }, cacheWriteTokens);
-        if (reasoningTokens) tokens.inc({ type: "reasoning", model }, reasoningTokens);
-        break;
-      }
-      case "step-complete":
-        if (event.ttftMs !== undefined) ttft.observe(event.ttftMs / 1_000);
-        break;
-      case "error":
-        providerErrors.inc({ category: event.code ?? "internal" });
-        break;
-      case "done":
-        if (event.durationMs !== undefined) turnDuration.observe(event.durationMs / 1_000);
-        break;
-      case "turn-sealed":
-        turns.inc({ status: event.reason ?? "unknown" });
-        break;
-      case "user-message":
-        waiting.delivered(
-          event.conversationId,
-          event.messages?.map((each) => each.messageId) ?? [event.messageId],
-        );
-        break;
-      case "steering":
-        waiting.delivered(event.conversationId, event.messageIds ?? []);
-        break;
-      default:
-    }
-  };
   return {
-    onEvent(event, context) {
-      count(event, context.model ?? "unknown");
-      writeSpans?.(event, context);
-    },
-    watchRuntime(runtime) {
-      if (!runtimes.includes(runtime)) runtimes = [...runtimes, runtime];
-    },
-    queueSeen: (conversationId, queue) => waiting.seen(conversationId, queue),
-    socketOpened: () => sockets.inc(),
-    socketClosed: () => sockets.dec(),
-    streamOpened: () => streams.inc(),
-    streamClosed: () => streams.dec(),
-    requestDone({ route, status, seconds }) {
-      requests.observe({ route, status: String(status) }, seconds);
-    },
-    exposition: async () => ({ text: await registry.metrics(), type: registry.contentType }),
+    turns: new Counter({
+      name: "parley_turns_total",
+      help: "Turns that were sealed, by how they ended",
+      labelNames: ["status"],
+      registers,
+    }),
+    turnDuration: new Histogram({
+      name: "parley_turn_duration_seconds",
+      help: "From a turn's start to its end",
+      buckets: [...seconds, 163.84, 327.68],
+      registers,
+    }),
+    ttft: new Histogram({
+      name: "parley_ttft_seconds",
+      help: "From a model call's start to its first text or reasoning",
+      buckets: seconds,
+      registers,
+    }),
+    tokens: new Counter({
+      name: "parley_tokens_total",
+      help: "Tokens as the providers report them; cached and reasoning tokens are parts of input and output",
+      labelNames: ["type", "model"],
+      registers,
+    }),
+    providerErrors: new Counter({
+      name: "parley_provider_errors_total",
+      help: "Turns that failed, by error code",
+      labelNames: ["category"],
+      registers,
+    }),
+    sockets: new Gauge({ name: "parley_ws_connections", help: "Open sockets", registers }),
+    streams: new Gauge({ name: "parley_sse_connections", help: "Open event streams", registers }),
+    requests: new Histogram({
+      name: "parley_http_request_duration_seconds",
+      help: "Requests by route and status; of streams, until they began",
+      labelNames: ["route", "status"],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    }),
   };
+}
+
+function countEvent(figures: Figures, event: AgentEvent, model: string): void {
+  switch (event.type) {
+    case "usage": {
+      const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = event.usage;
+      const { tokens } = figures;
+      tokens.inc({ type: "input", model }, inputTokens);
+      tokens.inc({ type: "output", model }, outputTokens);
+      if (cacheReadTokens) tokens.inc({ type: "cache_read", model }, cacheReadTokens);
+      if (cacheWriteTokens) tokens.inc({ type: "cache_write", model }, cacheWriteTokens);
+      if (reasoningTokens) tokens.inc({ type: "reasoning", model }, reasoningTokens);
+      break;
+    }
+    case "step-complete":
+      if (event.ttftMs !== undefined) figures.ttft.observe(event.ttftMs / 1_000);
+      break;
+    case "error":
+      figures.providerErrors.inc({ category: event.code ?? "internal" });
+      break;
+    case "done":
+      if (event.durationMs !== undefined) figures.turnDuration.observe(event.durationMs / 1_000);
+      break;
+    case "turn-sealed":
+      figures.turns.inc({ status: event.reason ?? "unknown" });
+      break;
+    default:
+  }
+}
+
+/** Takes what an event says was delivered out of what waits. */
+function noteDelivery(waiting: WaitingMessages, event: AgentEvent): void {
+  if (event.type === "user-message") {
+    const ids = event.messages?.map((each) => each.messageId) ?? [event.messageId];
+    waiting.delivered(event.conversationId, ids);
+  } else if (event.type === "steering") {
+    waiting.delivered(event.conversationId, event.messageIds ?? []);
+  }
 }
 
 const mostConversations = 10_000;

@@ -1,5 +1,5 @@
 import type { ConversationHandle } from "@parley/client";
-import type { QueuedMessage, QueueEdit, QueuePayload } from "@parley/wire";
+import type { QueuedMessage, QueuePayload } from "@parley/wire";
 import { CornerDownRight, GripVertical, ListEnd, Pencil, Play, Trash2 } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { reportFailure } from "../app/report-failure.js";
@@ -7,7 +7,7 @@ import { Button } from "../ui/button.js";
 import { cx } from "../ui/cx.js";
 import { IconButton, iconButtonClass } from "../ui/icon-button.js";
 import { focusComposer } from "./focus-composer.js";
-import { moved, placeBefore } from "./queue-order.js";
+import { useQueueOrder } from "./use-queue-order.js";
 
 export interface QueueListProps {
   readonly queue: QueuePayload;
@@ -21,38 +21,19 @@ export interface QueueListProps {
 /** The messages that wait, in the order in which they will be delivered. */
 export function QueueList({ queue, handle, running, editingId, onEdit }: QueueListProps) {
   const { messages } = queue;
-  const paused = queue.paused === true && !running;
-  const [order, setOrder] = useState<readonly string[]>();
-  const [dragged, setDragged] = useState<string>();
-  const [said, setSaid] = useState("");
+  const order = useQueueOrder(messages, handle);
   const list = useRef<HTMLOListElement>(null);
-  // What the server says replaces what was assumed.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: with each new queue
-  useEffect(() => setOrder(undefined), [messages]);
   if (messages.length === 0) return null;
 
-  const ids = order ?? messages.map(({ id }) => id);
+  const { ids, change } = order;
   const byId = new Map(messages.map((message) => [message.id, message]));
   const shown = ids.flatMap((id) => byId.get(id) ?? []);
 
-  const change = (id: string, edit: QueueEdit) => {
-    handle.editQueued(id, edit).catch((error: unknown) => {
-      setOrder(undefined);
-      reportFailure("The queue was not changed", error);
-    });
-  };
-  const move = (id: string, to: number) => {
-    const before = placeBefore(ids, id, to);
-    if (before === undefined) return;
-    setOrder(moved(ids, id, before));
-    setSaid(`Moved to place ${Math.max(0, Math.min(ids.length - 1, to)) + 1} of ${ids.length}`);
-    change(id, { before });
-  };
   const onHandleKey = (event: KeyboardEvent, id: string) => {
     const step = event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" ? 1 : 0;
     if (step === 0) return;
     event.preventDefault();
-    move(id, ids.indexOf(id) + step);
+    order.move(id, ids.indexOf(id) + step);
     requestAnimationFrame(() =>
       list.current?.querySelector<HTMLElement>(`[data-handle="${CSS.escape(id)}"]`)?.focus(),
     );
@@ -60,56 +41,17 @@ export function QueueList({ queue, handle, running, editingId, onEdit }: QueueLi
 
   return (
     <section aria-label="Queue" className="mb-2 rounded-lg border border-line bg-raised">
-      <div className="flex min-h-9 items-center gap-2 border-b border-line px-3 py-1 text-xs text-soft">
-        <span className="flex-1">
-          {paused
-            ? "Paused after a stop or an error. Nothing is lost."
-            : messages.length === 1
-              ? "1 message waits"
-              : `${messages.length} messages wait`}
-        </span>
-        {paused && (
-          <Button
-            size="small"
-            tone="primary"
-            onClick={() => {
-              focusComposer();
-              handle.resumeQueue().catch((error: unknown) => reportFailure("The queue did not go on", error));
-            }}
-          >
-            <Play aria-hidden className="size-3.5" /> Send queued ({messages.length})
-          </Button>
-        )}
-      </div>
+      <QueueHead count={messages.length} paused={queue.paused === true && !running} handle={handle} />
       <p aria-live="polite" className="sr-only">
-        {said}
+        {order.said}
       </p>
       <ol ref={list} className="max-h-[30dvh] divide-y divide-line overflow-y-auto">
         {shown.map((message, index) => (
           <li
             key={message.id}
             draggable={editingId !== message.id}
-            onDragStart={(event) => {
-              event.dataTransfer.effectAllowed = "move";
-              event.dataTransfer.setData("text/plain", message.text.slice(0, 1_000));
-              setDragged(message.id);
-            }}
-            onDragOver={(event) => {
-              if (dragged === undefined) return;
-              event.preventDefault();
-              if (dragged !== message.id) {
-                const before = placeBefore(ids, dragged, index);
-                if (before !== undefined) setOrder(moved(ids, dragged, before));
-              }
-            }}
-            onDragEnd={() => {
-              if (dragged !== undefined) {
-                const before = ids[ids.indexOf(dragged) + 1] ?? null;
-                change(dragged, { before });
-              }
-              setDragged(undefined);
-            }}
-            className={cx("flex items-start gap-1 px-1.5 py-1", dragged === message.id && "bg-sunken")}
+            {...order.dragging(message, index)}
+            className={cx("flex items-start gap-1 px-1.5 py-1", order.dragged === message.id && "bg-sunken")}
           >
             <button
               type="button"
@@ -148,6 +90,38 @@ export function QueueList({ queue, handle, running, editingId, onEdit }: QueueLi
         ))}
       </ol>
     </section>
+  );
+}
+
+/** How many wait, and the way on where they wait for nothing. */
+function QueueHead({
+  count,
+  paused,
+  handle,
+}: {
+  readonly count: number;
+  readonly paused: boolean;
+  readonly handle: ConversationHandle;
+}) {
+  const resume = () => {
+    focusComposer();
+    handle.resumeQueue().catch((error: unknown) => reportFailure("The queue did not go on", error));
+  };
+  return (
+    <div className="flex min-h-9 items-center gap-2 border-b border-line px-3 py-1 text-xs text-soft">
+      <span className="flex-1">
+        {paused
+          ? "Paused after a stop or an error. Nothing is lost."
+          : count === 1
+            ? "1 message waits"
+            : `${count} messages wait`}
+      </span>
+      {paused && (
+        <Button size="small" tone="primary" onClick={resume}>
+          <Play aria-hidden className="size-3.5" /> Send queued ({count})
+        </Button>
+      )}
+    </div>
   );
 }
 
