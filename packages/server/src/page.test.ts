@@ -1,5 +1,13 @@
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -112,6 +120,27 @@ describe("the page", () => {
     // Too small to gain anything.
     const small = await rawAnswer("/assets/main-1a2b.js", { "accept-encoding": "gzip" });
     expect([small.headers["content-encoding"], small.body.toString()]).toEqual([undefined, "console.log(1)"]);
+  });
+
+  it("is sent as long as it was announced, also when a build writes to it meanwhile", async () => {
+    // More than fits between the two, so that most of it is read from the file after it has grown.
+    const path = join(folder, "page", "assets", "large-1a2b.png");
+    const announced = 32 * 1024 * 1024;
+    writeFileSync(path, "");
+    truncateSync(path, announced);
+    const socket = connect(server.server.port, "127.0.0.1");
+    const ask = (address: string, connection: string) =>
+      `GET ${address} HTTP/1.1\r\nHost: localhost\r\nConnection: ${connection}\r\n\r\n`;
+    socket.write(ask("/assets/large-1a2b.png", "keep-alive"));
+    const pieces = (await once(socket, "data")) as Buffer[];
+    socket.pause();
+    appendFileSync(path, "what was not announced");
+    socket.write(ask("/icon.svg", "close"));
+    for await (const piece of socket) pieces.push(piece as Buffer);
+    const received = Buffer.concat(pieces);
+    const bodyAt = received.indexOf("\r\n\r\n") + 4;
+    expect(received.subarray(0, bodyAt).toString()).toContain(`content-length: ${announced}\r\n`);
+    expect(received.subarray(bodyAt + announced).toString()).toMatch(/^HTTP\/1\.1 200 [\s\S]*<svg\/>$/);
   });
 
   it.each([
