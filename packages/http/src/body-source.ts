@@ -7,16 +7,25 @@ export type BodySource = Required<Pick<ByteSource, "consume" | "cancel">>;
 /** Receives one chunk; a promise holds back the next. */
 export type OnChunk = (chunk: Uint8Array) => void | Promise<void>;
 
-/** The body of a transport's answer, by its push path where it has one; null where there is no body. */
+/** The body of an answer, by its push path where it has one; null where there is no body. */
 export function bodyOf(answer: Pick<TransportResponse, "body" | "consume" | "cancel">): BodySource | null {
   const { consume, cancel } = answer;
-  if (consume !== undefined && cancel !== undefined) {
-    return {
-      consume: (onChunk) => consume.call(answer, onChunk),
-      cancel: (reason) => cancel.call(answer, reason),
-    };
-  }
-  return answer.body === null ? null : sourceOfStream(answer.body);
+  if (consume === undefined) return answer.body === null ? null : sourceOfStream(answer.body);
+  return {
+    consume: (onChunk) => consume.call(answer, onChunk),
+    cancel: (reason) => {
+      if (cancel !== undefined) cancel.call(answer, reason);
+      else answer.body?.cancel(reason).catch(ignore);
+    },
+  };
+}
+
+/**
+ * Reads the whole body of a response by pushing each chunk to `onChunk`, also where the response is one of `fetch`
+ * and has no push path. It ends as {@link ByteSource.consume} says; without a body, at once.
+ */
+export async function readBytes(source: ByteSource, onChunk: OnChunk): Promise<void> {
+  await bodyOf(source)?.consume(onChunk);
 }
 
 /** A body that is already there. */

@@ -1,3 +1,4 @@
+export { readBytes } from "./body-source.js";
 export { MemoryCircuitBreaker, type MemoryCircuitBreakerOptions } from "./circuit-breaker.js";
 export { DefaultErrorClassifier } from "./classify.js";
 export { type Clock, systemClock } from "./clock.js";

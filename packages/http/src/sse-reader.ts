@@ -1,3 +1,4 @@
+import { type BodySource, bodyOf, readBytes, sourceOfChunks } from "./body-source.js";
 import type { ByteSource } from "./http-response.js";
 import {
   createSseParser,
@@ -27,7 +28,7 @@ export interface SseReading<T> extends AsyncIterableIterator<T> {
  */
 export async function consumeSse(source: ByteSource, options: SseParserOptions): Promise<SseEnding> {
   const parser = createSseParser(options);
-  await pushedBytes(source).consume((chunk) => parser.push(chunk));
+  await readBytes(source, (chunk) => parser.push(chunk));
   return parser.end();
 }
 
@@ -63,7 +64,7 @@ type Answer<T> = (result: IteratorResult<T, undefined> | PromiseLike<IteratorRes
  * adds 40 % to the CPU of reading the bytes by hand, this adds 10 to 25 %.
  */
 class PulledEvents<T extends SseEvent | readonly SseEvent[]> implements SseReading<T> {
-  readonly #bytes: PushedBytes;
+  readonly #bytes: BodySource;
   readonly #options: ReadSseOptions;
   readonly #inBatches: boolean;
   #state: "new" | "reading" | "over" = "new";
@@ -80,7 +81,7 @@ class PulledEvents<T extends SseEvent | readonly SseEvent[]> implements SseReadi
   };
 
   constructor(source: ByteSource, options: ReadSseOptions, inBatches: boolean) {
-    this.#bytes = pushedBytes(source);
+    this.#bytes = bodyOf(source) ?? sourceOfChunks([]);
     this.#options = options;
     this.#inBatches = inBatches;
   }
@@ -176,44 +177,5 @@ class PulledEvents<T extends SseEvent | readonly SseEvent[]> implements SseReadi
   #release(): void {
     this.#releaseSource?.();
     this.#releaseSource = undefined;
-  }
-}
-
-interface PushedBytes {
-  consume(onChunk: (chunk: Uint8Array) => void | Promise<void>): Promise<void>;
-  cancel(): void;
-}
-
-/** The push path of a source: its own where it has one, else one over its web stream. */
-function pushedBytes(source: ByteSource): PushedBytes {
-  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
-  return {
-    async consume(onChunk) {
-      if (source.consume !== undefined) return source.consume(onChunk);
-      if (source.body === null) return;
-      reader = source.body.getReader();
-      await consumeReader(reader, onChunk);
-    },
-    cancel() {
-      if (source.cancel !== undefined) source.cancel();
-      else (reader ?? source.body)?.cancel().catch(() => {});
-    },
-  };
-}
-
-async function consumeReader(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-  onChunk: (chunk: Uint8Array) => void | Promise<void>,
-): Promise<void> {
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      const held = onChunk(value);
-      if (held !== undefined) await held;
-    }
-  } catch (error) {
-    reader.cancel(error).catch(() => {});
-    throw error;
   }
 }

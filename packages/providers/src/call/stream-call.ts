@@ -7,6 +7,7 @@ import {
   HttpError,
   type HttpRequestOptions,
   type HttpResponse,
+  readBytes,
 } from "@parley/http";
 import { hideHeaders } from "./hide-headers.js";
 import { type ReadFailure, toProviderError } from "./http-failure.js";
@@ -164,7 +165,7 @@ class Attempt<VendorEvent> {
       },
     });
     try {
-      await readChunks(response, (chunk) => {
+      await readBytes(response, (chunk) => {
         try {
           parser.push(chunk);
         } catch (error) {
@@ -222,26 +223,6 @@ class Attempt<VendorEvent> {
       onTheLine && error instanceof TypeError
         ? new ParleyError("network", `${provider}: the connection broke`, { cause: error })
         : toProviderError(error, provider, readFailure);
-  }
-}
-
-async function readChunks(
-  response: HttpResponse,
-  onChunk: (chunk: Uint8Array) => void | Promise<void>,
-): Promise<void> {
-  if (response.consume !== undefined) return response.consume(onChunk);
-  const reader = response.body?.getReader();
-  if (reader === undefined) return;
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      const held = onChunk(value);
-      if (held !== undefined) await held;
-    }
-  } catch (error) {
-    reader.cancel(error).catch(() => {});
-    throw error;
   }
 }
 
