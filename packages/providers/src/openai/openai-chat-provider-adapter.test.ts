@@ -1,43 +1,24 @@
-import type { ProviderCallParams, ProviderStream, ProviderStreamEvent } from "@parley/core/ports";
+import type { ProviderCallParams } from "@parley/core/ports";
 import { type ProviderScenario, providerContract } from "@parley/core/testing";
 import { createDefaultHttpClient, type HttpRequestOptions, type ResilienceProfile } from "@parley/http";
 import { createNodeTransport } from "@parley/http/node";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { codeOf, openAIServers, read, testHttpClient, textIn } from "../../testing/openai-adapter-tests.js";
 import { type ChatAnswer, chatChunk, chatChunks } from "../../testing/openai-chat-chunks.js";
-import {
-  type AnswerScript,
-  type OpenAIHttpServer,
-  startOpenAIHttpServer,
-} from "../../testing/openai-http-server.js";
+import type { AnswerScript } from "../../testing/openai-http-server.js";
 import {
   OpenAIChatProviderAdapter,
   type OpenAIChatProviderAdapterConfig,
 } from "./openai-chat-provider-adapter.js";
 
-const servers: OpenAIHttpServer[] = [];
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-});
-
-async function serve(script: AnswerScript): Promise<OpenAIHttpServer> {
-  const server = await startOpenAIHttpServer(script);
-  servers.push(server);
-  return server;
-}
+const serve = openAIServers();
 
 const params: ProviderCallParams = {
   messages: [{ role: "user", content: [{ type: "text", text: "hi" }] }],
   metadata: { provider: "local", model: "llama" },
 };
 
-const clientWith = (resilience: ResilienceProfile = {}) =>
-  createDefaultHttpClient({
-    transport: createNodeTransport(),
-    defaultResilience: { maxAttempts: 2, baseBackoffMs: 1, ...resilience },
-  });
-
-/** Gives up soon, for silence alone: on a busy machine an answer may well take as long. */
-const hasty = { stallTimeoutMs: 300 };
+const clientWith = (resilience: ResilienceProfile = {}) => testHttpClient({ maxAttempts: 2, ...resilience });
 
 function adapterFor(url: string, config: Partial<OpenAIChatProviderAdapterConfig> = {}) {
   return new OpenAIChatProviderAdapter({
@@ -47,19 +28,6 @@ function adapterFor(url: string, config: Partial<OpenAIChatProviderAdapterConfig
     ...config,
   });
 }
-
-async function read(stream: ProviderStream): Promise<ProviderStreamEvent[]> {
-  const events: ProviderStreamEvent[] = [];
-  for await (const event of stream) events.push(event);
-  return events;
-}
-
-const textIn = (events: readonly ProviderStreamEvent[]) =>
-  events.map((event) => (event.type === "delta" ? event.textDelta : "")).join("");
-const codeOf = (events: readonly ProviderStreamEvent[]) => {
-  const last = events.at(-1);
-  return last?.type === "error" ? last.error.code : last?.type;
-};
 
 const say =
   (answer: ChatAnswer): AnswerScript =>
@@ -227,7 +195,7 @@ describe("failures", () => {
           await answer.send(chunks);
           await fault(answer, call, n);
         });
-        const config = code === "timeout" ? { httpClient: clientWith(hasty) } : {};
+        const config = code === "timeout" ? { httpClient: clientWith({ stallTimeoutMs: 300 }) } : {};
         const events = await read(await adapterFor(server.url, config).completeStream(params));
         expect(codeOf(events)).toBe(code);
         expect(events).toHaveLength(3);

@@ -1,65 +1,35 @@
 import { isParleyError } from "@parley/core/errors";
-import type { ProviderCallParams, ProviderStream, ProviderStreamEvent } from "@parley/core/ports";
+import type { ProviderCallParams } from "@parley/core/ports";
 import { type ProviderScenario, providerContract } from "@parley/core/testing";
 import { createDefaultHttpClient, type HttpRequestOptions, type ResilienceProfile } from "@parley/http";
 import { createNodeTransport } from "@parley/http/node";
-import { afterEach, describe, expect, it } from "vitest";
-import {
-  type AnswerScript,
-  type OpenAIHttpServer,
-  startOpenAIHttpServer,
-} from "../../testing/openai-http-server.js";
+import { describe, expect, it } from "vitest";
+import { codeOf, openAIServers, read, testHttpClient, textIn } from "../../testing/openai-adapter-tests.js";
+import type { AnswerScript } from "../../testing/openai-http-server.js";
 import { type AnswerItem, responsesEvents } from "../../testing/openai-responses-events.js";
 import type { OpenAIConversationState } from "./create-response.js";
 import { createOpenAIHttpClient, type OpenAIHttpClientConfig } from "./openai-http-client.js";
 import { OpenAIProviderAdapter, type OpenAIProviderAdapterConfig } from "./openai-provider-adapter.js";
 
-const servers: OpenAIHttpServer[] = [];
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-});
-
-async function serve(script: AnswerScript): Promise<OpenAIHttpServer> {
-  const server = await startOpenAIHttpServer(script);
-  servers.push(server);
-  return server;
-}
+const serve = openAIServers();
 
 const params: ProviderCallParams = {
   messages: [{ role: "user", content: [{ type: "text", text: "hi" }] }],
   metadata: { provider: "openai", model: "gpt-test" },
 };
 
-const clientWith = (resilience: ResilienceProfile = {}) =>
-  createDefaultHttpClient({
-    transport: createNodeTransport(),
-    defaultResilience: { maxAttempts: 3, baseBackoffMs: 1, ...resilience },
-  });
+const clientWith = (resilience: ResilienceProfile = {}) => testHttpClient({ maxAttempts: 3, ...resilience });
 
 function clientFor(url: string, config: Partial<OpenAIHttpClientConfig> = {}) {
   return createOpenAIHttpClient({ apiKey: "sk-test", baseUrl: url, httpClient: clientWith(), ...config });
 }
 
-/** Gives up soon, for silence alone: on a busy machine an answer may well take as long. */
 const hastyClientFor = (url: string, resilience: ResilienceProfile) =>
   clientFor(url, { httpClient: clientWith(resilience) });
 
 function adapterFor(url: string, config: Partial<OpenAIProviderAdapterConfig> = {}) {
   return new OpenAIProviderAdapter({ client: clientFor(url), defaultModel: "gpt-default", ...config });
 }
-
-async function read(stream: ProviderStream): Promise<ProviderStreamEvent[]> {
-  const events: ProviderStreamEvent[] = [];
-  for await (const event of stream) events.push(event);
-  return events;
-}
-
-const textIn = (events: readonly ProviderStreamEvent[]) =>
-  events.map((event) => (event.type === "delta" ? event.textDelta : "")).join("");
-const codeOf = (events: readonly ProviderStreamEvent[]) => {
-  const last = events.at(-1);
-  return last?.type === "error" ? last.error.code : last?.type;
-};
 
 const spoken: AnswerItem[] = [{ type: "message", text: "Hello there, friend." }];
 const thought: AnswerItem[] = [
@@ -304,7 +274,7 @@ describe("failures before the answer", () => {
   });
 
   it("become network where nobody listens", async () => {
-    const server = await startOpenAIHttpServer(() => {});
+    const server = await serve(() => {});
     await server.close();
     expect(codeOf(await read(await adapterFor(server.url).completeStream(params)))).toBe("network");
   });

@@ -1,6 +1,6 @@
-import type { MessageContentPart } from "../../messages/part.js";
 import { toStoredChunks } from "../../messages/wire-chunks.js";
 import { check, checkEqual } from "../contract-case.js";
+import { everyPart } from "../sample-messages.js";
 import {
   callingMessage,
   message,
@@ -37,33 +37,6 @@ async function twoTurns(s: Scenario) {
   await s.commit(second, [callingMessage(id, "d")]);
   return { id, first, second };
 }
-
-const allKinds: MessageContentPart[] = [
-  { type: "reasoning", text: "hm", providerMetadata: { p: { signature: "s" } } },
-  { type: "text", text: "Hello", providerMetadata: { p: { id: 1 } } },
-  {
-    type: "tool-call",
-    name: "weather",
-    arguments: { city: "Oslo" },
-    argumentsText: '{"city": "Oslo"}',
-    toolCallId: "call-1",
-    stepId: "turn.0",
-  },
-  {
-    type: "tool-result",
-    name: "weather",
-    result: { degrees: 4 },
-    resultText: '{"degrees": 4}',
-    toolCallId: "call-1",
-    isError: true,
-    stepId: "turn.0",
-    durationMs: 12,
-  },
-  { type: "metadata", data: { any: [1, "a", null] } },
-  { type: "file", mediaType: "text/plain", data: "aGk=", filename: "hi.txt" },
-  { type: "source", id: "s1", title: "A page", url: "https://example.com/" },
-  { type: "error", message: "The connection failed", code: "network" },
-];
 
 /** Windows of the log: by part for clients, by message from the newest end for the context. */
 export const readCases: readonly TopicCase[] = [
@@ -115,7 +88,7 @@ export const readCases: readonly TopicCase[] = [
       const turn = await s.start();
       const id = turn.conversationId;
       const createdAt = new Date(1_699_999_999_999);
-      const all = message(id, { role: "assistant", content: allKinds, createdAt });
+      const all = message(id, { role: "assistant", content: everyPart, createdAt });
       const stepId = `${turn.turnId}.0`;
       await s.commit(turn, [all], { stepId });
       const summary = message(id, { role: "system", text: "So far" });
