@@ -69,6 +69,28 @@ describe("the hub", () => {
     expect(late.frames).toEqual([event(2), event(3), event(4)]);
   });
 
+  it("may be told of the past in pieces while the join point is read, as long as somebody listens", async () => {
+    const hub = new Hub();
+    const late = listener();
+    const reading = gate();
+    let isOver: boolean | undefined;
+    const leave = hub.join(conversationId, late, async (joining) => {
+      joining.tell([chunks(1), chunks(2)]);
+      await reading.wait();
+      joining.tell([chunks(3)]);
+      leave();
+      isOver = joining.isOver;
+      joining.tell([chunks(4)]);
+      return { frames: [chunks(5)], seq: 5 };
+    });
+    hub.publish(conversationId, event(0, 5));
+    expect(late.frames).toEqual([chunks(1), chunks(2)]);
+    reading.open();
+    await settle();
+    expect(late.frames).toEqual([chunks(1), chunks(2), chunks(3)]);
+    expect([isOver, late.ends]).toEqual([true, []]);
+  });
+
   it("leaves out what the join point's seq covers, and the covered part of chunks", async () => {
     const hub = new Hub();
     const late = listener();

@@ -23,6 +23,14 @@ export interface JoinPoint {
   readonly open?: { readonly turnId: string; readonly epoch: number; readonly n: number } | undefined;
 }
 
+/** A subscriber whose join point is being read. */
+export interface Joining {
+  /** Sends frames ahead of those of the join point, so that a long log need not be held as a whole. */
+  tell(frames: readonly SubscriptionFrame[]): void;
+  /** Whether it has gone meanwhile, so that nobody waits for the rest. */
+  readonly isOver: boolean;
+}
+
 /** Those who listen to a conversation. Never changed: whoever comes or goes makes another list. */
 export type Audience = readonly { deliver(frame: SubscriptionFrame): void }[];
 
@@ -69,7 +77,11 @@ export class Hub {
   }
 
   /** Returns a function that leaves. */
-  join(conversationId: string, subscriber: Subscriber, readJoinPoint: () => Promise<JoinPoint>): () => void {
+  join(
+    conversationId: string,
+    subscriber: Subscriber,
+    readJoinPoint: (joining: Joining) => Promise<JoinPoint>,
+  ): () => void {
     const membership = new Membership(subscriber, this.#maxPending);
     const room = this.#rooms.get(conversationId);
     this.#rooms.set(conversationId, room === undefined ? [membership] : [...room, membership]);
@@ -79,7 +91,7 @@ export class Hub {
       this.#remove(conversationId, membership);
     };
     membership.onFailed = leave;
-    readJoinPoint().then(
+    readJoinPoint(membership).then(
       (point) => membership.begin(point),
       (error: unknown) => membership.fail(toParleyError(error)),
     );
@@ -110,7 +122,7 @@ export class Hub {
   }
 }
 
-class Membership {
+class Membership implements Joining {
   readonly #subscriber: Subscriber;
   readonly #maxPending: number;
   #collected: SubscriptionFrame[] | undefined = [];
@@ -134,10 +146,18 @@ class Membership {
     }
   }
 
+  get isOver(): boolean {
+    return this.#left;
+  }
+
+  tell(frames: readonly SubscriptionFrame[]): void {
+    for (const frame of frames) this.#pass(frame);
+  }
+
   begin(point: JoinPoint): void {
     const collected = this.#collected ?? [];
     this.#collected = undefined;
-    for (const frame of point.frames) this.#pass(frame);
+    this.tell(point.frames);
     for (const frame of collected) {
       const rest = notCovered(frame, point);
       if (rest !== undefined) this.#pass(rest);

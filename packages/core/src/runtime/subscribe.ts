@@ -6,7 +6,7 @@ import type { Coordinator } from "./coordinator.js";
 import { type CursorPlace, formatCursor, openCursor, parseCursor } from "./cursor.js";
 import type { Environment } from "./environment.js";
 import type { Follower } from "./follower.js";
-import type { JoinPoint, Subscriber, SubscriptionFrame } from "./hub.js";
+import type { Joining, JoinPoint, Subscriber, SubscriptionFrame } from "./hub.js";
 import { figuresAfter, isKnownPlace, restOfTurnFrames, wholeTurnFrames } from "./join-frames.js";
 import type { OpenTurnView } from "./live-turn.js";
 import { closingEvents, replayTurn } from "./replay.js";
@@ -44,10 +44,10 @@ export class Subscriptions {
     subscriber: Subscriber,
   ): () => void {
     const place = cursor === undefined ? undefined : parseCursor(cursor);
-    return this.#env.hub.join(conversationId, subscriber, () =>
+    return this.#env.hub.join(conversationId, subscriber, (joining) =>
       place === undefined
         ? this.#joinWithout(owner, conversationId)
-        : this.#joinAt(owner, conversationId, place),
+        : this.#joinAt(owner, conversationId, place, joining),
     );
   }
 
@@ -145,7 +145,12 @@ export class Subscriptions {
     return { ...point, frames: [...frames, ...(await this.#endOf(owner, conversationId, turnId, cursor))] };
   }
 
-  async #joinAt(owner: string, conversationId: string, place: CursorPlace): Promise<JoinPoint> {
+  async #joinAt(
+    owner: string,
+    conversationId: string,
+    place: CursorPlace,
+    joining: Joining,
+  ): Promise<JoinPoint> {
     const record = await this.#env.root.forOwner(owner).get(conversationId);
     if (record === null) throw new ParleyError("conversation_not_found");
     if (place.seq > record.lastSeq) {
@@ -165,7 +170,7 @@ export class Subscriptions {
     const { isKnown } = taken;
     const here = taken.committed ?? formatCursor(seq);
 
-    const frames: SubscriptionFrame[] = [taken.snapshot];
+    let frames: SubscriptionFrame[] = [taken.snapshot];
     if (place.open !== undefined && !isKnown) {
       const { turnId } = place.open;
       frames.push({ type: "chat.reset", conversationId, turnId, cursor: formatCursor(place.seq) });
@@ -173,6 +178,9 @@ export class Subscriptions {
     const unmoved = formatCursor(place.seq, isKnown ? place.open : undefined);
     for (const event of taken.figures) frames.push({ type: "chat.delta", event, cursor: unmoved });
     for (let since = place.seq; since < seq; since += chunksPerFrame) {
+      joining.tell(frames);
+      if (joining.isOver) break;
+      frames = [];
       const end = Math.min(seq, since + chunksPerFrame);
       const { chunks } = await this.#env.root.forOwner(owner).readChunks({
         conversationId,
