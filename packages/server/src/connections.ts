@@ -26,11 +26,18 @@ export class Connections {
     this.#most = most;
   }
 
+  /** Whether a caller may have one more. */
+  hasRoom(caller: Caller): boolean {
+    return (this.#byCaller.get(rateKeyOf(caller))?.size ?? 0) < this.#most;
+  }
+
   /** Refuses one more where a caller has as many as it may. */
   checkRoom(caller: Caller): void {
-    const open = this.#byCaller.get(rateKeyOf(caller))?.size ?? 0;
-    if (open < this.#most) return;
-    throw new ParleyError("limit_exceeded", `${open} connections of this key are open (connectionsPerKey)`);
+    if (this.hasRoom(caller)) return;
+    throw new ParleyError(
+      "limit_exceeded",
+      `${this.#most} connections of this key are open (connectionsPerKey)`,
+    );
   }
 
   /** Returns a function that takes it out again. */

@@ -151,6 +151,29 @@ describe("the rate limit", () => {
     expect((await server.call("POST", "/login", { body: { key: "pk_x" } })).status).toBe(429);
   });
 
+  it("bounds the sockets of a key that come in at once", async () => {
+    const server = await startTestServer({ auth: "keys", limits: { connectionsPerKey: 2 } });
+    const key = await server.key("ann");
+    // All of them wait for the same look at the key, so that each finds room when it is asked.
+    const looking = server.faults.hold("keys.find");
+    const coming = Array.from({ length: 12 }, () => server.socket({ key }));
+    await looking.reached;
+    await server.call("GET", "/health");
+    looking.open();
+    const came = await Promise.allSettled(coming);
+    const sockets = came.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+    const outcomes = await Promise.all(
+      sockets.map((socket) =>
+        Promise.race([
+          socket.next("catalog").then(() => "taken in"),
+          socket.closed.then(({ code }) => code),
+        ]).catch(async () => (await socket.closed).code),
+      ),
+    );
+    expect(outcomes.filter((outcome) => outcome === "taken in")).toHaveLength(2);
+    expect(outcomes.every((outcome) => outcome === "taken in" || outcome === 1013)).toBe(true);
+  });
+
   it("bounds the connections of a key", async () => {
     const server = await startTestServer({ limits: { connectionsPerKey: 1 } });
     const socket = await server.socket();

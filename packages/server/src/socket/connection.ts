@@ -21,10 +21,13 @@ import { Surfaces, surfaceCatalog } from "./surfaces.js";
 const mostWaiting = 64;
 const mostPerFrame = 100;
 
-const closeCodes: Readonly<Record<CloseReason | "behind" | "unauthorized" | "failed", [number, string]>> = {
+const closeCodes: Readonly<
+  Record<CloseReason | "behind" | "full" | "unauthorized" | "failed", [number, string]>
+> = {
   draining: [1012, "restarting: connect again, and resume by cursor"],
   closing: [1001, "going away"],
   behind: [1013, "too far behind: connect again, and resume by cursor"],
+  full: [1013, "too many connections of this key are open"],
   revoked: [4401, "the key was revoked"],
   unauthorized: [4401, "a valid key is needed"],
   failed: [1013, "try again later"],

@@ -42,6 +42,11 @@ export async function openSocket(
         closeSocket(socket, "unauthorized");
         return;
       }
+      // Others may have come in while hands were shaken.
+      if (!app.connections.hasRoom(caller)) {
+        closeSocket(socket, "full");
+        return;
+      }
       const isBatch = socket.protocol === batchProtocol;
       new Connection({
         app,
