@@ -6,6 +6,7 @@ import {
   type ToolResultContentPart,
 } from "../messages/part.js";
 import { interruptedResultText } from "../messages/repair.js";
+import { utf8Length } from "../messages/transcript-tokens.js";
 
 /** About what the words that mark a cut take. */
 const noticeBytes = 120;
@@ -106,7 +107,7 @@ function callIdOf(part: MessageContentPart): string {
 /** The bytes of a value's JSON. What JSON cannot hold is larger than any room. */
 export function sizeOf(value: unknown): number {
   try {
-    return new Blob([JSON.stringify(value)]).size;
+    return utf8Length(JSON.stringify(value) ?? "");
   } catch {
     return Number.POSITIVE_INFINITY;
   }

@@ -4,6 +4,7 @@ import type { AdmitInput, AdmitOutcome, QueueState, TurnChoices } from "../log-s
 import { chainHash, hashText } from "../messages/hash.js";
 import { type ConversationMessage, textOf } from "../messages/message.js";
 import type { MessageContentPart } from "../messages/part.js";
+import { utf8Length } from "../messages/transcript-tokens.js";
 import { checkPlain } from "../plain-data.js";
 import type { Coordinator } from "./coordinator.js";
 import type { Environment } from "./environment.js";
@@ -220,7 +221,7 @@ export class Inbox {
     const limit = this.#env.limits.messageBytes;
     // A UTF-16 unit takes at most three bytes, so that most messages need not be counted.
     if (text.length * 3 <= limit) return;
-    const bytes = new Blob([text]).size;
+    const bytes = utf8Length(text);
     if (bytes <= limit) return;
     throw new ParleyError(
       "too_large",

@@ -4,6 +4,7 @@ import type { Lease, NextTurn, OpenTurnState, SealInput } from "../log-store.js"
 import type { Coordinator } from "./coordinator.js";
 import type { Environment } from "./environment.js";
 import type { Follower } from "./follower.js";
+import { isGone } from "./is-gone.js";
 import { decodeBatch, type NumberedEvent } from "./journal-batch.js";
 import type { LiveTurn } from "./live-turn.js";
 import { recallToolName } from "./recall.js";
@@ -301,9 +302,4 @@ export class Recovery {
   #elapsed({ startedAt, elapsedMs = this.#env.clock.now() - startedAt }: OpenTurnState): number {
     return Math.max(0, elapsedMs);
   }
-}
-
-/** The lease is another's, or there is nothing to hold any more. */
-function isGone(error: unknown): boolean {
-  return isParleyError(error) && (error.code === "stale_fence" || error.code === "conversation_not_found");
 }

@@ -4,6 +4,7 @@ import type { SealInput, SealResult } from "../log-store.js";
 import type { ConversationMessage } from "../messages/message.js";
 import type { MessageContentPart } from "../messages/part.js";
 import { cutMessages, missingResult, sizeOf } from "./cut-messages.js";
+import { isGone } from "./is-gone.js";
 
 /** For what is told of the refusal in the log. */
 interface NewMessage {
@@ -46,8 +47,7 @@ export async function sealWithLess(
 /** The error, if the very same seal would be refused again. Throws all else. */
 function refusalOf(thrown: unknown): ParleyError {
   const error = toParleyError(thrown);
-  const isGone = error.code === "stale_fence" || error.code === "conversation_not_found";
-  if (isGone || error.retryable) throw thrown;
+  if (isGone(error) || error.retryable) throw thrown;
   return error;
 }
 

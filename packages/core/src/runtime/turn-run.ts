@@ -1,10 +1,11 @@
 import type { AgentEvent, TurnReason } from "@parley/wire";
-import { isParleyError, ParleyError, toParleyError } from "../errors.js";
+import { ParleyError, toParleyError } from "../errors.js";
 import type { LogStore, NextTurn, OpenedTurn, SealInput, SealResult } from "../log-store.js";
 import { driveTurn } from "../turn/run-turn.js";
 import type { StepCommit, StepCommitted, TurnOutcome, TurnResume } from "../turn/turn.js";
 import { formatCursor } from "./cursor.js";
 import type { Environment, EventContext } from "./environment.js";
+import { isGone } from "./is-gone.js";
 import type { NumberedEvent, TurnEvent } from "./journal-batch.js";
 import { LiveTurn } from "./live-turn.js";
 import { isUnanswered, replayTurn } from "./replay.js";
@@ -266,7 +267,7 @@ export class TurnRun {
       if (result.stopRequested) this.interrupt({ reason: "aborted" });
       return { steering: result.promoted.map(({ message }) => message) };
     } catch (error) {
-      if (isStale(error)) this.lose();
+      if (isGone(error)) this.lose();
       throw error;
     }
   }
@@ -311,7 +312,7 @@ export class TurnRun {
       this.#host.sealed(this, taken.reason, sealed);
       return { state: "sealed" };
     } catch (error) {
-      if (isStale(error)) this.lose();
+      if (isGone(error)) this.lose();
       throw error;
     }
   }
@@ -348,7 +349,7 @@ export class TurnRun {
   }
 
   #journalFailed(error: unknown): void {
-    if (isStale(error)) this.lose();
+    if (isGone(error)) this.lose();
     else this.interrupt({ reason: "error", error: toParleyError(error) });
   }
 }
@@ -371,10 +372,6 @@ export function eventContext(
     ...(providerName === undefined ? {} : { providerName }),
     ...(model === undefined ? {} : { model }),
   };
-}
-
-function isStale(error: unknown): boolean {
-  return isParleyError(error) && (error.code === "stale_fence" || error.code === "conversation_not_found");
 }
 
 /** What the provider counted teaches the estimator; a request that it found too long, the model's window. */
