@@ -1,6 +1,6 @@
 import type { ParleyError } from "@parley/core";
 import { errorTrait } from "@parley/core/errors";
-import type { Problem } from "@parley/wire";
+import type { FieldProblem, Problem } from "@parley/wire";
 import { RequestRefusal } from "./request-refusal.js";
 
 export const problemType = "application/problem+json";
@@ -14,7 +14,7 @@ const titles: Partial<Record<ParleyError["code"], string>> = {
 export function toProblem(error: ParleyError, requestId?: string): Problem {
   const refusal = error instanceof RequestRefusal ? error : undefined;
   const title = refusal?.title ?? titles[error.code] ?? errorTrait(error.code).title;
-  const errors = refusal?.errors;
+  const errors = refusal?.errors ?? fieldAtFault(error);
   return {
     title,
     status: error.status,
@@ -25,6 +25,13 @@ export function toProblem(error: ParleyError, requestId?: string): Problem {
     ...(requestId === undefined ? {} : { requestId }),
     ...(errors === undefined ? {} : { errors }),
   };
+}
+
+/** The field that a refusal of the runtime is about: its message begins with it. */
+function fieldAtFault({ code, message }: ParleyError): readonly FieldProblem[] | undefined {
+  if (code !== "invalid_request" && code !== "model_unavailable") return undefined;
+  const [, path, why] = /^([a-z]\w*): ([\s\S]+)$/i.exec(message) ?? [];
+  return path === undefined || why === undefined ? undefined : [{ path, message: why }];
 }
 
 /** The headers that go with a failure. */

@@ -191,7 +191,10 @@ export interface TurnStepCompleteEvent {
   readonly genTotalMs?: number;
 }
 
-/** The turn has failed; `done` with reason `error` follows. */
+/**
+ * The turn has failed; `done` with reason `error` follows. Where `POST /chat` ends with it and without `done`, only
+ * that answer was broken off (`draining`, `unauthorized`): the turn goes on, and its `messageId` leads back to it.
+ */
 export interface TurnErrorEvent {
   readonly type: "error";
   readonly conversationId: string;

@@ -10,7 +10,7 @@ import type { ReasoningEffort } from "./usage.js";
 
 /** `POST /conversations`. Idempotent by `id`. */
 export interface CreateConversationRequest {
-  /** At most 128 of `A-Za-z0-9._:-`. Absent: the server makes one. */
+  /** At most 128 of `A-Za-z0-9._:-`, and not `.` or `..` alone. Absent: the server makes one. */
   readonly id?: string | undefined;
   readonly title?: string | undefined;
   /** The application's own; stored and given back, never read. */

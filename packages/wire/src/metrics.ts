@@ -21,6 +21,7 @@ export interface ToolTiming {
  */
 export interface StepMetrics {
   readonly stepId: StepId;
+  /** All 0 where the provider reported none, and no `usage` event said so. */
   readonly usage: Usage;
   /** From the start of the stream to the first text or reasoning. */
   readonly ttftMs?: number;
@@ -41,7 +42,7 @@ export interface StepMetrics {
  */
 export interface TurnMetrics {
   readonly turnId: string;
-  /** The sum over all steps. */
+  /** The sum over all steps; all 0 where none was reported, which `done` leaves out. */
   readonly usage: Usage;
   /** From the turn's start to its end. */
   readonly durationMs?: number;

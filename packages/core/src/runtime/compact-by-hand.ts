@@ -61,6 +61,8 @@ export class HandCompactions {
   ): Promise<CompactionPreview> {
     const record = await store.get(conversationId);
     if (record === null) throw new ParleyError("conversation_not_found");
+    // Named for what follows; a preview itself asks no model.
+    if (request.modelName !== undefined) this.#env.models.resolve(request.modelName, "modelName");
     const keep = keepCount(request);
     const plan = await planCompaction(this.#env, store, conversationId, keepNewest(keep));
     if (plan === undefined) throw nothingToCompact(record, keep);
@@ -100,7 +102,10 @@ export class HandCompactions {
     if (this.#coordinator.draining) throw new ParleyError("draining");
     const record = await store.get(conversationId);
     if (record === null) throw new ParleyError("conversation_not_found");
-    const binding = env.models.resolve(request.modelName ?? record.model);
+    const binding = env.models.resolve(
+      request.modelName ?? record.model,
+      request.modelName === undefined ? "model" : "modelName",
+    );
     const keep = keepCount(request);
     const turnId = env.ids.next();
     const { fence } = await this.#lease(owner, store, conversationId, turnId);

@@ -1,7 +1,7 @@
 import { ParleyError } from "../errors.js";
 import type { OpenedTurn } from "../log-store.js";
 import { importConversation } from "./import-conversation.js";
-import { checkId } from "./inbox.js";
+import { checkId, derivedMessageId } from "./inbox.js";
 import type { OwnerRuntime } from "./owner-runtime.js";
 import type { OwnerScope } from "./owner-scope.js";
 import { toMeta } from "./watchers.js";
@@ -110,7 +110,8 @@ async function forkConversation(
       : inbox.prepare(owner, {
           conversationId: newId,
           message: input.message,
-          messageId: input.messageId,
+          // Whoever asks for the same fork again asks for the same message.
+          messageId: input.messageId ?? (input.id === undefined ? undefined : derivedMessageId(owner, newId)),
           model: input.model,
           reasoningEffort: input.reasoningEffort,
         });

@@ -30,7 +30,7 @@ export function parseCursor(text: string): CursorPlace {
   const [seq, turnId, epoch, n, ...rest] = text.split("~");
   const bare = turnId === undefined;
   const complete =
-    turnId !== undefined && turnId !== "" && whole.test(epoch ?? "") && /^-?\d{1,15}$/.test(n ?? "");
+    turnId !== undefined && turnId !== "" && whole.test(epoch ?? "") && /^(-1|\d{1,15})$/.test(n ?? "");
   if (!whole.test(seq ?? "") || rest.length > 0 || (!bare && !complete)) {
     throw new ParleyError(
       "invalid_request",

@@ -38,19 +38,29 @@ export interface Receipt {
   readonly queue?: QueueState;
 }
 
-const idPattern = /^[A-Za-z0-9._:-]{1,128}$/;
+/** Not one or two dots alone: in an address they name a folder, and nothing could be asked of such a conversation. */
+const idPattern = /^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/;
 const titleCharacters = 80;
 
 /** Refuses what cannot be an id. */
 export function checkId(name: string, id: string): string {
   if (idPattern.test(id)) return id;
-  throw new ParleyError("invalid_request", `${name}: 1 to 128 of the characters A-Z a-z 0-9 . _ : -`);
+  throw new ParleyError(
+    "invalid_request",
+    `${name}: 1 to 128 of the characters A-Z a-z 0-9 . _ : -, and not . or .. alone`,
+  );
 }
 
 /** The id of a conversation that a message opens without naming one: the same for every retry. */
 export function derivedConversationId(owner: string, messageId: string): string {
   const first = chainHash(hashText(owner), messageId);
   return `c.${first}${chainHash(first, messageId)}`;
+}
+
+/** The id of the message that a fork begins with, where it was given none: the same for every retry. */
+export function derivedMessageId(owner: string, conversationId: string): string {
+  const first = chainHash(hashText(owner), conversationId);
+  return `m.${first}${chainHash(first, conversationId)}`;
 }
 
 /** The first line of a text, shortened. */

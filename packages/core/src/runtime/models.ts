@@ -19,8 +19,8 @@ export interface ModelBinding {
 
 /** The models of one runtime. The first one serves where nothing else is named. */
 export interface ModelCatalog {
-  /** `model_unavailable`, naming what there is, for an unknown name. */
-  resolve(name: string | undefined): ModelBinding;
+  /** `model_unavailable`, naming what there is, for an unknown name; `field` is where it was named. */
+  resolve(name: string | undefined, field?: string): ModelBinding;
   list(): ModelsResponse;
   /** Lowers a window that turned out to be smaller than declared. */
   learnWindow(name: string, contextWindow: number): void;
@@ -34,7 +34,7 @@ export function createModelCatalog(
   const byName = new Map(bindings.map((binding) => [binding.name, binding]));
   const fallback = options.defaultModel ?? bindings[0]?.name;
   return {
-    resolve(name) {
+    resolve(name, field = "model") {
       const wanted = name ?? fallback;
       const binding = wanted === undefined ? undefined : byName.get(wanted);
       if (binding !== undefined) return binding;
@@ -42,8 +42,8 @@ export function createModelCatalog(
       throw new ParleyError(
         "model_unavailable",
         wanted === undefined
-          ? "model: no model is configured"
-          : `model: "${wanted}" is not configured; there is ${known === "" ? "none" : known}`,
+          ? `${field}: no model is configured`
+          : `${field}: "${wanted}" is not configured; there is ${known === "" ? "none" : known}`,
       );
     },
     list() {

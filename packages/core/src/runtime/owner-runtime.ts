@@ -125,6 +125,8 @@ export interface OwnerRuntime {
   subscribe(conversationId: string, cursor?: string): Subscription;
   /** The same with callbacks: one call per frame and no promise. Returns a function that leaves. */
   attach(conversationId: string, cursor: string | undefined, subscriber: Subscriber): () => void;
+  /** Refuses what `attach` would end with at once, for those who have to know before they begin to answer. */
+  checkCursor(conversationId: string, cursor: string | undefined): Promise<void>;
   /** The events of one turn from its first to `turn-sealed`, live or told again. */
   events(conversationId: string, turnId: string): AsyncIterable<CursoredEvent>;
   /** Hears of every change in the owner's conversations. Returns a function that stops. */

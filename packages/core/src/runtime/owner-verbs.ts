@@ -18,6 +18,7 @@ export function createOwnerRuntime(rooms: Rooms, owner: string): OwnerRuntime {
     compact: (conversationId, request = {}) => compactions.compact(owner, store, conversationId, request),
     previewCompaction: (conversationId, request = {}) => compactions.preview(store, conversationId, request),
     subscribe: (conversationId, cursor) => subscriptions.subscribe(owner, conversationId, cursor),
+    checkCursor: (conversationId, cursor) => subscriptions.check(owner, conversationId, cursor),
     attach: (conversationId, cursor, subscriber) =>
       subscriptions.attach(owner, conversationId, cursor, subscriber),
     events: (conversationId, turnId) => subscriptions.events(owner, conversationId, turnId),

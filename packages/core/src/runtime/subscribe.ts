@@ -51,6 +51,11 @@ export class Subscriptions {
     );
   }
 
+  /** Refuses what following would refuse: an unknown conversation, a cursor that is not of it. */
+  async check(owner: string, conversationId: string, cursor: string | undefined): Promise<void> {
+    await this.#within(owner, conversationId, cursor === undefined ? undefined : parseCursor(cursor));
+  }
+
   subscribe(owner: string, conversationId: string, cursor?: string): Subscription {
     const { channel, leave } = this.#reader<SubscriptionFrame>((subscriber) =>
       this.attach(owner, conversationId, cursor, subscriber),
@@ -151,15 +156,7 @@ export class Subscriptions {
     place: CursorPlace,
     joining: Joining,
   ): Promise<JoinPoint> {
-    const record = await this.#env.root.forOwner(owner).get(conversationId);
-    if (record === null) throw new ParleyError("conversation_not_found");
-    if (place.seq > record.lastSeq) {
-      // Of a conversation that was deleted and made again under its id, or of a log that was set back.
-      throw new ParleyError(
-        "invalid_request",
-        "cursor: behind the end of this conversation, so of another one; leave it out to start anew",
-      );
-    }
+    const record = await this.#within(owner, conversationId, place);
     const { taken, seq, open } = await this.#cut(owner, conversationId, (turn) => ({
       snapshot: this.#snapshot(record, place, turn),
       figures: turn === undefined ? [] : figuresAfter(turn, place.seq),
@@ -198,6 +195,22 @@ export class Subscriptions {
       frames.push(...(await this.#endOf(owner, conversationId, before, here)));
     }
     return { frames: [...frames, ...taken.rest], seq, open };
+  }
+
+  /** The conversation, where it reaches as far as this place. */
+  async #within(
+    owner: string,
+    conversationId: string,
+    place: CursorPlace | undefined,
+  ): Promise<ConversationRecord> {
+    const record = await this.#env.root.forOwner(owner).get(conversationId);
+    if (record === null) throw new ParleyError("conversation_not_found");
+    if (place === undefined || place.seq <= record.lastSeq) return record;
+    // Of a conversation that was deleted and made again under its id, or of a log that was set back.
+    throw new ParleyError(
+      "invalid_request",
+      "cursor: behind the end of this conversation, so of another one; leave it out to start anew",
+    );
   }
 
   /** How a turn ended, for a client that has seen only its beginning. */

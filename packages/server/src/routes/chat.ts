@@ -1,9 +1,11 @@
 import { z } from "@hono/zod-openapi";
-import { type ErrorCode, ParleyError } from "@parley/core";
+import type { ErrorCode, ParleyError } from "@parley/core";
+import type { OwnerRuntime } from "@parley/core/runtime";
 import type { Context } from "hono";
 import type { AppEnv } from "../app-env.js";
 import { breakOffError } from "../connections.js";
 import { endpoint } from "../endpoint.js";
+import { RequestRefusal } from "../request-refusal.js";
 import { agentEvent } from "../schemas/agent-event.js";
 import { conversationParams, eventsQuery } from "../schemas/conversation.js";
 import { sendMessageRequest } from "../schemas/send-message.js";
@@ -23,6 +25,16 @@ function farewell(code: ErrorCode): Buffer {
 
 function isHead(c: Context<AppEnv>): boolean {
   return c.req.raw.method === "HEAD";
+}
+
+/** The refusal of a message that waits: its turn has not come, and while the queue is paused it does not come by itself. */
+async function waitsInQueue(me: OwnerRuntime, conversationId: string): Promise<RequestRefusal> {
+  const { paused = false } = await me.queue.list(conversationId);
+  return new RequestRefusal(
+    "turn_active",
+    paused ? "The queue is paused: resume it, or remove the message" : "It is sent when its turn comes",
+    { title: "This message waits in the queue of its conversation", retryable: !paused },
+  );
 }
 
 export const chatEndpoints = [
@@ -53,9 +65,7 @@ export const chatEndpoints = [
       try {
         const { conversationId, messageId, turnId } = await me.send(body);
         c.set("conversationId", conversationId);
-        if (turnId === undefined) {
-          throw new ParleyError("turn_active", "This message waits in the queue of its conversation");
-        }
+        if (turnId === undefined) throw await waitsInQueue(me, conversationId);
         if (why !== undefined) throw why;
         const stream = openResponseStream(c, {
           headers: {
@@ -92,8 +102,8 @@ export const chatEndpoints = [
     async handle({ me, caller, params, query, c, app }) {
       const lastEventId = c.req.header("last-event-id");
       const cursor = lastEventId === undefined || lastEventId === "" ? query.cursor : lastEventId;
-      // Whether there is such a conversation has to be known before the answer begins.
-      await me.settings(params.id);
+      // Whether there is such a conversation, and such a place in it, has to be known before the answer begins.
+      await me.checkCursor(params.id, cursor);
       const headers = { "content-type": "text/event-stream; charset=utf-8" };
       if (isHead(c)) return c.body(null, 200, headers);
 

@@ -10,7 +10,13 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { createApp } from "../app.js";
 import { complaints } from "../json-schema-check.test-support.js";
 import { createLogger } from "../logging.js";
-import { jsonLines, readSse, startTestServer, type TestServer } from "../test-server.test-support.js";
+import {
+  jsonLines,
+  problemOf,
+  readSse,
+  startTestServer,
+  type TestServer,
+} from "../test-server.test-support.js";
 import { callOf, routeNames } from "./route-calls.test-support.js";
 
 async function chat(server: TestServer, message: string, conversationId = "c1"): Promise<AgentEvent[]> {
@@ -163,8 +169,9 @@ describe("every route", () => {
       const { requestBody } = operation ?? {};
       if (requestBody === undefined || name === "POST /import") continue;
       const answer = await server.call(method, path);
-      // Fields are named where it is the shape of the body that was refused.
-      const isRefused = answer.status === 400 && (answer.json as Problem).errors !== undefined;
+      // It was the body that was refused where more is named than what stands in the address.
+      const { errors = [] } = answer.status === 400 ? (answer.json as Problem) : {};
+      const isRefused = errors.some((error) => !path.includes("queue/") || error.path !== "messageId");
       expect([name, isRefused]).toEqual([name, requestBody.required ?? false]);
       if (!isRefused) optional.push(name);
     }
@@ -218,6 +225,64 @@ describe("the conversation routes", () => {
     const again = await server.call("POST", "/conversations", { body: { id: "once", title: "One" } });
     expect(first.json).toMatchObject({ created: true, conversation: { id: "once", title: "One" } });
     expect(again.json).toMatchObject({ created: false, conversation: { id: "once" } });
+  });
+
+  it("fork once, with one message, however often they are asked with the same id", async () => {
+    await chat(server, "hello");
+    const body = { atSeq: 0, id: "branch", message: "another way" };
+    const fork = () => server.call("POST", "/conversations/c1/fork", { body });
+    const first = await fork();
+    await server.runtime.forOwner("local").last("branch");
+    const again = await fork();
+    expect([first.status, again.status]).toEqual([200, 200]);
+    expect((again.json as { turnId: string }).turnId).toBe((first.json as { turnId: string }).turnId);
+    const other = await server.call("POST", "/conversations/c1/fork", { body: { ...body, message: "no" } });
+    expect(other.status).toBe(409);
+  });
+
+  it.each([
+    ["POST", "/conversations/c1/fork", { atSeq: 1 }, "atSeq"],
+    ["POST", "/conversations/c1/fork", { atSeq: 0, id: "c1" }, "id"],
+    ["POST", "/conversations/c1/queue", { text: " \n" }, "text"],
+    ["POST", "/conversations/c1/compact/preview", { modelName: "no/model" }, "modelName"],
+    ["POST", "/conversations/c1/compact", { modelName: "no/model" }, "modelName"],
+    ["POST", "/chat", { conversationId: "c1", message: " " }, "message"],
+    ["POST", "/chat", { conversationId: "..", message: "hello" }, "conversationId"],
+    ["POST", "/conversations/c1/queue", { messageId: ".", text: "hello" }, "messageId"],
+    ["POST", "/conversations", { id: ".." }, "id"],
+    ["GET", "/conversations/c1/events?cursor=99", undefined, "cursor"],
+    ["GET", "/conversations/c1/events?cursor=1~t~1~-7", undefined, "cursor"],
+  ])("name the field at fault: %s %s %j", async (method, path, body, field) => {
+    await chat(server, "hello");
+    const answer = await server.call(method, path, body === undefined ? {} : { body });
+    expect([answer.status, problemOf(answer).errors?.map((each) => each.path)]).toEqual([400, [field]]);
+  });
+
+  it("say of a message that waits whether its turn will come by itself", async () => {
+    const body = { conversationId: "c1", messageId: "later", message: "later" };
+    const running = server.call("POST", "/chat", { body: { conversationId: "c1", message: "wait" } });
+    const me = server.runtime.forOwner("local");
+    await expect.poll(async () => (await me.meta("c1")).activeTurn).toBeDefined();
+    await server.call("POST", "/conversations/c1/queue", {
+      body: { messageId: "later", text: "later", mode: "queue" },
+    });
+    const waiting = await server.call("POST", "/chat", { body });
+    expect([waiting.status, problemOf(waiting)]).toMatchObject([
+      409,
+      { code: "turn_active", retryable: true },
+    ]);
+    await server.call("POST", "/conversations/c1/stop");
+    await running;
+    await expect.poll(async () => (await me.queue.list("c1")).paused).toBe(true);
+    const paused = await server.call("POST", "/chat", { body });
+    expect([paused.status, problemOf(paused)]).toMatchObject([
+      409,
+      {
+        code: "turn_active",
+        retryable: false,
+        detail: "The queue is paused: resume it, or remove the message",
+      },
+    ]);
   });
 
   it("tell what was set, and null where nothing is", async () => {

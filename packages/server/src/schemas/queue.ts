@@ -24,7 +24,7 @@ export const queuePayload = agree<QueuePayload>()(
 );
 
 export const enqueueShape = {
-  text: z.string().min(1),
+  text: z.string().regex(/\S/, "must not be empty"),
   messageId: id.optional(),
   mode: queueMode.optional(),
   model: z.string().optional(),

@@ -14,12 +14,12 @@ import type {
 } from "@parley/wire";
 import { agree } from "./agree.js";
 
-const idPattern = /^[A-Za-z0-9._:-]{1,128}$/;
+const idPattern = /^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/;
 
 /** An id that a client may choose. */
 export const id = z
   .string()
-  .regex(idPattern, "1 to 128 of the characters A-Z a-z 0-9 . _ : -")
+  .regex(idPattern, "1 to 128 of the characters A-Z a-z 0-9 . _ : -, and not . or .. alone")
   .openapi({ example: "0192f0c1-7c3a-7d52-9e5b-1f2a3b4c5d6e" });
 
 /** Epoch milliseconds. */

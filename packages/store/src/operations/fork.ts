@@ -27,7 +27,7 @@ export function fork(store: StoreContext, owner: string, input: ForkInput): Prom
     const existing = await findLog(connection, owner, newId);
     if (existing !== undefined) return forkedBefore(connection, owner, existing, input);
     if (!(await isForkPoint(connection, owner, origin, atSeq))) {
-      throw invalid("A fork leaves where a sealed turn ends, or at 0", { atSeq });
+      throw invalid("atSeq: a fork leaves where a sealed turn ends, or at 0", { atSeq });
     }
     await addFork(store, connection, owner, origin, {
       id: newId,
@@ -62,7 +62,7 @@ export async function addFork(
     settings: {},
   });
   // Made by someone else between our look and our insert: their commit has been waited for.
-  if (!created) throw invalid("The id of the fork is used by another conversation", { id });
+  if (!created) throw invalid("id: used by another conversation", { id });
   await connection.batch([
     {
       text: `
@@ -124,12 +124,13 @@ async function forkedBefore(
 ): Promise<ForkResult> {
   const { newId, admit } = input;
   const same = log.parentId === input.conversationId && log.parentSeq === input.atSeq && !log.archive;
-  if (!same) throw invalid("The id of the fork is used by another conversation", { id: newId });
+  if (!same) throw invalid("id: used by another conversation", { id: newId });
   let turn: OpenedTurn | undefined;
   if (admit !== undefined) {
     const known = await knownAdmission(connection, newId, admit);
     // Fork and message are one transaction: a fork that lacks the message is another one.
-    if (known === undefined) throw invalid("The fork exists without this message", { id: newId });
+    if (known === undefined)
+      throw invalid("id: the fork exists, with another message or none", { id: newId });
     const head = await lockHead(connection, owner, newId);
     if (known.turnId !== undefined && head !== undefined) {
       turn = await stillOpened(connection, head, known.turnId, admit.node);
