@@ -133,7 +133,7 @@ async function checkAdmission(connection: Connection, head: Head, input: AdmitIn
   });
   if (written !== undefined) throw messageConflict(input.message.id);
   if (activeId(head) === undefined) await checkTurnId(connection, head, input.turnId);
-  else if (input.ifBusy === "reject") throw turnActive(head.conversationId, activeId(head));
+  else if (input.ifBusy === "reject") throw turnActive(head);
 }
 
 /** Admits a message that was checked, to a conversation that is locked. */

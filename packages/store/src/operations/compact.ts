@@ -139,7 +139,7 @@ export function undoCompaction(store: StoreContext, owner: string, id: string): 
   return store.database.transaction(async (connection) => {
     const head = await requireHead(connection, owner, id);
     if (head.archive) throw new ParleyError("conversation_closed");
-    if (activeId(head) !== undefined) throw turnActive(id, activeId(head));
+    if (activeId(head) !== undefined) throw turnActive(head);
     const latest = await compactionInForce(connection, owner, id);
     if (latest === undefined) throw new ParleyError("nothing_to_compact", "No compaction is in force");
     await connection.query({

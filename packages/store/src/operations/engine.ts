@@ -134,7 +134,7 @@ export async function appendRows(
       if (before !== undefined || known.get(row.id) === "elsewhere") {
         throw invalid("The id of this message is used in another conversation", { id: row.message.id });
       }
-      if (activeId(head) !== undefined) throw turnActive(conversationId, activeId(head));
+      if (activeId(head) !== undefined) throw turnActive(head);
       seen.set(row.id, conversationId);
       added.push(row);
     }

@@ -69,8 +69,7 @@ export function lease(store: StoreContext, owner: string, request: LeaseRequest)
     const head = await requireHead(connection, owner, conversationId);
     if (head.archive) throw new ParleyError("conversation_closed");
     if (activeId(head) !== undefined) {
-      if (head.compactionId !== turnId || head.node !== node)
-        throw turnActive(conversationId, activeId(head));
+      if (head.compactionId !== turnId || head.node !== node) throw turnActive(head);
       const [row] = await connection.query({
         text: `SELECT ${leaseColumns} FROM conversation_head h WHERE conversation_id = $1`,
         values: [storedText(conversationId)],

@@ -12,8 +12,15 @@ export function staleFence(conversationId: string, turnId: string): ParleyError 
   return new ParleyError("stale_fence", undefined, { details: { conversationId, turnId } });
 }
 
-export function turnActive(conversationId: string, turnId: string | undefined): ParleyError {
-  return new ParleyError("turn_active", undefined, { details: { conversationId, turnId } });
+/** The conversation is held: by its open turn, or by a compaction. */
+export function turnActive(head: {
+  readonly conversationId: string;
+  readonly turnId: string | undefined;
+  readonly compactionId: string | undefined;
+}): ParleyError {
+  const { conversationId, compactionId, turnId = compactionId } = head;
+  const message = compactionId === undefined ? undefined : "A compaction is running in this conversation";
+  return new ParleyError("turn_active", message, { details: { conversationId, turnId } });
 }
 
 export function messageConflict(messageId: string, message?: string): ParleyError {

@@ -143,7 +143,7 @@ export function appendTurn(store: StoreContext, owner: string, turn: Conversatio
     if (used?.conversation_id === conversationId) return;
     if (used !== undefined)
       throw invalid("The id of this turn is used in another conversation", { id: turn.id });
-    if (activeId(head) !== undefined) throw turnActive(conversationId, activeId(head));
+    if (activeId(head) !== undefined) throw turnActive(head);
     const messages = [...turn.userMessages, ...turn.assistantMessages, ...(turn.toolMessages ?? [])];
     const places = await placesOf(connection, conversationId, messages);
     const lastSeq = head.nextSeq - 1;

@@ -34,9 +34,14 @@ export function heldLease(log: Log, turnId: TurnId, fence: number): Active {
 }
 
 export function turnActive(log: Log): ParleyError {
-  return new ParleyError("turn_active", undefined, {
-    details: { conversationId: log.id, turnId: log.active?.turnId },
-  });
+  const compacts = log.active?.purpose === "compaction";
+  return new ParleyError(
+    "turn_active",
+    compacts ? "A compaction is running in this conversation" : undefined,
+    {
+      details: { conversationId: log.id, turnId: log.active?.turnId },
+    },
+  );
 }
 
 function leaseOf(log: Log, active: Active): Lease {
