@@ -69,7 +69,7 @@ export function createApp(runtime: Runtime, options: AppOptions = {}): ParleyApp
   });
   // Mounted under a path, everything below it is Parley's to answer; at the root it may be someone else's.
   hono.all("*", (c, next) => (routePath(c) === "/*" ? next() : refuseAddress()));
-  hono.notFound(refuseAddress);
+  hono.notFound(async (c) => (await page?.(c, { isNowhere: true })) ?? refuseAddress());
 
   // Whoever stays connected is asked again, as often as a key is looked up again.
   const rechecks = new Beat(app.clock, app.pace.keyMs);

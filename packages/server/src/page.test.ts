@@ -166,6 +166,16 @@ describe("the page", () => {
     expect(answer).not.toContain("hidden\r\n");
   });
 
+  it("tells a person who came to no address of its own, and a program what it always tells", async () => {
+    const visit = await rawAnswer("/no/such/place", { accept: "text/html,application/xhtml+xml" });
+    expect([visit.status, visit.headers["content-type"]]).toEqual([404, "text/html; charset=utf-8"]);
+    expect(visit.body.toString()).toContain("<title>Parley</title>");
+    const call = await server.call("GET", "/no/such/place");
+    expect([call.status, problemOf(call).code]).toEqual([404, "invalid_request"]);
+    const refused = await rawAnswer("/conversations/none/meta", { accept: "text/html" });
+    expect(refused.headers["content-type"]).toContain("application/problem+json");
+  });
+
   it("does not stand in the way of the API", async () => {
     expect((await server.call("GET", "/models")).headers.get("content-type")).toContain("application/json");
     const nowhere = await server.call("GET", "/api/nothing");

@@ -38,14 +38,23 @@ interface PageFile {
   readonly modifiedMs: number;
 }
 
+/** Answers with a file of the page, or with nothing where it has none. */
+export type PageHandler = (
+  c: Context<AppEnv>,
+  /** Nobody else has an answer: a person who came to this address is told so by the page's document, with 404. */
+  options?: { readonly isNowhere?: boolean },
+) => Promise<Response | undefined>;
+
 /** Serves the files of a page, and its one document for all the addresses that the page itself knows. */
-export function servePage(folder: string): (c: Context<AppEnv>) => Promise<Response | undefined> {
+export function servePage(folder: string): PageHandler {
   const root = resolve(folder);
   const packed = packOnce();
-  return async (c) => {
+  return async (c, { isNowhere = false } = {}) => {
     if (c.req.method !== "GET" && c.req.method !== "HEAD") return undefined;
+    if (isNowhere && !c.req.header("accept")?.includes("text/html")) return undefined;
+    const status = isNowhere ? 404 : 200;
     const { pathname } = new URL(c.req.url);
-    const isDocument = pathname === "/" || pathname === "/c" || pathname.startsWith("/c/");
+    const isDocument = isNowhere || pathname === "/" || pathname === "/c" || pathname.startsWith("/c/");
     const file = await findFile(root, isDocument ? "/index.html" : pathname);
     if (file === undefined) return undefined;
     c.set("route", "page");
@@ -55,7 +64,7 @@ export function servePage(folder: string): (c: Context<AppEnv>) => Promise<Respo
     const isPacked = canPack && takesGzip(c.req.header("accept-encoding"));
     const version = `${file.size.toString(16)}-${Math.floor(file.modifiedMs).toString(16)}`;
     const etag = `"${version}${isPacked ? "-gzip" : ""}"`;
-    const isAsset = pathname.startsWith("/assets/");
+    const isAsset = !isDocument && pathname.startsWith("/assets/");
     // The names of assets change with what is in them; all else is asked for again each time.
     const headers: Record<string, string> = {
       etag,
@@ -63,20 +72,20 @@ export function servePage(folder: string): (c: Context<AppEnv>) => Promise<Respo
       "content-security-policy": pagePolicy(c.req.header("host")),
       ...(canPack ? { vary: "accept-encoding" } : {}),
     };
-    if (c.req.header("if-none-match") === etag) return c.body(null, 304, headers);
+    if (!isNowhere && c.req.header("if-none-match") === etag) return c.body(null, 304, headers);
     headers["content-type"] = type;
     if (isPacked) {
       const bytes = await packed(file);
       headers["content-encoding"] = "gzip";
       headers["content-length"] = String(bytes.length);
-      return c.req.method === "HEAD" ? c.body(null, 200, headers) : c.body(bytes, 200, headers);
+      return c.req.method === "HEAD" ? c.body(null, status, headers) : c.body(bytes, status, headers);
     }
     headers["content-length"] = String(file.size);
-    if (c.req.method === "HEAD" || file.size === 0) return c.body(null, 200, headers);
+    if (c.req.method === "HEAD" || file.size === 0) return c.body(null, status, headers);
     // No further than what was announced: a build may write to the file meanwhile.
     const read = createReadStream(file.path, { end: file.size - 1 });
     const body = Readable.toWeb(read) as ReadableStream<Uint8Array>;
-    return c.body(body, 200, headers);
+    return c.body(body, status, headers);
   };
 }
 
