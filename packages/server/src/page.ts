@@ -39,7 +39,7 @@ interface PageFile {
 }
 
 /** Answers with a file of the page, or with nothing where it has none. */
-export type PageHandler = (
+type PageHandler = (
   c: Context<AppEnv>,
   /** Nobody else has an answer: a person who came to this address is told so by the page's document, with 404. */
   options?: { readonly isNowhere?: boolean },

@@ -59,6 +59,7 @@ export {
   type RepairKind,
   repairHistory,
 } from "./repair.js";
+export { snippetAround } from "./snippet.js";
 export { stableValue } from "./stable-value.js";
 export { countTextTokens } from "./text-tokens.js";
 export type { ModelCalibration, TokenObservation } from "./token-calibration.js";

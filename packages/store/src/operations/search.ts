@@ -1,13 +1,10 @@
-import { textOf } from "@parley/core/messages";
+import { snippetAround, textOf } from "@parley/core/messages";
 import type { LogStore, SearchHit } from "@parley/core/ports";
 import type { ResultRow } from "../database.js";
 import { messageColumns, messagesOf, readMessage } from "../message-row.js";
 import type { StoreContext } from "../store-context.js";
 import { originalText, storedText } from "../stored-text.js";
 import { lineage } from "./lineage.js";
-
-/** How many characters stand on each side of the first hit. */
-const snippetMargin = 60;
 
 const found = "message_words(m.content) @@ plainto_tsquery('pg_catalog.simple', plain_words($3))";
 
@@ -201,8 +198,7 @@ function snippetOf(text: string, words: readonly string[]): string {
     const place = wordAt(lower, word);
     if (place >= 0) first = Math.min(first, place);
   }
-  const at = Number.isFinite(first) ? first : 0;
-  return text.slice(Math.max(0, at - snippetMargin), at + snippetMargin);
+  return snippetAround(text, Number.isFinite(first) ? first : 0);
 }
 
 function wordAt(text: string, word: string): number {

@@ -1,10 +1,8 @@
 import type { LogStore, SearchHit } from "../../log-store.js";
 import { textOf } from "../../messages/message.js";
+import { snippetAround } from "../../messages/snippet.js";
 import { findLog, type Log, type MemoryDatabase, ownerOf, type Row } from "./database.js";
 import { rowsBackwards } from "./view.js";
-
-/** How many characters stand on each side of the first hit. */
-const snippetMargin = 60;
 
 /** Messages that hold all words of the query, newest first. A word is a run of letters and digits, of any case. */
 export function search(
@@ -73,7 +71,7 @@ function collect(hits: SearchHit[], log: Log, row: Row, words: readonly string[]
     title: log.title,
     seq: row.firstSeq,
     role: row.message.role,
-    snippet: text.slice(Math.max(0, first - snippetMargin), first + snippetMargin),
+    snippet: snippetAround(text, first),
     createdAt: row.message.createdAt.getTime(),
   });
 }
