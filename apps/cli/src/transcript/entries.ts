@@ -71,6 +71,8 @@ export interface AttachmentEntry extends EntryBase {
 export interface EndEntry extends EntryBase {
   readonly kind: "end";
   readonly turn: TurnState;
+  /** What the turn failed with, unless an entry before this one says it. */
+  readonly error?: TurnState["error"];
   readonly contextWindow?: number;
 }
 
@@ -86,16 +88,18 @@ export function entriesOf(state: ConversationState): Entry[] {
   }
   const entries: Entry[] = [];
   const opened = new Set<string>();
+  const told = new Map<string, string>();
   state.messages.forEach((message, index) => {
     for (const part of message.parts) {
       const entry = entryOf(message, part, { state, results, calls, opened });
       if (entry !== undefined) entries.push(entry);
+      if (entry?.kind === "error" && message.turnId !== undefined) told.set(message.turnId, entry.message);
     }
     if (message.turnId === undefined) return;
     opened.add(message.turnId);
     const turn = state.turns[message.turnId];
     const isLast = state.messages[index + 1]?.turnId !== message.turnId;
-    if (isLast && turn?.status === "sealed") entries.push(endOf(turn, state));
+    if (isLast && turn?.status === "sealed") entries.push(endOf(turn, state, told.get(turn.turnId)));
   });
   return entries;
 }
@@ -192,12 +196,18 @@ function resultOf(
   };
 }
 
-function endOf(turn: TurnState, { contextWindow }: ConversationState): EndEntry {
+function endOf(
+  turn: TurnState,
+  { contextWindow }: ConversationState,
+  toldError: string | undefined,
+): EndEntry {
+  const { error } = turn;
   return {
     kind: "end",
     key: `end ${turn.turnId}`,
     done: true,
     turn,
+    ...(error === undefined || error.message === toldError ? {} : { error }),
     ...(contextWindow === undefined ? {} : { contextWindow }),
   };
 }

@@ -125,8 +125,8 @@ const endings: Readonly<Record<string, string>> = {
 };
 
 /** How a turn ended, and what it took. */
-function renderEnd({ turn, contextWindow }: EndEntry, { style, columns }: EntryOptions): string[] {
-  const { reason, error, durationMs, usage, contextSize } = turn;
+function renderEnd({ turn, error, contextWindow }: EndEntry, { style, columns }: EntryOptions): string[] {
+  const { reason, durationMs, usage, contextSize } = turn;
   const ending = reason === undefined ? "" : (endings[reason] ?? reason);
   const bad = reason !== undefined && reason !== "stop";
   const facts = [

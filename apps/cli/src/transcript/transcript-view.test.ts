@@ -210,6 +210,37 @@ describe("a followed conversation in a terminal", () => {
     expect(one.scrollback).toEqual(["› Hello?", "", "First piece.", "", "Second"]);
   });
 
+  it("says once what a turn failed with, whether its entry or its end comes first", () => {
+    const message = "Too much to do.";
+    const failed = row(2, "", {
+      chunk: { type: "error", code: "provider_overloaded", message },
+      messageId: "e",
+    });
+    const end = { type: "turn-sealed" as const, firstSeq: 1, lastSeq: 2, reason: "error" as const };
+    const told = ["✗ provider_overloaded: Too much to do."];
+    const errors = (lines: readonly string[]) => lines.filter((line) => line.startsWith("✗"));
+
+    const shown = follow([user(1, "Hello?"), failed]);
+    shown.look();
+    expect(errors(shown.scrollback)).toEqual(told);
+
+    const live = follow();
+    live.tell(asked("Hello?"));
+    live.tell({ type: "error", code: "provider_overloaded", message });
+    live.tell(end);
+    expect(errors(live.scrollback)).toEqual(told);
+    live.commit([user(1, "Hello?"), failed]);
+    expect(errors(live.scrollback)).toEqual(told);
+
+    const late = follow();
+    late.tell(asked("Hello?"));
+    late.commit([user(1, "Hello?"), failed]);
+    late.tell({ type: "error", code: "provider_overloaded", message });
+    late.tell(end);
+    expect(errors(late.scrollback)).toEqual(told);
+    expect(late.scrollback.at(-1)).toBe("─ failed");
+  });
+
   it("skips the history that was there before", () => {
     const one = follow([user(1, "Old"), row(2, "Older answer")]);
     one.view.skip(one.state);
