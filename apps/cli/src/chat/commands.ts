@@ -161,7 +161,7 @@ function effort({ desk, print }: CommandContext, level: string): void {
   print([`Effort of the next turns: ${chosen}.`]);
 }
 
-async function list({ desk, print, style }: CommandContext, words: string): Promise<void> {
+async function list({ desk, print, style, verb }: CommandContext, words: string): Promise<void> {
   const { conversations } = await desk.client.request("GET /conversations", {
     query: { limit: 15, q: words === "" ? undefined : words },
   });
@@ -169,11 +169,19 @@ async function list({ desk, print, style }: CommandContext, words: string): Prom
   const short = shortIds(conversations.map(({ id }) => id));
   const now = Date.now();
   print(
-    table(conversations, [
-      { title: "id", text: ({ id }) => short.get(id) ?? id, paint: (text) => style.cyan(text) },
-      { title: "title", text: ({ title }) => title },
-      { title: "", text: ({ lastActivityAt }) => ago(lastActivityAt, now), paint: (text) => style.dim(text) },
-    ]),
+    table(
+      conversations,
+      [
+        { title: "id", text: ({ id }) => short.get(id) ?? id, paint: (text) => style.cyan(text) },
+        { title: "title", text: ({ title }) => title || "(no title)", shrink: true },
+        {
+          title: "",
+          text: ({ lastActivityAt }) => ago(lastActivityAt, now),
+          paint: (text) => style.dim(text),
+        },
+      ],
+      { columns: verb().io.columns },
+    ),
   );
 }
 
