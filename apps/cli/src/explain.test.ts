@@ -35,6 +35,11 @@ describe("a failure", () => {
     });
   });
 
+  it("of a compaction is what the server said, with no advice that fits another one", () => {
+    const empty = new ParleyRequestError("nothing_to_compact", "The conversation is empty", { status: 409 });
+    expect(explain(empty)).toEqual({ message: "The conversation is empty.", exitCode: 1 });
+  });
+
   it("of the call ends with 2, an interrupt with 130", () => {
     expect(explain(new CliError("no", { exitCode: 2, advice: "do" }))).toEqual({
       message: "no",

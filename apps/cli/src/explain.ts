@@ -42,8 +42,6 @@ const advices: Partial<Record<ErrorCode, string>> = {
   draining: "The server is shutting down: try again when it is back.",
   provider_auth: "Check the API key of this credential; `parley doctor` asks each provider.",
   quota_exceeded: "Look at the account at the provider, or choose another model with -m.",
-  nothing_to_compact:
-    "There is too little behind the newest messages; --keep says how many stay as they are.",
 };
 
 function explainRefusal(code: ErrorCode, message: string, unanswered: boolean, cause?: unknown): Explanation {

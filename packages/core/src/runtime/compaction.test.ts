@@ -8,7 +8,7 @@ import { createTokenCounter } from "../messages/token-counter.js";
 import type { HistoryEntry, ProviderCallRecord } from "../ports.js";
 import { text } from "../testing/script.js";
 import { createScriptedProvider } from "../testing/scripted-provider.js";
-import { keepNewest, keepTokens, planCompaction, summarize } from "./compaction.js";
+import { keepNewest, keepTokens, nothingToCompact, planCompaction, summarize } from "./compaction.js";
 import type { Environment } from "./environment.js";
 
 // Of all that a runtime has, planning and summing up need only the counter and the clock.
@@ -207,5 +207,15 @@ describe("summing up", () => {
     await provider.called(1);
     abort.abort();
     await expect(summary).rejects.toMatchObject({ code: "canceled" });
+  });
+});
+
+describe("nothing to compact", () => {
+  it("says why, in words for whoever asked", () => {
+    const message = (lastSeq: number, keep: number) => nothingToCompact({ lastSeq }, keep).message;
+    expect(message(0, 10)).toBe("The conversation is empty");
+    expect(message(4, 0)).toBe("Nothing is left to sum up");
+    expect(message(4, 1)).toMatch(/^Nothing older than the newest message is left/);
+    expect(message(4, 10)).toMatch(/^Nothing older than the newest 10 messages .*; keep fewer messages/);
   });
 });

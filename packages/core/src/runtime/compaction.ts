@@ -233,11 +233,13 @@ export function nothingToCompact(
   record: Pick<ConversationRecord, "lastSeq">,
   keepLastN: number,
 ): ParleyError {
+  if (record.lastSeq === 0) return new ParleyError("nothing_to_compact", "The conversation is empty");
+  const newest = keepLastN === 1 ? "message" : `${keepLastN} messages`;
   return new ParleyError(
     "nothing_to_compact",
-    record.lastSeq === 0
-      ? "The conversation is empty"
-      : `Nothing older than the newest ${keepLastN} messages is left to sum up; lower keepLastN to cover more`,
+    keepLastN === 0
+      ? "Nothing is left to sum up"
+      : `Nothing older than the newest ${newest} is left to sum up; keep fewer messages to cover more`,
   );
 }
 
