@@ -22,6 +22,8 @@ describe("a failure", () => {
     expect(explain(new ParleyRequestError("network", "fetch failed")).advice).toContain(
       "Is the server running?",
     );
+    const refused = new ParleyRequestError("network", "http://127.0.0.1:1 cannot be reached");
+    expect(explain(refused).message).toBe("http://127.0.0.1:1 cannot be reached.");
   });
 
   it("of a request says what the server said, and what to do", () => {

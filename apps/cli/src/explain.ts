@@ -96,7 +96,8 @@ function isAbort(error: unknown): boolean {
 
 const firstLine = (text: string) => text.split("\n")[0] ?? "";
 
+/** A sentence of its own. An address at its beginning stays as it is. */
 function sentence(text: string): string {
-  const first = text.charAt(0).toUpperCase() + text.slice(1);
+  const first = /^[a-z]+:\/\//.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?:]$/.test(first) ? first : `${first}.`;
 }
