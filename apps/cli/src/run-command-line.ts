@@ -1,4 +1,4 @@
-import { CommanderError } from "commander";
+import { type Command, CommanderError } from "commander";
 import { exitCodes } from "./cli-error.js";
 import type { Connected } from "./connect.js";
 import { createIo, type Io } from "./io.js";
@@ -31,7 +31,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
     for (const sub of command.commands) sub.exitOverride();
   }
   try {
-    await program.parseAsync(withDefaultVerb(argv));
+    await program.parseAsync(withDefaultVerb(argv, program));
   } catch (error) {
     await fail(error, io);
   }
@@ -48,15 +48,18 @@ async function endForSure(): Promise<void> {
   setTimeout(() => process.exit(), 500).unref();
 }
 
-/** Without a verb: chat, where somebody sits at the terminal. */
-function withDefaultVerb(argv: readonly string[]): string[] {
+/** Without a verb: chat, where somebody sits at the terminal, else help. */
+function withDefaultVerb(argv: readonly string[], { options }: Command): string[] {
   const [node = "", script = "", ...words] = argv;
   const valued = ["--url", "--config", "--store", "--owner"];
   const hasVerb = words.some(
     (word, index) => !word.startsWith("-") && !valued.includes(words[index - 1] ?? ""),
   );
   const asks = words.some((word) => ["-h", "--help", "-V", "--version"].includes(word));
-  if (hasVerb || asks) return [...argv];
+  // Help would hide that an option is none.
+  const known = options.flatMap(({ short, long }) => [short, long]);
+  const unknown = words.some((word) => word.startsWith("-") && !known.includes(word.replace(/=.*$/s, "")));
+  if (hasVerb || asks || unknown) return [...argv];
   const interactive = process.stdin.isTTY === true && process.stdout.isTTY === true;
   return [node, script, ...words, interactive ? "chat" : "--help"];
 }

@@ -49,11 +49,14 @@ export async function rename(
   _options: object,
   context: VerbContext,
 ): Promise<void> {
+  const wanted = words.join(" ");
+  if (wanted.trim() === "")
+    throw usageError("Which title?", "Say it: parley rename @ Tomatoes on the balcony");
   const client = await context.client();
   const id = await resolveConversation(client, word);
   const { title } = await client.request("PUT /conversations/:id/title", {
     params: { id },
-    body: { title: words.join(" ") },
+    body: { title: wanted },
   });
   context.io.note(`${id} is now called "${safeLine(title)}".`);
 }

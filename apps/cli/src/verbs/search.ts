@@ -1,4 +1,5 @@
 import type { SearchHit } from "@parley/wire";
+import { usageError } from "../cli-error.js";
 import { shortIds } from "../resolve-id.js";
 import { moment } from "../terminal/figures.js";
 import { safeLine } from "../terminal/text-width.js";
@@ -17,8 +18,10 @@ export async function search(
   context: VerbContext,
 ): Promise<void> {
   const { io } = context;
-  const client = await context.client();
   const query = words.join(" ");
+  if (query.trim() === "")
+    throw usageError("There is nothing to search for.", "Say it: parley search tomatoes");
+  const client = await context.client();
   const { hits } = await client.request("GET /search", {
     query: { q: query, limit: options.limit },
     signal: context.signal,
