@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join, relative } from "node:path";
+import { isParleyError } from "@parley/core/errors";
 import type { LogStoreRoot, Wake } from "@parley/core/ports";
+import { CliError } from "../cli-error.js";
 import type { StoreConfig } from "../config/config.js";
 
 /** An open store, and how nodes on it wake each other. */
@@ -35,7 +37,7 @@ export async function openStore(
     await store.migrate();
   } catch (error) {
     await close();
-    throw error;
+    throw unreachable(error, config.url) ?? error;
   }
   return { store, wake, close };
 }
@@ -47,6 +49,30 @@ export function describeStore(config: StoreConfig): string {
     return `${short === "" || short.startsWith("..") ? config.folder : short} (embedded)`;
   }
   return redactedUrl(config.url);
+}
+
+/** A server with which no word was exchanged: which one, why, and what to check. Any other failure speaks for itself. */
+function unreachable(error: unknown, url: string): CliError | undefined {
+  if (!isParleyError(error) || error.code !== "store_unavailable") return undefined;
+  if (error.details?.sqlState !== undefined) return undefined;
+  const { cause } = error;
+  const code: unknown = typeof cause === "object" && cause !== null ? Reflect.get(cause, "code") : undefined;
+  const why = typeof code === "string" && /^E[A-Z_]+$/.test(code) ? ` (${code})` : "";
+  const nameless = code === "ENOTFOUND" || code === "EAI_AGAIN";
+  return new CliError(`${serverOf(url)} cannot be reached${why}.`, {
+    advice: nameless
+      ? "No address is known for this name: check the host in the address of the store."
+      : "Check that it runs, and host and port in the address of the store.",
+    cause: error,
+  });
+}
+
+/** A PostgreSQL server by host and port alone. */
+function serverOf(text: string): string {
+  const { hostname, port, searchParams } = URL.canParse(text) ? new URL(text) : new URL("postgres:");
+  const host = searchParams.get("host") ?? decodeURIComponent(hostname);
+  if (host === "") return "The configured PostgreSQL server";
+  return `The PostgreSQL server at ${host}:${searchParams.get("port") ?? (port || "5432")}`;
 }
 
 /** An address without user's password and without parameters, which may hold one too. */
