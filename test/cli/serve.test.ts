@@ -43,6 +43,21 @@ describe("the server as a process", { timeout: 120_000 }, () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   });
 
+  it("says that it listens beyond this machine", async () => {
+    const args = ["--port", "0", "--host", "0.0.0.0", "--insecure"];
+    const server = await place.serve(args);
+    expect(server.output().stdout).toContain('"host":"0.0.0.0"');
+    await server.end();
+    const shown = new Terminal(place, ["serve", ...args]);
+    try {
+      expect(await shown.see("Ctrl-C ends the server")).toMatch(/host +0\.0\.0\.0: beyond this machine too/);
+      shown.type(keys.ctrlC);
+      expect(await shown.exited()).toBe(0);
+    } finally {
+      shown.close();
+    }
+  });
+
   it("tells a person where it listens, on what and how to add a key, logs in words, and ends on Ctrl-C", async () => {
     const demo = new Workplace({});
     const shown = new Terminal(demo, ["serve", "--port", "0"]);

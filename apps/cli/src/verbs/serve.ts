@@ -97,6 +97,7 @@ interface Started {
 /** Where it listens, on what, and what to do next: for people in words, for programs as one line of the log. */
 async function tellStart({ config, node, url, page }: Started, { io, globals }: VerbContext): Promise<void> {
   const { models } = node;
+  const { host } = config.listen;
   const names = models.bindings.map(({ name }) => name);
   const store = describeStore(config.store);
   if (!io.isTerminal) {
@@ -104,6 +105,7 @@ async function tellStart({ config, node, url, page }: Started, { io, globals }: 
       level: 30,
       time: new Date().toISOString(),
       url,
+      host,
       store,
       models: names,
       page: page !== undefined,
@@ -121,11 +123,12 @@ async function tellStart({ config, node, url, page }: Started, { io, globals }: 
   const access =
     keys > 0
       ? `${keys} ${keys === 1 ? "key" : "keys"}; everyone needs one`
-      : isLoopbackHost(config.listen.host)
+      : isLoopbackHost(host)
         ? "none: this machine only"
         : style.yellow("none, and reachable from other machines");
   io.lines([
     `${style.bold("Parley")} is listening on ${style.cyan(url)}`,
+    ...(isLoopbackHost(host) ? [] : [row("host", `${host}: beyond this machine too`)]),
     row("page", page === undefined ? "not built (npm run build)" : "open the address above in a browser"),
     row("store", store),
     row("models", `${shown}${names.length > 1 ? style.dim(` (default ${models.defaultModel})`) : ""}`),
