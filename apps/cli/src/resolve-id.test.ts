@@ -56,7 +56,24 @@ describe("naming a conversation", () => {
     await expect(resolveConversation(clientOf("abc"), "title")).rejects.toThrow(
       /In titles it is found here[\s\S]*abc/,
     );
-    await expect(resolveConversation(clientOf(), "@")).rejects.toThrow("There is no conversation yet");
+    await expect(resolveConversation(clientOf(), "@")).rejects.toMatchObject({
+      message: "There is no conversation yet.",
+      advice: expect.stringContaining("Begin one") as unknown,
+    });
+  });
+
+  it("is refused for a place that is not in the list", async () => {
+    await expect(resolveConversation(clientOf("a", "b"), "@99")).rejects.toMatchObject({
+      message: "There are only 2 conversations.",
+      advice: "`parley ls` shows what there is.",
+      exitCode: 1,
+    });
+    await expect(resolveConversation(clientOf("a"), "@2")).rejects.toThrow("There is only 1 conversation.");
+    for (const word of ["@0", "@-1"])
+      await expect(resolveConversation(clientOf("a"), word)).rejects.toMatchObject({
+        message: `${word} is no place in the list.`,
+        exitCode: 2,
+      });
   });
 });
 

@@ -3,6 +3,7 @@ import { ParleyRequestError } from "@parley/client";
 import type { ConversationMeta } from "@parley/wire";
 import { CliError, usageError } from "./cli-error.js";
 import { suggest } from "./config/suggest.js";
+import { counted } from "./terminal/figures.js";
 import { clip, safeLine } from "./terminal/text-width.js";
 
 /** How a conversation may be named, for help texts. */
@@ -15,7 +16,7 @@ export const idHelp = "an id or the beginning of one; @ is the newest conversati
 export async function resolveConversation(client: ParleyClient, word: string): Promise<string> {
   // An unset variable of a script must not name whatever there is.
   if (word.trim() === "") throw usageError("The conversation's id is empty.", `It is ${idHelp}.`);
-  const place = /^@(\d*)$/.exec(word)?.[1];
+  const place = /^@(-?\d+|)$/.exec(word)?.[1];
   if (place !== undefined) return newest(client, place === "" ? 1 : Number(place));
   const { conversations } = await client.request("GET /conversations", { query: { q: word, limit: 50 } });
   const matching = conversations.filter(({ id }) => id.startsWith(word));
@@ -33,12 +34,12 @@ async function newest(client: ParleyClient, place: number): Promise<string> {
   const { conversations } = await client.request("GET /conversations", { query: { limit: place } });
   const found = conversations[place - 1];
   if (found !== undefined) return found.id;
-  throw new CliError(
-    conversations.length === 0
-      ? "There is no conversation yet."
-      : `There are only ${conversations.length} conversations.`,
-    { advice: 'Begin one: parley run "Hello!"' },
-  );
+  const { length } = conversations;
+  if (length === 0)
+    throw new CliError("There is no conversation yet.", { advice: 'Begin one: parley run "Hello!"' });
+  throw new CliError(`There ${length === 1 ? "is" : "are"} only ${counted(length, "conversation")}.`, {
+    advice: "`parley ls` shows what there is.",
+  });
 }
 
 /** Archives are not in the list, but can be named in full. */
