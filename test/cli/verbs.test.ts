@@ -87,6 +87,11 @@ describe.each(ways)("every verb %s", { timeout: 120_000 }, (way) => {
   it("send, queue: a message begins a turn when none runs, and nothing waits", async () => {
     const sent = await place.json<{ outcome: string }>("send", id, "--wait", "What is 2 ^ 10?");
     expect(sent.outcome).toBe("started");
+    const { stderr } = await place.parley(["send", id, "--wait", "hello"]);
+    // Without a server nobody else can open the store until the turn has ended.
+    expect(stderr).toMatch(
+      hasServer ? `A turn has begun in ${id}. Follow it` : `A turn has begun in ${id}.\n`,
+    );
     expect(await place.json<QueuePayload>("queue", id)).toMatchObject({ messages: [] });
     if (!hasServer) return;
     expect(await place.json("queue", "add", id, "hello")).toMatchObject({ startedTurn: true });

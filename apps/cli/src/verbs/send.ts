@@ -63,7 +63,11 @@ export async function send(
   if (options.json) io.json(outcome);
   else if (outcome.outcome === "queued")
     io.note(`Waits in ${id}${options.steer ? ", for the running turn" : ", for the next turn"}.`);
-  else io.note(`A turn has begun in ${id}. Follow it: parley tail -f ${id}`);
+  else {
+    // Nobody else can look into a folder that this process has open.
+    const locked = connected.via === "here" && connected.config?.store.kind === "folder";
+    io.note(`A turn has begun in ${id}.${locked ? "" : ` Follow it: parley tail -f ${id}`}`);
+  }
   if (options.wait && connected.via === "server") {
     const { text: answer } = await client.request("GET /conversations/:id/last", { params: { id }, signal });
     if (!options.json) io.line(answer);
