@@ -115,6 +115,11 @@ describe.each(ways)("every verb %s", { timeout: 120_000 }, (way) => {
     expect(figures).toMatch(/first token[\s\S]*Time per turn[\s\S]*█[\s\S]*Context {2}[▁-█]+/);
     const tree = await place.ok(["context", id, "-t", "1"]);
     expect(tree).toMatch(/├─ call 1[\s\S]*└─ call 2[\s\S]*= messages[\s\S]*\+ messages/);
+    if (!hasServer) return;
+    const refused = async (...args: readonly string[]) =>
+      (await place.parley(["context", id, ...args])).stderr;
+    expect(await refused("-t", "2", "--call", "9")).toMatch("This turn made 1 call: there is no number 9.");
+    expect(await refused("-t", "99")).toMatch(/There is no turn 99: there are only \d+\./);
   });
 
   it("compact: does what it previews, and undoes it", async () => {

@@ -2,6 +2,7 @@ import type { ParleyClient } from "@parley/client";
 import type { ProviderCallInfo } from "@parley/wire";
 import { CliError } from "../cli-error.js";
 import { resolveAmong, resolveConversation } from "../resolve-id.js";
+import { counted } from "../terminal/figures.js";
 import type { VerbContext } from "../verb-context.js";
 import { manifestTree } from "./manifest-tree.js";
 
@@ -23,7 +24,9 @@ export async function context(word: string, options: ContextOptions, verb: VerbC
   const detail = await client.request("GET /conversations/:id/turns/:turnId", { params: { id, turnId } });
   const calls = detail.providerCalls;
   if (options.call !== undefined && (options.call < 1 || options.call > calls.length)) {
-    throw new CliError(`This turn made ${calls.length} calls: there is no number ${options.call}.`);
+    throw new CliError(
+      `This turn made ${counted(calls.length, "call")}: there is no number ${options.call}.`,
+    );
   }
   if (options.json) return io.json(options.call === undefined ? calls : calls[options.call - 1]);
   const { style } = io;
@@ -48,7 +51,9 @@ function chosenTurn(word: string | undefined, ids: readonly string[]): string {
   if (number === undefined) return resolveAmong(word ?? "", ids, "turn");
   const found = ids.at(number > 0 ? number - 1 : number);
   if (found === undefined || number === 0)
-    throw new CliError(`There is no turn ${number}: there are ${ids.length}.`);
+    throw new CliError(
+      `There is no turn ${number}: there ${ids.length === 1 ? "is" : "are"} only ${ids.length}.`,
+    );
   return found;
 }
 
