@@ -51,7 +51,10 @@ export async function importConversations(
   io.endProgress();
   if (options.json) io.json(done);
   if (files.length > 1 || failures > 0) {
-    io.note(`${counted(done.length, "conversation")} imported, ${counted(failures, "file")} refused.`);
+    const created = done.filter((answer) => answer.created).length;
+    io.note(
+      `${counted(created, "conversation")} imported, ${done.length - created} there already, ${counted(failures, "file")} refused.`,
+    );
   }
   return failures > 0 ? exitCodes.failure : exitCodes.ok;
 }
