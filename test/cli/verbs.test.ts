@@ -139,6 +139,11 @@ describe.each(ways)("every verb %s", { timeout: 120_000 }, (way) => {
   it("fork: shares the log up to a place, and may begin with a message", async () => {
     const forked = await place.json("fork", id, "--at", "0", "--message", "hello");
     expect(forked).toMatchObject({ conversation: { parentId: id, forkedAtSeq: 0 } });
+    if (!hasServer) return;
+    const { chunks } = await place.json<{ chunks: StoredChunk[] }>("show", id);
+    const end = chunks.findLast(({ turnId }) => turnId === chunks[0]?.turnId)?.seq;
+    const refused = await place.parley(["fork", id, "--at", "1"]);
+    expect(refused.stderr).toMatch(`No turn ends at entry 1.\nThe nearest place for a fork: 0 or ${end}.`);
   });
 
   it("export, import: what was exported is recognised when it comes back", async () => {

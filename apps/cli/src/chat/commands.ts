@@ -223,12 +223,9 @@ async function fork(context: CommandContext, rest: string): Promise<void> {
   const id = await known(context);
   if (rest !== "" && !/^\d+$/.test(rest))
     throw new CliError("The place is a number: the last entry to share.");
-  const { lastSealedSeq } = await import("../verbs/fork.js");
+  const { lastSealedSeq, requestFork } = await import("../verbs/fork.js");
   const atSeq = rest === "" ? await lastSealedSeq(desk.client, id) : Number(rest);
-  const { conversation } = await desk.client.request("POST /conversations/:id/fork", {
-    params: { id },
-    body: { atSeq },
-  });
+  const { conversation } = await requestFork(desk.client, id, { atSeq });
   desk.enter(conversation.id);
   print([`A fork at entry ${atSeq}: ${conversation.id}`]);
 }
