@@ -39,6 +39,11 @@ async function instruct(tab: Tab, text: string): Promise<void> {
   await dialog.waitFor({ state: "detached" });
 }
 
+const instructionsSaved = (tab: Tab) =>
+  tab.page.waitForResponse(
+    (response) => response.request().method() === "PUT" && response.url().endsWith("/instructions"),
+  );
+
 describePage("the pickers of the composer", config, (stage) => {
   it("decide what the model is asked, for a new conversation and from the next turn on", async () => {
     const tab = await stage().open();
@@ -54,9 +59,7 @@ describePage("the pickers of the composer", config, (stage) => {
 
     await pickEffort(tab, "Extra high");
     await tab.page.getByRole("button", { name: "Reasoning effort: xhigh" }).waitFor();
-    const saved = tab.page.waitForResponse(
-      (response) => response.request().method() === "PUT" && response.url().endsWith("/instructions"),
-    );
+    const saved = instructionsSaved(tab);
     await instruct(tab, "Answer in prose.");
     await saved;
     await tab.send("second question");
@@ -83,5 +86,56 @@ describePage("the pickers of the composer", config, (stage) => {
       told: expect.stringContaining("Speak plainly."),
     });
     expect(newestRequest().told).not.toContain("Answer in");
+  });
+
+  it("take what is typed into the instructions at once, and keep it when the dialog is closed by Esc", async () => {
+    const tab = await stage().open("about:blank");
+    const held = await tab.hold(/\/instructions$/);
+    await tab.page.goto(stage().url);
+    const { keyboard } = tab.page;
+    const dialog = tab.dialog("Instructions");
+    const field = dialog.getByRole("textbox", { name: "Instructions" });
+    const open = async () => {
+      await tab.button("Instructions").click();
+      await dialog.waitFor();
+    };
+    const closeByEsc = async () => {
+      await keyboard.press("Escape");
+      await dialog.waitFor({ state: "detached" });
+    };
+    await open();
+    await expect.poll(() => tab.focused(), patience).toBe("Instructions");
+    await keyboard.type("Be brief and kind.");
+    await closeByEsc();
+    await open();
+    await dialog.getByText("not saved yet").waitFor();
+    expect(await field.inputValue()).toBe("Be brief and kind.");
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await open();
+    expect(await field.inputValue()).toBe("");
+    await closeByEsc();
+
+    // Where they have to be read first, nothing that is pressed meanwhile closes the dialog.
+    await tab.begin("a question with instructions");
+    await tab.ended(1);
+    await open();
+    await expect.poll(held.asked, patience).toBe(1);
+    await keyboard.press("Space");
+    expect(await dialog.count()).toBe(1);
+    held.release();
+    await field.waitFor();
+    await expect.poll(() => tab.focused(), patience).toBe("Instructions");
+    await keyboard.type("Be brief here.");
+    await closeByEsc();
+    await open();
+    await field.waitFor();
+    expect(await field.inputValue()).toBe("Be brief here.");
+    const saved = instructionsSaved(tab);
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await saved;
+    await tab.send("a second question");
+    await tab.ended(2);
+    expect(newestRequest().told).toContain("Be brief here.");
   });
 });

@@ -1,5 +1,5 @@
 import { useClient } from "@parley/client/react";
-import { useEffect, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import { reportFailure } from "../app/report-failure.js";
 import { Button } from "../ui/button.js";
 import { Dialog } from "../ui/dialog.js";
@@ -13,15 +13,24 @@ export interface InstructionsDialogProps {
   readonly onClose: () => void;
 }
 
-/** The system instructions of a conversation: read and written here, in force from its next turn on. */
+/** What was typed and not saved when the dialog was closed, by conversation. */
+const unsaved = new Map<string | undefined, string>();
+
+/**
+ * The system instructions of a conversation: read and written here, in force from its next turn on. Closed without a
+ * decision, it shows the next time what was typed; only Cancel throws that away.
+ */
 export function InstructionsDialog({ conversationId, onClose }: InstructionsDialogProps) {
   const client = useClient();
-  const [text, setText] = useState<string>();
+  const first = useRef<HTMLElement>(null);
+  const kept = unsaved.get(conversationId);
+  const [saved, setSaved] = useState(() =>
+    conversationId === undefined ? (useNewSettings.getState().instructions ?? "") : undefined,
+  );
+  const [typed, setTyped] = useState(kept);
+  const text = saved === undefined ? undefined : (typed ?? saved);
   useEffect(() => {
-    if (conversationId === undefined) {
-      setText(useNewSettings.getState().instructions ?? "");
-      return;
-    }
+    if (conversationId === undefined) return;
     const abort = new AbortController();
     client
       .request("GET /conversations/:id/instructions", {
@@ -29,7 +38,7 @@ export function InstructionsDialog({ conversationId, onClose }: InstructionsDial
         signal: abort.signal,
       })
       .then(
-        ({ instructions }) => setText(instructions ?? ""),
+        ({ instructions }) => setSaved(instructions ?? ""),
         (error: unknown) => {
           if (abort.signal.aborted) return;
           reportFailure("The instructions could not be read", error);
@@ -39,9 +48,26 @@ export function InstructionsDialog({ conversationId, onClose }: InstructionsDial
     return () => abort.abort();
   }, [client, conversationId, onClose]);
 
-  const save = () => {
-    const instructions = text === undefined || text.trim() === "" ? null : text;
+  // At once when it comes, and not when the dialog has settled: people type on.
+  const focusField = useCallback((element: HTMLTextAreaElement | null) => {
+    first.current = element;
+    element?.focus();
+    element?.setSelectionRange(element.value.length, element.value.length);
+  }, []);
+
+  const close = () => {
+    if (text !== undefined && text !== saved) unsaved.set(conversationId, text);
+    else if (text !== undefined) unsaved.delete(conversationId);
     onClose();
+  };
+  const cancel = () => {
+    unsaved.delete(conversationId);
+    onClose();
+  };
+  const save = () => {
+    if (text === undefined) return;
+    const instructions = text.trim() === "" ? null : text;
+    cancel();
     if (conversationId === undefined) {
       useNewSettings.setState({ instructions });
       return;
@@ -51,20 +77,24 @@ export function InstructionsDialog({ conversationId, onClose }: InstructionsDial
         params: { id: conversationId },
         body: { instructions },
       })
-      .catch((error: unknown) => reportFailure("The instructions were not saved", error));
+      .catch((error: unknown) => {
+        unsaved.set(conversationId, text);
+        reportFailure("The instructions were not saved", error);
+      });
   };
 
   return (
     <Dialog
       open
       onOpenChange={(open) => {
-        if (!open) onClose();
+        if (!open) close();
       }}
       title="Instructions"
+      initialFocus={first}
       description="What the model is told before the conversation. Empty: the server's own."
       actions={
         <>
-          <Button tone="quiet" onClick={onClose}>
+          <Button tone="quiet" onClick={cancel}>
             Cancel
           </Button>
           <Button tone="primary" onClick={save} disabled={text === undefined}>
@@ -74,17 +104,32 @@ export function InstructionsDialog({ conversationId, onClose }: InstructionsDial
       }
     >
       {text === undefined ? (
-        <Skeleton className="h-40 w-full" />
+        <div
+          tabIndex={-1}
+          ref={(element) => {
+            first.current = element;
+          }}
+          aria-busy="true"
+          className="outline-none"
+        >
+          <Skeleton className="mt-1 h-40 w-full" />
+        </div>
       ) : (
-        <textarea
-          aria-label="Instructions"
-          dir="auto"
-          rows={8}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-          placeholder="You are a helpful assistant."
-          className={`${fieldClass} min-h-40 resize-y`}
-        />
+        <>
+          <textarea
+            ref={focusField}
+            aria-label="Instructions"
+            dir="auto"
+            rows={8}
+            value={text}
+            onChange={(event) => setTyped(event.target.value)}
+            placeholder="You are a helpful assistant."
+            className={`${fieldClass} mt-1 min-h-40 resize-y`}
+          />
+          {kept !== undefined && text !== saved && (
+            <p className="mt-1.5 text-xs text-faint">This was typed before and is not saved yet.</p>
+          )}
+        </>
       )}
     </Dialog>
   );
