@@ -259,6 +259,23 @@ describePage("the page", quick, (stage) => {
       await expect.poll(() => inHeader.innerText(), patience).toBe("\u2013");
     });
 
+    it("is told to be undone in the fork that made it", async () => {
+      await prepare(stage(), "fork-origin");
+      await stage().ask("POST", "/conversations/fork-origin/compact", { keepLastN: 20 });
+      await stage().ask("POST", "/conversations/fork-origin/fork", { atSeq: 25, id: "compacted-fork" });
+      await stage().ask("POST", "/conversations/compacted-fork/compact", { keepLastN: 4 });
+      const tab = await stage().open("/c/compacted-fork");
+      const summaries = tab.log.getByRole("region", { name: "Compaction" });
+      const inForce = summaries.getByText("Earlier messages were summarised for the model");
+      const undone = summaries.getByText("A summary for the model, undone since");
+      await expect.poll(() => inForce.count(), patience).toBe(2);
+      for (const _ of ["its own", "the one that it came with"])
+        await stage().ask("POST", "/conversations/compacted-fork/compact/undo");
+      await summaries.last().getByText("A summary for the model, undone since").waitFor();
+      // Of the other, which was made before the fork left, the page knows too little.
+      expect([await inForce.count(), await undone.count()]).toEqual([1, 1]);
+    });
+
     it("says why there is nothing to do", async () => {
       const tab = await stage().open();
       await tab.begin("hello there");

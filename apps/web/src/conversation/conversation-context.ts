@@ -13,8 +13,8 @@ export interface ConversationActions {
   readonly branch: (opening: readonly MessageState[], text: string) => Promise<void>;
   /** Where this conversation has siblings, by the last seq that they share. */
   readonly branches: ReadonlyMap<number, BranchPoint>;
-  /** No compaction is in force any more. */
-  readonly compactionUndone: boolean;
+  /** Summaries behind this seq are undone. Undefined where that is not known. */
+  readonly undoneBehind: number | undefined;
 }
 
 export const ConversationContext = createContext<ConversationActions | undefined>(undefined);

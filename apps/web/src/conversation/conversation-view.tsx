@@ -119,9 +119,10 @@ function useActions(
     },
     [client, conversationId],
   );
-  // A fork may stand on a compaction of the conversation that it came from, which its own data does not tell.
-  const compactionUndone =
-    meta !== undefined && meta.compactedFrom === undefined && meta.parentId === undefined;
+  // A fork may stand on a compaction of the conversation that it came from, which its own data does not tell: of those
+  // it can be said only that were made here, behind the place where it left.
+  const undoneBehind =
+    meta !== undefined && meta.compactedFrom === undefined ? (meta.forkedAtSeq ?? 0) : undefined;
   return useMemo(
     () => ({
       conversationId,
@@ -130,9 +131,9 @@ function useActions(
       edit: setEditingId,
       branch,
       branches,
-      compactionUndone,
+      undoneBehind,
     }),
-    [conversationId, handle, editingId, branch, branches, compactionUndone],
+    [conversationId, handle, editingId, branch, branches, undoneBehind],
   );
 }
 

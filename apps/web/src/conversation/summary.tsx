@@ -10,15 +10,17 @@ import type { NoteRow, SummaryRow } from "./rows.js";
 
 /** Where a compaction stands in the log: what the model sees instead, and what it stands for. */
 export const Summary = memo(function Summary({ row }: { readonly row: SummaryRow }) {
-  const { conversationId, compactionUndone } = useConversationActions();
+  const { conversationId, undoneBehind } = useConversationActions();
   const [open, setOpen] = useState(false);
   const [reading, setReading] = useState(false);
   const { text, covers } = row.chunk;
+  const { firstSeq } = row.message;
+  const undone = undoneBehind !== undefined && firstSeq !== undefined && firstSeq > undoneBehind;
   return (
     <section aria-label="Compaction" className="py-5">
       <Divider>
         <FoldVertical aria-hidden className="size-4" />
-        {compactionUndone
+        {undone
           ? "A summary for the model, undone since: it sees the messages again"
           : "Earlier messages were summarised for the model"}
       </Divider>
