@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { ConversationDetail, MetricsResponse, TurnDetail } from "@parley/wire";
 import { describe, expect, it } from "vitest";
-import { asked, exportOf, said } from "./prepared-conversation.js";
+import { answered, asked, exportOf, returned, said } from "./prepared-conversation.js";
 import { describePage, type Stage } from "./stage.js";
 import { patience, type Tab } from "./tab.js";
 
@@ -274,6 +274,28 @@ describePage("the page", quick, (stage) => {
       await summaries.last().getByText("A summary for the model, undone since").waitFor();
       // Of the other, which was made before the fork left, the page knows too little.
       expect([await inForce.count(), await undone.count()]).toEqual([1, 1]);
+    });
+
+    it("says why more messages stay than were to be kept", async () => {
+      const tool = (n: number) => ({ toolCallId: `call-${n}`, toolName: "now" });
+      const turns = [0, 1, 2, 3].map((n) => [
+        asked(`What time is it? (${n})`),
+        answered({ type: "tool-call", ...tool(n), input: {}, argumentsText: "{}" }),
+        returned({ type: "tool-result", ...tool(n), content: "noon", isError: false }),
+        said(`It is noon. (${n})`),
+      ]);
+      await stage().import(exportOf({ id: "with-calls", title: "Calls" }, turns));
+      const tab = await stage().open("/c/with-calls");
+      await tab.button("Conversation menu").click();
+      await tab.page.getByRole("menuitem", { name: "Compact" }).click();
+      const dialog = tab.dialog("Compact");
+      await dialog
+        .getByText(
+          /The newest 11 messages stay as they are, more than 10, since the calls of tools and their results are never/,
+        )
+        .waitFor();
+      await dialog.getByRole("textbox", { name: "Messages to keep" }).fill("8");
+      await dialog.getByText(/The newest 8 messages stay as they are\./).waitFor();
     });
 
     it("says why there is nothing to do", async () => {

@@ -65,7 +65,13 @@ function OpenDialog({
   };
   if (compact.data !== undefined) {
     return (
-      <Done result={compact.data} conversationId={conversationId} open={open} onOpenChange={onOpenChange} />
+      <Done
+        result={compact.data}
+        keepLastN={compact.variables.keepLastN ?? Number(defaultKeep)}
+        conversationId={conversationId}
+        open={open}
+        onOpenChange={onOpenChange}
+      />
     );
   }
   const problem = compact.isError
@@ -134,18 +140,26 @@ const turnRuns: CompactionProblem = {
   tone: "notice",
 };
 
+/** A preview, and how many messages were to be kept in it: the field may say something else by now. */
+interface AskedPreview extends CompactionPreview {
+  readonly keepLastN: number;
+}
+
 function usePreview(conversationId: string, keepLastN: number | undefined, isBusy: boolean) {
   const client = useClient();
   const settled = useSettled(keepLastN, 250);
   return useQuery(
     {
       queryKey: ["compaction-preview", conversationId, settled],
-      queryFn: ({ signal }) =>
-        client.request("POST /conversations/:id/compact/preview", {
+      queryFn: async ({ signal }): Promise<AskedPreview> => {
+        const keep = settled ?? Number(defaultKeep);
+        const preview = await client.request("POST /conversations/:id/compact/preview", {
           params: { id: conversationId },
-          body: settled === undefined ? {} : { keepLastN: settled },
+          body: { keepLastN: keep },
           signal,
-        }),
+        });
+        return { ...preview, keepLastN: keep };
+      },
       enabled: settled !== undefined && !isBusy,
       placeholderData: keepPreviousData,
       // What it covers grows with every message.
@@ -221,13 +235,13 @@ function Preview({
   conversationId,
   isStale,
 }: {
-  readonly preview: CompactionPreview;
+  readonly preview: AskedPreview;
   readonly conversationId: string;
   readonly isStale: boolean;
 }) {
   return (
     <p aria-live="polite" aria-busy={isStale} className="text-sm text-ink">
-      {previewWords(preview)}{" "}
+      {previewWords(preview, preview.keepLastN)}{" "}
       <span className="text-soft">
         Read what is covered: <SeqLink conversationId={conversationId} range={preview} />.
       </span>
@@ -291,10 +305,15 @@ function StopButton({ conversationId }: { readonly conversationId: string }) {
 
 function Done({
   result,
+  keepLastN,
   conversationId,
   open,
   onOpenChange,
-}: OverlayProps & { readonly result: CompactionResult; readonly conversationId: string }) {
+}: OverlayProps & {
+  readonly result: CompactionResult;
+  readonly keepLastN: number;
+  readonly conversationId: string;
+}) {
   const client = useClient();
   const [busy, setBusy] = useState(false);
   return (
@@ -302,7 +321,7 @@ function Done({
       open={open}
       onOpenChange={onOpenChange}
       title="Compacted"
-      description={resultWords(result)}
+      description={resultWords(result, keepLastN)}
       actions={
         <>
           <Button

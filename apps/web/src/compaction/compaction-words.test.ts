@@ -33,12 +33,18 @@ describe("previewWords", () => {
       lastSeq: 20,
       estimatedTokens: 3_400,
     };
-    expect(previewWords(preview)).toBe(
+    expect(previewWords(preview, 1)).toBe(
       "A summary will stand in for 12 messages, about 3,400 tokens. The newest message stays as it is.",
     );
-    expect(previewWords({ ...preview, messagesKept: 0 })).toContain("No message stays as it is.");
-    expect(resultWords({ messagesSummarized: 1, messagesKept: 10 })).toBe(
+    expect(previewWords({ ...preview, messagesKept: 0 }, 0)).toContain("No message stays as it is.");
+    expect(resultWords({ messagesSummarized: 1, messagesKept: 10 }, 10)).toBe(
       "A summary stands in for 1 message. The newest 10 messages stay as they are.",
+    );
+  });
+
+  it("says why more stay than were asked for", () => {
+    expect(resultWords({ messagesSummarized: 20, messagesKept: 15 }, 10)).toBe(
+      "A summary stands in for 20 messages. The newest 15 messages stay as they are, more than 10, since the calls of tools and their results are never separated.",
     );
   });
 });

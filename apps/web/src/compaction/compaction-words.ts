@@ -43,22 +43,28 @@ export function compactionProblem(error: unknown, keepLastN: number): Compaction
   }
 }
 
-/** What a compaction would do. */
-export function previewWords(preview: CompactionPreview): string {
+/** What a compaction would do that was asked to keep so many messages. */
+export function previewWords(preview: CompactionPreview, keepLastN: number): string {
   const { messagesSummarized, messagesKept, estimatedTokens } = preview;
-  return `A summary will stand in for ${messageCount(messagesSummarized)}, about ${formatTokens(estimatedTokens)} tokens. ${keptWords(messagesKept)}`;
+  return `A summary will stand in for ${messageCount(messagesSummarized)}, about ${formatTokens(estimatedTokens)} tokens. ${keptWords(messagesKept, keepLastN)}`;
 }
 
-/** What a compaction did. */
-export function resultWords(result: Pick<CompactionResult, "messagesSummarized" | "messagesKept">): string {
-  return `A summary stands in for ${messageCount(result.messagesSummarized)}. ${keptWords(result.messagesKept)}`;
+/** What a compaction did that was asked to keep so many messages. */
+export function resultWords(
+  result: Pick<CompactionResult, "messagesSummarized" | "messagesKept">,
+  keepLastN: number,
+): string {
+  return `A summary stands in for ${messageCount(result.messagesSummarized)}. ${keptWords(result.messagesKept, keepLastN)}`;
 }
 
-function keptWords(kept: number): string {
+function keptWords(kept: number, keepLastN: number): string {
   if (kept === 0) return "No message stays as it is.";
-  return kept === 1
-    ? "The newest message stays as it is."
-    : `The newest ${messageCount(kept)} stay as they are.`;
+  if (kept === 1) return "The newest message stays as it is.";
+  const reason =
+    kept > keepLastN
+      ? `, more than ${formatTokens(keepLastN)}, since the calls of tools and their results are never separated`
+      : "";
+  return `The newest ${messageCount(kept)} stay as they are${reason}.`;
 }
 
 /** `1 message`, `12 messages`. */
