@@ -85,6 +85,51 @@ describePage("the page while a turn runs", paced, (stage) => {
     await queueOf(tab).waitFor({ state: "detached" });
   });
 
+  it("lists what waits in the order in which it is sent: what steers first, and moved among its own kind", async () => {
+    const tab = await stage().open();
+    const id = await tab.begin("Give me a long answer");
+    await tab.log.getByText(early).waitFor();
+    for (const [text, keys] of [
+      ["work out 1 + 1", "Enter"],
+      ["work out 2 + 2", "Enter"],
+      ["first to steer", "Control+Enter"],
+      ["second to steer", "Control+Enter"],
+    ] as const) {
+      await tab.send(text, keys);
+      await queueOf(tab).getByText(text).waitFor();
+    }
+    const steers = ["first to steer", "second to steer"];
+    expect(await waiting(tab)).toEqual([...steers, "work out 1 + 1", "work out 2 + 2"]);
+    await tab.stopButton.click();
+    await tab.button("Send queued (4)").waitFor();
+    expect(await waiting(tab)).toEqual([...steers, "work out 1 + 1", "work out 2 + 2"]);
+
+    // What is queued does not go past what steers.
+    const handle = (place: number) =>
+      tab.page.getByRole("button", { name: new RegExp(`^Move message ${place} of 4`) });
+    await handle(3).press("ArrowUp");
+    expect(await waiting(tab)).toEqual([...steers, "work out 1 + 1", "work out 2 + 2"]);
+    const moved = () => tab.page.waitForResponse((response) => response.request().method() === "PATCH");
+    const pressed = moved();
+    await handle(1).press("ArrowDown");
+    await pressed;
+    steers.reverse();
+    await expect.poll(() => waiting(tab), patience).toEqual([...steers, "work out 1 + 1", "work out 2 + 2"]);
+    const items = queueOf(tab).getByRole("listitem");
+    const dragged = moved();
+    await items.nth(3).dragTo(items.nth(0));
+    await dragged;
+    const order = [...steers, "work out 2 + 2", "work out 1 + 1"];
+    await expect.poll(() => waiting(tab), patience).toEqual(order);
+    await tab.page.reload();
+    await tab.button("Send queued (4)").waitFor();
+    expect(await waiting(tab)).toEqual(order);
+    await tab.button("Send queued (4)").click();
+    await queueOf(tab).waitFor({ state: "detached" });
+    await tab.stopButton.waitFor({ state: "detached" });
+    expect((await textsOf(stage(), id, "user")).slice(1)).toEqual(order);
+  });
+
   it("stops by Esc, and what was said until then stays, marked", async () => {
     const tab = await stage().open();
     const id = await tab.begin("Give me a long answer");

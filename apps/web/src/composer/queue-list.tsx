@@ -7,6 +7,7 @@ import { Button } from "../ui/button.js";
 import { cx } from "../ui/cx.js";
 import { IconButton, iconButtonClass } from "../ui/icon-button.js";
 import { focusComposer } from "./focus-composer.js";
+import { modeOf } from "./queue-order.js";
 import { useQueueOrder } from "./use-queue-order.js";
 
 export interface QueueListProps {
@@ -138,7 +139,7 @@ function QueuedRow({
   readonly onMode: (mode: "steer" | "queue") => void;
   readonly onRemove: () => void;
 }) {
-  const steers = (message.mode ?? "steer") === "steer";
+  const steers = modeOf(message) === "steer";
   return (
     <>
       <div className="min-w-0 flex-1 py-1">

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { moved, placeBefore } from "./queue-order.js";
+import { deliveryOrder, moved, movedAmong, placeBefore } from "./queue-order.js";
 
 it("names the message to stand in front of", () => {
   expect(placeBefore(["a", "b", "c"], "c", 0)).toBe("a");
@@ -30,5 +30,43 @@ it("ends at the place that was asked for, whatever the queue", () => {
         expect(after.filter((each) => each !== id)).toEqual(ids.filter((each) => each !== id));
       },
     ),
+  );
+});
+
+it("lists what steers first, for it is delivered first", () => {
+  expect(
+    deliveryOrder([
+      { id: "a", mode: "queue" },
+      { id: "b", mode: "steer" },
+      { id: "c", mode: "queue" },
+      { id: "d" },
+    ]),
+  ).toEqual(["b", "d", "a", "c"]);
+});
+
+it("moves a message among its own kind, and is shown what the server makes of it", () => {
+  const mode = fc.constantFrom<"steer" | "queue">("steer", "queue");
+  fc.assert(
+    fc.property(fc.array(mode, { minLength: 1, maxLength: 8 }), fc.nat(), fc.nat(), (modes, a, b) => {
+      const queue = modes.map((each, index) => ({ id: `${index}`, mode: each }));
+      const ids = deliveryOrder(queue);
+      const id = ids[a % ids.length] as string;
+      const kind = queue.find((each) => each.id === id)?.mode;
+      const peers = ids.filter((each) => queue.some((other) => other.id === each && other.mode === kind));
+      const to = b % ids.length;
+      const step = movedAmong(ids, peers, id, to);
+      const shown = step?.ids ?? ids;
+      const stored =
+        step === undefined
+          ? ids
+          : moved(
+              queue.map((each) => each.id),
+              id,
+              step.before,
+            );
+      const byServer = stored.map((each) => ({ id: each, mode: modes[Number(each)] ?? "steer" }));
+      expect(deliveryOrder(step === undefined ? queue : byServer)).toEqual(shown);
+      if (peers.includes(ids[to] as string)) expect(shown.indexOf(id)).toBe(to);
+    }),
   );
 });
