@@ -174,6 +174,46 @@ describePage("hostile content on the page", config, (stage) => {
     );
   });
 
+  it("has a direction line by line, as it was typed", async () => {
+    const lines = "\u0645\u0631\u062D\u0628\u0627:\ndef f(x):\n    return x";
+    const tab = await stage().open();
+    await tab.begin(lines);
+    await tab.ended(1);
+    const shown = tab.questions.first().locator(".lines-by-themselves");
+    // Where the first and the last sign of each line stand: an Arabic line ends at its left, code at its right.
+    const ends = await shown.evaluate((element) => {
+      const [node] = element.childNodes;
+      const text = node?.textContent ?? "";
+      const leftOf = (at: number) => {
+        const range = document.createRange();
+        range.setStart(node as Node, at);
+        range.setEnd(node as Node, at + 1);
+        return range.getBoundingClientRect().left;
+      };
+      let start = 0;
+      return text.split("\n").map((line) => {
+        const first = leftOf(start);
+        const last = leftOf(start + line.length - 1);
+        start += line.length + 1;
+        return last < first ? "right to left" : "left to right";
+      });
+    });
+    expect(ends).toEqual(["right to left", "left to right", "left to right"]);
+    const styleOf = (field: typeof shown) =>
+      field.evaluate((element) => {
+        const { unicodeBidi, textAlign } = getComputedStyle(element);
+        return { unicodeBidi, textAlign };
+      });
+    const each = { unicodeBidi: "plaintext", textAlign: "start" };
+    expect(await styleOf(shown)).toEqual(each);
+    expect(await styleOf(tab.composer)).toEqual(each);
+    await tab.questions.first().hover();
+    await tab.questions.first().getByRole("button", { name: "Edit message" }).click();
+    expect(
+      await styleOf(tab.log.getByRole("article", { name: "Edit your message" }).getByRole("textbox")),
+    ).toEqual(each);
+  });
+
   it("is text while it streams in, cut anywhere, and in what one types", async () => {
     const tab = await stage().open();
     await tab.begin(`${html} ${bidi}`);

@@ -343,7 +343,7 @@ function Done({
       <h3 className="mb-1.5 text-xs font-medium text-faint">What the model reads instead</h3>
       <pre
         dir="auto"
-        className="isolate-text rounded-md border border-line bg-canvas px-3 py-2.5 font-sans text-sm whitespace-pre-wrap"
+        className="lines-by-themselves rounded-md border border-line bg-canvas px-3 py-2.5 font-sans text-sm whitespace-pre-wrap"
       >
         {result.summary}
       </pre>

@@ -126,7 +126,7 @@ function LiveOutput({ output }: { readonly output: string }) {
       <pre
         ref={box}
         dir="auto"
-        className="isolate-text max-h-40 overflow-hidden rounded-md bg-sunken/70 px-3 py-2 font-mono text-xs leading-relaxed whitespace-pre-wrap"
+        className="lines-by-themselves max-h-40 overflow-hidden rounded-md bg-sunken/70 px-3 py-2 font-mono text-xs leading-relaxed whitespace-pre-wrap"
       >
         {output.slice(-8_000)}
       </pre>

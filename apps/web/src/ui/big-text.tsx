@@ -37,7 +37,10 @@ export const BigText = memo(function BigText({
           <div
             // biome-ignore lint/suspicious/noArrayIndexKey: a piece is what stands at its place
             key={index}
-            className={whole ? "[contain-intrinsic-size:auto_20rem] [content-visibility:auto]" : undefined}
+            className={cx(
+              "lines-by-themselves",
+              whole && "[contain-intrinsic-size:auto_20rem] [content-visibility:auto]",
+            )}
           >
             {piece}
           </div>
