@@ -49,6 +49,10 @@ describePage("the page's list of conversations", quick, (stage) => {
 
   it("deletes with an undo, and for good without one, in every tab", async () => {
     const tab = await stage().open();
+    const elsewhere = await tab.begin("somewhere else");
+    await tab.ended(1);
+    await tab.page.getByRole("link", { name: "New conversation" }).click();
+    await tab.page.waitForURL((url) => url.pathname === "/");
     await tab.begin("keep me after all");
     await tab.ended(1);
     const kept = tab.conversationId;
@@ -58,9 +62,21 @@ describePage("the page's list of conversations", quick, (stage) => {
     expect(new URL(tab.page.url()).pathname).toBe("/");
     const notes = tab.page.getByRole("list", { name: "Notifications" });
     await notes.getByRole("button", { name: "Undo" }).click();
-    await entry(tab, "keep me after all").click();
+    // It was open, and is again.
+    await tab.page.waitForURL((url) => url.pathname.endsWith(kept));
+    await entry(tab, "keep me after all").waitFor();
     await tab.ended(1);
-    expect(tab.conversationId).toBe(kept);
+
+    // Who has gone elsewhere meanwhile stays there.
+    await openMenu(tab, "keep me after all");
+    await tab.page.getByRole("menuitem", { name: "Delete" }).click();
+    await entry(tab, "somewhere else").click();
+    await notes.getByRole("button", { name: "Undo" }).click();
+    await entry(tab, "keep me after all").waitFor();
+    expect(tab.conversationId).toBe(elsewhere);
+    await entry(tab, "keep me after all").click();
+    await tab.page.waitForURL((url) => url.pathname.endsWith(kept));
+    await tab.ended(1);
 
     const other = await stage().open();
     await entry(other, "keep me after all").waitFor();

@@ -2,7 +2,7 @@ import type { ParleyClient } from "@parley/client";
 import type { ConversationMeta } from "@parley/wire";
 import { create } from "zustand";
 import { reportFailure } from "../app/report-failure.js";
-import { currentRoute, navigate } from "../app/router.js";
+import { conversationPath, currentRoute, navigate } from "../app/router.js";
 import { showToast } from "../app/toasts.js";
 
 /** Conversations that are hidden because they will be deleted, unless that is undone. */
@@ -17,7 +17,8 @@ export function deleteSoon(client: ParleyClient, conversation: Pick<Conversation
   if (pending.has(id)) return;
   setHidden(id, true);
   const route = currentRoute();
-  if (route.name === "conversation" && route.conversationId === id) navigate("/");
+  const wasOpen = route.name === "conversation" && route.conversationId === id;
+  if (wasOpen) navigate("/");
   const commit = () => {
     if (!pending.delete(id)) return;
     client.request("DELETE /conversations/:id", { params: { id } }).then(
@@ -39,6 +40,8 @@ export function deleteSoon(client: ParleyClient, conversation: Pick<Conversation
       run: () => {
         pending.delete(id);
         setHidden(id, false);
+        // Who has gone elsewhere meanwhile stays there.
+        if (wasOpen && currentRoute().name === "new") navigate(conversationPath(id));
       },
     },
   });
