@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { answered, asked, exportOf } from "./prepared-conversation.js";
 import { describePage } from "./stage.js";
 import { patience } from "./tab.js";
 
@@ -118,6 +119,18 @@ describePage("the page on a first visit", {}, (stage) => {
     await tab.page.waitForURL((url) => !url.pathname.endsWith(first));
     await tab.log.getByRole("group", { name: "Branches" }).getByText("2/2").waitFor();
     await tab.ended(1);
+  });
+
+  it("offers no retry where that will not succeed unchanged, and says what to change", async () => {
+    const failed = answered({ type: "error", code: "context_overflow", message: "too many tokens" });
+    await stage().import(exportOf({ id: "overflow", title: "Too much" }, [[asked("all of it"), failed]]));
+    const tab = await stage().open("/c/overflow");
+    const card = tab.log.getByRole("group", { name: "Error" });
+    await card.getByText("Will not succeed unchanged").waitFor();
+    await card.getByText("or shorten the message").waitFor();
+    expect(await card.getByRole("button", { name: "Retry" }).count()).toBe(0);
+    // Who has changed the model can still ask again.
+    await tab.button("Regenerate answer").waitFor();
   });
 
   it("tells of a conversation that is not there", async () => {

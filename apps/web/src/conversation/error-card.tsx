@@ -42,7 +42,7 @@ export function ErrorCard({ failure, onRetry }: ErrorCardProps) {
             </details>
           )}
         </div>
-        {onRetry !== undefined && (
+        {failure.retryable && onRetry !== undefined && (
           <Button size="small" onClick={onRetry}>
             <RotateCcw aria-hidden className="size-3.5" /> Retry
           </Button>

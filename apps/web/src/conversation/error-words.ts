@@ -34,7 +34,7 @@ const words: Readonly<Record<ErrorCode, ErrorWords>> = {
   model_unavailable: { title: "The model is not available", advice: "Choose another model." },
   context_overflow: {
     title: "The conversation no longer fits the model",
-    advice: "Compact it, or choose a model with a larger window.",
+    advice: "Compact it, choose a model with a larger window, or shorten the message.",
   },
   rate_limited: {
     title: "The provider limits how often it is asked",
