@@ -1,4 +1,5 @@
 import type { ListConversationsResponse } from "@parley/wire";
+import type { Locator } from "playwright-core";
 import { expect, it } from "vitest";
 import { asked, exportOf, said } from "./prepared-conversation.js";
 import { describePage, type Stage } from "./stage.js";
@@ -180,6 +181,15 @@ describePage("the page's list of conversations", quick, (stage) => {
     // The list shows them as one, which opens.
     await tab.list.getByRole("button", { name: "3 branches" }).click();
     expect(await entry(tab, "work out 1 + 1").count()).toBe(3);
+    const numbersIn = async (entries: Locator) =>
+      (await entries.allInnerTexts()).map((text) => /^\d+(?=\n)/.exec(text)?.[0]);
+    const listed = await numbersIn(entry(tab, "work out 1 + 1"));
+    expect(listed).toEqual([undefined, "3", "2"]);
+
+    // The palette tells them apart by the same numbers.
+    await tab.page.keyboard.press("Control+k");
+    const options = tab.dialog("Commands").getByRole("option").filter({ hasText: "work out 1 + 1" });
+    await expect.poll(() => numbersIn(options), patience).toEqual(["3", "2"]);
   });
 
   it("switches to branches that stand far down in the list, and to none that is gone", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type BranchMeta, branchPoints, groupFamilies } from "./branches.js";
+import { type BranchMeta, branchNumbers, branchPoints, groupFamilies } from "./branches.js";
 
 let clock = 0;
 const root = (id: string): BranchMeta => ({ id, createdAt: ++clock });
@@ -74,5 +74,17 @@ describe("groupFamilies", () => {
 
   it("keeps forks of an unknown parent together", () => {
     expect(groupFamilies([fork("b", "gone", 4), fork("c", "gone", 4)])).toHaveLength(1);
+  });
+});
+
+describe("branchNumbers", () => {
+  it("counts the members of a family by age, and leaves out who stands alone", () => {
+    const [a, x] = [root("a"), root("x")];
+    const numbers = branchNumbers([fork("b", "a", 4), x, fork("c", "b", 10), a]);
+    expect([...numbers].toSorted()).toEqual([
+      ["a", 1],
+      ["b", 2],
+      ["c", 3],
+    ]);
   });
 });

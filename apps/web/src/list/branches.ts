@@ -91,6 +91,16 @@ export function groupFamilies<Meta extends BranchMeta>(metas: readonly Meta[]): 
   return [...families.values()].map((members) => ({ shown: members[0] as Meta, members }));
 }
 
+/** Which of its family a conversation is, by age from 1 on; nothing for one that stands by itself. */
+export function branchNumbers(metas: readonly BranchMeta[]): ReadonlyMap<string, number> {
+  const families = groupFamilies(metas).filter(({ members }) => members.length > 1);
+  return new Map(
+    families.flatMap(({ members }) =>
+      members.toSorted(byAge).map(({ id }, index): [string, number] => [id, index + 1]),
+    ),
+  );
+}
+
 function byAge(a: BranchMeta, b: BranchMeta): number {
   return a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
 }

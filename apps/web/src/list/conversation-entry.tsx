@@ -1,6 +1,6 @@
 import { useClient } from "@parley/client/react";
 import type { ConversationMeta } from "@parley/wire";
-import { Archive, ArchiveRestore, Ellipsis, GitBranch, Pencil, Trash2 } from "lucide-react";
+import { Archive, ArchiveRestore, Ellipsis, Pencil, Trash2 } from "lucide-react";
 import { type KeyboardEvent, memo, useState } from "react";
 import { closeDrawer } from "../app/layout-store.js";
 import { conversationPath, Link } from "../app/router.js";
@@ -9,6 +9,7 @@ import { EditableTitle } from "../ui/editable-title.js";
 import { iconButtonClass } from "../ui/icon-button.js";
 import { Menu, MenuAction, MenuLine } from "../ui/menu.js";
 import { StatusDot } from "../ui/status-dot.js";
+import { BranchNumber } from "./branch-number.js";
 import { close, deleteSoon, rename, reopen } from "./conversation-actions.js";
 import { TimeAgo } from "./time-ago.js";
 
@@ -16,7 +17,7 @@ export interface ConversationEntryProps {
   readonly meta: ConversationMeta;
   readonly current: boolean;
   /** One of several that branched off each other, below the one that stands for them: which, by age. */
-  readonly branch?: number;
+  readonly branch?: number | undefined;
 }
 
 /** One conversation of the list. */
@@ -63,12 +64,7 @@ export const ConversationEntry = memo(function ConversationEntry({
         onKeyDown={onKey}
         className="flex h-full min-w-0 flex-1 items-center gap-2 rounded-md pr-2 pl-2.5 text-sm"
       >
-        {branch !== undefined && (
-          <span className="tabular flex shrink-0 items-center gap-1 text-xs text-faint">
-            <GitBranch aria-hidden className="size-3.5" />
-            {branch}
-          </span>
-        )}
+        {branch !== undefined && <BranchNumber number={branch} />}
         <bdi
           dir="auto"
           className={cx("min-w-0 flex-1 truncate", current ? "font-medium text-ink" : "text-soft")}

@@ -7,7 +7,7 @@ import { errorWords } from "../conversation/error-words.js";
 import { Button } from "../ui/button.js";
 import { cx } from "../ui/cx.js";
 import { Skeleton } from "../ui/skeleton.js";
-import { type Family, groupFamilies } from "./branches.js";
+import { branchNumbers, type Family, groupFamilies } from "./branches.js";
 import { usePendingDeletes } from "./conversation-actions.js";
 import { ConversationEntry } from "./conversation-entry.js";
 
@@ -83,7 +83,7 @@ function FamilyEntry({
     );
   }
   const others = members.filter((meta) => meta !== shown);
-  const byAge = members.toSorted((a, b) => a.createdAt - b.createdAt);
+  const numbers = branchNumbers(members);
   return (
     <li>
       <ConversationEntry meta={shown} current={shown.id === currentId} />
@@ -100,7 +100,7 @@ function FamilyEntry({
         <ul className="ml-3.5 space-y-px border-l border-line pl-1.5">
           {others.map((meta) => (
             <li key={meta.id}>
-              <ConversationEntry meta={meta} current={false} branch={byAge.indexOf(meta) + 1} />
+              <ConversationEntry meta={meta} current={false} branch={numbers.get(meta.id)} />
             </li>
           ))}
         </ul>

@@ -11,6 +11,9 @@ import type { OverlayProps } from "../app/panel-props.js";
 import { conversationPath, navigate } from "../app/router.js";
 import { useNewSettings } from "../composer/new-settings.js";
 import { inspectorQueries } from "../inspector/inspector-queries.js";
+import { BranchNumber } from "../list/branch-number.js";
+import { branchNumbers } from "../list/branches.js";
+import { usePendingDeletes } from "../list/conversation-actions.js";
 import { relativeTime } from "../list/relative-time.js";
 import { keepQuery } from "../search/search-query.js";
 import { useSettled } from "../search/use-settled.js";
@@ -213,6 +216,7 @@ function ConversationEntries({
 }) {
   const client = useClient();
   const { state } = useConversationList();
+  const hidden = usePendingDeletes((each) => each.ids);
   const settled = useSettled(query.trim(), 200);
   const found = useQuery(
     {
@@ -227,13 +231,21 @@ function ConversationEntries({
   const known = new Set(state.conversations.map(({ id }) => id));
   const further =
     query.trim() === "" ? [] : (found.data?.conversations ?? []).filter(({ id }) => !known.has(id));
-  const all = [...state.conversations, ...further].filter(({ id }) => id !== conversationId);
+  const listed = [...state.conversations, ...further].filter(({ id }) => !hidden.has(id));
+  // The numbers that the list gives them: those that are closed stand apart there.
+  const branches = branchNumbers(listed.filter(({ status }) => status !== "closed"));
+  const all = listed.filter(({ id }) => id !== conversationId);
   const shown = query.trim() === "" ? all.slice(0, recentCount) : all;
   if (shown.length === 0) return null;
   return (
     <Command.Group heading="Go to conversation" className={commandGroupClass}>
       {shown.map((conversation) => (
-        <ConversationEntry key={conversation.id} conversation={conversation} then={then} />
+        <ConversationEntry
+          key={conversation.id}
+          conversation={conversation}
+          branch={branches.get(conversation.id)}
+          then={then}
+        />
       ))}
     </Command.Group>
   );
@@ -241,9 +253,12 @@ function ConversationEntries({
 
 function ConversationEntry({
   conversation,
+  branch,
   then,
 }: {
   readonly conversation: ConversationMeta;
+  /** Which of several that branched off each other. */
+  readonly branch: number | undefined;
   readonly then: Then;
 }) {
   const { id, title, status, lastActivityAt } = conversation;
@@ -253,6 +268,7 @@ function ConversationEntry({
   };
   return (
     <Entry value={`${conversationValue}${id}`} words={[title]} onSelect={then(go)}>
+      {branch !== undefined && <BranchNumber number={branch} />}
       <bdi className="min-w-0 flex-1 truncate">{title === "" ? "Untitled" : title}</bdi>
       <StatusDot status={status} />
       <span className="shrink-0 text-xs text-faint">{relativeTime(lastActivityAt, Date.now())}</span>

@@ -1,0 +1,11 @@
+import { GitBranch } from "lucide-react";
+
+/** Which branch of its family a conversation is. */
+export function BranchNumber({ number }: { readonly number: number }) {
+  return (
+    <span className="tabular flex shrink-0 items-center gap-1 text-xs text-faint">
+      <GitBranch aria-hidden className="size-3.5" />
+      {number}
+    </span>
+  );
+}
