@@ -1,7 +1,8 @@
 import type { Locator } from "playwright-core";
 import { expect, it } from "vitest";
+import { asked, exportOf, said } from "./prepared-conversation.js";
 import { describePage } from "./stage.js";
-import { patience, type Tab } from "./tab.js";
+import { desktop, patience, type Tab } from "./tab.js";
 
 const config = {
   models: { quick: { kind: "demo", pace: "instant", slowStepMs: 0 }, demo: { kind: "demo" } },
@@ -38,6 +39,36 @@ describePage("the page by keyboard alone", config, (stage) => {
     await keyboard.press("Escape");
     await editor.waitFor({ state: "detached" });
     expect(await hasFocus(tab.composer)).toBe(true);
+  });
+
+  it("shows the editor of the last message from its upper border on, also where the message stands at the top", async () => {
+    for (const paragraphs of [8, 9, 10]) {
+      const id = `edited-at-the-top-${paragraphs}`;
+      const answer = Array.from({ length: paragraphs }, (_, n) => `paragraph ${n + 1}`).join("\n\n");
+      const earlier = Array.from({ length: 9 }, (_, n) => [
+        asked(`question ${n + 1}`),
+        said("a short answer"),
+      ]);
+      const turns = [...earlier, [asked("the last question"), said(answer)]];
+      await stage().import(exportOf({ id, title: "A long one" }, turns));
+      const tab = await stage().open(`/c/${id}`, { ...desktop, viewport: { width: 1280, height: 720 } });
+      await tab.log.getByText(`paragraph ${paragraphs}`).last().waitFor();
+      await expect
+        .poll(async () => {
+          await tab.log.evaluate((box) => box.scrollTo(0, box.scrollHeight));
+          return tab.distanceFromEnd();
+        }, patience)
+        .toBeLessThan(2);
+      await expect.poll(() => tab.focused(), patience).toBe("Message");
+      await tab.page.keyboard.press("ArrowUp");
+      const editor = tab.log.getByRole("article", { name: "Edit your message" });
+      await expect.poll(() => hasFocus(editor.getByRole("textbox")), patience).toBe(true);
+      const hidden = async () => {
+        const [shown, view] = await Promise.all([editor.boundingBox(), tab.log.boundingBox()]);
+        return (view?.y ?? 0) - (shown?.y ?? 0);
+      };
+      await expect.poll(hidden, patience).toBeLessThanOrEqual(0);
+    }
   });
 
   it("finds every command in the palette: theme, model, inspector, and the way to another conversation", async () => {

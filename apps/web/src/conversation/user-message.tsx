@@ -118,7 +118,19 @@ function MessageEditor({ row, text }: { readonly row: UserRow; readonly text: st
   const { branch, edit } = useConversationActions();
   const [value, setValue] = useState(text);
   const [busy, setBusy] = useState(false);
+  const editor = useRef<HTMLElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    const element = editor.current;
+    if (element === null) return;
+    // It is taller than the message that it stands for. The list, which measures its rows first, makes room above.
+    const observer = new ResizeObserver(() => {
+      observer.disconnect();
+      element.scrollIntoView({ block: "nearest" });
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
   useEffect(() => {
     const area = field.current;
     area?.focus();
@@ -134,7 +146,7 @@ function MessageEditor({ row, text }: { readonly row: UserRow; readonly text: st
     branch([row.message], value).finally(() => setBusy(false));
   };
   return (
-    <article aria-label="Edit your message" className="pt-6 pb-2">
+    <article ref={editor} aria-label="Edit your message" className="pt-6 pb-2">
       <div className="rounded-xl border border-accent bg-raised p-3">
         <textarea
           ref={field}
