@@ -7,12 +7,19 @@ export const endZone = 64;
  * Whether the view keeps to the end while it grows. It lets go as soon as the reader moves up, by wheel, finger, key
  * or scroll bar, and holds on again when the reader comes back to the end.
  */
-export function useFollowEnd(box: RefObject<HTMLElement | null>): {
+export function useFollowEnd(
+  box: RefObject<HTMLElement | null>,
+  startsAtEnd: boolean,
+): {
   readonly following: boolean;
   readonly follow: () => void;
+  readonly letGo: () => void;
 } {
-  const [following, setFollowing] = useState(true);
+  const [following, setFollowing] = useState(startsAtEnd);
+  const now = useRef(following);
+  now.current = following;
   const lastTop = useRef(0);
+  const lastHeight = useRef(0);
   useEffect(() => {
     const element = box.current;
     if (element === null) return;
@@ -39,11 +46,16 @@ export function useFollowEnd(box: RefObject<HTMLElement | null>): {
       touchY = y;
     };
     const onScroll = () => {
-      const top = element.scrollTop;
+      const { scrollTop: top, scrollHeight: height } = element;
       const down = top > lastTop.current;
+      const grew = height > lastHeight.current && top >= lastTop.current;
       lastTop.current = top;
-      if (distance() > endZone) setFollowing(false);
-      else if (down || !movedUp) {
+      lastHeight.current = height;
+      if (distance() > endZone) {
+        // What turned out to be taller has moved nobody: who was at the end goes on to it.
+        if (grew && now.current && !movedUp) element.scrollTop = height;
+        else setFollowing(false);
+      } else if (down || !movedUp) {
         movedUp = false;
         setFollowing(true);
       }
@@ -62,5 +74,6 @@ export function useFollowEnd(box: RefObject<HTMLElement | null>): {
     };
   }, [box]);
   const follow = useCallback(() => setFollowing(true), []);
-  return { following, follow };
+  const letGo = useCallback(() => setFollowing(false), []);
+  return { following, follow, letGo };
 }

@@ -31,7 +31,7 @@ export interface TranscriptProps {
 export function Transcript({ state, seq }: TranscriptProps) {
   const box = useRef<HTMLDivElement>(null);
   const rows = useRows(state);
-  const { following, follow } = useFollowEnd(box);
+  const { following, follow, letGo } = useFollowEnd(box, seq === undefined);
   const virtualizer = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box.current,
@@ -51,7 +51,10 @@ export function Transcript({ state, seq }: TranscriptProps) {
     virtualizer.scrollToEnd();
   }, [follow, virtualizer]);
 
-  const hit = useJumpToSeq(seq, rows, (index) => virtualizer.scrollToIndex(index, { align: "center" }));
+  const hit = useJumpToSeq(seq, rows, (index) => {
+    letGo();
+    virtualizer.scrollToIndex(index, { align: "center" });
+  });
   useStartAtEnd(seq === undefined, virtualizer.scrollToEnd);
   useStayAtEnd(box, rows, following, virtualizer.scrollToEnd);
   useLoadEarlier(box, state);
