@@ -442,10 +442,14 @@ describe("a connection that breaks", () => {
     await until(connection, ({ phase }) => phase !== "open");
     const sent = handle.send("Second", { messageId: "m2" });
     const queued = handle.enqueue("Third", { mode: "queue", messageId: "m3" });
-    expect(handle.getState().messages.at(-1)).toMatchObject({ id: "m2", status: "sending" });
+    expect(handle.getState()).toMatchObject({
+      messages: [{}, {}, { id: "m2", status: "sending" }],
+      unsent: [{ id: "m3", text: "Third", mode: "queue" }],
+    });
     await network.up();
     connection.retryNow();
     await Promise.all([sent.catch(() => handle.retrySend("m2")), queued]);
+    expect(handle.getState().unsent).toEqual([]);
     const state = await until(handle, (each) => isIdle(each) && each.messages.length === 6);
     expect(
       state.messages
@@ -453,6 +457,47 @@ describe("a connection that breaks", () => {
         .map(({ id }) => id)
         .sort(),
     ).toEqual(expect.arrayContaining(["m2", "m3"]));
+  });
+
+  it("brings what is unsent to the queue though nobody holds the conversation any more", async () => {
+    const live = await liveServer();
+    const network = await networkTo(live.server);
+    const connection = testClient(network.url, { pace: { lingerMs: 1 } }).connect();
+    const handle = connection.conversation("c1");
+    await handle.send("wait");
+    await until(handle, hasWord("One moment"));
+    await network.down();
+    await until(connection, ({ phase }) => phase !== "open");
+    const queued = handle.enqueue("Second", { mode: "queue", messageId: "q1" });
+    const dropped = handle.enqueue("Third", { mode: "queue", messageId: "q2" });
+    handle.discardUnsent("q2");
+    handle.release();
+    await until(connection, ({ attempt }) => attempt > 5);
+    await network.up();
+    expect((await queued).queue.messages.map(({ id }) => id)).toEqual(["q1"]);
+    await expect(dropped).rejects.toMatchObject({ code: "canceled" });
+    const there = testClient(live.url).connect().conversation("c1");
+    const state = await until(there, ({ phase }) => phase === "ready");
+    expect(state.queue.messages.map(({ id }) => id)).toEqual(["q1"]);
+  });
+
+  it("takes a discarded message out of the queue that came through unheard", async () => {
+    const live = await liveServer();
+    const network = await networkTo(live.server);
+    const handle = testClient(network.url).connect().conversation("c1");
+    await handle.send("wait");
+    await until(handle, hasWord("One moment"));
+    const there = testClient(live.url).connect().conversation("c1");
+    // The message arrives, the answer does not.
+    network.freeze();
+    const queued = handle.enqueue("Second", { mode: "queue", messageId: "q1" });
+    await until(there, ({ queue }) => queue.messages.length === 1);
+    handle.discardUnsent("q1");
+    network.cut();
+    network.thaw();
+    await expect(queued).rejects.toMatchObject({ code: "canceled" });
+    await until(there, ({ queue }) => queue.messages.length === 0);
+    await until(handle, ({ queue }) => queue.messages.length === 0);
   });
 
   it("sends again what has no receipt, and the server takes it once", async () => {

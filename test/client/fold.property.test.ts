@@ -26,6 +26,13 @@ const happening = fc.oneof(
       mode: fc.constantFrom("steer" as const, "queue" as const),
     }),
   },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("enqueue" as const),
+      mode: fc.constantFrom("steer" as const, "queue" as const),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("stop" as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("resume" as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("lose" as const) }) },
@@ -83,6 +90,9 @@ async function happen(
     case "send":
       quietly(sender.send(here, messageId, what.mode));
       return;
+    case "enqueue":
+      quietly(sender.enqueue(here, messageId, what.mode));
+      return;
     case "stop":
       quietly(there.me.stop(conversationId));
       return;
@@ -123,6 +133,7 @@ async function expectOneState(
     client.told(queue);
     expect(client.ended).toBeUndefined();
     expect(client.state.queue).toEqual(queue);
+    expect(client.state.unsent).toEqual([]);
     expect(shown(client.state, metrics)).toEqual(expected);
     const parts = client.state.messages.flatMap((message) => message.parts);
     expect(parts.map(({ seq, chunk }) => ({ seq, chunk }))).toEqual(

@@ -9,6 +9,7 @@ import {
 } from "../../packages/client/src/apply-send.js";
 import type { ConversationState, SubscriptionFrame } from "../../packages/client/src/conversation-state.js";
 import { initialState } from "../../packages/client/src/fold.js";
+import { applyUnsent, applyUnsentDone } from "../../packages/client/src/queue.js";
 import type { TestNode } from "./real-runtime.js";
 
 /** Whether a frame is one that may come again at any time without harm: increments and rows. */
@@ -116,8 +117,21 @@ export class FoldingClient {
     }
   }
 
+  /** Queues something, and holds it as unsent until the server has it, or refuses it. */
+  async enqueue(node: TestNode, messageId: string, mode: "steer" | "queue"): Promise<void> {
+    const { conversationId } = this.state;
+    const message = "Hello";
+    this.state = applyUnsent(this.state, { id: messageId, text: message, mode });
+    try {
+      await node.me.queue.add({ conversationId, messageId, message, mode });
+    } finally {
+      this.state = applyUnsentDone(this.state, messageId);
+    }
+  }
+
   /** Whether it shows what it said itself, before the stream has told it. */
   get isAhead(): boolean {
+    if (this.state.unsent.length > 0) return true;
     return this.state.messages.some(({ role, status }) => role === "user" && status !== "committed");
   }
 

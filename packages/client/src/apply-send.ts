@@ -73,8 +73,13 @@ export function applyDiscard(state: ConversationState, messageId: string): Conve
 
 /** A conversation of which nothing is known, except what is on its way to it. */
 export function applyRestart(state: ConversationState): ConversationState {
-  const { outgoing } = foldOf(state).log;
-  return change(initialState(state.conversationId), (fold) => ({ ...fold, log: { ...emptyLog, outgoing } }));
+  const { log, unsent } = foldOf(state);
+  const { outgoing } = log;
+  return change(initialState(state.conversationId), (fold) => ({
+    ...fold,
+    unsent,
+    log: { ...emptyLog, outgoing },
+  }));
 }
 
 function newestTurnId(log: { readonly committed: readonly MessageState[] }): string | undefined {

@@ -51,8 +51,16 @@ export interface ConversationHandle {
    * message then stays in the state as `failed`, for `retrySend` or `discardSend`.
    */
   send(text: string, options?: SendOptions): Promise<SendOutcome>;
-  /** Queues a message, or opens a turn with it when none runs. */
+  /**
+   * Queues a message, or opens a turn with it when none runs. It is in the state's `unsent` until the server has it;
+   * while the connection is away it is kept there and sent later, under the same message id, in the order of the calls.
+   */
   enqueue(text: string, options?: EnqueueOptions): Promise<EnqueueResponse>;
+  /**
+   * Forgets a message that is `unsent`; its `enqueue` rejects with `canceled`. Should it have come through unheard, it
+   * is removed from the server's queue when the connection is back; if it was delivered by then, it stays delivered.
+   */
+  discardUnsent(messageId: string): void;
   /** Changes a message that waits. `message_conflict` once it was delivered. */
   editQueued(messageId: string, change: QueueEdit): Promise<QueueResponse>;
   removeQueued(messageId: string): Promise<QueueResponse>;

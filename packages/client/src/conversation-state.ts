@@ -6,6 +6,7 @@ import type {
   Cursor,
   ErrorCode,
   OpenUnion,
+  QueueMode,
   QueuePayload,
   Role,
   StepId,
@@ -51,7 +52,10 @@ export interface ConversationState {
   readonly turns: Readonly<Record<string, TurnState>>;
   /** The turn that runs. */
   readonly activeTurn?: ActiveTurn;
+  /** What waits in the server, in order. */
   readonly queue: QueuePayload;
+  /** What is on its way to the queue, in order: the server does not have it yet, as far as is known here. */
+  readonly unsent: readonly UnsentMessage[];
   /** Tokens in context after the newest turn. Absent: unknown. */
   readonly contextSize?: number;
   /** The window of the model that the next turn would ask. Absent: unknown. */
@@ -63,6 +67,14 @@ export interface ConversationState {
   readonly loadingEarlier: boolean;
   /** Where to follow on from. */
   readonly cursor?: Cursor;
+}
+
+/** A message on its way to the queue. */
+export interface UnsentMessage {
+  /** The id that it will have in the queue and in the log. */
+  readonly id: string;
+  readonly text: string;
+  readonly mode: QueueMode;
 }
 
 /** One message. */

@@ -1,5 +1,5 @@
 import type { ActiveTurn, ConversationMeta, ConversationStatus, Cursor, QueuePayload } from "@parley/wire";
-import type { ConversationState, Failure } from "./conversation-state.js";
+import type { ConversationState, Failure, UnsentMessage } from "./conversation-state.js";
 import { emptyLog, logOf, type MessageLog, messagesOf } from "./message-log.js";
 import { type Place, placeOf } from "./place.js";
 import { noTurns, type TurnTable, tableOf, turnsOf } from "./turn-table.js";
@@ -13,6 +13,7 @@ export interface Fold {
   readonly status: ConversationStatus;
   readonly activeTurn?: ActiveTurn | undefined;
   readonly queue: QueuePayload;
+  readonly unsent: readonly UnsentMessage[];
   readonly contextSize?: number | undefined;
   readonly contextWindow?: number | undefined;
   readonly loadingEarlier: boolean;
@@ -37,6 +38,7 @@ export function initialState(conversationId: string): ConversationState {
     phase: "loading",
     status: "idle",
     queue: emptyQueue,
+    unsent: [],
     loadingEarlier: false,
     log: emptyLog,
     turns: noTurns,
@@ -67,6 +69,7 @@ function toState(fold: Fold): ConversationState {
       return turnsOf(turns);
     },
     queue: fold.queue,
+    unsent: fold.unsent,
     hasEarlier: oldestSeq !== undefined && oldestSeq > 1,
     loadingEarlier: fold.loadingEarlier,
     [source]: fold,

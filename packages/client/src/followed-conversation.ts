@@ -1,4 +1,4 @@
-import type { EnqueueResponse, HistoryResponse, QueuePayload, WsChatSnapshot } from "@parley/wire";
+import type { HistoryResponse, QueuePayload, WsChatSnapshot } from "@parley/wire";
 import { applyDetail, applyFrame } from "./apply-frame.js";
 import {
   applyHistory,
@@ -12,12 +12,13 @@ import { backoffMs } from "./backoff.js";
 import type { ConversationHandle, SendOutcome } from "./conversation-handle.js";
 import type { ConversationState, Failure } from "./conversation-state.js";
 import { initialState } from "./fold.js";
-import { newMessageId } from "./ids.js";
 import type { Link, Listener } from "./link.js";
+import { MessagesToQueue } from "./messages-to-queue.js";
 import { OutgoingMessages } from "./outgoing-messages.js";
 import type { ConnectionPace } from "./pace.js";
+import { applyUnsent } from "./queue.js";
 import type { Request } from "./request.js";
-import { ParleyRequestError, toFailure } from "./request-error.js";
+import { toFailure } from "./request-error.js";
 import { startCursor } from "./start-cursor.js";
 import { createStore, type Schedule, type Store } from "./store.js";
 import { TurnFigures } from "./turn-figures.js";
@@ -51,6 +52,7 @@ export class FollowedConversation implements Listener {
   readonly #env: FollowEnvironment;
   readonly #store: Store<ConversationState>;
   readonly #outgoing: OutgoingMessages;
+  readonly #toQueue: MessagesToQueue;
   #isStarted = false;
   #loading: Promise<void> | undefined;
   #loadAbort: AbortController | undefined;
@@ -79,6 +81,16 @@ export class FollowedConversation implements Listener {
     });
     const params = { id };
     const { request } = env;
+    this.#toQueue = new MessagesToQueue({
+      conversationId: id,
+      request,
+      change: (by) => this.#change(by),
+      take: (call) => this.#takeQueue(call),
+      pause: async (attempt) => {
+        await this.#pause(this.#backoff(attempt));
+        return this.#isStarted;
+      },
+    });
     this.#figures = new TurnFigures({
       conversationId: id,
       request,
@@ -91,12 +103,12 @@ export class FollowedConversation implements Listener {
       getState: this.#store.get,
       subscribe: this.#store.subscribe,
       send: (text, options) => this.#outgoing.send(text, options),
-      enqueue: (text, options = {}) =>
-        this.#changeQueue((body) => request("POST /conversations/:id/queue", { params, body }), {
-          ...options,
-          text,
-          messageId: options.messageId ?? newMessageId(),
-        }),
+      enqueue: async (text, options) => {
+        const answer = await this.#toQueue.enqueue(text, options);
+        this.#loadIfMissing();
+        return answer;
+      },
+      discardUnsent: (messageId) => this.#toQueue.discard(messageId),
       editQueued: (messageId, change) =>
         this.#takeQueue(
           request("PATCH /conversations/:id/queue/:messageId", { params: { id, messageId }, body: change }),
@@ -127,7 +139,7 @@ export class FollowedConversation implements Listener {
     this.#isStarted = true;
     // A conversation that begins with a message is not there before that message is: it is loaded with its receipt.
     queueMicrotask(() => {
-      if (this.#isStarted && this.#loadAbort === undefined && !this.isBusy) void this.#load();
+      if (this.#isStarted && this.#loadAbort === undefined && !this.#outgoing.isBusy) void this.#load();
     });
   }
 
@@ -138,14 +150,14 @@ export class FollowedConversation implements Listener {
     this.#loadAbort = undefined;
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
-    for (const wake of this.#waking) wake();
+    this.#wake();
     this.#env.link.unfollow(this.id);
     this.#outgoing.end();
   }
 
   /** Whether a message has no outcome yet. */
   get isBusy(): boolean {
-    return this.#outgoing.isBusy;
+    return this.#outgoing.isBusy || this.#toQueue.isBusy;
   }
 
   onUp(): void {
@@ -156,6 +168,7 @@ export class FollowedConversation implements Listener {
       else this.#follow();
     }
     this.#outgoing.sendAgain();
+    this.#wake();
   }
 
   onFrame(frame: Parameters<Listener["onFrame"]>[0]): void {
@@ -223,7 +236,8 @@ export class FollowedConversation implements Listener {
     };
     this.#start = undefined;
     this.#isJoined = false;
-    this.#store.set(applyLoadFailure(initialState(this.id), error));
+    const { unsent } = this.#state;
+    this.#store.set(applyLoadFailure(unsent.reduce(applyUnsent, initialState(this.id)), error));
   }
 
   /** It has come into being. */
@@ -336,24 +350,6 @@ export class FollowedConversation implements Listener {
     }
   }
 
-  /** Queues a message, again and again while the server cannot be reached: its id makes it one message. */
-  async #changeQueue<Body>(
-    call: (body: Body) => Promise<EnqueueResponse>,
-    body: Body,
-  ): Promise<EnqueueResponse> {
-    for (let attempt = 0; ; attempt += 1) {
-      try {
-        const answer = await this.#takeQueue(call(body));
-        this.#loadIfMissing();
-        return answer;
-      } catch (error) {
-        const isAway = error instanceof ParleyRequestError && error.code === "network";
-        if (isAway) await this.#pause(this.#backoff(attempt));
-        if (!isAway || !this.#isStarted) throw error;
-      }
-    }
-  }
-
   /** Shows the queue of an answer, unless it was told while the answer was on its way. */
   async #takeQueue<Answer extends { readonly queue: QueuePayload }>(call: Promise<Answer>): Promise<Answer> {
     const heard = this.#queueHeard;
@@ -365,6 +361,11 @@ export class FollowedConversation implements Listener {
   #backoff(attempt: number): number {
     const { pace, random } = this.#env;
     return backoffMs(attempt, { minMs: pace.retryMinMs, maxMs: pace.retryMaxMs, random });
+  }
+
+  /** Goes on at once with what pauses. */
+  #wake(): void {
+    for (const wake of this.#waking) wake();
   }
 
   #pause(ms: number): Promise<void> {

@@ -27,10 +27,12 @@ export type {
   SubscriptionFrame,
   ToolCallState,
   TurnState,
+  UnsentMessage,
 } from "./conversation-state.js";
 export { initialState } from "./fold.js";
 export type { FollowOptions } from "./follow-conversation.js";
 export { type ConnectionPace, defaultPace } from "./pace.js";
+export { applyUnsent, applyUnsentDone } from "./queue.js";
 export type { JsonRouteName, Request, RequestArguments, RequestInput } from "./request.js";
 export { ParleyRequestError } from "./request-error.js";
 export type { Socket, SocketCloseEvent, SocketConstructor, SocketMessageEvent } from "./socket.js";
