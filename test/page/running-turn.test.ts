@@ -8,6 +8,10 @@ import { desktop, patience, type Tab } from "./tab.js";
 const early = "You asked for something long";
 const later = "Nothing is copied between a cache, a table and a page";
 
+/** What is said of a message while the connection is away. */
+const isUnsent = "Unsent: waits for the connection";
+
+const unsentOf = (tab: Tab) => tab.page.getByRole("region", { name: "Unsent" });
 const queueOf = (tab: Tab) => tab.page.getByRole("region", { name: "Queue" });
 /** The texts of what waits, in order. */
 const waiting = (tab: Tab) => queueOf(tab).getByRole("listitem").locator("p[dir]").allInnerTexts();
@@ -210,6 +214,55 @@ describePage("the page while a turn runs", paced, (stage) => {
       }, patience)
       .toEqual(["work out 5 + 6", "work out 7 + 8"]);
     await tab.ended(2);
+    expect(await tab.answers.last().innerText()).toContain("15");
+  });
+
+  it("shows what is queued and steered while the connection is away as unsent, until it is there or removed", async () => {
+    const wire = await CutWire.to(stage().server.port);
+    onTestFinished(() => wire.end());
+    const tab = await stage().open("/", { ...desktop, origin: wire.url });
+    tab.allow(/ERR_CONNECTION|ERR_EMPTY_RESPONSE|ERR_SOCKET|Connection closed before/);
+    const id = await tab.begin("Give me a long answer");
+    await tab.log.getByText(early).waitFor();
+    wire.cut();
+    await tab.send("work out 1 + 1");
+    await tab.send("never mind");
+    await tab.send("be brief", "Control+Enter");
+    const unsent = unsentOf(tab).getByRole("listitem");
+    await expect
+      .poll(() => unsent.allInnerTexts(), patience)
+      .toEqual([
+        `work out 1 + 1\n\n${isUnsent}, then queues`,
+        `never mind\n\n${isUnsent}, then queues`,
+        `be brief\n\n${isUnsent}, then steers`,
+      ]);
+    expect(await queueOf(tab).count()).toBe(0);
+    await tab.button("Remove unsent message").nth(1).click();
+    await expect.poll(() => unsent.count(), patience).toBe(2);
+    // Without the page the turn is stopped, so that nothing is delivered before it was seen to wait.
+    await stage().ask("POST", `/conversations/${id}/stop`);
+    wire.mend();
+    await unsentOf(tab).waitFor({ state: "detached" });
+    await expect
+      .poll(async () => [...(await textsOf(stage(), id, "user")), ...(await waiting(tab))], patience)
+      .toEqual(expect.arrayContaining(["Give me a long answer", "work out 1 + 1", "be brief"]));
+    expect(await tab.page.getByText("never mind").count()).toBe(0);
+  });
+
+  it("says of a message that was sent while the connection is away that it is unsent", async () => {
+    const wire = await CutWire.to(stage().server.port);
+    onTestFinished(() => wire.end());
+    const tab = await stage().open("/", { ...desktop, origin: wire.url });
+    tab.allow(/ERR_CONNECTION|ERR_EMPTY_RESPONSE|ERR_SOCKET|Connection closed before/);
+    await tab.begin("work out 5 + 6");
+    await tab.ended(1);
+    wire.cut();
+    await tab.page.getByText("Reconnecting.").waitFor();
+    await tab.send("work out 7 + 8");
+    await tab.questions.last().getByText(isUnsent).waitFor();
+    wire.mend();
+    await tab.ended(2);
+    expect(await tab.page.getByText(isUnsent).count()).toBe(0);
     expect(await tab.answers.last().innerText()).toContain("15");
   });
 

@@ -1,22 +1,9 @@
 import { useConnection, useConnectionState } from "@parley/client/react";
 import { WifiOff } from "lucide-react";
-import { useEffect, useState, useSyncExternalStore } from "react";
+import { useEffect, useState } from "react";
 import { Button } from "../ui/button.js";
 import { loseAccess } from "./access.js";
-
-function useOnline(): boolean {
-  return useSyncExternalStore(
-    (listener) => {
-      addEventListener("online", listener);
-      addEventListener("offline", listener);
-      return () => {
-        removeEventListener("online", listener);
-        removeEventListener("offline", listener);
-      };
-    },
-    () => navigator.onLine,
-  );
-}
+import { useOnline } from "./use-away.js";
 
 /** Says that the connection is away, once that has lasted long enough to matter, and nothing else. */
 export function ConnectionBanner() {

@@ -1,4 +1,4 @@
-import { type ConversationHandle, ParleyRequestError } from "@parley/client";
+import { type ConversationHandle, ParleyRequestError, type UnsentMessage } from "@parley/client";
 import { useClient } from "@parley/client/react";
 import type { ConversationMeta, QueueMode, QueuePayload } from "@parley/wire";
 import { Archive, ArrowUp, CornerDownRight, ListEnd, Square } from "lucide-react";
@@ -12,12 +12,14 @@ import { Tooltip } from "../ui/tooltip.js";
 import { ComposerField, type ComposerFieldHandle } from "./composer-field.js";
 import { QueueList } from "./queue-list.js";
 import { SettingPickers } from "./setting-pickers.js";
+import { UnsentList } from "./unsent-list.js";
 
 export interface ComposerProps {
   readonly conversationId: string;
   readonly handle: ConversationHandle;
   readonly running: boolean;
   readonly queue: QueuePayload;
+  readonly unsent: readonly UnsentMessage[];
   readonly meta: ConversationMeta | undefined;
   /** ArrowUp in the empty composer, when nothing waits. */
   readonly onEditLast: () => void;
@@ -29,6 +31,7 @@ export const Composer = memo(function Composer({
   handle,
   running,
   queue,
+  unsent,
   meta,
   onEditLast,
 }: ComposerProps) {
@@ -57,6 +60,8 @@ export const Composer = memo(function Composer({
       // What it was written for holds, also when the conversation's settings change before its turn comes.
       const settings = mode === "queue" ? { model, reasoningEffort } : {};
       handle.enqueue(text, { mode, messageId: newId(), ...settings }).catch((error: unknown) => {
+        // It was removed here before it was sent.
+        if (error instanceof ParleyRequestError && error.code === "canceled") return;
         // Words are not lost: they go back to where they were typed.
         field.current?.restore(text);
         reportFailure(mode === "steer" ? "Not steered" : "Not queued", error);
@@ -100,6 +105,7 @@ export const Composer = memo(function Composer({
         editingId={editingId}
         onEdit={setEditingId}
       />
+      <UnsentList unsent={unsent} handle={handle} />
       <ComposerField
         ref={field}
         draftKey={conversationId}

@@ -78,6 +78,7 @@ export function ConversationView({ conversationId, seq }: ConversationViewProps)
             handle={handle}
             running={state.activeTurn !== undefined || state.status === "active"}
             queue={state.queue}
+            unsent={state.unsent}
             meta={state.meta}
             onEditLast={editLast}
           />

@@ -1,5 +1,6 @@
 import { CornerDownRight, Pencil, RotateCcw, Trash2 } from "lucide-react";
 import { memo, useEffect, useRef, useState } from "react";
+import { useAway } from "../app/use-away.js";
 import { focusComposer } from "../composer/focus-composer.js";
 import { fullTime } from "../list/relative-time.js";
 import { Badge } from "../ui/badge.js";
@@ -9,6 +10,7 @@ import { CopyButton } from "../ui/copy-button.js";
 import { cx } from "../ui/cx.js";
 import { IconButton } from "../ui/icon-button.js";
 import { Spinner } from "../ui/spinner.js";
+import { useLate } from "../ui/use-late.js";
 import { BranchSwitcher } from "./branch-switcher.js";
 import { useConversationActions } from "./conversation-context.js";
 import { errorWords } from "./error-words.js";
@@ -75,13 +77,11 @@ export const UserMessage = memo(function UserMessage({ row }: { readonly row: Us
   );
 });
 
-/** Said only when it takes long enough to be noticed. */
+/** Said at once while the connection is away, else only when it takes long enough to be noticed. */
 function Sending() {
-  const [late, setLate] = useState(false);
-  useEffect(() => {
-    const timer = setTimeout(() => setLate(true), 800);
-    return () => clearTimeout(timer);
-  }, []);
+  const away = useAway();
+  const late = useLate();
+  if (away) return <p className="mt-1 text-xs text-warn">Unsent: waits for the connection</p>;
   if (!late) return null;
   return (
     <p className="mt-1 flex items-center gap-1.5 text-xs text-faint">
