@@ -8,15 +8,13 @@ import {
   useRef,
   useState,
 } from "react";
-import { readDraft, writeDraft } from "./drafts.js";
+import { inFront, readDraft, showDraft, writeDraft } from "./drafts.js";
 import { composerId } from "./focus-composer.js";
 
 /** The field, for whoever holds it. */
 export interface ComposerFieldHandle {
   /** Takes what was typed and empties the field. Undefined when there is nothing to send. */
   take(): string | undefined;
-  /** Puts words back in front of what was typed since. */
-  restore(text: string): void;
   focus(): void;
 }
 
@@ -63,6 +61,15 @@ export function ComposerField({
       keep();
     };
   }, [draftKey]);
+  useEffect(
+    () =>
+      showDraft(draftKey, (lost) => {
+        latest.current = inFront(lost, latest.current);
+        setText(latest.current);
+        writeDraft(draftKey, latest.current);
+      }),
+    [draftKey],
+  );
   // biome-ignore lint/correctness/useExhaustiveDependencies: with each change of the text
   useLayoutEffect(() => {
     const element = area.current;
@@ -85,9 +92,6 @@ export function ComposerField({
         setText("");
         writeDraft(draftKey, "");
         return taken;
-      },
-      restore(lost) {
-        setText((typed) => (typed === "" ? lost : `${lost}\n${typed}`));
       },
       focus() {
         area.current?.focus();

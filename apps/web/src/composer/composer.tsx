@@ -10,6 +10,7 @@ import { Button } from "../ui/button.js";
 import { Kbd } from "../ui/kbd.js";
 import { Tooltip } from "../ui/tooltip.js";
 import { ComposerField, type ComposerFieldHandle } from "./composer-field.js";
+import { putBack } from "./drafts.js";
 import { QueueList } from "./queue-list.js";
 import { SettingPickers } from "./setting-pickers.js";
 import { UnsentList } from "./unsent-list.js";
@@ -41,6 +42,20 @@ export const Composer = memo(function Composer({
   const model = meta?.model;
   const reasoningEffort = meta?.reasoningEffort;
 
+  const enqueue = useCallback(
+    (text: string, mode: QueueMode, messageId = newId()) => {
+      // What it was written for holds, also when the conversation's settings change before its turn comes.
+      const settings = mode === "queue" ? { model, reasoningEffort } : {};
+      handle.enqueue(text, { mode, messageId, ...settings }).catch((error: unknown) => {
+        // It was removed here before it was sent.
+        if (error instanceof ParleyRequestError && error.code === "canceled") return;
+        // Words are not lost: they go back to where they were typed.
+        putBack(conversationId, text);
+        reportFailure(mode === "steer" ? "Not steered" : "Not queued", error);
+      });
+    },
+    [conversationId, handle, model, reasoningEffort],
+  );
   const send = useCallback(
     (text: string) => {
       const messageId = newId();
@@ -48,26 +63,10 @@ export const Composer = memo(function Composer({
         // A turn began in the meantime, from another tab or the queue: then it waits for its turn.
         if (!(error instanceof ParleyRequestError && error.code === "turn_active")) return;
         handle.discardSend(messageId);
-        handle
-          .enqueue(text, { mode: "queue", messageId })
-          .catch((failure: unknown) => reportFailure("Not queued", failure));
+        enqueue(text, "queue", messageId);
       });
     },
-    [handle],
-  );
-  const enqueue = useCallback(
-    (text: string, mode: QueueMode) => {
-      // What it was written for holds, also when the conversation's settings change before its turn comes.
-      const settings = mode === "queue" ? { model, reasoningEffort } : {};
-      handle.enqueue(text, { mode, messageId: newId(), ...settings }).catch((error: unknown) => {
-        // It was removed here before it was sent.
-        if (error instanceof ParleyRequestError && error.code === "canceled") return;
-        // Words are not lost: they go back to where they were typed.
-        field.current?.restore(text);
-        reportFailure(mode === "steer" ? "Not steered" : "Not queued", error);
-      });
-    },
-    [handle, model, reasoningEffort],
+    [handle, enqueue],
   );
   const stop = useCallback(() => {
     handle.stop().catch((error: unknown) => reportFailure("Not stopped", error));

@@ -78,3 +78,19 @@ it("works where storage is switched off", async () => {
   writeDraft("a", "hello");
   expect(readDraft("a")).toBe("hello");
 });
+
+it("takes words back in front of what was typed since, in the field that shows the draft or without one", async () => {
+  const { putBack, readDraft, showDraft, writeDraft } = await reload();
+  putBack("a", "sent");
+  expect(readDraft("a")).toBe("sent");
+  writeDraft("a", "typed since");
+  putBack("a", "sent");
+  expect(readDraft("a")).toBe("sent\ntyped since");
+  const shown: string[] = [];
+  const end = showDraft("b", (text) => shown.push(text));
+  putBack("b", "sent");
+  expect(shown).toEqual(["sent"]);
+  end();
+  putBack("b", "sent");
+  expect(readDraft("b")).toBe("sent");
+});

@@ -34,6 +34,29 @@ export function writeDraft(conversationId: string, text: string): void {
   writeIndex(all);
 }
 
+/** The fields that show a draft now, by its conversation. */
+const fields = new Map<string, (text: string) => void>();
+
+/** Says that a field shows a draft, and takes words that are put back. Returns a function that ends it. */
+export function showDraft(conversationId: string, putInFront: (text: string) => void): () => void {
+  fields.set(conversationId, putInFront);
+  return () => {
+    if (fields.get(conversationId) === putInFront) fields.delete(conversationId);
+  };
+}
+
+/** Puts words back in front of what was typed since, whether the field is shown or not. */
+export function putBack(conversationId: string, text: string): void {
+  const field = fields.get(conversationId);
+  if (field === undefined) writeDraft(conversationId, inFront(text, readDraft(conversationId)));
+  else field(text);
+}
+
+/** Words in front of others, on lines of their own. */
+export function inFront(text: string, typed: string): string {
+  return typed === "" ? text : `${text}\n${typed}`;
+}
+
 function readIndex(): string[] {
   const stored = readStored(indexKey);
   return stored === null || stored === "" ? [] : stored.split("\n");

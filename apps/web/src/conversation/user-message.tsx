@@ -1,6 +1,8 @@
 import { CornerDownRight, Pencil, RotateCcw, Trash2 } from "lucide-react";
 import { memo, useEffect, useRef, useState } from "react";
+import { navigate } from "../app/router.js";
 import { useAway } from "../app/use-away.js";
+import { newDraft, putBack } from "../composer/drafts.js";
 import { focusComposer } from "../composer/focus-composer.js";
 import { fullTime } from "../list/relative-time.js";
 import { Badge } from "../ui/badge.js";
@@ -13,7 +15,7 @@ import { Spinner } from "../ui/spinner.js";
 import { useLate } from "../ui/use-late.js";
 import { BranchSwitcher } from "./branch-switcher.js";
 import { useConversationActions } from "./conversation-context.js";
-import { errorWords } from "./error-words.js";
+import { errorWords, isRetryable } from "./error-words.js";
 import { messageText } from "./message-text.js";
 import { OtherPart } from "./other-part.js";
 import { RowActions } from "./row-actions.js";
@@ -91,7 +93,7 @@ function Sending() {
 }
 
 function FailedSend({ row }: { readonly row: UserRow }) {
-  const { handle } = useConversationActions();
+  const { conversationId, handle } = useConversationActions();
   const { id, error } = row.message;
   const { title, advice } = errorWords(error?.code);
   const retry = () => {
@@ -99,15 +101,30 @@ function FailedSend({ row }: { readonly row: UserRow }) {
       // The message itself shows that it failed again, and why.
     });
   };
+  const discard = (keep: "words" | "nothing") => {
+    handle.discardSend(id);
+    const { meta, messages } = handle.getState();
+    // Without its first message there is no such conversation, and the words belong to a new one.
+    const begun = meta !== undefined || messages.length > 0;
+    if (keep === "words") putBack(begun ? conversationId : newDraft, messageText(row.message));
+    if (begun) focusComposer();
+    else navigate("/", { replace: true });
+  };
   return (
     <div role="alert" className="mt-1.5 flex flex-wrap items-center justify-end gap-2 text-sm text-danger">
       <span title={error?.message}>
         Not sent. {title}. {advice}
       </span>
-      <Button size="small" onClick={retry}>
-        <RotateCcw aria-hidden className="size-3.5" /> Retry
-      </Button>
-      <Button size="small" tone="quiet" onClick={() => handle.discardSend(id)}>
+      {isRetryable(error?.code) ? (
+        <Button size="small" onClick={retry}>
+          <RotateCcw aria-hidden className="size-3.5" /> Retry
+        </Button>
+      ) : (
+        <Button size="small" onClick={() => discard("words")}>
+          <Pencil aria-hidden className="size-3.5" /> Edit
+        </Button>
+      )}
+      <Button size="small" tone="quiet" onClick={() => discard("nothing")}>
         <Trash2 aria-hidden className="size-3.5" /> Discard
       </Button>
     </div>

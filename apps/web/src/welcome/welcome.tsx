@@ -8,7 +8,7 @@ import { conversationPath, navigate } from "../app/router.js";
 import { SidebarToggle } from "../app/sidebar-toggle.js";
 import { ComposerFrame, IdleHint, SendButton } from "../composer/composer.js";
 import { ComposerField, type ComposerFieldHandle } from "../composer/composer-field.js";
-import { newDraft } from "../composer/drafts.js";
+import { newDraft, putBack } from "../composer/drafts.js";
 import { takeNewSettings } from "../composer/new-settings.js";
 import { SettingPickers } from "../composer/setting-pickers.js";
 import { preloadAnswer } from "../conversation/conversation-part.js";
@@ -28,7 +28,7 @@ export function Welcome() {
   const models = useModels();
   const demo = isDemoModel(models?.defaultModel);
   const field = useRef<ComposerFieldHandle>(null);
-  const start = useStart(useCallback((text: string) => field.current?.restore(text), []));
+  const start = useStart();
   const [empty, setEmpty] = useState(true);
   const onEmptyChange = useCallback((isEmpty: boolean) => {
     setEmpty(isEmpty);
@@ -114,7 +114,7 @@ function Code({ children }: { readonly children: string }) {
 }
 
 /** Begins a conversation with a message and shows it at once, before the server has answered. */
-function useStart(onFailure: (text: string) => void): (text: string) => void {
+function useStart(): (text: string) => void {
   const client = useClient();
   const connection = useConnection();
   return useCallback(
@@ -135,10 +135,10 @@ function useStart(onFailure: (text: string) => void): (text: string) => void {
         return;
       }
       client.request("POST /conversations", { body: { id, ...settings } }).then(send, (error: unknown) => {
-        onFailure(text);
+        putBack(newDraft, text);
         reportFailure("Not sent", error);
       });
     },
-    [client, connection, onFailure],
+    [client, connection],
   );
 }
