@@ -1,11 +1,25 @@
-import { expect, it } from "vitest";
-import { describePage } from "./stage.js";
-import { patience } from "./tab.js";
+import { expect, it, onTestFinished } from "vitest";
+import { CutWire } from "./cut-wire.js";
+import { describePage, type Stage } from "./stage.js";
+import { desktop, patience, type Tab } from "./tab.js";
 
 /** A server that takes little at once, and more than it takes. */
 const strict = { limits: { messageBytes: 10_000 } };
 const huge = `Read this: ${"many words ".repeat(1_000)}`;
 const heading = "What shall we talk about?";
+
+/** A tab that the server is reached from by a wire that can be cut. */
+async function openByWire(stage: Stage): Promise<{ readonly tab: Tab; readonly wire: CutWire }> {
+  const wire = await CutWire.to(stage.server.port);
+  onTestFinished(() => wire.end());
+  const tab = await stage.open("/", { ...desktop, origin: wire.url });
+  tab.allow(/ERR_CONNECTION|ERR_EMPTY_RESPONSE|ERR_SOCKET|Connection closed before/);
+  return { tab, wire };
+}
+
+/** The messages whose words this browser keeps. */
+const kept = (tab: Tab): Promise<readonly { readonly messageId: string; readonly text: string }[]> =>
+  tab.page.evaluate(() => JSON.parse(localStorage.getItem("parley.unsent") ?? "[]"));
 
 describePage("the page and words that did not get through", strict, (stage) => {
   it("gives a first message that is refused for good back, to be edited where a conversation begins", async () => {
@@ -47,5 +61,47 @@ describePage("the page and words that did not get through", strict, (stage) => {
     expect(tab.conversationId).toBe(id);
     await expect.poll(() => tab.questions.count(), patience).toBe(1);
     expect(await tab.focused()).toBe("Message");
+  });
+
+  it("gives words that were unsent when the page was closed back as a draft, unless the server has them", async () => {
+    const { tab, wire } = await openByWire(stage());
+    const id = await tab.begin("Give me a long answer");
+    await tab.log.getByText("You asked for something long").waitFor();
+    await expect.poll(() => kept(tab), patience).toEqual([]);
+    wire.cut();
+    for (const text of ["work out 1 + 1", "work out 2 + 2", "never mind"]) await tab.send(text);
+    await tab.send("be brief", "Control+Enter");
+    await tab.button("Remove unsent message").nth(2).click();
+    await expect.poll(() => tab.button("Remove unsent message").count(), patience).toBe(3);
+    const [first] = await kept(tab);
+    await tab.page.goto("about:blank");
+    await stage().ask("POST", `/conversations/${id}/stop`);
+    // The first one came through, and nobody heard so.
+    await stage().ask("POST", `/conversations/${id}/queue`, { ...first, mode: "queue" });
+    wire.mend();
+    await tab.page.goto(`${wire.url}/c/${id}`);
+    await expect.poll(() => tab.composer.inputValue(), patience).toBe("work out 2 + 2\nbe brief");
+    expect(await kept(tab)).toEqual([]);
+    await tab.page.reload();
+    await expect.poll(() => tab.composer.inputValue(), patience).toBe("work out 2 + 2\nbe brief");
+  });
+
+  it("gives the first words of a conversation back where one begins, when they were unsent", async () => {
+    const { tab, wire } = await openByWire(stage());
+    tab.allowMissing();
+    // What shows a conversation is there before the connection goes.
+    await tab.page.waitForLoadState("networkidle");
+    wire.cut();
+    await tab.button("Try now").waitFor();
+    const id = await tab.begin("work out 3 + 3");
+    await tab.questions.getByText("Unsent: waits for the connection").waitFor();
+    await tab.page.goto("about:blank");
+    wire.mend();
+    await tab.page.goto(`${wire.url}/c/${id}`);
+    await tab.page.getByRole("heading", { name: heading }).waitFor();
+    expect(await tab.composer.inputValue()).toBe("work out 3 + 3");
+    await tab.composer.press("Enter");
+    await tab.ended(1);
+    expect(await kept(tab)).toEqual([]);
   });
 });

@@ -14,6 +14,7 @@ import { putBack } from "./drafts.js";
 import { QueueList } from "./queue-list.js";
 import { SettingPickers } from "./setting-pickers.js";
 import { UnsentList } from "./unsent-list.js";
+import { forgetWords, keepWords } from "./unsent-words.js";
 
 export interface ComposerProps {
   readonly conversationId: string;
@@ -46,27 +47,35 @@ export const Composer = memo(function Composer({
     (text: string, mode: QueueMode, messageId = newId()) => {
       // What it was written for holds, also when the conversation's settings change before its turn comes.
       const settings = mode === "queue" ? { model, reasoningEffort } : {};
-      handle.enqueue(text, { mode, messageId, ...settings }).catch((error: unknown) => {
-        // It was removed here before it was sent.
-        if (error instanceof ParleyRequestError && error.code === "canceled") return;
-        // Words are not lost: they go back to where they were typed.
-        putBack(conversationId, text);
-        reportFailure(mode === "steer" ? "Not steered" : "Not queued", error);
-      });
+      keepWords({ conversationId, messageId, text });
+      handle
+        .enqueue(text, { mode, messageId, ...settings })
+        .catch((error: unknown) => {
+          // It was removed here before it was sent.
+          if (error instanceof ParleyRequestError && error.code === "canceled") return;
+          // Words are not lost: they go back to where they were typed.
+          putBack(conversationId, text);
+          reportFailure(mode === "steer" ? "Not steered" : "Not queued", error);
+        })
+        .finally(() => forgetWords(messageId));
     },
     [conversationId, handle, model, reasoningEffort],
   );
   const send = useCallback(
     (text: string) => {
       const messageId = newId();
-      handle.send(text, { messageId }).catch((error: unknown) => {
-        // A turn began in the meantime, from another tab or the queue: then it waits for its turn.
-        if (!(error instanceof ParleyRequestError && error.code === "turn_active")) return;
-        handle.discardSend(messageId);
-        enqueue(text, "queue", messageId);
-      });
+      keepWords({ conversationId, messageId, text });
+      handle.send(text, { messageId }).then(
+        () => forgetWords(messageId),
+        (error: unknown) => {
+          // A turn began in the meantime, from another tab or the queue: then it waits for its turn.
+          if (!(error instanceof ParleyRequestError && error.code === "turn_active")) return;
+          handle.discardSend(messageId);
+          enqueue(text, "queue", messageId);
+        },
+      );
     },
-    [handle, enqueue],
+    [conversationId, handle, enqueue],
   );
   const stop = useCallback(() => {
     handle.stop().catch((error: unknown) => reportFailure("Not stopped", error));

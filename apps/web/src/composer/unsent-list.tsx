@@ -4,6 +4,7 @@ import { useAway } from "../app/use-away.js";
 import { IconButton } from "../ui/icon-button.js";
 import { useLate } from "../ui/use-late.js";
 import { focusComposer } from "./focus-composer.js";
+import { forgetWords } from "./unsent-words.js";
 
 export interface UnsentListProps {
   readonly unsent: readonly UnsentMessage[];
@@ -40,6 +41,7 @@ function Unsent({ unsent, handle }: UnsentListProps) {
               onClick={() => {
                 focusComposer();
                 handle.discardUnsent(id);
+                forgetWords(id);
               }}
             />
           </li>

@@ -4,6 +4,7 @@ import { navigate } from "../app/router.js";
 import { useAway } from "../app/use-away.js";
 import { newDraft, putBack } from "../composer/drafts.js";
 import { focusComposer } from "../composer/focus-composer.js";
+import { forgetWords } from "../composer/unsent-words.js";
 import { fullTime } from "../list/relative-time.js";
 import { Badge } from "../ui/badge.js";
 import { BigText } from "../ui/big-text.js";
@@ -97,12 +98,16 @@ function FailedSend({ row }: { readonly row: UserRow }) {
   const { id, error } = row.message;
   const { title, advice } = errorWords(error?.code);
   const retry = () => {
-    handle.retrySend(id).catch(() => {
-      // The message itself shows that it failed again, and why.
-    });
+    handle.retrySend(id).then(
+      () => forgetWords(id),
+      () => {
+        // The message itself shows that it failed again, and why.
+      },
+    );
   };
   const discard = (keep: "words" | "nothing") => {
     handle.discardSend(id);
+    forgetWords(id);
     const { meta, messages } = handle.getState();
     // Without its first message there is no such conversation, and the words belong to a new one.
     const begun = meta !== undefined || messages.length > 0;
