@@ -481,6 +481,38 @@ describe("a connection that breaks", () => {
     expect(state.queue.messages.map(({ id }) => id)).toEqual(["q1"]);
   });
 
+  it("queues what is unsent at once when someone tries again, though the socket never broke", async () => {
+    const live = await liveServer();
+    let failed: () => void = () => {};
+    const isDown = new Promise<void>((resolve) => {
+      failed = resolve;
+    });
+    let isUp = false;
+    const client = testClient(live.url, {
+      pace: { retryMinMs: 3_600_000, retryMaxMs: 3_600_000 },
+      fetch: (input, init) => {
+        if (isUp || init?.method !== "POST") return fetch(input, init);
+        failed();
+        return Promise.reject(new TypeError("Failed to fetch"));
+      },
+    });
+    const connection = client.connect();
+    const handle = connection.conversation("c1");
+    await handle.send("wait");
+    await until(handle, hasWord("One moment"));
+    const queued = handle.enqueue("Second", { mode: "queue", messageId: "q1" });
+    await isDown;
+    expect(handle.getState().unsent).toHaveLength(1);
+    isUp = true;
+    const retried = () => {
+      connection.retryNow();
+      return handle.getState().unsent;
+    };
+    await expect.poll(retried, { timeout: 30_000 }).toEqual([]);
+    await queued;
+    expect(handle.getState()).toMatchObject({ unsent: [], queue: { messages: [{ id: "q1" }] } });
+  });
+
   it("takes a discarded message out of the queue that came through unheard", async () => {
     const live = await liveServer();
     const network = await networkTo(live.server);

@@ -73,6 +73,10 @@ export function createConnection(options: ConnectionOptions, onClosed: () => voi
     listListener.onUp();
     for (const each of rooms.all()) each.onUp();
   };
+  // Calls may fail though the socket is there, as when a device is offline for a moment.
+  const wake = () => {
+    for (const each of rooms.all()) each.retryNow();
+  };
 
   const link =
     options.WebSocket === null
@@ -102,6 +106,7 @@ export function createConnection(options: ConnectionOptions, onClosed: () => voi
   const environment: FollowEnvironment = { link, request, schedule, pace, now, random };
 
   const stopWatching = watchPage(() => {
+    wake();
     if (store.get().phase === "waiting") connection.retryNow();
     else if (link instanceof SocketLink) link.ping();
   });
@@ -122,6 +127,7 @@ export function createConnection(options: ConnectionOptions, onClosed: () => voi
       };
     },
     retryNow() {
+      wake();
       if (link instanceof SocketLink) link.retryNow();
       else if (link.isOpen()) onUp();
     },

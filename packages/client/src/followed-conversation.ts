@@ -150,7 +150,7 @@ export class FollowedConversation implements Listener {
     this.#loadAbort = undefined;
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
-    this.#wake();
+    this.retryNow();
     this.#env.link.unfollow(this.id);
     this.#outgoing.end();
   }
@@ -158,6 +158,11 @@ export class FollowedConversation implements Listener {
   /** Whether a message has no outcome yet. */
   get isBusy(): boolean {
     return this.#outgoing.isBusy || this.#toQueue.isBusy;
+  }
+
+  /** Sends at once what waits to be sent to the queue again. */
+  retryNow(): void {
+    for (const wake of this.#waking) wake();
   }
 
   onUp(): void {
@@ -168,7 +173,7 @@ export class FollowedConversation implements Listener {
       else this.#follow();
     }
     this.#outgoing.sendAgain();
-    this.#wake();
+    this.retryNow();
   }
 
   onFrame(frame: Parameters<Listener["onFrame"]>[0]): void {
@@ -361,11 +366,6 @@ export class FollowedConversation implements Listener {
   #backoff(attempt: number): number {
     const { pace, random } = this.#env;
     return backoffMs(attempt, { minMs: pace.retryMinMs, maxMs: pace.retryMaxMs, random });
-  }
-
-  /** Goes on at once with what pauses. */
-  #wake(): void {
-    for (const wake of this.#waking) wake();
   }
 
   #pause(ms: number): Promise<void> {
