@@ -249,6 +249,19 @@ describePage("the page while a turn runs", paced, (stage) => {
     expect(await tab.page.getByText("never mind").count()).toBe(0);
   });
 
+  it("holds what is queued offline until there is a network, also where the socket never broke", async () => {
+    const tab = await stage().open();
+    tab.allow(/ERR_INTERNET_DISCONNECTED/);
+    await tab.begin("Give me a long answer");
+    await tab.log.getByText(early).waitFor();
+    await tab.context.setOffline(true);
+    await tab.send("work out 1 + 1");
+    await unsentOf(tab).getByText(isUnsent).waitFor();
+    await tab.context.setOffline(false);
+    await unsentOf(tab).waitFor({ state: "detached" });
+    await tab.page.getByText("work out 1 + 1", { exact: true }).first().waitFor();
+  });
+
   it("says of a message that was sent while the connection is away that it is unsent", async () => {
     const wire = await CutWire.to(stage().server.port);
     onTestFinished(() => wire.end());
