@@ -83,8 +83,7 @@ export class ChatDesk {
     let earlier = 0;
     if (!this.#begun && (state.phase === "ready" || state.phase === "missing")) {
       this.#begun = true;
-      const older = state.messages.slice(0, -shownAtFirst);
-      this.#view.skip({ ...state, messages: older });
+      this.#view.skip(state, Math.max(0, state.messages.length - shownAtFirst));
       earlier = (state.messages.slice(-shownAtFirst)[0]?.firstSeq ?? 1) - 1;
     }
     if (!this.#begun) return { print: [], live: [], isMoving: false, earlier };

@@ -99,7 +99,11 @@ export function entriesOf(state: ConversationState): Entry[] {
     opened.add(message.turnId);
     const turn = state.turns[message.turnId];
     const isLast = state.messages[index + 1]?.turnId !== message.turnId;
-    if (isLast && turn?.status === "sealed") entries.push(endOf(turn, state, told.get(turn.turnId)));
+    if (isLast && turn?.status === "sealed") {
+      // Rows alone do not tell whether their turn still runs: the last one has ended when it is told how.
+      const done = turn.reason !== undefined || index + 1 < state.messages.length;
+      entries.push({ ...endOf(turn, state, told.get(turn.turnId)), done });
+    }
   });
   return entries;
 }
@@ -200,12 +204,11 @@ function endOf(
   turn: TurnState,
   { contextWindow }: ConversationState,
   toldError: string | undefined,
-): EndEntry {
+): Omit<EndEntry, "done"> {
   const { error } = turn;
   return {
     kind: "end",
     key: `end ${turn.turnId}`,
-    done: true,
     turn,
     ...(error === undefined || error.message === toldError ? {} : { error }),
     ...(contextWindow === undefined ? {} : { contextWindow }),

@@ -241,6 +241,23 @@ describe("a followed conversation in a terminal", () => {
     expect(late.scrollback.at(-1)).toBe("─ failed");
   });
 
+  it("prints a turn of which the question was known before it was told to run", () => {
+    const one = follow([user(1, "Hello?")]);
+    one.look();
+    one.tell({ type: "turn-start", model: "m", startedAt: 0 });
+    one.tell(said("An answer."));
+    one.tell({ type: "done", reason: "aborted" });
+    one.tell({ type: "turn-sealed", firstSeq: 1, lastSeq: 2, reason: "aborted" });
+    expect(one.scrollback.filter((line) => line !== "")).toEqual(["› Hello?", "An answer.", "─ stopped"]);
+  });
+
+  it("prints the rest of a turn whose beginning is skipped", () => {
+    const one = follow([user(1, "Hello?"), row(2, "An answer.")]);
+    one.view.skip(one.state, 1);
+    one.look();
+    expect(one.scrollback).toEqual(["An answer."]);
+  });
+
   it("skips the history that was there before", () => {
     const one = follow([user(1, "Old"), row(2, "Older answer")]);
     one.view.skip(one.state);

@@ -31,9 +31,14 @@ export class TranscriptView {
     this.#now = options.now ?? Date.now;
   }
 
-  /** Takes all that is there as known: only what comes from now on is printed. */
-  skip(state: ConversationState): void {
-    for (const { key, done } of entriesOf(state)) if (done) this.#printed.add(key);
+  /** Takes so many messages as known: only what is behind them, and what comes from now on, is printed. */
+  skip(state: ConversationState, count = state.messages.length): void {
+    const begun = new Set(state.messages.slice(count).map(({ turnId }) => turnId));
+    for (const entry of entriesOf({ ...state, messages: state.messages.slice(0, count) })) {
+      // A turn of which more is shown has its end there.
+      const isCut = entry.kind === "end" && begun.has(entry.turn.turnId);
+      if (entry.done && !isCut) this.#printed.add(entry.key);
+    }
   }
 
   update(state: ConversationState, options: EntryOptions): TranscriptUpdate {

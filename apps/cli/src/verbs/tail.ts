@@ -69,7 +69,7 @@ async function followState(handle: Followed, options: TailOptions, { io }: VerbC
   const draw = () => {
     const state = handle.getState();
     if (state.phase === "loading") return;
-    if (!begun) view.skip(before(state, options.limit));
+    if (!begun) view.skip(state, countBefore(state, options.limit));
     begun = true;
     const shown = { columns: io.columns ?? 100, style: io.style, showReasoning: options.reasoning };
     const { print, live } = view.update(state, shown);
@@ -93,13 +93,10 @@ async function followState(handle: Followed, options: TailOptions, { io }: VerbC
   screen?.draw();
 }
 
-/** The state as if its newest entries were not there yet. */
-function before(state: ConversationState, limit: number): ConversationState {
-  const newest = state.messages.findLast(({ lastSeq }) => lastSeq !== undefined)?.lastSeq ?? 0;
-  return {
-    ...state,
-    messages: state.messages.filter(({ lastSeq }) => lastSeq !== undefined && lastSeq <= newest - limit),
-  };
+/** How many messages lie before the newest entries. */
+function countBefore({ messages }: ConversationState, limit: number): number {
+  const newest = messages.findLast(({ lastSeq }) => lastSeq !== undefined)?.lastSeq ?? 0;
+  return messages.findLastIndex(({ lastSeq }) => lastSeq !== undefined && lastSeq <= newest - limit) + 1;
 }
 
 /** The log as JSON: stored chunks first, then with `-f` the events as they come. */
