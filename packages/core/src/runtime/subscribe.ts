@@ -175,9 +175,12 @@ export class Subscriptions {
     const unmoved = formatCursor(place.seq, isKnown ? place.open : undefined);
     for (const event of taken.figures) frames.push({ type: "chat.delta", event, cursor: unmoved });
     for (let since = place.seq; since < seq; since += chunksPerFrame) {
-      joining.tell(frames);
+      // What one page holds is told in one go, as everything else that is known at the cut.
+      if (since > place.seq) {
+        joining.tell(frames);
+        frames = [];
+      }
       if (joining.isOver) break;
-      frames = [];
       const end = Math.min(seq, since + chunksPerFrame);
       const { chunks } = await this.#env.root.forOwner(owner).readChunks({
         conversationId,
