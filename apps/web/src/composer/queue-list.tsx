@@ -51,7 +51,7 @@ export function QueueList({ queue, handle, running, editingId, onEdit }: QueueLi
           <li
             key={message.id}
             draggable={editingId !== message.id}
-            {...order.dragging(message, index)}
+            {...order.dragging(message)}
             className={cx("flex items-start gap-1 px-1.5 py-1", order.dragged === message.id && "bg-sunken")}
           >
             <button

@@ -1,6 +1,6 @@
 import type { ConversationHandle } from "@parley/client";
 import type { QueuedMessage, QueueEdit } from "@parley/wire";
-import { type DragEvent, useEffect, useState } from "react";
+import { type DragEvent, useEffect, useRef, useState } from "react";
 import { reportFailure } from "../app/report-failure.js";
 import { deliveryOrder, modeOf, movedAmong } from "./queue-order.js";
 
@@ -8,15 +8,17 @@ import { deliveryOrder, modeOf, movedAmong } from "./queue-order.js";
 export function useQueueOrder(messages: readonly QueuedMessage[], handle: ConversationHandle) {
   const [order, setOrder] = useState<readonly string[]>();
   const [dragged, setDragged] = useState<string>();
+  /** What is dragged, and the order by then. Not a state: a quick hand drops before anything is drawn. */
+  const drag = useRef<{ readonly id: string; readonly ids: readonly string[] }>(undefined);
   const [said, setSaid] = useState("");
   // What the server says replaces what was assumed.
   // biome-ignore lint/correctness/useExhaustiveDependencies: with each new queue
   useEffect(() => setOrder(undefined), [messages]);
   const ids = order ?? deliveryOrder(messages);
   /** Those that a message can change places with. What steers goes before what is queued, wherever it was put. */
-  const peersOf = (id: string) => {
+  const peersOf = (id: string, among = ids) => {
     const modes = new Map(messages.map((message) => [message.id, modeOf(message)]));
-    return ids.filter((each) => modes.get(each) === modes.get(id));
+    return among.filter((each) => modes.get(each) === modes.get(id));
   };
 
   const change = (id: string, edit: QueueEdit) => {
@@ -33,24 +35,30 @@ export function useQueueOrder(messages: readonly QueuedMessage[], handle: Conver
     change(id, { before: step.before });
   };
   /** What an entry does when it, or another one over it, is dragged. */
-  const dragging = (message: QueuedMessage, index: number) => ({
+  const dragging = (message: QueuedMessage) => ({
     onDragStart: (event: DragEvent) => {
       event.dataTransfer.effectAllowed = "move";
       event.dataTransfer.setData("text/plain", message.text.slice(0, 1_000));
+      drag.current = { id: message.id, ids };
       setDragged(message.id);
     },
     onDragOver: (event: DragEvent) => {
-      if (dragged === undefined) return;
+      if (drag.current === undefined) return;
       event.preventDefault();
-      if (dragged === message.id) return;
-      const step = movedAmong(ids, peersOf(dragged), dragged, index);
-      if (step !== undefined) setOrder(step.ids);
+      const { id, ids: before } = drag.current;
+      if (id === message.id) return;
+      const step = movedAmong(before, peersOf(id, before), id, before.indexOf(message.id));
+      if (step === undefined) return;
+      drag.current = { id, ids: step.ids };
+      setOrder(step.ids);
     },
     onDragEnd: () => {
-      if (dragged !== undefined) {
-        const peers = peersOf(dragged);
-        change(dragged, { before: peers[peers.indexOf(dragged) + 1] ?? null });
+      if (drag.current !== undefined) {
+        const { id, ids: after } = drag.current;
+        const peers = peersOf(id, after);
+        change(id, { before: peers[peers.indexOf(id) + 1] ?? null });
       }
+      drag.current = undefined;
       setDragged(undefined);
     },
   });
