@@ -34,7 +34,8 @@ export function QueueList({ queue, handle, running, editingId, onEdit }: QueueLi
     const step = event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" ? 1 : 0;
     if (step === 0) return;
     event.preventDefault();
-    order.move(id, ids.indexOf(id) + step);
+    if (!order.move(id, ids.indexOf(id) + step)) return;
+    // A row that changes places loses the focus.
     requestAnimationFrame(() =>
       list.current?.querySelector<HTMLElement>(`[data-handle="${CSS.escape(id)}"]`)?.focus(),
     );

@@ -27,12 +27,14 @@ export function useQueueOrder(messages: readonly QueuedMessage[], handle: Conver
       reportFailure("The queue was not changed", error);
     });
   };
-  const move = (id: string, to: number) => {
+  /** Moves a message to a place. False where it stays. */
+  const move = (id: string, to: number): boolean => {
     const step = movedAmong(ids, peersOf(id), id, to);
-    if (step === undefined) return;
+    if (step === undefined) return false;
     setOrder(step.ids);
     setSaid(`Moved to place ${step.ids.indexOf(id) + 1} of ${ids.length}`);
     change(id, { before: step.before });
+    return true;
   };
   /** What an entry does when it, or another one over it, is dragged. */
   const dragging = (message: QueuedMessage) => ({
