@@ -13,7 +13,9 @@ describePage("the page when the server is killed and started again", paced, (sta
     tab.allow(/ERR_CONNECTION|ERR_EMPTY_RESPONSE/);
     const id = await tab.begin("Give me a long answer");
     // The last words that are seen are not durable yet; those before them are.
-    await tab.log.getByText("You asked for something long, so here is what happens while you read it").waitFor();
+    await tab.log
+      .getByText("You asked for something long, so here is what happens while you read it")
+      .waitFor();
     await stage().kill();
     await tab.page.getByText(banner).waitFor();
     await stage().restart();
