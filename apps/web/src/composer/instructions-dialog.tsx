@@ -24,29 +24,9 @@ export function InstructionsDialog({ conversationId, onClose }: InstructionsDial
   const client = useClient();
   const first = useRef<HTMLElement>(null);
   const kept = unsaved.get(conversationId);
-  const [saved, setSaved] = useState(() =>
-    conversationId === undefined ? (useNewSettings.getState().instructions ?? "") : undefined,
-  );
+  const saved = useSavedInstructions(conversationId, onClose);
   const [typed, setTyped] = useState(kept);
   const text = saved === undefined ? undefined : (typed ?? saved);
-  useEffect(() => {
-    if (conversationId === undefined) return;
-    const abort = new AbortController();
-    client
-      .request("GET /conversations/:id/instructions", {
-        params: { id: conversationId },
-        signal: abort.signal,
-      })
-      .then(
-        ({ instructions }) => setSaved(instructions ?? ""),
-        (error: unknown) => {
-          if (abort.signal.aborted) return;
-          reportFailure("The instructions could not be read", error);
-          onClose();
-        },
-      );
-    return () => abort.abort();
-  }, [client, conversationId, onClose]);
 
   // At once when it comes, and not when the dialog has settled: people type on.
   const focusField = useCallback((element: HTMLTextAreaElement | null) => {
@@ -60,14 +40,14 @@ export function InstructionsDialog({ conversationId, onClose }: InstructionsDial
     else if (text !== undefined) unsaved.delete(conversationId);
     onClose();
   };
-  const cancel = () => {
+  const forget = () => {
     unsaved.delete(conversationId);
     onClose();
   };
   const save = () => {
     if (text === undefined) return;
     const instructions = text.trim() === "" ? null : text;
-    cancel();
+    forget();
     if (conversationId === undefined) {
       useNewSettings.setState({ instructions });
       return;
@@ -94,7 +74,7 @@ export function InstructionsDialog({ conversationId, onClose }: InstructionsDial
       description="What the model is told before the conversation. Empty: the server's own."
       actions={
         <>
-          <Button tone="quiet" onClick={cancel}>
+          <Button tone="quiet" onClick={forget}>
             Cancel
           </Button>
           <Button tone="primary" onClick={save} disabled={text === undefined}>
@@ -133,4 +113,34 @@ export function InstructionsDialog({ conversationId, onClose }: InstructionsDial
       )}
     </Dialog>
   );
+}
+
+/** The instructions as they are in force; undefined until they have been read. */
+function useSavedInstructions(
+  conversationId: string | undefined,
+  onUnreadable: () => void,
+): string | undefined {
+  const client = useClient();
+  const [saved, setSaved] = useState(() =>
+    conversationId === undefined ? (useNewSettings.getState().instructions ?? "") : undefined,
+  );
+  useEffect(() => {
+    if (conversationId === undefined) return;
+    const abort = new AbortController();
+    client
+      .request("GET /conversations/:id/instructions", {
+        params: { id: conversationId },
+        signal: abort.signal,
+      })
+      .then(
+        ({ instructions }) => setSaved(instructions ?? ""),
+        (error: unknown) => {
+          if (abort.signal.aborted) return;
+          reportFailure("The instructions could not be read", error);
+          onUnreadable();
+        },
+      );
+    return () => abort.abort();
+  }, [client, conversationId, onUnreadable]);
+  return saved;
 }

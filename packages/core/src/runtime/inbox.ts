@@ -53,14 +53,17 @@ export function checkId(name: string, id: string): string {
 
 /** The id of a conversation that a message opens without naming one: the same for every retry. */
 export function derivedConversationId(owner: string, messageId: string): string {
-  const first = chainHash(hashText(owner), messageId);
-  return `c.${first}${chainHash(first, messageId)}`;
+  return `c.${derived(owner, messageId)}`;
 }
 
 /** The id of the message that a fork begins with, where it was given none: the same for every retry. */
 export function derivedMessageId(owner: string, conversationId: string): string {
-  const first = chainHash(hashText(owner), conversationId);
-  return `m.${first}${chainHash(first, conversationId)}`;
+  return `m.${derived(owner, conversationId)}`;
+}
+
+function derived(owner: string, from: string): string {
+  const first = chainHash(hashText(owner), from);
+  return `${first}${chainHash(first, from)}`;
 }
 
 /** The first line of a text, shortened. */
