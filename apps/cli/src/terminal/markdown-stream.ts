@@ -1,4 +1,4 @@
-import { lexer, type Token } from "marked";
+import { lexer, type Token, type Tokens } from "marked";
 import { type MarkdownOptions, renderToken } from "./markdown.js";
 import { safeText } from "./text-width.js";
 
@@ -27,9 +27,7 @@ export class MarkdownStream {
   update(text: string, options: MarkdownOptions & { readonly whole: boolean }): MarkdownProgress {
     const pending = safeText(text).slice(this.#finished.length);
     const tokens = lexer(pending);
-    let last = tokens.length - 1;
-    while (last >= 0 && tokens[last]?.type === "space") last -= 1;
-    const until = options.whole ? tokens.length : Math.max(0, last);
+    const until = options.whole ? tokens.length : growingAt(tokens);
     const finished = tokens.slice(0, until).flatMap((token) => {
       this.#finished += token.raw;
       return this.#render(token, options);
@@ -44,4 +42,18 @@ export class MarkdownStream {
     this.#pieces += 1;
     return [...(this.#pieces === 1 ? [] : [""]), ...renderToken(token, options)];
   }
+}
+
+/** The place of the first piece that may still change: the last one, or a list whose next item may be coming. */
+function growingAt(tokens: readonly Token[]): number {
+  const last = contentBefore(tokens, tokens.length);
+  const before = contentBefore(tokens, last);
+  const [list, next] = [tokens[before], tokens[last]];
+  const isNumber = next?.type === "paragraph" && /^\d{1,9}$/.test(next.raw.trim());
+  const isItemComing = list?.type === "list" && (list as Tokens.List).ordered && isNumber;
+  return Math.max(0, isItemComing ? before : last);
+}
+
+function contentBefore(tokens: readonly Token[], place: number): number {
+  return tokens.slice(0, Math.max(0, place)).findLastIndex(({ type }) => type !== "space");
 }

@@ -70,6 +70,10 @@ const piece = fc.constantFrom(
   "# Heading",
   "- one\n- two **bold**\n- three",
   "1. one\n2. two",
+  "7. seven\n\n8. eight\n\n   more of it",
+  "1) one\n2) two",
+  "* one\n  - nested\n\n+ other",
+  "12",
   "```js\nlet a = 1;\n\nlet b = 2;\n```",
   "| a | b |\n|---|---|\n| 1 | 2 |",
   "> a quote",
@@ -96,6 +100,14 @@ describe("markdown while it is written", () => {
         },
       ),
     );
+  });
+
+  it("keeps a list together while the number of its next item is written", () => {
+    const stream = new MarkdownStream();
+    const update = (text: string) => stream.update(text, { ...plain, whole: false });
+    for (const text of ["1. one\n\n", "1. one\n\n2", "1. one\n\n2."])
+      expect(update(text).finished).toEqual([]);
+    expect(update("1. one\n\n2. two\n\nEnd").finished).toEqual(["  1. one", "", "  2. two"]);
   });
 
   it("shows the piece that grows as live, and finishes it when the next one begins", () => {
