@@ -445,12 +445,10 @@ describe("for any history, the window", () => {
         const first = attempt(each, each.budget);
         const cut = first?.dropped.findLast((range) => range.reason === "budget");
         if (first === undefined || cut === undefined || each.input !== undefined) return;
-        // Where not even a summary fits beside the newest step, its row may lie behind what is shown. One that is shown
-        // first, before a turn that had no room, lies behind the start that is kept and goes with the next window: a
-        // known limit, in one of some 20,000 histories made here.
+        // Where not even a summary fits beside the newest step, its row may lie behind what is shown.
         const oldest = first.pieces[0]?.entries[0]?.firstSeq ?? 0;
         const isRowCut = each.log.some(
-          ({ covers, firstSeq = 0 }) => covers !== undefined && firstSeq >= oldest && firstSeq <= cut.lastSeq,
+          ({ covers, firstSeq = 0 }) => covers !== undefined && firstSeq > oldest && firstSeq <= cut.lastSeq,
         );
         if (isRowCut) return;
         const next = attempt({ ...each, input: text }, each.budget, cut.lastSeq + 1);

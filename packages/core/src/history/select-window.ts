@@ -68,29 +68,47 @@ export function createWindowSelector(options: WindowOptions): WindowSelector {
   let isFloorComplete = false;
   let cost = noCost;
   let openCost = noCost;
+  let nextLook = 0;
   let isTailTaken = false;
   let stop: "budget" | "kept" | "covered" | undefined;
 
   function takeTurns(groups: readonly TurnGroup[]): void {
-    for (const group of groups) {
+    for (const [index, group] of groups.entries()) {
       const turn = { pieces: group.pieces.map((piece) => measurePiece(piece.kind, piece.entries, measure)) };
       taken.push(turn);
       cost = addCost(cost, sumCost(turn.pieces.map((piece) => piece.cost)));
       turns += 1;
       isFloorComplete ||= turns > 1 || hasStep(turn);
-      takeSummaries();
+      takeSummaries(groups[index + 1]?.entries.at(-1) ?? grouper.open()[0]);
     }
-    if (groups.length > 0) openCost = sumCost(grouper.open().map(weigh));
+    if (groups.length > 0) weighOpen(sumCost(grouper.open().map(weigh)));
   }
 
-  function takeSummaries(): void {
-    const [open] = grouper.open();
-    const openRank = open === undefined ? Number.POSITIVE_INFINITY : rankOf(open.message.id);
-    for (const summary of waiting.filter(({ entry }) => rankOf(entry.message.id) < openRank)) {
+  /** Takes the summaries whose row is newer than the next turn. */
+  function takeSummaries(next?: HistoryEntry): void {
+    const nextRank = next === undefined ? Number.POSITIVE_INFINITY : rankOf(next.message.id);
+    for (const summary of waiting.filter(({ entry }) => rankOf(entry.message.id) < nextRank)) {
       taken.push(summary);
       cost = addCost(cost, weigh(summary.entry));
     }
-    waiting = waiting.filter(({ entry }) => rankOf(entry.message.id) >= openRank);
+    waiting = waiting.filter(({ entry }) => rankOf(entry.message.id) >= nextRank);
+  }
+
+  function weighOpen(weight: ContextCost): void {
+    openCost = weight;
+    nextLook = 0;
+  }
+
+  // A turn that is being gathered is weighed as it is read, with results that may turn out to answer nothing. Before
+  // the reading ends for that, what is sure to stay is weighed: not with each entry, as it takes a look at all of them.
+  function isOver(): boolean {
+    if (fits(addCost(cost, openCost), limit)) return false;
+    const open = grouper.open();
+    if (open.length < nextLook) return false;
+    nextLook = open.length + 1 + Math.floor(open.length / 8);
+    const own = open.filter((entry) => !isBefore(entry, keepFrom)).reverse();
+    openCost = measurePiece("step", own, measure).cost;
+    return !fits(addCost(cost, openCost), limit);
   }
 
   // What lies before the start of the last window is not weighed while reading.
@@ -105,7 +123,7 @@ export function createWindowSelector(options: WindowOptions): WindowSelector {
     const own = [...tail.values()].filter((entry) => inputIds.has(entry.message.id) || !covered.hides(entry));
     const groups = grouper.addTurn(own);
     takeTurns(groups);
-    if (groups.length === 0) openCost = sumCost(own.map(weigh));
+    if (groups.length === 0) weighOpen(sumCost(own.map(weigh)));
   }
 
   function offer(entry: HistoryEntry): void {
@@ -129,8 +147,7 @@ export function createWindowSelector(options: WindowOptions): WindowSelector {
     takeTurns(grouper.add(entry));
     if (turns === before) openCost = addCost(openCost, weigh(entry));
     if (isFloorComplete && grouper.hasJustBegun() && isBefore(entry, keepFrom)) stop = "kept";
-    else if (isFloorComplete && !grouper.awaitsCall() && !fits(addCost(cost, openCost), limit))
-      stop = "budget";
+    else if (isFloorComplete && !grouper.awaitsCall() && isOver()) stop = "budget";
   }
 
   return {
