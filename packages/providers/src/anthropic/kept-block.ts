@@ -82,8 +82,9 @@ export function withoutHalves<Block extends { readonly type: string }>(content: 
     if (use === undefined && answer === undefined) return true;
     const place = use === undefined ? `answer ${answer}` : `use ${use}`;
     if (seen.has(place) || !answered.has(use ?? answer ?? "")) return false;
+    if (use === undefined && !seen.has(`use ${answer}`)) return false;
     seen.add(place);
-    return use !== undefined || seen.has(`use ${answer}`);
+    return true;
   });
 }
 

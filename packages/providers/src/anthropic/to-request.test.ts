@@ -291,6 +291,7 @@ describe("reasoning and what only the API understands", () => {
     expect(kinds([use, said])).toEqual(["text"]);
     expect(kinds([answer, said])).toEqual(["text"]);
     expect(kinds([answer, use, said])).toEqual(["text"]);
+    expect(kinds([answer, use, answer])).toEqual(["server_tool_use", "web_search_tool_result"]);
     expect(kinds([use, use, answer, answer, said])).toEqual([
       "server_tool_use",
       "web_search_tool_result",
