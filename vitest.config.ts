@@ -10,6 +10,7 @@ export default defineConfig({
   test: {
     include: ["packages/*/src/**/*.test.{ts,tsx}", "apps/*/src/**/*.test.{ts,tsx}", "test/**/*.test.ts"],
     globalSetup: ["test/harness/global-setup.ts"],
+    setupFiles: ["test/harness/property-seed.ts"],
     // The default leaves a core to others, which on two cores is half of the machine.
     maxWorkers: Math.max(2, availableParallelism()),
     // Only a failure takes that long; what is slow on a busy machine is none.
