@@ -105,6 +105,15 @@ export class ParleyError extends Error {
   }
 }
 
+/** A refusal that is the fault of one field: told to people by the message, to programs by `details`. */
+export function invalidField(
+  field: string,
+  problem: string,
+  code: Extract<ErrorCode, "invalid_request" | "model_unavailable"> = "invalid_request",
+): ParleyError {
+  return new ParleyError(code, `${field}: ${problem}`, { details: { field, problem } });
+}
+
 /** True for a `ParleyError` of this or another copy of the package. */
 export function isParleyError(value: unknown): value is ParleyError {
   return typeof value === "object" && value !== null && brand in value;

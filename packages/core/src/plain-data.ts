@@ -1,4 +1,4 @@
-import { ParleyError } from "./errors.js";
+import { invalidField, ParleyError } from "./errors.js";
 
 /** Deeper than this, databases and parsers run out of stack. */
 const deepest = 2_000;
@@ -16,7 +16,7 @@ export function isPlain(value: unknown): boolean {
 export function checkPlain(value: unknown, name?: string): void {
   if (isPlain(value)) return;
   const said = "only plain data can be stored: no dates, bigints, class instances, NaN or cycles";
-  throw new ParleyError("invalid_request", name === undefined ? said : `${name}: ${said}`);
+  throw name === undefined ? new ParleyError("invalid_request", said) : invalidField(name, said);
 }
 
 function isPlainAt(value: unknown, depth: number): boolean {

@@ -27,11 +27,12 @@ export function toProblem(error: ParleyError, requestId?: string): Problem {
   };
 }
 
-/** The field that a refusal of the runtime is about: its message begins with it. */
-function fieldAtFault({ code, message }: ParleyError): readonly FieldProblem[] | undefined {
-  if (code !== "invalid_request" && code !== "model_unavailable") return undefined;
-  const [, path, why] = /^([a-z]\w*): ([\s\S]+)$/i.exec(message) ?? [];
-  return path === undefined || why === undefined ? undefined : [{ path, message: why }];
+/** The field that a refusal of the runtime is about (`invalidField`). */
+function fieldAtFault({ details }: ParleyError): readonly FieldProblem[] | undefined {
+  const { field, problem } = details ?? {};
+  return typeof field === "string" && typeof problem === "string"
+    ? [{ path: field, message: problem }]
+    : undefined;
 }
 
 /** The headers that go with a failure. */

@@ -1,5 +1,5 @@
 import type { CompactionPreview, CompactionResult, CompactRequest } from "@parley/wire";
-import { isParleyError, ParleyError } from "../errors.js";
+import { invalidField, isParleyError, ParleyError } from "../errors.js";
 import type { LogStore, OpenedTurn } from "../log-store.js";
 import {
   defaultKeepLastN,
@@ -190,7 +190,7 @@ export class HandCompactions {
 function keepCount(request: CompactRequest): number {
   const keep = request.keepLastN ?? defaultKeepLastN;
   if (!Number.isInteger(keep) || keep < 0) {
-    throw new ParleyError("invalid_request", "keepLastN: a whole number of at least 0");
+    throw invalidField("keepLastN", "a whole number of at least 0");
   }
   return keep;
 }

@@ -1,4 +1,4 @@
-import { ParleyError } from "../errors.js";
+import { invalidField, ParleyError } from "../errors.js";
 import type { OpenedTurn } from "../log-store.js";
 import { importConversation } from "./import-conversation.js";
 import { checkId, derivedMessageId } from "./inbox.js";
@@ -102,7 +102,7 @@ async function forkConversation(
   inbox.checkReady();
   const newId = input.id === undefined ? env.ids.next() : checkId("id", input.id);
   if (!Number.isInteger(input.atSeq) || input.atSeq < 0) {
-    throw new ParleyError("invalid_request", "atSeq: the last seq of a sealed turn, or 0");
+    throw invalidField("atSeq", "the last seq of a sealed turn, or 0");
   }
   const admit =
     input.message === undefined
@@ -138,9 +138,6 @@ async function forkConversation(
 function checkThreshold(threshold: number | null | undefined): void {
   if (threshold === null || threshold === undefined) return;
   if (!Number.isInteger(threshold) || threshold < 0) {
-    throw new ParleyError(
-      "invalid_request",
-      "compactThreshold: tokens, a whole number; 0 compacts only by hand",
-    );
+    throw invalidField("compactThreshold", "tokens, a whole number; 0 compacts only by hand");
   }
 }

@@ -1,5 +1,5 @@
 import type { Cursor } from "@parley/wire";
-import { ParleyError } from "../errors.js";
+import { invalidField } from "../errors.js";
 
 /** A place in a conversation's stream, taken apart. */
 export interface CursorPlace {
@@ -32,10 +32,7 @@ export function parseCursor(text: string): CursorPlace {
   const complete =
     turnId !== undefined && turnId !== "" && whole.test(epoch ?? "") && /^(-1|\d{1,15})$/.test(n ?? "");
   if (!whole.test(seq ?? "") || rest.length > 0 || (!bare && !complete)) {
-    throw new ParleyError(
-      "invalid_request",
-      "cursor: not a cursor of this server; leave it out to start anew",
-    );
+    throw invalidField("cursor", "not a cursor of this server; leave it out to start anew");
   }
   if (bare) return { seq: Number(seq) };
   return { seq: Number(seq), open: { turnId, epoch: Number(epoch), n: Number(n) } };

@@ -1,5 +1,5 @@
 import type { QueueMode, ReasoningEffort } from "@parley/wire";
-import { isParleyError, ParleyError } from "../errors.js";
+import { invalidField, isParleyError, ParleyError } from "../errors.js";
 import type { AdmitInput, AdmitOutcome, QueueState, TurnChoices } from "../log-store.js";
 import { chainHash, hashText } from "../messages/hash.js";
 import { type ConversationMessage, textOf } from "../messages/message.js";
@@ -45,10 +45,7 @@ const titleCharacters = 80;
 /** Refuses what cannot be an id. */
 export function checkId(name: string, id: string): string {
   if (idPattern.test(id)) return id;
-  throw new ParleyError(
-    "invalid_request",
-    `${name}: 1 to 128 of the characters A-Z a-z 0-9 . _ : -, and not . or .. alone`,
-  );
+  throw invalidField(name, "1 to 128 of the characters A-Z a-z 0-9 . _ : -, and not . or .. alone");
 }
 
 /** The id of a conversation that a message opens without naming one: the same for every retry. */
@@ -250,6 +247,6 @@ function contentOf(message: SendInput["message"]): MessageContentPart[] {
   const parts: MessageContentPart[] =
     typeof message === "string" ? [{ type: "text", text: message }] : message.map((part) => ({ ...part }));
   const empty = parts.every((part) => part.type === "text" && part.text.trim() === "");
-  if (empty) throw new ParleyError("invalid_request", "message: must not be empty");
+  if (empty) throw invalidField("message", "must not be empty");
   return parts;
 }

@@ -1,5 +1,5 @@
 import type { ModelInfo, ModelsResponse } from "@parley/wire";
-import { ParleyError } from "../errors.js";
+import { invalidField } from "../errors.js";
 import type { ProviderAdapter } from "../ports.js";
 
 /** A model that turns can be given to. */
@@ -39,12 +39,11 @@ export function createModelCatalog(
       const binding = wanted === undefined ? undefined : byName.get(wanted);
       if (binding !== undefined) return binding;
       const known = [...byName.keys()].join(", ");
-      throw new ParleyError(
-        "model_unavailable",
+      const problem =
         wanted === undefined
-          ? `${field}: no model is configured`
-          : `${field}: "${wanted}" is not configured; there is ${known === "" ? "none" : known}`,
-      );
+          ? "no model is configured"
+          : `"${wanted}" is not configured; there is ${known === "" ? "none" : known}`;
+      throw invalidField(field, problem, "model_unavailable");
     },
     list() {
       const modelInfo: Record<string, ModelInfo> = {};

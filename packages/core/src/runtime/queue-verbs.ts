@@ -1,4 +1,4 @@
-import { ParleyError } from "../errors.js";
+import { invalidField } from "../errors.js";
 import type { QueueApi } from "./owner-runtime.js";
 import type { OwnerScope } from "./owner-scope.js";
 import { untilSealed } from "./until-sealed.js";
@@ -13,7 +13,7 @@ export function queueVerbs(scope: OwnerScope): QueueApi {
     async edit(conversationId, messageId, change) {
       const { text, mode, model, reasoningEffort, before } = change;
       if (text !== undefined && text.trim() === "") {
-        throw new ParleyError("invalid_request", "text: must not be empty; remove the message instead");
+        throw invalidField("text", "must not be empty; remove the message instead");
       }
       if (text !== undefined) inbox.checkSize("text", [{ type: "text", text }]);
       if (typeof model === "string") env.models.resolve(model);

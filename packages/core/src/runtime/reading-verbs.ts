@@ -1,5 +1,5 @@
 import type { LastResponse, TurnMetrics } from "@parley/wire";
-import { ParleyError } from "../errors.js";
+import { invalidField } from "../errors.js";
 import { textOf } from "../messages/message.js";
 import { conversationDetail, turnDetail } from "./conversation-detail.js";
 import { exportConversation } from "./export-conversation.js";
@@ -70,7 +70,7 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
     last: (conversationId, options) => lastAnswer(scope, conversationId, options?.signal),
     exportLines: (conversationId) => exportConversation(store, conversationId),
     async search({ q, limit = defaultListLimit }) {
-      if (q.trim() === "") throw new ParleyError("invalid_request", "q: what to search for");
+      if (q.trim() === "") throw invalidField("q", "what to search for");
       return store.search({ q, limit: Math.min(mostListed, Math.max(1, limit)) });
     },
   };
@@ -115,7 +115,7 @@ function newestOf(
 ): readonly TurnMetrics[] {
   const end = before === undefined ? all.length : all.findIndex(({ turnId }) => turnId === before);
   if (end === -1) {
-    throw new ParleyError("invalid_request", "before: no sealed turn of this conversation has this id");
+    throw invalidField("before", "no sealed turn of this conversation has this id");
   }
   return all.slice(limit === undefined ? 0 : Math.max(0, end - limit), end);
 }
@@ -123,7 +123,7 @@ function newestOf(
 function checkBounds(bounds: { readonly [name: string]: number | undefined }): void {
   for (const [name, value] of Object.entries(bounds)) {
     if (value !== undefined && (!Number.isInteger(value) || value < 0)) {
-      throw new ParleyError("invalid_request", `${name}: a whole number of at least 0`);
+      throw invalidField(name, "a whole number of at least 0");
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { Cursor, CursoredEvent } from "@parley/wire";
-import { ParleyError } from "../errors.js";
+import { invalidField, ParleyError } from "../errors.js";
 import type { ConversationRecord } from "../log-store.js";
 import { Channel } from "../messages/channel.js";
 import type { Coordinator } from "./coordinator.js";
@@ -210,9 +210,9 @@ export class Subscriptions {
     if (record === null) throw new ParleyError("conversation_not_found");
     if (place === undefined || place.seq <= record.lastSeq) return record;
     // Of a conversation that was deleted and made again under its id, or of a log that was set back.
-    throw new ParleyError(
-      "invalid_request",
-      "cursor: behind the end of this conversation, so of another one; leave it out to start anew",
+    throw invalidField(
+      "cursor",
+      "behind the end of this conversation, so of another one; leave it out to start anew",
     );
   }
 

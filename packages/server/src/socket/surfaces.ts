@@ -1,4 +1,4 @@
-import { ParleyError } from "@parley/core";
+import { invalidField } from "@parley/core/errors";
 import type { OwnerRuntime } from "@parley/core/runtime";
 import type { QueuePayload, SurfaceCatalog, SurfaceSpec, WsServerMessage } from "@parley/wire";
 
@@ -77,10 +77,10 @@ export class Surfaces {
 
 function checkSurface(surfaceId: string, conversationId: string | undefined): string {
   if (surfaceId !== queueSurface.id) {
-    throw new ParleyError("invalid_request", `surfaceId: there is only "${queueSurface.id}"`);
+    throw invalidField("surfaceId", `there is only "${queueSurface.id}"`);
   }
   if (conversationId === undefined) {
-    throw new ParleyError("invalid_request", "conversationId: this surface exists per conversation");
+    throw invalidField("conversationId", "this surface exists per conversation");
   }
   return conversationId;
 }

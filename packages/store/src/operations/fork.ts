@@ -1,3 +1,4 @@
+import { invalidField } from "@parley/core/errors";
 import type { ForkInput, ForkResult, OpenedTurn } from "@parley/core/ports";
 import type { Connection } from "../database.js";
 import { messageRow } from "../message-row.js";
@@ -12,7 +13,7 @@ import { lineage } from "./lineage.js";
 import { stillOpened } from "./open-turn.js";
 import { knownAdmission } from "./receipts.js";
 import { requireRecord } from "./record.js";
-import { checkConversationId, invalid } from "./refusals.js";
+import { checkConversationId } from "./refusals.js";
 
 /**
  * A fork is a row that names its parent: nothing is copied, however long the log. The origin is locked meanwhile, so
@@ -27,7 +28,7 @@ export function fork(store: StoreContext, owner: string, input: ForkInput): Prom
     const existing = await findLog(connection, owner, newId);
     if (existing !== undefined) return forkedBefore(connection, owner, existing, input);
     if (!(await isForkPoint(connection, owner, origin, atSeq))) {
-      throw invalid("atSeq: a fork leaves where a sealed turn ends, or at 0", { atSeq });
+      throw invalidField("atSeq", "a fork leaves where a sealed turn ends, or at 0");
     }
     await addFork(store, connection, owner, origin, {
       id: newId,
@@ -62,7 +63,7 @@ export async function addFork(
     settings: {},
   });
   // Made by someone else between our look and our insert: their commit has been waited for.
-  if (!created) throw invalid("id: used by another conversation", { id });
+  if (!created) throw invalidField("id", "used by another conversation");
   await connection.batch([
     {
       text: `
@@ -124,13 +125,12 @@ async function forkedBefore(
 ): Promise<ForkResult> {
   const { newId, admit } = input;
   const same = log.parentId === input.conversationId && log.parentSeq === input.atSeq && !log.archive;
-  if (!same) throw invalid("id: used by another conversation", { id: newId });
+  if (!same) throw invalidField("id", "used by another conversation");
   let turn: OpenedTurn | undefined;
   if (admit !== undefined) {
     const known = await knownAdmission(connection, newId, admit);
     // Fork and message are one transaction: a fork that lacks the message is another one.
-    if (known === undefined)
-      throw invalid("id: the fork exists, with another message or none", { id: newId });
+    if (known === undefined) throw invalidField("id", "the fork exists, with another message or none");
     const head = await lockHead(connection, owner, newId);
     if (known.turnId !== undefined && head !== undefined) {
       turn = await stillOpened(connection, head, known.turnId, admit.node);

@@ -1,3 +1,4 @@
+import { invalidField } from "@parley/core/errors";
 import type { ConversationRecord, LogStore } from "@parley/core/ports";
 import { and, eq, isNotNull, isNull, ne, type SQL, sql } from "drizzle-orm";
 import { alias, PgDialect } from "drizzle-orm/pg-core";
@@ -6,7 +7,6 @@ import { conversation, conversationHead } from "../schema.js";
 import type { StoreContext } from "../store-context.js";
 import { storedText } from "../stored-text.js";
 import { recordColumns, recordOf, recordTables } from "./record.js";
-import { invalid } from "./refusals.js";
 
 type ListQuery = Parameters<LogStore["list"]>[0];
 
@@ -65,6 +65,6 @@ function matches(words: string): SQL {
 function behind(place: string): SQL {
   const match = /^(\d+)~(.+)$/.exec(place);
   if (match?.[1] === undefined || match[2] === undefined)
-    throw invalid("before: not a `nextBefore` of this list");
+    throw invalidField("before", "not a `nextBefore` of this list");
   return sql`(${c.lastActivityAt}, ${c.id}) < (to_timestamp(${Number(match[1])}::float8 / 1000), ${match[2]}::text)`;
 }

@@ -1,4 +1,4 @@
-import { ParleyError } from "@parley/core/errors";
+import { invalidField, ParleyError } from "@parley/core/errors";
 import type { ConversationMessage } from "@parley/core/messages";
 import type { OpenedTurn, QueueEntry, QueueOperation, QueueState, TurnChoices } from "@parley/core/ports";
 import type { Connection } from "../database.js";
@@ -9,7 +9,7 @@ import { activeId, type Head, nowMs, requireHead } from "./head.js";
 import { checkTurnId, openNextTurn, stillOpened } from "./open-turn.js";
 import { choiceValues, queueEntries, queueJson, queueState, readQueue } from "./queue-state.js";
 import { deliveredTo } from "./receipts.js";
-import { invalid, messageConflict, notFound } from "./refusals.js";
+import { messageConflict, notFound } from "./refusals.js";
 
 /** Changes of the queue, under the lock that every delivery takes too: an edit comes before it, or is refused. */
 export async function operateQueue(
@@ -158,7 +158,7 @@ function refusal(
   name = "messageId",
 ): ParleyError {
   if (delivered === "turn") return messageConflict(messageId, "The message was delivered meanwhile");
-  return invalid(`${name}: no such message waits`, { messageId });
+  return invalidField(name, "no such message waits");
 }
 
 /** The new text in place of the old, at the head of whatever else the message holds. */

@@ -1,4 +1,4 @@
-import { ParleyError } from "../../errors.js";
+import { invalidField, ParleyError } from "../../errors.js";
 import type {
   Changes,
   ConversationRecord,
@@ -13,7 +13,6 @@ import {
   addLog,
   checkNewId,
   findLog,
-  invalid,
   type Log,
   logOf,
   type MemoryDatabase,
@@ -92,7 +91,7 @@ function newestFirst(left: Place, right: Place): number {
 function parsePlace(text: string): Place {
   const match = /^(\d+)~(.+)$/.exec(text);
   if (match?.[1] === undefined || match[2] === undefined)
-    throw invalid("before: not a `nextBefore` of this list");
+    throw invalidField("before", "not a `nextBefore` of this list");
   return { at: Number(match[1]), id: match[2] };
 }
 

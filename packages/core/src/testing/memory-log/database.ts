@@ -1,6 +1,6 @@
 import type { StepMetrics, TurnMetrics, TurnReason } from "@parley/wire";
 import type { Clock } from "../../clock.js";
-import { ParleyError } from "../../errors.js";
+import { invalidField, ParleyError } from "../../errors.js";
 import type { ApiKeyRecord } from "../../key-store.js";
 import type {
   ConversationNotice,
@@ -357,6 +357,6 @@ export function checkFigures(figures: {
   if (figures.metrics !== undefined) checkPlain(figures.metrics, "metrics");
   if (figures.steps !== undefined) checkPlain(figures.steps, "steps");
   for (const call of figures.providerCalls ?? []) {
-    if (!isPlainRecord(call)) throw invalid("providerCalls: only plain data can be stored");
+    if (!isPlainRecord(call)) throw invalidField("providerCalls", "only plain data can be stored");
   }
 }

@@ -1,3 +1,4 @@
+import { invalidField } from "../../errors.js";
 import type { ConversationSettings, ForkInput, ForkResult, OpenedTurn } from "../../log-store.js";
 import type { ConversationId } from "../../messages/message.js";
 import { admitInto, knownAdmission } from "./admit.js";
@@ -6,7 +7,6 @@ import {
   checkMessages,
   checkNewId,
   findLog,
-  invalid,
   type Log,
   logOf,
   type MemoryDatabase,
@@ -21,7 +21,7 @@ export function fork(db: MemoryDatabase, owner: string, input: ForkInput): ForkR
   const existing = findLog(db, owner, input.newId);
   if (existing !== undefined) return forkedBefore(db, existing, origin, input);
   if (!isForkPoint(origin, input.atSeq)) {
-    throw invalid("atSeq: a fork leaves where a sealed turn ends, or at 0", { atSeq: input.atSeq });
+    throw invalidField("atSeq", "a fork leaves where a sealed turn ends, or at 0");
   }
   checkNewId(db, input.newId);
   const log = addFork(db, origin, {
@@ -60,13 +60,12 @@ export function addFork(
 
 function forkedBefore(db: MemoryDatabase, log: Log, origin: Log, input: ForkInput): ForkResult {
   const same = log.parent?.log === origin && log.parent.seq === input.atSeq && log.archiveOf === undefined;
-  if (!same) throw invalid("id: used by another conversation", { id: input.newId });
+  if (!same) throw invalidField("id", "used by another conversation");
   let turn: OpenedTurn | undefined;
   if (input.admit !== undefined) {
     const known = knownAdmission(log, input.admit);
     // Fork and message are one transaction: a fork that lacks the message is another one.
-    if (known === undefined)
-      throw invalid("id: the fork exists, with another message or none", { id: input.newId });
+    if (known === undefined) throw invalidField("id", "the fork exists, with another message or none");
     if (known.turnId !== undefined) turn = stillOpened(log, known.turnId, input.admit.node);
   }
   return {

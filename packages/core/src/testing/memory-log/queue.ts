@@ -1,7 +1,7 @@
-import { ParleyError } from "../../errors.js";
+import { invalidField, ParleyError } from "../../errors.js";
 import type { OpenedTurn, QueueEntry, QueueOperation, QueueState, TurnChoices } from "../../log-store.js";
 import type { ConversationId, ConversationMessage } from "../../messages/message.js";
-import { invalid, type Log, logOf, type MemoryDatabase, touch } from "./database.js";
+import { type Log, logOf, type MemoryDatabase, touch } from "./database.js";
 import { checkTurnId, openNextTurn, stillOpened } from "./lease.js";
 import { queueStateOf } from "./record.js";
 
@@ -84,7 +84,7 @@ function waiting(log: Log, id: string, name = "messageId"): QueueEntry {
       details: { messageId: id },
     });
   }
-  throw invalid(`${name}: no such message waits`, { messageId: id });
+  throw invalidField(name, "no such message waits");
 }
 
 /** The new text in place of the old, at the head of whatever else the message holds. */
