@@ -322,7 +322,12 @@ export const leaseCases: readonly TopicCase[] = [
       const record = await s.store.get(id);
       checkEqual([record?.status, record?.active?.purpose], ["idle", "compaction"], "the state meanwhile");
       checkEqual(await s.store.readOpenTurn({ conversationId: id }), null, "the open turn meanwhile");
-      await refused(s.send(id, { ifBusy: "reject" }), "turn_active", "a message that will not wait");
+      const refusal = await refused(
+        s.send(id, { ifBusy: "reject" }),
+        "turn_active",
+        "a message that will not wait",
+      );
+      check(refusal.message.includes("compaction"), `the refusal says what runs: ${refusal.message}`);
       const outcome = await s.send(id, { text: "Waits" });
       check(outcome.kind === "queued", "a message that waits");
       checkEqual(outcome.turnId, undefined, "there is no running turn to name");

@@ -1,5 +1,5 @@
 import type { QueueMode, StepId, StepMetrics, TurnMetrics, TurnReason } from "@parley/wire";
-import { isParleyError } from "../../errors.js";
+import { isParleyError, type ParleyError } from "../../errors.js";
 import type {
   AdmitInput,
   AdmitOutcome,
@@ -349,11 +349,12 @@ export function batch(
   return { ...heldTurn(turn), firstN, count, data };
 }
 
-/** Waits for a refusal and says that it has this code. */
-export async function refused(promise: Promise<unknown>, code: string, what: string): Promise<void> {
+/** Waits for a refusal and says that it has this code. Gives the refusal. */
+export async function refused(promise: Promise<unknown>, code: string, what: string): Promise<ParleyError> {
   const error = await checkRejects(promise, what);
   check(isParleyError(error), `${what}: expected a ParleyError, got ${String(error)}`);
   checkEqual(error.code, code, `${what}: the code of the refusal`);
+  return error;
 }
 
 /** What came of a call that may be refused: its value, or the code. */
