@@ -289,7 +289,8 @@ export const foreignMessage: fc.Arbitrary<ConversationMessage> = fc
       providerMetadata: fc.oneof(providerMetadata, fc.constant("none")),
       "x-foreign": jsonValue,
     },
-    { requiredKeys: [] },
+    // What comes out is an ordinary object, which comparing strictly tells from one without a prototype.
+    { requiredKeys: [], noNullPrototype: true },
   )
   .map((given) => given as unknown as ConversationMessage);
 
