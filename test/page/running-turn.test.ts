@@ -68,10 +68,12 @@ describePage("the page while a turn runs", paced, (stage) => {
       .poll(() => waiting(tab), patience)
       .toEqual(["work out 2 + 2", "work out 3 + 4", "never mind"]);
 
-    await tab.button("Steer now").nth(2).click();
+    await tab.button("Steer now").nth(2).press("Enter");
     await queueOf(tab).getByText("Steers: joins the turn").waitFor();
-    await tab.button("Queue instead").click();
+    await expect.poll(() => tab.focused(), patience).toBe("Queue instead");
+    await tab.button("Queue instead").press("Enter");
     await queueOf(tab).getByText("Steers: joins the turn").waitFor({ state: "detached" });
+    await expect.poll(() => tab.focused(), patience).toBe("Steer now");
     await tab.button("Remove queued message").nth(2).click();
     await expect.poll(() => waiting(tab), patience).toEqual(["work out 2 + 2", "work out 3 + 4"]);
 
