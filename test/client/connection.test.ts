@@ -127,6 +127,25 @@ describe("a conversation that is followed", () => {
     expect(handle.getState().messages).toEqual([]);
   });
 
+  it("lets a message be forgotten that waits for the connection, and does not send it", async () => {
+    const live = await liveServer();
+    const client = testClient(live.url);
+    const handle = client.connect().conversation("c1");
+    await handle.send("Hello");
+    await until(handle, isIdle);
+    await live.stop();
+    await until(client.connect(), ({ phase }) => phase === "waiting" || phase === "connecting");
+    const forgotten = handle.send("never mind", { messageId: "m2" });
+    const sent = handle.send("go on", { messageId: "m3" });
+    handle.discardSend("m2");
+    await expect(forgotten).rejects.toMatchObject({ code: "canceled" });
+    expect(handle.getState().messages.at(-1)).toMatchObject({ id: "m3", status: "sending" });
+    await live.start();
+    await sent;
+    const state = await until(handle, (each) => isIdle(each) && hasWord("You said: go on")(each));
+    expect(state.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
+  });
+
   it("stops a turn, and keeps what it said", async () => {
     const live = await liveServer();
     const handle = testClient(live.url).connect().conversation("c1");

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import { CutWire } from "./cut-wire.js";
 import { describePage, type Stage } from "./stage.js";
-import { desktop, patience, type Tab } from "./tab.js";
+import { desktop, patience, Tab } from "./tab.js";
 
 /** A server that takes little at once, and more than it takes. */
 const strict = { limits: { messageBytes: 10_000 } };
@@ -103,5 +103,56 @@ describePage("the page and words that did not get through", strict, (stage) => {
     await tab.composer.press("Enter");
     await tab.ended(1);
     expect(await kept(tab)).toEqual([]);
+  });
+
+  it("lets a message that waits for the connection be taken back, to be edited or for good", async () => {
+    const { tab, wire } = await openByWire(stage());
+    await tab.begin("work out 1 + 2");
+    await tab.ended(1);
+    wire.cut();
+    await tab.button("Try now").waitFor();
+    await tab.send("work out 4 + 4");
+    const unsent = tab.questions.filter({ hasText: "Unsent: waits for the connection" });
+    await unsent.getByRole("button", { name: "Edit" }).click();
+    await unsent.waitFor({ state: "detached" });
+    expect(await tab.composer.inputValue()).toBe("work out 4 + 4");
+    expect(await tab.focused()).toBe("Message");
+    await tab.send("never mind");
+    await unsent.getByRole("button", { name: "Discard" }).click();
+    await unsent.waitFor({ state: "detached" });
+    await tab.send("work out 5 + 5");
+    wire.mend();
+    await tab.button("Try now").click();
+    await tab.ended(2);
+    expect(await tab.answers.last().innerText()).toContain("10");
+    expect(await tab.questions.allInnerTexts()).toHaveLength(2);
+    expect(await kept(tab)).toEqual([]);
+  });
+
+  it("leaves unsent words to the tab that sends them, and gives them to another one when that is closed", async () => {
+    const tab = await stage().open("about:blank");
+    let isLost = false;
+    await tab.page.routeWebSocket(/./, (socket) => {
+      const server = socket.connectToServer();
+      socket.onMessage((message) => {
+        if (!isLost) server.send(message);
+      });
+    });
+    await tab.page.goto(stage().url);
+    const id = await tab.begin("work out 1 + 2");
+    await tab.ended(1);
+    isLost = true;
+    await tab.send("work out 6 + 6");
+    await expect.poll(() => kept(tab), patience).toMatchObject([{ text: "work out 6 + 6" }]);
+
+    const other = await Tab.open(tab.context, stage().url);
+    await other.page.goto(`${stage().url}/c/${id}`);
+    await other.ended(1);
+    expect(await other.composer.inputValue()).toBe("");
+    expect(await kept(other)).toHaveLength(1);
+    await tab.page.close();
+    await expect.poll(() => other.composer.inputValue(), patience).toBe("work out 6 + 6");
+    expect(await kept(other)).toEqual([]);
+    expect(other.problems()).toEqual([]);
   });
 });

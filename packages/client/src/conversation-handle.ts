@@ -74,7 +74,10 @@ export interface ConversationHandle {
   loadThrough(seq: number): Promise<void>;
   /** Sends a failed message again, under the same id. */
   retrySend(messageId: string): Promise<SendOutcome>;
-  /** Forgets a failed message. */
+  /**
+   * Forgets a message that has failed, or that has no outcome yet: its `send` then rejects with `canceled`. Should it
+   * have come through unheard, it is in the log all the same.
+   */
   discardSend(messageId: string): void;
   /** Loads everything anew, after a failure. */
   reload(): void;

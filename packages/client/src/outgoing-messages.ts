@@ -68,7 +68,10 @@ export class OutgoingMessages {
 
   discard(messageId: string): void {
     this.#failed.delete(messageId);
+    const pending = this.#pending.get(messageId);
+    this.#pending.delete(messageId);
     this.#options.change((state) => applyDiscard(state, messageId));
+    pending?.reject(new ParleyRequestError("canceled", "The message was discarded"));
   }
 
   /** The link is back. */

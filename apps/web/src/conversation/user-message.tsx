@@ -49,7 +49,7 @@ export const UserMessage = memo(function UserMessage({ row }: { readonly row: Us
           part.chunk.type === "text" ? null : <OtherPart key={part.key} chunk={part.chunk} />,
         )}
       </div>
-      {message.status === "sending" && <Sending />}
+      {message.status === "sending" && <Sending row={row} />}
       {failed ? (
         <FailedSend row={row} />
       ) : (
@@ -81,10 +81,19 @@ export const UserMessage = memo(function UserMessage({ row }: { readonly row: Us
 });
 
 /** Said at once while the connection is away, else only when it takes long enough to be noticed. */
-function Sending() {
+function Sending({ row }: { readonly row: UserRow }) {
   const away = useAway();
   const late = useLate();
-  if (away) return <p className="mt-1 text-xs text-warn">Unsent: waits for the connection</p>;
+  const discard = useDiscard(row);
+  if (away) {
+    return (
+      <div className="mt-1 flex flex-wrap items-center justify-end gap-2 text-xs text-warn">
+        Unsent: waits for the connection
+        <EditButton onClick={() => discard("words")} />
+        <DiscardButton onClick={() => discard("nothing")} />
+      </div>
+    );
+  }
   if (!late) return null;
   return (
     <p className="mt-1 flex items-center gap-1.5 text-xs text-faint">
@@ -93,8 +102,40 @@ function Sending() {
   );
 }
 
-function FailedSend({ row }: { readonly row: UserRow }) {
+/** Takes a message that the server does not have back: its words go to where they can be edited, or nowhere. */
+function useDiscard({ message }: UserRow): (keep: "words" | "nothing") => void {
   const { conversationId, handle } = useConversationActions();
+  return (keep) => {
+    handle.discardSend(message.id);
+    forgetWords(message.id);
+    const { meta, messages } = handle.getState();
+    // Without its first message there is no such conversation, and the words belong to a new one.
+    const begun = meta !== undefined || messages.length > 0;
+    if (keep === "words") putBack(begun ? conversationId : newDraft, messageText(message));
+    if (begun) focusComposer();
+    else navigate("/", { replace: true });
+  };
+}
+
+function EditButton({ onClick }: { readonly onClick: () => void }) {
+  return (
+    <Button size="small" onClick={onClick}>
+      <Pencil aria-hidden className="size-3.5" /> Edit
+    </Button>
+  );
+}
+
+function DiscardButton({ onClick }: { readonly onClick: () => void }) {
+  return (
+    <Button size="small" tone="quiet" onClick={onClick}>
+      <Trash2 aria-hidden className="size-3.5" /> Discard
+    </Button>
+  );
+}
+
+function FailedSend({ row }: { readonly row: UserRow }) {
+  const { handle } = useConversationActions();
+  const discard = useDiscard(row);
   const { id, error } = row.message;
   const { title, advice } = errorWords(error?.code);
   const retry = () => {
@@ -104,16 +145,6 @@ function FailedSend({ row }: { readonly row: UserRow }) {
         // The message itself shows that it failed again, and why.
       },
     );
-  };
-  const discard = (keep: "words" | "nothing") => {
-    handle.discardSend(id);
-    forgetWords(id);
-    const { meta, messages } = handle.getState();
-    // Without its first message there is no such conversation, and the words belong to a new one.
-    const begun = meta !== undefined || messages.length > 0;
-    if (keep === "words") putBack(begun ? conversationId : newDraft, messageText(row.message));
-    if (begun) focusComposer();
-    else navigate("/", { replace: true });
   };
   return (
     <div role="alert" className="mt-1.5 flex flex-wrap items-center justify-end gap-2 text-sm text-danger">
@@ -125,13 +156,9 @@ function FailedSend({ row }: { readonly row: UserRow }) {
           <RotateCcw aria-hidden className="size-3.5" /> Retry
         </Button>
       ) : (
-        <Button size="small" onClick={() => discard("words")}>
-          <Pencil aria-hidden className="size-3.5" /> Edit
-        </Button>
+        <EditButton onClick={() => discard("words")} />
       )}
-      <Button size="small" tone="quiet" onClick={() => discard("nothing")}>
-        <Trash2 aria-hidden className="size-3.5" /> Discard
-      </Button>
+      <DiscardButton onClick={() => discard("nothing")} />
     </div>
   );
 }
