@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { describeOnPostgres } from "../../../../test/harness/postgres.js";
 import { openStore } from "./store.js";
 
 const open = (url: string) => openStore({ kind: "postgres", url });
@@ -15,6 +16,41 @@ describe("a PostgreSQL server that cannot be reached", () => {
     });
     await expect(open("postgres:///x?host=/no/such/folder")).rejects.toMatchObject({
       message: "The PostgreSQL server at /no/such/folder:5432 cannot be reached (ENOENT).",
+    });
+  });
+});
+
+describe("the address of a store", () => {
+  it("is refused before anything is opened, where it is none, and not shown", async () => {
+    const refusal = open("postgres://me:very-secret@one:1,two:2/x");
+    await expect(refusal).rejects.toMatchObject({ code: "invalid_request", details: { field: "url" } });
+    await expect(refusal).rejects.not.toThrow(/very-secret/);
+  });
+});
+
+describeOnPostgres("a PostgreSQL server that refuses", (postgres) => {
+  it("says whether it is the user or the database", async () => {
+    const { url } = await postgres.createDatabase();
+    const other = (change: (url: URL) => void) => {
+      const changed = new URL(url);
+      change(changed);
+      return open(changed.href);
+    };
+    const stranger = other((changed) => {
+      changed.password = "very-secret";
+    });
+    await expect(stranger).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /^The PostgreSQL server at \S+ refuses the user or the password\.$/,
+      ) as unknown,
+      advice: expect.stringContaining("user and password") as unknown,
+    });
+    const nowhere = other((changed) => {
+      changed.pathname = "/nosuch";
+    });
+    await expect(nowhere).rejects.toMatchObject({
+      message: expect.stringContaining("has no such database") as unknown,
+      advice: expect.stringContaining("Create the database") as unknown,
     });
   });
 });

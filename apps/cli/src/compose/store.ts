@@ -37,7 +37,7 @@ export async function openStore(
     await store.migrate();
   } catch (error) {
     await close();
-    throw unreachable(error, config.url) ?? error;
+    throw unreachable(error, config.url) ?? refused(error, config.url) ?? error;
   }
   return { store, wake, close };
 }
@@ -63,6 +63,24 @@ function unreachable(error: unknown, url: string): CliError | undefined {
     advice: nameless
       ? "No address is known for this name: check the host in the address of the store."
       : "Check that it runs, and host and port in the address of the store.",
+    cause: error,
+  });
+}
+
+/** A server that lets nobody in with this address. */
+function refused(error: unknown, url: string): CliError | undefined {
+  if (!isParleyError(error)) return undefined;
+  const state = error.details?.sqlState;
+  if (state === "3D000") {
+    return new CliError(`${serverOf(url)} has no such database.`, {
+      advice: "Create the database, or check its name in the address of the store.",
+      cause: error,
+    });
+  }
+  if (state !== "28P01" && state !== "28000") return undefined;
+  return new CliError(`${serverOf(url)} refuses the user or the password.`, {
+    advice:
+      "Check user and password in the address of the store, and whether that user may come from this machine.",
     cause: error,
   });
 }

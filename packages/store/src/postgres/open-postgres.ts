@@ -1,4 +1,6 @@
+import { invalidField } from "@parley/core/errors";
 import type { LogStoreRoot, Wake } from "@parley/core/ports";
+import pg from "pg";
 import type { Database } from "../database.js";
 import { type LogStoreOptions, openLogStore } from "../open-log-store.js";
 import { createLocalWake } from "../pglite/local-wake.js";
@@ -29,8 +31,10 @@ export interface OpenedPostgres {
  */
 export function openPostgres(options: OpenPostgresOptions): OpenedPostgres {
   const { url, driver, transactionPooler = false } = options;
-  const database = new PostgresDatabase(options);
   const listenUrl = options.listenUrl ?? (transactionPooler ? false : url);
+  checkAddress("url", url);
+  if (listenUrl !== false) checkAddress("listenUrl", listenUrl);
+  const database = new PostgresDatabase(options);
   return {
     database,
     store: openLogStore(database, options),
@@ -39,4 +43,16 @@ export function openPostgres(options: OpenPostgresOptions): OpenedPostgres {
         ? createLocalWake()
         : new PostgresWake({ url: listenUrl, ...(driver === undefined ? {} : { driver }) }),
   };
+}
+
+/** Refuses an address before anything is opened. The driver's own error may show what is in it. */
+function checkAddress(field: string, url: string): void {
+  try {
+    new pg.Client({ connectionString: url });
+  } catch {
+    throw invalidField(
+      field,
+      "not the address of a PostgreSQL server, such as postgres://user@host:5432/database (one host)",
+    );
+  }
 }
