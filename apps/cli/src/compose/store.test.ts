@@ -23,7 +23,10 @@ describe("a PostgreSQL server that cannot be reached", () => {
 describe("the address of a store", () => {
   it("is refused before anything is opened, where it is none, and not shown", async () => {
     const refusal = open("postgres://me:very-secret@one:1,two:2/x");
-    await expect(refusal).rejects.toMatchObject({ code: "invalid_request", details: { field: "url" } });
+    await expect(refusal).rejects.toMatchObject({
+      message: "The address of the store is not that of a PostgreSQL server.",
+      cause: { code: "invalid_request", details: { field: "url" } },
+    });
     await expect(refusal).rejects.not.toThrow(/very-secret/);
   });
 });

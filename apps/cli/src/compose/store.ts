@@ -28,7 +28,7 @@ export async function openStore(
   }
   const { kind: _, ...settings } = config;
   const { openPostgres } = await import("@parley/store/postgres");
-  const { store, wake } = openPostgres(settings);
+  const { store, wake } = withAddress(() => openPostgres(settings));
   const close = async () => {
     await wake.close?.();
     await store.close();
@@ -40,6 +40,19 @@ export async function openStore(
     throw unreachable(error, config.url) ?? refused(error, config.url) ?? error;
   }
   return { store, wake, close };
+}
+
+/** Opens what an address leads to. */
+function withAddress<Opened>(open: () => Opened): Opened {
+  try {
+    return open();
+  } catch (error) {
+    if (!isParleyError(error) || error.details?.field === undefined) throw error;
+    throw new CliError("The address of the store is not that of a PostgreSQL server.", {
+      advice: "It has the form postgres://user@host:5432/database, with one host.",
+      cause: error,
+    });
+  }
 }
 
 /** Where the log is, for people: a server's address without its password. */
