@@ -45,136 +45,154 @@ export interface WindowSelector {
  * a long turn is not forgotten as a whole by the message that follows it.
  */
 export function createWindowSelector(options: WindowOptions): WindowSelector {
-  const { measure, keepFrom, fixed = noCost } = options;
-  const limit = remainingBudget(options.budget, fixed);
-  const grouper = createTurnGrouper();
-  const covered = createCoveredRanges();
-  const tail = new Map<string, HistoryEntry>();
-  const inputIds = new Set<string>();
-  for (const message of options.input ?? []) {
-    tail.set(message.id, { message });
-    inputIds.add(message.id);
+  return new Selection(options);
+}
+
+class Selection implements WindowSelector {
+  readonly #options: WindowOptions;
+  readonly #fixed: ContextCost;
+  readonly #limit: ContextCost;
+  readonly #grouper = createTurnGrouper();
+  readonly #covered = createCoveredRanges();
+  readonly #tail = new Map<string, HistoryEntry>();
+  readonly #inputIds: ReadonlySet<string>;
+  /** Turns and summaries in the order in which they are weighed: by their newest row. */
+  readonly #taken: (MeasuredTurn | ActiveSummary)[] = [];
+  /** Summaries whose row lies behind the beginning of a turn that is still being gathered. */
+  #waiting: ActiveSummary[] = [];
+  /** The place at which an entry was offered, to weigh a summary among the steps of a turn. */
+  readonly #rank = new Map<string, number>();
+  readonly #rankOf = (messageId: string) => this.#rank.get(messageId) ?? 0;
+  #turns = 0;
+  #isFloorComplete = false;
+  #cost = noCost;
+  #openCost = noCost;
+  #nextLook = 0;
+  #isTailTaken = false;
+  #stop: "budget" | "kept" | "covered" | undefined;
+
+  constructor(options: WindowOptions) {
+    const { input = [], turnMessages = [] } = options;
+    this.#options = options;
+    this.#fixed = options.fixed ?? noCost;
+    this.#limit = remainingBudget(options.budget, this.#fixed);
+    this.#inputIds = new Set(input.map(({ id }) => id));
+    for (const message of input) this.#tail.set(message.id, { message });
+    for (const message of turnMessages) this.#tail.set(message.id, { message });
   }
-  for (const message of options.turnMessages ?? []) tail.set(message.id, { message });
 
-  // Turns and summaries in the order in which they are weighed: by their newest row.
-  const taken: (MeasuredTurn | ActiveSummary)[] = [];
-  // Summaries whose row lies behind the beginning of a turn that is still being gathered.
-  let waiting: ActiveSummary[] = [];
-  // The place at which an entry was offered, to weigh a summary among the steps of a turn.
-  const rank = new Map<string, number>();
-  const rankOf = (messageId: string) => rank.get(messageId) ?? 0;
-  let turns = 0;
-  let isFloorComplete = false;
-  let cost = noCost;
-  let openCost = noCost;
-  let nextLook = 0;
-  let isTailTaken = false;
-  let stop: "budget" | "kept" | "covered" | undefined;
+  offer(entry: HistoryEntry): "more" | "full" {
+    if (this.#stop === undefined) this.#take(entry);
+    return this.#stop === undefined ? "more" : "full";
+  }
 
-  function takeTurns(groups: readonly TurnGroup[]): void {
-    for (const [index, group] of groups.entries()) {
-      const turn = { pieces: group.pieces.map((piece) => measurePiece(piece.kind, piece.entries, measure)) };
-      taken.push(turn);
-      cost = addCost(cost, sumCost(turn.pieces.map((piece) => piece.cost)));
-      turns += 1;
-      isFloorComplete ||= turns > 1 || hasStep(turn);
-      takeSummaries(groups[index + 1]?.entries.at(-1) ?? grouper.open()[0]);
+  finish(): WindowSelection {
+    this.#takeTail();
+    const isCut = this.#stop === "budget" || this.#stop === "kept";
+    if (!isCut) {
+      this.#takeTurns(this.#grouper.end());
+      this.#takeSummaries();
     }
-    if (groups.length > 0) weighOpen(sumCost(grouper.open().map(weigh)));
+    const { measure, keepFrom, slack = 0.25 } = this.#options;
+    return chooseWindow({
+      taken: this.#taken,
+      beyond: isCut ? [...this.#grouper.open(), ...this.#waiting.map((summary) => summary.entry)] : [],
+      isOverBudget: this.#stop === "budget",
+      rankOf: this.#rankOf,
+      measure,
+      fixed: this.#fixed,
+      limit: this.#limit,
+      slack,
+      keepFrom,
+    });
   }
 
-  /** Takes the summaries whose row is newer than the next turn. */
-  function takeSummaries(next?: HistoryEntry): void {
-    const nextRank = next === undefined ? Number.POSITIVE_INFINITY : rankOf(next.message.id);
-    for (const summary of waiting.filter(({ entry }) => rankOf(entry.message.id) < nextRank)) {
-      taken.push(summary);
-      cost = addCost(cost, weigh(summary.entry));
-    }
-    waiting = waiting.filter(({ entry }) => rankOf(entry.message.id) >= nextRank);
-  }
-
-  function weighOpen(weight: ContextCost): void {
-    openCost = weight;
-    nextLook = 0;
-  }
-
-  // A turn that is being gathered is weighed as it is read, with results that may turn out to answer nothing. Before
-  // the reading ends for that, what is sure to stay is weighed: not with each entry, as it takes a look at all of them.
-  function isOver(): boolean {
-    if (fits(addCost(cost, openCost), limit)) return false;
-    const open = grouper.open();
-    if (open.length < nextLook) return false;
-    nextLook = open.length + 1 + Math.floor(open.length / 8);
-    const own = open.filter((entry) => !isBefore(entry, keepFrom)).reverse();
-    openCost = measurePiece("step", own, measure).cost;
-    return !fits(addCost(cost, openCost), limit);
-  }
-
-  // What lies before the start of the last window is not weighed while reading.
-  function weigh(entry: HistoryEntry): ContextCost {
-    return isBefore(entry, keepFrom) ? noCost : measure(entry.message);
-  }
-
-  // Only now it is known which of the turn's own messages a summary of the turn's middle stands for.
-  function takeTail(): void {
-    if (isTailTaken) return;
-    isTailTaken = true;
-    const own = [...tail.values()].filter((entry) => inputIds.has(entry.message.id) || !covered.hides(entry));
-    const groups = grouper.addTurn(own);
-    takeTurns(groups);
-    if (groups.length === 0) weighOpen(sumCost(own.map(weigh)));
-  }
-
-  function offer(entry: HistoryEntry): void {
-    rank.set(entry.message.id, rank.size + 1);
-    const known = tail.get(entry.message.id);
+  #take(entry: HistoryEntry): void {
+    this.#rank.set(entry.message.id, this.#rank.size + 1);
+    const known = this.#tail.get(entry.message.id);
     if (known !== undefined) {
-      tail.set(entry.message.id, { ...entry, message: known.message });
+      this.#tail.set(entry.message.id, { ...entry, message: known.message });
       return;
     }
     if (entry.covers !== undefined) {
-      const summary = covered.add(entry, entry.covers);
-      if (summary !== undefined) waiting.push(summary);
+      const summary = this.#covered.add(entry, entry.covers);
+      if (summary !== undefined) this.#waiting.push(summary);
       return;
     }
-    if (covered.hides(entry)) {
-      if (covered.hidesFromHere(entry)) stop = "covered";
+    if (this.#covered.hides(entry)) {
+      if (this.#covered.hidesFromHere(entry)) this.#stop = "covered";
       return;
     }
-    takeTail();
-    const before = turns;
-    takeTurns(grouper.add(entry));
-    if (turns === before) openCost = addCost(openCost, weigh(entry));
-    if (isFloorComplete && grouper.hasJustBegun() && isBefore(entry, keepFrom)) stop = "kept";
-    else if (isFloorComplete && !grouper.awaitsCall() && isOver()) stop = "budget";
+    this.#takeTail();
+    const before = this.#turns;
+    this.#takeTurns(this.#grouper.add(entry));
+    if (this.#turns === before) this.#openCost = addCost(this.#openCost, this.#weigh(entry));
+    if (!this.#isFloorComplete) return;
+    if (this.#grouper.hasJustBegun() && isBefore(entry, this.#options.keepFrom)) this.#stop = "kept";
+    else if (!this.#grouper.awaitsCall() && this.#isOver()) this.#stop = "budget";
   }
 
-  return {
-    offer(entry) {
-      if (stop === undefined) offer(entry);
-      return stop === undefined ? "more" : "full";
-    },
-    finish() {
-      takeTail();
-      const isCut = stop === "budget" || stop === "kept";
-      if (!isCut) {
-        takeTurns(grouper.end());
-        takeSummaries();
-      }
-      return chooseWindow({
-        taken,
-        beyond: isCut ? [...grouper.open(), ...waiting.map((summary) => summary.entry)] : [],
-        isOverBudget: stop === "budget",
-        rankOf,
-        measure,
-        fixed,
-        limit,
-        slack: options.slack ?? 0.25,
-        keepFrom,
-      });
-    },
-  };
+  /** Only now it is known which of the turn's own messages a summary of the turn's middle stands for. */
+  #takeTail(): void {
+    if (this.#isTailTaken) return;
+    this.#isTailTaken = true;
+    const own = [...this.#tail.values()].filter(
+      (entry) => this.#inputIds.has(entry.message.id) || !this.#covered.hides(entry),
+    );
+    const groups = this.#grouper.addTurn(own);
+    this.#takeTurns(groups);
+    if (groups.length === 0) this.#weighOpen(own);
+  }
+
+  #takeTurns(groups: readonly TurnGroup[]): void {
+    const { measure } = this.#options;
+    for (const [index, group] of groups.entries()) {
+      const turn = { pieces: group.pieces.map((piece) => measurePiece(piece.kind, piece.entries, measure)) };
+      this.#taken.push(turn);
+      this.#cost = addCost(this.#cost, sumCost(turn.pieces.map((piece) => piece.cost)));
+      this.#turns += 1;
+      this.#isFloorComplete ||= this.#turns > 1 || hasStep(turn);
+      this.#takeSummaries(groups[index + 1]?.entries.at(-1) ?? this.#grouper.open()[0]);
+    }
+    if (groups.length > 0) this.#weighOpen(this.#grouper.open());
+  }
+
+  /** Takes the summaries whose row is newer than the next turn. */
+  #takeSummaries(next?: HistoryEntry): void {
+    const nextRank = next === undefined ? Number.POSITIVE_INFINITY : this.#rankOf(next.message.id);
+    const rankOf = ({ entry }: ActiveSummary) => this.#rankOf(entry.message.id);
+    for (const summary of this.#waiting.filter((each) => rankOf(each) < nextRank)) {
+      this.#taken.push(summary);
+      this.#cost = addCost(this.#cost, this.#weigh(summary.entry));
+    }
+    this.#waiting = this.#waiting.filter((each) => rankOf(each) >= nextRank);
+  }
+
+  #weighOpen(entries: readonly HistoryEntry[]): void {
+    this.#openCost = sumCost(entries.map((entry) => this.#weigh(entry)));
+    this.#nextLook = 0;
+  }
+
+  /** What lies before the start of the last window is not weighed while reading. */
+  #weigh(entry: HistoryEntry): ContextCost {
+    const { keepFrom, measure } = this.#options;
+    return isBefore(entry, keepFrom) ? noCost : measure(entry.message);
+  }
+
+  /**
+   * A turn that is being gathered is weighed as it is read, with results that may turn out to answer nothing. Before
+   * the reading ends for that, what is sure to stay is weighed: not with each entry, as it takes a look at all of them.
+   */
+  #isOver(): boolean {
+    if (fits(addCost(this.#cost, this.#openCost), this.#limit)) return false;
+    const { keepFrom, measure } = this.#options;
+    const open = this.#grouper.open();
+    if (open.length < this.#nextLook) return false;
+    this.#nextLook = open.length + 1 + Math.floor(open.length / 8);
+    const own = open.filter((entry) => !isBefore(entry, keepFrom)).reverse();
+    this.#openCost = measurePiece("step", own, measure).cost;
+    return !fits(addCost(this.#cost, this.#openCost), this.#limit);
+  }
 }
 
 /**
