@@ -11,7 +11,7 @@ import type {
 } from "@parley/wire";
 import type { Context } from "hono";
 import type { AppContext, AppEnv } from "./app-env.js";
-import { admitRequest } from "./auth/admit-request.js";
+import { admitRequest, countStranger } from "./auth/admit-request.js";
 import { type Caller, checkScope } from "./auth/caller.js";
 import { readJsonBody } from "./read-body.js";
 import { validate } from "./validate.js";
@@ -41,6 +41,8 @@ interface Contract<Name extends RouteName> {
   readonly headers?: z.ZodObject;
   /** Absent on routes that take none. An import's lines are not read here: `lines`. */
   readonly body?: z.ZodType<RouteBody<Name>>;
+  /** The most that its body may have, where that is less than the server's limit. */
+  readonly bodyBytes?: number;
   /** The body is NDJSON, of lines like this, and read by the route itself. */
   readonly lines?: z.ZodType;
   /** One element of it, for streams. */
@@ -86,7 +88,11 @@ export function endpoint<const Name extends RouteName>(
   const respond = async (c: Context<AppEnv>, app: AppContext): Promise<Response> => {
     c.set("route", name);
     if (definition.access === "public") {
-      return asResponse(c, await definition.handle(await readCall(c, app, definition)));
+      const call = await readCall(c, app, definition).catch((refusal: unknown) => {
+        countStranger(c, app);
+        throw refusal;
+      });
+      return asResponse(c, await definition.handle(call));
     }
     const caller = await admitRequest(c, app);
     checkScope(caller, definition.access);
@@ -111,7 +117,8 @@ async function readCall<Name extends RouteName>(
   const query = contract.query === undefined ? {} : validate(contract.query, c.req.query());
   let body: unknown;
   if (contract.body !== undefined) {
-    const given = await readJsonBody(c, app.limits.bodyBytes);
+    const limit = Math.min(contract.bodyBytes ?? Number.POSITIVE_INFINITY, app.limits.bodyBytes);
+    const given = await readJsonBody(c, limit);
     // A body that may be left out is one whose every field may be.
     body = validate(contract.body, given === undefined ? {} : given);
   }

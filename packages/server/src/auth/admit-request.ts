@@ -20,7 +20,7 @@ export function placeOf(c: Context<AppEnv>): RequestPlace {
 }
 
 /** The address at the other end of the connection. Undefined for a call within the process. */
-export function addressOf(c: Context<AppEnv>): string | undefined {
+function addressOf(c: Context<AppEnv>): string | undefined {
   const incoming = c.env?.incoming;
   return incoming === undefined ? undefined : (incoming.socket?.remoteAddress ?? "unknown");
 }
@@ -52,23 +52,38 @@ function secretOf(c: Context<AppEnv>): string | undefined {
   return mayUseCookie(place) ? readKeyCookie(c.req.header("cookie")) : undefined;
 }
 
-/** Finds out who is asking, and counts the request. Those who cannot say who they are, are counted by address. */
-export async function admitRequest(c: Context<AppEnv>, app: AppContext): Promise<Caller> {
-  const address = addressOf(c);
+/** Finds out who is asking, by what the request brings. */
+export function admitRequest(c: Context<AppEnv>, app: AppContext): Promise<Caller> {
+  return admitWith(c, app, secretOf(c));
+}
+
+/**
+ * Finds out whose key this is, and counts the request. Those who cannot say who they are, are counted by address, so that
+ * they take nothing from others who come the same way, as through a proxy.
+ */
+export async function admitWith(
+  c: Context<AppEnv>,
+  app: AppContext,
+  secret: string | undefined,
+): Promise<Caller> {
   try {
-    const caller = await app.gatekeeper.admit({ secret: secretOf(c), isLocal: isLocal(c) });
+    const caller = await app.gatekeeper.admit({ secret, isLocal: isLocal(c) });
     c.set("caller", caller);
     countRequest(c, app, rateKeyOf(caller));
     return caller;
   } catch (error) {
-    if (isParleyError(error) && error.code === "unauthorized")
-      countRequest(c, app, `address:${address ?? ""}`);
+    if (isParleyError(error) && error.code === "unauthorized") countStranger(c, app);
     throw error;
   }
 }
 
+/** Counts a request of somebody who has no key, or has shown none. */
+export function countStranger(c: Context<AppEnv>, app: AppContext): void {
+  countRequest(c, app, `address:${addressOf(c) ?? ""}`);
+}
+
 /** Takes one request off a caller's allowance, and says in headers what is left. */
-export function countRequest(c: Context<AppEnv>, app: AppContext, key: string): void {
+function countRequest(c: Context<AppEnv>, app: AppContext, key: string): void {
   const verdict = app.rate.take(key);
   for (const [name, value] of Object.entries(rateHeaders(verdict))) c.header(name, value);
   if (!verdict.allowed) throw tooManyRequests(verdict);

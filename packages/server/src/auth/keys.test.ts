@@ -206,6 +206,21 @@ describe("the cookie", () => {
     expect(logout.headers.get("set-cookie")).toMatch(/^parley_key=; Path=\/; Max-Age=0;/);
   });
 
+  it("can be had by whoever has a key, however many strangers come by the same address", async () => {
+    const server = await startTestServer({
+      auth: "keys",
+      limits: { requestsPerSecond: 0.01, requestBurst: 3 },
+    });
+    const key = await server.key("ann");
+    const login = (body: unknown) => server.call("POST", "/login", { body });
+    const statuses: number[] = [];
+    for (const body of [{ key: "pk_wrong" }, {}, { key: "x".repeat(5_000) }, {}, { key: "pk_wrong" }]) {
+      statuses.push((await login(body)).status);
+    }
+    expect(statuses).toEqual([401, 400, 413, 429, 429]);
+    expect((await login({ key })).status).toBe(200);
+  });
+
   it("is only sent over TLS where the page came over TLS", async () => {
     const server = await startTestServer({ auth: "keys" });
     const key = await server.key("ann");

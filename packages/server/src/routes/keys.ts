@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { AppContext, AppEnv } from "../app-env.js";
-import { addressOf, countRequest, isLocal } from "../auth/admit-request.js";
+import { admitWith } from "../auth/admit-request.js";
 import { createKey, toKeyInfo } from "../auth/api-key.js";
 import type { Caller } from "../auth/caller.js";
 import { clearedKeyCookie, keyCookie } from "../auth/key-cookie.js";
@@ -42,11 +42,10 @@ export const keyEndpoints = [
     summary: "Trade a key for a cookie that scripts cannot read",
     access: "public",
     body: loginRequest,
+    bodyBytes: 4_000,
     response: meResponse,
     async handle({ body, c, app }) {
-      countRequest(c, app, `address:${addressOf(c) ?? ""}`);
-      const caller = await app.gatekeeper.admit({ secret: body.key, isLocal: isLocal(c) });
-      c.set("caller", caller);
+      const caller = await admitWith(c, app, body.key);
       if (caller.auth === "keys") c.header("set-cookie", keyCookie(body.key, { secure: isSecure(c) }));
       return describeCaller(caller);
     },

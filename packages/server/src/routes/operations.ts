@@ -1,4 +1,6 @@
 import { z } from "@hono/zod-openapi";
+import type { StoreCheck } from "@parley/core/ports";
+import type { Runtime } from "@parley/core/runtime";
 import { endpoint } from "../endpoint.js";
 import { RequestRefusal } from "../request-refusal.js";
 import {
@@ -10,6 +12,20 @@ import {
   searchResponse,
 } from "../schemas/operations.js";
 import { jsonObject } from "../schemas/scalars.js";
+
+const checks = new WeakMap<Runtime, Promise<StoreCheck | undefined>>();
+
+/** What the store says of itself, or undefined if nothing. Whoever asks meanwhile gets the same answer: anybody may. */
+function checkOnce(runtime: Runtime): Promise<StoreCheck | undefined> {
+  const known = checks.get(runtime);
+  if (known !== undefined) return known;
+  const check = runtime
+    .check()
+    .catch(() => undefined)
+    .finally(() => checks.delete(runtime));
+  checks.set(runtime, check);
+  return check;
+}
 
 export const operationEndpoints = [
   endpoint("GET /search", {
@@ -49,7 +65,7 @@ export const operationEndpoints = [
     response: readyResponse,
     statuses: [503],
     async handle({ c, app }) {
-      const check = await app.runtime.check().catch(() => undefined);
+      const check = await checkOnce(app.runtime);
       const store = check !== undefined && app.runtime.status().alive;
       const schema = check?.schema === "current";
       const draining = app.draining();

@@ -13,6 +13,7 @@ export class ChatSubscriptions {
   readonly #me: OwnerRuntime;
   readonly #listener: Listener;
   readonly #leave = new Map<string, () => void>();
+  #isClosed = false;
 
   constructor(me: OwnerRuntime, listener: Listener) {
     this.#me = me;
@@ -33,6 +34,8 @@ export class ChatSubscriptions {
     cursor: string | undefined,
     onEnd: (error: ParleyError | undefined) => void = (error) => this.#listener.onEnd(conversationId, error),
   ): void {
+    // What was asked for before the socket closed may come to its end behind that.
+    if (this.#isClosed) return;
     this.leave(conversationId);
     let isOver = false;
     const leave = this.#me.attach(conversationId, cursor, {
@@ -51,7 +54,9 @@ export class ChatSubscriptions {
     this.#leave.delete(conversationId);
   }
 
-  leaveAll(): void {
+  /** Leaves all of them, and follows nothing any more. */
+  close(): void {
+    this.#isClosed = true;
     for (const leave of this.#leave.values()) leave();
     this.#leave.clear();
   }

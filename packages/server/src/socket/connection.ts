@@ -163,7 +163,7 @@ export class Connection implements LastingConnection {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#outbox.close();
-    this.chats.leaveAll();
+    this.chats.close();
     this.surfaces.clear();
     for (const undo of this.#onOver.splice(0)) undo();
   }
@@ -231,7 +231,11 @@ export class Connection implements LastingConnection {
       this.refuse(toParleyError(error), {});
       return;
     }
+    // Nothing said is something to count, too: it had to be read.
+    if (values.length === 0) this.#count();
     for (const value of values) {
+      // Whoever left, or was sent away, asks for nothing more.
+      if (this.#isOver) return;
       const refusal = this.#count();
       if (refusal === undefined) await handleMessage(this, value);
       else this.refuse(refusal, namesIn(value));

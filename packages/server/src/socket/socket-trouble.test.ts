@@ -1,7 +1,9 @@
 import { connect } from "node:net";
+import type { OwnerRuntime } from "@parley/core/runtime";
 import { createManualClock, FrameFold, text } from "@parley/core/testing";
 import { describe, expect, it } from "vitest";
 import { startTestServer, type TestServer } from "../test-server.test-support.js";
+import { ChatSubscriptions } from "./chat-subscriptions.js";
 
 const conversationId = "c1";
 
@@ -122,6 +124,46 @@ describe("a peer that", () => {
     for (let count = 0; count < 500; count += 1) socket.send({ type: "ping" });
     held.open();
     for (let count = 0; count < 500; count += 1) await socket.next("pong");
+  });
+});
+
+describe("a client that leaves in the middle of what it asked for", () => {
+  it("is asked for nothing more, and follows nothing", async () => {
+    const server = await startTestServer();
+    const held = server.faults.hold("admit");
+    const socket = await server.socket();
+    const send = (id: string) => ({ type: "chat.send", conversationId: id, message: "hello" });
+    socket.raw.send(JSON.stringify([send("first"), send("second")]));
+    await held.reached;
+    socket.raw.terminate();
+    const figures = async () => (await server.call("GET", "/metrics")).text;
+    await expect.poll(figures).toContain("parley_ws_connections 0");
+    held.open();
+    const me = server.runtime.forOwner("local");
+    await expect
+      .poll(() =>
+        me.last("first").then(
+          ({ text: said }) => said,
+          () => "",
+        ),
+      )
+      .toBe("You said: hello");
+    expect(server.faults.calls.filter(({ method }) => method === "admit")).toHaveLength(1);
+  });
+
+  it("is not followed for, though what it asked for comes to its end behind that", () => {
+    const attached: string[] = [];
+    const attach = (conversationId: string) => {
+      attached.push(conversationId);
+      return () => attached.splice(attached.indexOf(conversationId), 1);
+    };
+    const me = { attach } as unknown as OwnerRuntime;
+    const chats = new ChatSubscriptions(me, { onFrame: () => {}, onEnd: () => {} });
+    chats.join("first", undefined);
+    expect(attached).toEqual(["first"]);
+    chats.close();
+    chats.join("second", "0");
+    expect([attached, chats.size]).toEqual([[], 0]);
   });
 });
 

@@ -82,6 +82,8 @@ class OpenStream implements ResponseStream, Flushable {
       ...options.headers,
     };
     this.response = c.body(body, 200, headers);
+    // Whoever left before this began is not heard to leave.
+    if (outgoing?.destroyed === true) this.#finish("left");
   }
 
   get behind(): number {

@@ -273,6 +273,25 @@ describe("GET /conversations/:id/events", () => {
     expect((await events.next()).done).toBe(true);
   });
 
+  it("holds nothing for a reader that has left before the stream began", async () => {
+    const server = await startTestServer({ limits: { connectionsPerKey: 1 } });
+    await server.runtime.forOwner("local").create({ id: "c1" });
+    const asked = server.faults.hold("get");
+    const leaving = request(`${server.url}/conversations/c1/events`).on("error", () => {});
+    leaving.end();
+    await asked.reached;
+    leaving.destroy();
+    // What comes behind is answered, so the server has heard of it.
+    for (let count = 0; count < 5; count += 1) await server.call("GET", "/health");
+    asked.open();
+    const opened = () =>
+      follow(server, "c1").then((response) => response.body?.cancel().then(() => response.status));
+    await expect.poll(opened).toBe(200);
+    await expect
+      .poll(async () => (await server.call("GET", "/metrics")).text)
+      .toContain("parley_sse_connections 0");
+  });
+
   it("cuts off a reader that stays too far behind, who then resumes where it was", async () => {
     const piece = "x".repeat(200_000);
     const server = await startTestServer({
