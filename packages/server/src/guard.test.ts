@@ -237,6 +237,19 @@ describe("a handshake that is refused", () => {
     }
   });
 
+  it.each([
+    ["a path that is only /ws once it is put right", "GET /.\\ws HTTP/1.1\r\nHost: localhost"],
+    ["the same after an origin", "GET http://localhost/.\\ws HTTP/1.1\r\nHost: localhost"],
+    ["an address in another base", "GET /ws HTTP/1.1\r\nHost: 0X7F.1"],
+    ["a Host with a path of its own", "GET /ws HTTP/1.1\r\nHost: localhost/x/.."],
+  ])("by the adapter is answered as well: %s", async (_, head) => {
+    const server = await startTestServer();
+    const answer = await rawAnswer(server, `${head}\r\nUpgrade: websocket`, "Upgrade");
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer.toLowerCase()).toContain("x-request-id: ");
+    expect(answer).toContain('"code":"invalid_request"');
+  });
+
   it("at an address that streams leaves nothing behind", async () => {
     const server = await startTestServer({ limits: { connectionsPerKey: 1 } });
     await server.runtime.forOwner("local").create({ id: "c1" });

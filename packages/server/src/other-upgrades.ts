@@ -5,21 +5,29 @@ import type { AppEnv } from "./app-env.js";
 import { problemHeaders, problemResponse, toProblem } from "./problem.js";
 import { RequestRefusal } from "./request-refusal.js";
 
+/** Handshakes that were answered, or will be with a socket. */
+const answered = new WeakSet<IncomingMessage>();
+
 type Fetch = (request: Request, env: AppEnv["Bindings"]) => Response | Promise<Response>;
 
 /**
  * Answers requests that offer to speak another protocol than sockets', as Java's client does with HTTP/2. Whoever
  * offers may be answered as if they had not; without this, a server that takes sockets would leave them waiting. So is
  * whoever offers a socket where there is none, or at an address that is none: the adapter would call that a failure of
- * the server's own.
+ * the server's own. And so is whoever the adapter lets go of before it asks `tellRefusals`.
  */
 export function answerOtherUpgrades(server: Server): void {
   const listeners = server.listeners("upgrade");
   server.removeAllListeners("upgrade");
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    if (isHandshake(request)) {
-      for (const listener of listeners) listener.call(server, request, socket, head);
-    } else answerPlainly(server, request, socket);
+    if (!isHandshake(request)) {
+      answerPlainly(server, request, socket);
+      return;
+    }
+    // It is stricter than URLs are about an address and a Host, and says nothing to those whom it does not take.
+    void Promise.all(listeners.map((listener) => listener.call(server, request, socket, head))).then(() => {
+      if (!answered.has(request) && !socket.destroyed) answerPlainly(server, request, socket);
+    });
   });
   // The adapter refuses a handshake, without saying why, only while there is one who listens: `tellRefusals` says it.
   server.on("upgrade", () => {});
@@ -31,11 +39,17 @@ export function tellRefusals(fetch: Fetch): Fetch {
     const handshake = { isAccepted: false };
     const response = await answerOf(fetch, request, Object.assign(env, { handshake }));
     const { incoming } = env;
-    if (handshake.isAccepted || incoming === undefined || incoming.socket.destroyed) return response;
-    const body = Buffer.from(await response.clone().arrayBuffer());
-    responseOn(incoming, incoming.socket)
-      .writeHead(response.status, { ...Object.fromEntries(response.headers), "content-length": body.length })
-      .end(body);
+    if (incoming === undefined || incoming.socket.destroyed) return response;
+    if (!handshake.isAccepted) {
+      const body = Buffer.from(await response.clone().arrayBuffer());
+      responseOn(incoming, incoming.socket)
+        .writeHead(response.status, {
+          ...Object.fromEntries(response.headers),
+          "content-length": body.length,
+        })
+        .end(body);
+    }
+    answered.add(incoming);
     return response;
   };
 }
