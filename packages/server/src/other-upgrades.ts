@@ -94,6 +94,12 @@ function responseOn(request: IncomingMessage, socket: Duplex): ServerResponse {
   response.shouldKeepAlive = false;
   response.assignSocket(socket as Parameters<ServerResponse["assignSocket"]>[0]);
   response.on("finish", () => socket.end());
+  // The server has taken its own listener away; without one, who waits until more can be written would wait for ever.
+  const onDrain = () => {
+    if (response.writableNeedDrain) response.emit("drain");
+  };
+  socket.on("drain", onDrain);
+  response.once("close", () => socket.off("drain", onDrain));
   // Nobody reads there any more, and so nobody would see that the other end has gone.
   socket.on("end", () => socket.end());
   socket.resume();

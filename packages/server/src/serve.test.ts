@@ -1,7 +1,11 @@
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { Agent, request } from "node:http";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { Agent, type IncomingMessage, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { serve as serveHono } from "@hono/node-server";
 import { systemClock } from "@parley/core";
 import { createModelCatalog, createRuntime, type Runtime } from "@parley/core/runtime";
@@ -242,6 +246,31 @@ describe("a request that offers another protocol", () => {
     const chat = await ask(server.port, "POST /chat HTTP/1.1\r\nContent-Length: 2", "{}");
     expect(chat).toMatch(/^HTTP\/1\.1 400 [\s\S]*"code":"invalid_request"/);
     await server.close();
+  });
+
+  it("gets the whole of an answer that its connection does not take at once", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "parley-page-"));
+    try {
+      // More than both ends of a connection keep for one who does not read.
+      writeFileSync(join(folder, "large.bin"), randomBytes(16_000_000));
+      const server = await startTestServer({ page: { folder } });
+      const body = { conversationId: "c1", message: "long ".repeat(40_000) };
+      await server.call("POST", "/chat", { body });
+      for (const path of ["/conversations/c1/export", "/large.bin"]) {
+        const whole = Buffer.from(await (await fetch(server.url + path)).arrayBuffer());
+        expect(whole.length).toBeGreaterThan(200_000);
+        const offer = { connection: "Upgrade", upgrade: "h2c" };
+        const asked = request(server.url + path, { headers: offer }).end();
+        const [answer] = (await once(asked, "response")) as [IncomingMessage];
+        // Nobody reads it yet, while others ask and are answered.
+        expect((await server.call("GET", "/health")).status).toBe(200);
+        const pieces: Buffer[] = [];
+        for await (const piece of answer) pieces.push(piece as Buffer);
+        expect([path, Buffer.concat(pieces).equals(whole)]).toEqual([path, true]);
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });
 
