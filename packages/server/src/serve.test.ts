@@ -152,6 +152,38 @@ describe("while a turn goes on that the server waits for", () => {
     await expect(server.call("GET", "/health")).rejects.toThrow();
   });
 
+  it("a socket that was still being opened is told to connect elsewhere", async () => {
+    const server = await startTestServer();
+    await server.runtime.forOwner("local").send({ conversationId: "c1", message: "wait" });
+    await server.provider.called(1);
+    const asked = server.faults.hold("keys.list");
+    const opening = server.socket();
+    await asked.reached;
+    const closing = server.server.close({ deadlineMs: 60_000 });
+    asked.open();
+    const socket = await opening;
+    const greeting = socket.next("catalog").catch(() => socket.closed);
+    expect(await Promise.race([socket.closed, greeting])).toMatchObject({ code: 1012 });
+    server.gate.open();
+    await closing;
+  });
+
+  it("an event stream whose conversation was still being looked for is refused", async () => {
+    const server = await startTestServer();
+    await server.runtime.forOwner("local").send({ conversationId: "c1", message: "wait" });
+    await server.provider.called(1);
+    const asked = server.faults.hold("get");
+    const events = fetch(`${server.url}/conversations/c1/events`);
+    await asked.reached;
+    const closing = server.server.close({ deadlineMs: 60_000 });
+    asked.open();
+    const answer = await events;
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect(await answer.json()).toMatchObject({ code: "draining", retryable: true });
+    server.gate.open();
+    await closing;
+  });
+
   it("nobody keeps a connection that would hold it up", async () => {
     const server = await startTestServer();
     await server.runtime.forOwner("local").send({ conversationId: "c1", message: "wait" });

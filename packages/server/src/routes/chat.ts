@@ -104,6 +104,8 @@ export const chatEndpoints = [
       const cursor = lastEventId === undefined || lastEventId === "" ? query.cursor : lastEventId;
       // Whether there is such a conversation, and such a place in it, has to be known before the answer begins.
       await me.checkCursor(params.id, cursor);
+      // The node may have begun to shut down meanwhile, and has ended the streams that were there by then.
+      app.checkDraining();
       const headers = { "content-type": "text/event-stream; charset=utf-8" };
       if (isHead(c)) return c.body(null, 200, headers);
 

@@ -42,7 +42,12 @@ export async function openSocket(
         closeSocket(socket, "unauthorized");
         return;
       }
-      // Others may have come in while hands were shaken.
+      // The node may have begun to shut down while hands were shaken, and has closed the sockets that were there by then.
+      if (app.draining()) {
+        closeSocket(socket, "draining");
+        return;
+      }
+      // Others may have come in meanwhile, too.
       if (!app.connections.hasRoom(caller)) {
         closeSocket(socket, "full");
         return;
