@@ -25,17 +25,25 @@ function addressOf(c: Context<AppEnv>): string | undefined {
   return incoming === undefined ? undefined : (incoming.socket?.remoteAddress ?? "unknown");
 }
 
+/** What proxies add to a request that they pass on; each adds some of them. */
+const proxyHeaders = [
+  "forwarded",
+  "via",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-proto",
+  "x-real-ip",
+] as const;
+
 /**
  * Whether a request comes from this machine: a connection within it, to one of its own names, that nobody passed on. A
- * proxy on this machine speaks for callers from anywhere.
+ * proxy on this machine speaks for callers from anywhere. One that adds nothing to what it passes on cannot be seen.
  */
 export function isLocal(c: Context<AppEnv>): boolean {
   const address = addressOf(c);
   if (address === undefined) return true;
   const host = hostName(c.req.header("host") ?? "localhost") ?? "";
-  const isPassedOn = ["forwarded", "x-forwarded-for", "x-forwarded-host", "via"].some(
-    (name) => c.req.header(name) !== undefined,
-  );
+  const isPassedOn = proxyHeaders.some((name) => c.req.header(name) !== undefined);
   return isLoopback(address) && (isLoopback(host) || host.endsWith(".localhost")) && !isPassedOn;
 }
 
