@@ -24,19 +24,23 @@ function checkLength(c: Context<AppEnv>, limit: number, name: string): number | 
 /** The pieces of a body, as long as they are no more than the limit together. */
 async function* bodyPieces(c: Context<AppEnv>, limit: number, name: string): AsyncGenerator<Uint8Array> {
   checkLength(c, limit, name);
-  const body = c.req.raw.body;
-  if (body === null) return;
   let total = 0;
-  for await (const piece of body) {
-    total += piece.byteLength;
-    if (total > limit) throw tooLarge(limit, name);
-    yield piece;
+  try {
+    for await (const piece of c.req.raw.body ?? []) {
+      total += piece.byteLength;
+      if (total > limit) throw tooLarge(limit, name);
+      yield piece;
+    }
+  } catch (error) {
+    rethrowUnlessGone(error);
   }
 }
 
 async function readBytes(c: Context<AppEnv>, limit: number): Promise<Uint8Array> {
   // Node holds a body to its declared length, so one that is declared small enough can be read in one go.
-  if (checkLength(c, limit, "bodyBytes") !== undefined) return new Uint8Array(await c.req.arrayBuffer());
+  if (checkLength(c, limit, "bodyBytes") !== undefined) {
+    return new Uint8Array(await c.req.arrayBuffer().catch(rethrowUnlessGone));
+  }
   const pieces: Uint8Array[] = [];
   for await (const piece of bodyPieces(c, limit, "bodyBytes")) pieces.push(piece);
   return Buffer.concat(pieces);
@@ -44,7 +48,7 @@ async function readBytes(c: Context<AppEnv>, limit: number): Promise<Uint8Array>
 
 /** The JSON body of a request; `undefined` for an empty one. */
 export async function readJsonBody(c: Context<AppEnv>, limit: number): Promise<unknown> {
-  const bytes = await readBytes(c, limit).catch(rethrowUnlessGone);
+  const bytes = await readBytes(c, limit);
   if (bytes.byteLength === 0) return undefined;
   const type = c.req.header("content-type");
   if (type === undefined || !jsonTypes.test(type)) {
