@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import type { AppEnv } from "./app-env.js";
+import { LineSplitter } from "./line-splitter.js";
 import { invalidFields, RequestRefusal } from "./request-refusal.js";
 
 const mostDeep = 100;
@@ -76,21 +77,21 @@ export async function* readJsonLines(c: Context<AppEnv>, limit: number): AsyncGe
     );
   }
   const decoder = new TextDecoder("utf-8", { fatal: true });
-  let rest = "";
+  const splitter = new LineSplitter();
   let number = 0;
   const parse = (line: string): unknown => {
     number += 1;
     return line.trim() === "" ? undefined : parseJson(line, `line ${number}`);
   };
   for await (const piece of bodyPieces(c, limit, "importBytes")) {
-    const lines = (rest + decodeWith(decoder, piece)).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) {
+    for (const line of splitter.take(decodeWith(decoder, piece))) {
       const value = parse(line);
       if (value !== undefined) yield value;
     }
   }
-  const last = parse(rest + decodeWith(decoder));
+  // Only the end tells whether a character was cut off.
+  decodeWith(decoder);
+  const last = parse(splitter.end());
   if (last !== undefined) yield last;
 }
 
