@@ -25,9 +25,11 @@ export function answerOtherUpgrades(server: Server): void {
       return;
     }
     // It is stricter than URLs are about an address and a Host, and says nothing to those whom it does not take.
-    void Promise.all(listeners.map((listener) => listener.call(server, request, socket, head))).then(() => {
-      if (!answered.has(request) && !socket.destroyed) answerPlainly(server, request, socket);
-    });
+    void Promise.allSettled(listeners.map((listener) => listener.call(server, request, socket, head))).then(
+      () => {
+        if (!answered.has(request) && !socket.destroyed) answerPlainly(server, request, socket);
+      },
+    );
   });
   // The adapter refuses a handshake, without saying why, only while there is one who listens: `tellRefusals` says it.
   server.on("upgrade", () => {});
