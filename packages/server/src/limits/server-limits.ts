@@ -14,7 +14,7 @@ export interface ServerLimits {
   readonly connectionsPerKey: number;
   /** Conversations and surfaces that one socket follows. `limit_exceeded` */
   readonly subscriptionsPerSocket: number;
-  /** Bytes that a reader may be behind; then its connection is closed, and it resumes by cursor. */
+  /** Bytes that a reader may be behind; then its connection is closed, and it resumes by cursor. `/chat` waits for it. */
   readonly bufferedBytes: number;
   /** How many chunks or conversations one page may ask for. */
   readonly pageSize: number;

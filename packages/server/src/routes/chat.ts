@@ -113,10 +113,7 @@ export const chatEndpoints = [
       const stream = openResponseStream(c, { headers, bufferedBytes: app.limits.bufferedBytes });
       const leave = me.attach(params.id, cursor, {
         onFrame: (frame) => stream.write(sseBytes(frame)),
-        onEnd(error) {
-          if (error !== undefined) stream.write(farewell(error.code));
-          stream.end();
-        },
+        onEnd: (error) => stream.end(error === undefined ? undefined : farewell(error.code)),
       });
       stream.write(opening);
       const stopBeating = app.heartbeat.add(() => stream.write(heartbeat));

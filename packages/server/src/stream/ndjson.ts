@@ -8,9 +8,10 @@ export function jsonLine(value: unknown): Buffer {
 }
 
 /**
- * Writes the events of a turn, a line each, through `turn-sealed`. A reader that leaves is no longer told, and that is
- * all: the turn goes on. What cannot be told any more ends with an `error` that says so. Returns a function that ends
- * it that way.
+ * Writes the events of a turn, a line each, through `turn-sealed`, in the reader's pace: what is told again is in memory
+ * all at once, and of what comes live the runtime keeps only so much. A reader that leaves is no longer told, and that
+ * is all: the turn goes on. What cannot be told any more ends with an `error` that says so. Returns a function that
+ * ends it that way.
  */
 export function writeTurn(
   stream: ResponseStream,
@@ -19,10 +20,7 @@ export function writeTurn(
 ): (why: ParleyError) => void {
   const reader = events[Symbol.asyncIterator]();
   let isOver = false;
-  const breakOff = (why: unknown) => {
-    stream.write(jsonLine(lastWords(toParleyError(why), turn)));
-    stream.end();
-  };
+  const breakOff = (why: unknown) => stream.end(jsonLine(lastWords(toParleyError(why), turn)));
   void stream.over.then(() => {
     isOver = true;
     void reader.return?.();
@@ -30,6 +28,7 @@ export function writeTurn(
   const tell = async () => {
     for (let next = await reader.next(); !next.done && !isOver; next = await reader.next()) {
       stream.write(jsonLine(next.value.event));
+      await stream.room();
     }
     stream.end();
   };

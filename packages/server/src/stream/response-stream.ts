@@ -15,8 +15,13 @@ export interface ResponseStream {
   readonly response: Response;
   /** Written with everything else of this tick. Nothing happens once the stream is over. */
   write(bytes: Buffer): void;
-  /** Ends the answer behind what was written. */
-  end(): void;
+  /** Ends the answer behind what was written, and behind these last words, however far the reader is behind. */
+  end(lastWords?: Buffer): void;
+  /**
+   * Resolves when the reader is at most half as far behind as it may be, or when the stream is over: for the one
+   * writer of a stream who can wait.
+   */
+  room(): Promise<void>;
   /** Resolves when the stream is over, whichever way. */
   readonly over: Promise<StreamEnd>;
   /** Bytes that the reader has not taken yet. */
@@ -30,7 +35,7 @@ export interface ResponseStream {
  * in a call within the process, the bytes go through it.
  *
  * A reader that is more than `bufferedBytes` behind is cut off, before the next bytes are taken in, so that each
- * connection brings it at least one step on.
+ * connection brings it at least one step on. That does not happen to one whose writer waits for `room`.
  */
 export function openResponseStream(
   c: Context<AppEnv>,
@@ -53,6 +58,9 @@ class OpenStream implements ResponseStream, Flushable {
   #ending = false;
   #closed = false;
   #resolveOver: (end: StreamEnd) => void = () => {};
+  #resolveRoom: (() => void) | undefined;
+  /** The reader has taken something. */
+  readonly #onTaken = () => this.#resolveRoom?.();
 
   constructor(
     c: Context<AppEnv>,
@@ -71,6 +79,7 @@ class OpenStream implements ResponseStream, Flushable {
         start: (controller) => {
           this.#controller = controller;
         },
+        pull: this.#onTaken,
         cancel: onClose,
       },
       new ByteLengthQueuingStrategy({ highWaterMark: options.bufferedBytes }),
@@ -106,10 +115,19 @@ class OpenStream implements ResponseStream, Flushable {
     if (this.#pending.push(bytes) === 1) flushSoon(this);
   }
 
-  end(): void {
+  end(lastWords?: Buffer): void {
     if (this.#closed || this.#ending) return;
     this.#ending = true;
     if (this.#pending.length === 0) flushSoon(this);
+    if (lastWords !== undefined) this.#pending.push(lastWords);
+  }
+
+  async room(): Promise<void> {
+    while (!this.#closed && this.behind > this.#bufferedBytes / 2) {
+      await new Promise<void>((resolve) => {
+        this.#resolveRoom = resolve;
+      });
+    }
   }
 
   flush(): void {
@@ -123,7 +141,7 @@ class OpenStream implements ResponseStream, Flushable {
       this.#pending = [];
       this.#pendingBytes = 0;
       if (this.#outgoing === undefined) this.#controller?.enqueue(bytes);
-      else this.#outgoing.write(bytes);
+      else this.#outgoing.write(bytes, this.#onTaken);
     }
     if (this.#ending) this.#close("ended");
   }
@@ -149,5 +167,6 @@ class OpenStream implements ResponseStream, Flushable {
     this.#closed = true;
     this.#pending = [];
     this.#resolveOver(end);
+    this.#onTaken();
   }
 }

@@ -1,4 +1,4 @@
-import { request } from "node:http";
+import { type IncomingMessage, request } from "node:http";
 import { systemClock } from "@parley/core";
 import { createModelCatalog, createRuntime, type SubscriptionFrame } from "@parley/core/runtime";
 import {
@@ -169,6 +169,110 @@ describe("POST /chat", () => {
   });
 });
 
+/** Sends a message and reads nothing of the answer but its head, until it is resumed. */
+function chatUnread(
+  server: TestServer,
+  body: { conversationId: string; messageId: string; message: string },
+  key?: string,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      "content-type": "application/json",
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    };
+    request(`${server.url}/chat`, { method: "POST", headers }, (response) => {
+      response.pause();
+      resolve(response);
+    })
+      .once("error", reject)
+      .end(JSON.stringify(body));
+  });
+}
+
+async function restOf(response: IncomingMessage): Promise<AgentEvent[]> {
+  const pieces: Buffer[] = [];
+  for await (const piece of response) pieces.push(piece as Buffer);
+  return jsonLines<AgentEvent>(String(Buffer.concat(pieces)));
+}
+
+describe("POST /chat of a turn that is larger than what a reader may be behind", () => {
+  const piece = "x".repeat(400_000);
+  const body = { conversationId: "c1", messageId: "m1", message: "A lot, please" };
+
+  /** A sealed turn of several long texts, each of them one event when it is told again. */
+  async function startWithLongTurn(parts: number): Promise<TestServer> {
+    const server = await startTestServer({
+      limits: { bufferedBytes: 300_000 },
+      script: () => Array.from({ length: parts }, () => [reasoning("And so on:"), text(piece)]).flat(),
+    });
+    const me = server.runtime.forOwner("local");
+    await me.send(body);
+    await me.last("c1");
+    return server;
+  }
+
+  it("tells it to its seal, again and again, in the reader's pace", async () => {
+    const server = await startWithLongTurn(8);
+    for (let time = 0; time < 2; time += 1) {
+      const events = jsonLines<AgentEvent>((await server.call("POST", "/chat", { body })).text);
+      checkEventOrder(events);
+      expect(events.filter((event) => event.type === "text-delta" && event.delta === piece)).toHaveLength(8);
+      expect(events.at(-1)).toMatchObject({ type: "turn-sealed", reason: "stop" });
+    }
+    // Nobody else has to be quick either: what was held back goes on when it is read.
+    const slow = await chatUnread(server, body);
+    await server.call("POST", "/chat", { body });
+    expect((await restOf(slow)).at(-1)).toMatchObject({ type: "turn-sealed" });
+  }, 30_000);
+
+  it("tells it to its seal within the process, too", async () => {
+    const server = await startWithLongTurn(4);
+    const app = createApp(server.runtime, { limits: { bufferedBytes: 300_000 } });
+    try {
+      const answer = await app.fetch(
+        new Request("http://localhost/chat", {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify(body),
+        }),
+      );
+      // Whoever asks need not read at once.
+      await server.call("GET", "/health");
+      expect(jsonLines<AgentEvent>(await answer.text()).at(-1)).toMatchObject({ type: "turn-sealed" });
+    } finally {
+      await app.close();
+    }
+  }, 30_000);
+
+  it("says so when it is broken off, however much waits to be read", async () => {
+    // More than the connection takes in for a reader that does not read.
+    const server = await startWithLongTurn(40);
+    const key = await server.key("local", ["write"]);
+    const admin = await server.key("admin", ["admin"]);
+    const unread = await chatUnread(server, body, key);
+    const keys = await server.runtime.keys.list();
+    const id = keys.find(({ owner }) => owner === "local")?.id;
+    expect((await server.call("DELETE", `/keys/${id}`, { key: admin })).status).toBe(200);
+    expect((await restOf(unread)).at(-1)).toMatchObject({ type: "error", code: "unauthorized" });
+  }, 30_000);
+
+  it("says so when the reader is left behind by a turn that runs", async () => {
+    const server = await startTestServer({
+      limits: { bufferedBytes: 300_000 },
+      runtimeLimits: { subscriberFrames: 40 },
+      script: (gate) => [text("Now."), pause(gate), ...Array.from({ length: 100 }, () => text(piece))],
+    });
+    const unread = await chatUnread(server, body);
+    server.gate.open();
+    await server.runtime.forOwner("local").last("c1");
+    expect((await restOf(unread)).at(-1)).toMatchObject({
+      type: "error",
+      code: "limit_exceeded",
+      retryable: true,
+    });
+  }, 30_000);
+});
+
 describe("GET /conversations/:id/events", () => {
   it("is not held back by anyone on the way", async () => {
     const server = await startTestServer();
@@ -301,7 +405,7 @@ describe("GET /conversations/:id/events", () => {
     const me = server.runtime.forOwner("local");
     await me.create({ id: "c1" });
     // A reader that does not read: its side of the connection fills up, and then ours.
-    const slow = await new Promise<import("node:http").IncomingMessage>((resolve) => {
+    const slow = await new Promise<IncomingMessage>((resolve) => {
       request(`${server.url}/conversations/c1/events?cursor=0`, resolve).end();
     });
     slow.pause();
