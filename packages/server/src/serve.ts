@@ -8,11 +8,12 @@ import { createApp } from "./app.js";
 import type { AppOptions } from "./app-options.js";
 import type { AuthMode } from "./auth/gatekeeper.js";
 import { isLoopback } from "./auth/host-and-origin.js";
-import { defaultServerLimits } from "./limits/server-limits.js";
+import { defaultServerLimits, defaultServerPace } from "./limits/server-limits.js";
 import { answerOtherUpgrades, tellRefusals } from "./other-upgrades.js";
 import { problemResponse } from "./problem.js";
 import { commonHeaders } from "./security-headers.js";
 import { createSocketServer } from "./socket/socket-server.js";
+import { breakOffUnreadAnswers } from "./unread-answers.js";
 
 /** Where a server listens, beside what it is. */
 export interface ServeOptions extends AppOptions {
@@ -61,6 +62,7 @@ export async function serve(runtime: Runtime, options: ServeOptions = {}): Promi
   }) as ReturnType<typeof createServer>;
 
   answerOtherUpgrades(server);
+  breakOffUnreadAnswers(server, options.pace?.unreadMs ?? defaultServerPace.unreadMs);
   // Those of sockets too, which the server itself loses sight of.
   const connections = new Set<Socket>();
   server.on("connection", (connection: Socket) => {

@@ -40,6 +40,16 @@ export interface ServerPace {
   readonly pingMs: number;
   /** How long a key is believed without asking the store: a revoked one stops working after this long. */
   readonly keyMs: number;
+  /**
+   * How long bytes of an answer may wait while its reader takes none: then, or after twice as long at the latest, the
+   * connection is ended. Of the server that `serve` starts.
+   */
+  readonly unreadMs: number;
 }
 
-export const defaultServerPace: ServerPace = { heartbeatMs: 15_000, pingMs: 30_000, keyMs: 3_000 };
+export const defaultServerPace: ServerPace = {
+  heartbeatMs: 15_000,
+  pingMs: 30_000,
+  keyMs: 3_000,
+  unreadMs: 60_000,
+};
