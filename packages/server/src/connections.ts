@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { ParleyError } from "@parley/core";
 import { type Caller, rateKeyOf } from "./auth/caller.js";
 
@@ -10,7 +11,13 @@ export function breakOffError(reason: Exclude<CloseReason, "draining">): ParleyE
   return new ParleyError("draining", undefined, { retryAfterMs: 1_000 });
 }
 
-/** A connection that lasts: a socket, a stream of events, or a request that waits for a turn. */
+/** Calls when nothing of an answer waits here any more: its reader has it all, or has left. */
+export function whenGone(answer: ServerResponse, then: () => void): void {
+  if (answer.destroyed) then();
+  else answer.once("close", then);
+}
+
+/** A connection that lasts: a socket, a stream of events, an export, or a request that waits for a turn. */
 export interface LastingConnection {
   readonly caller: Caller;
   /** Closes it. May be called more than once. */

@@ -10,7 +10,7 @@ export interface ServerLimits {
   readonly requestsPerSecond: number;
   /** Requests and socket messages of one key that are taken at once, after a rest. `rate_limited` */
   readonly requestBurst: number;
-  /** Open sockets, streams and waiting requests of one key. `limit_exceeded` */
+  /** Open sockets, streams, exports and waiting requests of one key. `limit_exceeded` */
   readonly connectionsPerKey: number;
   /** Conversations and surfaces that one socket follows. `limit_exceeded` */
   readonly subscriptionsPerSocket: number;
