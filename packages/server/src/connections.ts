@@ -11,9 +11,12 @@ export function breakOffError(reason: Exclude<CloseReason, "draining">): ParleyE
   return new ParleyError("draining", undefined, { retryAfterMs: 1_000 });
 }
 
-/** Calls when nothing of an answer waits here any more: its reader has it all, or has left. */
-export function whenGone(answer: ServerResponse, then: () => void): void {
-  if (answer.destroyed) then();
+/**
+ * Calls when nothing of an answer waits here any more: its reader has it all, or has left. At once in a call within the
+ * process, where the caller holds the answer.
+ */
+export function whenGone(answer: ServerResponse | undefined, then: () => void): void {
+  if (answer === undefined || answer.destroyed) then();
   else answer.once("close", then);
 }
 

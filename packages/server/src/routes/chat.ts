@@ -3,7 +3,7 @@ import type { ErrorCode, ParleyError } from "@parley/core";
 import type { OwnerRuntime } from "@parley/core/runtime";
 import type { Context } from "hono";
 import type { AppEnv } from "../app-env.js";
-import { breakOffError } from "../connections.js";
+import { breakOffError, whenGone } from "../connections.js";
 import { endpoint } from "../endpoint.js";
 import { RequestRefusal } from "../request-refusal.js";
 import { agentEvent } from "../schemas/agent-event.js";
@@ -77,7 +77,7 @@ export const chatEndpoints = [
         });
         c.set("streaming", stream.over);
         breakOff = writeTurn(stream, me.events(conversationId, turnId), { conversationId, turnId });
-        void stream.over.then(forget);
+        void stream.over.then(() => whenGone(c.env?.outgoing, forget));
         return stream.response;
       } catch (thrown) {
         forget();
@@ -123,7 +123,7 @@ export const chatEndpoints = [
       void stream.over.then(() => {
         leave();
         stopBeating();
-        forget();
+        whenGone(c.env?.outgoing, forget);
         app.telemetry?.streamClosed();
       });
       return stream.response;

@@ -16,6 +16,7 @@ import {
 import type { AgentEvent } from "@parley/wire";
 import { describe, expect, it } from "vitest";
 import { createApp } from "../app.js";
+import { createLogger } from "../logging.js";
 import {
   jsonLines,
   problemOf,
@@ -23,6 +24,7 @@ import {
   type SseEvent,
   startTestServer,
   type TestServer,
+  type TestServerOptions,
 } from "../test-server.test-support.js";
 
 function follow(server: TestServer, id: string, headers: Record<string, string> = {}, query = "") {
@@ -200,10 +202,11 @@ describe("POST /chat of a turn that is larger than what a reader may be behind",
   const body = { conversationId: "c1", messageId: "m1", message: "A lot, please" };
 
   /** A sealed turn of several long texts, each of them one event when it is told again. */
-  async function startWithLongTurn(parts: number): Promise<TestServer> {
+  async function startWithLongTurn(parts: number, options: TestServerOptions = {}): Promise<TestServer> {
     const server = await startTestServer({
       limits: { bufferedBytes: 300_000 },
       script: () => Array.from({ length: parts }, () => [reasoning("And so on:"), text(piece)]).flat(),
+      ...options,
     });
     const me = server.runtime.forOwner("local");
     await me.send(body);
@@ -254,6 +257,24 @@ describe("POST /chat of a turn that is larger than what a reader may be behind",
     const id = keys.find(({ owner }) => owner === "local")?.id;
     expect((await server.call("DELETE", `/keys/${id}`, { key: admin })).status).toBe(200);
     expect((await restOf(unread)).at(-1)).toMatchObject({ type: "error", code: "unauthorized" });
+  }, 30_000);
+
+  it("counts as a connection until it is read, also when everything was said", async () => {
+    let isTold = () => {};
+    const told = new Promise<void>((resolve) => {
+      isTold = resolve;
+    });
+    const server = await startWithLongTurn(40, {
+      // All of it waits for the reader.
+      limits: { bufferedBytes: 100_000_000, connectionsPerKey: 1 },
+      // A stream is written down when it is over.
+      logger: createLogger({ level: "info" }, { write: isTold }),
+    });
+    const unread = await chatUnread(server, body);
+    await told;
+    expect((await server.call("GET", "/conversations/c1/last")).status).toBe(429);
+    expect((await restOf(unread)).at(-1)).toMatchObject({ type: "turn-sealed" });
+    expect((await server.call("GET", "/conversations/c1/last")).status).toBe(200);
   }, 30_000);
 
   it("says so when the reader is left behind by a turn that runs", async () => {
