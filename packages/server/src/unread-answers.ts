@@ -11,13 +11,15 @@ import type { Socket } from "node:net";
  */
 export function breakOffUnreadAnswers(server: Server, afterMs: number): void {
   server.timeout = afterMs;
-  server.prependListener("request", (_, response: ServerResponse) => {
-    // Who listens here also keeps Node from ending an answer that is merely silent.
-    response.on("timeout", breakOffUnread);
+  server.on("connection", (connection: Socket) => {
+    // Of the connection itself: after the offer of another protocol, the server does not listen there any more.
+    connection.on("timeout", () => {
+      // Without a farewell: it would wait behind all the rest, and keep that in the system's memory.
+      if (connection.writableLength > 0) connection.resetAndDestroy();
+    });
   });
-}
-
-function breakOffUnread(connection: Socket): void {
-  // Without a farewell: it would wait behind all the rest, and keep that in the system's memory.
-  if (connection.writableLength > 0) connection.resetAndDestroy();
+  server.prependListener("request", (_, response: ServerResponse) => {
+    // Where someone listens, Node does not end an answer that is merely silent.
+    response.on("timeout", () => {});
+  });
 }

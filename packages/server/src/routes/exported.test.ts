@@ -62,7 +62,10 @@ describe("an export", () => {
     await expect(running.text()).rejects.toThrow("terminated");
   });
 
-  it("that nobody reads is broken off after a while, while a silent stream goes on", async () => {
+  it.each([
+    ["", {}],
+    [", also after the offer of another protocol", { connection: "Upgrade", upgrade: "h2c" }],
+  ])("that nobody reads is broken off after a while%s; a silent stream goes on", async (_, headers) => {
     const server = await startTestServer({
       limits: { connectionsPerKey: 2 },
       pace: { unreadMs: 50 },
@@ -74,7 +77,9 @@ describe("an export", () => {
     await server.runtime.forOwner("local").create({ id: "c2" });
     const silent = readSse(await fetch(`${server.url}/conversations/c2/events`));
     expect((await silent.next()).value).toEqual({ retry: "2000" });
-    const [unread] = (await once(request(server.url + path).end(), "response")) as [IncomingMessage];
+    const [unread] = (await once(request(server.url + path, { headers }).end(), "response")) as [
+      IncomingMessage,
+    ];
     unread.pause();
     // There is room for another one when it is over.
     await vi.waitFor(async () => expect((await server.call("HEAD", path)).status).toBe(200), 30_000);
