@@ -39,7 +39,7 @@ const proxyHeaders = [
  * Whether a request comes from this machine: a connection within it, to one of its own names, that nobody passed on. A
  * proxy on this machine speaks for callers from anywhere. One that adds nothing to what it passes on cannot be seen.
  */
-export function isLocal(c: Context<AppEnv>): boolean {
+function isLocal(c: Context<AppEnv>): boolean {
   const address = addressOf(c);
   if (address === undefined) return true;
   const host = hostName(c.req.header("host") ?? "localhost") ?? "";
