@@ -571,6 +571,25 @@ describe("a connection that breaks", () => {
     expect(state.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
   });
 
+  it("does not send a message again that is too large for the server, and sends the others", async () => {
+    const live = await liveServer({ limits: { frameBytes: 5_000 } });
+    const connection = testClient(live.url).connect();
+    const handle = connection.conversation("c1");
+    const other = connection.conversation("c2");
+    await until(connection, ({ phase }) => phase === "open");
+    // More characters, but fewer bytes.
+    const small = other.send("x".repeat(3_000), { messageId: "m1" });
+    const large = handle.send("語".repeat(2_000), { messageId: "m2" });
+    await expect(large).rejects.toMatchObject({ code: "too_large", retryable: false });
+    expect(handle.getState().messages).toMatchObject([
+      { id: "m2", status: "failed", error: { code: "too_large", retryable: false } },
+    ]);
+    expect(await small).toMatchObject({ messageId: "m1", outcome: "started" });
+    handle.discardSend("m2");
+    await handle.send("Hello");
+    expect(lastText(await until(handle, isIdle))).toBe("You said: Hello");
+  });
+
   it("comes back to a server that was started anew on the same port, in the middle of a turn", async () => {
     const live = await liveServer();
     const client = testClient(live.url);

@@ -17,7 +17,7 @@ import {
   usage,
 } from "@parley/core/testing";
 import type { Tool } from "@parley/core/turn";
-import { createKey, type RunningServer, serve } from "@parley/server";
+import { createKey, type RunningServer, type ServeOptions, serve } from "@parley/server";
 import { afterEach } from "vitest";
 import { WebSocket } from "ws";
 import { type ClientOptions, createClient, type ParleyClient } from "../../packages/client/src/client.js";
@@ -33,6 +33,9 @@ afterEach(async () => {
 export function afterwards(cleanup: () => Promise<void> | void): void {
   cleanups.push(cleanup);
 }
+
+/** What a server may be other than usual. */
+type LiveServerOptions = Pick<ServeOptions, "auth" | "limits">;
 
 /**
  * A real server on a memory store that outlives it. Its model says what it was told; on "wait" it stops at the gate in
@@ -55,7 +58,7 @@ export class LiveServer {
   }
 
   /** Starts it; again, on the port that it had. */
-  async start(options: { readonly auth?: "keys" } = {}): Promise<void> {
+  async start(options: LiveServerOptions = {}): Promise<void> {
     const provider = createScriptedProvider(({ messages }) => {
       const user = messages.findLast(({ role }) => role === "user")?.content.at(-1);
       const isAnswered = messages.at(-1)?.role === "tool";
@@ -107,7 +110,7 @@ export class LiveServer {
   }
 }
 
-export async function liveServer(options: { readonly auth?: "keys" } = {}): Promise<LiveServer> {
+export async function liveServer(options: LiveServerOptions = {}): Promise<LiveServer> {
   const live = new LiveServer();
   await live.start(options);
   afterwards(() => {

@@ -93,7 +93,18 @@ describe("the socket", () => {
     const waiting = await until(connection, ({ phase }) => phase === "waiting");
     expect(waiting).toMatchObject({ attempt: 1, everOpen: true, retryAt: expect.any(Number) });
     await server.until(() => server.sockets.length === 2);
+    server.sockets[1]?.send('{"type":"pong"}');
     expect(await until(connection, ({ phase, attempt }) => phase === "open" && attempt === 0)).toBeDefined();
+  });
+
+  it("waits longer with every socket that breaks before it was good for anything", async () => {
+    const server = await puppet();
+    server.onConnect = (socket) => {
+      socket.send('{"type":"catalog","catalog":[]}');
+      socket.close(1009);
+    };
+    const connection = connect(server.url, { pace: { retryMinMs: 1, retryMaxMs: 2 } });
+    expect(await until(connection, ({ attempt }) => attempt === 4)).toMatchObject({ everOpen: true });
   });
 
   it.each([4401, 1008])("stays closed after it was refused with %i", async (code) => {

@@ -1,6 +1,7 @@
 import type { WsClientMessage, WsServerMessage } from "@parley/wire";
 import { backoffMs } from "./backoff.js";
 import type { ConnectionState } from "./connection.js";
+import type { Failure } from "./conversation-state.js";
 import { type Audience, dispatchMessage } from "./dispatch-message.js";
 import type { Link, OutgoingMessage } from "./link.js";
 import type { ConnectionPace } from "./pace.js";
@@ -11,9 +12,18 @@ import type { Store } from "./store.js";
 
 /** Codes with which a server refuses for good: the key, or what it allows. */
 const refusalCodes = [4401, 1008];
+/** The code with which a server closes when a frame was larger than it takes. */
+const tooLargeCode = 1009;
 const queueSurface = "message-queue";
 /** After this long an open socket counts as stable, whether or not it has said anything. */
-const stableMs = 60_000;
+const stableMs = 5_000;
+
+/** What becomes of the message in a frame that the server does not take. */
+const tooLarge: Failure = {
+  code: "too_large",
+  message: "The input is larger than the limit",
+  retryable: false,
+};
 
 /** What a socket link needs, and whom it tells. */
 export interface SocketLinkOptions {
@@ -37,10 +47,11 @@ export interface SocketLinkOptions {
  *   without an outcome is sent again. Every 20 seconds a ping goes out; if nothing at all comes back within 10, the
  *   socket is dead whatever it says itself, and given up: `waiting`. When it closes: `waiting`, also with 1012 (the
  *   server restarts) and 1013 (this client was too slow): cursors make coming back cheap. When it closes with 4401
- *   or 1008, the server refuses: `closed`.
+ *   or 1008, the server refuses: `closed`. When it closes with 1009, a frame was too large for the server: the largest
+ *   message without an outcome has failed, lest it be sent again for ever, and `waiting`.
  * - `waiting`: for a random share of a span that begins at a quarter of a second and doubles up to 15, then
  *   `connecting`. At once when the network comes back, when the page is looked at again, and when someone asks.
- *   The span begins anew once the server has said something, or after a minute.
+ *   The span begins anew once the server has said more than it says to everyone who comes, or after five seconds.
  * - `closed`: for good, until someone asks to try again; after `close()`, for ever.
  *
  * A browser does not tell why a socket could not be opened. So after a socket that never opened, the server is asked
@@ -54,6 +65,8 @@ export class SocketLink implements Link {
   #isOpen = false;
   #isClosed = false;
   #attempt = 0;
+  /** What was sent over this socket and has no outcome, by its id. */
+  readonly #unanswered = new Map<string, OutgoingMessage>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #pinging: ReturnType<typeof setTimeout> | undefined;
   #deadline: ReturnType<typeof setTimeout> | undefined;
@@ -77,6 +90,7 @@ export class SocketLink implements Link {
   }
 
   send(message: OutgoingMessage): void {
+    this.#unanswered.set(message.messageId, message);
     this.#say({ type: "chat.send", ...message });
   }
 
@@ -130,9 +144,7 @@ export class SocketLink implements Link {
   #opened(): void {
     clearTimeout(this.#timer);
     this.#isOpen = true;
-    this.#timer = setTimeout(() => {
-      this.#attempt = 0;
-    }, stableMs);
+    this.#timer = setTimeout(() => this.#proved(), stableMs);
     this.#put("open");
     this.#planPing();
     this.#options.onUp();
@@ -148,10 +160,6 @@ export class SocketLink implements Link {
   #heard(data: unknown): void {
     clearTimeout(this.#deadline);
     this.#deadline = undefined;
-    if (this.#attempt > 0) {
-      this.#attempt = 0;
-      this.#put("open");
-    }
     let value: unknown;
     try {
       value = JSON.parse(String(data));
@@ -161,7 +169,20 @@ export class SocketLink implements Link {
     }
     // Several messages in one frame come as a list.
     const messages = (Array.isArray(value) ? value : [value]) as readonly WsServerMessage[];
-    for (const message of messages) dispatchMessage(message, this.#options.audience);
+    for (const message of messages) {
+      // The catalog comes with every socket, also with one that breaks as soon as it is used.
+      if (message.type !== "catalog") this.#proved();
+      if (message.type === "chat.receipt" || message.type === "chat.error")
+        this.#unanswered.delete(message.messageId ?? "");
+      dispatchMessage(message, this.#options.audience);
+    }
+  }
+
+  /** The socket is good for something: should it break, the first wait is a short one again. */
+  #proved(): void {
+    if (this.#attempt === 0) return;
+    this.#attempt = 0;
+    this.#put("open");
   }
 
   /** The socket is there, but nothing comes through. */
@@ -173,7 +194,10 @@ export class SocketLink implements Link {
 
   #broke(code: number): void {
     const wasOpen = this.#isOpen;
+    const largest = code === tooLargeCode ? this.#largestUnanswered() : undefined;
     this.#letGo(undefined);
+    if (largest !== undefined)
+      this.#options.audience.conversation(largest.conversationId)?.onFailure(tooLarge, largest.messageId);
     if (refusalCodes.includes(code)) {
       this.#refuse(
         new ParleyRequestError("unauthorized", "The server refused the connection: a valid key is needed"),
@@ -181,10 +205,20 @@ export class SocketLink implements Link {
     } else this.#wait(wasOpen);
   }
 
+  /** If a frame was too large, it is this one, in bytes: whatever else was said is short. */
+  #largestUnanswered(): OutgoingMessage | undefined {
+    const sizeOf = (message: OutgoingMessage) => new Blob([JSON.stringify(message)]).size;
+    let largest: OutgoingMessage | undefined;
+    for (const message of this.#unanswered.values())
+      if (largest === undefined || sizeOf(message) > sizeOf(largest)) largest = message;
+    return largest;
+  }
+
   /** Closes the socket, if a code is given, and listens to it no more. */
   #letGo(code: number | undefined): void {
     for (const timer of [this.#timer, this.#pinging, this.#deadline]) clearTimeout(timer);
     this.#deadline = undefined;
+    this.#unanswered.clear();
     const socket = this.#socket;
     this.#socket = undefined;
     this.#isOpen = false;
