@@ -532,6 +532,30 @@ describe("a connection that breaks", () => {
     expect(handle.getState()).toMatchObject({ unsent: [], queue: { messages: [{ id: "q1" }] } });
   });
 
+  it("queues a message once, whatever stood between it and its answer", async () => {
+    const live = await liveServer();
+    const problem = { code: "store_unavailable", title: "The store cannot be reached", status: 503 };
+    const troubles: (() => Response)[] = [
+      () => new Response("<h1>Gateway Timeout</h1>", { status: 504 }),
+      () => Response.json(problem, { status: 503 }),
+      () => Response.json({ ...problem, code: "draining" }, { status: 503 }),
+    ];
+    const client = testClient(live.url, {
+      fetch: async (input, init) => {
+        // It arrives each time; the answer does not.
+        const response = await fetch(input, init);
+        const isQueued = init?.method === "POST" && String(input).endsWith("/queue");
+        return (isQueued ? troubles.shift()?.() : undefined) ?? response;
+      },
+    });
+    const handle = client.connect().conversation("c1");
+    await handle.send("wait");
+    await until(handle, hasWord("One moment"));
+    const { queue } = await handle.enqueue("Second", { mode: "queue", messageId: "q1" });
+    expect(troubles).toEqual([]);
+    expect(queue.messages.map(({ id }) => id)).toEqual(["q1"]);
+  });
+
   it("takes a discarded message out of the queue that came through unheard", async () => {
     const live = await liveServer();
     const network = await networkTo(live.server);

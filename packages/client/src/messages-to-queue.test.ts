@@ -68,6 +68,32 @@ describe("messages to a queue", () => {
     expect(messages.isBusy).toBe(false);
   });
 
+  it.each(["network", "timeout", "draining", "store_unavailable"] as const)(
+    "are sent again, and taken back again, after %s, which decides nothing",
+    async (code) => {
+      const passing = new ParleyRequestError(code, "Not now");
+      replies = [passing];
+      await messages.enqueue("First", { messageId: "q1" });
+      replies = [passing, passing];
+      onPause = () => {
+        messages.discard("q2");
+        return true;
+      };
+      const second = messages.enqueue("Second", { messageId: "q2" });
+      await expect(second).rejects.toMatchObject({ code: "canceled" });
+      expect(asked).toEqual(["POST First", "POST First", "POST Second", "DELETE q2", "DELETE q2"]);
+    },
+  );
+
+  it.each(["queue_full", "limit_exceeded", "rate_limited", "internal"] as const)(
+    "are refused with %s",
+    async (code) => {
+      replies = [new ParleyRequestError(code, "No", { retryable: true })];
+      await expect(messages.enqueue("First", { messageId: "q1" })).rejects.toMatchObject({ code });
+      expect(asked).toEqual(["POST First"]);
+    },
+  );
+
   it("are one message under one id", async () => {
     const sent = messages.enqueue("First", { messageId: "q1" });
     expect(messages.enqueue("First", { messageId: "q1" })).toBe(sent);

@@ -1,10 +1,13 @@
-import type { EnqueueRequest, EnqueueResponse, QueuePayload } from "@parley/wire";
+import type { EnqueueRequest, EnqueueResponse, ErrorCode, QueuePayload } from "@parley/wire";
 import type { EnqueueOptions } from "./conversation-handle.js";
 import type { ConversationState } from "./conversation-state.js";
 import { newMessageId } from "./ids.js";
 import { applyUnsent, applyUnsentDone } from "./queue.js";
 import type { Request } from "./request.js";
 import { ParleyRequestError } from "./request-error.js";
+
+/** What a server says that cannot do its work now, or something between it and here. */
+const passing: readonly ErrorCode[] = ["network", "timeout", "draining", "store_unavailable"];
 
 interface Pending {
   readonly answer: Promise<EnqueueResponse>;
@@ -24,7 +27,7 @@ export interface MessagesToQueueOptions {
 
 /**
  * The messages of one conversation on their way to its queue. Each shows in the state as unsent until the server has
- * it, and is sent again and again while the server cannot be reached: its id makes it one message. They go one after
+ * it, and is sent again and again while the server is not there for it: its id makes it one message. They go one after
  * the other, so that they wait in the order in which they were written.
  */
 export class MessagesToQueue {
@@ -98,7 +101,7 @@ export class MessagesToQueue {
   }
 }
 
-/** Whether the server could not be reached. */
+/** Whether the server could not be reached, or could not say what became of it: that passes, and decides nothing. */
 function isAway(error: unknown): boolean {
-  return error instanceof ParleyRequestError && error.code === "network";
+  return error instanceof ParleyRequestError && passing.includes(error.code);
 }
