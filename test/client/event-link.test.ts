@@ -1,17 +1,22 @@
 import { createApp } from "@parley/server";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import type { ClientOptions } from "../../packages/client/src/client.js";
 import { afterwards, isIdle, lastText, liveServer, testClient, until } from "./live-server.js";
 
 /** A client of an app in the same process, whose calls can be made to fail. */
-async function inProcess() {
+async function inProcess(more: Partial<ClientOptions> = {}) {
   const live = await liveServer();
   const app = createApp(live.runtime, { auth: "open" });
   afterwards(() => app.close());
   const faults = { isDown: false };
   const streams = new Set<AbortController>();
+  /** The ids of the messages that were sent, in order, whether or not they arrived. */
+  const posted: string[] = [];
   const client = testClient("http://parley.local", {
     WebSocket: null,
+    ...more,
     fetch: async (input, init) => {
+      if (init?.method === "POST") posted.push(JSON.parse(String(init.body)).messageId);
       if (faults.isDown) throw new TypeError("fetch failed");
       const stream = new AbortController();
       streams.add(stream);
@@ -29,7 +34,7 @@ async function inProcess() {
     for (const stream of streams) stream.abort();
     streams.clear();
   };
-  return { live, client, faults, cut };
+  return { live, client, faults, cut, posted };
 }
 
 describe("a client without a socket", () => {
@@ -75,6 +80,57 @@ describe("a client without a socket", () => {
     );
     expect(state.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
     expect(connection.getState().phase).toBe("open");
+  });
+
+  it("sends a message no more that was discarded", async () => {
+    const { client, faults, posted } = await inProcess({ random: () => 0 });
+    const connection = client.connect();
+    const handle = connection.conversation("c1");
+    await handle.send("Hello");
+    await until(handle, isIdle);
+    faults.isDown = true;
+    const forgotten = handle.send("never mind", { messageId: "m2" });
+    await vi.waitUntil(() => posted.filter((id) => id === "m2").length > 1, 30_000);
+    handle.discardSend("m2");
+    await expect(forgotten).rejects.toMatchObject({ code: "canceled" });
+    const attempts = posted.length;
+    faults.isDown = false;
+    await handle.send("go on", { messageId: "m3" });
+    const state = await until(handle, (each) => isIdle(each) && lastText(each) === "You said: go on");
+    expect(state.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
+    expect(posted.slice(attempts)).toEqual(["m3"]);
+  });
+
+  it("sends a refused message again as soon as it is refused", async () => {
+    const { client, posted } = await inProcess({ schedule: (flush) => flush() });
+    const handle = client.connect().conversation("c1");
+    let retried: Promise<unknown> | undefined;
+    handle.subscribe(() => {
+      if (retried === undefined && handle.getState().messages[0]?.status === "failed")
+        retried = handle.retrySend("m1");
+    });
+    await expect(handle.send("   ", { messageId: "m1" })).rejects.toMatchObject({ code: "invalid_request" });
+    await expect(retried).rejects.toMatchObject({ code: "invalid_request" });
+    expect(posted).toEqual(["m1", "m1"]);
+  });
+
+  it("sends a message at once when someone tries again, and never twice at a time", async () => {
+    const hour = 3_600_000;
+    const { client, faults, posted } = await inProcess({ pace: { retryMinMs: hour, retryMaxMs: hour } });
+    const connection = client.connect();
+    const handle = connection.conversation("c1");
+    faults.isDown = true;
+    const sent = handle.send("Hello", { messageId: "m1" });
+    await vi.waitUntil(() => {
+      connection.retryNow();
+      return posted.length > 1;
+    }, 30_000);
+    faults.isDown = false;
+    const attempts = posted.length;
+    for (let times = 0; times < 5; times += 1) connection.retryNow();
+    expect(posted.length).toBe(attempts);
+    expect(await sent).toMatchObject({ messageId: "m1", outcome: "started" });
+    expect(posted.length).toBeLessThanOrEqual(attempts + 1);
   });
 
   it("says so when a conversation is not there, and stops when it is closed", async () => {

@@ -16,6 +16,12 @@ export interface EventLinkOptions {
   onWait(attempt: number, ms: number): void;
 }
 
+/** A message that is sent again and again. */
+interface Sending {
+  /** Ends the wait before the next attempt. */
+  pause: AbortController;
+}
+
 /**
  * A link without a socket: an event stream for each conversation, and calls for what is sent. For places where
  * there is only `fetch`, such as an app in the same process.
@@ -23,19 +29,21 @@ export interface EventLinkOptions {
 export class EventLink implements Link {
   readonly #options: EventLinkOptions;
   readonly #streams = new Map<string, AbortController>();
-  readonly #closed = new AbortController();
+  readonly #sending = new Map<string, Sending>();
+  #isClosed = false;
 
   constructor(options: EventLinkOptions) {
     this.#options = options;
   }
 
   isOpen(): boolean {
-    return !this.#closed.signal.aborted;
+    return !this.#isClosed;
   }
 
   close(): void {
-    this.#closed.abort();
+    this.#isClosed = true;
     for (const id of [...this.#streams.keys()]) this.unfollow(id);
+    for (const id of [...this.#sending.keys()]) this.unsend(id);
   }
 
   unfollow(conversationId: string): void {
@@ -62,28 +70,50 @@ export class EventLink implements Link {
     }
   }
 
+  /** One that is on its way already goes at once instead of waiting, not a second time beside itself. */
   send(message: OutgoingMessage): void {
-    void this.#post(message);
+    const { messageId } = message;
+    const known = this.#sending.get(messageId);
+    if (known !== undefined) {
+      known.pause.abort();
+      return;
+    }
+    const sending = { pause: new AbortController() };
+    this.#sending.set(messageId, sending);
+    void this.#post(message, sending);
   }
 
-  async #post(message: OutgoingMessage): Promise<void> {
+  unsend(messageId: string): void {
+    this.#sending.get(messageId)?.pause.abort();
+    this.#sending.delete(messageId);
+  }
+
+  async #post(message: OutgoingMessage, sending: Sending): Promise<void> {
     const { call, conversation } = this.#options;
     const { conversationId, messageId } = message;
-    for (let attempt = 0; this.isOpen(); attempt += 1) {
+    const isWanted = () => this.#sending.get(messageId) === sending;
+    for (let attempt = 0; isWanted(); attempt += 1) {
+      // Whoever asks while this attempt is under way does not wait for the next one either.
+      sending.pause = new AbortController();
       try {
         const response = await call("POST /chat", { body: message, accept: "application/x-ndjson" });
         // It is durable. The turn is followed by its stream; its first event tells which one it is.
         const turnId = await firstTurnId(response);
+        // First, for whoever hears of the outcome may send it again at once.
+        if (isWanted()) this.#sending.delete(messageId);
         const started = { conversationId, messageId, outcome: "started" as const };
         conversation(conversationId)?.onReceipt(turnId === undefined ? started : { ...started, turnId });
         return;
       } catch (thrown) {
+        // Nobody waits for this, or another one under the same id is on its way.
+        if (!isWanted()) return;
         const error = toFailure(thrown);
         if (error.code !== "network") {
+          this.#sending.delete(messageId);
           conversation(conversationId)?.onFailure(error, messageId);
           return;
         }
-        await wait(backoffMs(attempt, this.#backoff), this.#closed.signal);
+        await wait(backoffMs(attempt, this.#backoff), sending.pause.signal);
       }
     }
   }

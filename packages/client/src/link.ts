@@ -17,6 +17,8 @@ export interface Link {
   unfollow(conversationId: string): void;
   /** Sends a message. Its outcome comes to the conversation; when the link breaks before, it must be sent again. */
   send(message: OutgoingMessage): void;
+  /** Sends a message no more that has no outcome. It may be there already. */
+  unsend(messageId: string): void;
 }
 
 /** What a conversation hears from its link. */

@@ -70,6 +70,7 @@ export class OutgoingMessages {
     this.#failed.delete(messageId);
     const pending = this.#pending.get(messageId);
     this.#pending.delete(messageId);
+    this.#options.link.unsend(messageId);
     this.#options.change((state) => applyDiscard(state, messageId));
     pending?.reject(new ParleyRequestError("canceled", "The message was discarded"));
   }

@@ -94,6 +94,9 @@ export class SocketLink implements Link {
     this.#say({ type: "chat.send", ...message });
   }
 
+  /** What was said is said, and nothing is said twice unless someone asks for it. */
+  unsend(): void {}
+
   /** Asks whether the socket still carries anything. */
   ping(): void {
     if (!this.#isOpen) return;
