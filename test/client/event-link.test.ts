@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { createApp } from "@parley/server";
 import { describe, expect, it, vi } from "vitest";
 import type { ClientOptions } from "../../packages/client/src/client.js";
@@ -80,6 +82,35 @@ describe("a client without a socket", () => {
     );
     expect(state.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
     expect(connection.getState().phase).toBe("open");
+  });
+
+  it("sends a message again when the answer is cut right after its headers", async () => {
+    const live = await liveServer();
+    const cutting = createServer((_, response) => {
+      response.writeHead(200, { "content-type": "application/x-ndjson" }).flushHeaders();
+      response.socket?.end();
+    });
+    await new Promise<void>((resolve) => cutting.listen(0, "127.0.0.1", resolve));
+    afterwards(() => void cutting.close());
+    const { port } = cutting.address() as AddressInfo;
+    let posts = 0;
+    const client = testClient(live.url, {
+      WebSocket: null,
+      fetch: async (input, init) => {
+        const response = await fetch(input, init);
+        if (init?.method !== "POST") return response;
+        posts += 1;
+        if (posts > 1) return response;
+        // The message arrives, and this is all that comes back.
+        await response.body?.cancel();
+        return fetch(`http://127.0.0.1:${port}`);
+      },
+    });
+    const handle = client.connect().conversation("c1");
+    expect(await handle.send("Hello", { messageId: "m1" })).toMatchObject({ outcome: "started" });
+    const state = await until(handle, isIdle);
+    expect(posts).toBe(2);
+    expect(state.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
   });
 
   it("sends a message no more that was discarded", async () => {

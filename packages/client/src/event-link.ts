@@ -3,7 +3,7 @@ import { followConversation, wait } from "./follow-conversation.js";
 import type { Link, Listener, OutgoingMessage } from "./link.js";
 import type { ConnectionPace } from "./pace.js";
 import { readLines } from "./read-lines.js";
-import { type Caller, parseJson } from "./request.js";
+import { type Caller, parseJson, transportError } from "./request.js";
 import { toFailure } from "./request-error.js";
 
 /** What an event link needs, and whom it tells. */
@@ -126,9 +126,13 @@ export class EventLink implements Link {
 
 async function firstTurnId(response: Response): Promise<string | undefined> {
   if (response.body === null) return undefined;
-  for await (const line of readLines(response.body)) {
-    const event = parseJson(line) as { readonly turnId?: string };
-    if (event.turnId !== undefined) return event.turnId;
+  try {
+    for await (const line of readLines(response.body)) {
+      const event = parseJson(line) as { readonly turnId?: string };
+      if (event.turnId !== undefined) return event.turnId;
+    }
+  } catch (cause) {
+    throw transportError(cause, undefined, response.url);
   }
   return undefined;
 }
