@@ -500,6 +500,32 @@ describe("a connection that breaks", () => {
     expect(state.queue.messages.map(({ id }) => id)).toEqual(["q1"]);
   });
 
+  it("loads a conversation once that was opened before the connection was there", async () => {
+    const live = await liveServer();
+    await testClient(live.url).request("POST /conversations", { body: { id: "c1" } });
+    await testClient(live.url).request("POST /conversations", { body: { id: "c2" } });
+    const asked: string[] = [];
+    const client = testClient(live.url, {
+      // Every conversation waits for the same time after its first failure.
+      pace: { retryMinMs: 300, retryMaxMs: 300 },
+      random: () => 1,
+      fetch: (input, init) => {
+        const id = /\/conversations\/(c\d)\?/.exec(String(input))?.[1];
+        if (id !== undefined) asked.push(id);
+        const isDown =
+          connection.getState().phase !== "open" || asked.filter((one) => one === "c2").length === 1;
+        return isDown ? Promise.reject(new TypeError("Failed to fetch")) : fetch(input, init);
+      },
+    });
+    const connection = client.connect();
+    const first = connection.conversation("c1");
+    await until(first, ({ phase }) => phase === "ready");
+    const before = asked.length;
+    // Its second attempt comes after the one that the first conversation had planned earlier.
+    await until(connection.conversation("c2"), ({ phase }) => phase === "ready");
+    expect(asked.slice(before)).toEqual(["c2", "c2"]);
+  });
+
   it("queues what is unsent at once when someone tries again, though the socket never broke", async () => {
     const live = await liveServer();
     let failed: () => void = () => {};

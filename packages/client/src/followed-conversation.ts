@@ -245,7 +245,7 @@ export class FollowedConversation implements Listener {
     this.#store.set(applyLoadFailure(unsent.reduce(applyUnsent, initialState(this.id)), error));
   }
 
-  /** It has come into being. */
+  /** Loads it if nothing of it is here or on its way. */
   #loadIfMissing(): void {
     const isMissing = this.#start === undefined && this.#loadAbort === undefined;
     if (isMissing && this.#isStarted) void this.#load();
@@ -290,7 +290,8 @@ export class FollowedConversation implements Listener {
       if (this.#loadAbort !== abort) return;
       const error = toFailure(thrown);
       this.#change((state) => applyLoadFailure(state, error));
-      if (error.retryable) this.#retryLater(() => void this.#load());
+      // Unless it was loaded meanwhile: what comes now may be older than what the link has brought since.
+      if (error.retryable) this.#retryLater(() => this.#loadIfMissing());
     } finally {
       clearTimeout(deadline);
       // What is left of the other one is of no use.
