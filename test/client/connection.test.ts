@@ -311,6 +311,25 @@ describe("a conversation that is followed", () => {
     expect(gone.messages).toEqual([]);
   });
 
+  it("keeps what could not be sent when it is removed, to be sent again", async () => {
+    const live = await liveServer();
+    const client = testClient(live.url);
+    const handle = client.connect().conversation("c1");
+    await handle.send("wait");
+    await until(handle, hasWord("One moment"));
+    const refused = handle.send("And this?", { messageId: "m2" });
+    await expect(refused).rejects.toMatchObject({ code: "turn_active" });
+    await handle.stop();
+    await until(handle, ({ status }) => status === "idle");
+    await client.request("DELETE /conversations/:id", { params: { id: "c1" } });
+    const gone = await until(handle, ({ phase }) => phase === "missing");
+    expect(gone.messages).toMatchObject([{ id: "m2", status: "failed", error: { code: "turn_active" } }]);
+    await handle.retrySend("m2");
+    const state = await until(handle, (each) => each.phase === "ready" && isIdle(each));
+    expect(state.messages).toHaveLength(2);
+    expect(lastText(state)).toBe("You said: And this?");
+  });
+
   it("shows a summary where a compaction put it", async () => {
     const live = await liveServer();
     const client = testClient(live.url);

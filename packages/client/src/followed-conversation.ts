@@ -16,7 +16,6 @@ import type { Link, Listener } from "./link.js";
 import { MessagesToQueue } from "./messages-to-queue.js";
 import { OutgoingMessages } from "./outgoing-messages.js";
 import type { ConnectionPace } from "./pace.js";
-import { applyUnsent } from "./queue.js";
 import type { Request } from "./request.js";
 import { toFailure } from "./request-error.js";
 import { startCursor } from "./start-cursor.js";
@@ -241,8 +240,7 @@ export class FollowedConversation implements Listener {
     };
     this.#start = undefined;
     this.#isJoined = false;
-    const { unsent } = this.#state;
-    this.#store.set(applyLoadFailure(unsent.reduce(applyUnsent, initialState(this.id)), error));
+    this.#change((state) => applyLoadFailure(applyRestart(state), error));
   }
 
   /** Loads it if nothing of it is here or on its way. */
