@@ -601,6 +601,36 @@ describe("a connection that breaks", () => {
     expect(queue.messages.map(({ id }) => id)).toEqual(["q1"]);
   });
 
+  it("does not let a request that hangs hold up the queue, nor one that is taken back", async () => {
+    const live = await liveServer();
+    const methods: string[] = [];
+    const hung = gate();
+    const client = testClient(live.url, {
+      pace: { loadMs: 500 },
+      fetch: (input, init) => {
+        const { method = "GET", signal } = init ?? {};
+        if (!String(input).includes("/queue")) return fetch(input, init);
+        methods.push(method);
+        // The first of each kind is never answered, and its connection does not break.
+        if (methods.filter((one) => one === method).length > 1) return fetch(input, init);
+        hung.open();
+        return new Promise((_, reject) => {
+          signal?.addEventListener("abort", () => reject(signal.reason));
+        });
+      },
+    });
+    const handle = client.connect().conversation("c1");
+    await handle.send("wait");
+    await until(handle, hasWord("One moment"));
+    const discarded = handle.enqueue("First", { mode: "queue", messageId: "q1" });
+    const queued = handle.enqueue("Second", { mode: "queue", messageId: "q2" });
+    await hung.wait();
+    handle.discardUnsent("q1");
+    await expect(discarded).rejects.toMatchObject({ code: "canceled" });
+    expect((await queued).queue.messages.map(({ id }) => id)).toEqual(["q2"]);
+    expect(methods.filter((method) => method === "DELETE").length).toBeGreaterThan(1);
+  });
+
   it("takes a discarded message out of the queue that came through unheard", async () => {
     const live = await liveServer();
     const network = await networkTo(live.server);

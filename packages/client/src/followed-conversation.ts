@@ -83,6 +83,7 @@ export class FollowedConversation implements Listener {
     this.#toQueue = new MessagesToQueue({
       conversationId: id,
       request,
+      requestMs: env.pace.loadMs,
       change: (by) => this.#change(by),
       take: (call) => this.#takeQueue(call),
       pause: async (attempt) => {

@@ -38,6 +38,7 @@ beforeEach(() => {
   messages = new MessagesToQueue({
     conversationId,
     request: request as unknown as Request,
+    requestMs: 60_000,
     change: (by) => {
       state = by(state);
     },

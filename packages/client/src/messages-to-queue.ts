@@ -18,6 +18,8 @@ interface Pending {
 export interface MessagesToQueueOptions {
   readonly conversationId: string;
   readonly request: Request;
+  /** How long a request may take. Then it is made anew, lest all that comes after it wait for one that hangs. */
+  readonly requestMs: number;
   readonly change: (by: (state: ConversationState) => ConversationState) => void;
   /** Shows the queue of an answer. */
   readonly take: <Answer extends { readonly queue: QueuePayload }>(call: Promise<Answer>) => Promise<Answer>;
@@ -70,12 +72,13 @@ export class MessagesToQueue {
   }
 
   async #transmit(body: EnqueueRequest & { readonly messageId: string }): Promise<EnqueueResponse> {
-    const { conversationId: id, request, take, pause } = this.#options;
+    const { conversationId: id, request, requestMs, take, pause } = this.#options;
     const { messageId } = body;
     const isDiscarded = () => this.#pending.get(messageId)?.isDiscarded === true;
     for (let attempt = 0; !isDiscarded(); attempt += 1) {
       try {
-        const answer = await take(request("POST /conversations/:id/queue", { params: { id }, body }));
+        const signal = AbortSignal.timeout(requestMs);
+        const answer = await take(request("POST /conversations/:id/queue", { params: { id }, body, signal }));
         if (!isDiscarded()) return answer;
       } catch (error) {
         if (!isAway(error)) throw error;
@@ -88,11 +91,12 @@ export class MessagesToQueue {
 
   /** Removes a message that may have come through, though nobody heard so. One that was delivered stays. */
   async #takeBack(messageId: string): Promise<void> {
-    const { conversationId: id, request, take, pause } = this.#options;
+    const { conversationId: id, request, requestMs, take, pause } = this.#options;
     const params = { id, messageId };
     for (let attempt = 0; ; attempt += 1) {
       try {
-        await take(request("DELETE /conversations/:id/queue/:messageId", { params }));
+        const signal = AbortSignal.timeout(requestMs);
+        await take(request("DELETE /conversations/:id/queue/:messageId", { params, signal }));
         return;
       } catch (error) {
         if (!isAway(error) || !(await pause(attempt))) return;
