@@ -152,6 +152,8 @@ export async function attackThroughProxy(stand: Stand, area: Area): Promise<void
     { "x-forwarded-for": "203.0.113.7" },
     { "x-forwarded-for": "127.0.0.1" },
     { "x-forwarded-host": "parley.example" },
+    { "x-forwarded-proto": "https" },
+    { "x-real-ip": "203.0.113.7" },
     { via: "1.1 proxy" },
     { host: knownHost },
     { host: "192.0.2.7" },
