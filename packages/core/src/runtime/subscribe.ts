@@ -281,7 +281,7 @@ class BoundedChannel<T> extends Channel<T> {
     this.push(value);
     if (this.#pending <= this.#most) return;
     this.#leave();
-    this.fail(new ParleyError("limit_exceeded", "Too far behind: subscribe again by cursor"));
+    this.fail(new ParleyError("limit_exceeded", "Too far behind: come back by cursor, or with the same message id"));
   }
 
   override async next(): Promise<IteratorResult<T>> {
