@@ -142,7 +142,9 @@ class Membership implements Joining {
     }
     this.#collected.push(frame);
     if (this.#collected.length > this.#maxPending) {
-      this.fail(new ParleyError("limit_exceeded", "Too far behind: come back by cursor, or with the same message id"));
+      this.fail(
+        new ParleyError("limit_exceeded", "Too far behind: come back by cursor, or with the same message id"),
+      );
     }
   }
 

@@ -281,7 +281,9 @@ class BoundedChannel<T> extends Channel<T> {
     this.push(value);
     if (this.#pending <= this.#most) return;
     this.#leave();
-    this.fail(new ParleyError("limit_exceeded", "Too far behind: come back by cursor, or with the same message id"));
+    this.fail(
+      new ParleyError("limit_exceeded", "Too far behind: come back by cursor, or with the same message id"),
+    );
   }
 
   override async next(): Promise<IteratorResult<T>> {
