@@ -44,7 +44,7 @@ describePage(
       expect(await tab.context.cookies()).toEqual([]);
     });
 
-    it("goes back to the login when the key is revoked", async () => {
+    it("goes back to the login when the key is revoked, and lets in with another one", async () => {
       const authorization = `Bearer ${key}`;
       const made = await fetch(`${stage().url}/keys`, {
         method: "POST",
@@ -59,6 +59,11 @@ describePage(
       await tab.composer.waitFor();
       await fetch(`${stage().url}/keys/${second.key.id}`, { method: "DELETE", headers: { authorization } });
       await tab.page.getByRole("heading", { name: "Log in to Parley" }).waitFor();
+
+      await tab.page.getByLabel("API key").fill(key);
+      await tab.page.keyboard.press("Enter");
+      await tab.begin("hello again");
+      await tab.ended(1);
     });
   },
   async (workplace) => {

@@ -28,6 +28,8 @@ export async function askAccess(client: ParleyClient): Promise<void> {
 export async function login(client: ParleyClient, key: string): Promise<string | undefined> {
   try {
     const me = await client.request("POST /login", { body: { key } });
+    // A connection that was refused stays closed until it is asked again, and would bring the login back at once.
+    client.connect().retryNow();
     useAccess.setState({ phase: "granted", me }, true);
     return undefined;
   } catch (error) {
