@@ -295,7 +295,7 @@ describe("a conversation that is followed", () => {
     expect(told).toEqual([100, 100, 100]);
   });
 
-  it("hears of its title, its model, and its end", async () => {
+  it("hears of its title, its model, that it is closed and reopened, and its end", async () => {
     const live = await liveServer();
     const client = testClient(live.url);
     const handle = client.connect().conversation("c1");
@@ -306,6 +306,10 @@ describe("a conversation that is followed", () => {
     await until(handle, ({ meta }) => meta?.title === "Greetings");
     await client.request("PUT /conversations/:id/model", { params, body: { model: "test/two" } });
     await until(handle, ({ contextWindow }) => contextWindow === 2_000);
+    await client.request("POST /conversations/:id/close", { params });
+    await until(handle, ({ status, meta }) => status === "closed" && meta?.status === "closed");
+    await client.request("POST /conversations/:id/open", { params });
+    await until(handle, ({ status, meta }) => status === "idle" && meta?.status === "idle");
     await client.request("DELETE /conversations/:id", { params });
     const gone = await until(handle, ({ phase }) => phase === "missing");
     expect(gone.messages).toEqual([]);

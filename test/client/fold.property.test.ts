@@ -37,6 +37,7 @@ const happening = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("resume" as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("lose" as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("compact" as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("close" as const, "open" as const) }) },
 );
 type Happening = typeof happening extends fc.Arbitrary<infer Each> ? Each : never;
 
@@ -98,6 +99,12 @@ async function happen(
       return;
     case "resume":
       quietly(there.me.queue.resume(conversationId));
+      return;
+    case "close":
+      quietly(there.me.close(conversationId));
+      return;
+    case "open":
+      quietly(there.me.open(conversationId));
       return;
     case "compact":
       quietly(there.me.compact(conversationId, { keepLastN: 1 }));
@@ -193,8 +200,12 @@ describe("the fold", () => {
           const all = [...references, ...movers.map(({ client }) => client)];
           for (const node of nodes) {
             const watching = node.me.watch((event) => {
-              if (event.type !== "queue.changed" || event.conversationId !== conversationId) return;
-              for (const client of all) if (client.node === node) client.told(event.queue);
+              if (event.conversationId !== conversationId) return;
+              for (const client of all) {
+                if (client.node !== node) continue;
+                if (event.type === "queue.changed") client.told(event.queue);
+                else if (event.type === "conversation.updated") client.toldMeta(event.meta);
+              }
             });
             await cluster.clock.advance(0);
             await watching;
@@ -217,7 +228,8 @@ describe("the fold", () => {
               for (const { client } of movers) {
                 if (client.node !== node || !client.isJoined || !client.isWhole || client.isAhead) continue;
                 const untold = !isBegun(reference.state) || !isBegun(client.state);
-                const options = { untold, withoutFigures: client.lacksFigures };
+                const closing = [reference, client].some(({ state }) => state.status === "closed");
+                const options = { untold, closing, withoutFigures: client.lacksFigures };
                 const expected = shown(reference.state, metrics, options);
                 expect(shown(client.state, metrics, options)).toEqual(expected);
               }

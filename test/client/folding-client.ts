@@ -1,6 +1,11 @@
-import type { QueuePayload, StoredChunk, TurnMetrics } from "@parley/wire";
+import type { ConversationMeta, QueuePayload, StoredChunk, TurnMetrics } from "@parley/wire";
 import { applyFrame } from "../../packages/client/src/apply-frame.js";
-import { applyHistory, applyMetrics, applyQueue } from "../../packages/client/src/apply-history.js";
+import {
+  applyHistory,
+  applyMeta,
+  applyMetrics,
+  applyQueue,
+} from "../../packages/client/src/apply-history.js";
 import {
   applyDiscard,
   applyOptimistic,
@@ -139,6 +144,10 @@ export class FoldingClient {
     this.state = applyQueue(this.state, queue);
   }
 
+  toldMeta(meta: ConversationMeta): void {
+    this.state = applyMeta(this.state, meta);
+  }
+
   #take(frame: SubscriptionFrame): void {
     this.state = applyFrame(this.state, frame);
     if (!this.#repeats) return;
@@ -161,12 +170,12 @@ function startCursor(chunks: readonly StoredChunk[]): string {
 /**
  * What a state shows, once the figures of sealed turns are known to it. When a running turn began, and with which
  * model, a snapshot may know before or after those who listen: `untold` leaves it out. The queue is told beside the
- * stream, in its own pace.
+ * stream, in its own pace, and so is whether the conversation is closed: `closing` leaves the status out.
  */
 export function shown(
   state: ConversationState,
   metrics: readonly TurnMetrics[],
-  options: { readonly untold?: boolean; readonly withoutFigures?: boolean } = {},
+  options: { readonly untold?: boolean; readonly withoutFigures?: boolean; readonly closing?: boolean } = {},
 ): unknown {
   const { cursor: _, meta: __, phase: ___, queue: ____, ...rest } = applyMetrics(state, metrics);
   const hidden = [
@@ -174,7 +183,8 @@ export function shown(
     ...(options.withoutFigures ? ["usage", "ttftMs", "decodeMs", "genTotalMs"] : []),
   ];
   const isHidden = (key: string) => hidden.includes(key);
-  return JSON.parse(JSON.stringify(rest, (key, value) => (isHidden(key) ? undefined : value)));
+  const compared = options.closing ? { ...rest, status: undefined } : rest;
+  return JSON.parse(JSON.stringify(compared, (key, value) => (isHidden(key) ? undefined : value)));
 }
 
 /** Whether all is known of the turn that runs. */

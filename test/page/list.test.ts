@@ -97,8 +97,16 @@ describePage("the page's list of conversations", quick, (stage) => {
     const closed = tab.list.getByRole("region", { name: "Closed conversations" });
     await closed.getByRole("button", { name: "Closed (1)" }).click();
     await closed.getByRole("link", { name: "put me away" }).waitFor();
+    const note = tab.page.getByText("This conversation is closed. A message reopens it.");
+    await note.waitFor();
     await tab.page.reload();
-    await tab.page.getByText("This conversation is closed. A message reopens it.").waitFor();
+    await note.waitFor();
+    await tab.page.getByRole("button", { name: "Conversation menu" }).click();
+    await tab.page.getByRole("menuitem", { name: "Reopen" }).click();
+    await note.waitFor({ state: "detached" });
+    await tab.page.getByRole("button", { name: "Conversation menu" }).click();
+    await tab.page.getByRole("menuitem", { name: "Close" }).click();
+    await note.waitFor();
     await tab.send("and take me out again");
     await tab.ended(2);
     await closed.waitFor({ state: "detached" });

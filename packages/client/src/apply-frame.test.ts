@@ -1,7 +1,7 @@
 import type { StepId } from "@parley/wire";
 import { describe, expect, it } from "vitest";
 import { applyFrame } from "./apply-frame.js";
-import { applyHistory, applyMetrics, applyQueue } from "./apply-history.js";
+import { applyHistory, applyMeta, applyMetrics, applyQueue } from "./apply-history.js";
 import { foldOf, initialState } from "./fold.js";
 import {
   conversationId,
@@ -481,6 +481,28 @@ describe("a resumed subscription", () => {
     );
     expect(state.turns[turnId]).toEqual(fold(opening).turns[turnId]);
     expect(state.activeTurn).toEqual({ turnId, model: "demo/one", startedAt: 7 });
+  });
+});
+
+describe("metadata", () => {
+  const { meta } = snapshot("0");
+
+  it("closes and reopens a conversation in which nothing runs", () => {
+    const closed = applyMeta(fold([snapshot("0")]), { ...meta, status: "closed" });
+    expect(closed).toMatchObject({ status: "closed", meta: { status: "closed" } });
+    const reopened = applyMeta(closed, { ...meta, title: "Again" });
+    expect(reopened).toMatchObject({ status: "idle", meta: { status: "idle", title: "Again" } });
+    // That a turn has begun is told by the subscription.
+    expect(applyMeta(closed, { ...meta, status: "active" }).status).toBe("idle");
+  });
+
+  it.each([
+    ["idle", fold([snapshot("0")]), "active"],
+    ["active", fold(opening), "idle"],
+    ["active", fold(opening), "closed"],
+    ["active", fold(opening.slice(0, 2)), "closed"],
+  ] as const)("leaves what is %s to the subscription", (status, state, told) => {
+    expect(applyMeta(state, { ...meta, status: told })).toMatchObject({ status, meta: { status } });
   });
 });
 

@@ -1,4 +1,11 @@
-import type { ConversationMeta, HistoryResponse, QueuePayload, StepMetrics, TurnMetrics } from "@parley/wire";
+import type {
+  ConversationMeta,
+  ConversationStatus,
+  HistoryResponse,
+  QueuePayload,
+  StepMetrics,
+  TurnMetrics,
+} from "@parley/wire";
 import { withRows } from "./apply-rows.js";
 import type { ConversationState, Failure, StepState, TurnState } from "./conversation-state.js";
 import { change, type Fold } from "./fold.js";
@@ -54,13 +61,26 @@ export function applyQueue(state: ConversationState, queue: QueuePayload): Conve
   return change(state, (fold) => withQueue(fold, queue));
 }
 
-/** The state with new metadata: a title, a model. Whether a turn runs is told by the subscription. */
+/**
+ * The state with new metadata: a title, a model, whether it is closed. Whether a turn runs is told by the
+ * subscription, and so is what becomes of the conversation when that turn ends.
+ */
 export function applyMeta(
   state: ConversationState,
   meta: ConversationMeta,
   around: { readonly contextWindow?: number | undefined } = {},
 ): ConversationState {
-  return change(state, (fold) => ({ ...fold, ...around, meta: { ...meta, status: fold.status } }));
+  return change(state, (fold) => {
+    const status = statusBeside(fold, meta);
+    return { ...fold, ...around, status, meta: { ...meta, status } };
+  });
+}
+
+/** Closing and reopening a conversation in which nothing runs is told by its metadata alone. */
+function statusBeside({ status, turns }: Fold, told: ConversationMeta): ConversationStatus {
+  if (status === "active" || turns.live !== undefined) return status;
+  if (told.status === "closed") return "closed";
+  return status === "closed" ? "idle" : status;
 }
 
 /** The state while an earlier page is on its way, or when it did not come. */
