@@ -22,6 +22,30 @@ async function freshState(url: string, id: string): Promise<ConversationState> {
   return until(handle, (state) => isIdle(state) && state.cursor !== undefined && isKnown(state));
 }
 
+/** The lines of a conversation with 900 messages of one part each. */
+function longConversation(): string[] {
+  return [
+    JSON.stringify({
+      type: "conversation",
+      format: "parley.conversation.1",
+      conversation: { id: "long", createdAt: 1, lastActivityAt: 1, title: "Long", status: "idle" },
+      lastSeq: 900,
+    }),
+    ...Array.from({ length: 900 }, (_, index) =>
+      JSON.stringify({
+        type: "chunk",
+        seq: index + 1,
+        role: index % 2 === 0 ? "user" : "assistant",
+        chunk: { type: "text", text: `Message ${index + 1}` },
+        messageId: `m${index + 1}`,
+        createdAt: 1,
+        partIndex: 0,
+        partCount: 1,
+      }),
+    ),
+  ];
+}
+
 describe("a conversation that is followed", () => {
   it("does not exist before its first message, which shows at once and is answered", async () => {
     const live = await liveServer();
@@ -200,27 +224,7 @@ describe("a conversation that is followed", () => {
   it("loads older pages when they are asked for", async () => {
     const live = await liveServer();
     const client = testClient(live.url);
-    const lines = [
-      JSON.stringify({
-        type: "conversation",
-        format: "parley.conversation.1",
-        conversation: { id: "long", createdAt: 1, lastActivityAt: 1, title: "Long", status: "idle" },
-        lastSeq: 900,
-      }),
-      ...Array.from({ length: 900 }, (_, index) =>
-        JSON.stringify({
-          type: "chunk",
-          seq: index + 1,
-          role: index % 2 === 0 ? "user" : "assistant",
-          chunk: { type: "text", text: `Message ${index + 1}` },
-          messageId: `m${index + 1}`,
-          createdAt: 1,
-          partIndex: 0,
-          partCount: 1,
-        }),
-      ),
-    ];
-    await client.importConversation(lines);
+    await client.importConversation(longConversation());
     const handle = client.connect().conversation("long");
     const newest = await until(handle, ({ phase }) => phase === "ready");
     expect(newest).toMatchObject({ oldestSeq: 701, hasEarlier: true });
@@ -235,6 +239,38 @@ describe("a conversation that is followed", () => {
     const { messages, hasEarlier } = handle.getState();
     expect(hasEarlier).toBe(false);
     expect(messages.map(({ id }) => id)).toEqual(Array.from({ length: 900 }, (_, index) => `m${index + 1}`));
+  });
+
+  it("waits for its newest page where earlier ones are asked for at once", async () => {
+    const live = await liveServer();
+    await testClient(live.url).importConversation(longConversation());
+    const whole = testClient(live.url).connect().conversation("long");
+    await whole.loadThrough(1);
+    expect(whole.getState().oldestSeq).toBe(1);
+    const more = testClient(live.url).connect().conversation("long");
+    await more.loadEarlier(50);
+    expect(more.getState().oldestSeq).toBe(651);
+  });
+
+  it("waits for the newest page that is loaded in place of another when the connection opens", async () => {
+    const live = await liveServer();
+    await testClient(live.url).importConversation(longConversation());
+    const first = gate();
+    let pages = 0;
+    const client = testClient(live.url, {
+      // The first page never comes: it is given up for the one that is asked for when the socket is open.
+      fetch: async (input, init) => {
+        if (!String(input).includes("/conversations/long?") || ++pages > 1) return fetch(input, init);
+        first.open();
+        return new Promise((_, reject) => {
+          init?.signal?.addEventListener("abort", () => reject(init.signal?.reason));
+        });
+      },
+    });
+    const handle = client.connect().conversation("long");
+    await first.wait();
+    await handle.loadThrough(1);
+    expect(handle.getState().oldestSeq).toBe(1);
   });
 
   it("asks for the figures of the turns that it shows, and of no others", async () => {

@@ -326,6 +326,7 @@ export class FollowedConversation implements Listener {
   }
 
   async #loadPage(limit: number): Promise<void> {
+    if (this.#state.phase === "loading") await this.#untilLoaded();
     const { oldestSeq, hasEarlier } = this.#state;
     if (!hasEarlier) return;
     this.#change((state) => applyLoadingEarlier(state, true));
@@ -346,8 +347,17 @@ export class FollowedConversation implements Listener {
     this.#figures.load(oldestKnown);
   }
 
+  /** Waits for the newest page: for one that has yet to be asked for, and for one that takes another's place. */
+  async #untilLoaded(): Promise<void> {
+    let loading: Promise<void> | undefined;
+    do {
+      loading = this.#loading;
+      await loading;
+    } while (loading !== this.#loading);
+  }
+
   async #loadThrough(seq: number): Promise<void> {
-    await this.#loading;
+    await this.#untilLoaded();
     while (this.#state.hasEarlier && (this.#state.oldestSeq ?? 0) > seq) {
       const before = this.#state.oldestSeq;
       await this.#loadEarlier(Math.min(1000, Math.max(pageSize, (before ?? 0) - seq)));
