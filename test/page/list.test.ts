@@ -150,6 +150,33 @@ describePage("the page's list of conversations", quick, (stage) => {
     expect(tab.page.url()).toContain("/c/searched?seq=82");
   });
 
+  it("says so when earlier messages cannot be loaded, and loads them when asked again", async () => {
+    const turns = Array.from({ length: 300 }, (_, n) => [asked(`question ${n}`), said(`answer ${n}`)]);
+    await stage().import(exportOf({ id: "cut-off", title: "Cut off" }, turns));
+    const tab = await stage().open("about:blank");
+    tab.allow(/ERR_INTERNET_DISCONNECTED/);
+    let isCut = true;
+    let asks = 0;
+    await tab.page.route(/\/conversations\/cut-off\?.*beforeSeq/, (route) => {
+      asks += 1;
+      return isCut ? route.abort("internetdisconnected") : route.continue();
+    });
+    await tab.page.goto(`${stage().url}/c/cut-off`);
+    await tab.log.getByText("answer 299").waitFor();
+    await tab.log.evaluate((box) => box.scrollTo(0, 0));
+    await expect.poll(() => asks, patience).toBe(1);
+    const notes = tab.page.getByRole("list", { name: "Notifications" });
+    await tab.button("Load earlier messages").click();
+    await notes.getByText("Earlier messages could not be loaded").waitFor();
+    expect(asks).toBe(2);
+    isCut = false;
+    const heightBefore = await tab.log.evaluate((box) => box.scrollHeight);
+    await tab.button("Load earlier messages").click();
+    await expect
+      .poll(() => tab.log.evaluate((box) => box.scrollHeight), patience)
+      .toBeGreaterThan(heightBefore);
+  });
+
   it("branches off by editing a message and by regenerating an answer, and switches between the branches", async () => {
     const tab = await stage().open();
     const origin = await tab.begin("work out 1 + 1");

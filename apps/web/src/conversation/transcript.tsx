@@ -2,6 +2,7 @@ import type { ConversationState } from "@parley/client";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown } from "lucide-react";
 import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { reportFailure } from "../app/report-failure.js";
 import { useRoute } from "../app/router.js";
 import { Button } from "../ui/button.js";
 import { cx } from "../ui/cx.js";
@@ -146,6 +147,11 @@ function Waiting() {
 
 function Beginning({ state }: { readonly state: ConversationState }) {
   const { handle } = useConversationActions();
+  const load = () => {
+    handle
+      .loadEarlier()
+      .catch((error: unknown) => reportFailure("Earlier messages could not be loaded", error));
+  };
   return (
     <div
       className="absolute inset-x-0 top-0 flex items-center justify-center text-xs text-faint"
@@ -154,7 +160,7 @@ function Beginning({ state }: { readonly state: ConversationState }) {
       {state.loadingEarlier ? (
         <Spinner label="Loading earlier messages" />
       ) : state.hasEarlier ? (
-        <Button size="small" tone="quiet" onClick={() => void handle.loadEarlier()}>
+        <Button size="small" tone="quiet" onClick={load}>
           Load earlier messages
         </Button>
       ) : null}
@@ -254,16 +260,17 @@ function useStayAtEnd(
 function useLoadEarlier(box: React.RefObject<HTMLElement | null>, state: ConversationState): void {
   const { handle } = useConversationActions();
   const { hasEarlier, loadingEarlier, oldestSeq } = state;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what was just loaded may not fill the view
+  const failedAt = useRef<number>(undefined);
+  // Also when something was loaded: it may not fill the view.
   useEffect(() => {
     const element = box.current;
     if (element === null || !hasEarlier || loadingEarlier) return;
     const look = () => {
-      if (element.scrollTop < nearTop) {
-        handle.loadEarlier().catch(() => {
-          // The button stays, to try again.
-        });
-      }
+      if (element.scrollTop >= nearTop || failedAt.current === oldestSeq) return;
+      handle.loadEarlier().catch(() => {
+        // The button stays, to try again. By itself it would fail again with each frame, and take the button away.
+        failedAt.current = oldestSeq;
+      });
     };
     const frame = requestAnimationFrame(look);
     element.addEventListener("scroll", look, { passive: true });
