@@ -1,5 +1,6 @@
 import { gate } from "@parley/core/testing";
 import { describe, expect, it } from "vitest";
+import type { ConversationListState } from "../../packages/client/src/conversation-list.js";
 import type { ConversationState } from "../../packages/client/src/conversation-state.js";
 import { ParleyRequestError } from "../../packages/client/src/request-error.js";
 import { toolCallsOf } from "../../packages/client/src/tool-calls.js";
@@ -20,6 +21,18 @@ const isKnown = ({ turns }: ConversationState) =>
 async function freshState(url: string, id: string): Promise<ConversationState> {
   const handle = testClient(url).connect().conversation(id);
   return until(handle, (state) => isIdle(state) && state.cursor !== undefined && isKnown(state));
+}
+
+/** A `fetch` whose first call to such an address is never answered, until its caller gives it up. */
+function firstNeverAnswered(part: string, onAsked: () => void = () => {}): typeof fetch {
+  let calls = 0;
+  return async (input, init) => {
+    if (!String(input).includes(part) || ++calls > 1) return fetch(input, init);
+    onAsked();
+    return new Promise((_, reject) => {
+      init?.signal?.addEventListener("abort", () => reject(init.signal?.reason));
+    });
+  };
 }
 
 /** The lines of a conversation with 900 messages of one part each. */
@@ -255,20 +268,11 @@ describe("a conversation that is followed", () => {
   it("waits for the newest page that is loaded in place of another when the connection opens", async () => {
     const live = await liveServer();
     await testClient(live.url).importConversation(longConversation());
-    const first = gate();
-    let pages = 0;
-    const client = testClient(live.url, {
-      // The first page never comes: it is given up for the one that is asked for when the socket is open.
-      fetch: async (input, init) => {
-        if (!String(input).includes("/conversations/long?") || ++pages > 1) return fetch(input, init);
-        first.open();
-        return new Promise((_, reject) => {
-          init?.signal?.addEventListener("abort", () => reject(init.signal?.reason));
-        });
-      },
-    });
-    const handle = client.connect().conversation("long");
-    await first.wait();
+    const asked = gate();
+    // The first page never comes: it is given up for the one that is asked for when the socket is open.
+    const never = firstNeverAnswered("/conversations/long?", () => asked.open());
+    const handle = testClient(live.url, { fetch: never }).connect().conversation("long");
+    await asked.wait();
     await handle.loadThrough(1);
     expect(handle.getState().oldestSeq).toBe(1);
   });
@@ -329,6 +333,16 @@ describe("a conversation that is followed", () => {
       expect.arrayContaining(turns.slice(-250)),
     );
     expect(told).toEqual([100, 100, 100]);
+  });
+
+  it("asks for figures again when an answer does not come", async () => {
+    const live = await liveServer();
+    const first = testClient(live.url).connect().conversation("c1");
+    await first.send("Hello");
+    await until(first, isIdle);
+    const options = { fetch: firstNeverAnswered("/metrics"), pace: { loadMs: 1_000 } };
+    const late = testClient(live.url, options).connect().conversation("c1");
+    await until(late, (state) => isIdle(state) && isKnown(state));
   });
 
   it("hears of its title, its model, that it is closed and reopened, and its end", async () => {
@@ -826,6 +840,49 @@ describe("the list of conversations", () => {
     await near.request("DELETE /conversations/:id", { params: { id: "c7" } });
     await network.up();
     await until(list, ({ conversations }) => conversations.length === 59);
+  });
+
+  it("is read anew when the connection comes back while an older answer is on its way", async () => {
+    const live = await liveServer();
+    const network = await networkTo(live.server);
+    const near = testClient(live.url);
+    await near.request("POST /conversations", { body: { id: "before" } });
+    const held = gate();
+    const client = testClient(network.url, {
+      fetch: async (input, init) => {
+        const response = await fetch(String(input).replace(network.url, live.url), init);
+        if (String(input).includes("/conversations?")) await held.wait();
+        return response;
+      },
+    });
+    const connection = client.connect();
+    await until(connection, ({ phase }) => phase === "open");
+    const { list } = connection;
+    expect(list.getState().phase).toBe("loading");
+    await held.reached;
+    await network.down();
+    await until(connection, ({ phase }) => phase !== "open");
+    await near.request("POST /conversations", { body: { id: "meanwhile" } });
+    await network.up();
+    await until(connection, ({ phase }) => phase === "open");
+    held.open();
+    const ids = (state: ConversationListState) => state.conversations.map(({ id }) => id);
+    await until(list, (state) => ids(state).includes("meanwhile"));
+    expect(ids(list.getState())).toEqual(["meanwhile", "before"]);
+  });
+
+  it("gives up an answer that does not come, and can be loaded again", async () => {
+    const live = await liveServer();
+    const connection = testClient(live.url, {
+      fetch: firstNeverAnswered("/conversations?"),
+      pace: { loadMs: 1_000 },
+    }).connect();
+    await until(connection, ({ phase }) => phase === "open");
+    const { list } = connection;
+    const failed = await until(list, ({ phase }) => phase !== "loading");
+    expect(failed).toMatchObject({ phase: "failed", error: { code: "timeout", retryable: true } });
+    await list.refresh();
+    expect(list.getState().phase).toBe("ready");
   });
 
   it("says when it cannot be loaded, and is loaded once it can", async () => {

@@ -67,7 +67,7 @@ export function createConnection(options: ConnectionOptions, onClosed: () => voi
   );
   const rooms = new FollowedConversations(() => environment);
   const openRequests = new Set<(conversationId: string) => void>();
-  const { handle: list, listener: listListener } = createConversationList(request, schedule);
+  const { handle: list, listener: listListener } = createConversationList(request, schedule, pace.loadMs);
   const conversation = (id: string) => rooms.find(id);
   const onUp = () => {
     listListener.onUp();

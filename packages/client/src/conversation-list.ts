@@ -40,6 +40,7 @@ const pageSize = 50;
 export function createConversationList(
   request: Request,
   schedule: Schedule,
+  loadMs: number,
 ): { readonly handle: ConversationListHandle; readonly listener: ListListener } {
   const store = createStore<ConversationListState>(
     { conversations: [], phase: "loading", hasMore: false },
@@ -48,6 +49,8 @@ export function createConversationList(
   let isAsked = false;
   let before: string | undefined;
   let loading: Promise<void> | undefined;
+  /** The load behind the one that is under way. */
+  let following: Promise<void> | undefined;
   /** What was told while a page was on its way, which may be older. Null: it is gone. */
   let news = new Map<string, ConversationMeta | null>();
 
@@ -62,7 +65,7 @@ export function createConversationList(
     let next = start;
     do {
       const query = { limit: pageSize, before: next };
-      const page = await request("GET /conversations", { query });
+      const page = await request("GET /conversations", { query, signal: AbortSignal.timeout(loadMs) });
       all = merge(all, page.conversations);
       next = page.nextBefore;
     } while (next !== undefined && all.length < count);
@@ -70,9 +73,9 @@ export function createConversationList(
     for (const [id, meta] of news) all = without(all, id).concat(meta ?? []);
     put(sorted(all), { phase: "ready", hasMore: next !== undefined });
   };
-  /** One load at a time. */
-  const once = (work: () => Promise<void>) => {
-    loading ??= work()
+  /** To be called only while nothing is loaded: one load at a time. */
+  const begin = (work: () => Promise<void>) => {
+    loading = work()
       .catch((error: unknown) => {
         const { conversations, phase } = store.get();
         // A list that is shown stays, and is loaded anew when the connection is back.
@@ -84,10 +87,18 @@ export function createConversationList(
       });
     return loading;
   };
-  const refresh = () => {
+  const refresh = (): Promise<void> => {
     isAsked = true;
+    if (loading !== undefined) {
+      // What is on its way may have been read before what this is to show.
+      following ??= loading.then(() => {
+        following = undefined;
+        return refresh();
+      });
+      return following;
+    }
     if (store.get().phase === "failed") put([], { phase: "loading" });
-    return once(() => load([], Math.max(1, store.get().conversations.length), undefined));
+    return begin(() => load([], Math.max(1, store.get().conversations.length), undefined));
   };
   const ask = () => {
     if (!isAsked) void refresh();
@@ -105,10 +116,10 @@ export function createConversationList(
       },
       async loadMore() {
         if (!isAsked) return refresh();
-        await loading;
+        while (loading !== undefined) await loading;
         if (before === undefined) return;
         const { conversations } = store.get();
-        await once(() => load(conversations, conversations.length + 1, before));
+        await begin(() => load(conversations, conversations.length + 1, before));
       },
       refresh,
     },

@@ -97,6 +97,7 @@ export class FollowedConversation implements Listener {
       state: this.#store.get,
       change: (by) => this.#change(by),
       isWanted: () => this.#isStarted,
+      loadMs: env.pace.loadMs,
     });
     this.handle = {
       id,

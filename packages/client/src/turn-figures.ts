@@ -13,6 +13,8 @@ export interface TurnFiguresOptions {
   readonly change: (by: (state: ConversationState) => ConversationState) => void;
   /** Whether the conversation is still followed. */
   readonly isWanted: () => boolean;
+  /** How long an answer may take: those who ask later wait for it. */
+  readonly loadMs: number;
 }
 
 /**
@@ -49,7 +51,7 @@ export class TurnFigures {
   async #loadMissing(before: string | undefined): Promise<void> {
     if (!(this.#isDue || this.#isUnknown())) return;
     this.#isDue = false;
-    const { conversationId, request, state, change, isWanted } = this.#options;
+    const { conversationId, request, state, change, isWanted, loadMs } = this.#options;
     try {
       let next = before;
       let isHere = true;
@@ -58,6 +60,7 @@ export class TurnFigures {
         const { turns, nextBefore } = await request("GET /conversations/:id/metrics", {
           params: { id: conversationId },
           query: { limit: pageSize, before: next },
+          signal: AbortSignal.timeout(loadMs),
         });
         // Behind a page of turns none of which is loaded, no other one is either.
         isHere = turns.some(({ turnId }) => Object.hasOwn(state().turns, turnId));
