@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { gate } from "@parley/core/testing";
 import { createApp } from "@parley/server";
 import { describe, expect, it, vi } from "vitest";
 import type { ClientOptions } from "../../packages/client/src/client.js";
@@ -37,6 +38,28 @@ async function inProcess(more: Partial<ClientOptions> = {}) {
     streams.clear();
   };
   return { live, client, faults, cut, posted };
+}
+
+/** A client as the guide has it, whose event streams can be held back, and are heard to end. */
+async function listened() {
+  const live = await liveServer();
+  const app = createApp(live.runtime, { auth: "open" });
+  afterwards(() => app.close());
+  const answers = gate();
+  const ended = gate();
+  const client = testClient("http://parley.local", {
+    WebSocket: null,
+    fetch: async (input, init) => {
+      const response = await app.fetch(new Request(input, init));
+      if (!String(input).includes("/events") || response.body === null) return response;
+      const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+      response.body.pipeTo(writable).then(ended.open, ended.open);
+      await answers.wait();
+      return new Response(readable, response);
+    },
+  });
+  await client.request("POST /conversations", { body: { id: "c1" } });
+  return { client, answers, ended };
 }
 
 describe("a client without a socket", () => {
@@ -162,6 +185,56 @@ describe("a client without a socket", () => {
     expect(posted.length).toBe(attempts);
     expect(await sent).toMatchObject({ messageId: "m1", outcome: "started" });
     expect(posted.length).toBeLessThanOrEqual(attempts + 1);
+  });
+
+  it("ends its event streams when nobody follows any more, with an app in the same process", async () => {
+    const { client, answers, ended } = await listened();
+    answers.open();
+    const connection = client.connect();
+    const handle = connection.conversation("c1");
+    await until(handle, ({ cursor }) => cursor !== undefined);
+    handle.release();
+    await ended.wait();
+    expect(connection.getState().phase).toBe("open");
+  });
+
+  it("stays closed when an event stream is answered afterwards, and ends that", async () => {
+    const { client, answers, ended } = await listened();
+    const connection = client.connect();
+    connection.conversation("c1");
+    await answers.reached;
+    connection.close();
+    answers.open();
+    await ended.wait();
+    expect(connection.getState().phase).toBe("closed");
+  });
+
+  it("ends what it follows when the signal aborts, with an app in the same process", async () => {
+    const live = await liveServer();
+    const app = createApp(live.runtime, { auth: "open" });
+    afterwards(() => app.close());
+    const client = testClient("http://parley.local", {
+      WebSocket: null,
+      fetch: async (input, init) => app.fetch(new Request(input, init)),
+    });
+    await client.request("POST /conversations", { body: { id: "c1" } });
+    const abort = new AbortController();
+    const types: string[] = [];
+    for await (const { type } of client.follow("c1", { cursor: "0", signal: abort.signal })) {
+      types.push(type);
+      abort.abort();
+    }
+    expect(types).toEqual(["chat.snapshot"]);
+
+    const talk = new AbortController();
+    const chat = async () => {
+      for await (const { type } of client.chat(
+        { conversationId: "c1", message: "wait" },
+        { signal: talk.signal },
+      ))
+        if (type === "text-delta") talk.abort();
+    };
+    await expect(chat()).rejects.toMatchObject({ code: "canceled" });
   });
 
   it("says so when a conversation is not there, and stops when it is closed", async () => {

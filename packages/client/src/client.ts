@@ -112,7 +112,7 @@ async function* chat(
   const response = await call("POST /chat", { body: message, accept: "application/x-ndjson", signal });
   try {
     if (response.body !== null) {
-      for await (const line of readLines(response.body)) {
+      for await (const line of readLines(response.body, signal)) {
         if (line === "") continue;
         const event = parseJson(line) as AgentEvent;
         yield event;

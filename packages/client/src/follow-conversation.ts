@@ -40,9 +40,10 @@ export async function* followConversation(
         accept: "text/event-stream",
         signal,
       });
-      pace.onOpen?.();
+      // A `fetch` that does not heed the signal answers also when nobody asks any more.
+      if (!signal?.aborted) pace.onOpen?.();
       if (response.body === null) return;
-      for await (const { data } of readEvents(response.body)) {
+      for await (const { data } of readEvents(response.body, signal)) {
         attempt = 0;
         const message = parseJson(data) as SseMessage;
         if (message.cursor !== undefined) cursor = message.cursor;

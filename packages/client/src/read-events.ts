@@ -8,14 +8,18 @@ export interface ServerSentEvent {
   readonly id?: string;
 }
 
-/** The server-sent events of a byte stream. Comments are left out; an event that was cut off is dropped. */
+/**
+ * The server-sent events of a byte stream, until the signal aborts. Comments are left out; an event that was cut off is
+ * dropped.
+ */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
+  signal?: AbortSignal,
 ): AsyncGenerator<ServerSentEvent, void, undefined> {
   let event = "message";
   let data: string[] = [];
   let id: string | undefined;
-  for await (const line of readLines(body)) {
+  for await (const line of readLines(body, signal)) {
     if (line === "") {
       if (data.length > 0) yield { event, data: data.join("\n"), ...given({ id }) };
       event = "message";

@@ -70,6 +70,24 @@ describe("reading lines", () => {
     expect(isCanceled).toBe(true);
   });
 
+  it("ends when the signal aborts, also in the middle of a read of a stream that goes on", async () => {
+    const abort = new AbortController();
+    let isCanceled = false;
+    const endless = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new TextEncoder().encode("one\ntwo")),
+      cancel() {
+        isCanceled = true;
+      },
+    });
+    const lines = readLines(endless, abort.signal);
+    expect(await lines.next()).toEqual({ done: false, value: "one" });
+    const next = lines.next();
+    abort.abort(new Error("Enough"));
+    await expect(next).rejects.toThrow("Enough");
+    expect(isCanceled).toBe(true);
+    await expect(all(readLines(streamOf("late\n", []), abort.signal))).rejects.toThrow("Enough");
+  });
+
   it("passes on what breaks the stream", async () => {
     const broken = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.error(new Error("The wire is cut")),

@@ -1,8 +1,11 @@
-/** The lines of a byte stream, however it is cut into pieces. Leaving early cancels the stream. */
-export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, undefined> {
+/** The lines of a byte stream, however it is cut into pieces. Leaving early cancels the stream, and so does the signal. */
+export async function* readLines(
+  body: ReadableStream<Uint8Array>,
+  signal?: AbortSignal,
+): AsyncGenerator<string, void, undefined> {
   // The beginning of a line, in pieces: joined once, however many there are.
   let pieces: string[] = [];
-  for await (const text of readText(body)) {
+  for await (const text of readText(body, signal)) {
     let start = 0;
     for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", start)) {
       pieces.push(text.slice(start, end));
@@ -16,19 +19,33 @@ export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerat
   if (pieces.length > 0) yield pieces.join("");
 }
 
-/** The text of a byte stream, piece by piece; a character that was cut in two comes whole. */
-export async function* readText(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, undefined> {
+/**
+ * The text of a byte stream, piece by piece; a character that was cut in two comes whole. When the signal aborts, the
+ * stream is canceled and this throws the signal's reason.
+ */
+export async function* readText(
+  body: ReadableStream<Uint8Array>,
+  signal?: AbortSignal,
+): AsyncGenerator<string, void, undefined> {
   const reader = body.getReader();
+  const cancel = () => {
+    // Also when the reader has failed: there is nothing left to say about it.
+    reader.cancel().catch(() => {});
+  };
+  // A body does not heed the signal by itself where `fetch` is an app in the same process.
+  signal?.addEventListener("abort", cancel);
   const decoder = new TextDecoder();
   try {
     for (;;) {
+      signal?.throwIfAborted();
       const { done, value } = await reader.read();
+      signal?.throwIfAborted();
       const text = done ? decoder.decode() : decoder.decode(value, { stream: true });
       if (text !== "") yield text;
       if (done) return;
     }
   } finally {
-    // Also when the reader has failed: there is nothing left to say about it.
-    reader.cancel().catch(() => {});
+    signal?.removeEventListener("abort", cancel);
+    cancel();
   }
 }

@@ -18,8 +18,8 @@ export async function* exportConversation(
   });
   if (response.body === null) return;
   try {
-    if (format === "markdown") yield* readText(response.body);
-    else for await (const line of readLines(response.body)) if (line !== "") yield `${line}\n`;
+    if (format === "markdown") yield* readText(response.body, signal);
+    else for await (const line of readLines(response.body, signal)) if (line !== "") yield `${line}\n`;
   } catch (cause) {
     throw transportError(cause, signal, response.url);
   }
