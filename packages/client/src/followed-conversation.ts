@@ -335,7 +335,8 @@ export class FollowedConversation implements Listener {
     let page: HistoryResponse | undefined;
     try {
       const query = { limit, open: true, beforeSeq: oldestSeq };
-      page = await this.#env.request("GET /conversations/:id", { params: { id: this.id }, query });
+      const signal = AbortSignal.timeout(this.#env.pace.loadMs);
+      page = await this.#env.request("GET /conversations/:id", { params: { id: this.id }, query, signal });
     } finally {
       const loaded = page;
       this.#change((state) =>
