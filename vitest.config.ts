@@ -11,8 +11,8 @@ export default defineConfig({
     include: ["packages/*/src/**/*.test.{ts,tsx}", "apps/*/src/**/*.test.{ts,tsx}", "test/**/*.test.ts"],
     globalSetup: ["test/harness/global-setup.ts"],
     setupFiles: ["test/harness/property-seed.ts"],
-    // The default leaves a core to others, which on two cores is half of the machine.
-    maxWorkers: Math.max(2, availableParallelism()),
+    // One more than there are cores: many tests wait for a lease, a browser or a process more than they compute.
+    maxWorkers: availableParallelism() + 1,
     // Only a failure takes that long; what is slow on a busy machine is none.
     testTimeout: 60_000,
     hookTimeout: 120_000,
