@@ -114,7 +114,6 @@ export const scenario = {
     const postgres = await startPostgres();
     if (postgres === undefined)
       return [{ title: "SKIPPED: no PostgreSQL is installed", columns: [], rows: [] }];
-    const rounds = quick ? 2 : 5;
     let databases = 0;
     const contestants = [
       { name: "ws, a frame made once", kind: "limit", server: "frameOnce", go: sayGo },
@@ -130,7 +129,12 @@ export const scenario = {
     ];
     const tables = [];
     try {
-      for (const perSecond of [200, 50]) {
+      // With one delta in a write nearly all is the system's work, which differs more from round to round than we do.
+      for (const [perSecond, fullRounds] of [
+        [200, 5],
+        [50, 9],
+      ]) {
+        const rounds = quick ? 2 : fullRounds;
         const shape = { sockets: 1_000, perSecond, deltas: quick ? 2 * perSecond : 6 * perSecond };
         tables.push(await compare(contestants, { shape, rounds, log }));
       }
