@@ -1,4 +1,4 @@
-// Fits the weights of the default token counter and writes packages/core/src/messages/token-weights.ts.
+// Fits the weights of the default token counter and writes packages/core/src/messages/tokens/token-weights.ts.
 //
 //   node bench/tune-token-counter.mjs            fit on texts/tuning, print the fit, change nothing
 //   node bench/tune-token-counter.mjs --check    the same by cross-validation: what to expect of unseen texts
@@ -9,7 +9,7 @@ import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { decode, encode } from "gpt-tokenizer/encoding/o200k_base";
-import { createTextCounter } from "../packages/core/dist/messages/text-tokens.js";
+import { createTextCounter } from "../packages/core/dist/messages/tokens/text-tokens.js";
 import { formatTable } from "./format-table.mjs";
 import { characterClasses } from "./token-fit/character-classes.mjs";
 import { createDescriber, estimate, fitWeights } from "./token-fit/fit-weights.mjs";
@@ -18,7 +18,7 @@ import { toTokenWeights, weightsSource } from "./token-fit/write-weights.mjs";
 
 const folds = 8;
 const vocabularySize = 199_998;
-const target = new URL("../packages/core/src/messages/token-weights.ts", import.meta.url);
+const target = new URL("../packages/core/src/messages/tokens/token-weights.ts", import.meta.url);
 
 const { values: args } = parseArgs({ options: { check: { type: "boolean" }, write: { type: "boolean" } } });
 

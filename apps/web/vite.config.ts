@@ -53,7 +53,7 @@ export default defineConfig({
   resolve: {
     conditions: ["parley-source", "module", "browser", "development|production"],
     // The markdown library can parse HTML inside markdown; this page never lets it, and leaves the parser out.
-    alias: { "rehype-raw": fileURLToPath(new URL("src/conversation/no-html.ts", import.meta.url)) },
+    alias: { "rehype-raw": fileURLToPath(new URL("src/conversation/markdown/no-html.ts", import.meta.url)) },
   },
   build: {
     outDir: "dist",

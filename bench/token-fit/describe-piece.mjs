@@ -1,8 +1,8 @@
 // The estimate's model, written a second time and for fitting: which weights a piece of text uses. A feature is the
-// name of a table and a place in it. The fast pass is packages/core/src/messages/text-tokens.ts; the fit checks that
+// name of a table and a place in it. The fast pass is packages/core/src/messages/tokens/text-tokens.ts; the fit checks that
 // both give the same.
-import * as script from "../../packages/core/dist/messages/script-classes.js";
-import { alphabetPairOf } from "../../packages/core/dist/messages/text-tokens.js";
+import * as script from "../../packages/core/dist/messages/tokens/script-classes.js";
+import { alphabetPairOf } from "../../packages/core/dist/messages/tokens/text-tokens.js";
 import {
   cjkClassCount,
   cjkClassOf,
@@ -11,7 +11,7 @@ import {
   longestHangulWord,
   longestRun,
   longestWord,
-} from "../../packages/core/dist/messages/token-weight-tables.js";
+} from "../../packages/core/dist/messages/tokens/token-weight-tables.js";
 
 const characterKinds = script.characterKinds();
 const kindOf = (code) => characterKinds[code];

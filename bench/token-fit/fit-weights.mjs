@@ -3,8 +3,8 @@ import {
   contextLevelOf,
   initialContext,
   nextContext,
-} from "../../packages/core/dist/messages/text-tokens.js";
-import { weightTables } from "../../packages/core/dist/messages/token-weight-tables.js";
+} from "../../packages/core/dist/messages/tokens/text-tokens.js";
+import { weightTables } from "../../packages/core/dist/messages/tokens/token-weight-tables.js";
 import { cutText } from "./cut-text.mjs";
 import { describePiece } from "./describe-piece.mjs";
 import { ridge } from "./ridge.mjs";

@@ -7,7 +7,7 @@ import {
   rareAlphabet,
   southeastAsian,
   symbolGroupCount,
-} from "../../packages/core/dist/messages/script-classes.js";
+} from "../../packages/core/dist/messages/tokens/script-classes.js";
 import {
   alphabetPairCount,
   cjkClassCount,
@@ -16,7 +16,7 @@ import {
   longestRun,
   longestWord,
   weightDigitOf,
-} from "../../packages/core/dist/messages/token-weight-tables.js";
+} from "../../packages/core/dist/messages/tokens/token-weight-tables.js";
 import { hasPairs, steppedTables } from "./describe-piece.mjs";
 
 const lengths = longestWord + 1;

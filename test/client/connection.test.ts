@@ -1,9 +1,9 @@
 import { gate } from "@parley/core/testing";
 import { describe, expect, it } from "vitest";
-import type { ConversationListState } from "../../packages/client/src/conversation-list.js";
-import type { ConversationState } from "../../packages/client/src/conversation-state.js";
-import { ParleyRequestError } from "../../packages/client/src/request-error.js";
-import { toolCallsOf } from "../../packages/client/src/tool-calls.js";
+import type { ConversationListState } from "../../packages/client/src/conversations/conversation-list.js";
+import { ParleyRequestError } from "../../packages/client/src/requests/request-error.js";
+import type { ConversationState } from "../../packages/client/src/state/conversation-state.js";
+import { toolCallsOf } from "../../packages/client/src/state/tool-calls.js";
 import { isIdle, lastText, liveServer, networkTo, testClient, until } from "./live-server.js";
 
 /** What a page would show, without what depends on the moment. */

@@ -1,20 +1,23 @@
 import type { ConversationMeta, QueuePayload, StoredChunk, TurnMetrics } from "@parley/wire";
-import { applyFrame } from "../../packages/client/src/apply-frame.js";
+import { applyFrame } from "../../packages/client/src/state/apply-frame.js";
 import {
   applyHistory,
   applyMeta,
   applyMetrics,
   applyQueue,
-} from "../../packages/client/src/apply-history.js";
+} from "../../packages/client/src/state/apply-history.js";
 import {
   applyDiscard,
   applyOptimistic,
   applyReceipt,
   applySendFailure,
-} from "../../packages/client/src/apply-send.js";
-import type { ConversationState, SubscriptionFrame } from "../../packages/client/src/conversation-state.js";
-import { initialState } from "../../packages/client/src/fold.js";
-import { applyUnsent, applyUnsentDone } from "../../packages/client/src/queue.js";
+} from "../../packages/client/src/state/apply-send.js";
+import type {
+  ConversationState,
+  SubscriptionFrame,
+} from "../../packages/client/src/state/conversation-state.js";
+import { initialState } from "../../packages/client/src/state/fold.js";
+import { applyUnsent, applyUnsentDone } from "../../packages/client/src/state/queue.js";
 import type { TestNode } from "./real-runtime.js";
 
 /** Whether a frame is one that may come again at any time without harm: increments and rows. */

@@ -21,7 +21,7 @@ import { createKey, type RunningServer, type ServeOptions, serve } from "@parley
 import { afterEach } from "vitest";
 import { WebSocket } from "ws";
 import { type ClientOptions, createClient, type ParleyClient } from "../../packages/client/src/client.js";
-import type { ConversationState } from "../../packages/client/src/conversation-state.js";
+import type { ConversationState } from "../../packages/client/src/state/conversation-state.js";
 
 const cleanups: (() => Promise<void> | void)[] = [];
 

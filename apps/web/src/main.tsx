@@ -1,7 +1,7 @@
 import { createClient } from "@parley/client";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { askAccess } from "./app/access.js";
+import { askAccess } from "./app/access/access.js";
 import { App } from "./app/app.js";
 import { steadyPace } from "./app/steady-pace.js";
 import { followTheme } from "./app/theme.js";

@@ -1,13 +1,20 @@
 import type { AgentEvent, ImportResponse, SendMessageRequest, SseMessage } from "@parley/wire";
-import { type Connection, createConnection } from "./connection.js";
-import { type FollowOptions, followConversation } from "./follow-conversation.js";
-import { type ConnectionPace, defaultPace } from "./pace.js";
-import { readLines } from "./read-lines.js";
-import { type Caller, createCaller, parseJson, type Request, readJson, transportError } from "./request.js";
-import { ParleyRequestError } from "./request-error.js";
-import type { SocketConstructor } from "./socket.js";
-import { frameSchedule, type Schedule } from "./store.js";
-import { exportConversation, importConversation } from "./transfer.js";
+import { type Connection, createConnection } from "./connection/connection.js";
+import { type FollowOptions, followConversation } from "./connection/follow-conversation.js";
+import { type ConnectionPace, defaultPace } from "./connection/pace.js";
+import type { SocketConstructor } from "./connection/socket.js";
+import { frameSchedule, type Schedule } from "./conversations/store.js";
+import { readLines } from "./requests/read-lines.js";
+import {
+  type Caller,
+  createCaller,
+  parseJson,
+  type Request,
+  readJson,
+  transportError,
+} from "./requests/request.js";
+import { ParleyRequestError } from "./requests/request-error.js";
+import { exportConversation, importConversation } from "./requests/transfer.js";
 
 /** How to reach a server. */
 export interface ClientOptions {

@@ -1,4 +1,20 @@
-export { applyDetail, applyFrame } from "./apply-frame.js";
+export type { ClientOptions, ParleyClient } from "./client.js";
+export { createClient } from "./client.js";
+export type { Connection, ConnectionState } from "./connection/connection.js";
+export type { FollowOptions } from "./connection/follow-conversation.js";
+export { type ConnectionPace, defaultPace } from "./connection/pace.js";
+export type { Socket, SocketCloseEvent, SocketConstructor, SocketMessageEvent } from "./connection/socket.js";
+export type {
+  ConversationHandle,
+  EnqueueOptions,
+  SendOptions,
+  SendOutcome,
+} from "./conversations/conversation-handle.js";
+export type { ConversationListHandle, ConversationListState } from "./conversations/conversation-list.js";
+export { frameSchedule, type Schedule } from "./conversations/store.js";
+export type { JsonRouteName, Request, RequestArguments, RequestInput } from "./requests/request.js";
+export { ParleyRequestError } from "./requests/request-error.js";
+export { applyDetail, applyFrame } from "./state/apply-frame.js";
 export {
   applyHistory,
   applyLoadFailure,
@@ -6,18 +22,8 @@ export {
   applyMeta,
   applyMetrics,
   applyQueue,
-} from "./apply-history.js";
-export { applyDiscard, applyOptimistic, applyReceipt, applySendFailure } from "./apply-send.js";
-export type { ClientOptions, ParleyClient } from "./client.js";
-export { createClient } from "./client.js";
-export type { Connection, ConnectionState } from "./connection.js";
-export type {
-  ConversationHandle,
-  EnqueueOptions,
-  SendOptions,
-  SendOutcome,
-} from "./conversation-handle.js";
-export type { ConversationListHandle, ConversationListState } from "./conversation-list.js";
+} from "./state/apply-history.js";
+export { applyDiscard, applyOptimistic, applyReceipt, applySendFailure } from "./state/apply-send.js";
 export type {
   ConversationState,
   Failure,
@@ -28,13 +34,7 @@ export type {
   ToolCallState,
   TurnState,
   UnsentMessage,
-} from "./conversation-state.js";
-export { initialState } from "./fold.js";
-export type { FollowOptions } from "./follow-conversation.js";
-export { type ConnectionPace, defaultPace } from "./pace.js";
-export { applyUnsent, applyUnsentDone } from "./queue.js";
-export type { JsonRouteName, Request, RequestArguments, RequestInput } from "./request.js";
-export { ParleyRequestError } from "./request-error.js";
-export type { Socket, SocketCloseEvent, SocketConstructor, SocketMessageEvent } from "./socket.js";
-export { frameSchedule, type Schedule } from "./store.js";
-export { toolCallsOf } from "./tool-calls.js";
+} from "./state/conversation-state.js";
+export { initialState } from "./state/fold.js";
+export { applyUnsent, applyUnsentDone } from "./state/queue.js";
+export { toolCallsOf } from "./state/tool-calls.js";

@@ -5,8 +5,8 @@ import type { HistoryBudget, HistoryBuilder, PreviousCall } from "./history/hist
 import { createUuidV7Factory, type IdFactory } from "./messages/ids.js";
 import type { Conversation, ConversationId, ConversationMessage } from "./messages/message.js";
 import { resultFromText } from "./messages/part.js";
-import { toProviderMessages } from "./messages/provider-messages.js";
-import { repairHistory } from "./messages/repair.js";
+import { toProviderMessages } from "./messages/provider/provider-messages.js";
+import { repairHistory } from "./messages/provider/repair.js";
 import type {
   AgentContext,
   ConversationStore,

@@ -1,7 +1,7 @@
 import type { AgentContext, Extensions } from "@parley/http";
 import type { ContextManifest, ReasoningEffort } from "@parley/wire";
 import type { ParleyError } from "./errors.js";
-import type { CanonicalMessage } from "./messages/canonical-message.js";
+import type { CanonicalMessage } from "./messages/canonical/canonical-message.js";
 import type {
   Conversation,
   ConversationId,

@@ -1,11 +1,11 @@
-import type { Interruption } from "./attempt-watch.js";
-import type { ComposedRequest } from "./compose-request.js";
 import { HttpError, type HttpErrorDetails, TimeoutError } from "./errors.js";
 import type { HttpClientConfig } from "./http-client-config.js";
-import type { RateLimitFeedback } from "./rate-limit-feedback.js";
-import { createRequestId } from "./request-id.js";
-import type { CorrelationInfo, HttpRequestOptions } from "./request-options.js";
-import type { EffectiveResilience } from "./resilience.js";
+import type { ComposedRequest } from "./request/compose-request.js";
+import { createRequestId } from "./request/request-id.js";
+import type { CorrelationInfo, HttpRequestOptions } from "./request/request-options.js";
+import type { Interruption } from "./resilience/attempt-watch.js";
+import type { EffectiveResilience } from "./resilience/resilience.js";
+import type { RateLimitFeedback } from "./response/rate-limit-feedback.js";
 
 /** One logical request under way: what all its attempts have in common. */
 export class Call {

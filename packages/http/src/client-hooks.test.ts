@@ -2,14 +2,14 @@ import { afterEach, describe, expect, it } from "vitest";
 import { json, type MisbehavingServer, type Script, startServer } from "../testing/misbehaving-server.js";
 import { counted, transports } from "../testing/transports.js";
 import { VirtualClock } from "../testing/virtual-clock.js";
-import { MemoryCircuitBreaker } from "./circuit-breaker.js";
 import { HttpError } from "./errors.js";
 import { DefaultHttpClient } from "./http-client.js";
 import type { HttpClientConfig } from "./http-client-config.js";
 import { MemoryHttpCache } from "./memory-cache.js";
 import type { HttpRequestInterceptor, Logger, RequestMetrics, RequestOutcome } from "./ports.js";
-import type { HttpRequestOptions } from "./request-options.js";
-import { TokenBucketRateLimiter } from "./token-bucket.js";
+import type { HttpRequestOptions } from "./request/request-options.js";
+import { MemoryCircuitBreaker } from "./resilience/circuit-breaker.js";
+import { TokenBucketRateLimiter } from "./resilience/token-bucket.js";
 
 const servers: MisbehavingServer[] = [];
 

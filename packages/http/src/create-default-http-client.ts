@@ -1,6 +1,6 @@
 import { DefaultHttpClient, type HttpClient } from "./http-client.js";
 import type { HttpClientConfig } from "./http-client-config.js";
-import type { ResilienceProfile } from "./resilience.js";
+import type { ResilienceProfile } from "./resilience/resilience.js";
 
 /** Settings that suit most services; whatever the config says wins. */
 const SAFE_DEFAULTS = {

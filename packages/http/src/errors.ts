@@ -1,5 +1,5 @@
-import type { HttpResponse } from "./http-response.js";
-import type { AgentContext, CorrelationInfo, HttpHeaders } from "./request-options.js";
+import type { AgentContext, CorrelationInfo, HttpHeaders } from "./request/request-options.js";
+import type { HttpResponse } from "./response/http-response.js";
 
 /** What kind of failure it was, in words that a policy can switch on. */
 export type ErrorCategory =

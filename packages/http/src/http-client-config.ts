@@ -1,5 +1,4 @@
 import type { Clock } from "./clock.js";
-import type { HttpResponse } from "./http-response.js";
 import type {
   CircuitBreaker,
   ErrorClassifier,
@@ -12,8 +11,9 @@ import type {
   ResponseClassifier,
   TracingAdapter,
 } from "./ports.js";
-import type { AgentContext, HttpHeaders, HttpRequestOptions } from "./request-options.js";
-import type { ResilienceProfile } from "./resilience.js";
+import type { AgentContext, HttpHeaders, HttpRequestOptions } from "./request/request-options.js";
+import type { ResilienceProfile } from "./resilience/resilience.js";
+import type { HttpResponse } from "./response/http-response.js";
 
 /** How a client is put together. Only the name is needed. */
 export interface HttpClientConfig {

@@ -14,7 +14,7 @@ import { VirtualClock } from "../testing/virtual-clock.js";
 import { HttpError, TimeoutError } from "./errors.js";
 import { DefaultHttpClient } from "./http-client.js";
 import type { HttpClientConfig } from "./http-client-config.js";
-import type { HttpRequestOptions } from "./request-options.js";
+import type { HttpRequestOptions } from "./request/request-options.js";
 
 const servers: MisbehavingServer[] = [];
 

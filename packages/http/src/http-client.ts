@@ -1,26 +1,26 @@
-import { type Admission, AttemptGate } from "./attempt-gate.js";
-import { AttemptWatch } from "./attempt-watch.js";
-import { backoffDelayMs } from "./backoff.js";
-import { BodyTooLarge, bodyOf } from "./body-source.js";
-import { needsBaseUrl } from "./build-url.js";
 import { Call } from "./call.js";
-import { ClientResponse } from "./client-response.js";
 import { type Clock, MAX_TIMER_MS, systemClock } from "./clock.js";
-import { type ComposedRequest, composeRequest, toTransportInit } from "./compose-request.js";
 import { HttpError } from "./errors.js";
-import { fetchTransport } from "./fetch-transport.js";
 import type { HttpClientConfig } from "./http-client-config.js";
-import type { HttpResponse } from "./http-response.js";
-import { judgeNetworkError, judgeResponse } from "./judge-response.js";
 import { Observer } from "./observer.js";
 import type { HttpCache, HttpRequestInterceptor, HttpTransport, TransportResponse } from "./ports.js";
-import { readRateLimitFeedback } from "./rate-limit-feedback.js";
-import { type ReadResponse, readArrayBuffer, readJson, readText } from "./read-response.js";
-import { addHeaders } from "./request-headers.js";
-import type { HttpHeaders, HttpRequestOptions } from "./request-options.js";
-import { type EffectiveResilience, resolveResilience } from "./resilience.js";
-import { readRetryAfterMs } from "./retry-after.js";
-import { watchBody } from "./watched-body.js";
+import { BodyTooLarge, bodyOf } from "./request/body-source.js";
+import { needsBaseUrl } from "./request/build-url.js";
+import { type ComposedRequest, composeRequest, toTransportInit } from "./request/compose-request.js";
+import { addHeaders } from "./request/request-headers.js";
+import type { HttpHeaders, HttpRequestOptions } from "./request/request-options.js";
+import { type Admission, AttemptGate } from "./resilience/attempt-gate.js";
+import { AttemptWatch } from "./resilience/attempt-watch.js";
+import { backoffDelayMs } from "./resilience/backoff.js";
+import { type EffectiveResilience, resolveResilience } from "./resilience/resilience.js";
+import { readRetryAfterMs } from "./resilience/retry-after.js";
+import { ClientResponse } from "./response/client-response.js";
+import type { HttpResponse } from "./response/http-response.js";
+import { judgeNetworkError, judgeResponse } from "./response/judge-response.js";
+import { readRateLimitFeedback } from "./response/rate-limit-feedback.js";
+import { type ReadResponse, readArrayBuffer, readJson, readText } from "./response/read-response.js";
+import { watchBody } from "./response/watched-body.js";
+import { fetchTransport } from "./transport/fetch-transport.js";
 
 /** Sends requests, and tries again where that is safe and useful. Every failure is an `HttpError`. */
 export interface HttpClient {

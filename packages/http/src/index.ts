@@ -1,6 +1,3 @@
-export { readBytes } from "./body-source.js";
-export { MemoryCircuitBreaker, type MemoryCircuitBreakerOptions } from "./circuit-breaker.js";
-export { DefaultErrorClassifier } from "./classify.js";
 export { type Clock, systemClock } from "./clock.js";
 export { createDefaultHttpClient } from "./create-default-http-client.js";
 export {
@@ -11,10 +8,8 @@ export {
   TimeoutError,
   type TimeoutKind,
 } from "./errors.js";
-export { fetchTransport } from "./fetch-transport.js";
 export { DefaultHttpClient, type HttpClient } from "./http-client.js";
 export type { HttpClientConfig } from "./http-client-config.js";
-export type { ByteSource, HttpResponse } from "./http-response.js";
 export { MemoryHttpCache, type MemoryHttpCacheOptions } from "./memory-cache.js";
 export type {
   AttemptContext,
@@ -38,7 +33,7 @@ export type {
   TransportInit,
   TransportResponse,
 } from "./ports.js";
-export { type RateLimitFeedback, readRateLimitFeedback } from "./rate-limit-feedback.js";
+export { readBytes } from "./request/body-source.js";
 export type {
   AgentContext,
   CorrelationInfo,
@@ -49,10 +44,15 @@ export type {
   Query,
   QueryValue,
   UrlParts,
-} from "./request-options.js";
-export type { RequestBudget, ResilienceProfile } from "./resilience.js";
+} from "./request/request-options.js";
+export { MemoryCircuitBreaker, type MemoryCircuitBreakerOptions } from "./resilience/circuit-breaker.js";
+export type { RequestBudget, ResilienceProfile } from "./resilience/resilience.js";
+export { type TokenBucketOptions, TokenBucketRateLimiter } from "./resilience/token-bucket.js";
 export { type ResilientFetchOptions, resilientFetch } from "./resilient-fetch.js";
-export { SseLimitError } from "./sse-limit-error.js";
+export { DefaultErrorClassifier } from "./response/classify.js";
+export type { ByteSource, HttpResponse } from "./response/http-response.js";
+export { type RateLimitFeedback, readRateLimitFeedback } from "./response/rate-limit-feedback.js";
+export { SseLimitError } from "./sse/sse-limit-error.js";
 export {
   createSseParser,
   type SseEnding,
@@ -60,6 +60,12 @@ export {
   type SseLimits,
   type SseParser,
   type SseParserOptions,
-} from "./sse-parser.js";
-export { consumeSse, type ReadSseOptions, readSse, readSseBatches, type SseReading } from "./sse-reader.js";
-export { type TokenBucketOptions, TokenBucketRateLimiter } from "./token-bucket.js";
+} from "./sse/sse-parser.js";
+export {
+  consumeSse,
+  type ReadSseOptions,
+  readSse,
+  readSseBatches,
+  type SseReading,
+} from "./sse/sse-reader.js";
+export { fetchTransport } from "./transport/fetch-transport.js";

@@ -1,10 +1,10 @@
 import { createDefaultHttpClient } from "./create-default-http-client.js";
 import type { HttpClient } from "./http-client.js";
 import type { HttpClientConfig } from "./http-client-config.js";
-import { createNodeTransport, type NodeTransport } from "./node-transport.js";
+import { createNodeTransport, type NodeTransport } from "./transport/node-transport.js";
 
-export type { NodeTransport, NodeTransportOptions } from "./node-transport.js";
-export { createNodeTransport } from "./node-transport.js";
+export type { NodeTransport, NodeTransportOptions } from "./transport/node-transport.js";
+export { createNodeTransport } from "./transport/node-transport.js";
 
 let sharedTransport: NodeTransport | undefined;
 

@@ -1,6 +1,4 @@
 import type { ErrorCategory, FallbackHint, HttpError } from "./errors.js";
-import type { HttpResponse } from "./http-response.js";
-import type { RateLimitFeedback } from "./rate-limit-feedback.js";
 import type {
   AgentContext,
   CorrelationInfo,
@@ -8,7 +6,9 @@ import type {
   HttpHeaders,
   HttpMethod,
   HttpRequestOptions,
-} from "./request-options.js";
+} from "./request/request-options.js";
+import type { HttpResponse } from "./response/http-response.js";
+import type { RateLimitFeedback } from "./response/rate-limit-feedback.js";
 
 /** What a transport is asked to send. It is a `RequestInit`, so `fetch` itself is a transport. */
 export interface TransportInit extends RequestInit {

@@ -2,9 +2,9 @@ import { createDefaultHttpClient } from "./create-default-http-client.js";
 import { HttpError, TimeoutError } from "./errors.js";
 import type { HttpClient } from "./http-client.js";
 import type { HttpClientConfig } from "./http-client-config.js";
-import type { HttpResponse } from "./http-response.js";
-import type { Extensions, HttpHeaders, HttpMethod, HttpRequestOptions } from "./request-options.js";
-import type { ResilienceProfile } from "./resilience.js";
+import type { Extensions, HttpHeaders, HttpMethod, HttpRequestOptions } from "./request/request-options.js";
+import type { ResilienceProfile } from "./resilience/resilience.js";
+import type { HttpResponse } from "./response/http-response.js";
 
 /** What every request of a resilient `fetch` has in common. */
 export interface ResilientFetchOptions {

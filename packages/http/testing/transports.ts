@@ -1,6 +1,6 @@
-import { fetchTransport } from "../src/fetch-transport.js";
-import { createNodeTransport } from "../src/node-transport.js";
 import type { HttpTransport } from "../src/ports.js";
+import { fetchTransport } from "../src/transport/fetch-transport.js";
+import { createNodeTransport } from "../src/transport/node-transport.js";
 
 /** Both transports, each with the name that its tests carry. */
 export const transports: readonly (readonly [string, HttpTransport])[] = [

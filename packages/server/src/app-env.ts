@@ -7,11 +7,11 @@ import type { Caller } from "./auth/caller.js";
 import type { Gatekeeper } from "./auth/gatekeeper.js";
 import type { KnownPlaces } from "./auth/host-and-origin.js";
 import type { KeyRing } from "./auth/key-ring.js";
-import type { Connections } from "./connections.js";
+import type { Connections } from "./http/connections.js";
 import type { RateLimiter } from "./limits/rate-limiter.js";
 import type { ServerLimits, ServerPace } from "./limits/server-limits.js";
 import type { Beat } from "./stream/beat.js";
-import type { Telemetry } from "./telemetry.js";
+import type { Telemetry } from "./telemetry/telemetry.js";
 
 /** What the parts of one app share. */
 export interface AppContext {

@@ -2,7 +2,7 @@ import type { Clock } from "@parley/core";
 import type { Logger } from "pino";
 import type { AuthMode } from "./auth/gatekeeper.js";
 import type { ServerLimits, ServerPace } from "./limits/server-limits.js";
-import type { Telemetry } from "./telemetry.js";
+import type { Telemetry } from "./telemetry/telemetry.js";
 
 /** How a server is set up. Everything has a default that is safe on one's own machine. */
 export interface AppOptions {

@@ -9,18 +9,18 @@ import type { AppOptions } from "./app-options.js";
 import { Gatekeeper } from "./auth/gatekeeper.js";
 import { hostName } from "./auth/host-and-origin.js";
 import { KeyRing } from "./auth/key-ring.js";
-import { Connections } from "./connections.js";
-import { answerFailure, guardRequests } from "./guard.js";
+import { Connections } from "./http/connections.js";
+import { answerFailure, guardRequests } from "./http/guard.js";
+import { RequestRefusal } from "./http/request-refusal.js";
 import { RateLimiter } from "./limits/rate-limiter.js";
 import { defaultServerLimits, defaultServerPace } from "./limits/server-limits.js";
-import { createSilentLogger } from "./logging.js";
 import { contractOf, publishEndpoint } from "./openapi.js";
 import { plainRoot, servePage } from "./page.js";
-import { RequestRefusal } from "./request-refusal.js";
 import { endpoints } from "./routes/endpoints.js";
 import { openSocket } from "./socket/open-socket.js";
 import { Beat } from "./stream/beat.js";
-import { createTelemetryHooks, type Telemetry } from "./telemetry.js";
+import { createSilentLogger } from "./telemetry/logging.js";
+import { createTelemetryHooks, type Telemetry } from "./telemetry/telemetry.js";
 
 /** Parley over HTTP, to be served or mounted. */
 export interface ParleyApp {

@@ -9,8 +9,8 @@ export {
   type ServerLimits,
   type ServerPace,
 } from "./limits/server-limits.js";
-export { createLogger } from "./logging.js";
 export { toMarkdown } from "./markdown.js";
 export { type RunningServer, type ServeOptions, serve } from "./serve.js";
 export { createSocketServer } from "./socket/socket-server.js";
-export { createTelemetryHooks, type Telemetry, type TelemetryOptions } from "./telemetry.js";
+export { createLogger } from "./telemetry/logging.js";
+export { createTelemetryHooks, type Telemetry, type TelemetryOptions } from "./telemetry/telemetry.js";

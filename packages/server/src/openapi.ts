@@ -2,8 +2,8 @@ import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { JsonObject } from "@parley/wire";
 import type { AppEnv } from "./app-env.js";
 import { keyCookieName } from "./auth/key-cookie.js";
-import type { Endpoint } from "./endpoint.js";
-import { problemType } from "./problem.js";
+import type { Endpoint } from "./http/endpoint.js";
+import { problemType } from "./http/problem.js";
 import { problem } from "./schemas/operations.js";
 
 const mediaTypes = {

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Context } from "hono";
 import type { AppEnv } from "./app-env.js";
-import { pagePolicy } from "./security-headers.js";
+import { pagePolicy } from "./http/security-headers.js";
 
 const types: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",

@@ -8,12 +8,12 @@ import { createApp } from "./app.js";
 import type { AppOptions } from "./app-options.js";
 import type { AuthMode } from "./auth/gatekeeper.js";
 import { isLoopback } from "./auth/host-and-origin.js";
+import { answerOtherUpgrades, tellRefusals } from "./http/other-upgrades.js";
+import { problemResponse } from "./http/problem.js";
+import { commonHeaders } from "./http/security-headers.js";
+import { breakOffUnreadAnswers } from "./http/unread-answers.js";
 import { defaultServerLimits, defaultServerPace } from "./limits/server-limits.js";
-import { answerOtherUpgrades, tellRefusals } from "./other-upgrades.js";
-import { problemResponse } from "./problem.js";
-import { commonHeaders } from "./security-headers.js";
 import { createSocketServer } from "./socket/socket-server.js";
-import { breakOffUnreadAnswers } from "./unread-answers.js";
 
 /** Where a server listens, beside what it is. */
 export interface ServeOptions extends AppOptions {

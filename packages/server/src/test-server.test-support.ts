@@ -20,7 +20,7 @@ import { afterEach } from "vitest";
 import { type ClientOptions, WebSocket } from "ws";
 import { createKey } from "./auth/api-key.js";
 import { type RunningServer, type ServeOptions, serve } from "./serve.js";
-import { createTelemetryHooks } from "./telemetry.js";
+import { createTelemetryHooks } from "./telemetry/telemetry.js";
 
 /** A server on the memory store, to be called over real sockets. */
 export interface TestServer {

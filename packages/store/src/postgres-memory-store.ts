@@ -4,11 +4,11 @@ import { createUuidV7Factory } from "@parley/core/messages";
 import type { MemoryStore, Thread } from "@parley/core/ports";
 import type { Database } from "./database.js";
 import { boundedJson, canonicalRow, readMessage } from "./message-row.js";
-import { createConversationRow } from "./operations/create-conversation.js";
+import { createConversationRow } from "./operations/conversations/create-conversation.js";
 import { appendRows } from "./operations/engine.js";
-import { requireHead } from "./operations/head.js";
-import { listStatement } from "./operations/list-messages.js";
+import { listStatement } from "./operations/reading/list-messages.js";
 import { checkCreatedAt } from "./operations/refusals.js";
+import { requireHead } from "./operations/turns/head.js";
 import type { StoreContext } from "./store-context.js";
 import { originalJson, originalText, storedText } from "./stored-text.js";
 

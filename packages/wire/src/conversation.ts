@@ -1,4 +1,4 @@
-import type { ReasoningEffort } from "./usage.js";
+import type { ReasoningEffort } from "./figures/usage.js";
 
 /**
  * `active`: a turn is running. `idle`: none is. `closed`: put away, but not deleted; a send reopens it. The

@@ -1,4 +1,25 @@
 export type {
+  CompactionPreview,
+  CompactionResult,
+  CompactRequest,
+  UndoCompactionResponse,
+} from "./compaction.js";
+export type { ConversationMeta, ConversationStatus } from "./conversation.js";
+export type { ErrorCode } from "./error-code.js";
+export type {
+  ContextManifest,
+  ContextSegment,
+  ContextSegmentKind,
+  ContextTransform,
+  ContextTransformKind,
+  DroppedRange,
+  PrefixBreak,
+  ProviderCallInfo,
+} from "./figures/manifest.js";
+export type { StepMetrics, ToolTiming, TurnMetrics } from "./figures/metrics.js";
+export type { ReasoningEffort, Usage } from "./figures/usage.js";
+export type { JsonObject, JsonValue, OpenUnion, ProviderMetadata } from "./json.js";
+export type {
   AgentEvent,
   DeliveredMessage,
   StatusEvent,
@@ -15,7 +36,7 @@ export type {
   TurnToolOutputEvent,
   TurnToolResultEvent,
   TurnUsageEvent,
-} from "./agent-event.js";
+} from "./log/agent-event.js";
 export type {
   ChatMessage,
   Chunk,
@@ -28,14 +49,12 @@ export type {
   ThinkingChunk,
   ToolCallChunk,
   ToolResultChunk,
-} from "./chunk.js";
-export type {
-  CompactionPreview,
-  CompactionResult,
-  CompactRequest,
-  UndoCompactionResponse,
-} from "./compaction.js";
-export type { ConversationMeta, ConversationStatus } from "./conversation.js";
+} from "./log/chunk.js";
+export type { Cursor, CursoredEvent } from "./log/cursor.js";
+export type { Role, StepId, TurnId } from "./log/ids.js";
+export type { StoredChunk } from "./log/stored-chunk.js";
+export type { TurnReason } from "./log/turn-reason.js";
+export type { QueuedMessage, QueueMode, QueuePayload } from "./queue.js";
 export type {
   ActiveTurn,
   CloseResponse,
@@ -57,10 +76,8 @@ export type {
   OpenResponse,
   StopResponse,
   TurnDetail,
-} from "./conversation-routes.js";
-export type { Cursor, CursoredEvent } from "./cursor.js";
-export type { DoctorResponse, Finding } from "./doctor-routes.js";
-export type { ErrorCode } from "./error-code.js";
+} from "./routes/conversation-routes.js";
+export type { DoctorResponse, Finding } from "./routes/doctor-routes.js";
 export type {
   ExportedChunk,
   ExportedConversation,
@@ -69,7 +86,7 @@ export type {
   ExportQuery,
   ImportQuery,
   ImportResponse,
-} from "./export-routes.js";
+} from "./routes/export-routes.js";
 export type {
   ConversationParams,
   KeyParams,
@@ -86,9 +103,7 @@ export type {
   RouteResponse,
   Routes,
   TurnParams,
-} from "./http-routes.js";
-export type { Role, StepId, TurnId } from "./ids.js";
-export type { JsonObject, JsonValue, OpenUnion, ProviderMetadata } from "./json.js";
+} from "./routes/http-routes.js";
 export type {
   ApiKeyInfo,
   CreateKeyRequest,
@@ -99,22 +114,10 @@ export type {
   LoginRequest,
   LogoutResponse,
   MeResponse,
-} from "./key-routes.js";
-export type {
-  ContextManifest,
-  ContextSegment,
-  ContextSegmentKind,
-  ContextTransform,
-  ContextTransformKind,
-  DroppedRange,
-  PrefixBreak,
-  ProviderCallInfo,
-} from "./manifest.js";
-export type { StepMetrics, ToolTiming, TurnMetrics } from "./metrics.js";
-export type { FieldProblem, Problem } from "./problem.js";
-export type { QueuedMessage, QueueMode, QueuePayload } from "./queue.js";
-export type { EnqueueRequest, EnqueueResponse, QueueEdit, QueueResponse } from "./queue-routes.js";
-export type { ReceiptOutcome, SendMessageRequest } from "./send-message.js";
+} from "./routes/key-routes.js";
+export type { FieldProblem, Problem } from "./routes/problem.js";
+export type { EnqueueRequest, EnqueueResponse, QueueEdit, QueueResponse } from "./routes/queue-routes.js";
+export type { ReceiptOutcome, SendMessageRequest } from "./routes/send-message.js";
 export type {
   HealthResponse,
   ModelInfo,
@@ -123,14 +126,14 @@ export type {
   SearchHit,
   SearchQuery,
   SearchResponse,
-} from "./server-routes.js";
+} from "./routes/server-routes.js";
 export type {
   CompactThresholdSetting,
   InstructionsSetting,
   ModelSetting,
   ReasoningEffortSetting,
   TitleSetting,
-} from "./settings-routes.js";
+} from "./routes/settings-routes.js";
 export type {
   WsChatQueue,
   WsChatSend,
@@ -141,7 +144,7 @@ export type {
   WsPing,
   WsSurfaceSubscribe,
   WsSurfaceUnsubscribe,
-} from "./socket-client-message.js";
+} from "./socket/socket-client-message.js";
 export type {
   WsChatChunks,
   WsChatDelta,
@@ -160,9 +163,8 @@ export type {
   WsSurfaceCatalog,
   WsSurfaceError,
   WsSurfaceUpdate,
-} from "./socket-server-message.js";
-export type { SseEventName, SseEvents, SseMessage } from "./sse.js";
-export type { StoredChunk } from "./stored-chunk.js";
+} from "./socket/socket-server-message.js";
+export type { SseEventName, SseEvents, SseMessage } from "./socket/sse.js";
 export type {
   CustomSurfaceField,
   MessageQueueField,
@@ -170,6 +172,4 @@ export type {
   SurfaceCatalogEntry,
   SurfaceField,
   SurfaceSpec,
-} from "./surface.js";
-export type { TurnReason } from "./turn-reason.js";
-export type { ReasoningEffort, Usage } from "./usage.js";
+} from "./socket/surface.js";

@@ -1,4 +1,4 @@
-import type { ReasoningEffort } from "./usage.js";
+import type { ReasoningEffort } from "./figures/usage.js";
 
 /**
  * How a queued message reaches the model. `steer`: at the running turn's next tool-result boundary, or as

@@ -73,13 +73,13 @@ export const chatCommands: readonly ChatCommand[] = [
     name: "context",
     about: "what the model was shown in the newest turn",
     run: async (context) =>
-      (await import("../verbs/context.js")).context(await known(context), {}, context.verb()),
+      (await import("../verbs/reading/context.js")).context(await known(context), {}, context.verb()),
   },
   {
     name: "metrics",
     about: "time, tokens and cache of the turns",
     run: async (context) =>
-      (await import("../verbs/metrics.js")).metrics(
+      (await import("../verbs/reading/metrics.js")).metrics(
         await known(context),
         { limit: 10, chart: true },
         context.verb(),
@@ -97,7 +97,7 @@ export const chatCommands: readonly ChatCommand[] = [
     about: "give the conversation a title",
     run: async (context, rest) =>
       void (await (
-        await import("../verbs/conversation.js")
+        await import("../verbs/changing/conversation.js")
       ).rename(await known(context), [needed(rest, "Which title?")], {}, context.verb())),
   },
   { name: "quit", about: "leave; the conversation stays (also Ctrl-D)", run: ({ quit }) => quit() },
@@ -139,7 +139,7 @@ function help({ print, style }: CommandContext): void {
 }
 
 async function model({ desk, print, verb }: CommandContext, name: string): Promise<void> {
-  if (name === "") return (await import("../verbs/models.js")).models({}, verb());
+  if (name === "") return (await import("../verbs/reading/models.js")).models({}, verb());
   const { models } = await desk.client.request("GET /models");
   desk.choices.model = resolveAmong(
     models.find((each) => each.endsWith(`/${name}`)) ?? name,
@@ -223,7 +223,7 @@ async function fork(context: CommandContext, rest: string): Promise<void> {
   const id = await known(context);
   if (rest !== "" && !/^\d+$/.test(rest))
     throw new CliError("The place is a number: the last entry to share.");
-  const { lastSealedSeq, requestFork } = await import("../verbs/fork.js");
+  const { lastSealedSeq, requestFork } = await import("../verbs/changing/fork.js");
   const atSeq = rest === "" ? await lastSealedSeq(desk.client, id) : Number(rest);
   const { conversation } = await requestFork(desk.client, id, { atSeq });
   desk.enter(conversation.id);
@@ -254,7 +254,7 @@ async function undo(context: CommandContext): Promise<void> {
 async function exportTo(context: CommandContext, rest: string): Promise<void> {
   const output = needed(rest, "To which file?");
   const format = /\.(md|markdown)$/i.test(output) ? "markdown" : "jsonl";
-  await (await import("../verbs/export.js")).exportConversations(
+  await (await import("../verbs/keeping/export.js")).exportConversations(
     [await known(context)],
     { format, output },
     context.verb(),

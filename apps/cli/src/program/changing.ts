@@ -1,15 +1,15 @@
 import { type Command, Option } from "commander";
 import { idHelp } from "../resolve-id.js";
-import type { CompactOptions } from "../verbs/compact.js";
-import type { RmOptions } from "../verbs/conversation.js";
-import type { ExportOptions } from "../verbs/export.js";
-import type { ForkOptions } from "../verbs/fork.js";
-import type { ImportOptions } from "../verbs/import.js";
+import type { CompactOptions } from "../verbs/changing/compact.js";
+import type { RmOptions } from "../verbs/changing/conversation.js";
+import type { ForkOptions } from "../verbs/changing/fork.js";
+import type { ExportOptions } from "../verbs/keeping/export.js";
+import type { ImportOptions } from "../verbs/keeping/import.js";
 import { type Act, conversation, effort, examples, json, model, whole } from "./arguments.js";
 
 /** Verbs that change conversations. */
 export function addChanging(program: Command, act: Act): void {
-  const verbs = () => import("../verbs/conversation.js");
+  const verbs = () => import("../verbs/changing/conversation.js");
   program
     .command("open")
     .description("ask every connected client to show a conversation")
@@ -66,7 +66,7 @@ export function addChanging(program: Command, act: Act): void {
     .addHelpText("after", examples("parley fork @", 'parley fork @ --at 6 --message "The other way round"'))
     .action(
       act(async (context, word: string, options: ForkOptions) =>
-        (await import("../verbs/fork.js")).fork(word, options, context),
+        (await import("../verbs/changing/fork.js")).fork(word, options, context),
       ),
     );
   program
@@ -84,7 +84,7 @@ export function addChanging(program: Command, act: Act): void {
     )
     .action(
       act(async (context, word: string, options: CompactOptions) =>
-        (await import("../verbs/compact.js")).compact(word, options, context),
+        (await import("../verbs/changing/compact.js")).compact(word, options, context),
       ),
     );
 }
@@ -112,7 +112,7 @@ export function addMoving(program: Command, act: Act): void {
     )
     .action(
       act(async (context, words: readonly string[], options: ExportOptions) =>
-        (await import("../verbs/export.js")).exportConversations(words, options, context),
+        (await import("../verbs/keeping/export.js")).exportConversations(words, options, context),
       ),
     );
   program
@@ -131,7 +131,7 @@ export function addMoving(program: Command, act: Act): void {
     )
     .action(
       act(async (context, paths: readonly string[], options: ImportOptions) =>
-        (await import("../verbs/import.js")).importConversations(paths, options, context),
+        (await import("../verbs/keeping/import.js")).importConversations(paths, options, context),
       ),
     );
 }

@@ -1,8 +1,8 @@
 import { Argument, type Command, Option } from "commander";
 import { type Shell, shells } from "../completion/scripts.js";
-import type { DoctorOptions } from "../verbs/doctor.js";
-import type { CreateKeyOptions } from "../verbs/keys.js";
-import type { ServeOptions } from "../verbs/serve.js";
+import type { DoctorOptions } from "../verbs/keeping/doctor.js";
+import type { CreateKeyOptions } from "../verbs/keeping/keys.js";
+import type { ServeOptions } from "../verbs/keeping/serve.js";
 import { type Act, count, examples, type JsonOption, json, port } from "./arguments.js";
 
 /** The server. */
@@ -29,7 +29,7 @@ export function addServer(program: Command, act: Act): void {
     )
     .action(
       act(async (context, options: ServeOptions) =>
-        (await import("../verbs/serve.js")).serve(options, context),
+        (await import("../verbs/keeping/serve.js")).serve(options, context),
       ),
     );
 }
@@ -37,7 +37,7 @@ export function addServer(program: Command, act: Act): void {
 /** Verbs that look after the installation. */
 export function addKeeping(program: Command, act: Act): void {
   const keys = program.command("keys").description("API keys: make, list, revoke");
-  const verbs = () => import("../verbs/keys.js");
+  const verbs = () => import("../verbs/keeping/keys.js");
   keys
     .command("create")
     .description("make a key and show its secret, once")
@@ -72,7 +72,7 @@ export function addKeeping(program: Command, act: Act): void {
     .addHelpText("after", examples("parley migrate --store postgres://db/parley"))
     .action(
       act(async (context, options: JsonOption) =>
-        (await import("../verbs/migrate.js")).migrate(options, context),
+        (await import("../verbs/keeping/migrate.js")).migrate(options, context),
       ),
     );
   program
@@ -87,7 +87,7 @@ export function addKeeping(program: Command, act: Act): void {
     )
     .action(
       act(async (context, options: DoctorOptions) =>
-        (await import("../verbs/doctor.js")).doctor(options, context),
+        (await import("../verbs/keeping/doctor.js")).doctor(options, context),
       ),
     );
 }
@@ -108,10 +108,10 @@ export function addCompletion(program: Command, act: Act): void {
     )
     .action(
       act(async (context, shell: Shell) =>
-        (await import("../verbs/completion.js")).completion(shell, program, context),
+        (await import("../verbs/keeping/completion.js")).completion(shell, program, context),
       ),
     );
   program
     .command("complete-ids", { hidden: true })
-    .action(act(async (context) => (await import("../verbs/completion.js")).completeIds(context)));
+    .action(act(async (context) => (await import("../verbs/keeping/completion.js")).completeIds(context)));
 }

@@ -1,10 +1,10 @@
 import { type Command, Option } from "commander";
-import type { ContextOptions } from "../verbs/context.js";
-import type { LsOptions } from "../verbs/ls.js";
-import type { MetricsOptions } from "../verbs/metrics.js";
-import type { SearchOptions } from "../verbs/search.js";
-import type { ShowOptions } from "../verbs/show.js";
-import type { TailOptions } from "../verbs/tail.js";
+import type { ContextOptions } from "../verbs/reading/context.js";
+import type { LsOptions } from "../verbs/reading/ls.js";
+import type { MetricsOptions } from "../verbs/reading/metrics.js";
+import type { SearchOptions } from "../verbs/reading/search.js";
+import type { ShowOptions } from "../verbs/reading/show.js";
+import type { TailOptions } from "../verbs/reading/tail.js";
 import { type Act, conversation, count, examples, type JsonOption, json, limit } from "./arguments.js";
 
 /** Verbs that show what there is. */
@@ -20,7 +20,7 @@ export function addReading(program: Command, act: Act): void {
     .addHelpText("after", examples("parley ls", "parley ls tomatoes", "parley ls --status active --json"))
     .action(
       act(async (context, query: string | undefined, options: LsOptions) =>
-        (await import("../verbs/ls.js")).ls(query, options, context),
+        (await import("../verbs/reading/ls.js")).ls(query, options, context),
       ),
     );
   program
@@ -37,7 +37,7 @@ export function addReading(program: Command, act: Act): void {
     )
     .action(
       act(async (context, word: string, options: ShowOptions) =>
-        (await import("../verbs/show.js")).show(word, options, context),
+        (await import("../verbs/reading/show.js")).show(word, options, context),
       ),
     );
   program
@@ -54,7 +54,7 @@ export function addReading(program: Command, act: Act): void {
     )
     .action(
       act(async (context, word: string, options: TailOptions) =>
-        (await import("../verbs/tail.js")).tail(word, options, context),
+        (await import("../verbs/reading/tail.js")).tail(word, options, context),
       ),
     );
   program
@@ -66,7 +66,7 @@ export function addReading(program: Command, act: Act): void {
     .addHelpText("after", examples("parley search tomatoes", 'parley search "\\"exact words\\"" -n 5'))
     .action(
       act(async (context, words: readonly string[], options: SearchOptions) =>
-        (await import("../verbs/search.js")).search(words, options, context),
+        (await import("../verbs/reading/search.js")).search(words, options, context),
       ),
     );
   program
@@ -79,7 +79,7 @@ export function addReading(program: Command, act: Act): void {
     .addHelpText("after", examples("parley metrics @", "parley metrics @ --json"))
     .action(
       act(async (context, word: string, options: MetricsOptions) =>
-        (await import("../verbs/metrics.js")).metrics(word, options, context),
+        (await import("../verbs/reading/metrics.js")).metrics(word, options, context),
       ),
     );
   program
@@ -95,7 +95,7 @@ export function addReading(program: Command, act: Act): void {
     )
     .action(
       act(async (context, word: string, options: ContextOptions) =>
-        (await import("../verbs/context.js")).context(word, options, context),
+        (await import("../verbs/reading/context.js")).context(word, options, context),
       ),
     );
   program
@@ -105,7 +105,7 @@ export function addReading(program: Command, act: Act): void {
     .addHelpText("after", examples("parley models"))
     .action(
       act(async (context, options: JsonOption) =>
-        (await import("../verbs/models.js")).models(options, context),
+        (await import("../verbs/reading/models.js")).models(options, context),
       ),
     );
 }

@@ -1,9 +1,9 @@
 import { type Command, Option } from "commander";
 import { idHelp } from "../resolve-id.js";
-import type { ChatOptions } from "../verbs/chat.js";
-import type { QueueAddOptions, QueueEditOptions } from "../verbs/queue.js";
-import type { RunOptions } from "../verbs/run.js";
-import type { SendOptions } from "../verbs/send.js";
+import type { ChatOptions } from "../verbs/talking/chat.js";
+import type { QueueAddOptions, QueueEditOptions } from "../verbs/talking/queue.js";
+import type { RunOptions } from "../verbs/talking/run.js";
+import type { SendOptions } from "../verbs/talking/send.js";
 import {
   type Act,
   collect,
@@ -36,7 +36,7 @@ export function addTalking(program: Command, act: Act): void {
     )
     .action(
       act(async (context, word: string | undefined, options: ChatOptions) =>
-        (await import("../verbs/chat.js")).chat(word, options, context),
+        (await import("../verbs/talking/chat.js")).chat(word, options, context),
       ),
     );
   program
@@ -65,7 +65,7 @@ export function addTalking(program: Command, act: Act): void {
     )
     .action(
       act(async (context, words: readonly string[], options: RunOptions) =>
-        (await import("../verbs/run.js")).run(words, options, context),
+        (await import("../verbs/talking/run.js")).run(words, options, context),
       ),
     );
   program
@@ -90,7 +90,7 @@ export function addTalking(program: Command, act: Act): void {
     )
     .action(
       act(async (context, word: string, words: readonly string[], options: SendOptions) =>
-        (await import("../verbs/send.js")).send(word, words, options, context),
+        (await import("../verbs/talking/send.js")).send(word, words, options, context),
       ),
     );
   addQueue(program, act);
@@ -102,7 +102,7 @@ export function addTalking(program: Command, act: Act): void {
     .addHelpText("after", examples("parley stop @"))
     .action(
       act(async (context, word: string, options: JsonOption) =>
-        (await import("../verbs/conversation.js")).stop(word, options, context),
+        (await import("../verbs/changing/conversation.js")).stop(word, options, context),
       ),
     );
 }
@@ -111,7 +111,7 @@ function addQueue(program: Command, act: Act): void {
   const queue = program
     .command("queue")
     .description("what waits in a conversation: show, add, change, remove, go on");
-  const verbs = () => import("../verbs/queue.js");
+  const verbs = () => import("../verbs/talking/queue.js");
   queue
     .command("ls", { isDefault: true })
     .description("show what waits")

@@ -5,21 +5,21 @@ import { lazy, Suspense, useEffect } from "react";
 import { composerId } from "../composer/focus-composer.js";
 import { ConversationPart, preloadAnswer } from "../conversation/conversation-part.js";
 import { Button } from "../ui/button.js";
-import { EmptyState } from "../ui/empty-state.js";
-import { ErrorBoundary } from "../ui/error-boundary.js";
-import { Spinner } from "../ui/spinner.js";
-import { TooltipLayer } from "../ui/tooltip.js";
+import { EmptyState } from "../ui/loading/empty-state.js";
+import { ErrorBoundary } from "../ui/loading/error-boundary.js";
+import { Spinner } from "../ui/loading/spinner.js";
+import { TooltipLayer } from "../ui/overlay/tooltip.js";
 import { Welcome } from "../welcome/welcome.js";
-import { askAccess, useAccess } from "./access.js";
+import { askAccess, useAccess } from "./access/access.js";
+import { usePageCommands } from "./commands/use-page-commands.js";
 import { ConnectionBanner } from "./connection-banner.js";
-import { InspectorSlot, Overlays } from "./panels.js";
+import { InspectorSlot, Overlays } from "./layout/panels.js";
+import { Sidebar } from "./layout/sidebar.js";
 import { conversationPath, navigate, useRoute } from "./router.js";
-import { Sidebar } from "./sidebar.js";
 import { Toasts } from "./toasts.js";
-import { usePageCommands } from "./use-page-commands.js";
 import { whenDrawn } from "./when-drawn.js";
 
-const LoginView = lazy(async () => ({ default: (await import("./login-view.js")).LoginView }));
+const LoginView = lazy(async () => ({ default: (await import("./access/login-view.js")).LoginView }));
 
 /** The page. */
 export function App({ client }: { readonly client: ParleyClient }) {

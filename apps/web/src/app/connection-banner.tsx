@@ -2,8 +2,8 @@ import { useConnection, useConnectionState } from "@parley/client/react";
 import { WifiOff } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Button } from "../ui/button.js";
-import { loseAccess } from "./access.js";
-import { useOnline } from "./use-away.js";
+import { loseAccess } from "./access/access.js";
+import { useOnline } from "./access/use-away.js";
 
 /** Says that the connection is away, once that has lasted long enough to matter, and nothing else. */
 export function ConnectionBanner() {

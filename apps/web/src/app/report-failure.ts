@@ -1,5 +1,5 @@
 import { ParleyRequestError } from "@parley/client";
-import { errorWords } from "../conversation/error-words.js";
+import { errorWords } from "../conversation/parts/error-words.js";
 import { showToast } from "./toasts.js";
 
 /** Tells that something did not work: what, and why in words. */

@@ -2,7 +2,7 @@ import type { ConversationState } from "@parley/client";
 import { useClient, useConversationSelector } from "@parley/client/react";
 import { FoldVertical, Undo2 } from "lucide-react";
 import { useState } from "react";
-import { showOverlay } from "../app/layout-store.js";
+import { showOverlay } from "../app/layout/layout-store.js";
 import { Button } from "../ui/button.js";
 import { undoCompaction } from "./undo-compaction.js";
 

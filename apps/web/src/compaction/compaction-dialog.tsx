@@ -3,19 +3,19 @@ import type { CompactionPreview, CompactionResult, CompactRequest } from "@parle
 import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query";
 import { Info } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
+import type { OverlayProps } from "../app/layout/panel-props.js";
 import { useModels } from "../app/models.js";
-import type { OverlayProps } from "../app/panel-props.js";
 import { showToast } from "../app/toasts.js";
-import { formatDuration } from "../inspector/figures.js";
+import { SeqLink } from "../inspector/context/seq-link.js";
+import { formatDuration } from "../inspector/figures/figures.js";
 import { inspectorQueries } from "../inspector/inspector-queries.js";
-import { SeqLink } from "../inspector/seq-link.js";
 import { useNow } from "../inspector/use-now.js";
 import { useSettled } from "../search/use-settled.js";
 import { Button } from "../ui/button.js";
-import { Dialog } from "../ui/dialog.js";
-import { EmptyState } from "../ui/empty-state.js";
-import { Skeleton } from "../ui/skeleton.js";
-import { fieldClass, TextField } from "../ui/text-field.js";
+import { EmptyState } from "../ui/loading/empty-state.js";
+import { Skeleton } from "../ui/loading/skeleton.js";
+import { Dialog } from "../ui/overlay/dialog.js";
+import { fieldClass, TextField } from "../ui/text/text-field.js";
 import {
   type CompactionProblem,
   compactionProblem,

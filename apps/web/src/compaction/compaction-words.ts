@@ -1,6 +1,6 @@
 import { ParleyRequestError } from "@parley/client";
 import type { CompactionPreview, CompactionResult } from "@parley/wire";
-import { formatTokens } from "../inspector/figures.js";
+import { formatTokens } from "../inspector/figures/figures.js";
 import { problemText } from "../inspector/problem-text.js";
 
 /** Why a conversation cannot be compacted, and what to do about it. */

@@ -1,6 +1,6 @@
-import type { CoveredRangeProps } from "../app/panel-props.js";
-import { RangeDialog } from "../inspector/range-dialog.js";
-import { rangeText } from "../inspector/seq-ranges.js";
+import type { CoveredRangeProps } from "../app/layout/panel-props.js";
+import { RangeDialog } from "../inspector/context/range-dialog.js";
+import { rangeText } from "../inspector/context/seq-ranges.js";
 
 /** Reads the messages that a compaction's summary stands for. */
 export function CoveredRange({ conversationId, covers, open, onOpenChange }: CoveredRangeProps) {

@@ -8,7 +8,7 @@ import { reportFailure } from "../app/report-failure.js";
 import { reopen } from "../list/conversation-actions.js";
 import { Button } from "../ui/button.js";
 import { Kbd } from "../ui/kbd.js";
-import { Tooltip } from "../ui/tooltip.js";
+import { Tooltip } from "../ui/overlay/tooltip.js";
 import { ComposerField, type ComposerFieldHandle } from "./composer-field.js";
 import { putBack } from "./drafts.js";
 import { QueueList } from "./queue-list.js";

@@ -2,9 +2,9 @@ import { useClient } from "@parley/client/react";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { reportFailure } from "../app/report-failure.js";
 import { Button } from "../ui/button.js";
-import { Dialog } from "../ui/dialog.js";
-import { Skeleton } from "../ui/skeleton.js";
-import { fieldClass } from "../ui/text-field.js";
+import { Skeleton } from "../ui/loading/skeleton.js";
+import { Dialog } from "../ui/overlay/dialog.js";
+import { fieldClass } from "../ui/text/text-field.js";
 import { useNewSettings } from "./new-settings.js";
 
 export interface InstructionsDialogProps {

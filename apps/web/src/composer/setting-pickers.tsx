@@ -5,10 +5,10 @@ import { lazy, useCallback, useState } from "react";
 import { shortModelName, useModels } from "../app/models.js";
 import { reportFailure } from "../app/report-failure.js";
 import { cx } from "../ui/cx.js";
-import { formatTokens } from "../ui/format.js";
 import { IconButton } from "../ui/icon-button.js";
-import { LazyPart } from "../ui/lazy-part.js";
-import { Menu, MenuChoices } from "../ui/menu.js";
+import { LazyPart } from "../ui/loading/lazy-part.js";
+import { Menu, MenuChoices } from "../ui/overlay/menu.js";
+import { formatTokens } from "../ui/text/format.js";
 import { useNewSettings } from "./new-settings.js";
 
 const InstructionsDialog = lazy(async () => ({

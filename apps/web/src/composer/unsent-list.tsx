@@ -1,8 +1,8 @@
 import type { ConversationHandle, UnsentMessage } from "@parley/client";
 import { Trash2 } from "lucide-react";
-import { useAway } from "../app/use-away.js";
+import { useAway } from "../app/access/use-away.js";
 import { IconButton } from "../ui/icon-button.js";
-import { useLate } from "../ui/use-late.js";
+import { useLate } from "../ui/loading/use-late.js";
 import { focusComposer } from "./focus-composer.js";
 import { forgetWords } from "./unsent-words.js";
 

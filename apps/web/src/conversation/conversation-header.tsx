@@ -12,15 +12,15 @@ import {
   Trash2,
 } from "lucide-react";
 import { memo, useState } from "react";
-import { openInspector, showOverlay, toggleInspector, useLayout } from "../app/layout-store.js";
+import { openInspector, showOverlay, toggleInspector, useLayout } from "../app/layout/layout-store.js";
+import { SidebarToggle } from "../app/layout/sidebar-toggle.js";
 import { conversationPath, Link } from "../app/router.js";
-import { SidebarToggle } from "../app/sidebar-toggle.js";
 import { close, deleteSoon, rename, reopen } from "../list/conversation-actions.js";
-import { EditableTitle } from "../ui/editable-title.js";
-import { formatTokens } from "../ui/format.js";
 import { IconButton, iconButtonClass } from "../ui/icon-button.js";
-import { Menu, MenuAction, MenuLine } from "../ui/menu.js";
-import { Tooltip } from "../ui/tooltip.js";
+import { Menu, MenuAction, MenuLine } from "../ui/overlay/menu.js";
+import { Tooltip } from "../ui/overlay/tooltip.js";
+import { EditableTitle } from "../ui/text/editable-title.js";
+import { formatTokens } from "../ui/text/format.js";
 
 export interface ConversationHeaderProps {
   readonly meta: ConversationMeta | undefined;

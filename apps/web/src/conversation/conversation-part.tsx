@@ -1,7 +1,7 @@
-import { loadedPart } from "../ui/loaded-part.js";
-import { preloadMarkdown } from "./answer-text.js";
+import { loadedPart } from "../ui/loading/loaded-part.js";
 import type { ConversationViewProps } from "./conversation-view.js";
 import { OpeningConversation } from "./opening-conversation.js";
+import { preloadMarkdown } from "./parts/answer-text.js";
 
 const view = loadedPart(async () => (await import("./conversation-view.js")).ConversationView);
 

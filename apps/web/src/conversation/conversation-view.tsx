@@ -12,13 +12,13 @@ import { branchPoints } from "../list/branches.js";
 import type { FamilyFound } from "../list/read-family.js";
 import { useFamily } from "../list/use-family.js";
 import { Button } from "../ui/button.js";
-import { EmptyState } from "../ui/empty-state.js";
-import { Skeleton } from "../ui/skeleton.js";
-import { Announcer } from "./announcer.js";
+import { EmptyState } from "../ui/loading/empty-state.js";
+import { Skeleton } from "../ui/loading/skeleton.js";
 import { type ConversationActions, ConversationContext } from "./conversation-context.js";
 import { ConversationHeader } from "./conversation-header.js";
-import { errorWords } from "./error-words.js";
-import { Transcript } from "./transcript.js";
+import { errorWords } from "./parts/error-words.js";
+import { Announcer } from "./transcript/announcer.js";
+import { Transcript } from "./transcript/transcript.js";
 import { useContextChanged } from "./use-context-changed.js";
 import { useConversationCommands } from "./use-conversation-commands.js";
 

@@ -1,7 +1,7 @@
 import { useConversation } from "@parley/client/react";
 import { ComposerFrame, IdleHint } from "../composer/composer.js";
-import { BigText } from "../ui/big-text.js";
-import { Spinner } from "../ui/spinner.js";
+import { Spinner } from "../ui/loading/spinner.js";
+import { BigText } from "../ui/text/big-text.js";
 import { messageText } from "./message-text.js";
 
 /** A conversation until the code that shows it is there: what was just said, if it begins with that. */

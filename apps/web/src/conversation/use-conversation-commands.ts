@@ -1,8 +1,8 @@
 import type { ConversationHandle, ConversationState } from "@parley/client";
 import { useClient } from "@parley/client/react";
 import { useMemo } from "react";
-import { type Command, useRegisterCommands } from "../app/commands.js";
-import { toggleInspector } from "../app/layout-store.js";
+import { type Command, useRegisterCommands } from "../app/commands/commands.js";
+import { toggleInspector } from "../app/layout/layout-store.js";
 import { reportFailure } from "../app/report-failure.js";
 import { close, deleteSoon, reopen } from "../list/conversation-actions.js";
 

@@ -4,21 +4,21 @@ import { useConversationSelector } from "@parley/client/react";
 import type { TurnMetrics } from "@parley/wire";
 import { Timer, X } from "lucide-react";
 import { useEffect, useRef } from "react";
-import { type InspectorView, openInspector, useLayout } from "../app/layout-store.js";
-import type { InspectorPanelProps } from "../app/panel-props.js";
+import { type InspectorView, openInspector, useLayout } from "../app/layout/layout-store.js";
+import type { InspectorPanelProps } from "../app/layout/panel-props.js";
 import { reportFailure } from "../app/report-failure.js";
-import { EmptyState } from "../ui/empty-state.js";
 import { IconButton } from "../ui/icon-button.js";
-import { Skeleton } from "../ui/skeleton.js";
-import { ContextView } from "./context-view.js";
-import { FactsView } from "./facts-view.js";
-import { inspectedTurns } from "./inspected-turns.js";
+import { EmptyState } from "../ui/loading/empty-state.js";
+import { Skeleton } from "../ui/loading/skeleton.js";
+import { ContextView } from "./context/context-view.js";
+import { FactsView } from "./figures/facts-view.js";
+import type { KnownMetrics } from "./figures/known-metrics.js";
+import { TrendsView } from "./figures/trends-view.js";
 import { useMetrics } from "./inspector-queries.js";
-import type { KnownMetrics } from "./known-metrics.js";
 import { ProblemNote } from "./problem-note.js";
-import { TrendsView } from "./trends-view.js";
-import { TurnPicker } from "./turn-picker.js";
-import { TurnView } from "./turn-view.js";
+import { inspectedTurns } from "./timeline/inspected-turns.js";
+import { TurnPicker } from "./timeline/turn-picker.js";
+import { TurnView } from "./timeline/turn-view.js";
 
 const views: readonly { readonly value: InspectorView; readonly label: string }[] = [
   { value: "turn", label: "Turn" },

@@ -9,7 +9,7 @@ import {
   useQuery,
 } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { joinEarlier, joinNewest, type KnownMetrics } from "./known-metrics.js";
+import { joinEarlier, joinNewest, type KnownMetrics } from "./figures/known-metrics.js";
 
 /** What the lazy panels have read. A sealed turn never changes, so that what is kept is right for as long as it is kept. */
 export const inspectorQueries = new QueryClient({

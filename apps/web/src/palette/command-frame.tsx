@@ -2,7 +2,7 @@ import { Dialog } from "@base-ui/react/dialog";
 import { Command } from "cmdk";
 import { Search } from "lucide-react";
 import { type KeyboardEvent, type ReactElement, type ReactNode, useCallback, useRef } from "react";
-import { Spinner } from "../ui/spinner.js";
+import { Spinner } from "../ui/loading/spinner.js";
 
 export interface CommandFrameProps {
   readonly open: boolean;

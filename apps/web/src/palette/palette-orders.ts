@@ -1,6 +1,6 @@
 import type { ConversationState, ParleyClient } from "@parley/client";
-import type { Command } from "../app/commands.js";
-import { showOverlay } from "../app/layout-store.js";
+import type { Command } from "../app/commands/commands.js";
+import { showOverlay } from "../app/layout/layout-store.js";
 import { undoCompaction } from "../compaction/undo-compaction.js";
 import { exportAs, forkConversation, forkPoint } from "./conversation-orders.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Command } from "../app/commands.js";
+import type { Command } from "../app/commands/commands.js";
 import { groupCommands } from "./shortcut-groups.js";
 
 const command = (id: string, group: Command["group"], title = id): Command => ({

@@ -1,4 +1,4 @@
-import type { Command } from "../app/commands.js";
+import type { Command } from "../app/commands/commands.js";
 
 /** The commands of one kind. */
 export interface CommandGroup {

@@ -1,8 +1,8 @@
 import { useRef } from "react";
-import { useCommands } from "../app/commands.js";
-import type { OverlayProps } from "../app/panel-props.js";
-import { Dialog } from "../ui/dialog.js";
+import { useCommands } from "../app/commands/commands.js";
+import type { OverlayProps } from "../app/layout/panel-props.js";
 import { Kbd } from "../ui/kbd.js";
+import { Dialog } from "../ui/overlay/dialog.js";
 import { groupCommands } from "./shortcut-groups.js";
 
 /** Every shortcut that works now, from the same list that the keyboard listens to. */

@@ -1,6 +1,6 @@
 import type { ComponentProps, ReactElement } from "react";
 import { cx } from "./cx.js";
-import { Tooltip } from "./tooltip.js";
+import { Tooltip } from "./overlay/tooltip.js";
 
 export interface IconButtonProps extends Omit<ComponentProps<"button">, "children" | "aria-label"> {
   /** Its accessible name, shown as a tooltip too. */

@@ -1,11 +1,11 @@
 import { useClient, useConnection } from "@parley/client/react";
 import { Calculator, Clock, Hourglass, Layers, ScrollText, TriangleAlert } from "lucide-react";
 import { type KeyboardEvent, type ReactElement, useCallback, useRef, useState } from "react";
+import { SidebarToggle } from "../app/layout/sidebar-toggle.js";
 import { isDemoModel, useModels } from "../app/models.js";
 import { newId } from "../app/new-id.js";
 import { reportFailure } from "../app/report-failure.js";
 import { conversationPath, navigate } from "../app/router.js";
-import { SidebarToggle } from "../app/sidebar-toggle.js";
 import { ComposerFrame, IdleHint, SendButton } from "../composer/composer.js";
 import { ComposerField, type ComposerFieldHandle } from "../composer/composer-field.js";
 import { newDraft, putBack } from "../composer/drafts.js";

@@ -4,9 +4,9 @@ import { act, createElement, StrictMode, useRef } from "react";
 import { createRoot, type Root } from "react-dom/client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createClient, type ParleyClient } from "../client.js";
-import type { Connection } from "../connection.js";
-import type { ConversationState } from "../conversation-state.js";
-import { conversationId, row, rows, snapshot, text, told } from "../frames.test-support.js";
+import type { Connection } from "../connection/connection.js";
+import type { ConversationState } from "../state/conversation-state.js";
+import { conversationId, row, rows, snapshot, text, told } from "../state/frames.test-support.js";
 import {
   ParleyProvider,
   useClient,

@@ -12,10 +12,10 @@ import {
   useSyncExternalStore,
 } from "react";
 import type { ParleyClient } from "../client.js";
-import type { Connection, ConnectionState } from "../connection.js";
-import type { ConversationHandle } from "../conversation-handle.js";
-import type { ConversationListHandle, ConversationListState } from "../conversation-list.js";
-import type { ConversationState } from "../conversation-state.js";
+import type { Connection, ConnectionState } from "../connection/connection.js";
+import type { ConversationHandle } from "../conversations/conversation-handle.js";
+import type { ConversationListHandle, ConversationListState } from "../conversations/conversation-list.js";
+import type { ConversationState } from "../state/conversation-state.js";
 
 interface Parley {
   readonly client: ParleyClient | undefined;

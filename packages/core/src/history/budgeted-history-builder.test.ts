@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { isParleyError } from "../errors.js";
 import { InMemoryConversationStore } from "../in-memory-conversation-store.js";
 import type { ConversationMessage } from "../messages/message.js";
-import { toProviderMessages } from "../messages/provider-messages.js";
+import { toProviderMessages } from "../messages/provider/provider-messages.js";
 import type { HistoryEntry } from "../ports.js";
 import { BudgetedHistoryBuilder } from "./budgeted-history-builder.js";
 import { idsOf, logs, message, numbered, quarterTokens } from "./history.test-support.js";

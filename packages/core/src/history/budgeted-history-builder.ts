@@ -1,5 +1,5 @@
 import type { ConversationMessage } from "../messages/message.js";
-import { createTokenCounter } from "../messages/token-counter.js";
+import { createTokenCounter } from "../messages/tokens/token-counter.js";
 import type { HistoryEntry } from "../ports.js";
 import type { WindowSelection } from "./choose-window.js";
 import { addCost, noCost } from "./context-cost.js";

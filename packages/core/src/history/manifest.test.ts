@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hashText } from "../messages/hash.js";
+import { hashText } from "../messages/text/hash.js";
 import type { HistoryEntry } from "../ports.js";
 import { noCost } from "./context-cost.js";
 import { call, message, numbered, quarterTokens, result } from "./history.test-support.js";

@@ -1,7 +1,7 @@
 import type { ContextManifest, ContextSegment, ContextTransform, PrefixBreak } from "@parley/wire";
-import { chainHash, hashText } from "../messages/hash.js";
 import type { ConversationMessage } from "../messages/message.js";
-import { toProviderMessages } from "../messages/provider-messages.js";
+import { toProviderMessages } from "../messages/provider/provider-messages.js";
+import { chainHash, hashText } from "../messages/text/hash.js";
 import type { HistoryEntry, ProviderMessage, ProviderToolDefinition } from "../ports.js";
 import type { WindowSelection } from "./choose-window.js";
 import type { ContextCost } from "./context-cost.js";

@@ -1,6 +1,6 @@
 import type { ConversationMessage } from "../messages/message.js";
 import { argumentsTextOf, type MessageContentPart, resultTextOf } from "../messages/part.js";
-import type { TokenEstimator } from "../messages/token-counter.js";
+import type { TokenEstimator } from "../messages/tokens/token-counter.js";
 import type { ProviderToolDefinition } from "../ports.js";
 import { type ContextCost, noCost } from "./context-cost.js";
 

@@ -1,5 +1,5 @@
 import type { ConversationMessage } from "../messages/message.js";
-import { repairHistory } from "../messages/repair.js";
+import { repairHistory } from "../messages/provider/repair.js";
 import type { ConversationStore, HistoryEntry } from "../ports.js";
 import { createCoveredRanges } from "./covered-ranges.js";
 import type { HistoryBuilder, HistoryBuildRequest, HistoryBuildResult } from "./history-builder.js";

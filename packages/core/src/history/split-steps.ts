@@ -1,4 +1,4 @@
-import { createCallLedger } from "../messages/call-ledger.js";
+import { createCallLedger } from "../messages/provider/call-ledger.js";
 import type { HistoryEntry } from "../ports.js";
 
 /** A stretch of a turn that the model sees whole or not at all. */

@@ -1,5 +1,5 @@
 import type { ConversationMessage } from "../messages/message.js";
-import { type Repair, repairHistory } from "../messages/repair.js";
+import { type Repair, repairHistory } from "../messages/provider/repair.js";
 import type { HistoryEntry } from "../ports.js";
 import { type ContextCost, sumCost } from "./context-cost.js";
 import type { MessageMeter } from "./message-tokens.js";

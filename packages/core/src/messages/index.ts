@@ -1,16 +1,15 @@
 export { checkPlain } from "../plain-data.js";
-export { fromCanonical, isCompactionEntry, messageTypeOf, toCanonical } from "./canonical-form.js";
+export { fromCanonical, isCompactionEntry, messageTypeOf, toCanonical } from "./canonical/canonical-form.js";
 export type {
   CanonicalMessage,
   MessageContentV2,
   MessagePart,
   MessageType,
   ToolInvocationPart,
-} from "./canonical-message.js";
-export { grownText } from "./grown-text.js";
-export { chainHash, hashText } from "./hash.js";
+} from "./canonical/canonical-message.js";
+export { mergeInvocations } from "./canonical/merge-invocations.js";
+export { normalizeMessage, normalizeMessages } from "./canonical/normalize-message.js";
 export { createCountingIds, createUuidV7Factory, type IdFactory } from "./ids.js";
-export { mergeInvocations } from "./merge-invocations.js";
 export {
   type Conversation,
   type ConversationId,
@@ -24,7 +23,6 @@ export {
   type TurnId,
   textOf,
 } from "./message.js";
-export { normalizeMessage, normalizeMessages } from "./normalize-message.js";
 export {
   argumentsFromText,
   argumentsTextOf,
@@ -42,7 +40,7 @@ export {
   type ToolResultContentPart,
   textOfValue,
 } from "./part.js";
-export { toProviderMessages } from "./provider-messages.js";
+export { toProviderMessages } from "./provider/provider-messages.js";
 export {
   collect,
   createProviderStream,
@@ -50,7 +48,7 @@ export {
   type ProviderStreamWriter,
   streamOf,
   TextDelta,
-} from "./provider-stream.js";
+} from "./provider/provider-stream.js";
 export {
   interruptedResult,
   interruptedResultText,
@@ -58,18 +56,20 @@ export {
   type RepairedHistory,
   type RepairKind,
   repairHistory,
-} from "./repair.js";
-export { snippetAround } from "./snippet.js";
-export { stableValue } from "./stable-value.js";
-export { countTextTokens } from "./text-tokens.js";
-export type { ModelCalibration, TokenObservation } from "./token-calibration.js";
+} from "./provider/repair.js";
+export { grownText } from "./text/grown-text.js";
+export { chainHash, hashText } from "./text/hash.js";
+export { snippetAround } from "./text/snippet.js";
+export { stableValue } from "./text/stable-value.js";
+export { countTextTokens } from "./tokens/text-tokens.js";
+export type { ModelCalibration, TokenObservation } from "./tokens/token-calibration.js";
 export {
   createTokenCounter,
   TokenCounter,
   type TokenCounterSnapshot,
   type TokenEstimator,
-} from "./token-counter.js";
-export { estimateTranscriptTokens, type TranscriptSize, utf8Length } from "./transcript-tokens.js";
+} from "./tokens/token-counter.js";
+export { estimateTranscriptTokens, type TranscriptSize, utf8Length } from "./tokens/transcript-tokens.js";
 export {
   type ChunkPlace,
   fromChatMessage,

@@ -1,9 +1,9 @@
 import type { Chunk, StoredChunk } from "@parley/wire";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { isOwnMessage, normalizeMessage } from "./canonical/normalize-message.js";
 import type { ConversationMessage } from "./message.js";
 import { foreignMessage, jsonValue, ownMessage } from "./message-arbitrary.test-support.js";
-import { isOwnMessage, normalizeMessage } from "./normalize-message.js";
 import { fromChatMessage, fromChunks, toChatMessage, toChunks, toStoredChunks } from "./wire-chunks.js";
 
 /** What travels of a message: the envelope's metadata stays with the server. */

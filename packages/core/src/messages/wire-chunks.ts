@@ -1,7 +1,7 @@
 import type { ChatMessage, Chunk, StepId, StoredChunk } from "@parley/wire";
+import { isOwnMessage, normalizeEnvelope, normalizeMessage } from "./canonical/normalize-message.js";
+import { type Fields, isFields, normalizePart, type PartPlace } from "./canonical/normalize-part.js";
 import type { ConversationMessage, MessageRole } from "./message.js";
-import { isOwnMessage, normalizeEnvelope, normalizeMessage } from "./normalize-message.js";
-import { type Fields, isFields, normalizePart, type PartPlace } from "./normalize-part.js";
 import { argumentsTextOf, type MessageContentPart, resultTextOf } from "./part.js";
 
 /**

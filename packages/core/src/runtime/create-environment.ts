@@ -2,12 +2,12 @@ import { systemClock } from "../clock.js";
 import { toParleyError } from "../errors.js";
 import { BudgetedHistoryBuilder } from "../history/budgeted-history-builder.js";
 import { createUuidV7Factory } from "../messages/ids.js";
-import { createTokenCounter } from "../messages/token-counter.js";
+import { createTokenCounter } from "../messages/tokens/token-counter.js";
+import { Hub } from "./delivery/hub.js";
+import { defaultJournalPace, Journal } from "./delivery/journal.js";
+import { Watchers } from "./delivery/watchers.js";
 import { defaultLeasePace, defaultRuntimeLimits, type Environment } from "./environment.js";
-import { Hub } from "./hub.js";
-import { defaultJournalPace, Journal } from "./journal.js";
 import type { RuntimeOptions } from "./runtime-options.js";
-import { Watchers } from "./watchers.js";
 
 /** What the rooms of a runtime share, with a default for everything that was not chosen. */
 export function createEnvironment(options: RuntimeOptions): Environment {

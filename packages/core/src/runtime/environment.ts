@@ -4,12 +4,12 @@ import type { ParleyError } from "../errors.js";
 import type { BudgetedHistoryBuilder } from "../history/budgeted-history-builder.js";
 import type { LogStoreRoot, Wake } from "../log-store.js";
 import type { IdFactory } from "../messages/ids.js";
-import type { TokenEstimator } from "../messages/token-counter.js";
+import type { TokenEstimator } from "../messages/tokens/token-counter.js";
 import type { Tool } from "../turn/tool.js";
-import type { Hub } from "./hub.js";
-import type { Journal } from "./journal.js";
+import type { Hub } from "./delivery/hub.js";
+import type { Journal } from "./delivery/journal.js";
+import type { Watchers } from "./delivery/watchers.js";
 import type { ModelCatalog } from "./models.js";
-import type { Watchers } from "./watchers.js";
 
 /** Bounds of a runtime. Passing one is refused with a code that names it. */
 export interface RuntimeLimits {

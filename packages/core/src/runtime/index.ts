@@ -1,6 +1,12 @@
-export { defaultKeepLastN } from "./compaction.js";
-export type { CursorPlace } from "./cursor.js";
-export { formatCursor, parseCursor } from "./cursor.js";
+export type { Receipt, SendInput } from "./admission/inbox.js";
+export type { OwnerRuntime, QueueApi, SettingsChange } from "./api/owner-runtime.js";
+export { defaultKeepLastN } from "./compaction/compaction.js";
+export type { CursorPlace } from "./delivery/cursor.js";
+export { formatCursor, parseCursor } from "./delivery/cursor.js";
+export type { Subscriber, SubscriptionFrame } from "./delivery/hub.js";
+export type { JournalPace } from "./delivery/journal.js";
+export type { Subscription } from "./delivery/subscribe.js";
+export type { WatchEvent } from "./delivery/watchers.js";
 export {
   defaultLeasePace,
   defaultRuntimeLimits,
@@ -10,12 +16,6 @@ export {
   type RuntimeLimits,
   type SealedTurn,
 } from "./environment.js";
-export type { Subscriber, SubscriptionFrame } from "./hub.js";
-export type { Receipt, SendInput } from "./inbox.js";
-export type { JournalPace } from "./journal.js";
 export { createModelCatalog, type ModelBinding, type ModelCatalog } from "./models.js";
-export type { OwnerRuntime, QueueApi, SettingsChange } from "./owner-runtime.js";
 export { createRuntime, type Runtime } from "./runtime.js";
 export type { RuntimeOptions } from "./runtime-options.js";
-export type { Subscription } from "./subscribe.js";
-export type { WatchEvent } from "./watchers.js";

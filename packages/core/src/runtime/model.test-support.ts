@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { LogStore } from "../log-store.js";
 import { checkLog } from "../testing/runtime-contract/world.js";
 import type { Client, Cluster, ClusterNode } from "./cluster.test-support.js";
-import { decodeBatch } from "./journal-batch.js";
+import { decodeBatch } from "./delivery/journal-batch.js";
 
 /** What is known of a message that someone sent. */
 export type Fate = "acknowledged" | "unknown" | "removed";

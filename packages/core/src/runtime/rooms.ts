@@ -1,12 +1,12 @@
-import { HandCompactions } from "./compact-by-hand.js";
-import { Coordinator } from "./coordinator.js";
+import { Inbox } from "./admission/inbox.js";
+import { HandCompactions } from "./compaction/compact-by-hand.js";
+import { Follower } from "./delivery/follower.js";
+import { OpenRequests } from "./delivery/open-requests.js";
+import { Subscriptions } from "./delivery/subscribe.js";
 import type { Environment } from "./environment.js";
-import { Follower } from "./follower.js";
-import { Inbox } from "./inbox.js";
-import { NodeLife } from "./node-life.js";
-import { OpenRequests } from "./open-requests.js";
-import { Recovery } from "./recovery.js";
-import { Subscriptions } from "./subscribe.js";
+import { NodeLife } from "./nodes/node-life.js";
+import { Recovery } from "./nodes/recovery.js";
+import { Coordinator } from "./turns/coordinator.js";
 
 /** The rooms of a runtime. Each knows the ones it needs; this is where they meet. */
 export interface Rooms {

@@ -2,10 +2,10 @@ import type { ReasoningEffort } from "@parley/wire";
 import type { Clock } from "../clock.js";
 import type { LogStoreRoot, Wake } from "../log-store.js";
 import type { IdFactory } from "../messages/ids.js";
-import type { TokenEstimator } from "../messages/token-counter.js";
+import type { TokenEstimator } from "../messages/tokens/token-counter.js";
 import type { Tool } from "../turn/tool.js";
+import type { JournalPace } from "./delivery/journal.js";
 import type { LeasePace, RuntimeHooks, RuntimeLimits } from "./environment.js";
-import type { JournalPace } from "./journal.js";
 import type { ModelCatalog } from "./models.js";
 
 /** What a runtime is made of. Only the store and the models have to be given. */

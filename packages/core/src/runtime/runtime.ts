@@ -2,13 +2,13 @@ import type { DoctorResponse, ModelsResponse } from "@parley/wire";
 import { ParleyError } from "../errors.js";
 import type { KeyStore } from "../key-store.js";
 import type { StoreCheck } from "../log-store.js";
+import type { OwnerRuntime } from "./api/owner-runtime.js";
+import { createOwnerRuntime } from "./api/owner-verbs.js";
 import { createEnvironment } from "./create-environment.js";
-import { examineRuntime } from "./examine-runtime.js";
-import type { OwnerRuntime } from "./owner-runtime.js";
-import { createOwnerRuntime } from "./owner-verbs.js";
+import { examineRuntime } from "./nodes/examine-runtime.js";
+import { watchOtherNodes } from "./nodes/watch-other-nodes.js";
 import { createRooms } from "./rooms.js";
 import type { RuntimeOptions } from "./runtime-options.js";
-import { watchOtherNodes } from "./watch-other-nodes.js";
 
 /** A node: runs turns, keeps them through crashes, and tells everyone who follows. */
 export interface Runtime {

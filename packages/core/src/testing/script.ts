@@ -3,7 +3,7 @@ import type { Clock } from "../clock.js";
 import { isParleyError, ParleyError, type ParleyErrorOptions } from "../errors.js";
 import type { TokenUsage } from "../messages/message.js";
 import { argumentsFromText, type MessageContentPart, textOfValue } from "../messages/part.js";
-import { TextDelta } from "../messages/provider-stream.js";
+import { TextDelta } from "../messages/provider/provider-stream.js";
 import type { ProviderFinishReason, ProviderStreamEvent, ProviderToolCall } from "../ports.js";
 import type { Gate } from "./gate.js";
 

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from "../clock.js";
 import { ParleyError } from "../errors.js";
 import { createCountingIds, type IdFactory } from "../messages/ids.js";
 import type { TokenUsage } from "../messages/message.js";
-import { createProviderStream, type ProviderStreamWriter } from "../messages/provider-stream.js";
+import { createProviderStream, type ProviderStreamWriter } from "../messages/provider/provider-stream.js";
 import type {
   ProviderAdapter,
   ProviderCallParams,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MessageContentPart } from "../messages/part.js";
-import { TextDelta } from "../messages/provider-stream.js";
+import { TextDelta } from "../messages/provider/provider-stream.js";
 import type { ProviderCallResult, ProviderStreamEvent, ProviderToolCall } from "../ports.js";
 import { Assembly } from "./assemble.js";
 

@@ -1,4 +1,3 @@
-import { grownText } from "../messages/grown-text.js";
 import type { TokenUsage } from "../messages/message.js";
 import type {
   MessageContentPart,
@@ -7,7 +6,8 @@ import type {
   ToolCallContentPart,
 } from "../messages/part.js";
 import { argumentsFromText, textOfValue } from "../messages/part.js";
-import { soundUsage } from "../messages/sound-usage.js";
+import { soundUsage } from "../messages/provider/sound-usage.js";
+import { grownText } from "../messages/text/grown-text.js";
 import type {
   ProviderCallResult,
   ProviderContentPart,

@@ -4,7 +4,7 @@ import { ParleyError, toParleyError } from "../errors.js";
 import { Channel } from "../messages/channel.js";
 import type { ConversationMessage, TokenUsage } from "../messages/message.js";
 import type { MessageContentPart, ToolCallContentPart } from "../messages/part.js";
-import { openProviderStream } from "../messages/provider-stream.js";
+import { openProviderStream } from "../messages/provider/provider-stream.js";
 import type {
   ProviderCallParams,
   ProviderCallRecord,

@@ -5,7 +5,7 @@ import type { IdFactory } from "../messages/ids.js";
 import type { ConversationMessage } from "../messages/message.js";
 import type { ToolCallContentPart, ToolResultContentPart } from "../messages/part.js";
 import { resultFromText, textOfValue } from "../messages/part.js";
-import { interruptedResultText } from "../messages/repair.js";
+import { interruptedResultText } from "../messages/provider/repair.js";
 import { stepIdOf } from "./run-step.js";
 import { isToolOutput, type Tool } from "./tool.js";
 import type { TurnLimits, TurnListener, TurnSetup } from "./turn.js";

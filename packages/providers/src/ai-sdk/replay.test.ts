@@ -12,7 +12,7 @@ import { describe, expect, it } from "vitest";
 import { answer, citing, frames, redacted, text, thinking, toolUse } from "../../testing/anthropic-events.js";
 import { responsesEvents } from "../../testing/openai-responses-events.js";
 import { validateRequest } from "../anthropic/validate-request.js";
-import { validateResponsesRequest } from "../openai/validate-request.js";
+import { validateResponsesRequest } from "../openai/responses/validate-request.js";
 import { AiSdkProviderAdapter } from "./ai-sdk-provider-adapter.js";
 import type { StreamPart } from "./from-stream-part.js";
 import { createMessageListState, flushToCanonical, updateFromStreamPart } from "./message-list.js";

@@ -14,7 +14,7 @@ import { answer, frames, text } from "../../testing/anthropic-events.js";
 import { responsesEvents } from "../../testing/openai-responses-events.js";
 import { anyMessages, anyText } from "../../testing/provider-message-arbitrary.js";
 import { validateRequest } from "../anthropic/validate-request.js";
-import { validateResponsesRequest } from "../openai/validate-request.js";
+import { validateResponsesRequest } from "../openai/responses/validate-request.js";
 import { AiSdkProviderAdapter } from "./ai-sdk-provider-adapter.js";
 import { toAiSdkMessages } from "./to-model-messages.js";
 

@@ -1,3 +1,13 @@
+export {
+  OpenAIChatProviderAdapter,
+  type OpenAIChatProviderAdapterConfig,
+} from "./chat/openai-chat-provider-adapter.js";
+export { validateChatRequest } from "./chat/validate-chat-request.js";
+export {
+  createOpenAIHttpClient,
+  type OpenAIHttpClient,
+  type OpenAIHttpClientConfig,
+} from "./openai-http-client.js";
 export type {
   CreateResponseOptions,
   CreateResponseRequest,
@@ -9,22 +19,15 @@ export type {
   OpenAITextBlock,
   OpenAITokenUsage,
   OpenAIToolDefinition,
-} from "./create-response.js";
+} from "./responses/create-response.js";
 export {
-  OpenAIChatProviderAdapter,
-  type OpenAIChatProviderAdapterConfig,
-} from "./openai-chat-provider-adapter.js";
-export {
-  createOpenAIHttpClient,
-  type OpenAIHttpClient,
-  type OpenAIHttpClientConfig,
-} from "./openai-http-client.js";
-export { OpenAIProviderAdapter, type OpenAIProviderAdapterConfig } from "./openai-provider-adapter.js";
+  OpenAIProviderAdapter,
+  type OpenAIProviderAdapterConfig,
+} from "./responses/openai-provider-adapter.js";
 export type {
   OpenAIResponseObject,
   OpenAIResponseStream,
   OpenAIResponseStreamEvent,
-} from "./response-object.js";
-export type { OpenAIResponsesClient } from "./responses-client.js";
-export { validateChatRequest } from "./validate-chat-request.js";
-export { validateResponsesRequest } from "./validate-request.js";
+} from "./responses/response-object.js";
+export type { OpenAIResponsesClient } from "./responses/responses-client.js";
+export { validateResponsesRequest } from "./responses/validate-request.js";

@@ -5,7 +5,7 @@ import {
   type HttpClient,
   type HttpHeaders,
 } from "@parley/http";
-import { createResponsesClient, type OpenAIResponsesClient } from "./responses-client.js";
+import { createResponsesClient, type OpenAIResponsesClient } from "./responses/responses-client.js";
 
 /** How to reach the API. */
 export interface OpenAIHttpClientConfig {

@@ -1,5 +1,5 @@
 import type { TokenUsage } from "@parley/core/messages";
-import type { ResponsesUsage } from "./api-types.js";
+import type { ResponsesUsage } from "./responses/api-types.js";
 
 /** Usage as Parley counts it. Input includes what was cached, output what was reasoned, as the API has it too. */
 export function toTokenUsage(usage: ResponsesUsage | null | undefined): TokenUsage | undefined {

@@ -1,5 +1,5 @@
 import type { ToolNames } from "../call/tool-names.js";
-import type { FunctionToolBody } from "./api-types.js";
+import type { FunctionToolBody } from "./responses/api-types.js";
 
 type Schema = Readonly<Record<string, unknown>>;
 

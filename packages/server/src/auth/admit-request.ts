@@ -1,8 +1,8 @@
 import { isParleyError, type ParleyError } from "@parley/core";
 import type { Context } from "hono";
 import type { AppContext, AppEnv } from "../app-env.js";
+import { RequestRefusal } from "../http/request-refusal.js";
 import type { RateVerdict } from "../limits/rate-limiter.js";
-import { RequestRefusal } from "../request-refusal.js";
 import { type Caller, rateKeyOf } from "./caller.js";
 import { hostName, isLoopback, mayUseCookie, type RequestPlace } from "./host-and-origin.js";
 import { readKeyCookie } from "./key-cookie.js";

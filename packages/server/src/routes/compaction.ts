@@ -1,4 +1,4 @@
-import { endpoint } from "../endpoint.js";
+import { endpoint } from "../http/endpoint.js";
 import {
   compactionPreview,
   compactionResult,

@@ -1,6 +1,6 @@
 import type { ParleyError } from "@parley/core";
-import { breakOffError } from "../connections.js";
-import { endpoint } from "../endpoint.js";
+import { breakOffError } from "../http/connections.js";
+import { endpoint } from "../http/endpoint.js";
 import { historyResponse } from "../schemas/chunk.js";
 import {
   closeResponse,

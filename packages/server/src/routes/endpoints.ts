@@ -1,5 +1,5 @@
 import type { RouteName } from "@parley/wire";
-import type { Endpoint } from "../endpoint.js";
+import type { Endpoint } from "../http/endpoint.js";
 import { chatEndpoints } from "./chat.js";
 import { compactionEndpoints } from "./compaction.js";
 import { conversationEndpoints } from "./conversations.js";

@@ -4,7 +4,7 @@ import { admitWith } from "../auth/admit-request.js";
 import { createKey, toKeyInfo } from "../auth/api-key.js";
 import type { Caller } from "../auth/caller.js";
 import { clearedKeyCookie, keyCookie } from "../auth/key-cookie.js";
-import { endpoint } from "../endpoint.js";
+import { endpoint } from "../http/endpoint.js";
 import {
   createKeyRequest,
   createKeyResponse,

@@ -1,8 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import type { StoreCheck } from "@parley/core/ports";
 import type { Runtime } from "@parley/core/runtime";
-import { endpoint } from "../endpoint.js";
-import { RequestRefusal } from "../request-refusal.js";
+import { endpoint } from "../http/endpoint.js";
+import { RequestRefusal } from "../http/request-refusal.js";
 import {
   doctorResponse,
   healthResponse,

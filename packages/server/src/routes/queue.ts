@@ -1,4 +1,4 @@
-import { endpoint } from "../endpoint.js";
+import { endpoint } from "../http/endpoint.js";
 import { conversationParams, queuedMessageParams } from "../schemas/conversation.js";
 import { enqueueRequest, enqueueResponse, queueEdit, queueResponse } from "../schemas/queue.js";
 

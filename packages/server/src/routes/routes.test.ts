@@ -9,7 +9,7 @@ import type {
 import { beforeEach, describe, expect, it } from "vitest";
 import { createApp } from "../app.js";
 import { complaints } from "../json-schema-check.test-support.js";
-import { createLogger } from "../logging.js";
+import { createLogger } from "../telemetry/logging.js";
 import {
   jsonLines,
   problemOf,

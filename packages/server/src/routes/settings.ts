@@ -1,5 +1,5 @@
 import type { OwnerRuntime } from "@parley/core/runtime";
-import { endpoint } from "../endpoint.js";
+import { endpoint } from "../http/endpoint.js";
 import { conversationParams } from "../schemas/conversation.js";
 import {
   compactThresholdSetting,

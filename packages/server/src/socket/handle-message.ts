@@ -2,10 +2,10 @@ import { ParleyError } from "@parley/core";
 import { toParleyError } from "@parley/core/errors";
 import type { KeyScope, WsChatSend, WsClientMessage } from "@parley/wire";
 import { checkScope } from "../auth/caller.js";
-import { describeFailure } from "../logging.js";
-import { invalidFields } from "../request-refusal.js";
+import { invalidFields } from "../http/request-refusal.js";
+import { validate } from "../http/validate.js";
 import { clientMessages } from "../schemas/socket.js";
-import { validate } from "../validate.js";
+import { describeFailure } from "../telemetry/logging.js";
 import type { Connection } from "./connection.js";
 import { namesIn, typeIn } from "./message-names.js";
 

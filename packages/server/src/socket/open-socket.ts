@@ -5,7 +5,7 @@ import type { WebSocket } from "ws";
 import type { AppContext, AppEnv } from "../app-env.js";
 import { admitRequest } from "../auth/admit-request.js";
 import { type Caller, checkScope } from "../auth/caller.js";
-import { RequestRefusal } from "../request-refusal.js";
+import { RequestRefusal } from "../http/request-refusal.js";
 import { Connection, closeSocket } from "./connection.js";
 import { batchProtocol } from "./socket-server.js";
 

@@ -16,7 +16,7 @@ import {
 import type { AgentEvent } from "@parley/wire";
 import { describe, expect, it } from "vitest";
 import { createApp } from "../app.js";
-import { createLogger } from "../logging.js";
+import { createLogger } from "../telemetry/logging.js";
 import {
   jsonLines,
   problemOf,

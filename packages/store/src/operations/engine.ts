@@ -4,13 +4,13 @@ import type { Connection } from "../database.js";
 import { entriesOf, type MessageRow, messageRow, readMessage } from "../message-row.js";
 import type { StoreContext } from "../store-context.js";
 import { originalJson, originalText, storedText } from "../stored-text.js";
-import { createConversationRow } from "./create-conversation.js";
-import { activeId, type Head, nowMs, requireHead, touched } from "./head.js";
-import { lineage } from "./lineage.js";
-import { listStatement } from "./list-messages.js";
-import { insertRows } from "./open-turn.js";
+import { createConversationRow } from "./conversations/create-conversation.js";
+import { set } from "./conversations/settings.js";
+import { lineage } from "./reading/lineage.js";
+import { listStatement } from "./reading/list-messages.js";
 import { checkCreatedAt, invalid, notFound, turnActive } from "./refusals.js";
-import { set } from "./settings.js";
+import { activeId, type Head, nowMs, requireHead, touched } from "./turns/head.js";
+import { insertRows } from "./turns/open-turn.js";
 
 const conversationColumns = `c.id, c.title, c.metadata::text AS metadata,
   date_part('epoch', c.created_at) * 1000 AS created_ms, date_part('epoch', c.updated_at) * 1000 AS updated_ms`;

@@ -2,7 +2,7 @@ import type { Finding } from "@parley/wire";
 import type { Database, ResultRow } from "../database.js";
 import { messageColumns, messagesOf, readMessage } from "../message-row.js";
 import type { StoreContext } from "../store-context.js";
-import { publicId } from "./create-conversation.js";
+import { publicId } from "./conversations/create-conversation.js";
 
 const rowsAtOnce = 1_000;
 /** How many conversations a finding names. */

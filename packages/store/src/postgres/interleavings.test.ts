@@ -2,8 +2,8 @@ import type { LogStore, LogStoreRoot } from "@parley/core/ports";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { describeOnPostgres, type TestDatabase } from "../../../../test/harness/postgres.js";
-import { type FlushForm, flushTexts } from "../operations/flush-journal.js";
-import { lockText } from "../operations/head.js";
+import { type FlushForm, flushTexts } from "../operations/turns/flush-journal.js";
+import { lockText } from "../operations/turns/head.js";
 import { openPostgres } from "./open-postgres.js";
 import {
   admission,

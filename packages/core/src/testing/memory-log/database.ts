@@ -9,7 +9,7 @@ import type {
   QueueEntry,
   TurnChoices,
 } from "../../log-store.js";
-import { toCanonical } from "../../messages/canonical-form.js";
+import { toCanonical } from "../../messages/canonical/canonical-form.js";
 import type { ConversationId, ConversationMessage, TurnId } from "../../messages/message.js";
 import { checkPlain, isPlain } from "../../plain-data.js";
 import type { ConversationTurn, HistoryEntry, ProviderCallRecord } from "../../ports.js";

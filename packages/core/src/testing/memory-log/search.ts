@@ -1,6 +1,6 @@
 import type { LogStore, SearchHit } from "../../log-store.js";
 import { textOf } from "../../messages/message.js";
-import { snippetAround } from "../../messages/snippet.js";
+import { snippetAround } from "../../messages/text/snippet.js";
 import { findLog, type Log, type MemoryDatabase, ownerOf, type Row } from "./database.js";
 import { rowsBackwards } from "./view.js";
 

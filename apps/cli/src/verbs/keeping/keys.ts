@@ -1,0 +1,77 @@
+import type { ApiKeyInfo, KeyScope } from "@parley/wire";
+import { usageError } from "../../cli-error.js";
+import { resolveAmong } from "../../resolve-id.js";
+import { ago } from "../../terminal/figures.js";
+import { table } from "../../terminal/table.js";
+import type { VerbContext } from "../../verb-context.js";
+
+const known: readonly KeyScope[] = ["read", "write", "admin"];
+
+export interface CreateKeyOptions {
+  readonly scopes?: string;
+  readonly json?: boolean;
+}
+
+/** Makes a key and shows its secret, once. */
+export async function createKey(options: CreateKeyOptions, context: VerbContext): Promise<void> {
+  const { io } = context;
+  const scopes = options.scopes?.split(",").map((scope) => scope.trim());
+  const wrong = scopes?.find((scope) => !known.includes(scope as KeyScope));
+  if (wrong !== undefined) throw usageError(`"${wrong}" is not a scope.`, `There are ${known.join(", ")}.`);
+  const client = await context.client();
+  const before = await client.request("GET /keys");
+  const isFirst = before.keys.length === 0;
+  // Without an administrator among the keys, nobody could make a second one.
+  const given = (scopes ?? (isFirst ? known : ["read", "write"])) as KeyScope[];
+  const made = await client.request("POST /keys", { body: { owner: context.globals.owner, scopes: given } });
+  if (options.json) return io.json(made);
+  io.line(made.secret);
+  io.note(
+    `Key ${made.key.id} for the owner "${made.key.owner}" (${made.key.scopes.join(", ")}). The secret is shown only now.`,
+  );
+  if (!isFirst) return;
+  io.note("It is the first key: from now on the server asks everyone for one. Put it into PARLEY_API_KEY.");
+  if (!given.includes("admin"))
+    io.note("It may not make further keys; without a server, `parley keys create` still can.");
+}
+
+/** Lists keys, without their secrets. */
+export async function listKeys(options: { readonly json?: boolean }, context: VerbContext): Promise<void> {
+  const { io } = context;
+  const client = await context.client();
+  const { keys } = await client.request("GET /keys");
+  if (options.json) return io.json(keys);
+  if (keys.length === 0)
+    return io.note("There are no keys: the server serves this machine only, and asks for none.");
+  const { style } = io;
+  const now = Date.now();
+  io.lines(
+    table<ApiKeyInfo>(
+      keys,
+      [
+        { title: "id", text: ({ id }) => id, paint: (text) => style.cyan(text) },
+        { title: "secret", text: ({ prefix }) => `${prefix}…` },
+        { title: "owner", text: ({ owner }) => owner, shrink: true },
+        { title: "scopes", text: ({ scopes }) => scopes.join(", ") },
+        { title: "made", text: ({ createdAt }) => ago(createdAt, now) },
+        { title: "used", text: ({ lastUsedAt }) => ago(lastUsedAt, now) },
+      ],
+      { columns: io.columns, paintTitle: (text) => style.bold(text) },
+    ),
+  );
+}
+
+/** Revokes a key. */
+export async function removeKey(word: string, _options: object, context: VerbContext): Promise<void> {
+  const client = await context.client();
+  const { keys } = await client.request("GET /keys");
+  const id = resolveAmong(
+    word,
+    keys.map((key) => key.id),
+    "key",
+  );
+  await client.request("DELETE /keys/:id", { params: { id } });
+  const last =
+    keys.length === 1 ? " It was the last one: the server now serves this machine only, without keys." : "";
+  context.io.note(`Revoked ${id}.${last}`);
+}

@@ -1,0 +1,169 @@
+import { CliError } from "../../cli-error.js";
+import { isLoopbackHost } from "../../compose/loopback.js";
+import type { LocalNode } from "../../compose/node.js";
+import { findPage } from "../../compose/page.js";
+import { describeStore } from "../../compose/store.js";
+import type { Config } from "../../config/config.js";
+import { loadConfig } from "../../config/load-config.js";
+import { runningServer } from "../../connect.js";
+import type { Io } from "../../io.js";
+import { announceServer, serverFile } from "../../server-file.js";
+import type { VerbContext } from "../../verb-context.js";
+import { packageVersion } from "../../version.js";
+import { prettyLogLine } from "./pretty-log.js";
+
+export interface ServeOptions {
+  readonly host?: string;
+  readonly port?: number;
+  readonly insecure?: boolean;
+  readonly page: boolean;
+  readonly drain: number;
+}
+
+/** Serves the store until it is told to end. */
+export async function serve(options: ServeOptions, context: VerbContext): Promise<void> {
+  const { io, globals } = context;
+  const config = await loadConfig({ flags: { ...globals, host: options.host, port: options.port } });
+  const other = await runningServer(config, process.env);
+  if (other !== undefined && config.store.kind === "folder") {
+    throw new CliError(`A server is already running on ${describeStore(config.store)}, at ${other}.`, {
+      advice: "Use that one, or another store with --store.",
+    });
+  }
+  const [{ createLogger, createTelemetryHooks, serve: listen }, { startNode }] = await Promise.all([
+    import("@parley/server"),
+    import("../../compose/node.js"),
+  ]);
+  const logger = createLogger(
+    { level: globals.quiet ? "warn" : "info" },
+    { write: (line) => writeLog(line, io) },
+  );
+  const telemetry = createTelemetryHooks();
+  const node = await startNode(config, {
+    onCreate: () =>
+      io.note(`Creating the store in ${describeStore(config.store)}, once; this takes a few seconds.`),
+    onError: (error, where, conversationId) =>
+      logger.warn(
+        { where, code: error.code, ...(conversationId === undefined ? {} : { conversationId }) },
+        "something failed in the background",
+      ),
+    onEvent: telemetry.onEvent,
+  });
+  try {
+    const page = options.page ? findPage() : undefined;
+    const server = await listen(node.runtime, {
+      host: config.listen.host,
+      port: config.listen.port,
+      insecure: options.insecure ?? false,
+      auth: config.auth,
+      owner: config.owner,
+      origins: config.origins,
+      hosts: config.hosts,
+      limits: definedOnly(config.limits),
+      logger,
+      telemetry,
+      version: packageVersion(),
+      ...(page === undefined ? {} : { page: { folder: page } }),
+    });
+    const withdraw = announceServer(serverFile(config.store), server.url);
+    try {
+      await tellStart({ config, node, url: server.url, page }, context);
+      const why = await endAsked();
+      io.note(
+        `\n${why}: letting the running turns finish their step (up to ${options.drain} s; once more ends at once) ...`,
+      );
+      await server.close({ deadlineMs: options.drain * 1_000 });
+    } finally {
+      withdraw();
+    }
+  } finally {
+    await node.close();
+  }
+  io.note("Ended. What was acknowledged is kept, and turns that were open go on with the next start.");
+}
+
+function writeLog(line: string, io: Io): void {
+  if (io.isTerminal) io.line(prettyLogLine(line, io.style));
+  else io.write(line);
+}
+
+interface Started {
+  readonly config: Config;
+  readonly node: LocalNode;
+  readonly url: string;
+  readonly page: string | undefined;
+}
+
+/** Where it listens, on what, and what to do next: for people in words, for programs as one line of the log. */
+async function tellStart({ config, node, url, page }: Started, { io, globals }: VerbContext): Promise<void> {
+  const { models } = node;
+  const { host } = config.listen;
+  const names = models.bindings.map(({ name }) => name);
+  const store = describeStore(config.store);
+  if (!io.isTerminal) {
+    io.jsonLine({
+      level: 30,
+      time: new Date().toISOString(),
+      url,
+      host,
+      store,
+      models: names,
+      page: page !== undefined,
+      pid: process.pid,
+      msg: "listening",
+    });
+  }
+  for (const warning of models.warnings) io.warn(io.errorStyle.yellow(warning));
+  if (globals.quiet || !io.isTerminal) return;
+  const { style } = io;
+  const keys = (await node.runtime.keys.list()).length;
+  const shown =
+    names.length > 6 ? `${names.slice(0, 6).join(", ")} and ${names.length - 6} more` : names.join(", ");
+  const row = (name: string, text: string) => `  ${style.dim(name.padEnd(8))} ${text}`;
+  const access =
+    keys > 0
+      ? `${keys} ${keys === 1 ? "key" : "keys"}; everyone needs one`
+      : isLoopbackHost(host)
+        ? "none: this machine only"
+        : style.yellow("none, and reachable from other machines");
+  io.lines([
+    `${style.bold("Parley")} is listening on ${style.cyan(url)}`,
+    ...(isLoopbackHost(host) ? [] : [row("host", `${host}: beyond this machine too`)]),
+    row("page", page === undefined ? "not built (npm run build)" : "open the address above in a browser"),
+    row("store", store),
+    row("models", `${shown}${names.length > 1 ? style.dim(` (default ${models.defaultModel})`) : ""}`),
+    row("keys", access),
+    row("config", config.file ?? "none; defaults and environment"),
+    "",
+  ]);
+  if (models.demoOnly) {
+    io.lines([
+      "There is no credential, so there is the demo model alone. To add one, set OPENAI_API_KEY,",
+      "ANTHROPIC_API_KEY or OPENAI_BASE_URL, or write a parley.config.mjs (docs/guides/configuration.md).",
+      "",
+    ]);
+  }
+  io.line(style.dim("In another terminal: parley chat. Ctrl-C ends the server."));
+  io.line();
+}
+
+/** Resolves with the reason when the process is asked to end. A second request ends it at once. */
+function endAsked(): Promise<string> {
+  return new Promise((resolve) => {
+    let asked = false;
+    const end = (signal: NodeJS.Signals) => {
+      if (asked) process.exit(signal === "SIGINT" ? 130 : 143);
+      asked = true;
+      resolve(signal === "SIGINT" ? "Interrupted" : "Asked to end");
+    };
+    process.on("SIGINT", end);
+    process.on("SIGTERM", end);
+    process.on("SIGHUP", end);
+  });
+}
+
+function definedOnly(limits: Config["limits"]): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(limits).filter((entry): entry is [string, number] => entry[1] !== undefined),
+  );
+}

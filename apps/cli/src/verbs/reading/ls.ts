@@ -1,0 +1,66 @@
+import type { ConversationMeta, ConversationStatus } from "@parley/wire";
+import { shortIds } from "../../resolve-id.js";
+import { ago } from "../../terminal/figures.js";
+import { table } from "../../terminal/table.js";
+import type { VerbContext } from "../../verb-context.js";
+
+export interface LsOptions {
+  readonly status?: ConversationStatus;
+  readonly limit: number;
+  readonly all?: boolean;
+  readonly json?: boolean;
+}
+
+const pageSize = 100;
+
+/** Lists conversations, newest activity first. */
+export async function ls(query: string | undefined, options: LsOptions, context: VerbContext): Promise<void> {
+  const { io } = context;
+  const client = await context.client();
+  const found: ConversationMeta[] = [];
+  const most = options.all ? Number.POSITIVE_INFINITY : options.limit;
+  let before: string | undefined;
+  do {
+    const page = await client.request("GET /conversations", {
+      query: { q: query, status: options.status, limit: Math.min(pageSize, most - found.length), before },
+      signal: context.signal,
+    });
+    found.push(...page.conversations);
+    before = page.nextBefore;
+  } while (before !== undefined && found.length < most);
+  if (options.json) return io.json(found);
+  if (found.length === 0) {
+    io.note(query === undefined ? "There is no conversation yet." : `No conversation matches "${query}".`);
+    return;
+  }
+  const short = shortIds(found.map(({ id }) => id));
+  const now = Date.now();
+  const { style } = io;
+  io.lines(
+    table<ConversationMeta>(
+      found,
+      [
+        { title: "id", text: ({ id }) => short.get(id) ?? id, paint: (text) => style.cyan(text) },
+        { title: "title", text: ({ title }) => title || "(no title)", shrink: true },
+        {
+          title: "status",
+          text: statusOf,
+          paint: (text, { status }) => (status === "active" ? style.green(text) : style.dim(text)),
+        },
+        { title: "model", text: ({ model }) => model ?? "", shrink: true, paint: (text) => style.dim(text) },
+        {
+          title: "active",
+          text: ({ lastActivityAt }) => ago(lastActivityAt, now),
+          paint: (text) => style.dim(text),
+        },
+      ],
+      { columns: io.columns, paintTitle: (text) => style.bold(text) },
+    ),
+  );
+  if (before !== undefined) io.note(`There are more: --all, or -n with a larger number.`);
+}
+
+function statusOf({ status, parentId }: ConversationMeta): string {
+  const word = status === "active" ? "running" : status;
+  return parentId === undefined ? word : `${word}, fork`;
+}

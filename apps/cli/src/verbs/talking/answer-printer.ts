@@ -1,0 +1,179 @@
+import type { AgentEvent } from "@parley/wire";
+import type { Io } from "../../io.js";
+import { duration, tokens } from "../../terminal/figures.js";
+import { MarkdownStream } from "../../terminal/markdown-stream.js";
+import { Screen } from "../../terminal/screen.js";
+import { clip, safeLine, safeText } from "../../terminal/text-width.js";
+import { wrap } from "../../terminal/wrap.js";
+import { type AnswerFold, partKey } from "./answer-fold.js";
+
+/** Where the answer goes while it comes. */
+export interface AnswerPrinter {
+  take(event: AgentEvent | { readonly type: "again" }, fold: AnswerFold): void;
+  end(fold: AnswerFold): void;
+}
+
+/** What decides how an answer is printed. */
+export interface PrintOptions {
+  readonly json?: boolean;
+  readonly jsonl?: boolean;
+  readonly stream: boolean;
+  readonly raw?: boolean;
+}
+
+/** The printer that suits the options and the terminal. */
+export function createAnswerPrinter(io: Io, options: PrintOptions): AnswerPrinter {
+  if (options.jsonl) return jsonLines(io);
+  const notes = noteEvents(io);
+  if (options.json) {
+    return { take: notes, end: (fold) => io.json(fold.result()) };
+  }
+  const printer = io.isTerminal && !options.raw ? rendered(io, options.stream) : plain(io, options.stream);
+  return {
+    take(event, fold) {
+      if (event.type === "tool-call" || event.type === "tool-result" || event.type === "error")
+        printer.pause();
+      notes(event);
+      printer.take(event, fold);
+    },
+    end(fold) {
+      printer.end(fold);
+      noteEnd(io, fold);
+    },
+  };
+}
+
+function jsonLines(io: Io): AnswerPrinter {
+  return {
+    take: (event) => {
+      if (event.type !== "again") io.jsonLine(event);
+    },
+    end: () => {},
+  };
+}
+
+/** Tools, steering and failures, told beside the answer. */
+function noteEvents(io: Io): (event: AgentEvent | { readonly type: "again" }) => void {
+  const { errorStyle } = io;
+  return (event) => {
+    if (event.type === "tool-call") {
+      io.note(
+        errorStyle.dim(`• ${safeLine(event.toolName)} ${clip(safeLine(event.argumentsText ?? ""), 100)}`),
+      );
+    } else if (event.type === "tool-result") {
+      const mark = event.isError ? errorStyle.red("✗") : errorStyle.green("✓");
+      const took = event.durationMs === undefined ? "" : ` ${duration(event.durationMs)}`;
+      io.note(`${mark} ${errorStyle.dim(`${safeLine(event.toolName)}${took}`)}`);
+    } else if (event.type === "error") {
+      io.warn(errorStyle.red(`✗ ${event.code ?? "error"}: ${safeLine(event.message)}`));
+    }
+  };
+}
+
+function noteEnd(io: Io, fold: AnswerFold): void {
+  const { conversationId, model, reason, durationMs, contextSize } = fold.result();
+  if (conversationId === undefined) return;
+  const facts = [
+    model,
+    reason === "stop" ? undefined : reason,
+    durationMs === undefined ? undefined : duration(durationMs),
+    contextSize === undefined ? undefined : `context ${tokens(contextSize)}`,
+    `parley run --in ${conversationId}`,
+  ];
+  io.note(io.errorStyle.dim(`─ ${facts.filter(Boolean).join(" · ")}`));
+}
+
+interface PausablePrinter extends AnswerPrinter {
+  /** Something else is about to be written to the same terminal. */
+  pause(): void;
+}
+
+/** The answer as it is, byte for byte: for pipes and files. */
+function plain(io: Io, stream: boolean): PausablePrinter {
+  let part: string | undefined;
+  let written = "";
+  let again = "";
+  const say = (text: string) => {
+    // Told again after a break: only what is new is written.
+    const skipped = commonStart(again, text);
+    again = skipped === text.length ? again.slice(skipped) : "";
+    const news = text.slice(skipped);
+    written += text;
+    if (stream && news !== "") io.write(news);
+  };
+  return {
+    pause: () => {},
+    take(event) {
+      if (event.type === "again") {
+        again = written;
+        written = "";
+        part = undefined;
+      }
+      if (event.type !== "text-delta") return;
+      const key = partKey(event);
+      if (part !== undefined && part !== key) say("\n\n");
+      part = key;
+      say(event.delta);
+    },
+    end() {
+      if (!stream && written !== "") io.write(written);
+      if (written !== "" && !written.endsWith("\n")) io.write("\n");
+    },
+  };
+}
+
+function commonStart(left: string, right: string): number {
+  let length = 0;
+  while (length < left.length && length < right.length && left[length] === right[length]) length += 1;
+  return length;
+}
+
+/** The answer as a person reads it: markdown, drawn while it comes. */
+function rendered(io: Io, stream: boolean): PausablePrinter {
+  const screen = new Screen(process.stdout);
+  const options = { columns: Math.min(io.columns ?? 80, 100), style: io.style };
+  const parts = new Map<string, MarkdownStream>();
+  let current: string | undefined;
+  let thought = "";
+  const finish = (fold: AnswerFold) => {
+    if (current === undefined) return;
+    const { finished } = streamOf(current).update(fold.texts.get(current) ?? "", { ...options, whole: true });
+    screen.print([...finished, ""]);
+    screen.show({ rows: [] });
+    current = undefined;
+  };
+  const streamOf = (key: string) => {
+    const found = parts.get(key) ?? new MarkdownStream();
+    parts.set(key, found);
+    return found;
+  };
+  return {
+    pause() {
+      screen.draw();
+      screen.show({ rows: [] });
+      screen.draw();
+    },
+    take(event, fold) {
+      if (event.type === "step-complete" || event.type === "done") finish(fold);
+      if (event.type === "reasoning-delta" && stream && current === undefined) {
+        thought = (thought + safeText(event.delta)).slice(-2_000);
+        const [line = ""] = wrap(thought, { columns: options.columns - 2 }).slice(-1);
+        screen.show({ rows: [io.style.dim(`┊ ${line}`)] });
+      }
+      if (event.type !== "text-delta") return;
+      const key = partKey(event);
+      if (current !== key) finish(fold);
+      current = key;
+      const { finished, live } = streamOf(key).update(safeText(fold.texts.get(key) ?? ""), {
+        ...options,
+        whole: false,
+      });
+      screen.print(finished);
+      screen.show({ rows: stream ? live : [] });
+    },
+    end(fold) {
+      finish(fold);
+      screen.close();
+    },
+  };
+}

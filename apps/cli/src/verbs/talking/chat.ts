@@ -1,0 +1,77 @@
+import { createInterface } from "node:readline";
+import type { ReasoningEffort } from "@parley/wire";
+import { ChatDesk, type Choices } from "../../chat/chat-desk.js";
+import { exitCodes } from "../../cli-error.js";
+import { resolveConversation } from "../../resolve-id.js";
+import type { VerbContext } from "../../verb-context.js";
+
+export interface ChatOptions {
+  readonly continue?: boolean;
+  readonly model?: string;
+  readonly effort?: ReasoningEffort;
+  readonly reasoning: boolean;
+}
+
+/** A chat in the terminal; without one, the lines of standard input are asked one by one. */
+export async function chat(
+  word: string | undefined,
+  options: ChatOptions,
+  context: VerbContext,
+): Promise<number> {
+  const { client, place } = await context.connect({ socket: true });
+  // A wrong key or a server that is not there is told before anything is drawn.
+  await client.request("GET /me", { signal: context.signal });
+  const named = word ?? (options.continue ? "@" : undefined);
+  const id = named === undefined ? undefined : await resolveConversation(client, named);
+  const choices: Choices = {
+    ...(options.model === undefined ? {} : { model: options.model }),
+    ...(options.effort === undefined ? {} : { effort: options.effort }),
+  };
+  let changed = () => {};
+  const desk = new ChatDesk({ client, id, choices, onChange: () => changed() });
+  try {
+    if (!context.io.isInteractive)
+      return await askLines(desk, options, context, (listener) => {
+        changed = listener;
+      });
+    const { ChatApp } = await import("../../chat/chat-app.js");
+    const app = new ChatApp({ desk, context, showReasoning: options.reasoning, place });
+    changed = () => app.refresh();
+    return await app.run();
+  } finally {
+    desk.leave();
+  }
+}
+
+/** Asks each line when the answer to the one before is whole. */
+async function askLines(
+  desk: ChatDesk,
+  options: ChatOptions,
+  { io }: VerbContext,
+  listen: (listener: () => void) => void,
+): Promise<number> {
+  const shown = { columns: io.columns ?? 100, style: io.style, showReasoning: options.reasoning };
+  let waiting: (() => void) | undefined;
+  const lastReason = () => {
+    const { messages, turns } = desk.state;
+    const last = messages.findLast(({ turnId }) => turnId !== undefined)?.turnId;
+    return last === undefined ? undefined : turns[last]?.reason;
+  };
+  listen(() => {
+    io.lines(desk.update(shown).print);
+    // Between a message and the first word of its turn nothing is sent and nothing runs, either.
+    if (!desk.isRunning && !desk.isSending && lastReason() !== undefined) waiting?.();
+  });
+  let failed = false;
+  for await (const line of createInterface({ input: process.stdin })) {
+    if (line.trim() === "") continue;
+    const idle = new Promise<void>((resolve) => {
+      waiting = resolve;
+    });
+    await desk.say(line.trim(), "queue");
+    await idle;
+    const reason = lastReason();
+    failed = reason === "error" || reason === "interrupted";
+  }
+  return failed ? exitCodes.failure : exitCodes.ok;
+}

@@ -1,0 +1,60 @@
+import { readFile, stat } from "node:fs/promises";
+import { basename } from "node:path";
+import { CliError, usageError } from "../../cli-error.js";
+
+/** What a one-shot prompt is made of. */
+export interface PromptParts {
+  readonly words: readonly string[];
+  readonly files?: readonly string[];
+  /** Standard input, unless a terminal is at its other end. */
+  readonly input: (AsyncIterable<Buffer | string> & { readonly isTTY?: boolean | undefined }) | undefined;
+}
+
+/** More than any server takes: reading on would only fill the memory. */
+const mostBytes = 64 * 2 ** 20;
+
+/** The prompt: the words, then what was piped in, then the files, each under its name. */
+export async function readPrompt({ words, files = [], input }: PromptParts): Promise<string> {
+  const dashes = words.filter((word) => word === "-").length;
+  const spoken = words.filter((word) => word !== "-").join(" ");
+  const piped = input === undefined || input.isTTY === true ? "" : await readAll(input);
+  if (dashes > 0 && piped === "") throw usageError('"-" stands for standard input, and there is none.');
+  const read: string[] = [];
+  for (const file of files) read.push(await readNamed(file));
+  const prompt = [spoken, piped.replace(/\s+$/, ""), ...read].filter((part) => part !== "").join("\n\n");
+  if (prompt === "")
+    throw usageError("There is nothing to ask.", 'Say it: parley run "Hello!", or pipe it in.');
+  return prompt;
+}
+
+async function readAll(input: AsyncIterable<Buffer | string>): Promise<string> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of input) {
+    const bytes = typeof piece === "string" ? Buffer.from(piece) : piece;
+    size += bytes.length;
+    if (size > mostBytes) throw new CliError("Standard input is larger than any message may be.");
+    pieces.push(bytes);
+  }
+  return asText(Buffer.concat(pieces), "Standard input");
+}
+
+async function readNamed(file: string): Promise<string> {
+  const { size } = await stat(file);
+  if (size > mostBytes) throw new CliError(`${file} is larger than any message may be.`);
+  const text = asText(await readFile(file), file).replace(/\s+$/, "");
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((ticks) => ticks.length));
+  const fence = "`".repeat(longest + 1);
+  return `${basename(file)}:\n${fence}\n${text}\n${fence}`;
+}
+
+/** Messages are text: bytes that are none would arrive as something else. */
+function asText(bytes: Buffer, what: string): string {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    if (!text.includes("\0")) return text;
+  } catch {
+    // Said below, for both.
+  }
+  throw new CliError(`${what} is not text in UTF-8.`, { advice: "Only text can be sent from here." });
+}

@@ -1,0 +1,118 @@
+import { useEffect, useMemo } from "react";
+import { focusComposer } from "../../composer/focus-composer.js";
+import { showOverlay, toggleSidebar } from "../layout/layout-store.js";
+import { navigate } from "../router.js";
+import { chooseTheme, useTheme } from "../theme.js";
+import { type Command, listenForKeys, useRegisterCommands } from "./commands.js";
+
+/** Offers what can be done anywhere on the page, and listens for keys. */
+export function usePageCommands(): void {
+  const theme = useTheme((state) => state.theme);
+  const commands = useMemo(
+    (): readonly Command[] => [
+      {
+        id: "new",
+        title: "New conversation",
+        group: "Go to",
+        keys: "Mod+Shift+O",
+        run: () => navigate("/"),
+      },
+      {
+        id: "palette",
+        title: "Command palette",
+        group: "View",
+        keys: "Mod+K",
+        run: () => showOverlay("palette"),
+      },
+      {
+        id: "search",
+        title: "Search all conversations",
+        group: "Go to",
+        keys: "Mod+Shift+F",
+        keywords: ["find", "text"],
+        run: () => showOverlay("search"),
+      },
+      {
+        id: "sidebar",
+        title: "Show or hide conversations",
+        group: "View",
+        keys: "Mod+B",
+        run: toggleSidebar,
+      },
+      {
+        id: "shortcuts",
+        title: "Keyboard shortcuts",
+        group: "View",
+        keys: "?",
+        run: () => showOverlay("shortcuts"),
+      },
+      {
+        id: "focus-composer",
+        title: "Write a message",
+        group: "Composer",
+        keys: "/",
+        run: focusComposer,
+      },
+      {
+        id: "theme",
+        title: theme === "dark" ? "Light theme" : "Dark theme",
+        group: "View",
+        keywords: ["dark", "light", "colour"],
+        run: () => chooseTheme(theme === "dark" ? "light" : "dark"),
+      },
+      {
+        id: "theme-system",
+        title: "Theme as the system",
+        group: "View",
+        run: () => chooseTheme("system"),
+      },
+      // Told on the sheet; handled where they are typed.
+      {
+        id: "send",
+        title: "Send, or queue while a turn runs",
+        group: "Composer",
+        keys: "Enter",
+        hidden: true,
+        run: noop,
+      },
+      { id: "break", title: "New line", group: "Composer", keys: "Shift+Enter", hidden: true, run: noop },
+      {
+        id: "steer",
+        title: "Steer the running turn",
+        group: "Composer",
+        keys: "Mod+Enter",
+        hidden: true,
+        run: noop,
+      },
+      {
+        id: "stop-turn",
+        title: "Stop the running turn",
+        group: "Composer",
+        keys: "Esc",
+        hidden: true,
+        run: noop,
+      },
+      {
+        id: "edit-last",
+        title: "Edit the last message, in the empty composer",
+        group: "Composer",
+        keys: "↑",
+        hidden: true,
+        run: noop,
+      },
+      {
+        id: "rename-entry",
+        title: "Rename the focused conversation",
+        group: "Conversation",
+        keys: "F2",
+        hidden: true,
+        run: noop,
+      },
+    ],
+    [theme],
+  );
+  useRegisterCommands(commands);
+  useEffect(listenForKeys, []);
+}
+
+function noop(): void {}

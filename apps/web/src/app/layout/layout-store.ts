@@ -1,0 +1,88 @@
+import { create } from "zustand";
+import { readStored, writeStored } from "../stored.js";
+
+/** Dialogs that cover the page, one at a time. */
+export type Overlay = "palette" | "shortcuts" | "search" | "compaction";
+
+/** The parts of the inspector. */
+export type InspectorView = "turn" | "context" | "trends" | "facts";
+
+export interface LayoutState {
+  /** The list beside the conversation, on wide screens. */
+  readonly sidebarOpen: boolean;
+  /** The list as a drawer, on narrow screens. */
+  readonly drawerOpen: boolean;
+  readonly inspectorOpen: boolean;
+  /** The turn that the inspector should show. Absent: the newest one. */
+  readonly inspectedTurnId?: string | undefined;
+  /** The part of the inspector that should be shown. Absent: whichever it shows. */
+  readonly inspectorView?: InspectorView | undefined;
+  readonly overlay?: Overlay | undefined;
+}
+
+const sidebarKey = "parley.sidebar";
+
+/** Which parts of the page are open. */
+export const useLayout = create<LayoutState>()(() => ({
+  sidebarOpen: readStored(sidebarKey) !== "closed",
+  drawerOpen: false,
+  inspectorOpen: false,
+}));
+
+/** Below this width the list is a drawer and the inspector covers the conversation. */
+const wide = () => matchMedia("(min-width: 48rem)").matches;
+
+/** Opens or closes the list, whichever form it has at this width. */
+export function toggleSidebar(): void {
+  if (!wide()) {
+    useLayout.setState(({ drawerOpen }) => ({ drawerOpen: !drawerOpen }));
+    return;
+  }
+  useLayout.setState(({ sidebarOpen }) => {
+    writeStored(sidebarKey, sidebarOpen ? "closed" : null);
+    return { sidebarOpen: !sidebarOpen };
+  });
+}
+
+/** Closes the drawer; beside the conversation the list stays as it is. */
+export function closeDrawer(): void {
+  useLayout.setState({ drawerOpen: false });
+}
+
+/** Opens the inspector, at a turn when one is given, and at that part of it. */
+export function openInspector(turnId?: string, view?: InspectorView): void {
+  const shown = view ?? (turnId === undefined ? useLayout.getState().inspectorView : "turn");
+  useLayout.setState({ inspectorOpen: true, inspectedTurnId: turnId, inspectorView: shown });
+}
+
+/** Closes the inspector. */
+export function closeInspector(): void {
+  useLayout.setState({ inspectorOpen: false, inspectedTurnId: undefined });
+}
+
+/** Opens the inspector, or closes it. */
+export function toggleInspector(): void {
+  if (useLayout.getState().inspectorOpen) closeInspector();
+  else openInspector();
+}
+
+/** What had the focus when a dialog was asked for. */
+let focusedBefore: HTMLElement | undefined;
+
+/** Shows a dialog over the page, or none. The focus goes back to where it was, if nothing else has taken it. */
+export function showOverlay(overlay: Overlay | undefined): void {
+  if (overlay !== undefined && useLayout.getState().overlay === undefined) {
+    const { activeElement: active, body } = document;
+    focusedBefore = active instanceof HTMLElement && active !== body ? active : undefined;
+    // The dialog may have to be loaded first: what is typed meanwhile is not meant for the field behind it.
+    focusedBefore?.blur();
+  }
+  useLayout.setState({ overlay });
+  if (overlay !== undefined) return;
+  const element = focusedBefore;
+  focusedBefore = undefined;
+  requestAnimationFrame(() => {
+    const { activeElement: active, body } = document;
+    if (active === null || active === body) element?.focus();
+  });
+}

@@ -1,0 +1,26 @@
+import type { ReactNode } from "react";
+import { cx } from "../../ui/cx.js";
+
+/** Buttons below a message: seen on hover and focus, always where there is no hover. They keep their room, so nothing moves. */
+export function RowActions({
+  always = false,
+  align = "end",
+  children,
+}: {
+  readonly always?: boolean;
+  readonly align?: "start" | "end";
+  readonly children: ReactNode;
+}) {
+  return (
+    <div
+      className={cx(
+        "flex min-h-7 flex-wrap items-center gap-0.5 transition-opacity",
+        align === "end" ? "justify-end" : "-ml-1.5",
+        !always &&
+          "opacity-0 group-hover/row:opacity-100 focus-within:opacity-100 has-[[data-popup-open]]:opacity-100 touch:opacity-100",
+      )}
+    >
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,150 @@
+import type { ToolCallChunk, ToolResultChunk } from "@parley/wire";
+import { Check, ChevronRight, CircleAlert } from "lucide-react";
+import { memo, type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
+import { cx } from "../../ui/cx.js";
+import { Spinner } from "../../ui/loading/spinner.js";
+import { BigText } from "../../ui/text/big-text.js";
+import { CopyButton } from "../../ui/text/copy-button.js";
+import { formatDuration } from "../../ui/text/format.js";
+import { lastLine, toolInputText, toolSummary } from "./tool-summary.js";
+
+export interface ToolCardProps {
+  /** Absent when only the result is loaded. */
+  readonly call: ToolCallChunk | undefined;
+  readonly result: ToolResultChunk | undefined;
+  /** What the tool has printed so far. */
+  readonly output: string;
+  /** Whether its turn is running, so that a call without a result is at work. */
+  readonly live: boolean;
+}
+
+/** One tool call: a line that says what and how it went; its input, output and result when it is opened. */
+export const ToolCard = memo(function ToolCard({ call, result, output, live }: ToolCardProps) {
+  const id = useId();
+  const [chosen, setChosen] = useState<boolean>();
+  const running = result === undefined && live;
+  const open = chosen ?? (running && output !== "");
+  const name = call?.toolName ?? result?.toolName ?? "tool";
+  const status = running ? "running" : result === undefined ? "lost" : result.isError ? "failed" : "done";
+  const summary = running && output !== "" ? lastLine(output) : toolSummary(call?.input, call?.argumentsText);
+  const elapsed = useElapsed(running);
+  const duration = result?.durationMs ?? elapsed;
+  return (
+    <div>
+      <button
+        type="button"
+        aria-expanded={open}
+        aria-controls={id}
+        onClick={() => setChosen(!open)}
+        className="flex w-full items-center gap-2.5 px-3 py-2 text-left text-sm hover:bg-sunken/50 touch:py-3"
+      >
+        <StatusIcon status={status} />
+        <span className="flex min-w-0 flex-1 items-baseline gap-2.5">
+          <span className="shrink-0 font-mono text-[0.8125rem] font-medium">{name}</span>
+          <span dir="auto" className="isolate-text min-w-0 flex-1 truncate text-faint">
+            {summary}
+          </span>
+        </span>
+        {duration !== undefined && (
+          <span className="tabular shrink-0 text-xs text-faint">{formatDuration(duration)}</span>
+        )}
+        <ChevronRight
+          aria-hidden
+          className={cx("size-4 shrink-0 text-faint transition-transform", open && "rotate-90")}
+        />
+      </button>
+      {open && (
+        <div id={id} className="space-y-3 border-t border-line px-3 py-3">
+          {call !== undefined && (
+            <Section title="Input" copy={() => call.argumentsText ?? toolInputText(call.input)}>
+              <BigText mono text={toolInputText(call.input, call.argumentsText)} lines={20} />
+            </Section>
+          )}
+          {result === undefined && output !== "" && <LiveOutput output={output} />}
+          {result !== undefined && (
+            <Section title={result.isError ? "Error" : "Result"} copy={() => result.content}>
+              <BigText mono text={result.content === "" ? "(nothing)" : result.content} lines={20} />
+            </Section>
+          )}
+          {result === undefined && !live && (
+            <p className="text-sm text-soft">This call has no result: its turn ended before the tool did.</p>
+          )}
+        </div>
+      )}
+    </div>
+  );
+});
+
+function StatusIcon({ status }: { readonly status: "running" | "done" | "failed" | "lost" }) {
+  if (status === "running") return <Spinner label="Running: " className="text-accent" />;
+  if (status === "done") {
+    return (
+      <span className="text-good">
+        <Check aria-hidden className="size-4" />
+        <span className="sr-only">{"Done: "}</span>
+      </span>
+    );
+  }
+  return (
+    <span className={status === "failed" ? "text-danger" : "text-faint"}>
+      <CircleAlert aria-hidden className="size-4" />
+      <span className="sr-only">{status === "failed" ? "Failed: " : "No result: "}</span>
+    </span>
+  );
+}
+
+function Section({
+  title,
+  copy,
+  children,
+}: {
+  readonly title: string;
+  readonly copy: () => string;
+  readonly children: ReactNode;
+}) {
+  return (
+    <div>
+      <div className="flex items-center justify-between">
+        <p className="text-xs font-medium text-faint">{title}</p>
+        <CopyButton text={copy} label={`Copy ${title.toLowerCase()}`} />
+      </div>
+      <div className="rounded-md bg-sunken/70 px-3 py-2">{children}</div>
+    </div>
+  );
+}
+
+/** What a tool prints, with its end in view. */
+function LiveOutput({ output }: { readonly output: string }) {
+  const box = useRef<HTMLPreElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows what is printed
+  useLayoutEffect(() => {
+    if (box.current !== null) box.current.scrollTop = box.current.scrollHeight;
+  }, [output]);
+  return (
+    <div>
+      <p className="mb-1 text-xs font-medium text-faint">Output so far</p>
+      <pre
+        ref={box}
+        dir="auto"
+        className="lines-by-themselves max-h-40 overflow-hidden rounded-md bg-sunken/70 px-3 py-2 font-mono text-xs leading-relaxed whitespace-pre-wrap"
+      >
+        {output.slice(-8_000)}
+      </pre>
+    </div>
+  );
+}
+
+/** How long the tool has been at work, as this tab sees it; nothing until a second has passed. */
+function useElapsed(running: boolean): number | undefined {
+  const [elapsed, setElapsed] = useState<number>();
+  useEffect(() => {
+    if (!running) {
+      setElapsed(undefined);
+      return;
+    }
+    const from = Date.now();
+    const timer = setInterval(() => setElapsed(Math.floor((Date.now() - from) / 1_000) * 1_000), 1_000);
+    return () => clearInterval(timer);
+  }, [running]);
+  return running ? elapsed : undefined;
+}

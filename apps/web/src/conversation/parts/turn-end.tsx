@@ -1,0 +1,108 @@
+import type { Failure, TurnState } from "@parley/client";
+import { Activity, CircleStop, RefreshCw, TriangleAlert } from "lucide-react";
+import { memo } from "react";
+import { openInspector } from "../../app/layout/layout-store.js";
+import { IconButton } from "../../ui/icon-button.js";
+import { CopyButton } from "../../ui/text/copy-button.js";
+import { formatDuration, formatRate, formatTokens } from "../../ui/text/format.js";
+import { useConversationActions } from "../conversation-context.js";
+import { joinedText } from "../message-text.js";
+import type { EndRow } from "../transcript/rows.js";
+import { ErrorCard } from "./error-card.js";
+import { isRetryable } from "./error-words.js";
+import { RowActions } from "./row-actions.js";
+
+/** How a turn ended, what it cost, and what can be done with its answer. */
+export const TurnEnd = memo(function TurnEnd({ row }: { readonly row: EndRow }) {
+  const { branch } = useConversationActions();
+  const { turn, opening, answer, last } = row;
+  const failure = failureOf(row);
+  const text = joinedText(answer);
+  const question = joinedText(opening);
+  const canBranch = opening[0]?.firstSeq !== undefined && question !== "";
+  const again = () => void branch(opening, question);
+  return (
+    <div className="group/row pb-2">
+      {failure !== undefined && <ErrorCard failure={failure} onRetry={canBranch ? again : undefined} />}
+      <EndNote reason={turn?.reason} failed={failure !== undefined} />
+      <RowActions align="start" always={last}>
+        {text !== "" && <CopyButton text={text} label="Copy answer" />}
+        {canBranch && (
+          <IconButton
+            size="small"
+            label="Regenerate answer"
+            icon={<RefreshCw aria-hidden />}
+            onClick={again}
+          />
+        )}
+        {row.turnId !== undefined && (
+          <IconButton
+            size="small"
+            label="Inspect this turn"
+            icon={<Activity aria-hidden />}
+            onClick={() => openInspector(row.turnId)}
+          />
+        )}
+        <TurnStats turn={turn} />
+      </RowActions>
+    </div>
+  );
+});
+
+/** Tokens and times, seen on hover. What is unknown is not there. */
+function TurnStats({ turn }: { readonly turn: TurnState | undefined }) {
+  if (turn === undefined) return null;
+  const { usage, durationMs, model, steps } = turn;
+  const first = steps[0];
+  const decoded = steps.reduce((sum, step) => sum + (step.decodeMs ?? 0), 0);
+  const facts = [
+    model,
+    usage === undefined
+      ? undefined
+      : `${formatTokens(usage.inputTokens)} in${usage.cacheReadTokens === undefined ? "" : ` (${formatTokens(usage.cacheReadTokens)} cached)`}`,
+    usage === undefined ? undefined : `${formatTokens(usage.outputTokens)} out`,
+    first?.ttftMs === undefined ? undefined : `first token ${formatDuration(first.ttftMs)}`,
+    formatRate(usage?.outputTokens, decoded > 0 ? decoded : undefined),
+    durationMs === undefined ? undefined : formatDuration(durationMs),
+  ].filter((fact) => fact !== undefined);
+  if (facts.length === 0) return null;
+  return (
+    <p className="tabular px-1.5 text-xs text-faint opacity-0 transition-opacity group-focus-within/row:opacity-100 group-hover/row:opacity-100 touch:hidden">
+      {facts.join(" · ")}
+    </p>
+  );
+}
+
+const notes: Readonly<Record<string, string>> = {
+  aborted: "Stopped. What was said until then is kept.",
+  interrupted: "Interrupted: the server went away while it answered. What was said until then is kept.",
+  length: "Cut off: the answer reached the model's output limit.",
+  "content-filter": "Cut off: the provider withheld the rest.",
+  "max-steps": "Cut off: the turn reached its limit of steps.",
+  "tool-calls": "Ended with a call to a tool that this server does not have.",
+};
+
+function EndNote({ reason, failed }: { readonly reason: string | undefined; readonly failed: boolean }) {
+  const note = reason === undefined || failed ? undefined : notes[reason];
+  if (note === undefined) return null;
+  const Icon = reason === "aborted" ? CircleStop : TriangleAlert;
+  return (
+    <p className="my-1.5 flex items-center gap-2 text-sm text-warn">
+      <Icon aria-hidden className="size-4 shrink-0" />
+      {note}
+    </p>
+  );
+}
+
+/** The failure of a turn: as it was told live, or as it stands in the log. */
+function failureOf({ turn, answer }: EndRow): Failure | undefined {
+  if (turn?.error !== undefined) return turn.error;
+  for (const message of answer) {
+    for (const { chunk } of message.parts) {
+      if (chunk.type === "error") {
+        return { code: chunk.code ?? "internal", message: chunk.message, retryable: isRetryable(chunk.code) };
+      }
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,292 @@
+import type { ConversationState } from "@parley/client";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { ArrowDown } from "lucide-react";
+import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { reportFailure } from "../../app/report-failure.js";
+import { useRoute } from "../../app/router.js";
+import { Button } from "../../ui/button.js";
+import { cx } from "../../ui/cx.js";
+import { ErrorBoundary } from "../../ui/loading/error-boundary.js";
+import { Spinner } from "../../ui/loading/spinner.js";
+import { useConversationActions } from "../conversation-context.js";
+import { Step } from "../parts/step.js";
+import { Note, Summary } from "../parts/summary.js";
+import { TurnEnd } from "../parts/turn-end.js";
+import { UserMessage } from "../parts/user-message.js";
+import { estimateHeight } from "./estimate-height.js";
+import { endZone, useFollowEnd } from "./follow-end.js";
+import { buildRows, type Row, rowOfSeq } from "./rows.js";
+
+/** Room above the first row, where loading what is earlier is shown. */
+const topRoom = 56;
+/** So near to the beginning of what is loaded, more is fetched. */
+const nearTop = 800;
+
+export interface TranscriptProps {
+  readonly state: ConversationState;
+  /** The place in the log to show first. */
+  readonly seq?: number | undefined;
+}
+
+/** The messages. Only those near the view are in the document, however many there are. */
+export function Transcript({ state, seq }: TranscriptProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const rows = useRows(state);
+  const { following, follow, letGo } = useFollowEnd(box, seq === undefined);
+  const virtualizer = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => box.current,
+    getItemKey: useCallback((index: number) => rows[index]?.key ?? index, [rows]),
+    estimateSize: useCallback((index: number) => estimateHeight(rows[index]), [rows]),
+    overscan: 6,
+    paddingStart: topRoom,
+    paddingEnd: 24,
+    anchorTo: "end",
+    followOnAppend: following,
+    scrollEndThreshold: following ? endZone : -1,
+    directDomUpdates: true,
+    directDomUpdatesMode: "position",
+  });
+  const toEnd = useCallback(() => {
+    follow();
+    virtualizer.scrollToEnd();
+  }, [follow, virtualizer]);
+
+  const hit = useJumpToSeq(seq, rows, (index) => {
+    letGo();
+    virtualizer.scrollToIndex(index, { align: "center" });
+  });
+  useStartAtEnd(seq === undefined, virtualizer.scrollToEnd);
+  useStayAtEnd(box, rows, following, virtualizer.scrollToEnd);
+  useLoadEarlier(box, state);
+  useOwnMessage(rows, toEnd);
+
+  return (
+    <div className="relative min-h-0 flex-1">
+      <div
+        ref={box}
+        role="log"
+        aria-label="Messages"
+        // What arrives is announced once per turn, not once per word.
+        aria-live="off"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable
+        tabIndex={0}
+        className="h-full overflow-x-hidden overflow-y-auto overscroll-contain [overflow-anchor:none] focus-visible:outline-offset-[-2px]"
+      >
+        <div ref={virtualizer.containerRef} className="relative mx-auto w-full max-w-[46rem]">
+          <Beginning state={state} />
+          {virtualizer.getVirtualItems().map((virtualRow) => {
+            const row = rows[virtualRow.index];
+            if (row === undefined) return null;
+            return (
+              <div
+                key={virtualRow.key}
+                data-index={virtualRow.index}
+                ref={virtualizer.measureElement}
+                className={cx("absolute inset-x-0 px-4 sm:px-6", row.key === hit && "search-hit")}
+              >
+                <ErrorBoundary fallback={() => <BrokenRow />}>
+                  <RowView row={row} />
+                </ErrorBoundary>
+              </div>
+            );
+          })}
+        </div>
+      </div>
+      {!following && (
+        <div className="pointer-events-none absolute inset-x-0 bottom-3 flex justify-center">
+          <Button size="small" className="pointer-events-auto rounded-full shadow-pop" onClick={toEnd}>
+            <ArrowDown aria-hidden className="size-3.5" /> Jump to latest
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+const RowView = memo(function RowView({ row }: { readonly row: Row }) {
+  switch (row.kind) {
+    case "user":
+      return <UserMessage row={row} />;
+    case "step":
+      return <Step row={row} />;
+    case "end":
+      return <TurnEnd row={row} />;
+    case "summary":
+      return <Summary row={row} />;
+    case "note":
+      return <Note row={row} />;
+    case "waiting":
+      return <Waiting />;
+  }
+});
+
+function BrokenRow() {
+  return (
+    <p className="my-3 rounded-lg border border-line bg-raised px-4 py-3 text-sm text-soft">
+      This message cannot be shown. It is safe in the log, and the inspector can still export it.
+    </p>
+  );
+}
+
+function Waiting() {
+  return (
+    <div className="flex h-12 items-center gap-1.5 text-faint">
+      <span className="sr-only">Waiting for the model</span>
+      {[0, 1, 2].map((dot) => (
+        <span
+          key={dot}
+          aria-hidden
+          className="size-1.5 animate-pulse-soft rounded-full bg-current"
+          style={{ animationDelay: `${dot * 200}ms` }}
+        />
+      ))}
+    </div>
+  );
+}
+
+function Beginning({ state }: { readonly state: ConversationState }) {
+  const { handle } = useConversationActions();
+  const load = () => {
+    handle
+      .loadEarlier()
+      .catch((error: unknown) => reportFailure("Earlier messages could not be loaded", error));
+  };
+  return (
+    <div
+      className="absolute inset-x-0 top-0 flex items-center justify-center text-xs text-faint"
+      style={{ height: topRoom }}
+    >
+      {state.loadingEarlier ? (
+        <Spinner label="Loading earlier messages" />
+      ) : state.hasEarlier ? (
+        <Button size="small" tone="quiet" onClick={load}>
+          Load earlier messages
+        </Button>
+      ) : null}
+    </div>
+  );
+}
+
+function useRows(state: ConversationState): readonly Row[] {
+  const previous = useRef<readonly Row[]>([]);
+  return useMemo(() => {
+    previous.current = buildRows(state, previous.current);
+    return previous.current;
+  }, [state]);
+}
+
+/** Loads and shows a place in the log, and marks it for a moment. */
+function useJumpToSeq(
+  seq: number | undefined,
+  rows: readonly Row[],
+  show: (index: number) => void,
+): string | undefined {
+  const { handle } = useConversationActions();
+  const [hit, setHit] = useState<string>();
+  const [wanted, setWanted] = useState<number>();
+  const visit = useRoute();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: with each visit anew, for the same place may be asked for twice
+  useEffect(() => {
+    setWanted(undefined);
+    if (seq === undefined) return;
+    let gone = false;
+    handle.loadThrough(seq).then(
+      () => {
+        if (!gone) setWanted(seq);
+      },
+      () => {
+        // The conversation itself says what is wrong.
+      },
+    );
+    return () => {
+      gone = true;
+    };
+  }, [handle, seq, visit]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once per wanted place, when its row is there
+  useEffect(() => {
+    if (wanted === undefined) return;
+    const index = rowOfSeq(rows, wanted);
+    const row = rows[index];
+    if (row === undefined) return;
+    setWanted(undefined);
+    setHit(row.key);
+    show(index);
+  }, [wanted, rows]);
+  useEffect(() => {
+    if (hit === undefined) return;
+    const timer = setTimeout(() => setHit(undefined), 2_500);
+    return () => clearTimeout(timer);
+  }, [hit]);
+  return hit;
+}
+
+function useStartAtEnd(wanted: boolean, scrollToEnd: () => void): void {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when it is opened
+  useLayoutEffect(() => {
+    if (wanted) scrollToEnd();
+  }, []);
+}
+
+/**
+ * Who was at the end stays there: when the composer or the keyboard of a phone takes room away from below, and when
+ * the last row gives way to another that is taller at once, as in a turn that is joined in its middle.
+ */
+function useStayAtEnd(
+  box: React.RefObject<HTMLElement | null>,
+  rows: readonly Row[],
+  following: boolean,
+  scrollToEnd: () => void,
+): void {
+  const now = useRef(following);
+  now.current = following;
+  const lastKey = rows.at(-1)?.key;
+  const before = useRef(lastKey);
+  useLayoutEffect(() => {
+    if (before.current !== lastKey && now.current) scrollToEnd();
+    before.current = lastKey;
+  }, [lastKey, scrollToEnd]);
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(() => {
+      if (now.current) scrollToEnd();
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [box, scrollToEnd]);
+}
+
+function useLoadEarlier(box: React.RefObject<HTMLElement | null>, state: ConversationState): void {
+  const { handle } = useConversationActions();
+  const { hasEarlier, loadingEarlier, oldestSeq } = state;
+  const failedAt = useRef<number>(undefined);
+  // Also when something was loaded: it may not fill the view.
+  useEffect(() => {
+    const element = box.current;
+    if (element === null || !hasEarlier || loadingEarlier) return;
+    const look = () => {
+      if (element.scrollTop >= nearTop || failedAt.current === oldestSeq) return;
+      handle.loadEarlier().catch(() => {
+        // The button stays, to try again. By itself it would fail again with each frame, and take the button away.
+        failedAt.current = oldestSeq;
+      });
+    };
+    const frame = requestAnimationFrame(look);
+    element.addEventListener("scroll", look, { passive: true });
+    return () => {
+      cancelAnimationFrame(frame);
+      element.removeEventListener("scroll", look);
+    };
+  }, [box, handle, hasEarlier, loadingEarlier, oldestSeq]);
+}
+
+/** Who sends a message wants to see it, wherever they were reading. */
+function useOwnMessage(rows: readonly Row[], toEnd: () => void): void {
+  const last = rows.findLast((row) => row.kind === "user");
+  const sending = last?.kind === "user" && last.message.status === "sending" ? last.key : undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once per message
+  useEffect(() => {
+    if (sending !== undefined) toEnd();
+  }, [sending]);
+}

@@ -1,0 +1,32 @@
+import { type ReactNode, Suspense, useEffect } from "react";
+import { showToast } from "../../app/toasts.js";
+import { ErrorBoundary } from "./error-boundary.js";
+
+export interface LazyPartProps {
+  /** What stands there until it is loaded. */
+  readonly fallback?: ReactNode;
+  /** It could not be loaded, or broke. */
+  readonly onFailure?: () => void;
+  readonly children: ReactNode;
+}
+
+/** A part that loads when it is needed. When it cannot be had, the page goes on without it and says so. */
+export function LazyPart({ fallback = null, onFailure, children }: LazyPartProps) {
+  return (
+    <ErrorBoundary fallback={() => <Missing onFailure={onFailure} />}>
+      <Suspense fallback={fallback}>{children}</Suspense>
+    </ErrorBoundary>
+  );
+}
+
+function Missing({ onFailure }: { readonly onFailure: (() => void) | undefined }) {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: told once
+  useEffect(() => {
+    showToast({
+      message: "This part of the page could not be loaded. The server may have been updated.",
+      action: { label: "Reload", run: () => location.reload() },
+    });
+    onFailure?.();
+  }, []);
+  return null;
+}

@@ -1,0 +1,15 @@
+import { LoaderCircle } from "lucide-react";
+import { cx } from "../cx.js";
+
+/** Something is under way. Says so to screen readers when it gets a label. */
+export function Spinner({ label, className }: { readonly label?: string; readonly className?: string }) {
+  return (
+    <span
+      role={label === undefined ? undefined : "status"}
+      className={cx("inline-flex items-center", className)}
+    >
+      <LoaderCircle aria-hidden className="size-4 animate-spin-slow" />
+      {label !== undefined && <span className="sr-only">{label}</span>}
+    </span>
+  );
+}

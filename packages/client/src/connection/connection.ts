@@ -1,0 +1,159 @@
+import type { ConversationHandle } from "../conversations/conversation-handle.js";
+import type { ConversationListHandle } from "../conversations/conversation-list.js";
+import { createConversationList } from "../conversations/conversation-list.js";
+import type { FollowEnvironment } from "../conversations/followed-conversation.js";
+import { FollowedConversations } from "../conversations/followed-conversations.js";
+import { createStore, type Schedule } from "../conversations/store.js";
+import type { Caller, Request } from "../requests/request.js";
+import type { Failure } from "../state/conversation-state.js";
+import { EventLink } from "./event-link.js";
+import type { ConnectionPace } from "./pace.js";
+import type { SocketConstructor } from "./socket.js";
+import { SocketLink } from "./socket-link.js";
+
+/** Where the connection stands. */
+export interface ConnectionState {
+  /** `waiting`: it broke, and is tried again at `retryAt`. `closed`: for good; `error` says why, if not by `close()`. */
+  readonly phase: "connecting" | "open" | "waiting" | "closed";
+  /** How many attempts have failed since it was last open. */
+  readonly attempt: number;
+  /** When it is tried again, in epoch milliseconds. */
+  readonly retryAt?: number;
+  /** Whether it was ever open: before that, a page says "connecting", after it, "connection lost". */
+  readonly everOpen: boolean;
+  /** Why it is closed. */
+  readonly error?: Failure;
+}
+
+/** One connection to the server, shared by everything that is followed. */
+export interface Connection {
+  getState(): ConnectionState;
+  /** Calls back when the state has changed. Returns a function that stops. */
+  subscribe(listener: () => void): () => void;
+  /** Follows a conversation; `release()` it when done. */
+  conversation(id: string): ConversationHandle;
+  /** The same handle without holding it: nothing is loaded or followed until someone does. */
+  peek(id: string): ConversationHandle;
+  readonly list: ConversationListHandle;
+  /** Hears that someone asks every client to show a conversation. Returns a function that stops. */
+  onOpenRequest(listener: (conversationId: string) => void): () => void;
+  /** Tries again at once, instead of waiting. */
+  retryNow(): void;
+  close(): void;
+}
+
+/** What a connection is made of. */
+export interface ConnectionOptions {
+  readonly url: string;
+  readonly apiKey: string | undefined;
+  readonly call: Caller;
+  readonly request: Request;
+  readonly WebSocket: SocketConstructor | null;
+  readonly schedule: Schedule;
+  readonly pace: ConnectionPace;
+  readonly now: () => number;
+  readonly random: () => number;
+}
+
+/** Opens a connection. How it lives is told in `socket-link.ts`, where the socket is. */
+export function createConnection(options: ConnectionOptions, onClosed: () => void): Connection {
+  const { call, request, schedule, pace, now, random } = options;
+  const isSocket = options.WebSocket !== null;
+  const store = createStore<ConnectionState>(
+    isSocket
+      ? { phase: "connecting", attempt: 0, everOpen: false }
+      : { phase: "open", attempt: 0, everOpen: true },
+    schedule,
+  );
+  const rooms = new FollowedConversations(() => environment);
+  const openRequests = new Set<(conversationId: string) => void>();
+  const { handle: list, listener: listListener } = createConversationList(request, schedule, pace.loadMs);
+  const conversation = (id: string) => rooms.find(id);
+  const onUp = () => {
+    listListener.onUp();
+    for (const each of rooms.all()) each.onUp();
+  };
+  // Calls may fail though the socket is there, as when a device is offline for a moment.
+  const wake = () => {
+    for (const each of rooms.all()) each.retryNow();
+  };
+
+  const link =
+    options.WebSocket === null
+      ? new EventLink({
+          call,
+          pace,
+          random,
+          conversation,
+          onOpen: () => store.set({ phase: "open", attempt: 0, everOpen: true }),
+          onWait: (attempt, ms) =>
+            store.set({ phase: "waiting", attempt, retryAt: now() + ms, everOpen: true }),
+        })
+      : new SocketLink({
+          ...options,
+          WebSocket: options.WebSocket,
+          store,
+          onUp,
+          audience: {
+            conversation,
+            conversations: () => rooms.all(),
+            list: listListener,
+            onOpenRequest(conversationId) {
+              for (const listener of [...openRequests]) listener(conversationId);
+            },
+          },
+        });
+  const environment: FollowEnvironment = { link, request, schedule, pace, now, random };
+
+  const stopWatching = watchPage(() => {
+    wake();
+    if (store.get().phase === "waiting") connection.retryNow();
+    else if (link instanceof SocketLink) link.ping();
+  });
+
+  const connection: Connection = {
+    getState: store.get,
+    subscribe: store.subscribe,
+    conversation(id) {
+      const { phase, error } = store.get();
+      return rooms.hold(id, phase !== "closed" || error !== undefined);
+    },
+    peek: (id) => rooms.peek(id),
+    list,
+    onOpenRequest(listener) {
+      openRequests.add(listener);
+      return () => {
+        openRequests.delete(listener);
+      };
+    },
+    retryNow() {
+      wake();
+      if (link instanceof SocketLink) link.retryNow();
+      else if (link.isOpen()) onUp();
+    },
+    close() {
+      stopWatching();
+      link.close();
+      rooms.clear();
+      const { everOpen } = store.get();
+      store.set({ phase: "closed", attempt: 0, everOpen });
+      onClosed();
+    },
+  };
+  if (link instanceof SocketLink) link.open();
+  return connection;
+}
+
+/** Calls back when the network is back, or the page is looked at again. Returns a function that stops. */
+function watchPage(onBack: () => void): () => void {
+  const page = globalThis.document as Document | undefined;
+  const onVisible = () => {
+    if (page?.visibilityState === "visible") onBack();
+  };
+  globalThis.addEventListener?.("online", onBack);
+  page?.addEventListener?.("visibilitychange", onVisible);
+  return () => {
+    globalThis.removeEventListener?.("online", onBack);
+    page?.removeEventListener?.("visibilitychange", onVisible);
+  };
+}

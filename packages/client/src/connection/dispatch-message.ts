@@ -1,0 +1,70 @@
+import type { WsServerMessage } from "@parley/wire";
+import type { ListListener } from "../conversations/conversation-list.js";
+import { isRetryable } from "../state/retryable.js";
+import type { Listener } from "./link.js";
+
+/** Who hears what a server says. */
+export interface Audience {
+  conversation(id: string): Listener | undefined;
+  conversations(): Iterable<Listener>;
+  readonly list: ListListener;
+  onOpenRequest(conversationId: string): void;
+}
+
+/** Brings a message of the server to whom it concerns. Messages of kinds that are not known are left out. */
+export function dispatchMessage(message: WsServerMessage, audience: Audience): void {
+  switch (message.type) {
+    case "chat.delta":
+      audience.conversation(message.event.conversationId)?.onFrame(message);
+      return;
+    case "chat.snapshot":
+    case "chat.chunks":
+    case "chat.reset":
+      audience.conversation(message.conversationId)?.onFrame(message);
+      return;
+    case "chat.receipt":
+      audience.conversation(message.conversationId)?.onReceipt(message);
+      return;
+    case "chat.error": {
+      const { conversationId, messageId, code, message: text, retryable = isRetryable(code) } = message;
+      const error = { code, message: text, retryable };
+      if (conversationId !== undefined) audience.conversation(conversationId)?.onFailure(error, messageId);
+      else if (messageId !== undefined) {
+        // Whose message it is, only its sender knows.
+        for (const conversation of audience.conversations()) conversation.onFailure(error, messageId);
+      }
+      return;
+    }
+    case "conversation.statusChanged":
+      audience.list.onStatus(message.conversationId, message.status);
+      return;
+    case "conversation.updated":
+      audience.list.onUpdated(message.meta);
+      audience.conversation(message.conversationId)?.onMeta(message.meta);
+      return;
+    case "conversation.removed":
+      audience.list.onRemoved(message.conversationId);
+      audience.conversation(message.conversationId)?.onRemoved();
+      return;
+    case "conversation.open":
+      audience.onOpenRequest(message.conversationId);
+      return;
+    case "surface":
+    case "update": {
+      if (message.conversationId === undefined) return;
+      for (const field of message.spec.fields) {
+        if (field.rendererId !== "message-queue") continue;
+        audience.conversation(message.conversationId)?.onQueue(field.payload);
+      }
+      return;
+    }
+    // What a compaction added comes as chunks; the rest is for other kinds of clients.
+    case "conversation.compacted":
+    case "catalog":
+    case "error":
+    case "pong":
+      return;
+    default:
+      message satisfies never;
+  }
+}

@@ -1,0 +1,266 @@
+import type { WsClientMessage, WsServerMessage } from "@parley/wire";
+import type { Store } from "../conversations/store.js";
+import type { Request } from "../requests/request.js";
+import { ParleyRequestError, toFailure } from "../requests/request-error.js";
+import type { Failure } from "../state/conversation-state.js";
+import { backoffMs } from "./backoff.js";
+import type { ConnectionState } from "./connection.js";
+import { type Audience, dispatchMessage } from "./dispatch-message.js";
+import type { Link, OutgoingMessage } from "./link.js";
+import type { ConnectionPace } from "./pace.js";
+import type { Socket, SocketConstructor } from "./socket.js";
+
+/** Codes with which a server refuses for good: the key, or what it allows. */
+const refusalCodes = [4401, 1008];
+/** The code with which a server closes when a frame was larger than it takes. */
+const tooLargeCode = 1009;
+const queueSurface = "message-queue";
+/** After this long an open socket counts as stable, whether or not it has said anything. */
+const stableMs = 5_000;
+
+/** What becomes of the message in a frame that the server does not take. */
+const tooLarge: Failure = {
+  code: "too_large",
+  message: "The input is larger than the limit",
+  retryable: false,
+};
+
+/** What a socket link needs, and whom it tells. */
+export interface SocketLinkOptions {
+  readonly url: string;
+  readonly apiKey: string | undefined;
+  readonly WebSocket: SocketConstructor;
+  readonly request: Request;
+  readonly pace: ConnectionPace;
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly store: Store<ConnectionState>;
+  readonly audience: Audience;
+  readonly onUp: () => void;
+}
+
+/**
+ * One socket for everything. It is in one of four phases:
+ *
+ * - `connecting`: a socket was asked for. When it opens: `open`. When it closes, or takes too long: `waiting`.
+ * - `open`: everyone who follows something is told so and follows on from where they stand, and what was sent
+ *   without an outcome is sent again. Every 20 seconds a ping goes out; if nothing at all comes back within 10, the
+ *   socket is dead whatever it says itself, and given up: `waiting`. When it closes: `waiting`, also with 1012 (the
+ *   server restarts) and 1013 (this client was too slow): cursors make coming back cheap. When it closes with 4401
+ *   or 1008, the server refuses: `closed`. When it closes with 1009, a frame was too large for the server: the largest
+ *   message without an outcome has failed, lest it be sent again for ever, and `waiting`.
+ * - `waiting`: for a random share of a span that begins at a quarter of a second and doubles up to 15, then
+ *   `connecting`. At once when the network comes back, when the page is looked at again, and when someone asks.
+ *   The span begins anew once the server has said more than it says to everyone who comes, or after five seconds.
+ * - `closed`: for good, until someone asks to try again; after `close()`, for ever.
+ *
+ * A browser does not tell why a socket could not be opened. So after a socket that never opened, the server is asked
+ * over HTTP who this client is: if it refuses that, the socket is refused too.
+ *
+ * A socket that was given up is not listened to any more, so only one is ever heard.
+ */
+export class SocketLink implements Link {
+  readonly #options: SocketLinkOptions;
+  #socket: Socket | undefined;
+  #isOpen = false;
+  #isClosed = false;
+  #attempt = 0;
+  /** What was sent over this socket and has no outcome, by its id. */
+  readonly #unanswered = new Map<string, OutgoingMessage>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #pinging: ReturnType<typeof setTimeout> | undefined;
+  #deadline: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(options: SocketLinkOptions) {
+    this.#options = options;
+  }
+
+  isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  follow(conversationId: string, cursor: string): void {
+    this.#say({ type: "chat.subscribe", conversationId, cursor });
+    this.#say({ type: "subscribe", surfaceId: queueSurface, conversationId });
+  }
+
+  unfollow(conversationId: string): void {
+    this.#say({ type: "chat.unsubscribe", conversationId });
+    this.#say({ type: "unsubscribe", surfaceId: queueSurface, conversationId });
+  }
+
+  send(message: OutgoingMessage): void {
+    this.#unanswered.set(message.messageId, message);
+    this.#say({ type: "chat.send", ...message });
+  }
+
+  /** What was said is said, and nothing is said twice unless someone asks for it. */
+  unsend(): void {}
+
+  /** Asks whether the socket still carries anything. */
+  ping(): void {
+    if (!this.#isOpen) return;
+    this.#say({ type: "ping" });
+    this.#deadline ??= setTimeout(() => this.#lost(), this.#options.pace.pongMs);
+  }
+
+  open(): void {
+    if (this.#isClosed || this.#socket !== undefined) return;
+    const { url, apiKey, WebSocket, pace } = this.#options;
+    clearTimeout(this.#timer);
+    this.#put("connecting");
+    const protocols = ["parley.v1.batch", "parley.v1"];
+    if (apiKey !== undefined) protocols.push(`bearer.${apiKey}`);
+    let socket: Socket;
+    try {
+      socket = new WebSocket(`${url.replace(/^http/, "ws")}/ws`, protocols);
+    } catch (error) {
+      // Neither the address nor the key will be better next time.
+      this.#refuse(
+        new ParleyRequestError("invalid_request", `No socket to ${url}: ${toFailure(error).message}`),
+      );
+      return;
+    }
+    this.#socket = socket;
+    const isCurrent = () => this.#socket === socket;
+    socket.addEventListener("open", () => isCurrent() && this.#opened());
+    socket.addEventListener("message", ({ data }) => isCurrent() && this.#heard(data));
+    socket.addEventListener("close", ({ code }) => isCurrent() && this.#broke(code));
+    // A close always follows.
+    socket.addEventListener("error", () => {});
+    this.#timer = setTimeout(() => this.#lost(), pace.openMs);
+  }
+
+  retryNow(): void {
+    if (this.#socket === undefined) this.open();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#letGo(1000);
+  }
+
+  #say(message: WsClientMessage): void {
+    if (this.#isOpen) this.#socket?.send(JSON.stringify(message));
+  }
+
+  #opened(): void {
+    clearTimeout(this.#timer);
+    this.#isOpen = true;
+    this.#timer = setTimeout(() => this.#proved(), stableMs);
+    this.#put("open");
+    this.#planPing();
+    this.#options.onUp();
+  }
+
+  #planPing(): void {
+    this.#pinging = setTimeout(() => {
+      this.ping();
+      this.#planPing();
+    }, this.#options.pace.pingMs);
+  }
+
+  #heard(data: unknown): void {
+    clearTimeout(this.#deadline);
+    this.#deadline = undefined;
+    let value: unknown;
+    try {
+      value = JSON.parse(String(data));
+    } catch {
+      // Whoever speaks here is no Parley server; the next ping will show it.
+      return;
+    }
+    // Several messages in one frame come as a list.
+    const messages = (Array.isArray(value) ? value : [value]) as readonly WsServerMessage[];
+    for (const message of messages) {
+      // The catalog comes with every socket, also with one that breaks as soon as it is used.
+      if (message.type !== "catalog") this.#proved();
+      if (message.type === "chat.receipt" || message.type === "chat.error")
+        this.#unanswered.delete(message.messageId ?? "");
+      dispatchMessage(message, this.#options.audience);
+    }
+  }
+
+  /** The socket is good for something: should it break, the first wait is a short one again. */
+  #proved(): void {
+    if (this.#attempt === 0) return;
+    this.#attempt = 0;
+    this.#put("open");
+  }
+
+  /** The socket is there, but nothing comes through. */
+  #lost(): void {
+    const wasOpen = this.#isOpen;
+    this.#letGo(4000);
+    this.#wait(wasOpen);
+  }
+
+  #broke(code: number): void {
+    const wasOpen = this.#isOpen;
+    const largest = code === tooLargeCode ? this.#largestUnanswered() : undefined;
+    this.#letGo(undefined);
+    if (largest !== undefined)
+      this.#options.audience.conversation(largest.conversationId)?.onFailure(tooLarge, largest.messageId);
+    if (refusalCodes.includes(code)) {
+      this.#refuse(
+        new ParleyRequestError("unauthorized", "The server refused the connection: a valid key is needed"),
+      );
+    } else this.#wait(wasOpen);
+  }
+
+  /** If a frame was too large, it is this one, in bytes: whatever else was said is short. */
+  #largestUnanswered(): OutgoingMessage | undefined {
+    const sizeOf = (message: OutgoingMessage) => new Blob([JSON.stringify(message)]).size;
+    let largest: OutgoingMessage | undefined;
+    for (const message of this.#unanswered.values())
+      if (largest === undefined || sizeOf(message) > sizeOf(largest)) largest = message;
+    return largest;
+  }
+
+  /** Closes the socket, if a code is given, and listens to it no more. */
+  #letGo(code: number | undefined): void {
+    for (const timer of [this.#timer, this.#pinging, this.#deadline]) clearTimeout(timer);
+    this.#deadline = undefined;
+    this.#unanswered.clear();
+    const socket = this.#socket;
+    this.#socket = undefined;
+    this.#isOpen = false;
+    if (code === undefined) return;
+    try {
+      socket?.close(code);
+    } catch {
+      // It is as closed as it will ever be.
+    }
+  }
+
+  #wait(wasOpen: boolean): void {
+    if (this.#isClosed) return;
+    const { pace, random, now } = this.#options;
+    const ms = backoffMs(this.#attempt, { minMs: pace.retryMinMs, maxMs: pace.retryMaxMs, random });
+    this.#attempt += 1;
+    this.#put("waiting", { retryAt: now() + ms });
+    this.#timer = setTimeout(() => this.open(), ms);
+    if (!wasOpen) void this.#askWhetherRefused();
+  }
+
+  async #askWhetherRefused(): Promise<void> {
+    try {
+      await this.#options.request("GET /me");
+    } catch (error) {
+      const isRefused = error instanceof ParleyRequestError && [401, 403].includes(error.status);
+      if (isRefused && !this.#isOpen && !this.#isClosed) {
+        this.#letGo(1000);
+        this.#refuse(error);
+      }
+    }
+  }
+
+  #refuse(error: ParleyRequestError): void {
+    this.#put("closed", { error: toFailure(error) });
+  }
+
+  #put(phase: ConnectionState["phase"], more: Partial<ConnectionState> = {}): void {
+    const everOpen = phase === "open" || this.#options.store.get().everOpen;
+    this.#options.store.set({ phase, attempt: this.#attempt, everOpen, ...more });
+  }
+}

@@ -1,0 +1,171 @@
+import type { ConversationMeta, ConversationStatus } from "@parley/wire";
+import type { Request } from "../requests/request.js";
+import { toFailure } from "../requests/request-error.js";
+import type { Failure } from "../state/conversation-state.js";
+import { createStore, type Schedule } from "./store.js";
+
+/** The owner's conversations, newest activity first. */
+export interface ConversationListState {
+  readonly conversations: readonly ConversationMeta[];
+  readonly phase: "loading" | "ready" | "failed";
+  /** Whether there are more to load. */
+  readonly hasMore: boolean;
+  readonly error?: Failure;
+}
+
+/** The list of conversations, kept up to date while the connection is open. */
+export interface ConversationListHandle {
+  /** Begins to load the list when it is first asked. */
+  getState(): ConversationListState;
+  /** Calls back when the list has changed. Returns a function that stops. */
+  subscribe(listener: () => void): () => void;
+  /** Loads the next page. */
+  loadMore(): Promise<void>;
+  /** Loads the list anew. */
+  refresh(): Promise<void>;
+}
+
+/** What the list hears from the connection. */
+export interface ListListener {
+  /** The connection is open: what was told meanwhile was missed. */
+  onUp(): void;
+  onUpdated(meta: ConversationMeta): void;
+  onStatus(conversationId: string, status: ConversationStatus): void;
+  onRemoved(conversationId: string): void;
+}
+
+const pageSize = 50;
+
+/** The list, and what tells it of changes. Nothing is loaded before someone asks. */
+export function createConversationList(
+  request: Request,
+  schedule: Schedule,
+  loadMs: number,
+): { readonly handle: ConversationListHandle; readonly listener: ListListener } {
+  const store = createStore<ConversationListState>(
+    { conversations: [], phase: "loading", hasMore: false },
+    schedule,
+  );
+  let isAsked = false;
+  let before: string | undefined;
+  let loading: Promise<void> | undefined;
+  /** The load behind the one that is under way. */
+  let following: Promise<void> | undefined;
+  /** What was told while a page was on its way, which may be older. Null: it is gone. */
+  let news = new Map<string, ConversationMeta | null>();
+
+  const put = (conversations: readonly ConversationMeta[], more: Partial<ConversationListState> = {}) => {
+    const { error: _, ...state } = store.get();
+    store.set({ ...state, ...more, conversations });
+  };
+  /** Loads pages until there are at least so many. */
+  const load = async (from: readonly ConversationMeta[], count: number, start: string | undefined) => {
+    news = new Map();
+    let all = from;
+    let next = start;
+    do {
+      const query = { limit: pageSize, before: next };
+      const page = await request("GET /conversations", { query, signal: AbortSignal.timeout(loadMs) });
+      all = merge(all, page.conversations);
+      next = page.nextBefore;
+    } while (next !== undefined && all.length < count);
+    before = next;
+    for (const [id, meta] of news) all = without(all, id).concat(meta ?? []);
+    put(sorted(all), { phase: "ready", hasMore: next !== undefined });
+  };
+  /** To be called only while nothing is loaded: one load at a time. */
+  const begin = (work: () => Promise<void>) => {
+    loading = work()
+      .catch((error: unknown) => {
+        const { conversations, phase } = store.get();
+        // A list that is shown stays, and is loaded anew when the connection is back.
+        const failed = phase === "ready" && conversations.length > 0 ? "ready" : "failed";
+        store.set({ ...store.get(), phase: failed, error: toFailure(error) });
+      })
+      .finally(() => {
+        loading = undefined;
+      });
+    return loading;
+  };
+  const refresh = (): Promise<void> => {
+    isAsked = true;
+    if (loading !== undefined) {
+      // What is on its way may have been read before what this is to show.
+      following ??= loading.then(() => {
+        following = undefined;
+        return refresh();
+      });
+      return following;
+    }
+    if (store.get().phase === "failed") put([], { phase: "loading" });
+    return begin(() => load([], Math.max(1, store.get().conversations.length), undefined));
+  };
+  const ask = () => {
+    if (!isAsked) void refresh();
+  };
+
+  return {
+    handle: {
+      getState() {
+        ask();
+        return store.get();
+      },
+      subscribe(listener) {
+        ask();
+        return store.subscribe(listener);
+      },
+      async loadMore() {
+        if (!isAsked) return refresh();
+        while (loading !== undefined) await loading;
+        if (before === undefined) return;
+        const { conversations } = store.get();
+        await begin(() => load(conversations, conversations.length + 1, before));
+      },
+      refresh,
+    },
+    listener: {
+      onUp() {
+        if (isAsked) void refresh();
+      },
+      onUpdated(meta) {
+        news.set(meta.id, meta);
+        const { conversations, phase, hasMore } = store.get();
+        if (phase === "loading") return;
+        const isKnown = conversations.some(({ id }) => id === meta.id);
+        const last = conversations.at(-1);
+        // Older than what is loaded: it comes with its page.
+        if (!isKnown && hasMore && last !== undefined && meta.lastActivityAt < last.lastActivityAt) return;
+        put(sorted([...without(conversations, meta.id), meta]));
+      },
+      onStatus(conversationId, status) {
+        const { conversations } = store.get();
+        const at = conversations.findIndex(({ id }) => id === conversationId);
+        const known = conversations[at];
+        if (known !== undefined && known.status !== status) put(conversations.with(at, { ...known, status }));
+      },
+      onRemoved(conversationId) {
+        news.set(conversationId, null);
+        const { conversations } = store.get();
+        const left = without(conversations, conversationId);
+        if (left.length < conversations.length) put(left);
+      },
+    },
+  };
+}
+
+function without(conversations: readonly ConversationMeta[], id: string): ConversationMeta[] {
+  return conversations.filter((conversation) => conversation.id !== id);
+}
+
+/** A page behind what is loaded; where both have a conversation, the page is newer. */
+function merge(
+  loaded: readonly ConversationMeta[],
+  page: readonly ConversationMeta[],
+): readonly ConversationMeta[] {
+  const ids = new Set(page.map(({ id }) => id));
+  return [...loaded.filter(({ id }) => !ids.has(id)), ...page];
+}
+
+function sorted(conversations: readonly ConversationMeta[]): readonly ConversationMeta[] {
+  return conversations.toSorted((a, b) => b.lastActivityAt - a.lastActivityAt || (a.id < b.id ? 1 : -1));
+}

@@ -1,0 +1,101 @@
+import type {
+  ConversationMeta,
+  ConversationStatus,
+  HistoryResponse,
+  QueuePayload,
+  StepMetrics,
+  TurnMetrics,
+} from "@parley/wire";
+import { given } from "../given.js";
+import { withRows } from "./apply-rows.js";
+import type { ConversationState, Failure, StepState, TurnState } from "./conversation-state.js";
+import { change, type Fold } from "./fold.js";
+import { withQueue } from "./queue.js";
+import { nothingPrinted, turnOf } from "./turn-table.js";
+import { knownUsage } from "./usage.js";
+
+/** The state after a page of history, whenever it arrives. With the first one the conversation is `ready`. */
+export function applyHistory(state: ConversationState, page: HistoryResponse): ConversationState {
+  return change(state, (fold) => {
+    const next = withRows(fold, page.chunks, undefined);
+    if (next === fold && fold.phase === "ready" && !fold.loadingEarlier) return fold;
+    return { ...next, phase: "ready", error: undefined, loadingEarlier: false };
+  });
+}
+
+/** The state after the figures of sealed turns, as `GET /conversations/:id/metrics` gives them. */
+export function applyMetrics(state: ConversationState, turns: readonly TurnMetrics[]): ConversationState {
+  return change(state, (fold) => {
+    const { live, reported } = fold.turns;
+    // The end of the turn that runs here is told by its own events.
+    const news = turns.filter(({ turnId }) => turnId !== live?.turnId && !reported.has(turnId));
+    if (news.length === 0) return fold;
+    const settled = { ...fold.turns.settled };
+    for (const metrics of news) settled[metrics.turnId] = reportedTurn(fold, metrics);
+    const all = new Set([...reported, ...news.map(({ turnId }) => turnId)]);
+    return { ...fold, turns: { ...fold.turns, settled, reported: all } };
+  });
+}
+
+function reportedTurn(fold: Fold, metrics: TurnMetrics): TurnState {
+  const { turnId, reason, model, durationMs, contextSize } = metrics;
+  const { firstSeq, lastSeq, error } = turnOf(fold.turns, turnId) ?? {};
+  const usage = contextSize === undefined ? knownUsage(metrics.usage) : metrics.usage;
+  return {
+    turnId,
+    status: "sealed",
+    steps: metrics.steps.map(reportedStep),
+    toolOutput: nothingPrinted,
+    ...given({ reason, model, durationMs, usage, contextSize, firstSeq, lastSeq, error }),
+  };
+}
+
+function reportedStep(metrics: StepMetrics): StepState {
+  const { model: _, usage, ...figures } = metrics;
+  const known = knownUsage(usage);
+  return { ...figures, complete: true, ...given({ usage: known }) };
+}
+
+/** The state with the queue as the server told it. */
+export function applyQueue(state: ConversationState, queue: QueuePayload): ConversationState {
+  return change(state, (fold) => withQueue(fold, queue));
+}
+
+/**
+ * The state with new metadata: a title, a model, whether it is closed. Whether a turn runs is told by the
+ * subscription, and so is what becomes of the conversation when that turn ends.
+ */
+export function applyMeta(
+  state: ConversationState,
+  meta: ConversationMeta,
+  around: { readonly contextWindow?: number | undefined } = {},
+): ConversationState {
+  return change(state, (fold) => {
+    const status = statusBeside(fold, meta);
+    return { ...fold, ...around, status, meta: { ...meta, status } };
+  });
+}
+
+/** Closing and reopening a conversation in which nothing runs is told by its metadata alone. */
+function statusBeside({ status, turns }: Fold, told: ConversationMeta): ConversationStatus {
+  if (status === "active" || turns.live !== undefined) return status;
+  if (told.status === "closed") return "closed";
+  return status === "closed" ? "idle" : status;
+}
+
+/** The state while an earlier page is on its way, or when it did not come. */
+export function applyLoadingEarlier(state: ConversationState, loadingEarlier: boolean): ConversationState {
+  return change(state, (fold) =>
+    fold.loadingEarlier === loadingEarlier ? fold : { ...fold, loadingEarlier },
+  );
+}
+
+/** The state of a conversation that is not there, or could not be loaded. */
+export function applyLoadFailure(state: ConversationState, error: Failure): ConversationState {
+  return change(state, (fold) => ({
+    ...fold,
+    phase: error.code === "conversation_not_found" ? "missing" : "failed",
+    error,
+    loadingEarlier: false,
+  }));
+}

@@ -1,0 +1,111 @@
+import type { StepId, StoredChunk, ToolTiming } from "@parley/wire";
+import { given } from "../given.js";
+import { activeFrom, withoutPrinted } from "./apply-event.js";
+import type { MessageState, StepState, TurnState } from "./conversation-state.js";
+import type { Fold } from "./fold.js";
+import { withChunks } from "./message-log.js";
+import { withoutQueued } from "./queue.js";
+import { isRetryable } from "./retryable.js";
+import { newTurn, turnOf, withTurns } from "./turn-table.js";
+
+/**
+ * Takes in chunks of the log: messages, and what they say about their turns. `openTurnId` is the turn that is
+ * known to be open where they came from. The same fold when all of them were here.
+ */
+export function withRows(fold: Fold, chunks: readonly StoredChunk[], openTurnId: string | undefined): Fold {
+  const { log, fresh } = withChunks(fold.log, chunks);
+  if (fresh.length === 0) return fold;
+  const byTurn = new Map<string, StoredChunk[]>();
+  const ids = new Set<string>();
+  for (const chunk of fresh) {
+    if (chunk.messageId !== undefined) ids.add(chunk.messageId);
+    if (chunk.turnId === undefined) continue;
+    const group = byTurn.get(chunk.turnId);
+    if (group === undefined) byTurn.set(chunk.turnId, [chunk]);
+    else group.push(chunk);
+  }
+  const messages = messagesByTurn(log.committed, byTurn);
+  const turns: TurnState[] = [];
+  for (const [turnId, rows] of byTurn) {
+    const known = turnOf(fold.turns, turnId);
+    const isOpen = turnId === openTurnId || turnId === fold.activeTurn?.turnId;
+    const isReported = fold.turns.reported.has(turnId);
+    const turn = turnWithRows(known ?? { ...newTurn(turnId), status: "sealed" }, rows, isOpen);
+    const steps = isReported ? turn.steps : stepsWithRows(turn.steps, messages.get(turnId) ?? []);
+    turns.push({ ...turn, steps });
+  }
+  const running = turns.find(({ status }) => status === "running");
+  const activeTurn = running === undefined ? fold.activeTurn : activeFrom(running, fold.activeTurn);
+  return withoutQueued({ ...fold, log, turns: withTurns(fold.turns, turns), activeTurn }, ids);
+}
+
+/** The messages of some turns, in order. */
+function messagesByTurn(
+  messages: readonly MessageState[],
+  turns: ReadonlyMap<string, unknown>,
+): ReadonlyMap<string, readonly MessageState[]> {
+  const found = new Map<string, MessageState[]>();
+  for (const message of messages) {
+    const { turnId } = message;
+    if (turnId === undefined || !turns.has(turnId)) continue;
+    const group = found.get(turnId);
+    if (group === undefined) found.set(turnId, [message]);
+    else group.push(message);
+  }
+  return found;
+}
+
+function turnWithRows(turn: TurnState, rows: readonly StoredChunk[], isOpen: boolean): TurnState {
+  const firstSeq = Math.min(
+    turn.firstSeq ?? Number.POSITIVE_INFINITY,
+    rows[0]?.seq ?? Number.POSITIVE_INFINITY,
+  );
+  const lastSeq = Math.max(turn.lastSeq ?? 0, rows.at(-1)?.seq ?? 0);
+  const answered = new Set<string>();
+  let { error } = turn;
+  for (const { chunk } of rows) {
+    if (chunk.type === "tool-result") answered.add(chunk.toolCallId);
+    if (chunk.type !== "error") continue;
+    const { code = "internal", message } = chunk;
+    error = { code, message, retryable: isRetryable(code) };
+  }
+  return {
+    ...turn,
+    // Of a turn whose end was not told, rows that come while it is open say that it runs.
+    status: turn.status === "sealed" && isOpen && turn.reason === undefined ? "running" : turn.status,
+    toolOutput: withoutPrinted(turn.toolOutput, answered),
+    firstSeq,
+    lastSeq,
+    ...given({ error }),
+  };
+}
+
+/**
+ * Rows tell which steps there are, that their generation has ended, and how their tools fared. They may come in any
+ * order, the beginning of a turn after its end: so all that the log holds of the turn is read again. A step without
+ * rows comes after those that have some, for a turn writes them step by step.
+ */
+function stepsWithRows(known: readonly StepState[], messages: readonly MessageState[]): readonly StepState[] {
+  const told = new Map(known.map((step) => [step.stepId, step]));
+  const steps = new Map<StepId, StepState>();
+  for (const { stepId, role, parts } of messages) {
+    if (stepId === undefined) continue;
+    const step = steps.get(stepId) ?? withoutTools(told.get(stepId) ?? { stepId, complete: false });
+    const timings = parts.flatMap(({ chunk }) => (chunk.type === "tool-result" ? [timingOf(chunk)] : []));
+    steps.set(stepId, {
+      ...step,
+      complete: step.complete || role === "assistant",
+      ...(timings.length === 0 ? {} : { tools: [...(step.tools ?? []), ...timings] }),
+    });
+  }
+  return [...steps.values(), ...known.filter(({ stepId }) => !steps.has(stepId))];
+}
+
+function withoutTools({ tools: _, ...step }: StepState): StepState {
+  return step;
+}
+
+function timingOf(chunk: ToolTiming): ToolTiming {
+  const { toolCallId, toolName, isError, durationMs } = chunk;
+  return { toolCallId, toolName, isError, ...given({ durationMs }) };
+}

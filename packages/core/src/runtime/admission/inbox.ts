@@ -1,0 +1,252 @@
+import type { QueueMode, ReasoningEffort } from "@parley/wire";
+import { invalidField, isParleyError, ParleyError } from "../../errors.js";
+import type { AdmitInput, AdmitOutcome, QueueState, TurnChoices } from "../../log-store.js";
+import { type ConversationMessage, textOf } from "../../messages/message.js";
+import type { MessageContentPart } from "../../messages/part.js";
+import { chainHash, hashText } from "../../messages/text/hash.js";
+import { utf8Length } from "../../messages/tokens/transcript-tokens.js";
+import { checkPlain } from "../../plain-data.js";
+import type { Environment } from "../environment.js";
+import type { Coordinator } from "../turns/coordinator.js";
+
+/** What a client sends. */
+export interface SendInput {
+  /** An unknown id is created. Absent: one that follows from owner and message id. */
+  readonly conversationId?: string | undefined;
+  /** The client's own, for retries. Absent: a new one, so that a retry is a new message. */
+  readonly messageId?: string | undefined;
+  /** Text, or parts where a message holds more than text. */
+  readonly message: string | readonly MessageContentPart[];
+  readonly model?: string | undefined;
+  readonly reasoningEffort?: ReasoningEffort | undefined;
+  readonly instructions?: string | undefined;
+  /** While a turn runs: refuse with `turn_active` (the default), or wait in the queue. */
+  readonly ifBusy?: "reject" | "queue" | undefined;
+  /** How it waits. Default `steer`. */
+  readonly mode?: QueueMode | undefined;
+}
+
+/** The answer to a send. Whoever holds it knows that the message is durable. */
+export interface Receipt {
+  readonly conversationId: string;
+  readonly messageId: string;
+  readonly outcome: "started" | "queued";
+  /** The turn that the message opened, or was steered into. Absent while it waits. */
+  readonly turnId?: string;
+  /** True when the same message had been sent before. */
+  readonly repeated: boolean;
+  readonly queue?: QueueState;
+}
+
+/** Not one or two dots alone: in an address they name a folder, and nothing could be asked of such a conversation. */
+const idPattern = /^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/;
+const titleCharacters = 80;
+
+/** Refuses what cannot be an id. */
+export function checkId(name: string, id: string): string {
+  if (idPattern.test(id)) return id;
+  throw invalidField(name, "1 to 128 of the characters A-Z a-z 0-9 . _ : -, and not . or .. alone");
+}
+
+/** The id of a conversation that a message opens without naming one: the same for every retry. */
+export function derivedConversationId(owner: string, messageId: string): string {
+  return `c.${derived(owner, messageId)}`;
+}
+
+/** The id of the message that a fork begins with, where it was given none: the same for every retry. */
+export function derivedMessageId(owner: string, conversationId: string): string {
+  return `m.${derived(owner, conversationId)}`;
+}
+
+function derived(owner: string, from: string): string {
+  const first = chainHash(hashText(owner), from);
+  return `${first}${chainHash(first, from)}`;
+}
+
+/** The first line of a text, shortened. */
+export function titleFrom(text: string): string {
+  const line = text.trim().replace(/\s+/gu, " ");
+  if (line.length <= titleCharacters) return line;
+  const characters = Array.from(line.slice(0, titleCharacters * 4));
+  if (characters.length <= titleCharacters) return line;
+  return `${characters
+    .slice(0, titleCharacters - 1)
+    .join("")
+    .trimEnd()}…`;
+}
+
+/**
+ * Admits what clients send: one transaction that writes the receipt together with the user's row and the new
+ * turn, or with an entry in the queue. What was admitted is never lost; what was refused left no trace. Where the
+ * store's answer is lost, the caller is told that the outcome is unknown and may send the same again, and the node
+ * finds out on its own whether it now holds a turn.
+ */
+export class Inbox {
+  readonly #env: Environment;
+  readonly #coordinator: Coordinator;
+  readonly #onDoubt: (owner: string, conversationId: string, turnId: string) => void;
+  /** Admissions under way, by owner: each may become a running turn. */
+  readonly #admitting = new Map<string, number>();
+
+  constructor(
+    env: Environment,
+    coordinator: Coordinator,
+    onDoubt: (owner: string, conversationId: string, turnId: string) => void,
+  ) {
+    this.#env = env;
+    this.#coordinator = coordinator;
+    this.#onDoubt = onDoubt;
+  }
+
+  async send(owner: string, input: SendInput): Promise<Receipt> {
+    const admission = this.prepare(owner, input);
+    const { conversationId } = admission;
+    const store = this.#env.root.forOwner(owner);
+    const { message, ifBusy, turnId } = admission;
+    const refusal = this.#refusal(owner);
+    if (refusal !== undefined) {
+      // A full node still takes what needs no turn of its own: what it has taken before, and what will wait.
+      const isKnown = (await store.findReceipt(conversationId, message.id)) !== null;
+      const waits = !isKnown && ifBusy === "queue" && (await store.get(conversationId))?.active !== undefined;
+      if (!isKnown && !waits) throw refusal;
+    }
+    const outcome = await this.opening(owner, conversationId, turnId, () => store.admit(admission));
+    return this.settle(owner, conversationId, message.id, outcome);
+  }
+
+  /** Refuses where this node has no room for one more turn. */
+  checkRoom(owner: string): void {
+    const refusal = this.#refusal(owner);
+    if (refusal !== undefined) throw refusal;
+  }
+
+  /** Makes a call that may open a turn: counted from before it, so that a burst cannot slip through. */
+  async opening<T>(
+    owner: string,
+    conversationId: string,
+    turnId: string,
+    call: () => Promise<T>,
+  ): Promise<T> {
+    this.#admitting.set(owner, (this.#admitting.get(owner) ?? 0) + 1);
+    try {
+      return await call();
+    } catch (error) {
+      if (isParleyError(error) && error.code === "store_unavailable") {
+        this.#onDoubt(owner, conversationId, turnId);
+      }
+      throw error;
+    } finally {
+      const left = (this.#admitting.get(owner) ?? 1) - 1;
+      if (left === 0) this.#admitting.delete(owner);
+      else this.#admitting.set(owner, left);
+    }
+  }
+
+  #refusal(owner: string): ParleyError | undefined {
+    const { runningTurns, runningTurnsPerOwner } = this.#env.limits;
+    let admitting = 0;
+    for (const count of this.#admitting.values()) admitting += count;
+    if (this.#coordinator.size + admitting >= runningTurns) {
+      return new ParleyError("limit_exceeded", `This node runs ${runningTurns} turns already (runningTurns)`);
+    }
+    if (this.#coordinator.sizeOf(owner) + (this.#admitting.get(owner) ?? 0) >= runningTurnsPerOwner) {
+      return new ParleyError(
+        "limit_exceeded",
+        `${runningTurnsPerOwner} turns of this owner run already (runningTurnsPerOwner)`,
+      );
+    }
+    return undefined;
+  }
+
+  /** Everything that can be refused before the store is asked. */
+  prepare(owner: string, input: SendInput): AdmitInput {
+    const { clock, ids, identity, limits, models } = this.#env;
+    this.checkReady();
+    const messageId = input.messageId === undefined ? ids.next() : checkId("messageId", input.messageId);
+    const conversationId =
+      input.conversationId === undefined
+        ? derivedConversationId(owner, messageId)
+        : checkId("conversationId", input.conversationId);
+    const content = contentOf(input.message);
+    checkPlain(content, "message");
+    // Written once, for the size and for the hash.
+    const contentText = JSON.stringify(content);
+    this.#checkText("message", contentText);
+    const choices: TurnChoices = {
+      ...(input.model === undefined ? {} : { model: models.resolve(input.model).name }),
+      ...(input.reasoningEffort === undefined ? {} : { reasoningEffort: input.reasoningEffort }),
+      ...(input.instructions === undefined ? {} : { instructions: input.instructions }),
+    };
+    const message: ConversationMessage = {
+      id: messageId,
+      conversationId,
+      role: "user",
+      createdAt: new Date(clock.now()),
+      content,
+    };
+    return {
+      conversationId,
+      node: identity.node,
+      message,
+      bodyHash: hashText(`[${contentText},${JSON.stringify(choices)}]`),
+      ifBusy: input.ifBusy ?? "reject",
+      mode: input.mode ?? "steer",
+      choices,
+      turnId: ids.next(),
+      queueLength: limits.queueLength,
+      title: titleFrom(textOf(message)),
+    };
+  }
+
+  /** Refuses while this node takes no work: because it shuts down, or has lost touch with the store. */
+  checkReady(): void {
+    if (this.#coordinator.draining) throw new ParleyError("draining");
+    if (!this.#coordinator.alive()) throw new ParleyError("store_unavailable");
+  }
+
+  /** Starts what an admission opened, and answers. */
+  settle(owner: string, conversationId: string, messageId: string, outcome: AdmitOutcome): Receipt {
+    if (outcome.kind === "known") {
+      const { outcome: before, turnId } = outcome;
+      const known = { conversationId, messageId, outcome: before, repeated: true };
+      return turnId === undefined ? known : { ...known, turnId };
+    }
+    if (outcome.kind === "started") {
+      const { turnId } = outcome.turn;
+      this.#coordinator.run(owner, conversationId, outcome.turn);
+      return { conversationId, messageId, outcome: "started", turnId, repeated: false };
+    }
+    this.#env.watchers.changed(owner);
+    this.#env.wake.notify([conversationId]);
+    return { conversationId, messageId, outcome: "queued", repeated: false, queue: outcome.queue };
+  }
+
+  /** Refuses parts that take more than a message may. */
+  checkSize(name: string, parts: readonly MessageContentPart[]): void {
+    checkPlain(parts, name);
+    this.#checkText(name, JSON.stringify(parts));
+  }
+
+  #checkText(name: string, text: string): void {
+    const limit = this.#env.limits.messageBytes;
+    // A UTF-16 unit takes at most three bytes, so that most messages need not be counted.
+    if (text.length * 3 <= limit) return;
+    const bytes = utf8Length(text);
+    if (bytes <= limit) return;
+    throw new ParleyError(
+      "too_large",
+      `${name}: ${bytes} bytes are more than the limit of ${limit} (messageBytes)`,
+      {
+        details: { bytes, limit },
+      },
+    );
+  }
+}
+
+function contentOf(message: SendInput["message"]): MessageContentPart[] {
+  const parts: MessageContentPart[] =
+    typeof message === "string" ? [{ type: "text", text: message }] : message.map((part) => ({ ...part }));
+  const empty = parts.every((part) => part.type === "text" && part.text.trim() === "");
+  if (empty) throw invalidField("message", "must not be empty");
+  return parts;
+}

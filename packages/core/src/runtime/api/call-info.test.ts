@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+import type { ProviderCallRecord } from "../../ports.js";
+import { fromCallInfo, toCallInfo } from "./call-info.js";
+
+const record: ProviderCallRecord = {
+  id: "call",
+  createdAt: new Date(5),
+  metadata: { provider: "openai", model: "gpt-5.1" },
+  modelName: "work/gpt-5.1",
+  stepId: "t.0",
+};
+
+describe("a provider call, as clients see it", () => {
+  it("names the model as everything else does, and as the provider does", () => {
+    expect(toCallInfo(record)).toMatchObject({
+      model: "work/gpt-5.1",
+      provider: "openai",
+      providerModel: "gpt-5.1",
+    });
+    const { modelName: _, ...older } = record;
+    expect(toCallInfo(older).model).toBe("openai/gpt-5.1");
+  });
+
+  it("is the same record again, from whoever told it", () => {
+    expect(fromCallInfo(toCallInfo(record))).toEqual(record);
+    const { providerModel: _, ...told } = toCallInfo(record);
+    for (const model of ["openai/gpt-5.1", "gpt-5.1"]) {
+      expect(fromCallInfo({ ...told, model }).metadata).toEqual(record.metadata);
+    }
+  });
+});

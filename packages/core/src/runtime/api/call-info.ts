@@ -1,0 +1,52 @@
+import type { ProviderCallInfo, StepId } from "@parley/wire";
+import type { ProviderCallRecord } from "../../ports.js";
+import { wireUsage } from "../../turn/run-step.js";
+
+/** A provider call as clients see it. */
+export function toCallInfo(record: ProviderCallRecord): ProviderCallInfo {
+  const { id, createdAt, metadata, usage, manifest, stepId, raw, ttftMs, decodeMs, genTotalMs } = record;
+  return {
+    id,
+    stepId: (stepId ?? "") as StepId,
+    ...(record.purpose === undefined ? {} : { purpose: record.purpose }),
+    model: record.modelName ?? nameOf(metadata),
+    provider: metadata.provider,
+    providerModel: metadata.model,
+    startedAt: createdAt.getTime(),
+    ...(usage === undefined ? {} : { usage: wireUsage(usage) }),
+    ...(ttftMs === undefined ? {} : { ttftMs }),
+    ...(decodeMs === undefined ? {} : { decodeMs }),
+    ...(genTotalMs === undefined ? {} : { genTotalMs }),
+    ...(manifest === undefined ? {} : { manifest }),
+    ...(raw === undefined ? {} : { raw }),
+  };
+}
+
+/** Providers go by their credential's name. */
+function nameOf({ provider, model }: ProviderCallRecord["metadata"]): string {
+  return provider === "" ? model : `${provider}/${model}`;
+}
+
+/** The record that a provider call was told from. What a record has no place for is lost. */
+export function fromCallInfo(info: ProviderCallInfo): ProviderCallRecord {
+  const { id, stepId, purpose, model, provider, usage, manifest, raw, ttftMs, decodeMs, genTotalMs } = info;
+  const prefix = `${provider}/`;
+  // One who does not tell the provider's name for it says the same with or without the credential.
+  const own = info.providerModel ?? (model.startsWith(prefix) ? model.slice(prefix.length) : model);
+  const metadata = { provider, model: own };
+  const isOther = info.providerModel !== undefined && model !== nameOf(metadata);
+  return {
+    id,
+    createdAt: new Date(info.startedAt ?? 0),
+    metadata,
+    ...(isOther ? { modelName: model } : {}),
+    ...(stepId === "" ? {} : { stepId }),
+    ...(purpose === undefined ? {} : { purpose }),
+    ...(usage === undefined ? {} : { usage }),
+    ...(ttftMs === undefined ? {} : { ttftMs }),
+    ...(decodeMs === undefined ? {} : { decodeMs }),
+    ...(genTotalMs === undefined ? {} : { genTotalMs }),
+    ...(manifest === undefined ? {} : { manifest }),
+    ...(raw === undefined ? {} : { raw }),
+  };
+}

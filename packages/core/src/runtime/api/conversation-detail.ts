@@ -1,0 +1,66 @@
+import type { ConversationDetail, TurnDetail } from "@parley/wire";
+import { ParleyError } from "../../errors.js";
+import type { ConversationRecord, LogStore } from "../../log-store.js";
+import { formatCursor } from "../delivery/cursor.js";
+import { chunksOf, type LiveTurn } from "../delivery/live-turn.js";
+import { toMeta, toQueuePayload } from "../delivery/watchers.js";
+import type { Environment } from "../environment.js";
+import { toCallInfo } from "./call-info.js";
+
+/** A conversation with all that a page shows around its transcript, and the cursor to follow it from. */
+export function conversationDetail(
+  env: Environment,
+  record: ConversationRecord,
+  live: LiveTurn | undefined,
+): ConversationDetail {
+  const { active, metadata, contextSize } = record;
+  const contextWindow = env.windowOf(record.model);
+  const model = live?.model ?? active?.model;
+  const open =
+    live === undefined
+      ? active?.purpose === "turn"
+        ? { turnId: active.turnId, epoch: active.fence, n: -1 }
+        : undefined
+      : { turnId: live.turnId, epoch: live.epoch, n: live.committedN };
+  return {
+    ...toMeta(record),
+    queue: toQueuePayload({ entries: record.queue, paused: record.queuePaused }),
+    cursor: formatCursor(live?.committedSeq ?? record.lastSeq, open),
+    ...(metadata === undefined ? {} : { metadata: metadata as NonNullable<ConversationDetail["metadata"]> }),
+    ...(contextSize === undefined ? {} : { contextSize }),
+    ...(contextWindow === undefined ? {} : { contextWindow }),
+    ...(active?.purpose === "turn"
+      ? {
+          activeTurn: {
+            turnId: active.turnId,
+            startedAt: active.startedAt,
+            ...(model === undefined ? {} : { model }),
+          },
+        }
+      : {}),
+  };
+}
+
+/** A turn with its messages, its provider calls and their manifests. */
+export async function turnDetail(
+  store: LogStore,
+  conversationId: string,
+  turnId: string,
+): Promise<TurnDetail> {
+  const found = await store.readTurn(conversationId, turnId);
+  if (found === null) throw new ParleyError("conversation_not_found", "No such turn in this conversation");
+  const { turn, entries } = found;
+  const model = turn.choices.model ?? turn.metrics?.model;
+  return {
+    conversationId,
+    turnId,
+    status: turn.status,
+    startedAt: turn.startedAt,
+    chunks: chunksOf(entries),
+    providerCalls: turn.providerCalls.map(toCallInfo),
+    ...(turn.reason === undefined ? {} : { reason: turn.reason }),
+    ...(model === undefined ? {} : { model }),
+    ...(turn.sealedAt === undefined ? {} : { sealedAt: turn.sealedAt }),
+    ...(turn.metrics === undefined ? {} : { metrics: turn.metrics }),
+  };
+}

@@ -1,0 +1,143 @@
+import { invalidField, ParleyError } from "../../errors.js";
+import type { OpenedTurn } from "../../log-store.js";
+import { checkId, derivedMessageId } from "../admission/inbox.js";
+import { toMeta } from "../delivery/watchers.js";
+import { importConversation } from "../transfer/import-conversation.js";
+import type { OwnerRuntime } from "./owner-runtime.js";
+import type { OwnerScope } from "./owner-scope.js";
+
+type ConversationVerbs = Pick<
+  OwnerRuntime,
+  "stop" | "close" | "open" | "create" | "set" | "undoCompaction" | "fork" | "importLines" | "remove"
+>;
+
+/** What an owner can do to a conversation as a whole. */
+export function conversationVerbs(scope: OwnerScope): ConversationVerbs {
+  const { env, owner, store, coordinator, compactions, openRequests, find, changed } = scope;
+  const stop = (conversationId: string) => stopTurn(scope, conversationId);
+  return {
+    stop,
+    async close(conversationId) {
+      await find(conversationId);
+      const stopped = await stop(conversationId);
+      await store.set(conversationId, { closed: true });
+      changed(conversationId);
+      return stopped;
+    },
+    async open(conversationId) {
+      await store.set(conversationId, { closed: false });
+      env.watchers.changed(owner);
+      openRequests.ask(owner, conversationId);
+    },
+    async create({ id, ...settings }) {
+      if (settings.model !== undefined) env.models.resolve(settings.model);
+      checkThreshold(settings.compactThreshold);
+      const made = await store.create({
+        id: id === undefined ? env.ids.next() : checkId("id", id),
+        settings,
+      });
+      if (made.created) changed(made.conversation.id);
+      return { conversation: toMeta(made.conversation), created: made.created };
+    },
+    async set(conversationId, change) {
+      if (typeof change.model === "string") env.models.resolve(change.model);
+      checkThreshold(change.compactThreshold);
+      const record = await store.set(conversationId, change);
+      changed(conversationId);
+      return toMeta(record);
+    },
+    async undoCompaction(conversationId) {
+      const record = await store.undoCompaction(conversationId);
+      changed(conversationId);
+      return toMeta(record);
+    },
+    fork: (input) => forkConversation(scope, input),
+    async importLines(lines, options) {
+      const imported = await importConversation(env, store, lines, options?.id);
+      if (imported.created) changed(imported.conversation.id);
+      return imported;
+    },
+    async remove(conversationId, { cascade = false } = {}) {
+      // What runs here is known by id alone, so it is asked first whose it is.
+      if ((await store.get(conversationId)) === null) return [];
+      await coordinator.interrupt(conversationId, undefined, { reason: "aborted" });
+      compactions.stop(conversationId);
+      const gone = await store.remove(conversationId, { cascade });
+      for (const id of gone) {
+        coordinator.lose(id);
+        compactions.stop(id);
+        env.hub.end(id, new ParleyError("conversation_not_found", "The conversation was deleted"));
+      }
+      env.watchers.changed(owner);
+      // Whoever runs a turn of these finds out that it is gone.
+      env.wake.notify(gone, "stop");
+      return gone;
+    },
+  };
+}
+
+/** Marks the turn, and sees to it that someone obeys: at once here, or by taking it over from a silent node. */
+async function stopTurn(scope: OwnerScope, conversationId: string): Promise<{ abortedTurn: boolean }> {
+  const { env, owner, store, coordinator, compactions, recovery } = scope;
+  const lease = await store.requestStop(conversationId);
+  if (lease === null) {
+    await scope.find(conversationId);
+    return { abortedTurn: false };
+  }
+  if (compactions.stop(conversationId, lease.turnId)) return { abortedTurn: lease.purpose === "turn" };
+  if (coordinator.active(conversationId)?.turnId === lease.turnId) {
+    void coordinator.interrupt(conversationId, lease.turnId, { reason: "aborted" });
+    return { abortedTurn: true };
+  }
+  env.wake.notify([conversationId], "stop");
+  recovery.seizeLater(owner, lease);
+  return { abortedTurn: lease.purpose === "turn" };
+}
+
+async function forkConversation(
+  scope: OwnerScope,
+  input: Parameters<OwnerRuntime["fork"]>[0],
+): ReturnType<OwnerRuntime["fork"]> {
+  const { env, owner, store, inbox, coordinator } = scope;
+  inbox.checkReady();
+  const newId = input.id === undefined ? env.ids.next() : checkId("id", input.id);
+  if (!Number.isInteger(input.atSeq) || input.atSeq < 0) {
+    throw invalidField("atSeq", "the last seq of a sealed turn, or 0");
+  }
+  const admit =
+    input.message === undefined
+      ? undefined
+      : inbox.prepare(owner, {
+          conversationId: newId,
+          message: input.message,
+          // Whoever asks for the same fork again asks for the same message.
+          messageId: input.messageId ?? (input.id === undefined ? undefined : derivedMessageId(owner, newId)),
+          model: input.model,
+          reasoningEffort: input.reasoningEffort,
+        });
+  if (admit !== undefined) inbox.checkRoom(owner);
+  const fork = () =>
+    store.fork({
+      conversationId: input.conversationId,
+      atSeq: input.atSeq,
+      newId,
+      ...(admit === undefined ? {} : { admit }),
+    });
+  const forked = await (admit === undefined ? fork() : inbox.opening(owner, newId, admit.turnId, fork));
+  scope.changed(newId);
+  const turn: OpenedTurn | undefined = forked.turn;
+  if (turn !== undefined) coordinator.run(owner, newId, turn);
+  // Whoever asks again is told the same, also when the turn is elsewhere or over by now.
+  const known = turn ?? (admit === undefined ? null : await store.findReceipt(newId, admit.message.id));
+  return {
+    conversation: toMeta(forked.conversation),
+    ...(known?.turnId === undefined ? {} : { turnId: known.turnId }),
+  };
+}
+
+function checkThreshold(threshold: number | null | undefined): void {
+  if (threshold === null || threshold === undefined) return;
+  if (!Number.isInteger(threshold) || threshold < 0) {
+    throw invalidField("compactThreshold", "tokens, a whole number; 0 compacts only by hand");
+  }
+}

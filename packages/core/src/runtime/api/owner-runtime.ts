@@ -1,0 +1,134 @@
+import type {
+  CompactionPreview,
+  CompactionResult,
+  CompactRequest,
+  ConversationDetail,
+  ConversationMeta,
+  ConversationStatus,
+  CursoredEvent,
+  ExportLine,
+  ImportResponse,
+  LastResponse,
+  QueueMode,
+  QueuePayload,
+  ReasoningEffort,
+  StoredChunk,
+  TurnDetail,
+  TurnMetrics,
+} from "@parley/wire";
+import type { ConversationSettings, SearchHit } from "../../log-store.js";
+import type { Receipt, SendInput } from "../admission/inbox.js";
+import type { Subscriber } from "../delivery/hub.js";
+import type { Subscription } from "../delivery/subscribe.js";
+import type { WatchEvent } from "../delivery/watchers.js";
+
+/** A change of settings; null puts one back to its default. */
+export type SettingsChange = {
+  readonly [Key in keyof ConversationSettings]?: ConversationSettings[Key] | null;
+};
+
+/** The queue of a conversation. Entries wait until they are delivered, and can be changed until then. */
+export interface QueueApi {
+  list(conversationId: string): Promise<QueuePayload>;
+  /** Waits if a turn runs, opens one if not. Idempotent by message id. */
+  add(input: Omit<SendInput, "ifBusy"> & { readonly conversationId: string }): Promise<Receipt>;
+  /** Changes text, mode, model, effort or place. `message_conflict` once it was delivered. */
+  edit(
+    conversationId: string,
+    messageId: string,
+    change: {
+      readonly text?: string | undefined;
+      readonly mode?: QueueMode | undefined;
+      readonly model?: string | null | undefined;
+      readonly reasoningEffort?: ReasoningEffort | null | undefined;
+      readonly before?: string | null | undefined;
+    },
+  ): Promise<QueuePayload>;
+  remove(conversationId: string, messageId: string): Promise<QueuePayload>;
+  /** Goes on after a pause. On an idle conversation the next turn opens at once. */
+  resume(conversationId: string): Promise<{ readonly queue: QueuePayload; readonly turnId?: string }>;
+}
+
+/** Everything one owner can do. Ids of other owners behave as unknown. */
+export interface OwnerRuntime {
+  /** Admits a message. Resolves when it is durable; the turn runs on its own. */
+  send(input: SendInput): Promise<Receipt>;
+  readonly queue: QueueApi;
+  /** Asks the running turn to stop. Its partial answer is kept, the queue is paused. Idempotent. */
+  stop(conversationId: string): Promise<{ readonly abortedTurn: boolean }>;
+  /** Stops a running turn, pauses the queue and hides the conversation. A send reopens it. */
+  close(conversationId: string): Promise<{ readonly abortedTurn: boolean }>;
+  /** Unhides it, and asks every watcher to show it. */
+  open(conversationId: string): Promise<void>;
+  create(input: ConversationSettings & { readonly id?: string | undefined }): Promise<{
+    readonly conversation: ConversationMeta;
+    readonly created: boolean;
+  }>;
+  list(query?: {
+    readonly q?: string | undefined;
+    readonly status?: ConversationStatus | undefined;
+    readonly parent?: string | undefined;
+    readonly limit?: number | undefined;
+    readonly before?: string | undefined;
+  }): Promise<{ readonly conversations: readonly ConversationMeta[]; readonly nextBefore?: string }>;
+  meta(conversationId: string): Promise<ConversationDetail>;
+  /**
+   * What is set. `defaultThreshold` is the `compactThreshold` that holds where none is; absent when the window of the
+   * model is unknown.
+   */
+  settings(conversationId: string): Promise<ConversationSettings & { readonly defaultThreshold?: number }>;
+  set(conversationId: string, change: SettingsChange): Promise<ConversationMeta>;
+  history(query: {
+    readonly conversationId: string;
+    readonly sinceSeq?: number | undefined;
+    readonly beforeSeq?: number | undefined;
+    readonly limit?: number | undefined;
+    readonly open?: boolean | undefined;
+  }): Promise<{ readonly chunks: readonly StoredChunk[]; readonly latestSeq: number }>;
+  /** Of sealed turns, in order: those before the turn `before`, of them the newest `limit`. */
+  metrics(
+    conversationId: string,
+    query?: { readonly limit?: number | undefined; readonly before?: string | undefined },
+  ): Promise<readonly TurnMetrics[]>;
+  turn(conversationId: string, turnId: string): Promise<TurnDetail>;
+  /** Waits for a running turn, then the last assistant text. */
+  last(conversationId: string, options?: { readonly signal?: AbortSignal }): Promise<LastResponse>;
+  compact(conversationId: string, request?: CompactRequest): Promise<CompactionResult>;
+  previewCompaction(conversationId: string, request?: CompactRequest): Promise<CompactionPreview>;
+  undoCompaction(conversationId: string): Promise<ConversationMeta>;
+  /** A new conversation that shares the log up to `atSeq`; with a message, its first turn opens at once. */
+  fork(input: {
+    readonly conversationId: string;
+    readonly atSeq: number;
+    readonly id?: string | undefined;
+    readonly message?: SendInput["message"] | undefined;
+    readonly messageId?: string | undefined;
+    readonly model?: string | undefined;
+    readonly reasoningEffort?: ReasoningEffort | undefined;
+  }): Promise<{ readonly conversation: ConversationMeta; readonly turnId?: string }>;
+  /** The conversation as lines, its sealed part whole: what `importLines` takes, here or on another server. */
+  exportLines(conversationId: string): AsyncIterable<ExportLine>;
+  /**
+   * Makes a conversation of exported lines, under `id` or the one it had. All of it or nothing: `invalid_request` names
+   * the line that cannot be kept. The same lines again change nothing; other ones under that id are `message_conflict`.
+   */
+  importLines(
+    lines: AsyncIterable<ExportLine> | Iterable<ExportLine>,
+    options?: { readonly id?: string | undefined },
+  ): Promise<ImportResponse>;
+  search(query: { readonly q: string; readonly limit?: number | undefined }): Promise<readonly SearchHit[]>;
+  remove(
+    conversationId: string,
+    options?: { readonly cascade?: boolean | undefined },
+  ): Promise<readonly string[]>;
+  /** Follows a conversation from a cursor on, or from the open turn's first event. */
+  subscribe(conversationId: string, cursor?: string): Subscription;
+  /** The same with callbacks: one call per frame and no promise. Returns a function that leaves. */
+  attach(conversationId: string, cursor: string | undefined, subscriber: Subscriber): () => void;
+  /** Refuses what `attach` would end with at once, for those who have to know before they begin to answer. */
+  checkCursor(conversationId: string, cursor: string | undefined): Promise<void>;
+  /** The events of one turn from its first to `turn-sealed`, live or told again. */
+  events(conversationId: string, turnId: string): AsyncIterable<CursoredEvent>;
+  /** Hears of every change in the owner's conversations. Returns a function that stops. */
+  watch(listener: (event: WatchEvent) => void): Promise<() => void>;
+}

@@ -1,0 +1,27 @@
+import type { Rooms } from "../rooms.js";
+import { conversationVerbs } from "./conversation-verbs.js";
+import type { OwnerRuntime } from "./owner-runtime.js";
+import { ownerScope } from "./owner-scope.js";
+import { queueVerbs } from "./queue-verbs.js";
+import { readingVerbs } from "./reading-verbs.js";
+
+/** One owner's verbs. */
+export function createOwnerRuntime(rooms: Rooms, owner: string): OwnerRuntime {
+  const { env, inbox, subscriptions, compactions } = rooms;
+  const scope = ownerScope(rooms, owner);
+  const { store } = scope;
+  return {
+    send: (input) => inbox.send(owner, input),
+    queue: queueVerbs(scope),
+    ...conversationVerbs(scope),
+    ...readingVerbs(scope),
+    compact: (conversationId, request = {}) => compactions.compact(owner, store, conversationId, request),
+    previewCompaction: (conversationId, request = {}) => compactions.preview(store, conversationId, request),
+    subscribe: (conversationId, cursor) => subscriptions.subscribe(owner, conversationId, cursor),
+    checkCursor: (conversationId, cursor) => subscriptions.check(owner, conversationId, cursor),
+    attach: (conversationId, cursor, subscriber) =>
+      subscriptions.attach(owner, conversationId, cursor, subscriber),
+    events: (conversationId, turnId) => subscriptions.events(owner, conversationId, turnId),
+    watch: (listener) => env.watchers.watch(owner, listener),
+  };
+}

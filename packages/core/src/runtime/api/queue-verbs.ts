@@ -1,0 +1,54 @@
+import { invalidField } from "../../errors.js";
+import { toQueuePayload } from "../delivery/watchers.js";
+import type { QueueApi } from "./owner-runtime.js";
+import type { OwnerScope } from "./owner-scope.js";
+import { untilSealed } from "./until-sealed.js";
+
+/** One owner's hand on the queues of its conversations. */
+export function queueVerbs(scope: OwnerScope): QueueApi {
+  const { env, owner, store, inbox, coordinator, changed } = scope;
+  return {
+    list: async (conversationId) => toQueuePayload(await store.queue(conversationId, { op: "list" })),
+    add: (input) => inbox.send(owner, { ...input, ifBusy: "queue" }),
+    async edit(conversationId, messageId, change) {
+      const { text, mode, model, reasoningEffort, before } = change;
+      if (text !== undefined && text.trim() === "") {
+        throw invalidField("text", "must not be empty; remove the message instead");
+      }
+      if (text !== undefined) inbox.checkSize("text", [{ type: "text", text }]);
+      if (typeof model === "string") env.models.resolve(model);
+      const queue = await store.queue(conversationId, {
+        op: "edit",
+        id: messageId,
+        ...(text === undefined ? {} : { text }),
+        ...(mode === undefined ? {} : { mode }),
+        ...(model === undefined ? {} : { model }),
+        ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
+        ...(before === undefined ? {} : { before }),
+      });
+      changed(conversationId);
+      return toQueuePayload(queue);
+    },
+    async remove(conversationId, messageId) {
+      const queue = await store.queue(conversationId, { op: "remove", id: messageId });
+      changed(conversationId);
+      return toQueuePayload(queue);
+    },
+    async resume(conversationId) {
+      inbox.checkReady();
+      inbox.checkRoom(owner);
+      // A turn that is being stopped pauses the queue when it ends: what is asked for after the stop comes after that.
+      const { active } = await scope.find(conversationId);
+      if (active?.purpose === "turn" && active.stopRequested)
+        await untilSealed(scope, conversationId, active.turnId);
+      const turnId = env.ids.next();
+      const { node } = env.identity;
+      const { started, ...queue } = await inbox.opening(owner, conversationId, turnId, () =>
+        store.queue(conversationId, { op: "resume", node, turnId }),
+      );
+      changed(conversationId);
+      if (started !== undefined) coordinator.run(owner, conversationId, started);
+      return { queue: toQueuePayload(queue), ...(started === undefined ? {} : { turnId: started.turnId }) };
+    },
+  };
+}

@@ -1,0 +1,129 @@
+import type { LastResponse, TurnMetrics } from "@parley/wire";
+import { invalidField } from "../../errors.js";
+import { textOf } from "../../messages/message.js";
+import { toMeta } from "../delivery/watchers.js";
+import { exportConversation } from "../transfer/export-conversation.js";
+import { conversationDetail, turnDetail } from "./conversation-detail.js";
+import type { OwnerRuntime } from "./owner-runtime.js";
+import type { OwnerScope } from "./owner-scope.js";
+import { untilSealed } from "./until-sealed.js";
+
+const defaultListLimit = 50;
+const mostListed = 200;
+
+type ReadingVerbs = Pick<
+  OwnerRuntime,
+  "list" | "meta" | "settings" | "history" | "metrics" | "turn" | "last" | "exportLines" | "search"
+>;
+
+/** What an owner can read. Nothing is changed by it. */
+export function readingVerbs(scope: OwnerScope): ReadingVerbs {
+  const { env, store, coordinator, find } = scope;
+  return {
+    async list(query = {}) {
+      const limit = Math.min(mostListed, Math.max(1, query.limit ?? defaultListLimit));
+      const { conversations, next } = await store.list({
+        limit,
+        ...(query.q === undefined || query.q === "" ? {} : { q: query.q }),
+        ...(query.status === undefined ? {} : { status: query.status }),
+        ...(query.parent === undefined ? {} : { parent: query.parent }),
+        ...(query.before === undefined ? {} : { before: query.before }),
+      });
+      return {
+        conversations: conversations.map(toMeta),
+        ...(next === undefined ? {} : { nextBefore: next }),
+      };
+    },
+    async meta(conversationId) {
+      const record = await find(conversationId);
+      return conversationDetail(env, record, coordinator.active(conversationId));
+    },
+    async settings(conversationId) {
+      const record = await find(conversationId);
+      const { title, model, reasoningEffort, instructions, compactThreshold, metadata } = record;
+      const window = env.windowOf(record.model);
+      return {
+        title,
+        ...(compactThreshold === undefined ? {} : { compactThreshold }),
+        ...(window === undefined ? {} : { defaultThreshold: Math.floor(window * env.compactAt) }),
+        ...(model === undefined ? {} : { model }),
+        ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
+        ...(instructions === undefined ? {} : { instructions }),
+        ...(metadata === undefined ? {} : { metadata }),
+      };
+    },
+    async history({ conversationId, sinceSeq, beforeSeq, limit, open }) {
+      checkBounds({ sinceSeq, beforeSeq, limit });
+      return store.readChunks({
+        conversationId,
+        ...(sinceSeq === undefined ? {} : { sinceSeq }),
+        ...(beforeSeq === undefined ? {} : { beforeSeq }),
+        ...(limit === undefined ? {} : { limit }),
+        ...(open === undefined ? {} : { open }),
+      });
+    },
+    async metrics(conversationId, { limit, before } = {}) {
+      checkBounds({ limit });
+      return newestOf(await store.metrics(conversationId), { limit, before });
+    },
+    turn: (conversationId, turnId) => turnDetail(store, conversationId, turnId),
+    last: (conversationId, options) => lastAnswer(scope, conversationId, options?.signal),
+    exportLines: (conversationId) => exportConversation(store, conversationId),
+    async search({ q, limit = defaultListLimit }) {
+      if (q.trim() === "") throw invalidField("q", "what to search for");
+      return store.search({ q, limit: Math.min(mostListed, Math.max(1, limit)) });
+    },
+  };
+}
+
+async function lastAnswer(
+  scope: OwnerScope,
+  conversationId: string,
+  signal: AbortSignal | undefined,
+): Promise<LastResponse> {
+  const { store } = scope;
+  const record = await scope.find(conversationId);
+  if (record.active?.purpose === "turn")
+    await untilSealed(scope, conversationId, record.active.turnId, signal);
+  let before: number | undefined;
+  do {
+    const page = await store.readNewest({
+      conversationId,
+      limit: 50,
+      ...(before === undefined ? {} : { before }),
+    });
+    for (const { message, turnId } of page.entries) {
+      const text = textOf(message);
+      if (message.role !== "assistant" || text === "") continue;
+      const turn = turnId === undefined ? null : await store.readTurn(conversationId, turnId);
+      const reason = turn?.turn.reason;
+      return {
+        conversationId,
+        text,
+        ...(turnId === undefined ? {} : { turnId }),
+        ...(reason === undefined ? {} : { reason }),
+      };
+    }
+    before = page.before;
+  } while (before !== undefined);
+  return { conversationId, text: "" };
+}
+
+function newestOf(
+  all: readonly TurnMetrics[],
+  { limit, before }: { readonly limit: number | undefined; readonly before: string | undefined },
+): readonly TurnMetrics[] {
+  const end = before === undefined ? all.length : all.findIndex(({ turnId }) => turnId === before);
+  if (end === -1) {
+    throw invalidField("before", "no sealed turn of this conversation has this id");
+  }
+  return all.slice(limit === undefined ? 0 : Math.max(0, end - limit), end);
+}
+
+function checkBounds(bounds: { readonly [name: string]: number | undefined }): void {
+  for (const [name, value] of Object.entries(bounds)) {
+    if (value !== undefined && (!Number.isInteger(value) || value < 0)) {
+      throw invalidField(name, "a whole number of at least 0");
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import { ParleyError } from "../../errors.js";
+import type { OwnerScope } from "./owner-scope.js";
+
+/** Waits until a turn has ended, on whichever node it runs. `canceled` when the signal comes first. */
+export async function untilSealed(
+  { owner, subscriptions }: OwnerScope,
+  conversationId: string,
+  turnId: string,
+  signal?: AbortSignal,
+): Promise<void> {
+  const events = subscriptions.events(owner, conversationId, turnId);
+  const onAbort = () => void events.return?.();
+  if (signal?.aborted) onAbort();
+  else signal?.addEventListener("abort", onAbort, { once: true });
+  try {
+    for (let next = await events.next(); !next.done; next = await events.next());
+  } finally {
+    signal?.removeEventListener("abort", onAbort);
+    await events.return?.();
+  }
+  if (signal?.aborted) throw new ParleyError("canceled");
+}

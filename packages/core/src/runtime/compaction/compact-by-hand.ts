@@ -1,0 +1,196 @@
+import type { CompactionPreview, CompactionResult, CompactRequest } from "@parley/wire";
+import { invalidField, isParleyError, ParleyError } from "../../errors.js";
+import type { LogStore, OpenedTurn } from "../../log-store.js";
+import type { Environment } from "../environment.js";
+import { retryWhileUnavailable, type SignalHolder } from "../nodes/retry.js";
+import type { Coordinator } from "../turns/coordinator.js";
+import {
+  defaultKeepLastN,
+  keepNewest,
+  nothingToCompact,
+  noticeOf,
+  planCompaction,
+  summarize,
+  summaryMessage,
+  toPreview,
+  toResult,
+} from "./compaction.js";
+
+interface Running {
+  readonly turnId: string;
+  /** Stops the compaction. */
+  readonly abort: AbortController;
+  /** Its lease is, or may be, another node's. */
+  readonly lost: AbortController;
+  readonly ended: Promise<void>;
+}
+
+/** Where a compaction tells what it did. */
+export interface CompactionEvents {
+  /** Rows were added outside a turn. */
+  onRows(conversationId: string): Promise<void>;
+  /** A lease may have been taken, but the answer was lost. */
+  onDoubt(owner: string, conversationId: string, turnId: string): void;
+}
+
+/**
+ * Compactions that someone asked for. Each holds the conversation's lease while the model writes, so that sends
+ * wait in the queue, and lets the queue go on when it is done, failed or stopped.
+ */
+export class HandCompactions {
+  readonly #env: Environment;
+  readonly #coordinator: Coordinator;
+  readonly #events: CompactionEvents;
+  readonly #running = new Map<string, Running>();
+
+  constructor(env: Environment, coordinator: Coordinator, events: CompactionEvents) {
+    this.#env = env;
+    this.#coordinator = coordinator;
+    this.#events = events;
+  }
+
+  /** Whether a compaction of this conversation runs here. */
+  active(conversationId: string): boolean {
+    return this.#running.has(conversationId);
+  }
+
+  async preview(
+    store: LogStore,
+    conversationId: string,
+    request: CompactRequest,
+  ): Promise<CompactionPreview> {
+    const record = await store.get(conversationId);
+    if (record === null) throw new ParleyError("conversation_not_found");
+    // Named for what follows; a preview itself asks no model.
+    if (request.modelName !== undefined) this.#env.models.resolve(request.modelName, "modelName");
+    const keep = keepCount(request);
+    const plan = await planCompaction(this.#env, store, conversationId, keepNewest(keep));
+    if (plan === undefined) throw nothingToCompact(record, keep);
+    return toPreview(plan);
+  }
+
+  /** Stops the compaction of a conversation, if one runs here: any, or the one that holds this very lease. */
+  stop(conversationId: string, turnId?: string): boolean {
+    const running = this.#running.get(conversationId);
+    if (running === undefined || (turnId !== undefined && running.turnId !== turnId)) return false;
+    running.abort.abort();
+    return true;
+  }
+
+  /** Resolves when none runs here any more. */
+  async stopAll(): Promise<void> {
+    const all = [...this.#running.values()];
+    for (const { abort } of all) abort.abort();
+    await Promise.all(all.map(({ ended }) => ended));
+  }
+
+  /** The node lost touch with the store for too long: all its leases may be another's. */
+  loseAll(): void {
+    for (const { abort, lost } of this.#running.values()) {
+      lost.abort();
+      abort.abort();
+    }
+  }
+
+  async compact(
+    owner: string,
+    store: LogStore,
+    conversationId: string,
+    request: CompactRequest,
+  ): Promise<CompactionResult> {
+    const env = this.#env;
+    if (this.#coordinator.draining) throw new ParleyError("draining");
+    const record = await store.get(conversationId);
+    if (record === null) throw new ParleyError("conversation_not_found");
+    const binding = env.models.resolve(
+      request.modelName ?? record.model,
+      request.modelName === undefined ? "model" : "modelName",
+    );
+    const keep = keepCount(request);
+    const turnId = env.ids.next();
+    const { fence } = await this.#lease(owner, store, conversationId, turnId);
+    const lease = { conversationId, turnId, fence };
+    const abort = new AbortController();
+    const lost = new AbortController();
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.#running.set(conversationId, { turnId, abort, lost, ended });
+    env.watchers.changed(owner);
+    let next: OpenedTurn | undefined;
+    try {
+      const plan = await planCompaction(env, store, conversationId, keepNewest(keep));
+      if (plan === undefined) throw nothingToCompact(record, keep);
+      const summary = await summarize(env, binding, plan, abort.signal);
+      abort.signal.throwIfAborted();
+      const archiveId = env.ids.next();
+      const message = summaryMessage({
+        id: env.ids.next(),
+        conversationId,
+        createdAt: new Date(env.clock.now()),
+        summary,
+        plan,
+        automatic: false,
+      });
+      const release = this.#coordinator.nextTurn(false);
+      const covers = { fromSeq: plan.fromSeq, toSeq: plan.toSeq };
+      ({ next } = await retryWhileUnavailable(
+        env,
+        () =>
+          store.compact({ ...lease, summary: message, covers, archiveId, release, notice: noticeOf(plan) }),
+        lost,
+      ));
+      if (next === undefined) await this.#events.onRows(conversationId);
+      return toResult(plan, summary, archiveId);
+    } catch (error) {
+      next = await this.#endLease(store, lease, abort.signal.aborted, lost);
+      if (lost.signal.aborted) {
+        throw new ParleyError("store_unavailable", "The store could not be reached for too long");
+      }
+      throw abort.signal.aborted ? new ParleyError("canceled", "The compaction was stopped") : error;
+    } finally {
+      this.#running.delete(conversationId);
+      env.watchers.changed(owner);
+      env.wake.notify([conversationId]);
+      if (next !== undefined) this.#coordinator.run(owner, conversationId, next);
+      end();
+    }
+  }
+
+  async #lease(owner: string, store: LogStore, conversationId: string, turnId: string) {
+    try {
+      return await store.lease({ conversationId, node: this.#env.identity.node, turnId });
+    } catch (error) {
+      if (isParleyError(error) && error.code === "store_unavailable") {
+        this.#events.onDoubt(owner, conversationId, turnId);
+      }
+      throw error;
+    }
+  }
+
+  /** Lets the queue go on without a compaction. A lease that is another's by now is none of ours. */
+  async #endLease(
+    store: LogStore,
+    lease: { readonly conversationId: string; readonly turnId: string; readonly fence: number },
+    pauseQueue: boolean,
+    lost: SignalHolder,
+  ): Promise<OpenedTurn | undefined> {
+    const next = this.#coordinator.nextTurn(pauseQueue);
+    const end = () => store.endLease({ ...lease, next });
+    try {
+      return (await retryWhileUnavailable(this.#env, end, lost)).next;
+    } catch (error) {
+      this.#env.report(error, "compaction", lease.conversationId);
+      return undefined;
+    }
+  }
+}
+
+function keepCount(request: CompactRequest): number {
+  const keep = request.keepLastN ?? defaultKeepLastN;
+  if (!Number.isInteger(keep) || keep < 0) {
+    throw invalidField("keepLastN", "a whole number of at least 0");
+  }
+  return keep;
+}

@@ -1,0 +1,123 @@
+import { ParleyError } from "../../errors.js";
+import type { ConversationRecord, LogStore } from "../../log-store.js";
+import type { ConversationMessage } from "../../messages/message.js";
+import type { ProviderCallRecord } from "../../ports.js";
+import type { StepContext } from "../../turn/turn.js";
+import type { LiveTurn } from "../delivery/live-turn.js";
+import type { Environment } from "../environment.js";
+import type { ModelBinding } from "../models.js";
+import { retryWhileUnavailable, type SignalHolder } from "../nodes/retry.js";
+import { compactThreshold } from "../turns/step-context.js";
+import {
+  type CompactionPlan,
+  keepTokens,
+  noticeOf,
+  planCompaction,
+  summarize,
+  summaryMessage,
+} from "./compaction.js";
+
+/** The share of the threshold that the newest messages may keep as they are, and with them the newest step. */
+const keptShare = 0.4;
+const newestStepShare = 0.8;
+/** The most that a summary may take of what it stands for. */
+const mostSummary = 0.9;
+/** After a try that gained nothing, how much a request has to grow before the next one. */
+const growthBeforeRetry = 1.25;
+
+/** A turn that may be compacted in its middle. */
+export interface CompactableTurn {
+  readonly env: Environment;
+  readonly store: LogStore;
+  readonly live: LiveTurn;
+  readonly binding: ModelBinding;
+  /** The turn's own input: it stays, whatever it takes. */
+  readonly userMessages: readonly ConversationMessage[];
+  /** Aborts when the turn is stopped. */
+  readonly signal: AbortSignal;
+  /** Aborts when the turn is another node's. */
+  readonly lost: SignalHolder;
+}
+
+/**
+ * Compacts in the middle of a turn: before a step whose request passes the conversation's threshold, or no longer
+ * fits, what is old is summed up under the turn's own lease, at most once for the step. Where that would gain
+ * nothing, or the model fails to write the summary, the turn goes on with what fits; the reason is reported, and
+ * nothing is tried again until the request has grown by a quarter.
+ */
+export class TurnCompactor {
+  readonly #turn: CompactableTurn;
+  #notBelow = 0;
+  #calls: ProviderCallRecord[] = [];
+
+  constructor(turn: CompactableTurn) {
+    this.#turn = turn;
+  }
+
+  /** The calls that were made since the last time this was asked. */
+  takeCalls(): readonly ProviderCallRecord[] {
+    const calls = this.#calls;
+    this.#calls = [];
+    return calls;
+  }
+
+  /** Returns whether a summary was added, so that the context has to be built again. */
+  async before(
+    stepId: string,
+    record: ConversationRecord,
+    context: StepContext & { readonly truncated: boolean; readonly estimatedTokens: number },
+  ): Promise<boolean> {
+    const { env, store, live, binding, userMessages, signal } = this.#turn;
+    const threshold = compactThreshold(env, record, binding);
+    const { estimatedTokens, truncated } = context;
+    if (threshold <= 0 || (estimatedTokens <= threshold && !truncated)) return false;
+    if (estimatedTokens < this.#notBelow) return false;
+    try {
+      const keep = keepTokens(
+        env,
+        { tokens: threshold * keptShare, newestStepTokens: threshold * newestStepShare },
+        { turnId: live.turnId, inputIds: new Set(userMessages.map(({ id }) => id)) },
+      );
+      const plan = await planCompaction(env, store, live.conversationId, keep);
+      if (plan === undefined) {
+        throw new ParleyError("nothing_to_compact", "What is left is the turn's own input and its last step");
+      }
+      const summary = await summarize(env, binding, plan, signal, (call) =>
+        this.#calls.push({ ...call, stepId }),
+      );
+      if (env.tokens.countText(summary, binding.name) >= plan.estimatedTokens * mostSummary) {
+        throw new ParleyError("nothing_to_compact", "The summary is no shorter than what it stands for");
+      }
+      await this.#write(plan, summary);
+      return true;
+    } catch (error) {
+      this.#notBelow = estimatedTokens * growthBeforeRetry;
+      if (!signal.aborted) env.report(error, "compaction", live.conversationId);
+      return false;
+    }
+  }
+
+  async #write(plan: CompactionPlan, summary: string): Promise<void> {
+    const { env, store, live, lost } = this.#turn;
+    const { conversationId, turnId, epoch: fence } = live;
+    const archiveId = env.ids.next();
+    const message = summaryMessage({
+      id: env.ids.next(),
+      conversationId,
+      createdAt: new Date(env.clock.now()),
+      summary,
+      plan,
+      automatic: true,
+    });
+    const covers = { fromSeq: plan.fromSeq, toSeq: plan.toSeq };
+    const notice = noticeOf(plan);
+    await live.beforeCommit();
+    const { entry } = await retryWhileUnavailable(
+      env,
+      () => store.compact({ conversationId, turnId, fence, covers, archiveId, summary: message, notice }),
+      lost,
+    );
+    live.committed([entry], live.steps);
+    env.watchers.changed(live.owner);
+  }
+}

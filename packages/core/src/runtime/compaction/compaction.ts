@@ -1,0 +1,322 @@
+import type { CompactionPreview, CompactionResult } from "@parley/wire";
+import { ParleyError } from "../../errors.js";
+import { createMessageMeter } from "../../history/message-tokens.js";
+import type { CompactInput, ConversationRecord, LogStore } from "../../log-store.js";
+import type { ConversationMessage } from "../../messages/message.js";
+import { argumentsTextOf, resultTextOf } from "../../messages/part.js";
+import { collect, openProviderStream } from "../../messages/provider/provider-stream.js";
+import { soundUsage } from "../../messages/provider/sound-usage.js";
+import type { HistoryEntry, ProviderCallRecord, ProviderCallResult } from "../../ports.js";
+import { keptRaw } from "../../turn/plain-parts.js";
+import type { Environment } from "../environment.js";
+import type { ModelBinding } from "../models.js";
+
+/** How many of the newest messages a compaction by hand leaves as they are. */
+export const defaultKeepLastN = 10;
+
+const pageSize = 200;
+/** A tool's answer longer than this is clipped in what the summarizing model reads. */
+const clipCharacters = 4_000;
+
+const summaryInstructions = `You write the memory of a conversation between a user and an assistant, so that the assistant can go on without reading it again.
+Keep: what the user wants and has decided, facts, names, numbers, file names, code and identifiers that may matter, what was tried and how it ended, results of tools that are still needed, promises, open questions.
+Leave out: greetings, repetition, reasoning that led nowhere.
+Write in the language of the conversation, in short factual lines, newest state first where things changed. Do not address anyone and do not continue the conversation.`;
+
+/** What a compaction would cover, oldest first, with the summary in force before it. */
+export interface CompactionPlan {
+  readonly covered: readonly HistoryEntry[];
+  readonly kept: number;
+  readonly earlier: HistoryEntry | undefined;
+  readonly fromSeq: number;
+  readonly toSeq: number;
+  readonly estimatedTokens: number;
+}
+
+/**
+ * Chooses what to cover: everything that no summary covers yet, but for the newest messages. `keep` tells from
+ * the newest message on whether one more stays as it is. The cut never falls between a call and its result.
+ * Undefined where nothing would be gained.
+ */
+export async function planCompaction(
+  env: Environment,
+  store: LogStore,
+  conversationId: string,
+  keep: (entry: HistoryEntry, index: number) => boolean,
+): Promise<CompactionPlan | undefined> {
+  const meter = createMessageMeter(env.tokens);
+  const entries: HistoryEntry[] = [];
+  let earlier: HistoryEntry | undefined;
+  let before: number | undefined;
+  do {
+    const page = await store.readNewest({
+      conversationId,
+      limit: pageSize,
+      ...(before === undefined ? {} : { before }),
+    });
+    for (const entry of page.entries) {
+      if (earlier !== undefined && (entry.lastSeq ?? 0) <= (earlier.covers?.toSeq ?? 0)) continue;
+      // The newest summary in force stands for all that it covers; what it replaced is left out with it.
+      if (entry.covers !== undefined) earlier ??= entry;
+      else entries.push(entry);
+    }
+    before =
+      earlier !== undefined && (page.before ?? 0) <= (earlier.covers?.toSeq ?? 0) ? undefined : page.before;
+  } while (before !== undefined);
+
+  let kept = 0;
+  while (kept < entries.length && keep(entries[kept] as HistoryEntry, kept)) kept += 1;
+  // A result belongs to its call: leave whole steps on either side.
+  while (kept < entries.length && kept > 0 && entries[kept - 1]?.message.role === "tool") kept += 1;
+  while (kept < entries.length && hasOpenCalls(entries[kept] as HistoryEntry, entries[kept - 1])) kept += 1;
+  const covered = entries.slice(kept).reverse();
+  const first = covered[0];
+  const last = covered.at(-1);
+  if (first === undefined || last === undefined || covered.length < 2) return undefined;
+  let estimatedTokens = 0;
+  for (const { message } of covered) estimatedTokens += meter(message).tokens;
+  return {
+    covered,
+    kept,
+    earlier,
+    fromSeq: earlier?.covers?.fromSeq ?? first.firstSeq ?? 1,
+    toSeq: last.lastSeq ?? 0,
+    estimatedTokens: Math.ceil(estimatedTokens),
+  };
+}
+
+function hasOpenCalls(entry: HistoryEntry, newer: HistoryEntry | undefined): boolean {
+  return newer?.message.role === "tool" && entry.message.content.some((part) => part.type === "tool-call");
+}
+
+/** Keeps the newest `n` messages. */
+export function keepNewest(n: number): (entry: HistoryEntry, index: number) => boolean {
+  return (_entry, index) => index < n;
+}
+
+/**
+ * For a compaction inside a turn: keeps the newest messages up to so many tokens, and the turn's own input
+ * whatever it takes. The turn's newest step may take more, for the model has not answered to it yet.
+ */
+export function keepTokens(
+  env: Pick<Environment, "tokens">,
+  limits: { readonly tokens: number; readonly newestStepTokens: number },
+  turn: { readonly turnId: string; readonly inputIds: ReadonlySet<string> },
+): (entry: HistoryEntry, index: number) => boolean {
+  const meter = createMessageMeter(env.tokens);
+  let sum = 0;
+  let isNewestStep = true;
+  return ({ message, turnId }) => {
+    sum += meter(message).tokens;
+    if (turn.inputIds.has(message.id)) return true;
+    const limit = isNewestStep && turnId === turn.turnId ? limits.newestStepTokens : limits.tokens;
+    if (message.role === "assistant") isNewestStep = false;
+    return sum <= limit;
+  };
+}
+
+/** What a preview tells. */
+export function toPreview(plan: CompactionPlan): CompactionPreview {
+  return {
+    messagesSummarized: plan.covered.length,
+    messagesKept: plan.kept,
+    firstSeq: plan.fromSeq,
+    lastSeq: plan.toSeq,
+    estimatedTokens: plan.estimatedTokens,
+  };
+}
+
+/** What watchers are told of a compaction, beside its archive. */
+export function noticeOf(plan: CompactionPlan): NonNullable<CompactInput["notice"]> {
+  return { messagesSummarized: plan.covered.length, messagesKept: plan.kept };
+}
+
+/** What a compaction tells. */
+export function toResult(plan: CompactionPlan, summary: string, archiveId: string): CompactionResult {
+  return {
+    summary,
+    newConversationId: archiveId,
+    ...noticeOf(plan),
+  };
+}
+
+/**
+ * Asks the model for the summary. What does not fit its window in one request is summed up piece by piece,
+ * each time with the summary so far. `onCall` hears of each call that was answered.
+ */
+export async function summarize(
+  env: Environment,
+  binding: ModelBinding,
+  plan: CompactionPlan,
+  signal: AbortSignal,
+  onCall: (call: ProviderCallRecord) => void = () => {},
+): Promise<string> {
+  const room = Math.max(256, Math.floor(binding.contextWindow * 0.6));
+  let summary = plan.earlier === undefined ? "" : textOfEntry(plan.earlier);
+  let piece = "";
+  let pieceTokens = 0;
+  const sumUp = async () => {
+    const createdAt = new Date(env.clock.now());
+    const start = env.clock.monotonic();
+    const result = await askForSummary(binding, summary, piece, signal);
+    const usage = soundUsage(result.usage);
+    onCall({
+      id: result.id,
+      createdAt,
+      purpose: "compaction",
+      metadata: { provider: binding.providerName, model: binding.model },
+      modelName: binding.name,
+      genTotalMs: env.clock.monotonic() - start,
+      ...(usage === undefined ? {} : { usage }),
+      ...(result.finishReason === undefined ? {} : { finishReason: result.finishReason }),
+      ...(env.keepRaw ? keptRaw(result.raw) : {}),
+    });
+    summary = summaryIn(result);
+    piece = "";
+    pieceTokens = 0;
+  };
+  for (const entry of plan.covered) {
+    for (const text of splitText(env, binding, renderMessage(entry.message), room)) {
+      const tokens = env.tokens.countText(text, binding.name);
+      if (piece !== "" && pieceTokens + tokens > room) await sumUp();
+      piece += `${piece === "" ? "" : "\n\n"}${text}`;
+      pieceTokens += tokens;
+    }
+  }
+  if (piece !== "" || summary === "") await sumUp();
+  return summary;
+}
+
+/** A text in pieces of at most about so many tokens; none for an empty one. */
+function* splitText(
+  env: Environment,
+  binding: ModelBinding,
+  text: string,
+  room: number,
+): Generator<string, void, undefined> {
+  const tokens = env.tokens.countText(text, binding.name);
+  const count = Math.ceil(tokens / room);
+  const size = Math.ceil(text.length / Math.max(1, count));
+  for (let start = 0; start < text.length; start += size) yield text.slice(start, start + size);
+}
+
+/** The summary as the `system` message that goes into the log. */
+export function summaryMessage(options: {
+  readonly id: string;
+  readonly conversationId: string;
+  readonly createdAt: Date;
+  readonly summary: string;
+  readonly plan: CompactionPlan;
+  readonly automatic: boolean;
+}): ConversationMessage {
+  const { plan } = options;
+  return {
+    id: options.id,
+    conversationId: options.conversationId,
+    role: "system",
+    createdAt: options.createdAt,
+    content: [{ type: "text", text: options.summary }],
+    metadata: {
+      compaction: {
+        fromSeq: plan.fromSeq,
+        toSeq: plan.toSeq,
+        messagesSummarized: plan.covered.length,
+        messagesKept: plan.kept,
+        automatic: options.automatic,
+      },
+    },
+  };
+}
+
+/** `nothing_to_compact`, saying why. */
+export function nothingToCompact(
+  record: Pick<ConversationRecord, "lastSeq">,
+  keepLastN: number,
+): ParleyError {
+  if (record.lastSeq === 0) return new ParleyError("nothing_to_compact", "The conversation is empty");
+  const newest = keepLastN === 1 ? "message" : `${keepLastN} messages`;
+  return new ParleyError(
+    "nothing_to_compact",
+    keepLastN === 0
+      ? "Nothing is left to sum up"
+      : `Nothing older than the newest ${newest} is left to sum up; keep fewer messages to cover more`,
+  );
+}
+
+async function askForSummary(
+  binding: ModelBinding,
+  earlier: string,
+  piece: string,
+  signal: AbortSignal,
+): Promise<ProviderCallResult> {
+  const before = earlier === "" ? "" : `The memory so far:\n${earlier}\n\n`;
+  signal.throwIfAborted();
+  const stream = await openProviderStream(binding.provider, {
+    messages: [
+      { role: "system", content: [{ type: "text", text: summaryInstructions }] },
+      {
+        role: "user",
+        content: [
+          {
+            type: "text",
+            text: `${before}The conversation to add:\n${piece}\n\nWrite the whole memory now.`,
+          },
+        ],
+      },
+    ],
+    metadata: {
+      provider: binding.providerName,
+      model: binding.model,
+      extensions: { "parley.purpose": "compaction" },
+    },
+    reasoningEffort: "low",
+    signal,
+    ...(binding.extraParams === undefined ? {} : { extraParams: binding.extraParams }),
+  });
+  return untilAborted(collect(stream), signal);
+}
+
+function summaryIn(result: ProviderCallResult): string {
+  let text = "";
+  for (const part of result.message.content)
+    if (part.type === "text") text += (part as { text: string }).text;
+  if (text.trim() === "") {
+    throw new ParleyError("provider_rejected", "The model returned an empty summary; nothing was compacted");
+  }
+  return text.trim();
+}
+
+/** Rejects when the signal aborts, also where the provider does not obey it. */
+async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  let onAbort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(new ParleyError("canceled"));
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+function renderMessage(message: ConversationMessage): string {
+  const lines: string[] = [];
+  for (const part of message.content) {
+    if (part.type === "text" && part.text !== "") lines.push(part.text);
+    else if (part.type === "tool-call") lines.push(`[calls ${part.name} ${clip(argumentsTextOf(part))}]`);
+    else if (part.type === "tool-result") {
+      lines.push(`[${part.name} ${part.isError ? "failed" : "answered"}: ${clip(resultTextOf(part))}]`);
+    } else if (part.type === "file") lines.push(`[file ${part.filename ?? part.mediaType}]`);
+  }
+  return lines.length === 0 ? "" : `${message.role}: ${lines.join("\n")}`;
+}
+
+function textOfEntry(entry: HistoryEntry): string {
+  return entry.message.content.map((part) => (part.type === "text" ? part.text : "")).join("");
+}
+
+function clip(text: string): string {
+  return text.length <= clipCharacters ? text : `${text.slice(0, clipCharacters)} [...]`;
+}

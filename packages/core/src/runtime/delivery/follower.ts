@@ -1,0 +1,290 @@
+import { isParleyError, ParleyError } from "../../errors.js";
+import type { LogStore, LogStoreRoot, OpenTurnState } from "../../log-store.js";
+import { formatCursor } from "./cursor.js";
+import type { Hub, SubscriptionFrame } from "./hub.js";
+import type { OpenTurnView } from "./live-turn.js";
+import { RemoteTurn } from "./remote-turn.js";
+
+/** How many chunks are read at once when a follower has fallen behind. */
+const pageSize = 500;
+
+interface Room {
+  readonly owner: string;
+  /** Everything up to this seq has been published here. */
+  seq: number;
+  /** The turn that was open at the last look. */
+  turn: RemoteTurn | undefined;
+  /** One look at a time, and another one after it for whoever asked meanwhile. */
+  looking: Promise<void> | undefined;
+  again: boolean;
+}
+
+/**
+ * Follows conversations whose turns run on other nodes, for the subscribers of this one.
+ *
+ * A room is kept per conversation that someone here follows. Each look reads what is durable and publishes what
+ * is new since the last one: the end of the turn that was followed, turns that came and went meanwhile, rows
+ * outside turns, and the turn that is open now. A wake-up only makes a look come sooner.
+ *
+ * While a turn runs on this node the room rests. Three words pass between them: `handOver` before the turn tells
+ * anything, so that everything before it is told first; `settled` when it is over; `givenUp` when it is open still
+ * and may go on elsewhere.
+ */
+export class Follower {
+  readonly #hub: Hub;
+  readonly #root: LogStoreRoot;
+  readonly #runsHere: (conversationId: string) => boolean;
+  readonly #onError: (error: unknown, conversationId: string) => void;
+  readonly #onOrphan: (() => void) | undefined;
+  readonly #rooms = new Map<string, Room>();
+
+  constructor(options: {
+    readonly hub: Hub;
+    readonly root: LogStoreRoot;
+    readonly runsHere: (conversationId: string) => boolean;
+    readonly onError: (error: unknown, conversationId: string) => void;
+    /** Called when a followed turn turns out to have no holder. */
+    readonly onOrphan?: () => void;
+  }) {
+    this.#hub = options.hub;
+    this.#root = options.root;
+    this.#runsHere = options.runsHere;
+    this.#onError = options.onError;
+    this.#onOrphan = options.onOrphan;
+  }
+
+  /** The open turn of a followed conversation as of now, and the seq it stands on. Rejects where there is none. */
+  async view(
+    owner: string,
+    conversationId: string,
+  ): Promise<{ seq: number; turn: OpenTurnView | undefined }> {
+    const room = this.#rooms.get(conversationId) ?? (await this.#open(owner, conversationId));
+    // A conversation has one owner: to all others it is unknown.
+    if (room.owner !== owner) throw new ParleyError("conversation_not_found");
+    await this.catchUp(conversationId);
+    return { seq: room.seq, turn: room.turn };
+  }
+
+  /** Whether subscribers have not heard everything below a seq. */
+  isBehind(conversationId: string, seq: number): boolean {
+    const room = this.#rooms.get(conversationId);
+    if (room === undefined) return false;
+    return room.turn !== undefined || room.looking !== undefined || room.seq < seq - 1;
+  }
+
+  /** Before a turn of this node tells anything: everything below its first seq is published. */
+  async handOver(conversationId: string, firstSeq: number): Promise<void> {
+    const room = this.#rooms.get(conversationId);
+    if (room === undefined) return;
+    // A look under way sees that the turn runs here, and leaves the rest to this.
+    await room.looking?.catch(() => {});
+    await this.#tellEnded(this.#root.forOwner(room.owner), conversationId, room, firstSeq);
+    this.settled(conversationId, firstSeq - 1);
+  }
+
+  /** A turn of this node is over, or has begun: the room goes on from there. */
+  settled(conversationId: string, seq: number): void {
+    const room = this.#rooms.get(conversationId);
+    if (room === undefined) return;
+    room.seq = Math.max(room.seq, seq);
+    room.turn = undefined;
+  }
+
+  /** A turn of this node is open still, but runs here no more. `isLost`: more may have been told than will last. */
+  givenUp(view: OpenTurnView, isLost: boolean): void {
+    const room = this.#rooms.get(view.conversationId);
+    if (room === undefined) return;
+    room.turn = RemoteTurn.after(view, isLost);
+    room.seq = room.turn.committedSeq;
+    void this.look(view.conversationId);
+  }
+
+  forget(conversationId: string): void {
+    this.#rooms.delete(conversationId);
+  }
+
+  /** What is followed here with no turn under way, and the seq up to which each is told. */
+  marks(): { id: string; owner: string; seq: number }[] {
+    const marks: { id: string; owner: string; seq: number }[] = [];
+    for (const [id, { owner, seq, turn }] of this.#rooms) {
+      if (turn === undefined && !this.#runsHere(id)) marks.push({ id, owner, seq });
+    }
+    return marks;
+  }
+
+  /** Looks at every turn that runs elsewhere. */
+  lookAtTurns(): void {
+    for (const [conversationId, { turn }] of this.#rooms) {
+      if (turn !== undefined) void this.look(conversationId);
+    }
+  }
+
+  /** Publishes what is new; what goes wrong is reported, and left to the next look. */
+  async look(conversationId: string): Promise<void> {
+    const room = this.#rooms.get(conversationId);
+    // Each flush of the journal says so of every turn that runs here: to be as cheap as it is frequent.
+    if (room === undefined || (room.looking === undefined && this.#runsHere(conversationId))) return;
+    await this.catchUp(conversationId).catch((error: unknown) => this.#failed(conversationId, error));
+  }
+
+  /** Resolves when everything durable at the time of the call has been published. */
+  async catchUp(conversationId: string): Promise<void> {
+    const room = this.#rooms.get(conversationId);
+    if (room === undefined) return;
+    if (room.looking === undefined) room.looking = this.#lookUntilQuiet(conversationId, room);
+    else room.again = true;
+    await room.looking;
+  }
+
+  async #lookUntilQuiet(conversationId: string, room: Room): Promise<void> {
+    // The room is marked before anything here can end, and unmarked in the same breath as the last question.
+    await Promise.resolve();
+    try {
+      do {
+        room.again = false;
+        if (this.#runsHere(conversationId)) return;
+        await this.#lookOnce(conversationId, room);
+      } while (room.again && this.#rooms.get(conversationId) === room);
+    } finally {
+      room.looking = undefined;
+    }
+  }
+
+  #failed(conversationId: string, error: unknown): void {
+    if (isParleyError(error) && error.code === "conversation_not_found") {
+      this.#hub.end(
+        conversationId,
+        new ParleyError("conversation_not_found", "The conversation was deleted"),
+      );
+    } else this.#onError(error, conversationId);
+  }
+
+  async #open(owner: string, conversationId: string): Promise<Room> {
+    const store = this.#root.forOwner(owner);
+    const record = await store.get(conversationId);
+    if (record === null) throw new ParleyError("conversation_not_found");
+    const state =
+      record.active?.purpose === "turn" && !this.#runsHere(conversationId)
+        ? await store.readOpenTurn({ conversationId })
+        : null;
+    const known = this.#rooms.get(conversationId);
+    if (known !== undefined) return known;
+    const turn = state === null ? undefined : openedTurn(conversationId, state);
+    // Whoever joins is told all of this at once.
+    if (state !== null) turn?.update(state);
+    const seq = turn?.committedSeq ?? record.lastSeq;
+    const room: Room = { owner, seq, turn, looking: undefined, again: false };
+    // The one who asked may have left meanwhile.
+    if (this.#hub.occupied(conversationId)) this.#rooms.set(conversationId, room);
+    return room;
+  }
+
+  async #lookOnce(conversationId: string, room: Room): Promise<void> {
+    const store = this.#root.forOwner(room.owner);
+    const { turn } = room;
+    // Most looks find nothing: one question tells.
+    if (turn === undefined && (await this.#isQuiet(store, conversationId, room.seq))) return;
+    const state = await store.readOpenTurn({
+      conversationId,
+      ...(turn === undefined ? {} : { afterN: turn.lastN, fence: turn.epoch }),
+    });
+    if (this.#runsHere(conversationId) || this.#rooms.get(conversationId) !== room) return;
+    if (state?.node === "") this.#onOrphan?.();
+    if (state !== null && turn?.turnId === state.turnId) {
+      this.#publish(conversationId, turn.update(state));
+      room.seq = turn.committedSeq;
+      return;
+    }
+    const hasEnded = await this.#tellEnded(store, conversationId, room, state?.entries[0]?.firstSeq);
+    if (this.#runsHere(conversationId) || this.#rooms.get(conversationId) !== room) return;
+    if (state === null) {
+      if (hasEnded) await this.#tellStatus(store, conversationId, room);
+      return;
+    }
+    const next = openedTurn(conversationId, state);
+    this.#publish(conversationId, [statusFrame(conversationId, "active", room.seq), ...next.update(state)]);
+    room.turn = next;
+    room.seq = next.committedSeq;
+  }
+
+  async #isQuiet(store: LogStore, conversationId: string, seq: number): Promise<boolean> {
+    const record = await store.get(conversationId);
+    if (record === null) throw new ParleyError("conversation_not_found");
+    return record.active?.purpose !== "turn" && record.lastSeq <= seq;
+  }
+
+  /**
+   * Tells what is final behind the room's seq, below `beforeSeq`: the rest of the turn that was followed, whole
+   * turns that nobody here has seen, and rows outside turns. Returns whether a turn was among it.
+   */
+  async #tellEnded(
+    store: LogStore,
+    conversationId: string,
+    room: Room,
+    beforeSeq = Number.MAX_SAFE_INTEGER,
+  ): Promise<boolean> {
+    let hasEnded = false;
+    const { turn } = room;
+    if (turn !== undefined) {
+      hasEnded = await this.#tellTurn(store, room, turn);
+      if (!hasEnded) return false;
+    }
+    while (room.seq + 1 < beforeSeq) {
+      const end = Math.min(beforeSeq, room.seq + pageSize + 1);
+      const { chunks } = await store.readChunks({ conversationId, sinceSeq: room.seq, beforeSeq: end });
+      const [first] = chunks;
+      if (first === undefined) break;
+      if (first.turnId === undefined) {
+        const others = chunks.findIndex((chunk) => chunk.turnId !== undefined);
+        const rows = others === -1 ? chunks : chunks.slice(0, others);
+        room.seq = rows.at(-1)?.seq ?? room.seq;
+        const cursor = formatCursor(room.seq);
+        this.#publish(conversationId, [{ type: "chat.chunks", conversationId, chunks: rows, cursor }]);
+        continue;
+      }
+      const { turnId } = first;
+      const unseen = new RemoteTurn({ conversationId, turnId, epoch: 0, startedAt: 0, beforeSeq: room.seq });
+      if (!(await this.#tellTurn(store, room, unseen, statusFrame(conversationId, "active", room.seq))))
+        break;
+      hasEnded = true;
+    }
+    return hasEnded;
+  }
+
+  /** Tells how a turn ended, behind the given frames. False when it has not. */
+  async #tellTurn(
+    store: LogStore,
+    room: Room,
+    turn: RemoteTurn,
+    ...opening: SubscriptionFrame[]
+  ): Promise<boolean> {
+    const found = await store.readTurn(turn.conversationId, turn.turnId);
+    if (found === null) throw new ParleyError("conversation_not_found");
+    if (found.turn.status !== "sealed") return false;
+    this.#publish(turn.conversationId, [...opening, ...turn.end(found)]);
+    room.turn = undefined;
+    room.seq = Math.max(room.seq, found.turn.lastSeq);
+    return true;
+  }
+
+  async #tellStatus(store: LogStore, conversationId: string, room: Room): Promise<void> {
+    const record = await store.get(conversationId);
+    if (record === null || record.status === "active" || this.#runsHere(conversationId)) return;
+    this.#publish(conversationId, [statusFrame(conversationId, record.status, room.seq)]);
+  }
+
+  #publish(conversationId: string, frames: readonly SubscriptionFrame[]): void {
+    for (const frame of frames) this.#hub.publish(conversationId, frame);
+  }
+}
+
+function openedTurn(conversationId: string, state: OpenTurnState): RemoteTurn {
+  const { turnId, fence: epoch, startedAt, choices } = state;
+  const beforeSeq = (state.entries[0]?.firstSeq ?? 1) - 1;
+  return new RemoteTurn({ conversationId, turnId, epoch, startedAt, model: choices.model, beforeSeq });
+}
+
+function statusFrame(conversationId: string, status: string, seq: number): SubscriptionFrame {
+  const event = { type: "status" as const, conversationId, status };
+  return { type: "chat.delta", event, cursor: formatCursor(seq) };
+}

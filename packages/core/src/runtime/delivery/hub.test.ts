@@ -1,0 +1,189 @@
+import { describe, expect, it } from "vitest";
+import { ParleyError } from "../../errors.js";
+import { gate } from "../../testing/gate.js";
+import { settle } from "../../testing/manual-clock.js";
+import { formatCursor } from "./cursor.js";
+import { Hub, type JoinPoint, type SubscriptionFrame } from "./hub.js";
+import { delta } from "./turn-event.test-support.js";
+
+const conversationId = "c";
+
+function event(n: number, seq = 1, turn = { turnId: "t", epoch: 1 }): SubscriptionFrame {
+  return {
+    type: "chat.delta",
+    event: delta("text-delta", 0, String(n)),
+    cursor: formatCursor(seq, { ...turn, n }),
+  };
+}
+
+function chunks(...seqs: number[]): SubscriptionFrame {
+  const list = seqs.map((seq) => ({
+    seq,
+    role: "user" as const,
+    chunk: { type: "text" as const, text: "x" },
+  }));
+  return { type: "chat.chunks", conversationId, chunks: list, cursor: formatCursor(seqs.at(-1) ?? 0) };
+}
+
+function listener() {
+  const frames: SubscriptionFrame[] = [];
+  const ends: (string | undefined)[] = [];
+  return {
+    frames,
+    ends,
+    onFrame: (frame: SubscriptionFrame) => void frames.push(frame),
+    onEnd: (error?: ParleyError) => void ends.push(error?.code),
+  };
+}
+
+const nothing: JoinPoint = { frames: [], seq: 0 };
+
+describe("the hub", () => {
+  it("tells everyone in the room, and nobody elsewhere", async () => {
+    const hub = new Hub();
+    const [a, b, other] = [listener(), listener(), listener()];
+    hub.join(conversationId, a, async () => nothing);
+    hub.join(conversationId, b, async () => nothing);
+    hub.join("other", other, async () => nothing);
+    await settle();
+    const frame = event(0);
+    hub.publish(conversationId, frame);
+    expect([a.frames, b.frames, other.frames]).toEqual([[frame], [frame], []]);
+    expect(a.frames[0]).toBe(b.frames[0]);
+  });
+
+  it("lets nothing fall between joining and the join point, and tells nothing twice", async () => {
+    const hub = new Hub();
+    const late = listener();
+    const reading = gate();
+    hub.join(conversationId, late, async () => {
+      await reading.wait();
+      return { frames: [event(2)], seq: 1, open: { turnId: "t", epoch: 1, n: 2 } };
+    });
+    // The point is read somewhere among these: it covers the events up to 2.
+    for (const n of [1, 2, 3]) hub.publish(conversationId, event(n));
+    expect(late.frames).toEqual([]);
+    reading.open();
+    await settle();
+    hub.publish(conversationId, event(4));
+    expect(late.frames).toEqual([event(2), event(3), event(4)]);
+  });
+
+  it("may be told of the past in pieces while the join point is read, as long as somebody listens", async () => {
+    const hub = new Hub();
+    const late = listener();
+    const reading = gate();
+    let isOver: boolean | undefined;
+    const leave = hub.join(conversationId, late, async (joining) => {
+      joining.tell([chunks(1), chunks(2)]);
+      await reading.wait();
+      joining.tell([chunks(3)]);
+      leave();
+      isOver = joining.isOver;
+      joining.tell([chunks(4)]);
+      return { frames: [chunks(5)], seq: 5 };
+    });
+    hub.publish(conversationId, event(0, 5));
+    expect(late.frames).toEqual([chunks(1), chunks(2)]);
+    reading.open();
+    await settle();
+    expect(late.frames).toEqual([chunks(1), chunks(2), chunks(3)]);
+    expect([isOver, late.ends]).toEqual([true, []]);
+  });
+
+  it("leaves out what the join point's seq covers, and the covered part of chunks", async () => {
+    const hub = new Hub();
+    const late = listener();
+    const reading = gate();
+    hub.join(conversationId, late, async () => {
+      await reading.wait();
+      return { frames: [], seq: 3, open: { turnId: "t", epoch: 2, n: 0 } };
+    });
+    const reset: SubscriptionFrame = { type: "chat.reset", conversationId, turnId: "t" };
+    const status: SubscriptionFrame = {
+      type: "chat.delta",
+      event: { type: "status", conversationId, status: "idle" },
+      cursor: formatCursor(3),
+    };
+    const older = event(9, 3, { turnId: "t", epoch: 1 });
+    const newer = event(0, 3, { turnId: "t", epoch: 3 });
+    const other = event(0, 3, { turnId: "u", epoch: 1 });
+    for (const frame of [event(5, 2), chunks(2, 3), chunks(3, 4), older, newer, other, reset, status]) {
+      hub.publish(conversationId, frame);
+    }
+    reading.open();
+    await settle();
+    expect(late.frames).toEqual([{ ...chunks(4), cursor: formatCursor(4) }, newer, other, reset, status]);
+  });
+
+  it("tells who has left nothing more, and when a room is empty", async () => {
+    const hub = new Hub();
+    const occupied: [string, boolean][] = [];
+    hub.onOccupied = (id, isOccupied) => occupied.push([id, isOccupied]);
+    const [a, b] = [listener(), listener()];
+    const leaveA = hub.join(conversationId, a, async () => nothing);
+    const leaveB = hub.join(conversationId, b, async () => nothing);
+    leaveA();
+    leaveA();
+    expect(hub.occupied(conversationId)).toBe(true);
+    hub.publish(conversationId, event(0));
+    await settle();
+    leaveB();
+    hub.publish(conversationId, event(1));
+    expect([a.frames, b.frames.length, a.ends, b.ends]).toEqual([[], 1, [], []]);
+    expect(occupied).toEqual([
+      [conversationId, true],
+      [conversationId, false],
+    ]);
+    expect(hub.rooms()).toEqual([]);
+  });
+
+  it("ends a subscriber whose join point cannot be read, or who falls behind before it is", async () => {
+    const hub = new Hub(2);
+    const [unreadable, slow] = [listener(), listener()];
+    hub.join(conversationId, unreadable, () => Promise.reject(new ParleyError("store_unavailable")));
+    hub.join(conversationId, slow, () => new Promise(() => {}));
+    await settle();
+    for (const n of [0, 1, 2, 3]) hub.publish(conversationId, event(n));
+    expect([unreadable.ends, slow.ends]).toEqual([["store_unavailable"], ["limit_exceeded"]]);
+    expect([unreadable.frames, slow.frames, hub.occupied(conversationId)]).toEqual([[], [], false]);
+  });
+
+  it("lets a subscriber that throws go, and nobody else notices", async () => {
+    const hub = new Hub();
+    const good = listener();
+    const ends: unknown[] = [];
+    hub.join(
+      conversationId,
+      {
+        onFrame() {
+          throw new Error("careless");
+        },
+        onEnd(error) {
+          ends.push(error?.code);
+          throw new Error("careless to the end");
+        },
+      },
+      async () => nothing,
+    );
+    hub.join(conversationId, good, async () => nothing);
+    await settle();
+    hub.publish(conversationId, event(0));
+    hub.publish(conversationId, event(1));
+    expect([good.frames.length, ends]).toEqual([2, ["internal"]]);
+  });
+
+  it("ends one room, or all of them", async () => {
+    const hub = new Hub();
+    const [a, b] = [listener(), listener()];
+    hub.join(conversationId, a, async () => nothing);
+    hub.join("other", b, async () => nothing);
+    hub.end(conversationId, new ParleyError("conversation_not_found"));
+    expect([a.ends, b.ends]).toEqual([["conversation_not_found"], []]);
+    hub.end(undefined);
+    expect(b.ends).toEqual([undefined]);
+    hub.publish("other", event(0));
+    await settle();
+    expect([a.frames, b.frames]).toEqual([[], []]);
+  });
+});

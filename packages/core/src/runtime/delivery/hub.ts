@@ -1,0 +1,214 @@
+import type { WsChatChunks, WsChatDelta, WsChatReset, WsChatSnapshot } from "@parley/wire";
+import { ParleyError, toParleyError } from "../../errors.js";
+import { parseCursor } from "./cursor.js";
+
+/** What a subscriber of a conversation is sent. One object per event, whatever the number of subscribers. */
+export type SubscriptionFrame = WsChatSnapshot | WsChatChunks | WsChatReset | WsChatDelta;
+
+/** Someone who follows a conversation. */
+export interface Subscriber {
+  /** Called in order, never concurrently. A throw ends the subscription, and nothing else. */
+  onFrame(frame: SubscriptionFrame): void;
+  /** Called once, when the subscription ends for a reason other than the subscriber leaving. */
+  onEnd(error?: ParleyError): void;
+}
+
+/** The state that a subscription starts from. */
+export interface JoinPoint {
+  /** What the subscriber is sent first. */
+  readonly frames: readonly SubscriptionFrame[];
+  /** Frames that were published before this seq was committed are covered by `frames`. */
+  readonly seq: number;
+  /** Within the open turn: events up to this number are covered. */
+  readonly open?: { readonly turnId: string; readonly epoch: number; readonly n: number } | undefined;
+}
+
+/** A subscriber whose join point is being read. */
+export interface Joining {
+  /** Sends frames ahead of those of the join point, so that a long log need not be held as a whole. */
+  tell(frames: readonly SubscriptionFrame[]): void;
+  /** Whether it has gone meanwhile, so that nobody waits for the rest. */
+  readonly isOver: boolean;
+}
+
+/** Those who listen to a conversation. Never changed: whoever comes or goes makes another list. */
+export type Audience = readonly { deliver(frame: SubscriptionFrame): void }[];
+
+/** Hands a frame to all of them. */
+export function deliver(audience: Audience, frame: SubscriptionFrame): void {
+  // By index: with one listener, as usual, an iterator would cost more than the delivery.
+  for (let index = 0; index < audience.length; index += 1) audience[index]?.deliver(frame);
+}
+
+/**
+ * Fans frames out to the subscribers of each conversation.
+ *
+ * A subscriber joins in two moves, so that nothing falls between: it is registered first and collects what is
+ * published from then on; then its join point is read, and of what it collected only the part that the join
+ * point does not cover is sent. From there on it hears everything directly. Publishing is synchronous and
+ * never waits for anyone.
+ */
+export class Hub {
+  readonly #rooms = new Map<string, readonly Membership[]>();
+  readonly #maxPending: number;
+  /** Called when a conversation gets its first subscriber or loses its last. */
+  onOccupied: ((conversationId: string, occupied: boolean) => void) | undefined;
+
+  constructor(maxPending = 10_000) {
+    this.#maxPending = maxPending;
+  }
+
+  occupied(conversationId: string): boolean {
+    return this.#rooms.has(conversationId);
+  }
+
+  rooms(): string[] {
+    return [...this.#rooms.keys()];
+  }
+
+  publish(conversationId: string, frame: SubscriptionFrame): void {
+    const room = this.#rooms.get(conversationId);
+    if (room !== undefined) deliver(room, frame);
+  }
+
+  /** Those who listen to a conversation now; undefined when nobody does, so that nothing is made for nobody. */
+  audience(conversationId: string): Audience | undefined {
+    return this.#rooms.get(conversationId);
+  }
+
+  /** Returns a function that leaves. */
+  join(
+    conversationId: string,
+    subscriber: Subscriber,
+    readJoinPoint: (joining: Joining) => Promise<JoinPoint>,
+  ): () => void {
+    const membership = new Membership(subscriber, this.#maxPending);
+    const room = this.#rooms.get(conversationId);
+    this.#rooms.set(conversationId, room === undefined ? [membership] : [...room, membership]);
+    if (room === undefined) this.onOccupied?.(conversationId, true);
+    const leave = () => {
+      membership.leave();
+      this.#remove(conversationId, membership);
+    };
+    membership.onFailed = leave;
+    readJoinPoint(membership).then(
+      (point) => membership.begin(point),
+      (error: unknown) => membership.fail(toParleyError(error)),
+    );
+    return leave;
+  }
+
+  #remove(conversationId: string, membership: Membership): void {
+    const room = this.#rooms.get(conversationId);
+    if (room === undefined || !room.includes(membership)) return;
+    const left = room.filter((each) => each !== membership);
+    if (left.length > 0) this.#rooms.set(conversationId, left);
+    else {
+      this.#rooms.delete(conversationId);
+      this.onOccupied?.(conversationId, false);
+    }
+  }
+
+  /** Ends all subscriptions of a conversation that is gone, or of all when the hub closes. */
+  end(conversationId: string | undefined, error?: ParleyError): void {
+    const ids = conversationId === undefined ? [...this.#rooms.keys()] : [conversationId];
+    for (const id of ids) {
+      const room = this.#rooms.get(id);
+      if (room === undefined) continue;
+      this.#rooms.delete(id);
+      for (const membership of room) membership.end(error);
+      this.onOccupied?.(id, false);
+    }
+  }
+}
+
+class Membership implements Joining {
+  readonly #subscriber: Subscriber;
+  readonly #maxPending: number;
+  #collected: SubscriptionFrame[] | undefined = [];
+  #left = false;
+  /** Takes this membership out of its room. */
+  onFailed: (() => void) | undefined;
+
+  constructor(subscriber: Subscriber, maxPending: number) {
+    this.#subscriber = subscriber;
+    this.#maxPending = maxPending;
+  }
+
+  deliver(frame: SubscriptionFrame): void {
+    if (this.#collected === undefined) {
+      this.#pass(frame);
+      return;
+    }
+    this.#collected.push(frame);
+    if (this.#collected.length > this.#maxPending) {
+      this.fail(
+        new ParleyError("limit_exceeded", "Too far behind: come back by cursor, or with the same message id"),
+      );
+    }
+  }
+
+  get isOver(): boolean {
+    return this.#left;
+  }
+
+  tell(frames: readonly SubscriptionFrame[]): void {
+    for (const frame of frames) this.#pass(frame);
+  }
+
+  begin(point: JoinPoint): void {
+    const collected = this.#collected ?? [];
+    this.#collected = undefined;
+    this.tell(point.frames);
+    for (const frame of collected) {
+      const rest = notCovered(frame, point);
+      if (rest !== undefined) this.#pass(rest);
+    }
+  }
+
+  leave(): void {
+    this.#left = true;
+    this.#collected = undefined;
+  }
+
+  end(error: ParleyError | undefined): void {
+    if (this.#left) return;
+    this.leave();
+    try {
+      this.#subscriber.onEnd(error);
+    } catch {
+      // It is gone, whatever it makes of it.
+    }
+  }
+
+  fail(error: ParleyError): void {
+    if (this.#left) return;
+    this.end(error);
+    this.onFailed?.();
+  }
+
+  /** One subscriber's mistake must not reach the turn, nor the other subscribers. */
+  #pass(frame: SubscriptionFrame): void {
+    if (this.#left) return;
+    try {
+      this.#subscriber.onFrame(frame);
+    } catch (thrown) {
+      this.fail(toParleyError(thrown));
+    }
+  }
+}
+
+/** The part of a frame that a join point has not told already. */
+function notCovered(frame: SubscriptionFrame, point: JoinPoint): SubscriptionFrame | undefined {
+  if (frame.type === "chat.reset" || frame.type === "chat.snapshot") return frame;
+  if (frame.type === "chat.chunks") {
+    const chunks = frame.chunks.filter((chunk) => chunk.seq > point.seq);
+    return chunks.length === 0 ? undefined : { ...frame, chunks };
+  }
+  const place = parseCursor(frame.cursor);
+  if (place.seq < point.seq) return undefined;
+  if (place.open === undefined || point.open === undefined) return frame;
+  if (place.open.turnId !== point.open.turnId) return frame;
+  if (place.open.epoch !== point.open.epoch) return place.open.epoch < point.open.epoch ? undefined : frame;
+  return place.open.n <= point.open.n ? undefined : frame;
+}

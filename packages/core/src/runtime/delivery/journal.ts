@@ -1,0 +1,316 @@
+import type { Clock } from "../../clock.js";
+import { isParleyError, ParleyError, toParleyError } from "../../errors.js";
+import type { JournalBatch, Lease, LogStoreRoot } from "../../log-store.js";
+import type { EventTail } from "./event-tail.js";
+import { encodeBatch, type TurnEvent } from "./journal-batch.js";
+
+/** How the journal gathers: whichever comes first. */
+export interface JournalPace {
+  readonly intervalMs: number;
+  readonly bytes: number;
+  /** The wait before a flush that failed is tried again. */
+  readonly retryMs: number;
+}
+
+/** What follows it runs when those that come at the same time have come. */
+const soon = Promise.resolve();
+
+/** How the journal gathers where nothing else is chosen. */
+export const defaultJournalPace: JournalPace = { intervalMs: 50, bytes: 16_384, retryMs: 250 };
+
+/**
+ * Writes the events of all running turns of a node in common flushes, so that the store sees one statement per
+ * interval however many turns run.
+ *
+ * A turn's events wait in its tail until the interval passes, its share grows large, or someone awaits `flush`. Where
+ * the events come so far apart that the next one is to be expected after the interval's end, the last one before it
+ * sets off the flush: a timer would wake an idle process once more, which costs more than the flush.
+ * One flush is under way at a time; what comes meanwhile goes with the next. A flush whose outcome is unknown is
+ * repeated with the very same batches, which the store recognises by their first number.
+ */
+export class Journal {
+  readonly #root: Pick<LogStoreRoot, "flushJournal">;
+  readonly #clock: Clock;
+  readonly #pace: JournalPace;
+  readonly #dirty = new Set<JournalWriter>();
+  #cancelTimer: (() => void) | undefined;
+  /** When the interval under way began, and when the last event came. */
+  #since = 0;
+  #eventAt = 0;
+  #isLooking = false;
+  #flushing = false;
+  /** The last flush failed: the next one comes by the timer alone. */
+  #backingOff = false;
+  #closed = false;
+  readonly #desk: JournalDesk = {
+    note: (writer) => this.#note(writer),
+    came: () => this.#came(),
+    forget: (writer) => this.#dirty.delete(writer),
+  };
+  /** Called after each flush with the conversations that have news in the store. */
+  onFlushed: ((conversationIds: string[]) => void) | undefined;
+
+  constructor(
+    root: Pick<LogStoreRoot, "flushJournal">,
+    clock: Clock,
+    pace: JournalPace = defaultJournalPace,
+  ) {
+    this.#root = root;
+    this.#clock = clock;
+    this.#pace = pace;
+  }
+
+  /** The writer of one turn. What its tail holds already is in the journal. */
+  open(lease: Pick<Lease, "conversationId" | "turnId" | "fence">, tail: EventTail): JournalWriter {
+    return new JournalWriter(lease, tail, this.#pace.bytes, this.#desk);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#cancelTimer?.();
+  }
+
+  #note(writer: JournalWriter): void {
+    this.#dirty.add(writer);
+    if (this.#flushing || this.#backingOff || this.#closed) return;
+    if (this.#isUrgent(writer)) void this.#flush();
+    else this.#flushAfter(this.#pace.intervalMs);
+  }
+
+  #flushAfter(ms: number): void {
+    if (this.#cancelTimer !== undefined) return;
+    this.#since = this.#clock.monotonic();
+    this.#cancelTimer = this.#clock.after(ms, () => void this.#flush());
+  }
+
+  /** Looks once for all that come at the same time, when they are all here: to look at the clock costs as much as one. */
+  #came(): void {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    void soon.then(this.#look);
+  }
+
+  /** An event after which none is to be expected within the interval takes the others along. */
+  readonly #look = (): void => {
+    this.#isLooking = false;
+    const now = this.#clock.monotonic();
+    const pauseMs = now - this.#eventAt;
+    this.#eventAt = now;
+    if (this.#cancelTimer === undefined || this.#backingOff) return;
+    const { intervalMs } = this.#pace;
+    const waitedMs = now - this.#since;
+    // Once the interval is over, it is the timer's turn.
+    if (waitedMs < intervalMs / 2 || waitedMs >= intervalMs || waitedMs + pauseMs < intervalMs) return;
+    void this.#flush();
+  };
+
+  #isUrgent(writer: JournalWriter): boolean {
+    return writer.urgent || writer.waitingBytes >= this.#pace.bytes;
+  }
+
+  async #flush(): Promise<void> {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    if (this.#flushing || this.#closed) return;
+    this.#flushing = true;
+    const taken: { writer: JournalWriter; batch: JournalBatch }[] = [];
+    for (const writer of this.#dirty) {
+      const batch = takeFrom(writer);
+      if (batch !== undefined) taken.push({ writer, batch });
+    }
+    this.#dirty.clear();
+    // One order for all nodes, so that two group flushes never wait for each other's rows.
+    taken.sort((a, b) => (a.batch.conversationId < b.batch.conversationId ? -1 : 1));
+    this.#backingOff = taken.length > 0 && !(await this.#write(taken));
+    this.#flushing = false;
+    for (const { writer } of taken) if (writer.waiting) this.#dirty.add(writer);
+    if (this.#closed || this.#dirty.size === 0) return;
+    if (!this.#backingOff && [...this.#dirty].some((writer) => this.#isUrgent(writer))) void this.#flush();
+    else this.#flushAfter(this.#backingOff ? this.#pace.retryMs : this.#pace.intervalMs);
+  }
+
+  /** False when the outcome is unknown and the same batches have to be written again. */
+  async #write(taken: readonly { writer: JournalWriter; batch: JournalBatch }[]): Promise<boolean> {
+    try {
+      const outcomes = await this.#root.flushJournal(taken.map(({ batch }) => batch));
+      const news: string[] = [];
+      for (const [index, { writer, batch }] of taken.entries()) {
+        if (outcomes[index] !== "ok") writer.fail(new ParleyError("stale_fence"));
+        else {
+          writer.landed();
+          news.push(batch.conversationId);
+        }
+      }
+      if (news.length > 0) this.onFlushed?.(news);
+      return true;
+    } catch (error) {
+      const unknown = isParleyError(error) && error.retryable;
+      if (!unknown) for (const { writer } of taken) writer.fail(error);
+      return !unknown;
+    }
+  }
+}
+
+/** What cannot be written down is one turn's failure, and must not keep the others' events from the store. */
+function takeFrom(writer: JournalWriter): JournalBatch | undefined {
+  try {
+    return writer.take();
+  } catch (error) {
+    writer.fail(toParleyError(error));
+    return undefined;
+  }
+}
+
+/** The journal as its writers see it. */
+interface JournalDesk {
+  /** The writer has something to write. */
+  note(writer: JournalWriter): void;
+  /** An event came that can wait. */
+  came(): void;
+  /** It has nothing to write any more: a turn that is over is not kept until the next flush. */
+  forget(writer: JournalWriter): void;
+}
+
+/** One turn's part of the journal: it follows the turn's tail. */
+export class JournalWriter {
+  readonly #lease: Pick<Lease, "conversationId" | "turnId" | "fence">;
+  readonly #tail: EventTail;
+  readonly #largeBytes: number;
+  readonly #desk: JournalDesk;
+  /** Everything up to here is in the journal, on its way there, or in rows. */
+  #takenN: number;
+  #bytes = 0;
+  #inFlight: JournalBatch | undefined;
+  #failure: { readonly error: unknown } | undefined;
+  #waiters: { throughN: number; resolve: () => void; reject: (error: unknown) => void }[] = [];
+  /** Called once when nothing can be written any more: with `stale_fence` when the turn is someone else's. */
+  onFailed: ((error: unknown) => void) | undefined;
+
+  constructor(
+    lease: Pick<Lease, "conversationId" | "turnId" | "fence">,
+    tail: EventTail,
+    largeBytes: number,
+    desk: JournalDesk,
+  ) {
+    const { conversationId, turnId, fence } = lease;
+    this.#lease = { conversationId, turnId, fence };
+    this.#tail = tail;
+    this.#takenN = tail.lastN;
+    this.#largeBytes = largeBytes;
+    this.#desk = desk;
+  }
+
+  get waitingBytes(): number {
+    return this.#bytes;
+  }
+
+  /** Something is still to be written. */
+  get waiting(): boolean {
+    return this.#failure === undefined && (this.#inFlight !== undefined || this.#tail.lastN > this.#takenN);
+  }
+
+  /** Someone awaits the flush. */
+  get urgent(): boolean {
+    return this.#waiters.length > 0;
+  }
+
+  /** The tail has taken an event. */
+  appended(event: TurnEvent): void {
+    if (this.#failure !== undefined) return;
+    const isFirst = this.#bytes === 0;
+    this.#bytes += event.type === "text-delta" ? event.delta.length + 4 : sizeOf(event);
+    // Once noted, only a share that has grown large is worth another word.
+    if (isFirst || this.#bytes >= this.#largeBytes) this.#desk.note(this);
+    this.#desk.came();
+  }
+
+  /** Resolves when everything in the tail is durable; rejects when nothing can be written any more. */
+  flush(): Promise<void> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure.error);
+    if (!this.waiting) return Promise.resolve();
+    return this.#until(this.#tail.lastN);
+  }
+
+  /**
+   * Before a commit: waits for a flush under way, and drops what waits, which the commit writes as rows. After
+   * it no event numbered before the commit can reach the store any more. Rejects if the turn is someone else's.
+   */
+  async discard(): Promise<void> {
+    this.#skip();
+    const batch = this.#inFlight;
+    if (batch !== undefined) await this.#until(batch.firstN + batch.count - 1).catch(() => {});
+    if (!this.waiting && !this.urgent) this.#desk.forget(this);
+    // A journal that failed for another reason keeps nothing from the rows, which need no journal.
+    const error = this.#failure?.error;
+    if (isParleyError(error) && error.code === "stale_fence") throw error;
+  }
+
+  /** For the journal: the next batch to write, or the one whose outcome is unknown. */
+  take(): JournalBatch | undefined {
+    if (this.#failure !== undefined) return undefined;
+    if (this.#inFlight !== undefined) return this.#inFlight;
+    const runs = this.#tail.takeSince(this.#takenN);
+    const [first] = runs;
+    if (first === undefined) return undefined;
+    const { lastN } = this.#tail;
+    const { firstN } = first;
+    const { conversationId, turnId, fence } = this.#lease;
+    const count = lastN - firstN + 1;
+    this.#inFlight = { conversationId, turnId, fence, firstN, count, data: encodeBatch(runs) };
+    this.#takenN = lastN;
+    this.#bytes = 0;
+    return this.#inFlight;
+  }
+
+  /** For the journal: the batch is durable. */
+  landed(): void {
+    const batch = this.#inFlight;
+    this.#inFlight = undefined;
+    const landedN = batch === undefined ? this.#takenN : batch.firstN + batch.count - 1;
+    const waiters = this.#waiters;
+    const isSettled = ({ throughN }: { throughN: number }) => throughN <= landedN || !this.waiting;
+    this.#waiters = waiters.filter((waiter) => !isSettled(waiter));
+    for (const waiter of waiters) if (isSettled(waiter)) waiter.resolve();
+  }
+
+  /** For the journal: nothing can be written any more. */
+  fail(error: unknown): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = { error };
+    this.#inFlight = undefined;
+    this.#skip();
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const waiter of waiters) waiter.reject(error);
+    this.onFailed?.(error);
+  }
+
+  #skip(): void {
+    this.#takenN = this.#tail.lastN;
+    this.#bytes = 0;
+  }
+
+  #until(throughN: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiters.push({ throughN, resolve, reject });
+      this.#desk.note(this);
+    });
+  }
+}
+
+/** About what an event takes in a batch: good enough to bound it. */
+function sizeOf(event: TurnEvent): number {
+  switch (event.type) {
+    case "text-delta":
+    case "reasoning-delta":
+      return event.delta.length + 4;
+    case "tool-output":
+      return event.data.length + 120;
+    case "tool-result":
+      return event.content.length + 200;
+    case "tool-call":
+      return (event.argumentsText?.length ?? 0) + 200;
+    default:
+      return 200;
+  }
+}

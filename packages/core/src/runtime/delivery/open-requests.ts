@@ -1,0 +1,40 @@
+import type { Clock } from "../../clock.js";
+import type { Wake } from "../../log-store.js";
+import type { Watchers } from "./watchers.js";
+
+/** A wake-up that comes back later than this is told again: better twice than never. */
+const echoMs = 5_000;
+
+/**
+ * Asks every client of an owner to show a conversation. The clients of this node are told at once, those of others by
+ * a wake-up; it comes back to this node too, where it says nothing new.
+ */
+export class OpenRequests {
+  readonly #env: { readonly clock: Clock; readonly wake: Wake; readonly watchers: Watchers };
+  /** Until when the wake-ups of requests made here are expected back, by conversation. */
+  readonly #echoes = new Map<string, number[]>();
+
+  constructor(env: { readonly clock: Clock; readonly wake: Wake; readonly watchers: Watchers }) {
+    this.#env = env;
+  }
+
+  ask(owner: string, conversationId: string): void {
+    const { clock, wake, watchers } = this.#env;
+    const now = clock.monotonic();
+    // Where nothing is heard, nothing comes back.
+    for (const [id, until] of this.#echoes) if ((until.at(-1) ?? 0) < now) this.#echoes.delete(id);
+    this.#echoes.set(conversationId, [...(this.#echoes.get(conversationId) ?? []), now + echoMs]);
+    watchers.tell(owner, { type: "conversation.open", conversationId });
+    wake.notify([conversationId], "open");
+  }
+
+  /** A wake-up asks to show a conversation. */
+  async heard(conversationId: string): Promise<void> {
+    const { clock, watchers } = this.#env;
+    const expected = this.#echoes.get(conversationId)?.filter((until) => until >= clock.monotonic()) ?? [];
+    if (expected.length > 1) this.#echoes.set(conversationId, expected.slice(1));
+    else this.#echoes.delete(conversationId);
+    if (expected.length > 0) return;
+    await watchers.tellOwners(conversationId, { type: "conversation.open", conversationId });
+  }
+}

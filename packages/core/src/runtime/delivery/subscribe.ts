@@ -1,0 +1,294 @@
+import type { Cursor, CursoredEvent } from "@parley/wire";
+import { invalidField, ParleyError } from "../../errors.js";
+import type { ConversationRecord } from "../../log-store.js";
+import { Channel } from "../../messages/channel.js";
+import type { Environment } from "../environment.js";
+import type { Coordinator } from "../turns/coordinator.js";
+import { type CursorPlace, formatCursor, openCursor, parseCursor } from "./cursor.js";
+import type { Follower } from "./follower.js";
+import type { Joining, JoinPoint, Subscriber, SubscriptionFrame } from "./hub.js";
+import { figuresAfter, isKnownPlace, restOfTurnFrames, wholeTurnFrames } from "./join-frames.js";
+import type { OpenTurnView } from "./live-turn.js";
+import { closingEvents, replayTurn } from "./replay.js";
+import { toMeta, toQueuePayload } from "./watchers.js";
+
+/** How many chunks one frame brings. */
+const chunksPerFrame = 500;
+
+/** Following a conversation: frames in order, until it is closed or falls too far behind. */
+export interface Subscription extends AsyncIterable<SubscriptionFrame> {
+  /** Leaves. The turn goes on. */
+  close(): void;
+}
+
+/** How subscribers come in and what they are told first. */
+export class Subscriptions {
+  readonly #env: Environment;
+  readonly #coordinator: Coordinator;
+  readonly #follower: Follower;
+
+  constructor(env: Environment, coordinator: Coordinator, follower: Follower) {
+    this.#env = env;
+    this.#coordinator = coordinator;
+    this.#follower = follower;
+  }
+
+  /**
+   * Follows with a callback. Without a cursor the open turn, if there is one, is told from its first event, then
+   * what comes; with one, everything after it. Returns a function that leaves.
+   */
+  attach(
+    owner: string,
+    conversationId: string,
+    cursor: string | undefined,
+    subscriber: Subscriber,
+  ): () => void {
+    const place = cursor === undefined ? undefined : parseCursor(cursor);
+    return this.#env.hub.join(conversationId, subscriber, (joining) =>
+      place === undefined
+        ? this.#joinWithout(owner, conversationId)
+        : this.#joinAt(owner, conversationId, place, joining),
+    );
+  }
+
+  /** Refuses what following would refuse: an unknown conversation, a cursor that is not of it. */
+  async check(owner: string, conversationId: string, cursor: string | undefined): Promise<void> {
+    await this.#within(owner, conversationId, cursor === undefined ? undefined : parseCursor(cursor));
+  }
+
+  subscribe(owner: string, conversationId: string, cursor?: string): Subscription {
+    const { channel, leave } = this.#reader<SubscriptionFrame>((subscriber) =>
+      this.attach(owner, conversationId, cursor, subscriber),
+    );
+    return {
+      close() {
+        leave();
+        channel.end();
+      },
+      [Symbol.asyncIterator]: () => channel,
+    };
+  }
+
+  /** The events of one turn, from its first to `turn-sealed`: live if it is open, else told again from the log. */
+  events(owner: string, conversationId: string, turnId: string): AsyncIterableIterator<CursoredEvent> {
+    const { channel, leave } = this.#reader<CursoredEvent>((subscriber, push) =>
+      this.#env.hub.join(
+        conversationId,
+        {
+          onFrame(frame) {
+            if (frame.type !== "chat.delta") return;
+            const { event, cursor } = frame;
+            if (!("turnId" in event) || event.turnId !== turnId) return;
+            push({ event, cursor });
+            if (event.type !== "turn-sealed") return;
+            leave();
+            channel.end();
+          },
+          onEnd: subscriber.onEnd,
+        },
+        () => this.#joinTurn(owner, conversationId, turnId),
+      ),
+    );
+    return channel;
+  }
+
+  /** What is pushed, for a reader that may be slow but not endlessly. */
+  #reader<T>(join: (subscriber: Subscriber, push: (value: T) => void) => () => void): {
+    channel: BoundedChannel<T>;
+    leave: () => void;
+  } {
+    let leave = () => {};
+    const channel = new BoundedChannel<T>(this.#env.limits.subscriberFrames, () => leave());
+    const push = (value: T) => channel.add(value);
+    const subscriber: Subscriber = {
+      onFrame: (frame) => push(frame as T),
+      onEnd(error) {
+        if (error === undefined) channel.end();
+        else channel.fail(error);
+      },
+    };
+    leave = join(subscriber, push);
+    return { channel, leave: () => leave() };
+  }
+
+  /**
+   * The cut at which a subscriber joins: what runs, and everything before it. `take` reads the turn at this very
+   * moment, for it goes on with the next.
+   */
+  async #cut<T>(
+    owner: string,
+    conversationId: string,
+    take: (turn: OpenTurnView | undefined) => T,
+  ): Promise<{ taken: T; seq: number; open: JoinPoint["open"] }> {
+    const remote = await this.#follower.view(owner, conversationId);
+    const turn = this.#coordinator.active(conversationId) ?? remote.turn;
+    const seq = turn?.committedSeq ?? remote.seq;
+    const open = turn === undefined ? undefined : { turnId: turn.turnId, epoch: turn.epoch, n: turn.lastN };
+    return { taken: take(turn), seq, open };
+  }
+
+  async #joinWithout(owner: string, conversationId: string): Promise<JoinPoint> {
+    const { taken, seq, open } = await this.#cut(owner, conversationId, (turn) =>
+      turn === undefined ? [] : wholeTurnFrames(turn),
+    );
+    return { frames: taken, seq, open };
+  }
+
+  async #joinTurn(owner: string, conversationId: string, turnId: string): Promise<JoinPoint> {
+    const point = await this.#joinWithout(owner, conversationId);
+    if (point.open?.turnId === turnId) return point;
+    const found = await this.#env.root.forOwner(owner).readTurn(conversationId, turnId);
+    if (found === null) throw new ParleyError("conversation_not_found", "No such turn in this conversation");
+    // It has begun behind the cut, so that every one of its events is still to come.
+    if (found.turn.status !== "sealed") return { ...point, frames: [] };
+    const { metrics, lastSeq, startedAt, choices } = found.turn;
+    const model = metrics?.model ?? choices.model;
+    const told = { conversationId, turnId, model, startedAt, entries: found.entries };
+    const events = replayTurn({ ...told, steps: metrics?.steps ?? [] }, { isSealed: true });
+    const cursor = formatCursor(lastSeq);
+    const frames: SubscriptionFrame[] = events.map((event) => ({ type: "chat.delta", event, cursor }));
+    return { ...point, frames: [...frames, ...(await this.#endOf(owner, conversationId, turnId, cursor))] };
+  }
+
+  async #joinAt(
+    owner: string,
+    conversationId: string,
+    place: CursorPlace,
+    joining: Joining,
+  ): Promise<JoinPoint> {
+    const record = await this.#within(owner, conversationId, place);
+    const { taken, seq, open } = await this.#cut(owner, conversationId, (turn) => ({
+      snapshot: this.#snapshot(record, place, turn),
+      figures: turn === undefined ? [] : figuresAfter(turn, place.seq),
+      rest: turn === undefined ? [] : restOfTurnFrames(turn, place),
+      isKnown: turn !== undefined && isKnownPlace(turn, place),
+      committed: turn === undefined ? undefined : openCursor(turn.committedSeq, turn)(turn.committedN),
+    }));
+    const { isKnown } = taken;
+    const here = taken.committed ?? formatCursor(seq);
+
+    let frames: SubscriptionFrame[] = [taken.snapshot];
+    if (place.open !== undefined && !isKnown) {
+      const { turnId } = place.open;
+      frames.push({ type: "chat.reset", conversationId, turnId, cursor: formatCursor(place.seq) });
+    }
+    const unmoved = formatCursor(place.seq, isKnown ? place.open : undefined);
+    for (const event of taken.figures) frames.push({ type: "chat.delta", event, cursor: unmoved });
+    for (let since = place.seq; since < seq; since += chunksPerFrame) {
+      // What one page holds is told in one go, as everything else that is known at the cut.
+      if (since > place.seq) {
+        joining.tell(frames);
+        frames = [];
+      }
+      if (joining.isOver) break;
+      const end = Math.min(seq, since + chunksPerFrame);
+      const { chunks } = await this.#env.root.forOwner(owner).readChunks({
+        conversationId,
+        sinceSeq: since,
+        beforeSeq: end + 1,
+        open: true,
+      });
+      // What the client knows of the open turn stays as it is until all rows are there.
+      const cursor = end === seq ? here : formatCursor(end, isKnown ? place.open : undefined);
+      frames.push({ type: "chat.chunks", conversationId, chunks, cursor });
+    }
+    const before = place.open?.turnId;
+    if (before !== undefined && before !== open?.turnId) {
+      // Told behind all rows: its own last seq may be far behind them, and a cursor does not go back.
+      frames.push(...(await this.#endOf(owner, conversationId, before, here)));
+    }
+    return { frames: [...frames, ...taken.rest], seq, open };
+  }
+
+  /** The conversation, where it reaches as far as this place. */
+  async #within(
+    owner: string,
+    conversationId: string,
+    place: CursorPlace | undefined,
+  ): Promise<ConversationRecord> {
+    const record = await this.#env.root.forOwner(owner).get(conversationId);
+    if (record === null) throw new ParleyError("conversation_not_found");
+    if (place === undefined || place.seq <= record.lastSeq) return record;
+    // Of a conversation that was deleted and made again under its id, or of a log that was set back.
+    throw invalidField(
+      "cursor",
+      "behind the end of this conversation, so of another one; leave it out to start anew",
+    );
+  }
+
+  /** How a turn ended, for a client that has seen only its beginning. */
+  async #endOf(
+    owner: string,
+    conversationId: string,
+    turnId: string,
+    cursor: Cursor,
+  ): Promise<SubscriptionFrame[]> {
+    const known = await this.#env.root.forOwner(owner).readTurn(conversationId, turnId);
+    if (known?.turn.status !== "sealed") return [];
+    const { reason = "interrupted", metrics, firstSeq, lastSeq } = known.turn;
+    return [
+      ...closingEvents({ conversationId, turnId, reason, metrics }),
+      { type: "turn-sealed" as const, conversationId, turnId, firstSeq, lastSeq, reason },
+    ].map((event) => ({ type: "chat.delta", event, cursor }));
+  }
+
+  #snapshot(
+    record: ConversationRecord,
+    place: CursorPlace,
+    turn: OpenTurnView | undefined,
+  ): SubscriptionFrame {
+    return {
+      type: "chat.snapshot",
+      conversationId: record.id,
+      meta: { ...toMeta(record), ...(turn === undefined ? {} : { status: "active" }) },
+      queue: toQueuePayload({ entries: record.queue, paused: record.queuePaused }),
+      // The place the client came with: what follows moves it on, frame by frame.
+      cursor: formatCursor(place.seq, place.open),
+      ...(record.contextSize === undefined ? {} : { contextSize: record.contextSize }),
+      ...this.#window(record),
+      ...(turn === undefined
+        ? {}
+        : {
+            activeTurn: {
+              turnId: turn.turnId,
+              startedAt: turn.startedAt,
+              ...(turn.model === undefined ? {} : { model: turn.model }),
+            },
+          }),
+    };
+  }
+
+  #window(record: ConversationRecord): { contextWindow?: number } {
+    const contextWindow = this.#env.windowOf(record.model);
+    return contextWindow === undefined ? {} : { contextWindow };
+  }
+}
+
+/** A channel that gives up on a reader who has fallen too far behind. What it had taken in can still be read. */
+class BoundedChannel<T> extends Channel<T> {
+  readonly #most: number;
+  readonly #leave: () => void;
+  #pending = 0;
+
+  constructor(most: number, leave: () => void) {
+    super({ onLeave: leave });
+    this.#most = most;
+    this.#leave = leave;
+  }
+
+  add(value: T): void {
+    this.#pending += 1;
+    this.push(value);
+    if (this.#pending <= this.#most) return;
+    this.#leave();
+    this.fail(
+      new ParleyError("limit_exceeded", "Too far behind: come back by cursor, or with the same message id"),
+    );
+  }
+
+  override async next(): Promise<IteratorResult<T>> {
+    const result = await super.next();
+    this.#pending -= 1;
+    return result;
+  }
+}

@@ -1,0 +1,206 @@
+import type {
+  ConversationMeta,
+  QueuePayload,
+  WsConversationCompacted,
+  WsConversationOpen,
+  WsConversationStatusChanged,
+  WsConversationUpdated,
+} from "@parley/wire";
+import { ParleyError } from "../../errors.js";
+import type { ConversationNotice, ConversationRecord, LogStoreRoot, QueueState } from "../../log-store.js";
+import { textOf } from "../../messages/message.js";
+
+/** What someone who watches an owner's conversations hears. */
+export type WatchEvent =
+  | WsConversationStatusChanged
+  | WsConversationUpdated
+  | WsConversationOpen
+  | WsConversationCompacted
+  | { readonly type: "conversation.removed"; readonly conversationId: string }
+  | { readonly type: "queue.changed"; readonly conversationId: string; readonly queue: QueuePayload };
+
+/** How many changes are read at once. */
+const pageSize = 100;
+
+interface Feed {
+  readonly listeners: Set<(event: WatchEvent) => void>;
+  /** What was last told of each conversation: only differences are told. */
+  readonly told: Map<string, { status: string; queue: string }>;
+  since: number | undefined;
+  reading: Promise<void> | undefined;
+  again: boolean;
+}
+
+/**
+ * Tells watchers what changes in their owner's conversations. There is one source, the store's feed of changes,
+ * read after every change made here and where a poll has found changes made elsewhere; so a watcher hears the same,
+ * in the same order, whichever node did it.
+ */
+export class Watchers {
+  readonly #root: LogStoreRoot;
+  readonly #feeds = new Map<string, Feed>();
+  readonly #onError: (error: unknown) => void;
+
+  constructor(root: LogStoreRoot, onError: (error: unknown) => void) {
+    this.#root = root;
+    this.#onError = onError;
+  }
+
+  /** Who is watched here, and up to which change each is told. */
+  marks(): { owner: string; since: number }[] {
+    const marks: { owner: string; since: number }[] = [];
+    for (const [owner, { since }] of this.#feeds) if (since !== undefined) marks.push({ owner, since });
+    return marks;
+  }
+
+  close(): void {
+    this.#feeds.clear();
+  }
+
+  /** Resolves when every later change will be told; read the list after that. Returns a function that stops. */
+  async watch(owner: string, listener: (event: WatchEvent) => void): Promise<() => void> {
+    let feed = this.#feeds.get(owner);
+    if (feed === undefined) {
+      feed = { listeners: new Set(), told: new Map(), since: undefined, reading: undefined, again: false };
+      this.#feeds.set(owner, feed);
+    }
+    const { listeners } = feed;
+    // A function of its own, so that the same one may listen twice.
+    const own = (event: WatchEvent) => listener(event);
+    const stop = () => {
+      listeners.delete(own);
+      if (listeners.size === 0 && this.#feeds.get(owner)?.listeners === listeners) this.#feeds.delete(owner);
+    };
+    listeners.add(own);
+    if (feed.since === undefined) {
+      this.changed(owner);
+      await feed.reading;
+    }
+    if (feed.since === undefined) {
+      stop();
+      throw new ParleyError("store_unavailable", "The changes of conversations cannot be read");
+    }
+    return stop;
+  }
+
+  /** Says something that is not a state, such as "show this conversation". */
+  tell(owner: string, event: WatchEvent): void {
+    const feed = this.#feeds.get(owner);
+    if (feed !== undefined) this.#tellAll(feed, event);
+  }
+
+  /** The same to the watchers of every owner whose conversation it is: for news from other nodes. */
+  async tellOwners(conversationId: string, event: WatchEvent): Promise<void> {
+    for (const owner of this.#feeds.keys()) {
+      if ((await this.#root.forOwner(owner).get(conversationId)) !== null) this.tell(owner, event);
+    }
+  }
+
+  /** A conversation of this owner has changed: reads the feed, once for however many calls. */
+  changed(owner: string): void {
+    const feed = this.#feeds.get(owner);
+    if (feed === undefined) return;
+    if (feed.reading !== undefined) {
+      feed.again = true;
+      return;
+    }
+    feed.reading = this.#read(owner, feed)
+      .catch(this.#onError)
+      .finally(() => {
+        feed.reading = undefined;
+        if (feed.again) {
+          feed.again = false;
+          this.changed(owner);
+        }
+      });
+  }
+
+  async #read(owner: string, feed: Feed): Promise<void> {
+    const store = this.#root.forOwner(owner);
+    if (feed.since === undefined) {
+      const { last } = await store.changed({ limit: 1 });
+      feed.since = last;
+      return;
+    }
+    for (;;) {
+      const { conversations, notices, last } = await store.changed({ since: feed.since, limit: pageSize });
+      feed.since = last;
+      const changes = [...conversations, ...notices].sort((left, right) => left.changedAt - right.changedAt);
+      for (const change of changes) {
+        if ("kind" in change) this.#tellNotice(feed, change);
+        else this.#tellChange(feed, change);
+      }
+      if (changes.length < pageSize) return;
+    }
+  }
+
+  #tellNotice(feed: Feed, notice: ConversationNotice): void {
+    if (notice.kind === "compacted") {
+      const { kind: _, changedAt: _at, ...compacted } = notice;
+      this.#tellAll(feed, { type: "conversation.compacted", ...compacted });
+      return;
+    }
+    for (const conversationId of notice.conversationIds) {
+      feed.told.delete(conversationId);
+      this.#tellAll(feed, { type: "conversation.removed", conversationId });
+    }
+  }
+
+  #tellChange(feed: Feed, record: ConversationRecord): void {
+    if (record.archiveOf !== undefined) return;
+    const conversationId = record.id;
+    const before = feed.told.get(conversationId);
+    const queue = toQueuePayload({ entries: record.queue, paused: record.queuePaused });
+    const queueText = JSON.stringify(queue);
+    feed.told.set(conversationId, { status: record.status, queue: queueText });
+    const tell = (event: WatchEvent) => this.#tellAll(feed, event);
+    if (before?.status !== record.status) {
+      tell({ type: "conversation.statusChanged", conversationId, status: record.status });
+    }
+    if (before?.queue !== queueText) tell({ type: "queue.changed", conversationId, queue });
+    tell({ type: "conversation.updated", conversationId, meta: toMeta(record) });
+  }
+
+  /** One listener's mistake does not keep the others from hearing. */
+  #tellAll(feed: Feed, event: WatchEvent): void {
+    for (const listener of feed.listeners) {
+      try {
+        listener(event);
+      } catch (thrown) {
+        this.#onError(thrown);
+      }
+    }
+  }
+}
+
+/** What a list shows of a conversation. */
+export function toMeta(record: ConversationRecord): ConversationMeta {
+  const { id, createdAt, lastActivityAt, title, status, compactedFrom, model, reasoningEffort } = record;
+  return {
+    id,
+    createdAt,
+    lastActivityAt,
+    title,
+    status,
+    ...(compactedFrom === undefined ? {} : { compactedFrom }),
+    ...(model === undefined ? {} : { model }),
+    ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
+    ...(record.parentId === undefined ? {} : { parentId: record.parentId }),
+    ...(record.parentSeq === undefined ? {} : { forkedAtSeq: record.parentSeq }),
+  };
+}
+
+/** The queue as clients see it. */
+export function toQueuePayload(queue: QueueState): QueuePayload {
+  return {
+    messages: queue.entries.map(({ id, message, mode, queuedAt, choices }) => ({
+      id,
+      text: textOf(message),
+      queuedAt,
+      mode,
+      ...(choices.model === undefined ? {} : { model: choices.model }),
+      ...(choices.reasoningEffort === undefined ? {} : { reasoningEffort: choices.reasoningEffort }),
+    })),
+    ...(queue.paused ? { paused: true } : {}),
+  };
+}

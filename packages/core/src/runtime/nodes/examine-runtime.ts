@@ -1,0 +1,38 @@
+import type { DoctorResponse, Finding } from "@parley/wire";
+import { toParleyError } from "../../errors.js";
+import type { Environment } from "../environment.js";
+
+/** What the store's doctor finds, and what the runtime itself knows. A store that does not answer is a finding. */
+export async function examineRuntime(
+  env: Pick<Environment, "root" | "models">,
+  fix: boolean,
+): Promise<DoctorResponse> {
+  const findings: Finding[] = [];
+  try {
+    findings.push(...(await env.root.examine({ fix })));
+  } catch (error) {
+    const { code, message } = toParleyError(error);
+    findings.push({
+      area: "store",
+      level: "error",
+      message: `The store cannot be examined: ${message} (${code})`,
+      advice: "See that the database runs and can be reached from here",
+    });
+  }
+  findings.push(modelFinding(env));
+  return { healthy: findings.every(({ level, fixed }) => level !== "error" || fixed === true), findings };
+}
+
+function modelFinding({ models }: Pick<Environment, "models">): Finding {
+  const { models: names, defaultModel } = models.list();
+  if (names.length === 0) {
+    return {
+      area: "models",
+      level: "error",
+      message: "No model is configured: every turn will fail",
+      advice: "Configure a provider, or set its key in the environment",
+    };
+  }
+  const chosen = defaultModel === undefined ? "" : `; ${defaultModel} answers where none is named`;
+  return { area: "models", level: "ok", message: `Models configured: ${names.length}${chosen}` };
+}

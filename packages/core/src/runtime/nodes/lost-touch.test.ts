@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import { createFaultyStore } from "../../testing/faulty-store.js";
+import { gate } from "../../testing/gate.js";
+import { createManualClock, settle } from "../../testing/manual-clock.js";
+import { createMemoryDatabase } from "../../testing/memory-log/database.js";
+import { createMemoryLogStore } from "../../testing/memory-log-store.js";
+import { pause, text, toolCall } from "../../testing/script.js";
+import { createScriptedProvider } from "../../testing/scripted-provider.js";
+import type { SubscriptionFrame } from "../delivery/hub.js";
+import { createModelCatalog, createRuntime } from "../index.js";
+
+/** A node whose process can be suspended: time goes on, and its timers have not fired yet when it wakes up. */
+async function suspendable(script: Parameters<typeof createScriptedProvider>[0], onTool: () => unknown) {
+  const clock = createManualClock();
+  const database = createMemoryDatabase(clock);
+  const { store, faults } = createFaultyStore(createMemoryLogStore({ clock, database }));
+  const runtime = await createRuntime({
+    store,
+    clock,
+    models: createModelCatalog([
+      {
+        name: "test/one",
+        provider: createScriptedProvider(script),
+        providerName: "test",
+        model: "one",
+        contextWindow: 10_000,
+      },
+    ]),
+    tools: [{ name: "act", execute: onTool }],
+    limits: { toolConcurrency: 1 },
+  });
+  return { clock, runtime, me: runtime.forOwner("o"), faults };
+}
+
+describe("a process that was suspended for longer than its lease", () => {
+  it("starts no tool when it wakes up, although its commit has just been answered", async () => {
+    let started = 0;
+    const { clock, runtime, me, faults } = await suspendable([[toolCall("act")], [text("Never.")]], () => {
+      started += 1;
+    });
+    const commit = faults.hold("commitStep");
+    await me.send({ conversationId: "c", message: "Hi" });
+    await commit.reached;
+    clock.jump(11_000);
+    commit.open();
+    await settle();
+    expect(started).toBe(0);
+    await clock.advance(20_000);
+    expect(started).toBe(0);
+    const closed = runtime.close();
+    await clock.advance(1_000);
+    await closed;
+  });
+
+  it("starts no further tool of the step that it was in", async () => {
+    const at = gate();
+    let started = 0;
+    const { clock, runtime, me } = await suspendable([[toolCall("act"), toolCall("act")]], async () => {
+      started += 1;
+      await at.wait();
+    });
+    await me.send({ conversationId: "c", message: "Hi" });
+    await at.reached;
+    clock.jump(11_000);
+    at.open();
+    await settle();
+    expect(started).toBe(1);
+    await clock.advance(20_000);
+    const closed = runtime.close();
+    await clock.advance(1_000);
+    await closed;
+  });
+
+  it("tells its subscribers only what the store has of the turn", async () => {
+    const at = gate();
+    const { clock, runtime, me } = await suspendable([[text("One "), pause(at), text("two.")]], () => "");
+    await me.create({ id: "c" });
+    const frames: SubscriptionFrame[] = [];
+    me.attach("c", "0", { onFrame: (frame) => frames.push(frame), onEnd() {} });
+    await me.send({ conversationId: "c", message: "Hi" });
+    await at.reached;
+    clock.jump(11_000);
+    const before = frames.length;
+    at.open();
+    await settle();
+    // They forget what may not last; the rest they hear from whoever goes on.
+    expect(frames.slice(before).map(({ type }) => type)).toEqual(["chat.reset"]);
+    const closed = runtime.close();
+    await clock.advance(30_000);
+    await closed;
+  });
+});

@@ -1,0 +1,107 @@
+import { describe, expect, it } from "vitest";
+import type { Clock } from "../../clock.js";
+import { createManualClock, type ManualClock } from "../../testing/manual-clock.js";
+import { createMemoryDatabase } from "../../testing/memory-log/database.js";
+import { createMemoryLogStore } from "../../testing/memory-log-store.js";
+import { transcript } from "../../testing/runtime-contract/world.js";
+import { delay, text, toolCall, usage } from "../../testing/script.js";
+import { createScriptedProvider, type ScriptSource } from "../../testing/scripted-provider.js";
+import { createModelCatalog, createRuntime, type Runtime, type RuntimeOptions } from "../index.js";
+
+/** One database and its clock. A node whose own clock stands still is as good as dead. */
+function cluster() {
+  const clock = createManualClock();
+  const database = createMemoryDatabase(clock);
+  const store = createMemoryLogStore({ clock, database });
+  const errors: string[] = [];
+  const node = (script: ScriptSource, options: Partial<RuntimeOptions> & { clock: Clock }) =>
+    createRuntime({
+      store: createMemoryLogStore({ clock, database }),
+      models: createModelCatalog([
+        {
+          name: "test/one",
+          provider: createScriptedProvider(script, { clock: options.clock }),
+          providerName: "test",
+          model: "one",
+          contextWindow: 10_000,
+        },
+      ]),
+      tools: [{ name: "work", recovery: "retry", execute: () => new Promise(() => {}) }],
+      hooks: { onError: ({ code }, { where }) => errors.push(`${where}: ${code}`) },
+      ...options,
+    });
+  return { clock, database, store, errors, node };
+}
+
+/** Starts a turn on a node that dies in its tool. */
+async function leftTurn(node: ReturnType<typeof cluster>["node"], options: Partial<RuntimeOptions> = {}) {
+  const dying = createManualClock();
+  const dead = await node([[toolCall("work", {}, { id: "k1" }), usage(1, 1)]], { clock: dying, ...options });
+  const { turnId = "" } = await dead.forOwner("o").send({ conversationId: "c", message: "Hi" });
+  await dying.advance(100);
+  return turnId;
+}
+
+async function close(runtime: Runtime, clock: ManualClock): Promise<void> {
+  const closed = runtime.close();
+  await clock.advance(100);
+  await closed;
+}
+
+const working = { tools: [{ name: "work", recovery: "retry" as const, execute: () => "worked" }] };
+
+describe("a take-over", () => {
+  it("counts a turn's time by the store's clock, however far its own is off", async () => {
+    for (const offMs of [7 * 60_000, -7 * 60_000]) {
+      const { clock, node } = cluster();
+      const turnId = await leftTurn(node);
+      const off: Clock = {
+        now: () => clock.now() + offMs,
+        monotonic: () => clock.monotonic(),
+        after: (ms, run) => clock.after(ms, run),
+      };
+      await clock.advance(11_000);
+      const taker = await node([[delay(200), text("Done.")]], {
+        clock: off,
+        limits: { turnDurationMs: 5 * 60_000 },
+        ...working,
+      });
+      await clock.advance(1_000);
+      const turn = await taker.forOwner("o").turn("c", turnId);
+      expect([turn.status, turn.reason]).toEqual(["sealed", "stop"]);
+      expect(turn.metrics?.durationMs).toBe(11_200);
+      await close(taker, clock);
+    }
+  });
+
+  it("happens also where the process comes back under the same name", async () => {
+    const { clock, node } = cluster();
+    const turnId = await leftTurn(node, { node: "api-1" });
+    const again = await node([[text("Done.")]], { clock, node: "api-1", ...working });
+    expect(again.status().node).toMatch(/^api-1\+./);
+    await clock.advance(20_000);
+    expect(await again.forOwner("o").turn("c", turnId)).toMatchObject({ status: "sealed", reason: "stop" });
+    await close(again, clock);
+  });
+
+  it("ends a turn whose journal cannot be read to its end, and never goes on with it", async () => {
+    const { clock, node, store, errors } = cluster();
+    const turnId = await leftTurn(node);
+    const open = await store.forOwner("o").readOpenTurn({ conversationId: "c" });
+    const fence = open?.fence ?? 0;
+    const batch = { conversationId: "c", turnId, fence, firstN: 90, count: 1, data: "[torn" };
+    expect(await store.flushJournal([batch])).toEqual(["ok"]);
+    await clock.advance(11_000);
+    const taker = await node([[text("Never.")]], { clock, ...working });
+    await clock.advance(1_000);
+    const me = taker.forOwner("o");
+    expect(await me.turn("c", turnId)).toMatchObject({ status: "sealed", reason: "interrupted" });
+    expect(transcript((await me.history({ conversationId: "c" })).chunks)).toEqual([
+      "user: Hi",
+      "assistant: [work {}]",
+      "tool: [failed: The call was interrupted before it had a result.]",
+    ]);
+    expect(errors).toEqual(["recovery: internal"]);
+    await close(taker, clock);
+  });
+});

@@ -1,0 +1,305 @@
+import type { TurnReason } from "@parley/wire";
+import { isParleyError, toParleyError } from "../../errors.js";
+import type { Lease, NextTurn, OpenTurnState, SealInput } from "../../log-store.js";
+import { recallToolName } from "../compaction/recall.js";
+import type { Follower } from "../delivery/follower.js";
+import { decodeBatch, type NumberedEvent } from "../delivery/journal-batch.js";
+import type { LiveTurn } from "../delivery/live-turn.js";
+import type { Environment } from "../environment.js";
+import type { Coordinator } from "../turns/coordinator.js";
+import { sealWithLess } from "../turns/seal-with-less.js";
+import { isGone } from "./is-gone.js";
+import { currentStep, type LeftTurn, metricsOf, partialMessages, planToContinue } from "./recovery-plan.js";
+import { retryWhileUnavailable, wait } from "./retry.js";
+
+const claimsAtOnce = 16;
+
+/**
+ * Takes over what other nodes left behind, and what this one does not know to be its own.
+ *
+ * A turn whose node died is continued where that is possible, and else sealed with what exists of it. Three more
+ * ways lead here: a stop that its node does not obey (`seize`), a call whose answer was lost so that this node may
+ * hold a lease without knowing (`settleDoubt`), and a turn of this node that broke (`finish`).
+ */
+export class Recovery {
+  readonly #env: Environment;
+  readonly #coordinator: Coordinator;
+  readonly #follower: Follower;
+  readonly #stopped = new AbortController();
+  /**
+   * Leases in this node's hand that nobody runs, because ending them has failed, and the name that it held them
+   * under. No other node can claim them as long as this one lives, so it tries again in the pace of claims.
+   */
+  readonly #stranded = new Map<string, { readonly lease: Lease; readonly node: string }>();
+  #cancelClaim: () => void = () => {};
+  #claiming: Promise<void> | undefined;
+
+  constructor(env: Environment, coordinator: Coordinator, follower: Follower) {
+    this.#env = env;
+    this.#coordinator = coordinator;
+    this.#follower = follower;
+  }
+
+  /** The first look for orphans; then in their pace. */
+  async start(): Promise<void> {
+    await this.claim();
+    this.#plan();
+  }
+
+  stop(): void {
+    this.#stopped.abort();
+    this.#cancelClaim();
+  }
+
+  /** Looks for leases of dead nodes now. */
+  async claim(): Promise<void> {
+    this.#claiming ??= this.#claimAll().finally(() => {
+      this.#claiming = undefined;
+    });
+    await this.#claiming;
+  }
+
+  /** The same without waiting: what goes wrong is reported. */
+  claimSoon(): void {
+    void this.claim().catch((error: unknown) => this.#env.report(error, "claim"));
+  }
+
+  /** After the time that its node has to obey a stop: takes the lease from whoever still holds it, and ends it. */
+  seizeLater(owner: string, lease: Lease): void {
+    const env = this.#env;
+    const work = async () => {
+      await wait(env, env.lease.stopMs, this.#stopped.signal);
+      if (this.#stopped.signal.aborted) return;
+      const taken = await this.#takeOver(owner, lease);
+      if (taken !== null) await this.#recover(taken);
+    };
+    work().catch((error: unknown) => env.report(error, "stop", lease.conversationId));
+  }
+
+  /**
+   * A call that may have opened a turn, or taken a lease, for this node has failed without an answer. Finds out,
+   * and takes care of what is there. It looks a second time after a while, for a transaction may outlive its caller.
+   */
+  settleDoubt(owner: string, conversationId: string, turnId: string): void {
+    const env = this.#env;
+    const { node } = env.identity;
+    const store = env.root.forOwner(owner);
+    const work = async () => {
+      for (const afterMs of [0, env.lease.ttlMs]) {
+        if (afterMs > 0) await wait(env, afterMs, this.#stopped.signal);
+        const record = await this.#insist(() => store.get(conversationId));
+        // Under another name this node has nothing to say: then the lease is a dead node's.
+        if (this.#stopped.signal.aborted || env.identity.node !== node) return;
+        const active = record?.active;
+        if (active?.turnId !== turnId || active.node !== node) continue;
+        if (this.#coordinator.active(conversationId)?.turnId === turnId) return;
+        await this.#recover({ owner, conversationId, ...active });
+        return;
+      }
+    };
+    work().catch((error: unknown) => env.report(error, "recovery", conversationId));
+  }
+
+  /** Gives a turn of this node up if its conversation is gone, or the turn another's. */
+  async checkHeld(live: LiveTurn): Promise<void> {
+    const record = await this.#env.root.forOwner(live.owner).get(live.conversationId);
+    const active = record?.active;
+    if (active?.turnId === live.turnId && active.fence === live.epoch) return;
+    if (this.#coordinator.active(live.conversationId) === live) this.#coordinator.lose(live.conversationId);
+  }
+
+  /** Ends a turn of this node from what the store has of it. */
+  async finish(lease: Lease): Promise<void> {
+    await this.#holding(lease, async () => {
+      const left = await this.#read(lease);
+      if (left !== undefined) await this.#seal(lease, left);
+    });
+  }
+
+  #plan(): void {
+    const { clock, lease } = this.#env;
+    if (this.#stopped.signal.aborted || lease.claimMs <= 0) return;
+    this.#cancelClaim = clock.after(lease.claimMs, () => {
+      void this.claim()
+        .catch((error: unknown) => this.#env.report(error, "claim"))
+        .finally(() => this.#plan());
+    });
+  }
+
+  async #claimAll(): Promise<void> {
+    const { identity, ids, root } = this.#env;
+    for (let isFirst = true; ; isFirst = false) {
+      if (this.#coordinator.draining || !this.#coordinator.alive()) return;
+      if (isFirst) await this.#endStranded();
+      // Claimed under a name that never lives, and then taken over by name: if the answer to the claim is lost,
+      // the leases are still a dead node's, and not in the hand of one that does not know it.
+      const leases = await root.claimExpired(`${identity.node}?${ids.next()}`, claimsAtOnce);
+      await Promise.all(
+        leases.map((lease) =>
+          this.#claimOne(lease).catch((error: unknown) =>
+            this.#env.report(error, "recovery", lease.conversationId),
+          ),
+        ),
+      );
+      if (leases.length < claimsAtOnce) return;
+    }
+  }
+
+  async #claimOne(lease: Lease): Promise<void> {
+    const taken = await this.#takeOver(lease.owner, lease);
+    if (taken !== null) await this.#recover(taken);
+  }
+
+  async #takeOver(owner: string, lease: Lease): Promise<Lease | null> {
+    const { identity, root } = this.#env;
+    const { conversationId, turnId, fence } = lease;
+    try {
+      return await root.forOwner(owner).takeOver({ conversationId, turnId, fence, node: identity.node });
+    } catch (error) {
+      if (isParleyError(error) && error.code === "store_unavailable") {
+        this.settleDoubt(owner, conversationId, turnId);
+      }
+      throw error;
+    }
+  }
+
+  /** Tries again to end what could not be ended. What cannot even be read is ended without a look at it. */
+  async #endStranded(): Promise<void> {
+    const { identity } = this.#env;
+    for (const [conversationId, { lease, node }] of [...this.#stranded]) {
+      // Of a name that was given up, the leases are a dead node's, and claimed like all others.
+      if (node !== identity.node) {
+        this.#stranded.delete(conversationId);
+        continue;
+      }
+      await this.#holding(lease, async () => {
+        if (lease.purpose === "compaction") return this.#endCompaction(lease);
+        const left = await this.#read(lease, { evenBlindly: true });
+        if (left !== undefined) await this.#seal(lease, left);
+      }).catch((error: unknown) => this.#env.report(error, "recovery", conversationId));
+    }
+  }
+
+  /** Works on a lease of this node, and remembers it if that fails while it is still this node's. */
+  async #holding(lease: Lease, work: () => Promise<void>): Promise<void> {
+    const { conversationId } = lease;
+    const { node } = this.#env.identity;
+    try {
+      await work();
+      this.#stranded.delete(conversationId);
+    } catch (error) {
+      if (isGone(error)) this.#stranded.delete(conversationId);
+      else this.#stranded.set(conversationId, { lease, node });
+      throw error;
+    }
+  }
+
+  #recover(lease: Lease): Promise<void> {
+    return this.#holding(lease, () => this.#endOrContinue(lease));
+  }
+
+  async #endOrContinue(lease: Lease): Promise<void> {
+    if (lease.purpose === "compaction") {
+      await this.#endCompaction(lease);
+      return;
+    }
+    const { owner, conversationId, turnId, fence } = lease;
+    const left = await this.#read(lease);
+    if (left === undefined) return;
+    const { state } = left;
+    const plan = lease.stopRequested
+      ? undefined
+      : planToContinue(left, (toolName) => this.#mayRetry(toolName), this.#elapsed(state));
+    if (plan === undefined) {
+      await this.#seal(lease, left);
+      return;
+    }
+    // What is durable is told before the turn goes on from there.
+    await this.#insist(() => this.#follower.catchUp(conversationId));
+    const { choices, entries, startedAt } = state;
+    this.#coordinator.run(owner, conversationId, { turnId, fence, choices, entries, startedAt }, plan);
+  }
+
+  async #read(
+    lease: Lease,
+    { evenBlindly = false }: { readonly evenBlindly?: boolean } = {},
+  ): Promise<LeftTurn | undefined> {
+    const { owner, conversationId, turnId, fence } = lease;
+    const store = this.#env.root.forOwner(owner);
+    const state = await this.#insist(() => store.readOpenTurn({ conversationId })).catch((error: unknown) => {
+      if (!evenBlindly || isGone(error) || toParleyError(error).retryable) throw error;
+      this.#env.report(error, "recovery", conversationId);
+      return this.#unseen(lease);
+    });
+    if (state === null || state.turnId !== turnId || state.fence !== fence) return undefined;
+    const events: NumberedEvent[] = [];
+    try {
+      for (const batch of state.journal) events.push(...decodeBatch(batch));
+      return { state, events };
+    } catch (error) {
+      // A journal that cannot be read must not keep its conversation open: what can be read is enough to end it.
+      this.#env.report(error, "recovery", conversationId);
+      return { state, events, isTorn: true };
+    }
+  }
+
+  async #seal(lease: Lease, left: LeftTurn): Promise<void> {
+    const env = this.#env;
+    const { owner, conversationId, turnId, fence } = lease;
+    const reason: TurnReason = lease.stopRequested ? "aborted" : "interrupted";
+    // Made once: a repeated seal is the same seal.
+    const input: SealInput = {
+      conversationId,
+      turnId,
+      fence,
+      stepId: currentStep(left),
+      messages: partialMessages(left, { id: () => env.ids.next(), now: new Date(env.clock.now()) }),
+      reason,
+      metrics: metricsOf(left, { reason, durationMs: this.#elapsed(left.state) }),
+      providerCalls: left.state.providerCalls,
+      next: this.#coordinator.nextTurn(reason === "aborted"),
+    };
+    const store = env.root.forOwner(owner);
+    const { input: taken, sealed } = await sealWithLess(
+      input,
+      { id: () => env.ids.next(), now: () => env.clock.now() },
+      (each) => this.#insist(() => store.seal(each)),
+      (error) => env.report(error, "recovery", conversationId),
+    );
+    if (sealed.next === undefined) await this.#follower.look(conversationId);
+    this.#coordinator.afterSeal({ owner, conversationId, turnId }, taken.reason, sealed);
+  }
+
+  /** A compaction that nobody finishes is as if it had not begun. */
+  async #endCompaction({ owner, conversationId, turnId, fence }: Lease): Promise<void> {
+    const env = this.#env;
+    const store = env.root.forOwner(owner);
+    const next: NextTurn = this.#coordinator.nextTurn(false);
+    const ended = await this.#insist(() => store.endLease({ conversationId, turnId, fence, next }));
+    if (ended.next !== undefined) this.#coordinator.run(owner, conversationId, ended.next);
+    env.watchers.changed(owner);
+    env.wake.notify([conversationId]);
+  }
+
+  /** Makes a call until its outcome is known, or the node shuts down. */
+  #insist<T>(call: () => Promise<T>): Promise<T> {
+    return retryWhileUnavailable(this.#env, call, this.#stopped);
+  }
+
+  #mayRetry(toolName: string): boolean {
+    if (toolName === recallToolName) return true;
+    return this.#env.tools.some((tool) => tool.name === toolName && tool.recovery === "retry");
+  }
+
+  /** A turn of which nothing can be read but that it is open. */
+  #unseen({ turnId, fence, stopRequested }: Lease): OpenTurnState {
+    const { clock, identity } = this.#env;
+    const nothing = { choices: {}, entries: [], steps: [], providerCalls: [], journal: [] };
+    return { turnId, fence, node: identity.node, startedAt: clock.now(), stopRequested, ...nothing };
+  }
+
+  /** By the store's clock where it tells: this node's may be off by more than a turn takes. */
+  #elapsed({ startedAt, elapsedMs = this.#env.clock.now() - startedAt }: OpenTurnState): number {
+    return Math.max(0, elapsedMs);
+  }
+}

@@ -1,0 +1,45 @@
+import { isParleyError } from "../../errors.js";
+import type { Environment } from "../environment.js";
+
+const firstWaitMs = 100;
+const longestWaitMs = 2_000;
+
+/** An `AbortController`, or whatever else has a signal. */
+export type SignalHolder = Pick<AbortController, "signal">;
+
+/**
+ * Makes a store call again for as long as the store cannot be reached. The calls are idempotent by their ids,
+ * so an unknown outcome is no risk. Gives up when the signal aborts, with the last error. Takes what holds the signal,
+ * and reads it only once a call has failed: an `AbortController` makes its signal, which is costly, when it is read.
+ */
+export async function retryWhileUnavailable<T>(
+  env: Pick<Environment, "clock">,
+  call: () => Promise<T>,
+  stop?: SignalHolder,
+): Promise<T> {
+  for (let waitMs = firstWaitMs; ; waitMs = Math.min(longestWaitMs, waitMs * 2)) {
+    try {
+      return await call();
+    } catch (error) {
+      const unavailable = isParleyError(error) && error.code === "store_unavailable";
+      const signal = unavailable ? stop?.signal : undefined;
+      if (!unavailable || signal?.aborted) throw error;
+      await wait(env, waitMs, signal);
+      if (signal?.aborted) throw error;
+    }
+  }
+}
+
+/** Resolves after the time has passed, or at once when the signal aborts. */
+export function wait(env: Pick<Environment, "clock">, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const finish = () => {
+      cancel();
+      signal?.removeEventListener("abort", finish);
+      resolve();
+    };
+    const cancel = env.clock.after(ms, finish);
+    signal?.addEventListener("abort", finish, { once: true });
+  });
+}

@@ -1,0 +1,58 @@
+import type { WakeKind } from "../../log-store.js";
+import type { Rooms } from "../rooms.js";
+
+/**
+ * Hears what other nodes do: at once by wake-ups, and in the pace of the polls where one was lost or there are none.
+ * Returns a function that stops.
+ */
+export function watchOtherNodes(rooms: Rooms): () => void {
+  const { env, follower } = rooms;
+  const { clock, watchers, lease } = env;
+  const stopListening = env.wake.listen((conversationIds, kind) => {
+    for (const conversationId of conversationIds) heard(rooms, conversationId, kind);
+  });
+  let stopPolling = () => {};
+  let isStopped = false;
+  const poll = () => {
+    follower.lookAtTurns();
+    void lookWhereNewsIs(rooms).then(pollLater);
+  };
+  const pollLater = () => {
+    if (!isStopped && lease.pollMs > 0) stopPolling = clock.after(lease.pollMs, poll);
+  };
+  pollLater();
+  return () => {
+    isStopped = true;
+    stopPolling();
+    stopListening();
+    watchers.close();
+  };
+}
+
+/** One question for all who are followed and watched here: most of the time most of them have no news. */
+async function lookWhereNewsIs({ env, follower }: Rooms): Promise<void> {
+  const query = { owners: env.watchers.marks(), conversations: follower.marks() };
+  if (query.owners.length === 0 && query.conversations.length === 0) return;
+  try {
+    const { owners, conversations } = await env.root.news(query);
+    for (const conversationId of conversations) void follower.look(conversationId);
+    for (const owner of owners) env.watchers.changed(owner);
+  } catch (error) {
+    env.report(error, "watch");
+  }
+}
+
+function heard(rooms: Rooms, conversationId: string, kind: WakeKind): void {
+  const { env, life, follower, coordinator, recovery, compactions, openRequests } = rooms;
+  void follower.look(conversationId);
+  if (kind === "stop") {
+    const live = coordinator.active(conversationId);
+    if (live !== undefined || compactions.active(conversationId)) void life.renewSoon();
+    if (live !== undefined) {
+      recovery.checkHeld(live).catch((error: unknown) => env.report(error, "stop", conversationId));
+    }
+  }
+  if (kind === "open") {
+    openRequests.heard(conversationId).catch((error: unknown) => env.report(error, "open", conversationId));
+  }
+}

@@ -1,0 +1,69 @@
+import type { ExportedChunk, ExportedConversation, ExportLine, StoredChunk } from "@parley/wire";
+import { ParleyError } from "../../errors.js";
+import type { ConversationRecord, LogStore } from "../../log-store.js";
+import { toCallInfo } from "../api/call-info.js";
+import { toMeta } from "../delivery/watchers.js";
+
+/** How many seqs are read at once. */
+const pageSeqs = 200;
+
+/** A chunk's line. `undone` stands on a summary that was taken out of force: the model does not read it any more. */
+export type ChunkLine = ExportedChunk;
+
+/**
+ * A conversation as lines, read piece by piece: itself, every sealed chunk, every sealed turn. An open turn is left
+ * out. So is what means nothing elsewhere: which conversation it was forked from, and its archives.
+ */
+export async function* exportConversation(
+  store: LogStore,
+  conversationId: string,
+): AsyncGenerator<ExportLine, void, undefined> {
+  const record = await store.get(conversationId);
+  if (record === null) throw new ParleyError("conversation_not_found");
+  const lastSeq = record.sealedSeq;
+  yield header(record);
+  for (let seq = 0; seq < lastSeq; seq += pageSeqs) {
+    const beforeSeq = Math.min(seq + pageSeqs, lastSeq) + 1;
+    const { chunks } = await store.readChunks({ conversationId, sinceSeq: seq, beforeSeq });
+    for (const chunk of chunks) yield await chunkLine(store, conversationId, chunk);
+  }
+  for (const { turnId } of await store.metrics(conversationId)) {
+    const found = await store.readTurn(conversationId, turnId);
+    const turn = found?.turn;
+    if (turn?.metrics === undefined || turn.lastSeq > lastSeq) continue;
+    yield {
+      type: "turn",
+      turnId,
+      startedAt: turn.startedAt,
+      ...(turn.sealedAt === undefined ? {} : { sealedAt: turn.sealedAt }),
+      metrics: turn.metrics,
+      providerCalls: turn.providerCalls.map(toCallInfo),
+    };
+  }
+}
+
+function header(record: ConversationRecord): ExportedConversation {
+  const { instructions, compactThreshold, metadata } = record;
+  const { parentId: _parent, forkedAtSeq: _at, compactedFrom: _archive, ...meta } = toMeta(record);
+  return {
+    type: "conversation",
+    format: "parley.conversation.1",
+    conversation: { ...meta, status: meta.status === "closed" ? "closed" : "idle" },
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(compactThreshold === undefined ? {} : { compactThreshold }),
+    ...(metadata === undefined
+      ? {}
+      : { metadata: metadata as NonNullable<ExportedConversation["metadata"]> }),
+    lastSeq: record.sealedSeq,
+  };
+}
+
+async function chunkLine(store: LogStore, conversationId: string, stored: StoredChunk): Promise<ChunkLine> {
+  const { chunk, seq, messageId } = stored;
+  const line: ChunkLine = { type: "chunk", ...stored };
+  if (chunk.type !== "system" || chunk.covers === undefined) return line;
+  // Summaries are few, and what is read for the model leaves out those that are undone.
+  const before = seq + (stored.partCount ?? 1) - (stored.partIndex ?? 0);
+  const { entries } = await store.readNewest({ conversationId, limit: 1, before });
+  return entries[0]?.message.id === messageId ? line : { ...line, undone: true };
+}

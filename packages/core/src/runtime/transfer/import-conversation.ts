@@ -1,0 +1,30 @@
+import type { ExportLine, ImportResponse } from "@parley/wire";
+import type { LogStore } from "../../log-store.js";
+import { checkId } from "../admission/inbox.js";
+import { toMeta } from "../delivery/watchers.js";
+import type { Environment } from "../environment.js";
+import { ImportLines } from "./import-lines.js";
+
+/**
+ * Reads an export to its end, then writes it in one transaction: a file that is refused leaves nothing behind.
+ * Message and turn ids stay as they are; they count within their conversation alone.
+ */
+export async function importConversation(
+  env: Pick<Environment, "limits">,
+  store: LogStore,
+  lines: AsyncIterable<ExportLine> | Iterable<ExportLine>,
+  id: string | undefined,
+): Promise<ImportResponse> {
+  if (id !== undefined) checkId("id", id);
+  const reader = new ImportLines(env.limits.importBytes);
+  for await (const line of lines) reader.take(line);
+  const input = reader.finish(id);
+  checkId("conversation.id", input.conversationId);
+  const { conversation, created } = await store.importConversation(input);
+  return {
+    conversation: toMeta(conversation),
+    created,
+    messages: input.entries.length,
+    turns: input.turns.length,
+  };
+}

@@ -1,0 +1,215 @@
+import type { TurnReason } from "@parley/wire";
+import type { Lease, NextTurn, OpenedTurn, SealResult } from "../../log-store.js";
+import { formatCursor } from "../delivery/cursor.js";
+import type { Follower } from "../delivery/follower.js";
+import type { LiveTurn } from "../delivery/live-turn.js";
+import type { Environment } from "../environment.js";
+import { titleConversation } from "./title.js";
+import {
+  eventContext,
+  type Interruption,
+  type RunEnd,
+  type TakenTurn,
+  type TurnHost,
+  TurnRun,
+} from "./turn-run.js";
+
+interface Running {
+  readonly run: TurnRun;
+  readonly ended: Promise<void>;
+}
+
+/**
+ * Runs turns, at most one per conversation, each from an opened turn to its seal and on to the turn that the
+ * seal opened. Four verbs: `run` starts one, `interrupt` cuts one short, `active` tells what runs, `drain` lets
+ * every turn finish its step and give its lease back.
+ *
+ * A turn leaves this node in one of four ways. Sealed: it is told, and the next one starts. Released: it is open,
+ * and subscribers follow it in the store from then on. Lost: the same, without a word to the store, for the turn
+ * may be another node's. Broken: something failed that must not fail; `onBroken` ends the turn from what the
+ * store has of it, so that no conversation stays in the hand of a node that does not run it.
+ */
+export class Coordinator {
+  readonly #env: Environment;
+  readonly #follower: Follower;
+  readonly #host: TurnHost;
+  readonly #running = new Map<string, Running>();
+  #draining = false;
+  /** Past its deadline a node publishes nothing and starts nothing: its leases may be another's. */
+  readonly alive: () => boolean;
+  onBroken: ((lease: Lease) => Promise<void>) | undefined;
+
+  constructor(env: Environment, follower: Follower, alive: () => boolean) {
+    this.#env = env;
+    this.#follower = follower;
+    this.alive = alive;
+    this.#host = {
+      alive,
+      draining: () => this.#draining,
+      isBehind: (conversationId, firstSeq) => follower.isBehind(conversationId, firstSeq),
+      handOver: (conversationId, firstSeq) => follower.handOver(conversationId, firstSeq),
+      nextTurn: (pauseQueue) => this.nextTurn(pauseQueue),
+      lost: ({ live, hasBegun }) => {
+        if (hasBegun) follower.givenUp(live, true);
+        // Its subscribers hear all of it from whoever runs it, its user's message included.
+        else void follower.look(live.conversationId);
+      },
+      sealed: ({ live, owner }, reason, sealed) => {
+        const { conversationId, turnId } = live;
+        const { next, ...ended } = sealed;
+        // A turn that opened under a name that may be dead is for whoever claims it.
+        const isOurs = !live.lost && next !== undefined;
+        if (!live.lost) this.#tellSealed(live, reason, sealed);
+        const { providerName, model } = live;
+        const turn = { owner, conversationId, turnId, providerName, model };
+        this.afterSeal(turn, reason, isOurs ? { ...ended, next } : ended);
+      },
+    };
+  }
+
+  get size(): number {
+    return this.#running.size;
+  }
+
+  get draining(): boolean {
+    return this.#draining;
+  }
+
+  sizeOf(owner: string): number {
+    let count = 0;
+    for (const { run } of this.#running.values()) if (run.owner === owner) count += 1;
+    return count;
+  }
+
+  /** The turn that runs here, unless it is lost. */
+  active(conversationId: string): LiveTurn | undefined {
+    const live = this.#running.get(conversationId)?.run.live;
+    return live?.lost ? undefined : live;
+  }
+
+  /** Starts a turn that this node holds. Never throws: whatever goes wrong ends in the turn's own seal. */
+  run(owner: string, conversationId: string, opened: OpenedTurn, taken?: TakenTurn): void {
+    const before = this.#running.get(conversationId)?.run;
+    if (before?.live.turnId === opened.turnId && before.live.epoch === opened.fence) return;
+    // The store has given the conversation's lease anew, so the old one is no more.
+    before?.lose();
+    const run = new TurnRun(this.#env, this.#host, { owner, conversationId, opened, taken });
+    const { live } = run;
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.#running.set(conversationId, { run, ended });
+    // Of a turn that was taken over, everything durable has been told.
+    if (taken !== undefined) this.#follower.settled(conversationId, live.committedSeq);
+    run
+      .run()
+      .then((result) => {
+        this.#forget(live);
+        this.#leave(run, result);
+      })
+      .catch((error: unknown) => this.#env.report(error, "turn", conversationId))
+      .finally(end);
+  }
+
+  /** Cuts a turn of this node short. Resolves when it is sealed; false when it does not run here. */
+  async interrupt(conversationId: string, turnId: string | undefined, why: Interruption): Promise<boolean> {
+    const running = this.#running.get(conversationId);
+    if (running === undefined || (turnId !== undefined && running.run.live.turnId !== turnId)) return false;
+    running.run.interrupt(why);
+    await running.ended;
+    return true;
+  }
+
+  /** Resolves when nothing runs here any more; turns give their leases back after their step. */
+  async drain(deadlineMs: number): Promise<void> {
+    this.#draining = true;
+    if (deadlineMs > 0) {
+      let cancel = () => {};
+      const deadline = new Promise<void>((resolve) => {
+        cancel = this.#env.clock.after(deadlineMs, resolve);
+      });
+      await Promise.race([this.#allEnded(), deadline]);
+      cancel();
+    }
+    for (const { run } of this.#running.values()) run.interrupt({ reason: "interrupted" });
+    await this.#allEnded();
+  }
+
+  /** The node lost touch with the store for too long: all its turns may be another's. */
+  loseAll(): void {
+    for (const conversationId of [...this.#running.keys()]) this.lose(conversationId);
+  }
+
+  /** The conversation is gone, or its turn another's. */
+  lose(conversationId: string): void {
+    this.#running.get(conversationId)?.run.lose();
+  }
+
+  /** What the store needs to know to open the next turn when a lease ends. */
+  nextTurn(pauseQueue: boolean): NextTurn {
+    const { identity, ids } = this.#env;
+    return { node: identity.node, turnId: ids.next(), pauseQueue, openNext: !this.#draining && this.alive() };
+  }
+
+  /** After a seal that subscribers have been told of: the next turn, the watchers, the hook. */
+  afterSeal(turn: Parameters<typeof eventContext>[0], reason: TurnReason, sealed: SealResult): void {
+    const env = this.#env;
+    const { owner, conversationId, turnId } = turn;
+    const { firstSeq, lastSeq } = sealed;
+    env.observe(
+      { type: "turn-sealed", conversationId, turnId, firstSeq, lastSeq, reason },
+      eventContext(turn),
+    );
+    env.watchers.changed(owner);
+    env.wake.notify([conversationId]);
+    if (sealed.next !== undefined) this.run(owner, conversationId, sealed.next);
+    const ended = { owner, conversationId, turnId, reason, firstSeq, lastSeq };
+    if (env.titleModel !== undefined) {
+      titleConversation(env, ended).catch((error: unknown) => env.report(error, "title", conversationId));
+    }
+    if (env.hooks.afterTurn !== undefined) {
+      Promise.resolve()
+        .then(() => env.hooks.afterTurn?.(ended))
+        .catch((error: unknown) => env.report(error, "afterTurn", conversationId));
+    }
+  }
+
+  async #allEnded(): Promise<void> {
+    while (this.#running.size > 0) {
+      await Promise.all([...this.#running.values()].map(({ ended }) => ended));
+    }
+  }
+
+  #forget(live: LiveTurn): void {
+    const { conversationId } = live;
+    if (this.#running.get(conversationId)?.run.live === live) this.#running.delete(conversationId);
+  }
+
+  #leave(run: TurnRun, end: RunEnd): void {
+    const { live, owner } = run;
+    const { conversationId, turnId, epoch: fence } = live;
+    if (end.state === "sealed" || end.state === "lost") return;
+    this.#follower.givenUp(live, end.state === "broken");
+    if (end.state !== "broken") return;
+    this.#env.report(end.error, "turn", conversationId);
+    const lease: Lease = { owner, conversationId, turnId, fence, purpose: "turn", stopRequested: false };
+    this.onBroken?.(lease).catch((error: unknown) => this.#env.report(error, "turn", conversationId));
+  }
+
+  #tellSealed(live: LiveTurn, reason: TurnReason, { firstSeq, lastSeq, next, status }: SealResult): void {
+    const { hub } = this.#env;
+    const { conversationId, turnId } = live;
+    this.#forget(live);
+    const cursor = formatCursor(lastSeq);
+    this.#follower.settled(conversationId, lastSeq);
+    hub.publish(conversationId, {
+      type: "chat.delta",
+      event: { type: "turn-sealed", conversationId, turnId, firstSeq, lastSeq, reason },
+      cursor,
+    });
+    if (next !== undefined) return;
+    const event = { type: "status" as const, conversationId, status };
+    hub.publish(conversationId, { type: "chat.delta", event, cursor });
+  }
+}

@@ -1,0 +1,114 @@
+import type { ConversationMessage } from "../../messages/message.js";
+import {
+  type MessageContentPart,
+  resultFromText,
+  type TextContentPart,
+  type ToolResultContentPart,
+} from "../../messages/part.js";
+import { interruptedResultText } from "../../messages/provider/repair.js";
+import { utf8Length } from "../../messages/tokens/transcript-tokens.js";
+
+/** About what the words that mark a cut take. */
+const noticeBytes = 120;
+
+/**
+ * Messages none of which takes more than so many bytes of JSON. Long texts and results keep their beginning and say
+ * that they are cut. What cannot be cut, and does not fit, is left out: a call together with its result. Text, calls
+ * and results come before reasoning. Returns the same list where everything fits.
+ */
+export function cutMessages(
+  messages: readonly ConversationMessage[],
+  maxBytes: number,
+): readonly ConversationMessage[] {
+  if (messages.every((message) => sizeOf(message) <= maxBytes)) return messages;
+  const leftOut = new Set<string>();
+  const cut: ConversationMessage[] = [];
+  for (const message of messages) {
+    if (message.role === "tool" && message.content.every((part) => leftOut.has(callIdOf(part)))) continue;
+    const content = cutParts(message, maxBytes);
+    const kept = new Set(content);
+    for (const part of message.content) {
+      if (part.type === "tool-call" && !kept.has(part)) leftOut.add(callIdOf(part));
+    }
+    if (content.length > 0) cut.push({ ...message, content });
+  }
+  return cut;
+}
+
+function cutParts(message: ConversationMessage, maxBytes: number): MessageContentPart[] {
+  if (sizeOf(message) <= maxBytes) return message.content;
+  let room = maxBytes - sizeOf({ ...message, content: [] });
+  const kept: (MessageContentPart | undefined)[] = message.content.map(() => undefined);
+  for (const areFirst of [true, false]) {
+    for (const [place, part] of message.content.entries()) {
+      if (comesFirst(part) !== areFirst) continue;
+      const fitting = cutPart(part, room);
+      if (fitting === undefined) continue;
+      kept[place] = fitting;
+      room -= sizeOf(fitting) + 1;
+    }
+  }
+  return kept.filter((part) => part !== undefined);
+}
+
+function comesFirst({ type }: MessageContentPart): boolean {
+  return type === "text" || type === "tool-call" || type === "tool-result";
+}
+
+function cutPart(part: MessageContentPart, room: number): MessageContentPart | undefined {
+  if (sizeOf(part) <= room) return part;
+  if (part.type === "tool-result") return cutResult(part, room);
+  if (part.type !== "text" && part.type !== "reasoning") return undefined;
+  // What a provider signed or numbered was the whole text.
+  const bare: Pick<TextContentPart, "text"> & { type: typeof part.type } = { type: part.type, text: "" };
+  const text = cutText(part.text, room - sizeOf(bare));
+  return text === undefined ? undefined : { ...bare, text };
+}
+
+/** A result stands at least as one that says that it is missing: its call is in the log. */
+function cutResult(part: ToolResultContentPart, room: number): ToolResultContentPart {
+  const { type, name, toolCallId, stepId, durationMs } = part;
+  const bare = {
+    type,
+    name,
+    ...(toolCallId === undefined ? {} : { toolCallId }),
+    ...(stepId === undefined ? {} : { stepId }),
+    ...(durationMs === undefined ? {} : { durationMs }),
+  };
+  // The text is there twice: as it was, and as the value that it stands for.
+  const text = cutText(part.resultText ?? "", (room - sizeOf(bare)) / 2 - noticeBytes);
+  if (text === undefined) return { ...bare, ...missingResult };
+  return { ...bare, result: resultFromText(text), resultText: text, isError: part.isError ?? false };
+}
+
+/** What a result says whose own text cannot be kept. */
+export const missingResult = {
+  result: interruptedResultText,
+  resultText: interruptedResultText,
+  isError: true,
+} as const;
+
+/** The beginning of a text that takes so many bytes as JSON; undefined where there is no room for any of it. */
+function cutText(text: string, maxBytes: number): string | undefined {
+  const room = maxBytes - noticeBytes;
+  if (room <= 0 || text === "") return undefined;
+  let end = Math.min(text.length, Math.floor((text.length * room) / sizeOf(text)));
+  while (end > 0 && sizeOf(text.slice(0, end)) > room) end = Math.floor(end * 0.9);
+  // Between characters, not inside one.
+  if (end > 0 && /[\ud800-\udbff]/.test(text[end - 1] ?? "")) end -= 1;
+  if (end === 0) return undefined;
+  return `${text.slice(0, end)}\n[cut: ${text.length - end} of ${text.length} characters are left out]`;
+}
+
+function callIdOf(part: MessageContentPart): string {
+  return "toolCallId" in part ? (part.toolCallId ?? "") : "";
+}
+
+/** The bytes of a value's JSON. What JSON cannot hold is larger than any room. */
+export function sizeOf(value: unknown): number {
+  try {
+    return utf8Length(JSON.stringify(value) ?? "");
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}

@@ -1,0 +1,106 @@
+import type { ContextManifest } from "@parley/wire";
+import { ParleyError } from "../../errors.js";
+import type { PreviousCall } from "../../history/history-builder.js";
+import type { ConversationRecord, LogStore } from "../../log-store.js";
+import type { ConversationMessage } from "../../messages/message.js";
+import { toProviderMessages } from "../../messages/provider/provider-messages.js";
+import type { ProviderMessage, ProviderToolDefinition } from "../../ports.js";
+import type { StepContext } from "../../turn/turn.js";
+import type { Environment } from "../environment.js";
+import type { ModelBinding } from "../models.js";
+
+/** Tokens kept free for the answer where the model does not say how much it may write. */
+const answerReserve = 4_096;
+
+/** How much longer than estimated a request may turn out to be. */
+const estimateMargin = 1.1;
+
+/** Tokens of the window that are the answer's, however long the request is. */
+function reserveOf({ maxOutputTokens = answerReserve, contextWindow }: ModelBinding): number {
+  return Math.min(maxOutputTokens, Math.floor(contextWindow / 4));
+}
+
+/** The tokens that a request to the model may take. */
+function requestBudget(binding: ModelBinding): number {
+  return Math.max(1, binding.contextWindow - reserveOf(binding));
+}
+
+/**
+ * The tokens that the answer to a request may take: all that the model can write, as long as both fit in the window.
+ * Providers refuse a request that asks for more.
+ */
+function answerRoom(binding: ModelBinding, requestTokens: number): number | undefined {
+  const { maxOutputTokens, contextWindow } = binding;
+  if (maxOutputTokens === undefined) return undefined;
+  const left = contextWindow - Math.ceil(requestTokens * estimateMargin);
+  return Math.max(1, Math.min(maxOutputTokens, Math.max(left, reserveOf(binding))));
+}
+
+/** The tokens at which a conversation is compacted on its own; 0 for never. */
+export function compactThreshold(
+  env: Environment,
+  record: ConversationRecord,
+  binding: ModelBinding,
+): number {
+  return record.compactThreshold ?? Math.floor(binding.contextWindow * env.compactAt);
+}
+
+/** Everything that decides what a turn shows its model. */
+export interface ContextRequest {
+  readonly env: Environment;
+  readonly store: LogStore;
+  readonly record: ConversationRecord;
+  readonly binding: ModelBinding;
+  readonly instructions: string | undefined;
+  readonly tools: readonly ProviderToolDefinition[];
+  readonly userMessages: readonly ConversationMessage[];
+  readonly turnMessages: readonly ConversationMessage[];
+  readonly previous: PreviousCall | undefined;
+}
+
+/** The estimator's factor when a manifest's tokens were counted: usage may be reported much later. */
+const factors = new WeakMap<ContextManifest, number>();
+
+/** What the estimator needs to know of a manifest beside its tokens, to learn from the usage that was reported. */
+export function factorOf(manifest: ContextManifest): { factor?: number } {
+  const factor = factors.get(manifest);
+  return factor === undefined ? {} : { factor };
+}
+
+/** One step's window: instructions, then as much of the log as fits, then the turn itself. */
+export async function buildStepContext(
+  request: ContextRequest,
+): Promise<StepContext & { readonly truncated: boolean; readonly estimatedTokens: number }> {
+  const { env, record, binding, instructions } = request;
+  const built = await env.history.buildHistory({
+    conversation: {
+      id: record.id,
+      createdAt: new Date(record.createdAt),
+      updatedAt: new Date(record.lastActivityAt),
+    },
+    store: request.store,
+    newUserMessages: [...request.userMessages],
+    turnMessages: request.turnMessages,
+    budget: { maxTokens: requestBudget(binding) },
+    model: binding.name,
+    tokens: env.tokens,
+    contextWindow: binding.contextWindow,
+    tools: request.tools,
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(request.previous === undefined ? {} : { previous: request.previous }),
+  });
+  const messages: ProviderMessage[] = built.providerMessages ?? toProviderMessages(built.messages);
+  if (instructions !== undefined && instructions !== "") {
+    messages.unshift({ role: "system", content: [{ type: "text", text: instructions }] });
+  }
+  if (built.manifest === undefined) throw new ParleyError("internal");
+  const factor = env.tokens.factor?.(binding.name);
+  if (factor !== undefined) factors.set(built.manifest, factor);
+  return {
+    messages,
+    manifest: built.manifest,
+    truncated: built.truncated,
+    estimatedTokens: built.manifest.estimatedTokens,
+    maxTokens: answerRoom(binding, built.manifest.estimatedTokens),
+  };
+}

@@ -1,0 +1,391 @@
+import type { AgentEvent, TurnReason } from "@parley/wire";
+import { ParleyError, toParleyError } from "../../errors.js";
+import type { LogStore, NextTurn, OpenedTurn, SealInput, SealResult } from "../../log-store.js";
+import { driveTurn } from "../../turn/run-turn.js";
+import type { StepCommit, StepCommitted, TurnOutcome, TurnResume } from "../../turn/turn.js";
+import { formatCursor } from "../delivery/cursor.js";
+import type { NumberedEvent, TurnEvent } from "../delivery/journal-batch.js";
+import { LiveTurn } from "../delivery/live-turn.js";
+import { isUnanswered, replayTurn } from "../delivery/replay.js";
+import type { Environment, EventContext } from "../environment.js";
+import { isGone } from "../nodes/is-gone.js";
+import { retryWhileUnavailable } from "../nodes/retry.js";
+import { sealWithLess } from "./seal-with-less.js";
+import { factorOf } from "./step-context.js";
+import { prepareTurn } from "./turn-setup.js";
+
+/** Why a turn is cut short. */
+export interface Interruption {
+  readonly reason: TurnReason;
+  readonly error?: ParleyError;
+}
+
+/** How a turn goes on that another node began. */
+export interface TakenTurn {
+  readonly resume: TurnResume;
+  /** Events in the journal: they were told, or may have been, and are not in rows yet. */
+  readonly kept: readonly NumberedEvent[];
+}
+
+/** The node as one of its turns sees it. */
+export interface TurnHost {
+  /** Past its deadline a node publishes nothing and starts nothing: its leases may be another's. */
+  alive(): boolean;
+  draining(): boolean;
+  /** Whether subscribers here have not heard everything before the turn's first seq. */
+  isBehind(conversationId: string, firstSeq: number): boolean;
+  /** Tells them. */
+  handOver(conversationId: string, firstSeq: number): Promise<void>;
+  /** What the store needs to know to open the next turn when a lease ends. */
+  nextTurn(pauseQueue: boolean): NextTurn;
+  /** The turn goes on elsewhere, if it goes on: called once, at the moment in which it is lost. */
+  lost(run: TurnRun): void;
+  /** The turn is final: called in the same breath in which its last rows are told. */
+  sealed(run: TurnRun, reason: TurnReason, sealed: SealResult): void;
+}
+
+/**
+ * How a run ended. `sealed`: the turn is final. `released`: it is open, and anyone may go on. `lost`: it is, or
+ * may be, another node's. `broken`: something failed that must not fail, and the turn is open in this node's hand.
+ */
+export type RunEnd =
+  | { readonly state: "sealed" }
+  | { readonly state: "released" }
+  | { readonly state: "lost" }
+  | { readonly state: "broken"; readonly error: unknown };
+
+/** What is chained to it happens as soon as the running code has ended. */
+const nextGo = Promise.resolve();
+
+/**
+ * One turn on this node, from where it was opened or taken over to its seal.
+ *
+ * Everything that the turn writes carries its fence. As long as the store cannot be reached a write is repeated,
+ * until it is known to have happened or the turn is lost; stopping the turn does not cut this short, so that no
+ * outcome stays unknown. Once lost, the run does nothing more that anyone could see.
+ */
+export class TurnRun {
+  readonly owner: string;
+  readonly live: LiveTurn;
+  readonly #env: Environment;
+  readonly #host: TurnHost;
+  readonly #store: LogStore;
+  readonly #opened: OpenedTurn;
+  readonly #taken: TakenTurn | undefined;
+  readonly #abort = new AbortController();
+  readonly #lost = new AbortController();
+  #interruption: Interruption | undefined;
+  #hasBegun: boolean;
+  /** The clock was read in this very go, and this node was alive. */
+  #wasAlive = false;
+  readonly #endGo = () => {
+    this.#wasAlive = false;
+  };
+
+  constructor(
+    env: Environment,
+    host: TurnHost,
+    turn: {
+      readonly owner: string;
+      readonly conversationId: string;
+      readonly opened: OpenedTurn;
+      readonly taken?: TakenTurn | undefined;
+    },
+  ) {
+    const { owner, conversationId, opened, taken } = turn;
+    const { turnId, fence } = opened;
+    this.owner = owner;
+    this.#env = env;
+    this.#host = host;
+    this.#store = env.root.forOwner(owner);
+    this.#opened = opened;
+    this.#taken = taken;
+    this.#hasBegun = taken !== undefined;
+    this.live = new LiveTurn({
+      owner,
+      conversationId,
+      opened,
+      openJournal: (tail) => {
+        const writer = env.journal.open({ conversationId, turnId, fence }, tail);
+        writer.onFailed = (error) => this.#journalFailed(error);
+        return writer;
+      },
+      audience: () => {
+        const audience = env.hub.audience(conversationId);
+        return audience !== undefined && this.#mayTell() ? audience : undefined;
+      },
+      ...(taken === undefined ? {} : { from: { steps: taken.resume.steps ?? [], kept: taken.kept } }),
+    });
+  }
+
+  /** Whether subscribers here may have heard of the turn. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  /** Never rejects. */
+  async run(): Promise<RunEnd> {
+    try {
+      return await this.#work();
+    } catch (error) {
+      return this.live.lost ? { state: "lost" } : { state: "broken", error };
+    }
+  }
+
+  interrupt(why: Interruption): void {
+    this.#interruption ??= why;
+    this.#abort.abort();
+  }
+
+  /** The turn is, or may be, another node's. */
+  lose(): void {
+    if (this.live.lost) return;
+    this.live.lost = true;
+    this.#host.lost(this);
+    this.interrupt({ reason: "interrupted" });
+    this.#lost.abort();
+  }
+
+  async #work(): Promise<RunEnd> {
+    const env = this.#env;
+    const { live, owner } = this;
+    const { conversationId } = live;
+    if (this.#taken === undefined) {
+      const firstSeq = this.#opened.entries[0]?.firstSeq ?? 1;
+      if (this.#host.isBehind(conversationId, firstSeq)) {
+        await this.#insist(() => this.#host.handOver(conversationId, firstSeq));
+      }
+      if (!this.#mayAct()) return { state: "lost" };
+      this.#hasBegun = true;
+      this.#tellStatus("active", firstSeq - 1);
+      live.publishChunks(this.#opened.entries);
+      // It was admitted while the node began to drain: another node can begin it.
+      if (this.#host.draining()) return this.#release();
+    } else this.#tellOpening(this.#taken);
+    env.watchers.changed(owner);
+    env.wake.notify([conversationId]);
+
+    const elapsedMs = this.#taken?.resume.elapsedMs ?? 0;
+    const limitMs = env.limits.turnDurationMs;
+    const cancelDeadline = env.clock.after(Math.max(0, limitMs - elapsedMs), () => {
+      const error = new ParleyError("timeout", `The turn took longer than ${limitMs} ms`);
+      this.interrupt({ reason: "error", error });
+    });
+    let outcome: TurnOutcome;
+    try {
+      outcome = await this.#drive();
+    } finally {
+      cancelDeadline();
+    }
+    if (live.lost) return { state: "lost" };
+    return outcome.state === "released" ? this.#release() : this.#seal(outcome);
+  }
+
+  async #drive(): Promise<TurnOutcome> {
+    const env = this.#env;
+    const { live, owner } = this;
+    const { signal } = this.#abort;
+    const prepared = await prepareTurn({
+      env,
+      store: this.#store,
+      live,
+      opened: this.#opened,
+      signal,
+      lost: this.#lost,
+      mayAct: () => this.#mayAct(),
+    });
+    return driveTurn(
+      {
+        conversationId: live.conversationId,
+        turnId: live.turnId,
+        owner,
+        startedAt: live.startedAt,
+        clock: env.clock,
+        ids: env.ids,
+        limits: env.limits,
+        keepRaw: env.keepRaw,
+        signal,
+        abortReason: () => this.#interruption ?? { reason: "aborted" },
+        sink: {
+          draining: () => this.#host.draining(),
+          commitStep: (commit) => this.#commit(commit),
+        },
+        ...prepared,
+        ...(this.#taken === undefined ? {} : { resume: this.#taken.resume }),
+      },
+      // The loop tells neither `status` nor `turn-sealed`.
+      (event: AgentEvent) => this.#emit(event as TurnEvent),
+    );
+  }
+
+  /**
+   * Whether this node's lease holds, for one more event. Events that come in one go, as a burst from the provider
+   * does, are told on one reading of the clock: no other code runs between them.
+   */
+  #mayTell(): boolean {
+    if (this.#wasAlive) return true;
+    if (!this.#host.alive()) return false;
+    this.#wasAlive = true;
+    void nextGo.then(this.#endGo);
+    return true;
+  }
+
+  /** False, and the turn lost, once this node's lease may have run out. */
+  #mayAct(): boolean {
+    if (!this.live.lost && !this.#host.alive()) this.lose();
+    return !this.live.lost;
+  }
+
+  /** Makes a call until its outcome is known, or the turn is lost. */
+  #insist<T>(call: () => Promise<T>): Promise<T> {
+    return retryWhileUnavailable(this.#env, call, this.#lost);
+  }
+
+  async #commit(commit: StepCommit): Promise<StepCommitted> {
+    const env = this.#env;
+    const { live, owner } = this;
+    const { conversationId, turnId } = live;
+    if (!this.#mayAct()) throw new ParleyError("stale_fence");
+    try {
+      await live.beforeCommit();
+      const result = await this.#insist(() =>
+        this.#store.commitStep({
+          conversationId,
+          turnId,
+          fence: live.epoch,
+          stepId: commit.stepId,
+          messages: [...commit.messages],
+          promoteSteers: commit.phase === "results",
+          steps: [...commit.steps],
+          providerCalls: [...commit.providerCalls],
+        }),
+      );
+      if (!this.#mayAct()) throw new ParleyError("stale_fence");
+      live.committed([...result.entries, ...result.promoted], commit.steps);
+      if (result.promoted.length > 0) env.watchers.changed(owner);
+      env.wake.notify([conversationId]);
+      if (result.stopRequested) this.interrupt({ reason: "aborted" });
+      return { steering: result.promoted.map(({ message }) => message) };
+    } catch (error) {
+      if (isGone(error)) this.lose();
+      throw error;
+    }
+  }
+
+  async #seal(outcome: TurnOutcome): Promise<RunEnd> {
+    const env = this.#env;
+    const { live } = this;
+    const { conversationId, turnId } = live;
+    const { reason, metrics } = outcome;
+    const stepId = metrics.steps.at(-1)?.stepId;
+    // Made once: a repeated seal is the same seal.
+    const input: SealInput = {
+      conversationId,
+      turnId,
+      fence: live.epoch,
+      messages: [...outcome.uncommitted],
+      reason,
+      metrics,
+      providerCalls: [...outcome.providerCalls],
+      next: this.#host.nextTurn(reason === "aborted" || reason === "error"),
+      ...(stepId === undefined ? {} : { stepId }),
+    };
+    learnFrom(env, live.model, outcome);
+    if (!this.#mayAct()) return { state: "lost" };
+    try {
+      await live.beforeCommit();
+      const { input: taken, sealed } = await sealWithLess(
+        input,
+        { id: () => env.ids.next(), now: () => env.clock.now() },
+        (each) => this.#insist(() => this.#store.seal(each)),
+        (error) => env.report(error, "turn", conversationId),
+      );
+      // It has been told to its end, and that was not its end: subscribers hear anew from the store how it ended.
+      if (taken.reason !== reason) this.lose();
+      if (!this.#mayAct()) {
+        // The turn is final, but this node may say nothing: its subscribers hear of it from the store.
+        this.#host.sealed(this, taken.reason, sealed);
+        return { state: "lost" };
+      }
+      // Nobody can join in between: from here on the rows speak for the turn, and it is over.
+      live.committed(sealed.entries, taken.metrics.steps);
+      this.#host.sealed(this, taken.reason, sealed);
+      return { state: "sealed" };
+    } catch (error) {
+      if (isGone(error)) this.lose();
+      throw error;
+    }
+  }
+
+  async #release(): Promise<RunEnd> {
+    const { live } = this;
+    const { conversationId, turnId, epoch: fence } = live;
+    await live.beforeCommit();
+    await this.#insist(() => this.#store.release({ conversationId, turnId, fence }));
+    this.#env.wake.notify([conversationId]);
+    return { state: "released" };
+  }
+
+  /** A turn that nobody has begun to tell, or whose beginning was not all written down, begins here. */
+  #tellOpening({ kept }: TakenTurn): void {
+    const { live } = this;
+    if (!isUnanswered(live.entries)) return;
+    const told = new Set(kept.map(({ event }) => event.type));
+    for (const event of replayTurn(live)) if (!told.has(event.type)) this.#emit(event);
+  }
+
+  #emit(event: TurnEvent): Promise<void> | undefined {
+    const { live } = this;
+    if (this.#env.hooks.onEvent !== undefined && !live.lost && isObserved(event)) {
+      this.#env.observe(event, eventContext(live));
+    }
+    return live.emit(event);
+  }
+
+  #tellStatus(status: string, seq: number): void {
+    const { conversationId } = this.live;
+    const event = { type: "status" as const, conversationId, status };
+    this.#env.hub.publish(conversationId, { type: "chat.delta", event, cursor: formatCursor(seq) });
+  }
+
+  #journalFailed(error: unknown): void {
+    if (isGone(error)) this.lose();
+    else this.interrupt({ reason: "error", error: toParleyError(error) });
+  }
+}
+
+/** Increments come by the hundred, and say nothing that the whole does not say later. */
+function isObserved({ type }: TurnEvent): boolean {
+  return type !== "text-delta" && type !== "reasoning-delta" && type !== "tool-output";
+}
+
+/** Which turn an event is of, for those who listen in. */
+export function eventContext(
+  turn: Pick<LiveTurn, "owner" | "conversationId" | "turnId"> &
+    Partial<Pick<LiveTurn, "providerName" | "model">>,
+): EventContext {
+  const { owner, conversationId, turnId, providerName, model } = turn;
+  return {
+    owner,
+    conversationId,
+    turnId,
+    ...(providerName === undefined ? {} : { providerName }),
+    ...(model === undefined ? {} : { model }),
+  };
+}
+
+/** What the provider counted teaches the estimator; a request that it found too long, the model's window. */
+function learnFrom(env: Environment, model: string | undefined, outcome: TurnOutcome): void {
+  if (model === undefined) return;
+  for (const { usage, manifest } of outcome.providerCalls) {
+    if (usage === undefined || manifest === undefined) continue;
+    const { estimatedTokens: estimated } = manifest;
+    env.tokens.observe(model, { estimated, actual: usage.inputTokens, ...factorOf(manifest) });
+  }
+  const refused = outcome.providerCalls.at(-1);
+  if (outcome.error?.code !== "context_overflow" || refused?.finishReason !== undefined) return;
+  const named = outcome.error.details?.contextWindow;
+  const tried = refused?.manifest?.estimatedTokens;
+  const learned = typeof named === "number" ? named : tried === undefined ? 0 : Math.floor(tried * 0.95);
+  if (learned > 0) env.models.learnWindow(model, learned);
+}

@@ -1,0 +1,167 @@
+import { ParleyError, toParleyError } from "../../errors.js";
+import type { PreviousCall } from "../../history/history-builder.js";
+import type { ConversationRecord, LogStore, OpenedTurn } from "../../log-store.js";
+import type { ConversationMessage } from "../../messages/message.js";
+import type { ProviderAdapter, ProviderCallRecord } from "../../ports.js";
+import type { Tool } from "../../turn/tool.js";
+import { toolDefinition } from "../../turn/tool.js";
+import type { StepContext, TurnSetup } from "../../turn/turn.js";
+import { TurnCompactor } from "../compaction/compact-in-turn.js";
+import { recallTool } from "../compaction/recall.js";
+import type { LiveTurn } from "../delivery/live-turn.js";
+import type { Environment } from "../environment.js";
+import type { ModelBinding } from "../models.js";
+import { retryWhileUnavailable, type SignalHolder } from "../nodes/retry.js";
+import { buildStepContext, type ContextRequest } from "./step-context.js";
+
+/** The part of a turn's setup that follows from its conversation and from what was chosen for it. */
+type PreparedTurn = Pick<
+  TurnSetup,
+  "provider" | "providerParams" | "model" | "tools" | "userMessages" | "context"
+>;
+
+interface PrepareRequest {
+  readonly env: Environment;
+  readonly store: LogStore;
+  readonly live: LiveTurn;
+  readonly opened: OpenedTurn;
+  /** Aborts when the turn is stopped. */
+  readonly signal: AbortSignal;
+  /** Aborts when the turn is another node's. */
+  readonly lost: SignalHolder;
+  /** Whether a tool may still be started. */
+  readonly mayAct: () => boolean;
+}
+
+/**
+ * Reads what a turn needs and resolves its model, effort and instructions: the turn's own choice, else the
+ * conversation's, else the runtime's. Never rejects: what cannot be had fails the turn like a model that is down,
+ * as the turn's own error, in its own log.
+ */
+export async function prepareTurn(request: PrepareRequest): Promise<PreparedTurn> {
+  const { env, store, live, opened, signal } = request;
+  const read = <T>(call: () => Promise<T>) => retryWhileUnavailable(env, call, { signal });
+  const userMessages = openingMessages(opened);
+  let binding: ModelBinding;
+  let record: ConversationRecord | null;
+  let last: ProviderCallRecord | null;
+  try {
+    record = await read(() => store.get(live.conversationId));
+    if (record === null) throw new ParleyError("conversation_not_found");
+    last = await read(() => store.lastCall(live.conversationId));
+    binding = env.models.resolve(opened.choices.model ?? record.model);
+  } catch (error) {
+    return failingTurn(toParleyError(error), userMessages);
+  }
+  live.model = binding.name;
+  live.providerName = binding.providerName;
+  const effort = opened.choices.reasoningEffort ?? record.reasoningEffort ?? env.reasoningEffort;
+  const tools = toolsOf(request, record);
+  return {
+    provider: binding.provider,
+    model: binding.name,
+    providerParams: {
+      metadata: { provider: binding.providerName, model: binding.model },
+      reasoningEffort: effort,
+      cacheKey: live.conversationId,
+      ...(binding.maxOutputTokens === undefined ? {} : { maxTokens: binding.maxOutputTokens }),
+      ...(binding.extraParams === undefined ? {} : { extraParams: binding.extraParams }),
+    },
+    tools,
+    userMessages,
+    context: contextBuilder(request, {
+      binding,
+      record,
+      tools,
+      userMessages,
+      previous: asPrevious(last, binding),
+    }),
+  };
+}
+
+function contextBuilder(
+  request: PrepareRequest,
+  start: {
+    readonly binding: ModelBinding;
+    readonly record: ConversationRecord;
+    readonly tools: readonly Tool<never>[];
+    readonly userMessages: readonly ConversationMessage[];
+    readonly previous: PreviousCall | undefined;
+  },
+): TurnSetup["context"] {
+  const { env, store, live, opened, signal, lost } = request;
+  const { binding, userMessages } = start;
+  let { record, tools, previous } = start;
+  const instructions = opened.choices.instructions ?? record.instructions ?? env.instructions;
+  const compactor = new TurnCompactor({ env, store, live, binding, userMessages, signal, lost });
+  const build = (turnMessages: ContextRequest["turnMessages"]) =>
+    retryWhileUnavailable(
+      env,
+      () =>
+        buildStepContext({
+          env,
+          store,
+          record,
+          binding,
+          instructions,
+          tools: tools.map(toolDefinition),
+          userMessages,
+          turnMessages,
+          previous,
+        }),
+      { signal },
+    );
+  return async ({ stepId, turnMessages }): Promise<StepContext> => {
+    let context = await build(turnMessages);
+    if (await compactor.before(stepId, record, context)) {
+      record = (await retryWhileUnavailable(env, () => store.get(live.conversationId), { signal })) ?? record;
+      tools = toolsOf(request, record);
+      context = await build(turnMessages);
+    }
+    const { messages, manifest, maxTokens } = context;
+    if (manifest !== undefined) previous = { manifest, model: binding.name };
+    return { messages, manifest, maxTokens, tools, providerCalls: compactor.takeCalls() };
+  };
+}
+
+/** The node's tools, and `recall` where a summary stands for something. None starts once the turn may be lost. */
+function toolsOf({ env, store, mayAct }: PrepareRequest, record: ConversationRecord): Tool<never>[] {
+  const tools: Tool<never>[] = [...env.tools];
+  if (record.compacted === true) tools.push(recallTool(store, record.id) as Tool<never>);
+  return tools.map((tool) => guarded(tool, mayAct));
+}
+
+function guarded(tool: Tool<never>, mayAct: () => boolean): Tool<never> {
+  const execute: Tool<never>["execute"] = (input, context) => {
+    if (!mayAct()) throw new ParleyError("stale_fence");
+    return tool.execute(input, context);
+  };
+  // The tool itself behind it: it may be an object of a class of its own.
+  return Object.create(tool, { execute: { value: execute } }) as Tool<never>;
+}
+
+/** The call before this turn, as the history compares models: by the name that users know. */
+function asPrevious(last: ProviderCallRecord | null, binding: ModelBinding): PreviousCall | undefined {
+  if (last?.manifest === undefined) return undefined;
+  const { provider, model } = last.metadata;
+  const isSame = provider === binding.providerName && model === binding.model;
+  const name = last.modelName ?? `${provider}/${model}`;
+  return { manifest: last.manifest, model: isSame ? binding.name : name };
+}
+
+/** The messages that opened the turn, as opposed to steering that a commit added later. */
+function openingMessages({ entries }: OpenedTurn): ConversationMessage[] {
+  const answered = entries.findIndex(({ message }) => message.role !== "user");
+  return entries.slice(0, answered === -1 ? entries.length : answered).map(({ message }) => message);
+}
+
+function failingTurn(error: ParleyError, userMessages: readonly ConversationMessage[]): PreparedTurn {
+  const provider: ProviderAdapter = { complete: () => Promise.reject(error) };
+  return {
+    provider,
+    model: "",
+    providerParams: { metadata: { provider: "", model: "" } },
+    userMessages,
+    context: () => Promise.reject(error),
+  };
+}

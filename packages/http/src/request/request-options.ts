@@ -1,0 +1,87 @@
+import type { RequestBudget, ResilienceProfile } from "../resilience/resilience.js";
+
+/** The methods a request may use. */
+export type HttpMethod = "GET" | "HEAD" | "OPTIONS" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** Headers by name. Names are compared without regard to case; the client sends them in lower case. */
+export type HttpHeaders = Record<string, string>;
+
+/** One query value; undefined and null are left out. */
+export type QueryValue = string | number | boolean | null | undefined;
+
+/** Query parameters; an array repeats its name. */
+export type Query = Record<string, QueryValue | readonly QueryValue[]>;
+
+/** A URL in parts. An absolute `path` is a URL of its own. */
+export interface UrlParts {
+  baseUrl?: string;
+  path?: string;
+  query?: Query;
+}
+
+/** Names by which a request can be followed through logs. */
+export interface CorrelationInfo {
+  /** One per logical request, the same for all its attempts. A UUID is made where absent. */
+  requestId: string;
+  correlationId?: string;
+  parentCorrelationId?: string;
+}
+
+/** On whose behalf a request is made. Never sent: it is for interceptors, metrics and traces. */
+export interface AgentContext {
+  agent?: string;
+  runId?: string;
+  labels?: Record<string, string>;
+  metadata?: Record<string, unknown>;
+}
+
+/** Free-form annotations for interceptors and telemetry. Never sent. */
+export type Extensions = Record<string, unknown>;
+
+/** One logical request. The client may send it several times. */
+export interface HttpRequestOptions {
+  /** A stable name of what is being done, for metrics, traces and messages. */
+  operation: string;
+  method: HttpMethod;
+  /** The whole URL, used as it is. Wins over `urlParts`. */
+  url?: string;
+  urlParts?: UrlParts;
+  /**
+   * A `BodyInit` is sent as it is; any other value is sent as JSON with a content type; null and undefined
+   * send nothing. A stream (or async iterable) can be sent only once, so such a request is never retried.
+   */
+  body?: unknown;
+  headers?: HttpHeaders;
+  /** Sent as `idempotency-key` with every attempt. */
+  idempotencyKey?: string;
+  resilience?: ResilienceProfile;
+  budget?: RequestBudget;
+  /** Lets `requestJson` answer from the client's cache. */
+  cacheKey?: string;
+  /** How long `requestJson` keeps its answer under `cacheKey`; nothing is kept without it. */
+  cacheTtlMs?: number;
+  correlation?: Partial<CorrelationInfo>;
+  agentContext?: AgentContext;
+  extensions?: Extensions;
+  /** Ends the request at any stage: its error has the category `canceled`, and it is never retried. */
+  signal?: AbortSignal;
+  /** The most bytes that `requestJson`, `requestText` and `requestArrayBuffer` take. Default: no limit. */
+  maxResponseBytes?: number;
+  /**
+   * Leaves the rest of a large error body readable on `HttpError.response` instead of closing it. Whoever
+   * sets it must read or cancel that body.
+   */
+  keepErrorBody?: boolean;
+  /** Platform options handed to the transport as they are: `redirect`, `credentials`, `mode` and the like. */
+  fetchOptions?: Omit<RequestInit, "method" | "headers" | "body" | "signal">;
+  /** Which attempt this is, from 1. Set by the client on the copy that interceptors see. */
+  attempt?: number;
+  /** The older form of `urlParts.path`. */
+  path?: string;
+  /** The older form of `urlParts.query`. */
+  query?: Query;
+  /** Sent as the query parameter `limit`. */
+  pageSize?: number;
+  /** Sent as the query parameter `offset`. */
+  pageOffset?: number;
+}

@@ -1,0 +1,251 @@
+import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
+import { Agent as HttpAgent, request as httpRequest } from "node:http";
+import { type AgentOptions, Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { HttpTransport, TransportInit, TransportResponse } from "../ports.js";
+import type { HttpHeaders } from "../request/request-options.js";
+import { type NodeBody, toNodeBody, writeStream } from "./node-body.js";
+import { NodeResponse } from "./node-response.js";
+
+/** How the Node transport connects. */
+export interface NodeTransportOptions {
+  /** The most connections to one origin; further requests wait for a free one. Default: no limit. */
+  maxSocketsPerOrigin?: number;
+  /**
+   * Sent as `accept-encoding` where a request names none. Default: none is sent, so servers answer
+   * uncompressed, which is what streams of small events want. Answers in gzip, deflate or br are decoded in
+   * any case.
+   */
+  acceptEncoding?: string;
+  /** Default 20, as in `fetch`. */
+  maxRedirects?: number;
+  /** Certificates and other settings of TLS connections. */
+  tls?: Pick<AgentOptions, "ca" | "cert" | "key" | "passphrase" | "rejectUnauthorized" | "minVersion">;
+}
+
+/** A transport with connections of its own. */
+export interface NodeTransport extends HttpTransport {
+  /** Closes its connections, also those in use. Idle ones do not keep the process alive. */
+  close(): void;
+}
+
+/** One request on its way through its redirects. */
+interface Journey {
+  readonly options: NodeTransportOptions;
+  readonly httpAgent: HttpAgent;
+  readonly httpsAgent: HttpsAgent;
+  readonly abort: Pick<TransportInit, "signal" | "onAbort">;
+  readonly redirect: RequestInit["redirect"];
+  readonly resolve: (response: TransportResponse) => void;
+  readonly reject: (error: unknown) => void;
+  method: string;
+  headers: HttpHeaders;
+  body: NodeBody;
+  redirects: number;
+}
+
+/**
+ * A transport on `node:http` and `node:https` with keep-alive: the semantics of `fetch` (redirects, decoding,
+ * what is sent by default) at about a quarter of its cost. Across origins a redirect drops every header that
+ * looks like a credential, not only `authorization` and `cookie`.
+ */
+export function createNodeTransport(options: NodeTransportOptions = {}): NodeTransport {
+  const maxSockets = options.maxSocketsPerOrigin ?? Number.POSITIVE_INFINITY;
+  const httpAgent = new HttpAgent({ keepAlive: true, maxSockets });
+  const httpsAgent = new HttpsAgent({ ...options.tls, keepAlive: true, maxSockets });
+
+  // Clients mostly send to the same few URLs, and parsing one costs as much as building its headers.
+  let lastText = "";
+  let lastUrl: URL | undefined;
+  const parse = (text: string): URL => {
+    if (lastUrl === undefined || text !== lastText) {
+      lastUrl = new URL(text);
+      lastText = text;
+    }
+    return lastUrl;
+  };
+
+  const transport = (url: string, init: TransportInit): Promise<TransportResponse> => {
+    const start = (body: NodeBody): Promise<TransportResponse> =>
+      new Promise((resolve, reject) => {
+        const { redirect, method } = init;
+        const headers = completeHeaders(init.headers, method, body, options);
+        const journey: Journey = {
+          options,
+          httpAgent,
+          httpsAgent,
+          abort: init,
+          redirect,
+          resolve,
+          reject,
+          method,
+          headers,
+          body,
+          redirects: 0,
+        };
+        send(journey, parse(url));
+      });
+    const body = toNodeBody(init.body);
+    return body instanceof Promise ? body.then(start) : start(body);
+  };
+  const close = (): void => {
+    httpAgent.destroy();
+    httpsAgent.destroy();
+  };
+  return Object.assign(transport, { close });
+}
+
+function completeHeaders(
+  given: HttpHeaders,
+  method: string,
+  body: NodeBody,
+  options: NodeTransportOptions,
+): HttpHeaders {
+  const headers: HttpHeaders = { accept: "*/*", "user-agent": "parley", ...given };
+  if (options.acceptEncoding !== undefined) headers["accept-encoding"] ??= options.acceptEncoding;
+  if (body.type !== undefined) headers["content-type"] ??= body.type;
+  // The framing is always spelled out: left to itself, Node frames no body of a GET or a DELETE.
+  if (body.length !== undefined) headers["content-length"] = String(body.length);
+  else if (body.content !== undefined) headers["transfer-encoding"] = "chunked";
+  else if (method === "POST" || method === "PUT" || method === "PATCH") headers["content-length"] = "0";
+  return headers;
+}
+
+function send(journey: Journey, url: URL): void {
+  const refusal = refusalOf(url);
+  if (refusal !== undefined) {
+    journey.reject(refusal);
+    return;
+  }
+  const { hostname } = url;
+  const secure = url.protocol === "https:";
+  const target: RequestOptions = {
+    hostname: hostname.startsWith("[") ? hostname.slice(1, -1) : hostname,
+    port: url.port,
+    path: url.pathname + url.search,
+    method: journey.method,
+    headers: flatten(journey.headers, url.host),
+    agent: secure ? journey.httpsAgent : journey.httpAgent,
+  };
+  const request = secure ? httpsRequest(target) : httpRequest(target);
+  // Once there is an answer, trouble belongs to the answer's body; and a redirect has moved on.
+  let answered = false;
+  request.on("response", (message) => {
+    answered = true;
+    onResponse(journey, url, request, message);
+  });
+  request.on("error", (error) => {
+    if (!answered) journey.reject(error);
+  });
+  request.on("close", () => {
+    // Closed with neither an answer nor an error; rejecting again after an error changes nothing.
+    if (!answered) journey.reject(withCode("The connection closed", "ECONNRESET"));
+  });
+
+  endOnAbort(request, journey.abort);
+
+  const { content } = journey.body;
+  if (content === undefined) request.end();
+  else if (typeof content === "string" || content instanceof Uint8Array) request.end(content);
+  else writeStream(request, content);
+}
+
+/** Closes the request's socket when its attempt ends early, body included. */
+function endOnAbort(request: ClientRequest, abort: Pick<TransportInit, "signal" | "onAbort">): void {
+  const end = (reason: unknown): void => {
+    request.destroy(reason instanceof Error ? reason : withCode("Aborted", "ABORT_ERR"));
+  };
+  if (abort.onAbort !== undefined) {
+    abort.onAbort(end);
+    return;
+  }
+  const { signal } = abort;
+  if (signal.aborted) {
+    end(signal.reason);
+    return;
+  }
+  const onAbort = (): void => end(signal.reason);
+  signal.addEventListener("abort", onAbort);
+  request.on("close", () => signal.removeEventListener("abort", onAbort));
+}
+
+/** Node takes headers as a list as they are, without keeping a second copy by name; `host` is then ours to add. */
+function flatten(headers: HttpHeaders, host: string): string[] {
+  const list = headers.host === undefined ? ["host", host] : [];
+  for (const name in headers) {
+    const value = headers[name];
+    if (value !== undefined) list.push(name, value);
+  }
+  return list;
+}
+
+function refusalOf(url: URL): Error | undefined {
+  if (url.protocol !== "http:" && url.protocol !== "https:") {
+    return withCode(`Cannot send over ${url.protocol}`, "ERR_INVALID_PROTOCOL");
+  }
+  if (url.username === "" && url.password === "") return undefined;
+  return withCode("A URL may not hold credentials", "ERR_INVALID_URL");
+}
+
+function onResponse(journey: Journey, url: URL, request: ClientRequest, message: IncomingMessage): void {
+  const status = message.statusCode ?? 0;
+  const location = REDIRECTS.has(status) ? message.headers.location : undefined;
+  if (location === undefined || journey.redirect === "manual") {
+    journey.resolve(new NodeResponse(request, message, url, journey.redirects > 0));
+    return;
+  }
+  const next = followUp(journey, url, location, status);
+  if (next instanceof Error) {
+    request.destroy();
+    journey.reject(next);
+    return;
+  }
+  // The body is drained, so that the socket can serve the next step, unless it is too long to be worth it. The
+  // next step waits for that: an attempt then never holds more than one request that an abort must end.
+  let drained = 0;
+  message.on("data", (chunk: Uint8Array) => {
+    drained += chunk.byteLength;
+    if (drained > MAX_DRAINED_BYTES) request.destroy();
+  });
+  message.on("close", () => send(next.journey, next.url));
+}
+
+const MAX_DRAINED_BYTES = 64 * 1024;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+const CREDENTIAL = /auth|cookie|api-?key|token|secret|credential/;
+
+/** Where a redirect leads and what is sent there, or why it is not followed. */
+function followUp(
+  journey: Journey,
+  from: URL,
+  location: string,
+  status: number,
+): { journey: Journey; url: URL } | Error {
+  if (journey.redirect === "error") return withCode("Redirected", "ERR_UNFOLLOWED_REDIRECT");
+  if (journey.redirects >= (journey.options.maxRedirects ?? 20)) {
+    return withCode("Redirected too often", "ERR_TOO_MANY_REDIRECTS");
+  }
+  if (!URL.canParse(location, from)) return withCode("Redirected to no URL", "ERR_UNFOLLOWED_REDIRECT");
+  const url = new URL(location, from);
+
+  let { method, body, headers } = journey;
+  const becomesGet =
+    (status === 303 && method !== "GET" && method !== "HEAD") ||
+    ((status === 301 || status === 302) && method === "POST");
+  if (becomesGet) {
+    method = "GET";
+    body = {};
+    headers = omit(headers, (name) => name.startsWith("content-"));
+  } else if (body.content instanceof ReadableStream) {
+    return withCode("Redirected, but a stream cannot be sent again", "ERR_UNFOLLOWED_REDIRECT");
+  }
+  if (from.origin !== url.origin) headers = omit(headers, (name) => name === "host" || CREDENTIAL.test(name));
+  return { journey: { ...journey, method, body, headers, redirects: journey.redirects + 1 }, url };
+}
+
+function omit(headers: HttpHeaders, drop: (name: string) => boolean): HttpHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !drop(name)));
+}
+
+function withCode(text: string, code: string): Error {
+  return Object.assign(new Error(text), { code });
+}

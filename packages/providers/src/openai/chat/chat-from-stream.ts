@@ -1,0 +1,276 @@
+import {
+  argumentsFromText,
+  grownText,
+  type MessageContentPart,
+  type MessageOrigin,
+  TextDelta,
+} from "@parley/core/messages";
+import type { ProviderFinishReason, ProviderStreamEvent, ProviderToolCall } from "@parley/core/ports";
+import { toStreamError } from "../../call/http-failure.js";
+import type { StreamFold } from "../../call/stream-call.js";
+import type { ToolNames } from "../../call/tool-names.js";
+import { readOpenAIFailure } from "../failure.js";
+import { tokenUsage } from "../token-usage.js";
+import type { ChatChunk, ChatDelta, ChatToolCallDelta, ChatUsage } from "./chat-api-types.js";
+
+/** What the fold needs to know about its call. */
+export interface FoldChat {
+  readonly provider: string;
+  readonly origin: MessageOrigin;
+  readonly names: ToolNames;
+  /** Take a stream that just ends for a whole answer. */
+  readonly acceptUnmarkedEnd: boolean;
+  /** The date of an answer that has none. */
+  readonly startedAt: Date;
+}
+
+const nothing: readonly ProviderStreamEvent[] = [];
+
+/**
+ * Folds the chunks of a chat completion. Servers leave out most of what the API promises, so an answer is whole
+ * once either a finish reason or `[DONE]` has come; usage, ids, indices and roles are welcome and not needed.
+ */
+export function createChatFold(call: FoldChat): StreamFold<ChatChunk> {
+  return new ChatFold(call);
+}
+
+interface Growing {
+  readonly kind: "text" | "reasoning";
+  readonly index: number;
+  text: string;
+}
+
+interface OpenChatCall {
+  readonly kind: "call";
+  readonly index: number;
+  /** The server's number for it, if it numbers. */
+  readonly place: number | undefined;
+  id: string;
+  /** The id is the server's, not one made here. */
+  given: boolean;
+  name: string;
+  argumentsText: string;
+  shown: number;
+}
+
+class ChatFold implements StreamFold<ChatChunk> {
+  readonly #call: FoldChat;
+  readonly #slots: (Growing | OpenChatCall)[] = [];
+  #growing: Growing | undefined;
+  #calls: OpenChatCall[] = [];
+  #text = "";
+  #id = "";
+  #created: number | undefined;
+  #usage: ChatUsage | undefined;
+  #finishReason: string | undefined;
+  #refused = false;
+  #last: ChatChunk | undefined;
+
+  constructor(call: FoldChat) {
+    this.#call = call;
+  }
+
+  get complete(): boolean {
+    return this.#finishReason !== undefined;
+  }
+
+  push(chunk: ChatChunk): readonly ProviderStreamEvent[] {
+    if (typeof chunk !== "object" || chunk === null) return nothing;
+    if (chunk.error !== undefined && chunk.error !== null) return this.#fail(chunk);
+    this.#last = chunk;
+    if (this.#id === "" && typeof chunk.id === "string") this.#id = chunk.id;
+    if (typeof chunk.created === "number") this.#created ??= chunk.created;
+    const usage = chunk.usage ?? chunk.x_groq?.usage;
+    if (typeof usage === "object" && usage !== null) this.#usage = usage;
+    const choice = chunk.choices?.[0];
+    if (choice === undefined || choice === null) return nothing;
+    const delta = choice.delta ?? choice.message;
+    const events = delta === undefined || delta === null ? nothing : this.#apply(delta);
+    if (typeof choice.finish_reason === "string" && choice.finish_reason !== "") {
+      if (choice.finish_reason === "error") return [...events, ...this.#fail(chunk)];
+      this.#finishReason = choice.finish_reason;
+    }
+    return events;
+  }
+
+  end({ marked }: { readonly marked: boolean }): readonly ProviderStreamEvent[] {
+    const spoke = this.#slots.length > 0;
+    if (this.#finishReason === undefined && !marked && !(this.#call.acceptUnmarkedEnd && spoke))
+      return nothing;
+    const events: ProviderStreamEvent[] = [];
+    // Cut by the token limit: the last call's arguments may end anywhere and must not be run.
+    const cut = this.#finishReason === "length" ? this.#calls.at(-1) : undefined;
+    const toolCalls: ProviderToolCall[] = [];
+    const content: MessageContentPart[] = [];
+    for (const slot of this.#slots) {
+      if (slot.kind !== "call") {
+        content.push({ type: slot.kind, text: slot.text });
+        continue;
+      }
+      if (slot === cut && !isJson(slot.argumentsText)) continue;
+      const toolCall = this.#toolCall(slot);
+      events.push(...this.#showArguments(slot), { type: "tool-call", toolCall, index: slot.index });
+      toolCalls.push(toolCall);
+      const { id, name, arguments: parsed, argumentsText = "" } = toolCall;
+      content.push({ type: "tool-call", toolCallId: id, name, arguments: parsed, argumentsText });
+    }
+    const usage = this.#usage === undefined ? undefined : toTokenUsage(this.#usage);
+    if (usage !== undefined) events.push({ type: "usage", usage });
+    events.push({
+      type: "done",
+      result: {
+        id: this.#id || "chat-completion",
+        createdAt: this.#created === undefined ? this.#call.startedAt : new Date(this.#created * 1000),
+        message: { role: "assistant", content, origin: this.#call.origin },
+        ...(toolCalls.length === 0 ? {} : { toolCalls }),
+        ...(usage === undefined ? {} : { usage }),
+        finishReason: this.#reason(toolCalls.length),
+        raw: this.#last,
+      },
+    });
+    return events;
+  }
+
+  #apply(delta: ChatDelta): readonly ProviderStreamEvent[] {
+    const reasoning = delta.reasoning_content ?? delta.reasoning;
+    const text = plainText(delta.content);
+    // Nearly every chunk is one piece of text.
+    if (text !== "" && !reasoning && !delta.tool_calls && !delta.refusal) return [this.#grow("text", text)];
+    const events: ProviderStreamEvent[] = [];
+    if (typeof reasoning === "string" && reasoning !== "") events.push(this.#grow("reasoning", reasoning));
+    if (text !== "") events.push(this.#grow("text", text));
+    if (typeof delta.refusal === "string" && delta.refusal !== "") {
+      this.#refused = true;
+      events.push(this.#grow("text", delta.refusal));
+    }
+    for (const call of delta.tool_calls ?? []) events.push(...this.#applyCall(call));
+    return events;
+  }
+
+  #grow(kind: "text" | "reasoning", delta: string): ProviderStreamEvent {
+    let growing = this.#growing;
+    if (growing?.kind !== kind) {
+      growing = { kind, index: this.#slots.length, text: "" };
+      this.#slots.push(growing);
+      this.#growing = growing;
+    }
+    growing.text = grownText(growing.text, delta);
+    if (kind === "reasoning") return { type: "reasoning-delta", textDelta: delta, index: growing.index };
+    this.#text = grownText(this.#text, delta);
+    return new TextDelta(delta, this.#text, growing.index);
+  }
+
+  #applyCall(delta: ChatToolCallDelta): readonly ProviderStreamEvent[] {
+    const call = this.#callOf(delta);
+    if (typeof delta.function?.name === "string" && call.name === "") call.name = delta.function.name;
+    const given = delta.function?.arguments;
+    // Some servers send the arguments parsed.
+    const text = typeof given === "object" && given !== null ? JSON.stringify(given) : given;
+    if (typeof text === "string") call.argumentsText += text;
+    return this.#showArguments(call);
+  }
+
+  /**
+   * The call that a piece belongs to. By number where the server numbers; but one that gives every call the
+   * same number says with a new id (and a name) that it has begun another.
+   */
+  #callOf({ index: place, id, function: fn }: ChatToolCallDelta): OpenChatCall {
+    const newId = typeof id === "string" && id !== "" ? id : undefined;
+    let known: OpenChatCall | undefined;
+    if (typeof place === "number") known = this.#calls.findLast((call) => call.place === place);
+    else if (newId !== undefined) known = this.#calls.findLast((call) => call.id === newId);
+    // Neither number nor id: a name begins a call, anything else goes on with the last.
+    else if (typeof fn?.name !== "string" || fn.name === "") known = this.#calls.at(-1);
+    const begins = typeof fn?.name === "string" && fn.name !== "";
+    if (known !== undefined && begins && newId !== undefined && known.given && known.id !== newId)
+      known = undefined;
+    if (known !== undefined) {
+      if (newId !== undefined && !known.given && known.shown === 0) {
+        known.id = newId;
+        known.given = true;
+      }
+      return known;
+    }
+    this.#growing = undefined;
+    const call: OpenChatCall = {
+      kind: "call",
+      index: this.#slots.length,
+      place: typeof place === "number" ? place : undefined,
+      id: newId ?? this.#ownId(),
+      given: newId !== undefined,
+      name: "",
+      argumentsText: "",
+      shown: 0,
+    };
+    this.#slots.push(call);
+    this.#calls.push(call);
+    return call;
+  }
+
+  /** An id for a call that came without one: no other call of this answer has it, and hardly one of another. */
+  #ownId(): string {
+    const base = this.#id.replace(/[^a-zA-Z0-9_-]/g, "").slice(-40);
+    return `call_${base === "" ? "" : `${base}_`}${this.#calls.length}`;
+  }
+
+  #showArguments(call: OpenChatCall): readonly ProviderStreamEvent[] {
+    if (call.name === "" || call.argumentsText.length <= call.shown) return nothing;
+    const inputTextDelta = call.argumentsText.slice(call.shown);
+    call.shown = call.argumentsText.length;
+    const name = this.#call.names.fromSent(call.name);
+    return [{ type: "tool-input-delta", toolCallId: call.id, name, inputTextDelta }];
+  }
+
+  #toolCall({ id, name, argumentsText }: OpenChatCall): ProviderToolCall {
+    return {
+      id,
+      name: this.#call.names.fromSent(name),
+      arguments: argumentsFromText(argumentsText),
+      argumentsText,
+    };
+  }
+
+  #reason(calls: number): ProviderFinishReason {
+    switch (this.#finishReason) {
+      case "length":
+      case "max_tokens":
+        return "length";
+      case "content_filter":
+        return "content-filter";
+      default:
+        // Some servers say `stop` behind calls.
+        if (calls > 0) return "tool-calls";
+        return this.#refused ? "content-filter" : "stop";
+    }
+  }
+
+  #fail(payload: ChatChunk): readonly ProviderStreamEvent[] {
+    return [{ type: "error", error: toStreamError(payload, this.#call.provider, readOpenAIFailure) }];
+  }
+}
+
+function plainText(content: ChatDelta["content"]): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content.map(({ text }) => (typeof text === "string" ? text : "")).join("");
+}
+
+function toTokenUsage(usage: ChatUsage) {
+  return tokenUsage({
+    input: usage.prompt_tokens,
+    output: usage.completion_tokens,
+    total: usage.total_tokens,
+    cacheRead: usage.prompt_tokens_details?.cached_tokens ?? usage.prompt_cache_hit_tokens,
+    cacheWrite: undefined,
+    reasoning: usage.completion_tokens_details?.reasoning_tokens,
+  });
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,239 @@
+import type { MessageContentPart, MessageOrigin } from "@parley/core/messages";
+import { argumentsTextOf, resultTextOf } from "@parley/core/messages";
+import type { ProviderCallParams } from "@parley/core/ports";
+import { type PreparedMessage, prepareMessages } from "../../call/prepare-messages.js";
+import { createToolNames, type ToolNames } from "../../call/tool-names.js";
+import { wellFormed } from "../../call/well-formed.js";
+import { fileForm } from "../file-content.js";
+import { functionParameters, withoutDoubles } from "../tool-definition.js";
+import type {
+  ChatAssistantMessage,
+  ChatBody,
+  ChatContentPart,
+  ChatMessage,
+  ChatToolCall,
+} from "./chat-api-types.js";
+
+/** What a server takes beyond what all of them take. */
+export interface ChatDialect {
+  readonly includeUsage: boolean;
+  readonly maxTokensField: "max_tokens" | "max_completion_tokens";
+  readonly effortParams: (
+    effort: NonNullable<ProviderCallParams["reasoningEffort"]>,
+    model: string,
+  ) => Record<string, unknown> | undefined;
+  readonly replayReasoning: "reasoning_content" | "reasoning" | undefined;
+  readonly sendsFiles: boolean;
+  readonly sendsCacheKey: boolean;
+}
+
+export interface LoweredChat {
+  readonly body: ChatBody;
+  readonly names: ToolNames;
+}
+
+/**
+ * A call as the body of a chat completion. Pure and total, and written for the strictest templates that local
+ * servers use: one system message, first; user and assistant in turn, results behind their calls; arguments
+ * that parse; no empty content.
+ */
+export function toChatRequest(
+  params: ProviderCallParams,
+  reader: MessageOrigin,
+  dialect: ChatDialect,
+): LoweredChat {
+  const { model } = reader;
+  const tools = withoutDoubles(params.tools ?? []);
+  const names = createToolNames(tools.map(({ name }) => name));
+  const { toolChoice, maxTokens, reasoningEffort, cacheKey, extraParams } = params;
+  const hasTools = tools.length > 0 || extraParams?.tools !== undefined;
+  return {
+    names,
+    body: {
+      model,
+      messages: toChatMessages(prepareMessages(params.messages), { names, reader, dialect }),
+      ...(tools.length === 0
+        ? {}
+        : {
+            tools: tools.map(({ name, description, schema }) => ({
+              type: "function",
+              function: {
+                name: names.toSent(name),
+                ...(description === undefined ? {} : { description }),
+                parameters: functionParameters(schema),
+              },
+            })),
+          }),
+      ...(hasTools && toolChoice !== undefined ? { tool_choice: lowerToolChoice(toolChoice, names) } : {}),
+      ...(maxTokens === undefined ? {} : { [dialect.maxTokensField]: Math.max(1, Math.floor(maxTokens)) }),
+      ...(reasoningEffort === undefined ? {} : dialect.effortParams(reasoningEffort, model)),
+      ...(dialect.sendsCacheKey && cacheKey !== undefined ? { prompt_cache_key: cacheKey } : {}),
+      ...(dialect.includeUsage ? { stream_options: { include_usage: true } } : {}),
+      ...extraParams,
+      stream: true,
+    },
+  };
+}
+
+interface LowerChat {
+  readonly names: ToolNames;
+  readonly reader: MessageOrigin;
+  readonly dialect: ChatDialect;
+}
+
+function toChatMessages(messages: readonly PreparedMessage[], how: LowerChat): ChatMessage[] {
+  const lowered: ChatMessage[] = [];
+  let instructions: string[] | undefined = [];
+  const openInstructions = () => {
+    // Templates take a system message only in front.
+    if (instructions !== undefined && instructions.length > 0) {
+      lowered.push({ role: "system", content: instructions.join("\n\n") });
+    }
+    instructions = undefined;
+  };
+  for (const message of messages) {
+    if (message.role === "system") {
+      const text = textOf(message.content);
+      if (text === "") continue;
+      if (instructions === undefined) addUser(lowered, [{ type: "text", text }]);
+      else instructions.push(text);
+      continue;
+    }
+    openInstructions();
+    if (message.role === "assistant") lowerAssistant(message, how, lowered);
+    else lowerInput(message, how, lowered);
+  }
+  openInstructions();
+  if (!lowered.some(({ role }) => role === "user")) addFirstUser(lowered);
+  return lowered;
+}
+
+/** Templates want something to answer, and a user who speaks first. */
+function addFirstUser(lowered: ChatMessage[]): void {
+  const at = lowered[0]?.role === "system" ? 1 : 0;
+  lowered.splice(at, 0, { role: "user", content: "Continue." });
+}
+
+function textOf(content: readonly MessageContentPart[]): string {
+  const texts = content.flatMap((part) => (part.type === "text" && part.text !== "" ? [part.text] : []));
+  return wellFormed(texts.join("\n"));
+}
+
+function lowerInput(message: PreparedMessage, { dialect }: LowerChat, lowered: ChatMessage[]): void {
+  const content: ChatContentPart[] = [];
+  for (const part of message.content) {
+    if (part.type === "tool-result") {
+      const text = wellFormed(resultTextOf(part));
+      const said = part.isError === true ? `Error: ${text}` : text;
+      // Some servers take an empty answer for a missing one.
+      lowered.push({
+        role: "tool",
+        tool_call_id: part.toolCallId ?? "",
+        content: said === "" ? "(no output)" : said,
+      });
+    } else if (part.type === "text") {
+      if (part.text !== "") content.push({ type: "text", text: wellFormed(part.text) });
+    } else if (part.type === "file") {
+      content.push(toFilePart(part, dialect.sendsFiles));
+    }
+  }
+  if (content.length > 0) addUser(lowered, content);
+}
+
+function toFilePart(
+  file: Extract<MessageContentPart, { type: "file" }>,
+  sendsFiles: boolean,
+): ChatContentPart {
+  const form = fileForm(file);
+  if (form.kind === "image") return { type: "image_url", image_url: { url: form.url } };
+  if (form.kind === "text") return { type: "text", text: wellFormed(form.text) };
+  if (form.kind === "document" && sendsFiles) {
+    return { type: "file", file: { filename: wellFormed(form.filename), file_data: form.data } };
+  }
+  const name = file.filename || (form.kind === "document-url" ? form.url : "document");
+  return { type: "text", text: wellFormed(`[File ${name} (${file.mediaType}) cannot be shown]`) };
+}
+
+/** Adds to the user's last message where one follows the other. */
+function addUser(lowered: ChatMessage[], content: readonly ChatContentPart[]): void {
+  const last = lowered.at(-1);
+  const before: readonly ChatContentPart[] =
+    last?.role !== "user"
+      ? []
+      : typeof last.content === "string"
+        ? [{ type: "text", text: last.content }]
+        : last.content;
+  const parts = [...before, ...content];
+  // A plain text is what every server takes.
+  const plain = parts.every((part) => part.type === "text");
+  const user: ChatMessage = {
+    role: "user",
+    content: plain ? parts.map(({ text }) => text).join("\n\n") : parts,
+  };
+  if (last?.role === "user") lowered[lowered.length - 1] = user;
+  else lowered.push(user);
+}
+
+function lowerAssistant(message: PreparedMessage, how: LowerChat, lowered: ChatMessage[]): void {
+  const { names, reader, dialect } = how;
+  const text = message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+  const calls = message.content.flatMap((part): ChatToolCall[] =>
+    part.type === "tool-call"
+      ? [
+          {
+            id: part.toolCallId ?? "",
+            type: "function",
+            function: {
+              name: names.toSent(part.name),
+              arguments: objectText(argumentsTextOf(part)),
+            },
+          },
+        ]
+      : [],
+  );
+  if (text === "" && calls.length === 0) return;
+  const own = message.origin?.provider === reader.provider && message.origin.model === reader.model;
+  const reasoning = message.content
+    .flatMap((part) => (part.type === "reasoning" ? [part.text] : []))
+    .join("\n\n");
+  const said: ChatAssistantMessage = {
+    role: "assistant",
+    content: text === "" ? null : wellFormed(text),
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    ...(own && dialect.replayReasoning !== undefined && reasoning !== ""
+      ? { [dialect.replayReasoning]: wellFormed(reasoning) }
+      : {}),
+  };
+  const last = lowered.at(-1);
+  if (last?.role === "assistant" && last.tool_calls === undefined) {
+    lowered[lowered.length - 1] = {
+      ...last,
+      ...said,
+      content: [last.content, said.content].filter((each) => each !== null).join("\n\n") || null,
+    };
+    return;
+  }
+  if (lowered.length === 0 || lowered.at(-1)?.role === "system")
+    lowered.push({ role: "user", content: "Continue." });
+  lowered.push(said);
+}
+
+/** Arguments as the text of a JSON object: templates parse them, and fail on what a model misspelled. */
+function objectText(text: string): string {
+  if (text.trim() === "") return "{}";
+  try {
+    const value = JSON.parse(text) as unknown;
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return wellFormed(text);
+  } catch {
+    // Told as it was written, inside an object that can be read.
+  }
+  return JSON.stringify({ arguments: wellFormed(text) });
+}
+
+function lowerToolChoice(choice: unknown, names: ToolNames): unknown {
+  if (typeof choice !== "object" || choice === null) return choice;
+  const { type, name, toolName, function: nested } = choice as Record<string, unknown>;
+  if (type !== "function" && type !== "tool") return choice;
+  const chosen = name ?? toolName ?? (nested as { name?: unknown } | undefined)?.name;
+  return typeof chosen === "string" ? { type: "function", function: { name: names.toSent(chosen) } } : choice;
+}

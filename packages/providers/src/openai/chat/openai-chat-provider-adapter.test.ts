@@ -1,0 +1,235 @@
+import type { ProviderCallParams } from "@parley/core/ports";
+import { type ProviderScenario, providerContract } from "@parley/core/testing";
+import { createDefaultHttpClient, type HttpRequestOptions, type ResilienceProfile } from "@parley/http";
+import { createNodeTransport } from "@parley/http/node";
+import { describe, expect, it } from "vitest";
+import {
+  codeOf,
+  openAIServers,
+  read,
+  testHttpClient,
+  textIn,
+} from "../../../testing/openai-adapter-tests.js";
+import { type ChatAnswer, chatChunk, chatChunks } from "../../../testing/openai-chat-chunks.js";
+import type { AnswerScript } from "../../../testing/openai-http-server.js";
+import {
+  OpenAIChatProviderAdapter,
+  type OpenAIChatProviderAdapterConfig,
+} from "./openai-chat-provider-adapter.js";
+
+const serve = openAIServers();
+
+const params: ProviderCallParams = {
+  messages: [{ role: "user", content: [{ type: "text", text: "hi" }] }],
+  metadata: { provider: "local", model: "llama" },
+};
+
+const clientWith = (resilience: ResilienceProfile = {}) => testHttpClient({ maxAttempts: 2, ...resilience });
+
+function adapterFor(url: string, config: Partial<OpenAIChatProviderAdapterConfig> = {}) {
+  return new OpenAIChatProviderAdapter({
+    baseUrl: url,
+    defaultModel: "default",
+    httpClient: clientWith(),
+    ...config,
+  });
+}
+
+const say =
+  (answer: ChatAnswer): AnswerScript =>
+  (reply) =>
+    void reply.send([...chatChunks(answer), "[DONE]"]).then(reply.end);
+
+const spoken: ChatAnswer = { text: "Hello there, friend." };
+const called: ChatAnswer = {
+  calls: [
+    { name: "add", arguments: '{"a":1,"b":2}' },
+    { name: "search", arguments: '{"q":"parley"}' },
+  ],
+};
+
+describe("the provider contract", () => {
+  const scripts: Record<ProviderScenario, AnswerScript> = {
+    text: say(spoken),
+    tools: say(called),
+    reasoning: say({ ...spoken, reasoning: "Hmm, let me see." }),
+    refusing: (answer) => answer.json(401, { error: { message: "no" } }),
+    breaking: (answer) => void answer.send(chatChunks(spoken).slice(0, 3)).then(answer.reset),
+    hanging: (answer) => void answer.send(chatChunks(spoken).slice(0, 3)),
+  };
+  for (const { name, run } of providerContract(async (scenario) => {
+    let onLeft = () => {};
+    const left = new Promise<void>((resolve) => {
+      onLeft = resolve;
+    });
+    const server = await serve((answer, call, n) => {
+      void call.left.then(onLeft);
+      return scripts[scenario](answer, call, n);
+    });
+    return {
+      provider: adapterFor(server.url, { httpClient: createDefaultHttpClient() }),
+      params,
+      ...(scenario === "hanging" ? { left } : {}),
+    };
+  })) {
+    it(name, run);
+  }
+});
+
+describe("the request", () => {
+  it("goes to chat completions, with a key only where there is one", async () => {
+    const server = await serve(say(spoken));
+    let seen: HttpRequestOptions | undefined;
+    const httpClient = createDefaultHttpClient({
+      transport: createNodeTransport(),
+      interceptors: [
+        {
+          beforeSend: ({ request }) => {
+            seen = request;
+          },
+        },
+      ],
+    });
+    await adapterFor(server.url, { httpClient }).complete({
+      ...params,
+      reasoningEffort: "high",
+      cacheKey: "c",
+    });
+    expect(server.seen[0]).toMatchObject({ method: "POST", path: "/v1/chat/completions" });
+    expect(server.seen[0]?.headers).not.toHaveProperty("authorization");
+    expect(server.seen[0]?.body).toEqual({
+      model: "llama",
+      messages: [{ role: "user", content: "hi" }],
+      stream_options: { include_usage: true },
+      stream: true,
+    });
+    expect(seen).toMatchObject({
+      operation: "openai.chat.completions.create",
+      extensions: { "ai.provider": "local", "ai.model": "llama", "ai.operation": "chat.completions.create" },
+    });
+    await adapterFor(server.url, { apiKey: "k", includeUsage: false }).complete(params);
+    expect(server.seen[1]?.headers.authorization).toBe("Bearer k");
+    expect(server.seen[1]?.body).not.toHaveProperty("stream_options");
+  });
+
+  it("asks for effort where the server was said to take it, and lets the caller's fields win", async () => {
+    const server = await serve(say(spoken));
+    await adapterFor(server.url, { effortParams: (effort) => ({ reasoning: { effort } }) }).complete({
+      ...params,
+      reasoningEffort: "high",
+      extraParams: { temperature: 0, stream: false, model: "other" },
+    });
+    expect(server.seen[0]?.body).toMatchObject({
+      reasoning: { effort: "high" },
+      temperature: 0,
+      stream: true,
+      model: "other",
+    });
+  });
+});
+
+describe("servers that leave things out", () => {
+  it("may end without [DONE], and with the connection left open", async () => {
+    const plain = await serve(
+      (answer) => void answer.send(chatChunks({ ...spoken, usage: false })).then(answer.end),
+    );
+    expect(codeOf(await read(await adapterFor(plain.url).completeStream(params)))).toBe("done");
+    const open = await serve((answer) => void answer.send([...chatChunks(spoken), "[DONE]"]));
+    expect(codeOf(await read(await adapterFor(open.url).completeStream(params)))).toBe("done");
+    await open.seen[0]?.left;
+  });
+
+  it("may break behind the finish reason, and the answer is whole", async () => {
+    const chunks = chatChunks({ ...spoken, usage: false });
+    const server = await serve((answer) => void answer.send(chunks).then(answer.reset));
+    const events = await read(await adapterFor(server.url).completeStream(params));
+    expect(textIn(events)).toBe("Hello there, friend.");
+    expect(codeOf(events)).toBe("done");
+  });
+
+  it("may answer in one piece of JSON", async () => {
+    const message = {
+      role: "assistant",
+      content: "Hello.",
+      tool_calls: [{ id: "a", type: "function", function: { name: "add", arguments: "{}" } }],
+    };
+    const server = await serve((answer) =>
+      answer.json(200, {
+        id: "x",
+        choices: [{ index: 0, message, finish_reason: "tool_calls" }],
+        usage: { prompt_tokens: 1, completion_tokens: 1 },
+      }),
+    );
+    const result = await adapterFor(server.url).complete(params);
+    expect(result).toMatchObject({ finishReason: "tool-calls", usage: { inputTokens: 1 } });
+    expect(result.message.content.map(({ type }) => type)).toEqual(["text", "tool-call"]);
+  });
+
+  it("may send comments to keep the connection alive", async () => {
+    const server = await serve(async (answer) => {
+      await answer.raw(": OPENROUTER PROCESSING\n\n");
+      await answer.send([...chatChunks(spoken), "[DONE]"]);
+      answer.end();
+    });
+    expect(textIn(await read(await adapterFor(server.url).completeStream(params)))).toBe(
+      "Hello there, friend.",
+    );
+  });
+});
+
+describe("failures", () => {
+  const middles: [string, object[]][] = [
+    ["text", chatChunks(spoken).slice(0, 3)],
+    ["reasoning", chatChunks({ reasoning: "Hmm, let me see." }).slice(0, 3)],
+    ["arguments", chatChunks(called).slice(0, 4)],
+  ];
+  const faults: [string, AnswerScript, string][] = [
+    ["a reset", (answer) => answer.reset(), "network"],
+    ["silence", () => {}, "timeout"],
+    ["an end", (answer) => answer.end(), "network"],
+    [
+      "an error object",
+      (answer) => void answer.send([{ error: { code: 502, message: "m" } }]),
+      "provider_overloaded",
+    ],
+    ["garbage", (answer) => void answer.send(["{nope"]), "provider_rejected"],
+  ];
+  for (const [where, chunks] of middles) {
+    for (const [what, fault, code] of faults) {
+      it(`${what} in the middle of ${where} is ${code}, keeps what came, and is not repeated`, async () => {
+        const server = await serve(async (answer, call, n) => {
+          await answer.send(chunks);
+          await fault(answer, call, n);
+        });
+        const config = code === "timeout" ? { httpClient: clientWith({ stallTimeoutMs: 300 }) } : {};
+        const events = await read(await adapterFor(server.url, config).completeStream(params));
+        expect(codeOf(events)).toBe(code);
+        expect(events).toHaveLength(3);
+        expect(server.seen).toHaveLength(1);
+      });
+    }
+  }
+
+  it("before anything was visible are repeated, and nothing is seen twice", async () => {
+    const server = await serve(async (answer, _, n) => {
+      if (n === 1) await answer.send([chatChunk({ role: "assistant" })]).then(answer.reset);
+      else if (n === 2) await answer.send([{ error: { code: 503, message: "m" } }]).then(answer.end);
+      else await answer.send([...chatChunks(spoken), "[DONE]"]).then(answer.end);
+    });
+    const events = await read(await adapterFor(server.url).completeStream(params));
+    expect(textIn(events)).toBe("Hello there, friend.");
+    expect(codeOf(events)).toBe("done");
+    expect(server.seen).toHaveLength(3);
+  });
+
+  it.each([
+    [400, { error: { type: "exceed_context_size_error", code: 400, message: "m" } }, "context_overflow"],
+    [402, { error: { code: 402, message: "m" } }, "quota_exceeded"],
+    [404, { error: { message: "model not found", type: "api_error" } }, "provider_rejected"],
+    [413, { detail: "too large" }, "context_overflow"],
+    [503, "loading", "provider_overloaded"],
+  ])("with status %i and %j become %s", async (status, body, code) => {
+    const server = await serve((answer) => answer.json(status, body));
+    expect(codeOf(await read(await adapterFor(server.url).completeStream(params)))).toBe(code);
+  });
+});

@@ -1,0 +1,148 @@
+import { collect, type MessageOrigin } from "@parley/core/messages";
+import type {
+  ProviderAdapter,
+  ProviderCallParams,
+  ProviderCallResult,
+  ProviderStream,
+} from "@parley/core/ports";
+import {
+  type AgentContext,
+  createDefaultHttpClient,
+  type Extensions,
+  type HttpClient,
+  type HttpHeaders,
+} from "@parley/http";
+import { streamCall } from "../../call/stream-call.js";
+import { readOpenAIFailure } from "../failure.js";
+import { effortFor, reasons } from "../reasoning-effort.js";
+import type { ChatChunk } from "./chat-api-types.js";
+import { createChatFold } from "./chat-from-stream.js";
+import { type ChatDialect, toChatRequest } from "./chat-to-request.js";
+
+/** How to reach a server that speaks the chat completions API, and what it takes. */
+export interface OpenAIChatProviderAdapterConfig {
+  /** Default `https://api.openai.com/v1`. For Ollama: `http://127.0.0.1:11434/v1`. */
+  baseUrl?: string;
+  /** Local servers need none. */
+  apiKey?: string;
+  /** Used where a call names no model. */
+  defaultModel: string;
+  /** Names the server in failures and telemetry where a call does not. Default `openai-compatible`. */
+  provider?: string;
+  /** The name in telemetry and policies. Default: the provider's. */
+  clientName?: string;
+  /** The client for all calls. Default: one that waits for a local server to load its model. */
+  httpClient?: HttpClient;
+  headers?: HttpHeaders;
+  extensions?: Extensions;
+  agentContextFactory?: () => AgentContext | undefined;
+  /** How often a call that failed inside its stream, before anything was visible, is made again. Default 2. */
+  streamRetries?: number;
+  /** Ask for usage with `stream_options`. Default true; some servers refuse the field. */
+  includeUsage?: boolean;
+  /** Default `max_tokens`; for OpenAI itself `max_completion_tokens`. */
+  maxTokensField?: "max_tokens" | "max_completion_tokens";
+  /**
+   * The fields that ask for an effort. Default: none, because servers refuse them for models that do not
+   * reason; for OpenAI itself `reasoning_effort`.
+   */
+  effortParams?: ChatDialect["effortParams"];
+  /** The field in which the server wants its own reasoning back. Default: it is not sent. */
+  replayReasoning?: "reasoning_content" | "reasoning";
+  /** Whether `file` parts are understood. Default false. */
+  sendsFiles?: boolean;
+  /** Whether `prompt_cache_key` is understood. Default: for OpenAI itself. */
+  sendsCacheKey?: boolean;
+  /**
+   * Take a stream that ends with neither a finish reason nor `[DONE]` for a whole answer. Default false: such an
+   * end is a failure, as it cannot be told from a connection that was cut.
+   */
+  acceptUnmarkedEnd?: boolean;
+}
+
+const openAIUrl = "https://api.openai.com/v1";
+
+/** Any server that speaks OpenAI's chat completions API: Ollama, vLLM, llama.cpp, OpenRouter, DeepSeek, Groq. */
+export class OpenAIChatProviderAdapter implements ProviderAdapter {
+  /** The client that all calls go through. */
+  readonly http: HttpClient;
+  readonly #config: OpenAIChatProviderAdapterConfig;
+  readonly #dialect: ChatDialect;
+  readonly #provider: string;
+
+  constructor(config: OpenAIChatProviderAdapterConfig) {
+    this.#config = config;
+    this.#provider = config.provider ?? "openai-compatible";
+    this.#dialect = dialectOf(config);
+    this.http =
+      config.httpClient ??
+      createDefaultHttpClient({
+        clientName: config.clientName ?? this.#provider,
+        defaultResilience: { maxAttempts: 3, perAttemptTimeoutMs: 600_000, stallTimeoutMs: 300_000 },
+      });
+  }
+
+  async complete(params: ProviderCallParams): Promise<ProviderCallResult> {
+    return collect(await this.completeStream(params));
+  }
+
+  async completeStream(params: ProviderCallParams): Promise<ProviderStream> {
+    const config = this.#config;
+    const provider = params.metadata.provider || this.#provider;
+    const origin: MessageOrigin = { provider, model: params.metadata.model || config.defaultModel };
+    const { body, names } = toChatRequest(params, origin, this.#dialect);
+    const agentContext = params.agentContext ?? config.agentContextFactory?.();
+    const startedAt = new Date();
+    return streamCall<ChatChunk>({
+      provider,
+      http: this.http,
+      request: {
+        method: "POST",
+        operation: "openai.chat.completions.create",
+        urlParts: { baseUrl: config.baseUrl ?? openAIUrl, path: "/chat/completions" },
+        headers: {
+          ...(config.apiKey ? { Authorization: `Bearer ${config.apiKey}` } : {}),
+          "Content-Type": "application/json",
+          Accept: "text/event-stream",
+          ...config.headers,
+        },
+        body,
+        extensions: {
+          ...config.extensions,
+          ...params.metadata.extensions,
+          "ai.provider": provider,
+          "ai.model": origin.model,
+          "ai.operation": "chat.completions.create",
+        },
+        ...(agentContext === undefined ? {} : { agentContext }),
+      },
+      createFold: () =>
+        createChatFold({
+          provider,
+          origin,
+          names,
+          acceptUnmarkedEnd: config.acceptUnmarkedEnd ?? false,
+          startedAt,
+        }),
+      readFailure: readOpenAIFailure,
+      eventsOfBody: (whole) => [whole as ChatChunk],
+      signal: params.signal,
+      streamRetries: config.streamRetries,
+    });
+  }
+}
+
+function dialectOf(config: OpenAIChatProviderAdapterConfig): ChatDialect {
+  const isOpenAI = (config.baseUrl ?? openAIUrl).startsWith("https://api.openai.com/");
+  return {
+    includeUsage: config.includeUsage ?? true,
+    maxTokensField: config.maxTokensField ?? (isOpenAI ? "max_completion_tokens" : "max_tokens"),
+    effortParams:
+      config.effortParams ??
+      ((effort, model) =>
+        isOpenAI && reasons(model) ? { reasoning_effort: effortFor(model, effort) } : undefined),
+    replayReasoning: config.replayReasoning,
+    sendsFiles: config.sendsFiles ?? false,
+    sendsCacheKey: config.sendsCacheKey ?? isOpenAI,
+  };
+}

@@ -1,0 +1,121 @@
+import type { MessageContentPart, ReasoningContentPart } from "@parley/core/messages";
+import type { JsonObject, ProviderMetadata } from "@parley/wire";
+import { isWellFormed, wellFormed } from "../../call/well-formed.js";
+import type { AssistantItem, OpaqueItem, OutputItem, ReasoningItem } from "./api-types.js";
+
+/** What Parley keeps of an item of the API on the part that it became, to send it back. */
+export interface KeptItem {
+  readonly id?: string;
+  readonly phase?: NonNullable<AssistantItem["phase"]>;
+  readonly refusal?: boolean;
+  readonly namespace?: string;
+  /** A whole item that has no other form. Kept as text: a database may reorder keys and respell numbers. */
+  readonly item?: OpaqueItem;
+  /** An input part in the API's own form. */
+  readonly content?: OpaqueItem;
+}
+
+const key = "openai";
+/** Stands between the summaries of one item of reasoning where they are shown as one text. */
+export const summarySeparator = "\n\n";
+
+/** Fields that are there, as a part's metadata; undefined where there are none. */
+export function keep(fields: Record<string, string | number | boolean | number[] | undefined>): {
+  providerMetadata?: ProviderMetadata;
+} {
+  const known = Object.entries(fields).filter(([, value]) => value !== undefined);
+  if (known.length === 0) return {};
+  return { providerMetadata: { [key]: Object.fromEntries(known) as JsonObject } };
+}
+
+/** What was kept on a part, each field only if it can be what it claims to be. */
+export function readKept(part: MessageContentPart): KeptItem | undefined {
+  const fields = part.providerMetadata?.[key];
+  if (typeof fields !== "object" || fields === null) return undefined;
+  const { id, phase, refusal, namespace, item, content } = fields;
+  const whole = parseItem(item);
+  const native = parseItem(content);
+  return {
+    ...(isId(id) ? { id } : {}),
+    ...(phase === "commentary" || phase === "final_answer" ? { phase } : {}),
+    ...(refusal === true ? { refusal } : {}),
+    ...(isId(namespace) ? { namespace } : {}),
+    ...(whole === undefined ? {} : { item: whole }),
+    ...(native === undefined ? {} : { content: native }),
+  };
+}
+
+/** Reasoning as the API made it; undefined where that cannot be told any more. */
+export function replayedReasoning(part: ReasoningContentPart): ReasoningItem | undefined {
+  const fields = part.providerMetadata?.[key];
+  const { id, encryptedContent, summaryLengths } = fields ?? {};
+  if (!isId(id) || !isId(encryptedContent)) return undefined;
+  return {
+    type: "reasoning",
+    id,
+    encrypted_content: encryptedContent,
+    summary: splitSummary(part.text, summaryLengths).map((text) => ({
+      type: "summary_text",
+      text: wellFormed(text),
+    })),
+  };
+}
+
+function splitSummary(text: string, lengths: unknown): string[] {
+  if (text === "") return [];
+  if (!Array.isArray(lengths) || !lengths.every((length) => Number.isSafeInteger(length) && length >= 0)) {
+    return [text];
+  }
+  const summaries: string[] = [];
+  let at = 0;
+  for (const length of lengths as number[]) {
+    summaries.push(text.slice(at, at + length));
+    at += length + summarySeparator.length;
+  }
+  return summaries.join(summarySeparator) === text ? summaries : [text];
+}
+
+// The API refuses these without an output that only their own tools could have given.
+const needsOutput = new Set([
+  "custom_tool_call",
+  "computer_call",
+  "local_shell_call",
+  "shell_call",
+  "apply_patch_call",
+  "mcp_approval_request",
+  "function_call",
+]);
+// What the lowering itself makes is never taken from elsewhere, or its rules would be passed by.
+const ownTypes = new Set(["message", "reasoning", "function_call_output", "item_reference"]);
+
+/** An item to send back as it came; undefined for one that must not be. */
+export function replayedItem(part: MessageContentPart, item: OpaqueItem): OpaqueItem | undefined {
+  if (needsOutput.has(item.type) || ownTypes.has(item.type) || item.type.endsWith("_output"))
+    return undefined;
+  if (item.type !== "image_generation_call") return item;
+  return part.type === "file" && part.data !== undefined ? { ...item, result: part.data } : undefined;
+}
+
+/** The metadata of a part that stands for an item with no form of its own. */
+export function keepItem(item: OutputItem): { providerMetadata?: ProviderMetadata } {
+  return keep({ item: JSON.stringify(item) });
+}
+
+function parseItem(text: unknown): OpaqueItem | undefined {
+  if (typeof text !== "string") return undefined;
+  try {
+    const item = JSON.parse(text) as unknown;
+    const isItem =
+      typeof item === "object" &&
+      item !== null &&
+      isId((item as { type?: unknown }).type) &&
+      isWellFormed(item);
+    return isItem ? (item as OpaqueItem) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isId(value: unknown): value is string {
+  return typeof value === "string" && value !== "" && isWellFormed(value);
+}

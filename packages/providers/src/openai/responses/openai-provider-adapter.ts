@@ -1,0 +1,161 @@
+import { ParleyError } from "@parley/core/errors";
+import {
+  collect,
+  createProviderStream,
+  type MessageOrigin,
+  streamOf,
+  TextDelta,
+} from "@parley/core/messages";
+import type {
+  ProviderAdapter,
+  ProviderCallParams,
+  ProviderCallResult,
+  ProviderStream,
+  ProviderToolDefinition,
+} from "@parley/core/ports";
+import type { OpenAIHttpClient } from "../openai-http-client.js";
+import { effortFor, reasons } from "../reasoning-effort.js";
+import type {
+  CreateResponseOptions,
+  CreateResponseRequest,
+  OpenAIConversationState,
+  OpenAIFunctionTool,
+} from "./create-response.js";
+import { toInputMessages } from "./input-parts.js";
+import { fromResponseObject, type OpenAIResponseStream } from "./response-object.js";
+
+/** How the adapter calls the API. */
+export interface OpenAIProviderAdapterConfig {
+  client: OpenAIHttpClient;
+  /** Used where a call names no model. */
+  defaultModel: string;
+  /**
+   * Where a chain of responses stands. With it the API keeps the conversation and is sent only what it has not
+   * seen; without it every call carries the whole history and the API keeps nothing.
+   */
+  getConversationState?: () => OpenAIConversationState | undefined;
+  /** Called with the new state after each call that succeeded. */
+  setConversationState?: (state: OpenAIConversationState) => void;
+  /** Which summaries of its reasoning a model is asked for; false for none. Default `auto`. */
+  reasoningSummary?: "auto" | "concise" | "detailed" | false;
+  /** Whether a model takes `reasoning`. Default: judged by its name. */
+  takesReasoning?: (model: string) => boolean;
+}
+
+/** The OpenAI Responses API as a provider. */
+export class OpenAIProviderAdapter implements ProviderAdapter {
+  readonly #config: OpenAIProviderAdapterConfig;
+
+  constructor(config: OpenAIProviderAdapterConfig) {
+    this.#config = config;
+  }
+
+  async complete(params: ProviderCallParams): Promise<ProviderCallResult> {
+    return collect(await this.completeStream(params));
+  }
+
+  async completeStream(params: ProviderCallParams): Promise<ProviderStream> {
+    const { client, defaultModel, getConversationState, setConversationState } = this.#config;
+    const model = params.metadata.model || defaultModel;
+    const origin: MessageOrigin = { provider: params.metadata.provider || "openai", model };
+    const state = getConversationState?.();
+    const chains = getConversationState !== undefined || setConversationState !== undefined;
+    const request = this.#request(params, model, chains);
+    const options: CreateResponseOptions = {
+      origin,
+      ...(params.agentContext === undefined ? {} : { agentContext: params.agentContext }),
+      ...(params.metadata.extensions === undefined ? {} : { extensions: params.metadata.extensions }),
+      ...(chains ? { conversationState: state ?? {} } : {}),
+      ...(params.signal === undefined ? {} : { signal: params.signal }),
+    };
+    const stream =
+      client.responses.createStream === undefined
+        ? streamOf(client.responses.create(request, options).then(fromResponseObject))
+        : eventsOf(await client.responses.createStream(request, options));
+    if (setConversationState === undefined) return stream;
+    return afterwards(stream, ({ id }) => setConversationState({ ...state, lastResponseId: id }));
+  }
+
+  #request(params: ProviderCallParams, model: string, chains: boolean): CreateResponseRequest {
+    const { tools, toolChoice, maxTokens } = params;
+    return {
+      model,
+      input: toInputMessages(params.messages),
+      ...(tools === undefined || tools.length === 0 ? {} : { tools: tools.map(toFunctionTool) }),
+      ...(toolChoice === undefined ? {} : { toolChoice }),
+      ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
+      ...(chains ? {} : { store: false }),
+      extraParams: { ...this.#derivedParams(params, model, chains), ...params.extraParams },
+    };
+  }
+
+  #derivedParams(params: ProviderCallParams, model: string, chains: boolean): Record<string, unknown> {
+    const { reasoningSummary = "auto", takesReasoning = reasons } = this.#config;
+    const { cacheKey, reasoningEffort } = params;
+    const derived: Record<string, unknown> = {};
+    if (cacheKey !== undefined) derived.prompt_cache_key = cacheKey;
+    if (!takesReasoning(model)) return derived;
+    // The API keeps nothing, so reasoning has to come along encrypted to be there in the next step.
+    if (!chains) derived.include = ["reasoning.encrypted_content"];
+    if (reasoningEffort !== undefined) {
+      derived.reasoning = {
+        effort: effortFor(model, reasoningEffort),
+        ...(reasoningSummary === false ? {} : { summary: reasoningSummary }),
+      };
+    }
+    return derived;
+  }
+}
+
+function toFunctionTool({ name, description, schema }: ProviderToolDefinition): OpenAIFunctionTool {
+  return {
+    type: "function",
+    name,
+    ...(description === undefined ? {} : { description }),
+    parameters: schema,
+  };
+}
+
+/** Core's events of a response stream; made from its own where a client brings no others. */
+function eventsOf(stream: OpenAIResponseStream): ProviderStream {
+  if (stream.events !== undefined) return stream.events;
+  return createProviderStream(async ({ write }) => {
+    let text = "";
+    for await (const event of stream) {
+      if (event.type === "text-delta") {
+        text += event.textDelta;
+        await write(new TextDelta(event.textDelta, text));
+      } else if (event.type === "tool-call") {
+        await write({ type: "tool-call", toolCall: event.toolCall });
+      } else {
+        await write({ type: "done", result: fromResponseObject(event.result) });
+        return;
+      }
+    }
+    throw new ParleyError("network", "openai: the stream ended before its last event");
+  });
+}
+
+/** The stream, with something done once it has succeeded and before anyone is told. */
+function afterwards(stream: ProviderStream, then: (result: ProviderCallResult) => void): ProviderStream {
+  let final: Promise<ProviderCallResult> | undefined;
+  let told = false;
+  const tell = (result: ProviderCallResult) => {
+    if (!told) then(result);
+    told = true;
+    return result;
+  };
+  return {
+    get final() {
+      final ??= stream.final.then(tell);
+      final.catch(() => {});
+      return final;
+    },
+    async *[Symbol.asyncIterator]() {
+      for await (const event of stream) {
+        if (event.type === "done") tell(event.result);
+        yield event;
+      }
+    },
+  };
+}

@@ -1,0 +1,215 @@
+import type { MessageContentPart, MessageOrigin } from "@parley/core/messages";
+import { argumentsTextOf, resultTextOf } from "@parley/core/messages";
+import type { PreparedMessage } from "../../call/prepare-messages.js";
+import type { ToolNames } from "../../call/tool-names.js";
+import { wellFormed } from "../../call/well-formed.js";
+import { fileForm, isImageUrl } from "../file-content.js";
+import type { AssistantItem, InputContent, InputItem, OpaqueItem, OutputContent } from "./api-types.js";
+import { type KeptItem, readKept, replayedItem, replayedReasoning } from "./kept-item.js";
+
+/** How messages are lowered. */
+export interface LowerInput {
+  readonly names: ToolNames;
+  /** The role of instructions that say nothing else. */
+  readonly instructionRole: "system" | "developer";
+  /** Who will read: what only this provider and model can read is sent where they wrote it. */
+  readonly reader: MessageOrigin | undefined;
+}
+
+/**
+ * Prepared messages as items of the Responses API. Never empty, never refused for its shape: empty texts are
+ * left out, foreign reasoning and ids are dropped, and what has no place in a role is moved to one that has it.
+ */
+export function toInputItems(messages: readonly PreparedMessage[], how: LowerInput): InputItem[] {
+  const items: InputItem[] = [];
+  const usedIds = new Set<string>();
+  for (const message of messages) {
+    switch (message.role) {
+      case "system":
+        lowerInstruction(message, how, items);
+        break;
+      case "assistant":
+        lowerAssistant(message, how, items, usedIds);
+        break;
+      default:
+        lowerInput(message, items);
+    }
+  }
+  return items;
+}
+
+function lowerInstruction(message: PreparedMessage, how: LowerInput, items: InputItem[]): void {
+  const text = message.content
+    .flatMap((part) => (part.type === "text" && part.text ? [part.text] : []))
+    .join("\n");
+  if (text === "") return;
+  const role = message.metadata?.role === "developer" ? "developer" : how.instructionRole;
+  items.push({ role, content: wellFormed(text) });
+}
+
+/** User and tool messages: results as outputs, all else as one user message behind them. */
+function lowerInput(message: PreparedMessage, items: InputItem[]): void {
+  const content: InputContent[] = [];
+  for (const part of message.content) {
+    if (part.type === "tool-result") {
+      const text = resultTextOf(part);
+      items.push({
+        type: "function_call_output",
+        call_id: wellFormed(part.toolCallId ?? ""),
+        // The API has no field that says so, and a model should know a failure from an answer.
+        output: wellFormed(part.isError === true ? `Error: ${text}` : text),
+      });
+      continue;
+    }
+    const lowered = toInputContent(part);
+    if (lowered !== undefined) content.push(lowered);
+  }
+  if (content.length > 0) items.push({ role: "user", content });
+}
+
+function toInputContent(part: MessageContentPart): InputContent | undefined {
+  if (part.type === "text") {
+    return part.text === "" ? undefined : { type: "input_text", text: wellFormed(part.text) };
+  }
+  if (part.type === "metadata") return nativeContent(readKept(part)?.content);
+  if (part.type !== "file") return undefined;
+  const form = fileForm(part);
+  switch (form.kind) {
+    case "image":
+      return { type: "input_image", image_url: form.url, detail: "auto" };
+    case "document":
+      return { type: "input_file", filename: wellFormed(form.filename), file_data: form.data };
+    case "document-url":
+      return { type: "input_file", file_url: form.url };
+    default:
+      return { type: "input_text", text: wellFormed(form.text) };
+  }
+}
+
+/** A part that was given in the API's own form, if it is one. */
+function nativeContent(part: OpaqueItem | undefined): InputContent | undefined {
+  const isImage = part?.type === "input_image" && (isImageUrl(part.image_url) || isText(part.file_id));
+  const isFile =
+    part?.type === "input_file" && (isText(part.file_data) || isText(part.file_url) || isText(part.file_id));
+  return isImage || isFile || part?.type === "input_audio" ? (part as unknown as InputContent) : undefined;
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
+}
+
+/**
+ * An assistant's message, unit by unit: a unit is reasoning and what followed it. The API wants reasoning back
+ * with exactly that, or not at all, and then without the ids that point to it.
+ */
+function lowerAssistant(
+  message: PreparedMessage,
+  how: LowerInput,
+  items: InputItem[],
+  usedIds: Set<string>,
+): void {
+  const own =
+    how.reader !== undefined &&
+    message.origin?.provider === how.reader.provider &&
+    message.origin.model === how.reader.model;
+  for (const unit of unitsOf(message.content)) {
+    const whole = own ? lowerWhole(unit, how.names) : undefined;
+    const lowered =
+      whole !== undefined && areNew(whole, usedIds) ? whole : lowerPlainly(unit, how.names, own);
+    for (const item of lowered) items.push(item);
+  }
+}
+
+/** Notes the ids of items; false, and nothing noted, where one came before: the API refuses an id twice. */
+function areNew(items: readonly InputItem[], usedIds: Set<string>): boolean {
+  const ids = items.flatMap((item) => ("id" in item && typeof item.id === "string" ? [item.id] : []));
+  if (new Set(ids).size < ids.length || ids.some((id) => usedIds.has(id))) return false;
+  for (const id of ids) usedIds.add(id);
+  return true;
+}
+
+type Unit = MessageContentPart[];
+
+function unitsOf(content: readonly MessageContentPart[]): Unit[] {
+  const units: Unit[] = [];
+  let following = false;
+  for (const part of content) {
+    const last = units.at(-1);
+    if (last === undefined || (part.type === "reasoning" && following)) units.push([part]);
+    else last.push(part);
+    following = part.type !== "reasoning";
+  }
+  return units;
+}
+
+/** The unit with its reasoning and ids; undefined where anything that belongs to it is missing. */
+function lowerWhole(unit: Unit, names: ToolNames): InputItem[] | undefined {
+  const items: InputItem[] = [];
+  let reasoned = false;
+  let followed = false;
+  for (const part of unit) {
+    if (part.type === "reasoning") {
+      const item = replayedReasoning(part);
+      if (item === undefined) return undefined;
+      reasoned = true;
+      items.push(item);
+      continue;
+    }
+    const kept = readKept(part);
+    // Only these two stand for a whole item; on a text or a call it would not be all that was said.
+    if (kept?.item !== undefined && (part.type === "metadata" || part.type === "file")) {
+      const item = replayedItem(part, kept.item);
+      if (item === undefined) return undefined;
+      items.push(item);
+      followed = true;
+    } else if (lowerSpoken(part, kept, names, items, reasoned)) {
+      followed = true;
+    }
+  }
+  return reasoned && !followed ? undefined : items;
+}
+
+/** Text and calls alone, without ids; with what the reader said about its own. */
+function lowerPlainly(unit: Unit, names: ToolNames, own: boolean): InputItem[] {
+  const items: InputItem[] = [];
+  for (const part of unit) lowerSpoken(part, own ? readKept(part) : undefined, names, items, false);
+  return items;
+}
+
+/** Adds what a text or a call is; false for parts that are nothing to the model. */
+function lowerSpoken(
+  part: MessageContentPart,
+  kept: KeptItem | undefined,
+  names: ToolNames,
+  items: InputItem[],
+  withId: boolean,
+): boolean {
+  if (part.type === "tool-call") {
+    const argumentsText = argumentsTextOf(part);
+    items.push({
+      type: "function_call",
+      call_id: part.toolCallId ?? "",
+      name: names.toSent(part.name),
+      arguments: argumentsText.trim() === "" ? "{}" : wellFormed(argumentsText),
+      ...(kept?.namespace === undefined ? {} : { namespace: kept.namespace }),
+    });
+    return true;
+  }
+  if (part.type !== "text" || part.text === "") return false;
+  const text = wellFormed(part.text);
+  const content: OutputContent =
+    kept?.refusal === true ? { type: "refusal", refusal: text } : { type: "output_text", text };
+  const last = items.at(-1) as AssistantItem | undefined;
+  // Parts of one message of the API stay one message.
+  if (withId && kept?.id !== undefined && last?.role === "assistant" && last.id === kept.id) {
+    items[items.length - 1] = { ...last, content: [...last.content, content] };
+    return true;
+  }
+  items.push({
+    role: "assistant",
+    ...(withId && kept?.id !== undefined ? { id: kept.id } : {}),
+    ...(kept?.phase === undefined ? {} : { phase: kept.phase }),
+    content: [content],
+  });
+  return true;
+}

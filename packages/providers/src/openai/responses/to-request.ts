@@ -1,0 +1,160 @@
+import type { MessageOrigin } from "@parley/core/messages";
+import { textOfValue } from "@parley/core/messages";
+import { normalizeOnly, type PreparedMessage, prepareMessages } from "../../call/prepare-messages.js";
+import { createToolNames, type ToolNames } from "../../call/tool-names.js";
+import { wellFormed } from "../../call/well-formed.js";
+import { reasons } from "../reasoning-effort.js";
+import { functionTool, withoutDoubles } from "../tool-definition.js";
+import type { InputItem, ResponsesBody } from "./api-types.js";
+import type { CreateResponseRequest, OpenAIToolDefinition } from "./create-response.js";
+import { fromInputMessages } from "./input-parts.js";
+import { toInputItems } from "./to-input.js";
+
+/** What lowering needs beside the request. */
+export interface LowerRequest {
+  /** Who will answer; see `CreateResponseOptions.origin`. Undefined sends nothing that only they can read. */
+  readonly reader: MessageOrigin | undefined;
+}
+
+export interface LoweredRequest {
+  readonly body: ResponsesBody;
+  readonly names: ToolNames;
+}
+
+/** The smallest `max_output_tokens` that the API takes. */
+const leastOutputTokens = 16;
+
+/**
+ * A request as the body that the Responses API takes. Pure and total: whatever the history is, the body is one
+ * that the API does not refuse for its shape. Fields of `extraParams` are the caller's and win.
+ */
+export function toRequest(request: CreateResponseRequest, how: LowerRequest): LoweredRequest {
+  const { model, previousResponseId } = request;
+  const names = createToolNames(functionNames(request.tools));
+  const tools = lowerTools(request.tools, names);
+  const maxOutputTokens = tokensOf(request.maxOutputTokens);
+  const metadata = lowerMetadata(request.metadata);
+  const extra = lowerExtra(request.extraParams);
+  const hasTools = tools.length > 0 || extra.tools !== undefined;
+  return {
+    names,
+    body: {
+      model,
+      input: lowerInput(request, how, names),
+      ...(tools.length === 0 ? {} : { tools }),
+      ...(hasTools && request.toolChoice !== undefined
+        ? { tool_choice: lowerToolChoice(request.toolChoice, names) }
+        : {}),
+      ...(maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }),
+      ...(request.store === undefined ? {} : { store: request.store }),
+      ...(previousResponseId === undefined ? {} : { previous_response_id: previousResponseId }),
+      ...(metadata === undefined ? {} : { metadata }),
+      ...extra,
+      stream: true,
+    },
+  };
+}
+
+function lowerInput(
+  { input, model, previousResponseId }: CreateResponseRequest,
+  { reader }: LowerRequest,
+  names: ToolNames,
+): string | InputItem[] {
+  if (typeof input === "string" && input !== "") return wellFormed(input);
+  const messages = typeof input === "string" ? [] : fromInputMessages(input);
+  const instructionRole = reasons(model) ? "developer" : "system";
+  const prepared =
+    previousResponseId === undefined
+      ? prepareMessages(messages)
+      : unsentMessages(messages, previousResponseId);
+  // With a chain the API already has items of these ids, and refuses them twice.
+  const items = toInputItems(prepared, {
+    names,
+    instructionRole,
+    reader: previousResponseId === undefined ? reader : undefined,
+  });
+  return items.length > 0 ? items : [nothingSaid];
+}
+
+/** The API wants some input; a history of which nothing can be sent still has to get an answer. */
+const nothingSaid: InputItem = { role: "user", content: [{ type: "input_text", text: "Continue." }] };
+
+/**
+ * What a chain has not seen yet: the messages behind the response that it goes on from, and all instructions,
+ * which a chain does not carry over. Where that response is not among the messages they are all new.
+ */
+function unsentMessages(
+  messages: ReturnType<typeof fromInputMessages>,
+  previousResponseId: string,
+): PreparedMessage[] {
+  if (!messages.some(({ role }) => role === "assistant")) return normalizeOnly(messages);
+  const prepared = prepareMessages(messages);
+  const last = prepared.findLastIndex(({ content }) =>
+    content.some((part) => part.providerMetadata?.openai?.responseId === previousResponseId),
+  );
+  return prepared.filter(({ role }, index) => index > last || role === "system");
+}
+
+function lowerTools(tools: readonly OpenAIToolDefinition[] | undefined, names: ToolNames): object[] {
+  const lowered = (tools ?? []).map((tool) =>
+    isFunction(tool) ? functionTool(tool, names) : (tool as { name?: unknown }),
+  );
+  return withoutDoubles(lowered);
+}
+
+function isFunction(tool: OpenAIToolDefinition): tool is { type: "function"; name: string } {
+  return tool.type === "function" && typeof tool.name === "string";
+}
+
+function functionNames(tools: readonly OpenAIToolDefinition[] | undefined): string[] {
+  return (tools ?? []).flatMap((tool) => (isFunction(tool) ? [tool.name] : []));
+}
+
+/** "This function" in the shapes of other APIs is put in this one's; everything else passes. */
+function lowerToolChoice(choice: unknown, names: ToolNames): unknown {
+  if (typeof choice !== "object" || choice === null) return choice;
+  const { type, name, toolName, function: nested } = choice as Record<string, unknown>;
+  if (type !== "function" && type !== "tool") return choice;
+  const chosen = name ?? toolName ?? (nested as { name?: unknown } | undefined)?.name;
+  return typeof chosen === "string" ? { type: "function", name: names.toSent(chosen) } : choice;
+}
+
+function tokensOf(limit: CreateResponseRequest["maxOutputTokens"]): number | undefined {
+  const given =
+    typeof limit === "object" && limit !== null
+      ? Object.values(limit).find((value) => typeof value === "number")
+      : limit;
+  if (typeof given !== "number" || !Number.isFinite(given)) return undefined;
+  return Math.max(leastOutputTokens, Math.floor(given));
+}
+
+const mostPairs = 16;
+const longestKey = 64;
+const longestValue = 512;
+
+function lowerMetadata(metadata: Record<string, unknown> | undefined): Record<string, string> | undefined {
+  if (metadata === undefined) return undefined;
+  const pairs = Object.entries(metadata)
+    .filter(([, value]) => value !== undefined && value !== null)
+    .slice(0, mostPairs)
+    .map(([key, value]) => [
+      wellFormed(key.slice(0, longestKey)),
+      wellFormed(textOfValue(value).slice(0, longestValue)),
+    ]);
+  return Object.fromEntries(pairs) as Record<string, string>;
+}
+
+/** The caller's fields, with those that only the chat API has put where this one has them. */
+function lowerExtra(extra: Record<string, unknown> | undefined): Record<string, unknown> {
+  if (extra === undefined) return {};
+  const { response_format: format, reasoning_effort: effort, max_tokens: most, ...rest } = extra;
+  if (format !== undefined) rest.text = { format: textFormat(format), ...(rest.text as object | undefined) };
+  if (effort !== undefined) rest.reasoning = { effort, ...(rest.reasoning as object | undefined) };
+  if (most !== undefined) rest.max_output_tokens ??= tokensOf(most as number);
+  return rest;
+}
+
+function textFormat(format: unknown): unknown {
+  const { type, json_schema: schema } = (format ?? {}) as { type?: unknown; json_schema?: object };
+  return type === "json_schema" && schema !== undefined ? { type, ...schema } : format;
+}

@@ -1,0 +1,86 @@
+import type { ServerResponse } from "node:http";
+import { ParleyError } from "@parley/core";
+import { type Caller, rateKeyOf } from "../auth/caller.js";
+
+/** Why a server closes a connection. */
+export type CloseReason = "draining" | "revoked" | "closing";
+
+/** What someone is told whose answer is broken off. Those of a node that merely drains are told to their end. */
+export function breakOffError(reason: Exclude<CloseReason, "draining">): ParleyError {
+  if (reason === "revoked") return new ParleyError("unauthorized");
+  return new ParleyError("draining", undefined, { retryAfterMs: 1_000 });
+}
+
+/**
+ * Calls when nothing of an answer waits here any more: its reader has it all, or has left. At once in a call within the
+ * process, where the caller holds the answer.
+ */
+export function whenGone(answer: ServerResponse | undefined, then: () => void): void {
+  if (answer === undefined || answer.destroyed) then();
+  else answer.once("close", then);
+}
+
+/** A connection that lasts: a socket, a stream of events, an export, or a request that waits for a turn. */
+export interface LastingConnection {
+  readonly caller: Caller;
+  /** Closes it. May be called more than once. */
+  close(reason: CloseReason): void;
+}
+
+/** The connections that are open, by who opened them. */
+export class Connections {
+  readonly #byCaller = new Map<string, Set<LastingConnection>>();
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Whether a caller may have one more. */
+  hasRoom(caller: Caller): boolean {
+    return (this.#byCaller.get(rateKeyOf(caller))?.size ?? 0) < this.#most;
+  }
+
+  /** Refuses one more where a caller has as many as it may. */
+  checkRoom(caller: Caller): void {
+    if (this.hasRoom(caller)) return;
+    throw new ParleyError(
+      "limit_exceeded",
+      `${this.#most} connections of this key are open (connectionsPerKey)`,
+    );
+  }
+
+  /** Returns a function that takes it out again. */
+  add(connection: LastingConnection): () => void {
+    const key = rateKeyOf(connection.caller);
+    let group = this.#byCaller.get(key);
+    if (group === undefined) {
+      group = new Set();
+      this.#byCaller.set(key, group);
+    }
+    group.add(connection);
+    return () => {
+      const current = this.#byCaller.get(key);
+      if (current?.delete(connection) && current.size === 0) this.#byCaller.delete(key);
+    };
+  }
+
+  closeAll(reason: CloseReason): void {
+    for (const connection of this.#all()) connection.close(reason);
+  }
+
+  /** Closes the connections of callers who are not welcome any more. One question per caller. */
+  async recheck(isWelcome: (caller: Caller) => Promise<boolean>): Promise<void> {
+    await Promise.all(
+      [...this.#byCaller.values()].map(async (group) => {
+        const [first] = group;
+        if (first === undefined || (await isWelcome(first.caller))) return;
+        for (const connection of [...group]) connection.close("revoked");
+      }),
+    );
+  }
+
+  #all(): LastingConnection[] {
+    return [...this.#byCaller.values()].flatMap((group) => [...group]);
+  }
+}

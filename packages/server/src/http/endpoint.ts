@@ -1,0 +1,134 @@
+import type { z } from "@hono/zod-openapi";
+import type { OwnerRuntime } from "@parley/core/runtime";
+import type {
+  KeyScope,
+  RouteBody,
+  RouteName,
+  RouteParams,
+  RouteQuery,
+  RouteResponse,
+  Routes,
+} from "@parley/wire";
+import type { Context } from "hono";
+import type { AppContext, AppEnv } from "../app-env.js";
+import { admitRequest, countStranger } from "../auth/admit-request.js";
+import { type Caller, checkScope } from "../auth/caller.js";
+import { readJsonBody } from "./read-body.js";
+import { validate } from "./validate.js";
+
+/** A request that was checked. */
+export interface Call<Name extends RouteName> {
+  readonly params: RouteParams<Name>;
+  readonly query: RouteQuery<Name>;
+  readonly body: RouteBody<Name>;
+  readonly c: Context<AppEnv>;
+  readonly app: AppContext;
+}
+
+/** A request whose sender is known. */
+export interface OwnedCall<Name extends RouteName> extends Call<Name> {
+  readonly caller: Caller;
+  /** What the caller's owner can do. */
+  readonly me: OwnerRuntime;
+}
+
+interface Contract<Name extends RouteName> {
+  /** One line, for the published contract. */
+  readonly summary: string;
+  readonly params?: z.ZodType<RouteParams<Name>>;
+  readonly query?: z.ZodType<RouteQuery<Name>>;
+  /** Headers that it takes beside those of every route, for the published contract. */
+  readonly headers?: z.ZodObject;
+  /** Absent on routes that take none. An import's lines are not read here: `lines`. */
+  readonly body?: z.ZodType<RouteBody<Name>>;
+  /** The most that its body may have, where that is less than the server's limit. */
+  readonly bodyBytes?: number;
+  /** The body is NDJSON, of lines like this, and read by the route itself. */
+  readonly lines?: z.ZodType;
+  /** One element of it, for streams. */
+  readonly response: z.ZodType<RouteResponse<Name>>;
+  readonly format?: Routes[Name]["format"];
+  /** The media type of an answer that is not JSON, where the format leaves it open. */
+  readonly mediaType?: string;
+  /** Headers of its answer beside those of every route, for the published contract. */
+  readonly answerHeaders?: z.ZodObject;
+  /** Further statuses that come with the same body. */
+  readonly statuses?: readonly number[];
+}
+
+interface OwnedDefinition<Name extends RouteName> extends Contract<Name> {
+  /** What a key needs. */
+  readonly access: KeyScope;
+  /** Refused while the node shuts down. Default: whatever writes. */
+  readonly isWork?: boolean;
+  handle(call: OwnedCall<Name>): Promise<RouteResponse<Name> | Response>;
+}
+
+interface PublicDefinition<Name extends RouteName> extends Contract<Name> {
+  readonly access: "public";
+  handle(call: Call<Name>): Promise<RouteResponse<Name> | Response>;
+}
+
+/** One route of the server: its contract, and what answers. */
+export interface Endpoint<Name extends RouteName = RouteName> extends Contract<RouteName> {
+  readonly name: Name;
+  readonly access: KeyScope | "public";
+  respond(c: Context<AppEnv>, app: AppContext): Promise<Response>;
+}
+
+/**
+ * A route of the wire: who may call it, what it takes and gives, and what it does. Types and path come from the wire's
+ * `Routes`; what is checked at run time and what is published are these same schemas.
+ */
+export function endpoint<const Name extends RouteName>(
+  name: Name,
+  definition: OwnedDefinition<Name> | PublicDefinition<Name>,
+): Endpoint<Name> {
+  const writes = definition.access !== "read" && !name.startsWith("GET ");
+  const respond = async (c: Context<AppEnv>, app: AppContext): Promise<Response> => {
+    c.set("route", name);
+    if (definition.access === "public") {
+      const call = await readCall(c, app, definition).catch((refusal: unknown) => {
+        countStranger(c, app);
+        throw refusal;
+      });
+      return asResponse(c, await definition.handle(call));
+    }
+    const caller = await admitRequest(c, app);
+    checkScope(caller, definition.access);
+    if (definition.isWork ?? writes) app.checkDraining();
+    const call = await readCall(c, app, definition);
+    const me = app.runtime.forOwner(caller.owner);
+    return asResponse(c, await definition.handle({ ...call, caller, me }));
+  };
+  // The names of the schemas' types are erased here: outside they are only published.
+  return { ...(definition as unknown as Contract<RouteName>), name, access: definition.access, respond };
+}
+
+async function readCall<Name extends RouteName>(
+  c: Context<AppEnv>,
+  app: AppContext,
+  contract: Contract<Name>,
+): Promise<Call<Name>> {
+  const params = contract.params === undefined ? {} : validate(contract.params, c.req.param());
+  if (c.get("route").includes("/conversations/:id") && "id" in params) {
+    c.set("conversationId", String(params.id));
+  }
+  const query = contract.query === undefined ? {} : validate(contract.query, c.req.query());
+  let body: unknown;
+  if (contract.body !== undefined) {
+    const limit = Math.min(contract.bodyBytes ?? Number.POSITIVE_INFINITY, app.limits.bodyBytes);
+    const given = await readJsonBody(c, limit);
+    // A body that may be left out is one whose every field may be.
+    body = validate(contract.body, given === undefined ? {} : given);
+  }
+  return { params, query, body, c, app } as Call<Name>;
+}
+
+function asResponse(c: Context<AppEnv>, answer: unknown): Response {
+  if (answer instanceof Response) return answer;
+  return c.body(JSON.stringify(answer), 200, {
+    "content-type": "application/json; charset=utf-8",
+    "cache-control": "no-store",
+  });
+}

@@ -1,0 +1,141 @@
+import type { Context } from "hono";
+import type { AppEnv } from "../app-env.js";
+import { LineSplitter } from "./line-splitter.js";
+import { invalidFields, RequestRefusal } from "./request-refusal.js";
+
+const mostDeep = 100;
+const jsonTypes = /^application\/(?:[a-z0-9.-]+\+)?json\s*(?:;|$)/i;
+const lineTypes = /^(?:application\/(?:x-ndjson|ndjson|jsonl|x-jsonl|json)|text\/plain)\s*(?:;|$)/i;
+
+function tooLarge(limit: number, name: string): RequestRefusal {
+  return new RequestRefusal("too_large", `The body has more than ${limit} bytes (${name})`, {
+    details: { limit },
+  });
+}
+
+/** Refuses a body that is declared larger than it may be. */
+function checkLength(c: Context<AppEnv>, limit: number, name: string): number | undefined {
+  const declared = c.req.header("content-length");
+  if (declared === undefined) return undefined;
+  const length = Number(declared);
+  if (length > limit) throw tooLarge(limit, name);
+  return length;
+}
+
+/** The pieces of a body, as long as they are no more than the limit together. */
+async function* bodyPieces(c: Context<AppEnv>, limit: number, name: string): AsyncGenerator<Uint8Array> {
+  checkLength(c, limit, name);
+  let total = 0;
+  try {
+    for await (const piece of c.req.raw.body ?? []) {
+      total += piece.byteLength;
+      if (total > limit) throw tooLarge(limit, name);
+      yield piece;
+    }
+  } catch (error) {
+    rethrowUnlessGone(error);
+  }
+}
+
+async function readBytes(c: Context<AppEnv>, limit: number): Promise<Uint8Array> {
+  // Node holds a body to its declared length, so one that is declared small enough can be read in one go.
+  if (checkLength(c, limit, "bodyBytes") !== undefined) {
+    return new Uint8Array(await c.req.arrayBuffer().catch(rethrowUnlessGone));
+  }
+  const pieces: Uint8Array[] = [];
+  for await (const piece of bodyPieces(c, limit, "bodyBytes")) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+/** The JSON body of a request; `undefined` for an empty one. */
+export async function readJsonBody(c: Context<AppEnv>, limit: number): Promise<unknown> {
+  const bytes = await readBytes(c, limit);
+  if (bytes.byteLength === 0) return undefined;
+  const type = c.req.header("content-type");
+  if (type === undefined || !jsonTypes.test(type)) {
+    throw new RequestRefusal(
+      "invalid_request",
+      "The body must be JSON, with Content-Type: application/json",
+      {
+        status: 415,
+      },
+    );
+  }
+  return parseJson(decode(bytes));
+}
+
+/** The lines of a request whose body is NDJSON, parsed, as they come. */
+export async function* readJsonLines(c: Context<AppEnv>, limit: number): AsyncGenerator<unknown> {
+  const type = c.req.header("content-type");
+  if (type !== undefined && !lineTypes.test(type)) {
+    throw new RequestRefusal(
+      "invalid_request",
+      "The body must be NDJSON, with Content-Type: application/x-ndjson",
+      {
+        status: 415,
+      },
+    );
+  }
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const splitter = new LineSplitter();
+  let number = 0;
+  const parse = (line: string): unknown => {
+    number += 1;
+    return line.trim() === "" ? undefined : parseJson(line, `line ${number}`);
+  };
+  for await (const piece of bodyPieces(c, limit, "importBytes")) {
+    for (const line of splitter.take(decodeWith(decoder, piece))) {
+      const value = parse(line);
+      if (value !== undefined) yield value;
+    }
+  }
+  // Only the end tells whether a character was cut off.
+  decodeWith(decoder);
+  const last = parse(splitter.end());
+  if (last !== undefined) yield last;
+}
+
+/** JSON, but not of any depth: what is nested deeper than anyone writes is made to break those who walk it. */
+export function parseJson(text: string, path = ""): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw invalidFields([{ path, message: "not valid JSON" }]);
+  }
+  if (isTooDeep(value)) throw invalidFields([{ path, message: `nested deeper than ${mostDeep} levels` }]);
+  return value;
+}
+
+function isTooDeep(value: unknown): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > mostDeep) return true;
+    const next: unknown[] = [];
+    for (const each of level) {
+      if (typeof each !== "object" || each === null) continue;
+      for (const inner of Object.values(each))
+        if (typeof inner === "object" && inner !== null) next.push(inner);
+    }
+    level = next;
+  }
+  return false;
+}
+
+function decode(bytes: Uint8Array): string {
+  return decodeWith(new TextDecoder("utf-8", { fatal: true }), bytes, false);
+}
+
+function decodeWith(decoder: TextDecoder, bytes?: Uint8Array, stream = bytes !== undefined): string {
+  try {
+    return decoder.decode(bytes, { stream });
+  } catch {
+    throw invalidFields([{ path: "", message: "The body is not UTF-8" }]);
+  }
+}
+
+/** A body that breaks off comes from a client that is gone: there is nobody to tell, but it is not our failure. */
+function rethrowUnlessGone(error: unknown): never {
+  if (error instanceof RequestRefusal) throw error;
+  throw new RequestRefusal("canceled", "The body broke off", { cause: error });
+}

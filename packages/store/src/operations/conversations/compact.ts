@@ -1,0 +1,153 @@
+import { ParleyError } from "@parley/core/errors";
+import type { CompactInput, CompactResult, ConversationRecord } from "@parley/core/ports";
+import type { Connection } from "../../database.js";
+import {
+  entriesOf,
+  entryAt,
+  type MessageRow,
+  messageColumns,
+  messageRow,
+  readMessage,
+} from "../../message-row.js";
+import type { StoreContext } from "../../store-context.js";
+import { storedText } from "../../stored-text.js";
+import { noticeStatement } from "../reading/notices.js";
+import { requireRecord } from "../reading/record.js";
+import { checkConversationId, invalid, messageConflict, turnActive } from "../refusals.js";
+import { activeId, checkHeld, type Head, nowMs, requireHead } from "../turns/head.js";
+import { checkTurnId, endLease, insertRows, stillOpened, touchStatement } from "../turns/open-turn.js";
+import { queueState, readQueue } from "../turns/queue-state.js";
+import { compactionInForce, markCompactedFrom } from "./compaction-in-force.js";
+import { addFork } from "./fork.js";
+
+/** A summary, its archive and, by hand, the end of its lease: step by step under the lock, for it happens seldom. */
+export function compact(store: StoreContext, owner: string, input: CompactInput): Promise<CompactResult> {
+  const { conversationId, turnId, covers, archiveId, release } = input;
+  const row = messageRow(input.summary, conversationId, store.maxBytes);
+  return store.database.transaction(async (connection) => {
+    const head = await requireHead(connection, owner, conversationId);
+    const repeated = await compactedBefore(connection, owner, head, input, row);
+    if (repeated !== undefined) return repeated;
+    checkHeld(head, turnId, input.fence);
+    checkCovers(head, covers);
+    checkConversationId(archiveId);
+    if (release !== undefined) {
+      if (head.turnId !== undefined) throw invalid("A turn is ended by sealing it");
+      await checkTurnId(connection, head, release.turnId);
+    }
+
+    // The archive shows the conversation as it was before, so it leaves ahead of the summary.
+    await addFork(store, connection, owner, head, {
+      id: archiveId,
+      atSeq: head.sealedSeq,
+      title: head.title,
+      archiveOf: conversationId,
+    });
+    const id = storedText(conversationId);
+    const inTurn = head.turnId;
+    const firstSeq = head.nextSeq;
+    const nextSeq = firstSeq + row.parts;
+    // Without a turn around it, the summary is final at once.
+    const sealedSeq = inTurn === undefined ? nextSeq - 1 : head.sealedSeq;
+    await connection.batch([
+      insertRows(head, [row], { firstSeq, turn: inTurn === undefined ? undefined : head.turnCount, covers }),
+      {
+        text: `UPDATE conversation_head SET next_seq = $2, sealed_seq = $3, active_at = greatest(active_at, ${nowMs})
+          WHERE conversation_id = $1`,
+        values: [id, nextSeq, sealedSeq],
+      },
+      {
+        text: `INSERT INTO compaction (conversation_id, seq, kind, from_seq, to_seq, archive_id)
+          VALUES ($1, $2, 'made', $3, $4, $5)`,
+        values: [id, nextSeq - 1, covers.fromSeq, covers.toSeq, archiveId],
+      },
+      {
+        text: "UPDATE conversation SET compacted_from = $2 WHERE id = $1",
+        values: [id, archiveId],
+      },
+      touchStatement(conversationId),
+      ...(input.notice === undefined
+        ? []
+        : [
+            noticeStatement(owner, "compacted", {
+              conversationId,
+              newConversationId: archiveId,
+              ...input.notice,
+            }),
+          ]),
+      ...(inTurn === undefined
+        ? []
+        : [
+            {
+              text: "UPDATE conversation_turn SET last_seq = $3 WHERE log = $1 AND ordinal = $2",
+              values: [head.log, head.turnCount, nextSeq - 1],
+            },
+          ]),
+    ]);
+    const entry = entryAt(row, { firstSeq, covers, ...(inTurn === undefined ? {} : { turnId: inTurn }) });
+    if (release === undefined) {
+      const queue = await readQueue(connection, conversationId);
+      return { entry, queue: queueState(queue, head.queuePaused) };
+    }
+    const { next, queue } = await endLease(store, connection, { ...head, nextSeq, sealedSeq }, release);
+    return { entry, ...(next === undefined ? {} : { next }), queue };
+  });
+}
+
+/** The same compaction again: what it wrote, and the turn it opened as long as its node still has it. */
+async function compactedBefore(
+  connection: Connection,
+  owner: string,
+  head: Head,
+  input: CompactInput,
+  row: MessageRow,
+): Promise<CompactResult | undefined> {
+  const { conversationId, release } = input;
+  const [written = [], archives = []] = await connection.batch([
+    {
+      text: `SELECT ${messageColumns} FROM conversation_message m
+        WHERE m.id_key = $1::int8 AND m.id = $2 AND m.thread_id = $3`,
+      values: [row.key, row.id, storedText(conversationId)],
+    },
+    {
+      text: `SELECT archive_of FROM conversation WHERE id = $1 AND owner = $2 AND status <> 'removed'`,
+      values: [storedText(input.archiveId), owner],
+    },
+  ]);
+  const [summary] = written;
+  if (summary === undefined) return undefined;
+  if (summary.covers_from === null || archives[0]?.archive_of !== conversationId) {
+    throw messageConflict(input.summary.id);
+  }
+  const [entry] = entriesOf(readMessage(summary), conversationId);
+  if (entry === undefined) return undefined;
+  const next =
+    release === undefined ? undefined : await stillOpened(connection, head, release.turnId, release.node);
+  const queue = await readQueue(connection, conversationId);
+  return { entry, ...(next === undefined ? {} : { next }), queue: queueState(queue, head.queuePaused) };
+}
+
+function checkCovers(head: Head, covers: CompactInput["covers"]): void {
+  const { fromSeq, toSeq } = covers;
+  const whole = Number.isSafeInteger(fromSeq) && Number.isSafeInteger(toSeq);
+  if (whole && fromSeq >= 1 && fromSeq <= toSeq && toSeq < head.nextSeq) return;
+  throw invalid("A compaction covers seqs that exist", { fromSeq, toSeq });
+}
+
+/** An undo is a row too: the summary stays in the log, and is no longer read in place of what it covers. */
+export function undoCompaction(store: StoreContext, owner: string, id: string): Promise<ConversationRecord> {
+  return store.database.transaction(async (connection) => {
+    const head = await requireHead(connection, owner, id);
+    if (head.archive) throw new ParleyError("conversation_closed");
+    if (activeId(head) !== undefined) throw turnActive(head);
+    const latest = await compactionInForce(connection, owner, id);
+    if (latest === undefined) throw new ParleyError("nothing_to_compact", "No compaction is in force");
+    await connection.query({
+      text: "INSERT INTO compaction (conversation_id, seq, kind) VALUES ($1, $2, 'undone')",
+      values: [storedText(id), latest.seq],
+    });
+    await markCompactedFrom(connection, owner, id);
+    await connection.query(touchStatement(id));
+    return requireRecord(connection, owner, id);
+  });
+}

@@ -1,0 +1,166 @@
+import { invalidField } from "@parley/core/errors";
+import type { ForkInput, ForkResult, OpenedTurn } from "@parley/core/ports";
+import type { Connection } from "../../database.js";
+import { messageRow } from "../../message-row.js";
+import { contextSizePlace } from "../../packed-metrics.js";
+import type { StoreContext } from "../../store-context.js";
+import { storedText } from "../../stored-text.js";
+import { lineage } from "../reading/lineage.js";
+import { requireRecord } from "../reading/record.js";
+import { checkConversationId } from "../refusals.js";
+import { admitInto } from "../turns/admit.js";
+import { type Head, lockHead, requireHead } from "../turns/head.js";
+import { stillOpened } from "../turns/open-turn.js";
+import { knownAdmission } from "../turns/receipts.js";
+import { markCompactedFrom } from "./compaction-in-force.js";
+import { createConversationRow } from "./create-conversation.js";
+
+/**
+ * A fork is a row that names its parent: nothing is copied, however long the log. The origin is locked meanwhile, so
+ * that it cannot be removed before the fork is there to keep what they share.
+ */
+export function fork(store: StoreContext, owner: string, input: ForkInput): Promise<ForkResult> {
+  const { newId, atSeq, admit } = input;
+  return store.database.transaction(async (connection) => {
+    const origin = await requireHead(connection, owner, input.conversationId);
+    const row = admit === undefined ? undefined : messageRow(admit.message, newId, store.maxBytes);
+    checkConversationId(newId);
+    const existing = await findLog(connection, owner, newId);
+    if (existing !== undefined) return forkedBefore(connection, owner, existing, input);
+    if (!(await isForkPoint(connection, owner, origin, atSeq))) {
+      throw invalidField("atSeq", "a fork leaves where a sealed turn ends, or at 0");
+    }
+    await addFork(store, connection, owner, origin, {
+      id: newId,
+      atSeq,
+      title: input.title ?? origin.title,
+    });
+    let turn: OpenedTurn | undefined;
+    if (admit !== undefined && row !== undefined) {
+      const head = await requireHead(connection, owner, newId);
+      const outcome = await admitInto(connection, head, admit, row, true);
+      if (outcome.kind === "started") turn = outcome.turn;
+    }
+    const conversation = await requireRecord(connection, owner, newId);
+    return { conversation, created: true, ...(turn === undefined ? {} : { turn }) };
+  });
+}
+
+/** A log that continues another one after `atSeq`, with its settings and what was in force there. */
+export async function addFork(
+  store: StoreContext,
+  connection: Connection,
+  owner: string,
+  origin: Head,
+  input: { id: string; atSeq: number; title: string; archiveOf?: string },
+): Promise<void> {
+  const { id, atSeq, archiveOf } = input;
+  const originId = storedText(origin.conversationId);
+  const created = await createConversationRow(store, connection, {
+    id,
+    owner,
+    title: input.title,
+    settings: {},
+  });
+  // Made by someone else between our look and our insert: their commit has been waited for.
+  if (!created) throw invalidField("id", "used by another conversation");
+  await connection.batch([
+    {
+      text: `
+UPDATE conversation f SET parent_id = $2, parent_seq = $3, archive_of = $4, status = $5, model = o.model,
+  effort = o.effort, instructions = o.instructions, compact_threshold = o.compact_threshold, metadata = o.metadata
+FROM conversation o WHERE f.id = $1 AND o.id = $2`,
+      values: [id, originId, atSeq, archiveOf ?? null, archiveOf === undefined ? "open" : "closed"],
+    },
+    {
+      text: "UPDATE conversation_head SET next_seq = $2::int4 + 1, sealed_seq = $2::int4 WHERE conversation_id = $1",
+      values: [id, atSeq],
+    },
+    {
+      text: `INSERT INTO compaction (conversation_id, seq, kind)
+        SELECT $1, seq, kind FROM compaction WHERE conversation_id = $2 AND kind = 'undone' AND seq <= $3`,
+      values: [id, originId, atSeq],
+    },
+    {
+      text: `${lineage()}
+UPDATE conversation SET context_size = (
+  SELECT (${contextSize})::float8 FROM lineage l
+  JOIN conversation_turn t ON t.log = l.log AND t.last_seq <= l.through AND t.status = 'sealed'
+  WHERE ${contextSize} IS NOT NULL ORDER BY t.last_seq DESC LIMIT 1)
+WHERE id = $1`,
+      values: [id, owner],
+    },
+  ]);
+  if (origin.compactedFrom) await markCompactedFrom(connection, owner, id);
+}
+
+const contextSize = `CASE json_typeof(t.metrics) WHEN 'array' THEN t.metrics->>${contextSizePlace}
+  ELSE t.metrics->>'contextSize' END`;
+
+interface ExistingLog {
+  readonly parentId: string | null;
+  readonly parentSeq: number | null;
+  readonly archive: boolean;
+}
+
+async function findLog(connection: Connection, owner: string, id: string): Promise<ExistingLog | undefined> {
+  const [row] = await connection.query({
+    text: `SELECT parent_id, parent_seq, archive_of IS NOT NULL AS archive FROM conversation
+      WHERE id = $1 AND owner = $2 AND status <> 'removed'`,
+    values: [storedText(id), owner],
+  });
+  if (row === undefined) return undefined;
+  return {
+    parentId: row.parent_id as string | null,
+    parentSeq: row.parent_seq as number | null,
+    archive: row.archive === true,
+  };
+}
+
+async function forkedBefore(
+  connection: Connection,
+  owner: string,
+  log: ExistingLog,
+  input: ForkInput,
+): Promise<ForkResult> {
+  const { newId, admit } = input;
+  const same = log.parentId === input.conversationId && log.parentSeq === input.atSeq && !log.archive;
+  if (!same) throw invalidField("id", "used by another conversation");
+  let turn: OpenedTurn | undefined;
+  if (admit !== undefined) {
+    const known = await knownAdmission(connection, newId, admit);
+    // Fork and message are one transaction: a fork that lacks the message is another one.
+    if (known === undefined) throw invalidField("id", "the fork exists, with another message or none");
+    const head = await lockHead(connection, owner, newId);
+    if (known.turnId !== undefined && head !== undefined) {
+      turn = await stillOpened(connection, head, known.turnId, admit.node);
+    }
+  }
+  const conversation = await requireRecord(connection, owner, newId);
+  return { conversation, created: false, ...(turn === undefined ? {} : { turn }) };
+}
+
+/** Whether a fork may leave after `seq`: at the beginning, or where something sealed ends. */
+async function isForkPoint(
+  connection: Connection,
+  owner: string,
+  origin: Head,
+  seq: number,
+): Promise<boolean> {
+  if (seq === 0) return true;
+  if (!Number.isSafeInteger(seq) || seq < 0 || seq > origin.sealedSeq) return false;
+  const [row] = await connection.query({
+    text: `${lineage("($3::int4 - 1)")}, nearest AS (
+  SELECT log FROM lineage WHERE floor < $3::int4 AND through >= $3::int4 LIMIT 1
+)
+SELECT m.first_seq + m.part_count - 1 AS last_seq, m.turn IS NULL AS outside, t.last_seq AS turn_last_seq
+FROM nearest n
+CROSS JOIN LATERAL (
+  SELECT * FROM conversation_message WHERE log = n.log AND first_seq <= $3 ORDER BY first_seq DESC LIMIT 1
+) m
+LEFT JOIN conversation_turn t ON t.log = n.log AND t.ordinal = m.turn`,
+    values: [storedText(origin.conversationId), owner, seq],
+  });
+  if (row?.last_seq !== seq) return false;
+  return row.outside === true || row.turn_last_seq === seq;
+}

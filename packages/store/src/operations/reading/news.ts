@@ -1,0 +1,44 @@
+import type { News, NewsQuery } from "@parley/core/ports";
+import type { StoreContext } from "../../store-context.js";
+import { originalText, storedText } from "../../stored-text.js";
+
+/**
+ * One round trip for however many are watched, where a question each would be a burst of them with every poll. Each
+ * row of the lists is one probe of an index; the conditions are written so that no plan can read whole tables instead.
+ */
+export async function news(store: StoreContext, query: NewsQuery): Promise<News> {
+  const { owners, conversations } = query;
+  const [changed = [], moved = []] = await store.database.batch([
+    {
+      name: "news_owners",
+      text: changedText,
+      values: [owners.map(({ owner }) => storedText(owner)), owners.map(({ since }) => since)],
+    },
+    {
+      name: "news_conversations",
+      text: movedText,
+      values: [
+        conversations.map(({ id }) => storedText(id)),
+        conversations.map(({ owner }) => storedText(owner)),
+        conversations.map(({ seq }) => seq),
+      ],
+    },
+  ]);
+  return {
+    owners: changed.map(({ owner }) => originalText(String(owner))),
+    conversations: moved.map(({ id }) => originalText(String(id))),
+  };
+}
+
+const changedText = `SELECT w.owner FROM unnest($1::text[], $2::float8[]) AS w(owner, since)
+WHERE (
+    SELECT true FROM conversation c WHERE c.owner = w.owner AND c.changed_at > w.since::int8 AND c.archive_of IS NULL
+      AND c.status <> 'removed'
+    ORDER BY c.changed_at LIMIT 1)
+  OR EXISTS (SELECT FROM conversation_notice n WHERE n.owner = w.owner AND n.changed_at > w.since::int8)`;
+
+const movedText = `SELECT w.id FROM unnest($1::text[], $2::text[], $3::int4[]) AS w(id, owner, seq)
+LEFT JOIN LATERAL (
+  SELECT h.owner, h.turn_id, h.next_seq FROM conversation_head h WHERE h.conversation_id = w.id OFFSET 0
+) AS h ON true
+WHERE h.owner IS DISTINCT FROM w.owner OR h.turn_id IS NOT NULL OR h.next_seq > w.seq + 1`;

@@ -1,0 +1,56 @@
+import type { HistoryEntry, LogStore } from "@parley/core/ports";
+import { entriesOf, messageColumns, readMessage } from "../../message-row.js";
+import type { StoreContext } from "../../store-context.js";
+import { storedText } from "../../stored-text.js";
+import { lineage } from "./lineage.js";
+
+/**
+ * A backward scan of the primary key, from the newest row on, that stops at the limit: the same cost in a log of a
+ * thousand messages and of a million. The walk through ancestors goes on only as far as rows are still wanted.
+ *
+ * The limit is a subselect, which the planner never looks into: given a number, it would find that a plan for this
+ * number is cheaper than one for any, and plan each time anew, which takes as long as the read.
+ */
+export async function readNewest(
+  store: StoreContext,
+  owner: string,
+  query: Parameters<LogStore["readNewest"]>[0],
+): Promise<{ entries: HistoryEntry[]; before?: number }> {
+  const { conversationId, limit } = query;
+  if (!(limit > 0)) return { entries: [] };
+  const before = Math.min(query.before ?? Number.POSITIVE_INFINITY, 2_147_483_647);
+  const rows = await store.database.query({
+    name: "read_newest",
+    text: readNewestText,
+    // One more than asked for says whether there is another page.
+    values: [
+      storedText(conversationId),
+      owner,
+      Math.ceil(before) - 1,
+      Math.min(Math.ceil(limit), 2_000_000_000) + 1,
+    ],
+  });
+  const entries: HistoryEntry[] = [];
+  for (const row of rows) {
+    for (const entry of entriesOf(readMessage(row), conversationId).reverse()) {
+      if ((entry.lastSeq ?? 0) >= before) continue;
+      const oldest = entries.at(-1)?.firstSeq;
+      if (entries.length >= limit && oldest !== undefined) return { entries, before: oldest };
+      entries.push(entry);
+    }
+  }
+  return { entries };
+}
+
+const readNewestText = `${lineage()}
+SELECT ${messageColumns}
+FROM lineage l
+CROSS JOIN LATERAL (
+  SELECT * FROM conversation_message m
+  WHERE m.log = l.log AND m.first_seq <= least(l.through, $3::int4)
+    AND (m.covers_from IS NULL OR NOT EXISTS (
+      SELECT FROM compaction u
+      WHERE u.conversation_id = $1 AND u.seq = m.first_seq + m.part_count - 1 AND u.kind = 'undone'))
+  ORDER BY m.first_seq DESC LIMIT (SELECT $4::int4)
+) m
+LIMIT (SELECT $4::int4)`;

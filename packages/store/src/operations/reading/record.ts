@@ -1,0 +1,121 @@
+import type { ConversationRecord } from "@parley/core/ports";
+import type { ConversationStatus, ReasoningEffort } from "@parley/wire";
+import type { Connection } from "../../database.js";
+import { originalJson, originalText, storedText } from "../../stored-text.js";
+import { publicId } from "../conversations/create-conversation.js";
+import { notFound } from "../refusals.js";
+import { queueEntries, queueJson } from "../turns/queue-state.js";
+
+/** What `recordOf` reads, of the tables that `recordTables` names. */
+export const recordColumns = `
+  c.id, c.title, c.status, c.model, c.effort, c.instructions, c.compact_threshold, c.queue_paused,
+  c.metadata::text AS metadata, c.parent_id, c.parent_seq, c.archive_of, c.context_size,
+  (SELECT a.id FROM conversation a WHERE a.id = c.compacted_from AND a.archive_of IS NOT NULL
+    AND a.status <> 'removed') AS compacted_from, c.compacted_from IS NOT NULL AS compacted,
+  date_part('epoch', c.created_at) * 1000 AS created_ms,
+  date_part('epoch', greatest(c.last_activity_at, h.active_at)) * 1000 AS activity_ms,
+  date_part('epoch', c.last_activity_at) * 1000 AS place_ms,
+  c.changed_at::float8 AS changed_at, h.next_seq, h.sealed_seq, h.turn_id, h.compaction_id, h.node, h.fence,
+  h.stop_requested_at IS NOT NULL AS stop_requested, date_part('epoch', h.started_at) * 1000 AS started_ms,
+  (SELECT t.model FROM conversation_turn t
+    WHERE h.turn_id IS NOT NULL AND t.log = h.log AND t.ordinal = h.turn_count) AS turn_model,
+  ${queueJson.replace("= $1", "= c.id")} AS queue`;
+
+export const recordTables = "conversation c JOIN conversation_head h ON h.conversation_id = c.id";
+
+interface RecordRow {
+  id: string;
+  title: string;
+  status: "open" | "closed";
+  model: string | null;
+  effort: string | null;
+  instructions: string | null;
+  compact_threshold: number | null;
+  queue_paused: boolean;
+  metadata: string | null;
+  parent_id: string | null;
+  parent_seq: number | null;
+  archive_of: string | null;
+  compacted_from: string | null;
+  compacted: boolean;
+  context_size: number | null;
+  created_ms: number;
+  activity_ms: number;
+  changed_at: number;
+  next_seq: number;
+  sealed_seq: number;
+  turn_id: string | null;
+  compaction_id: string | null;
+  node: string;
+  fence: number;
+  stop_requested: boolean;
+  started_ms: number | null;
+  turn_model: string | null;
+  queue: string | null;
+}
+
+export function recordOf(read: Record<string, unknown>): ConversationRecord {
+  const row = read as unknown as RecordRow;
+  const running = row.turn_id !== null;
+  const idle: ConversationStatus = running ? "active" : "idle";
+  return {
+    id: row.id,
+    title: originalText(row.title),
+    ...(row.model === null ? {} : { model: originalText(row.model) }),
+    ...(row.effort === null ? {} : { reasoningEffort: originalText(row.effort) as ReasoningEffort }),
+    ...(row.instructions === null ? {} : { instructions: originalText(row.instructions) }),
+    ...(row.compact_threshold === null ? {} : { compactThreshold: row.compact_threshold }),
+    ...(row.metadata === null ? {} : { metadata: originalJson(row.metadata) as Record<string, unknown> }),
+    status: row.status === "closed" ? "closed" : idle,
+    createdAt: Math.round(row.created_ms),
+    lastActivityAt: Math.round(row.activity_ms),
+    changedAt: row.changed_at,
+    ...(row.parent_id === null ? {} : { parentId: publicId(row.parent_id), parentSeq: row.parent_seq ?? 0 }),
+    ...(row.compacted ? { compacted: true as const } : {}),
+    ...(row.compacted_from === null ? {} : { compactedFrom: row.compacted_from }),
+    ...(row.archive_of === null ? {} : { archiveOf: row.archive_of }),
+    lastSeq: row.next_seq - 1,
+    sealedSeq: row.sealed_seq,
+    ...(running || row.compaction_id !== null ? { active: activeLeaseOf(row) } : {}),
+    queue: queueEntries(row.queue, row.id),
+    queuePaused: row.queue_paused,
+    ...(row.context_size === null ? {} : { contextSize: row.context_size }),
+  };
+}
+
+function activeLeaseOf(row: RecordRow): ConversationRecord["active"] & object {
+  const model = row.turn_id === null ? null : (row.turn_model ?? row.model);
+  return {
+    turnId: originalText(row.turn_id ?? row.compaction_id ?? ""),
+    purpose: row.turn_id === null ? "compaction" : "turn",
+    node: originalText(row.node),
+    fence: row.fence,
+    stopRequested: row.stop_requested,
+    startedAt: Math.round(row.started_ms ?? 0),
+    ...(model === null ? {} : { model: originalText(model) }),
+  };
+}
+
+/** One statement, so that what it says belongs together: queue, lease and seqs of the same moment. */
+export async function findRecord(
+  connection: Connection,
+  owner: string,
+  id: string,
+): Promise<ConversationRecord | null> {
+  const [row] = await connection.query({
+    name: "find_record",
+    text: `SELECT ${recordColumns} FROM ${recordTables} WHERE c.id = $1 AND c.owner = $2`,
+    values: [storedText(id), owner],
+  });
+  return row === undefined ? null : recordOf(row);
+}
+
+export async function requireRecord(
+  connection: Connection,
+  owner: string,
+  id: string,
+): Promise<ConversationRecord> {
+  const record = await findRecord(connection, owner, id);
+  if (record === null) throw notFound(id);
+  return record;
+}

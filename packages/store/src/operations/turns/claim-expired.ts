@@ -1,0 +1,55 @@
+import type { Lease } from "@parley/core/ports";
+import type { StoreContext } from "../../store-context.js";
+import { storedText } from "../../stored-text.js";
+import { leaseColumns, leaseOf } from "./head.js";
+
+/**
+ * Walks the open turns, and the compactions by hand, oldest first, by indexes that hold nothing else, and takes those
+ * whose node is dead. SKIP LOCKED: a head that someone writes to at this moment is alive, or is being taken by someone
+ * else. Nothing is read from the journal here: whoever has the lease reads it in a statement of its own, behind every
+ * flush that was let in.
+ *
+ * The head is joined twice. `seen` is the row as the snapshot has it, and belongs to the node that was found dead; `h`
+ * is locked, and may be newer by then. Only where both agree is it still that node's: a claim that met another one
+ * would otherwise take from a living node what that one has just claimed.
+ *
+ * An index of heads by node would find them more directly, and cost every turn two updates that leave their page.
+ */
+export async function claimExpired(store: StoreContext, node: string, limit: number): Promise<Lease[]> {
+  const wanted = Math.min(Math.floor(limit), 1_000_000);
+  if (!(wanted > 0)) return [];
+  const rows = await store.database.query({
+    name: "claim_expired",
+    text: claimText,
+    values: [storedText(node), wanted],
+  });
+  const oldestFirst = rows.toSorted((left, right) => Number(left.started_ms) - Number(right.started_ms));
+  return oldestFirst.map((row) => leaseOf(row));
+}
+
+// OFFSET 0 keeps the look at each head a look into its key: the planner would rather read all heads at once.
+const claimText = `
+WITH expired AS (
+  SELECT h.conversation_id
+  FROM (
+    SELECT log, ordinal, started_at FROM conversation_turn WHERE status = 'running'
+    UNION ALL
+    SELECT log, NULL, started_at FROM conversation_head WHERE compaction_id IS NOT NULL
+  ) AS open
+  CROSS JOIN LATERAL (
+    SELECT conversation_id, node, fence FROM conversation_head
+    WHERE log = open.log AND CASE
+      WHEN open.ordinal IS NULL THEN compaction_id IS NOT NULL
+      ELSE turn_id IS NOT NULL AND turn_count = open.ordinal
+    END OFFSET 0
+  ) AS seen
+  LEFT JOIN node n ON n.id = seen.node
+  JOIN conversation_head h ON h.conversation_id = seen.conversation_id
+  WHERE (n.until IS NULL OR n.until <= clock_timestamp()) AND h.fence = seen.fence AND h.node = seen.node
+  ORDER BY open.started_at
+  LIMIT $2::int4
+  FOR UPDATE OF h SKIP LOCKED
+)
+UPDATE conversation_head h SET node = $1, fence = h.fence + 1
+FROM expired WHERE h.conversation_id = expired.conversation_id
+RETURNING ${leaseColumns}, date_part('epoch', h.started_at) * 1000 AS started_ms`;

@@ -1,0 +1,250 @@
+import type { CommitInput, CommitResult, HistoryEntry, QueueEntry } from "@parley/core/ports";
+import type { Connection } from "../../database.js";
+import {
+  entriesOf,
+  entryAt,
+  type MessageRow,
+  messageColumns,
+  messageRow,
+  readMessage,
+  rowLists,
+  rowsById,
+  stepMark,
+} from "../../message-row.js";
+import { storedCalls, storedSteps } from "../../provider-calls.js";
+import type { StoreContext } from "../../store-context.js";
+import { storedText } from "../../stored-text.js";
+import { givenRows, givenTexts } from "../given-rows.js";
+import { invalid, messageConflict } from "../refusals.js";
+import { checkHeld, type Head, lockText, nowMs, requireHead } from "./head.js";
+import { deliver, insertRows } from "./open-turn.js";
+import { queueState, readQueue } from "./queue-state.js";
+
+/**
+ * A commit is one round trip: the lock, then one statement that checks the fence and writes everything or nothing.
+ * The lock stands in a statement of its own because the journal is dropped in the second one: a flush that held the
+ * lock has committed by then, and a statement that had waited for it itself would not see, and so leave, its rows.
+ * Rows that are there already and whatever waits, which may have to be promoted, take the slow way.
+ */
+export async function commitStep(
+  store: StoreContext,
+  owner: string,
+  input: CommitInput,
+): Promise<CommitResult> {
+  const { conversationId, turnId, fence, stepId } = input;
+  const rows = input.messages.map((message) => messageRow(message, conversationId, store.maxBytes));
+  checkDistinct(rows);
+  const id = storedText(conversationId);
+  const steps = storedSteps(store, input.steps, turnId);
+  const calls = storedCalls(store, input.providerCalls);
+  const { form, total, values } = givenRows(rows);
+  const [, answers = []] = await store.database.batch([
+    { name: "lock_head", text: lockText, values: [id, owner] },
+    {
+      name: `commit_${form}`,
+      text: commitTexts[form],
+      values: [
+        id,
+        owner,
+        storedText(turnId),
+        fence,
+        stepMark(stepId, turnId),
+        total,
+        steps,
+        calls,
+        ...values,
+      ],
+    },
+  ]);
+  const [answer] = answers;
+  if (answer === undefined) {
+    return store.database.transaction((connection) =>
+      commitSlowly(store, connection, owner, input, rows, { steps, calls }),
+    );
+  }
+  return {
+    entries: placed(rows, Number(answer.first_seq), { turnId, stepId }),
+    promoted: [],
+    queue: queueState([], answer.queue_paused === true),
+    stopRequested: answer.stopping === true,
+  };
+}
+
+const commitTexts = givenTexts(
+  9,
+  (given) => `
+WITH counted AS (
+  UPDATE conversation_head h SET next_seq = h.next_seq + $6::int4,
+    active_at = CASE WHEN $6::int4 = 0 THEN h.active_at ELSE greatest(h.active_at, ${nowMs}) END
+  FROM conversation c
+  WHERE h.conversation_id = $1 AND h.owner = $2 AND h.turn_id = $3 AND h.fence = $4 AND c.id = $1
+    AND NOT EXISTS (${given.present})
+    AND NOT EXISTS (SELECT FROM queued_message q WHERE q.conversation_id = $1)
+  RETURNING h.conversation_id, h.log, h.turn_id, h.turn_count, h.next_seq - $6::int4 AS first_seq,
+    h.stop_requested_at IS NOT NULL AS stopping, c.queue_paused
+), written AS (
+  ${given.insert("counted")}
+), journal AS (
+  DELETE FROM turn_journal j USING counted
+  WHERE j.conversation_id = counted.conversation_id AND j.turn_id = counted.turn_id
+), turn AS (
+  UPDATE conversation_turn t SET steps = $7::json, provider_calls = $8::json,
+    last_seq = counted.first_seq + $6::int4 - 1
+  FROM counted WHERE t.log = counted.log AND t.ordinal = counted.turn_count
+)
+SELECT first_seq, stopping, queue_paused FROM counted`,
+);
+
+async function commitSlowly(
+  store: StoreContext,
+  connection: Connection,
+  owner: string,
+  input: CommitInput,
+  rows: readonly MessageRow[],
+  kept: { readonly steps: string | null; readonly calls: string | null },
+): Promise<CommitResult> {
+  const { conversationId, turnId, stepId } = input;
+  const head = await requireHead(connection, owner, conversationId);
+  checkHeld(head, turnId, input.fence);
+  checkIsTurn(head, turnId);
+  const id = storedText(conversationId);
+  const known = await writtenRows(connection, conversationId, turnId, rows);
+  const fresh = rows.filter((row) => !known.has(row.message.id));
+  const repeated = rows.length > 0 && fresh.length === 0;
+
+  const entries = new Map(known);
+  let next = head.nextSeq;
+  for (const row of fresh) {
+    entries.set(row.message.id, entryAt(row, { firstSeq: next, turnId, stepId }));
+    next += row.parts;
+  }
+  const queue = await readQueue(connection, conversationId);
+  const promotes = !repeated && input.promoteSteers && !head.queuePaused && !head.stopRequested;
+  const steers = promotes ? queue.filter((entry) => entry.mode === "steer") : [];
+  const steerRows = steers.map((entry) => messageRow(entry.message, conversationId, store.maxBytes));
+  const promoted = repeated
+    ? await promotedBehind(connection, head, entries.get(rows.at(-1)?.message.id ?? ""))
+    : placed(steerRows, next, { turnId });
+  const last = repeated ? next - 1 : next + rowLists(steerRows).total - 1;
+
+  await connection.batch([
+    ...(fresh.length === 0
+      ? []
+      : [
+          insertRows(head, fresh, {
+            firstSeq: head.nextSeq,
+            turn: head.turnCount,
+            step: stepMark(stepId, turnId),
+          }),
+        ]),
+    ...(steers.length === 0 ? [] : [insertRows(head, steerRows, { firstSeq: next, turn: head.turnCount })]),
+    {
+      text: `UPDATE conversation_head SET next_seq = $2, active_at = greatest(active_at, CASE WHEN $3::bool THEN ${nowMs} END) WHERE conversation_id = $1`,
+      values: [id, last + 1, last + 1 > head.nextSeq],
+    },
+    {
+      text: "DELETE FROM turn_journal WHERE conversation_id = $1 AND turn_id = $2",
+      values: [id, storedText(turnId)],
+    },
+    {
+      text: `UPDATE conversation_turn SET steps = $3::json, provider_calls = $4::json, last_seq = $5
+        WHERE log = $1 AND ordinal = $2`,
+      values: [head.log, head.turnCount, kept.steps, kept.calls, last],
+    },
+  ]);
+  if (steers.length > 0) {
+    await deliver(connection, conversationId, steers, turnId);
+    await connection.query({
+      text: `UPDATE conversation c SET changed_at = conversation_changed(c.owner),
+        updated_at = greatest(c.updated_at, ${nowMs}), last_activity_at = greatest(c.last_activity_at, h.active_at)
+        FROM conversation_head h WHERE c.id = $1 AND h.conversation_id = $1`,
+      values: [id],
+    });
+  }
+  return {
+    entries: ordered(rows, entries),
+    promoted,
+    queue: queueState(without(queue, steers), head.queuePaused),
+    stopRequested: head.stopRequested,
+  };
+}
+
+function without(queue: readonly QueueEntry[], taken: readonly QueueEntry[]): QueueEntry[] {
+  return queue.filter((entry) => !taken.includes(entry));
+}
+
+export function ordered(
+  rows: readonly MessageRow[],
+  entries: ReadonlyMap<string, HistoryEntry>,
+): HistoryEntry[] {
+  return rows.map((row) => entries.get(row.message.id)).filter((entry) => entry !== undefined);
+}
+
+/** A compaction's lease is held like a turn's, but there is nothing to commit or to seal in it. */
+export function checkIsTurn(head: Head, turnId: string): void {
+  if (head.turnId !== turnId) throw invalid("A compaction has no steps and no seal", { turnId });
+}
+
+/** The same id twice in one list would be two rows. */
+export function checkDistinct(rows: readonly MessageRow[]): void {
+  const ids = new Set<string>();
+  for (const { id, message } of rows) {
+    if (ids.has(id)) throw invalid("Two messages have the same id", { messageId: message.id });
+    ids.add(id);
+  }
+}
+
+/** Entries of rows that stand behind each other from `firstSeq` on. */
+export function placed(
+  rows: readonly MessageRow[],
+  firstSeq: number,
+  place: { turnId: string; stepId?: string },
+): HistoryEntry[] {
+  let next = firstSeq;
+  return rows.map((row) => {
+    const entry = entryAt(row, { turnId: place.turnId, stepId: place.stepId, firstSeq: next });
+    next += row.parts;
+    return entry;
+  });
+}
+
+/** Those of the rows that an earlier call has written, by message id. An id of another turn is a conflict. */
+export async function writtenRows(
+  connection: Connection,
+  conversationId: string,
+  turnId: string,
+  rows: readonly MessageRow[],
+): Promise<Map<string, HistoryEntry>> {
+  const found = new Map<string, HistoryEntry>();
+  if (rows.length === 0) return found;
+  const read = await connection.query({
+    name: "find_rows",
+    text: `SELECT ${messageColumns} FROM ${rowsById("$2", "$3", "$1")}`,
+    values: [storedText(conversationId), rows.map((row) => row.id), rows.map((row) => row.key)],
+  });
+  for (const entry of read.flatMap((row) => entriesOf(readMessage(row), conversationId))) {
+    if (entry.turnId !== turnId) {
+      throw messageConflict(entry.message.id, "The id of this message was used in another turn");
+    }
+    found.set(entry.message.id, entry);
+  }
+  return found;
+}
+
+/** What a commit promoted stands right behind its rows, in the same turn and outside any step. */
+async function promotedBehind(
+  connection: Connection,
+  head: Head,
+  last: HistoryEntry | undefined,
+): Promise<HistoryEntry[]> {
+  const rows = await connection.query({
+    text: `SELECT ${messageColumns} FROM conversation_message m
+      WHERE m.log = $1 AND m.first_seq > $2 AND m.first_seq < coalesce((
+        SELECT min(n.first_seq) FROM conversation_message n
+        WHERE n.log = $1 AND n.first_seq > $2
+          AND (n.turn IS DISTINCT FROM $3 OR n.step IS NOT NULL OR n.covers_from IS NOT NULL)), 2147483647)
+      ORDER BY m.first_seq`,
+    values: [head.log, last?.lastSeq ?? 0, head.turnCount],
+  });
+  return rows.flatMap((row) => entriesOf(readMessage(row), head.conversationId));
+}

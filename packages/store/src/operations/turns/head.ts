@@ -1,0 +1,130 @@
+import type { Lease } from "@parley/core/ports";
+import type { Connection } from "../../database.js";
+import { originalText, storedText } from "../../stored-text.js";
+import { notFound, staleFence } from "../refusals.js";
+
+/** A conversation's head and what its row says, read under the lock. */
+export interface Head {
+  readonly conversationId: string;
+  readonly log: number;
+  readonly nextSeq: number;
+  readonly sealedSeq: number;
+  /** Also the ordinal of the open turn, while there is one. */
+  readonly turnCount: number;
+  readonly turnId: string | undefined;
+  readonly compactionId: string | undefined;
+  readonly node: string;
+  readonly fence: number;
+  readonly stopRequested: boolean;
+  readonly title: string;
+  readonly closed: boolean;
+  readonly archive: boolean;
+  readonly compactedFrom: boolean;
+  readonly queuePaused: boolean;
+}
+
+/** `now` of the database, in the precision that callers see. */
+export const nowMs = "date_trunc('milliseconds', clock_timestamp())";
+
+/**
+ * What `conversation_changed(owner)` of the migrations does, without a call of a function that runs a statement of its
+ * own: a turn takes two of these numbers.
+ */
+const changeNumber = `CASE WHEN pg_advisory_xact_lock_shared(hashtext(owner),
+    (SELECT last_value FROM conversation_change)::bit(32)::int4) IS NOT NULL THEN nextval('conversation_change') END`;
+
+/** Marks a change that watchers hear of. */
+export const touched = `changed_at = ${changeNumber}, updated_at = greatest(updated_at, ${nowMs})`;
+
+/**
+ * Locks a conversation for a transaction, then reads it. Two statements, because a statement that waits for a lock
+ * goes on with the snapshot it began with: it would see the new head beside the old row of the conversation. Both go
+ * out in one round trip.
+ */
+export async function lockHead(connection: Connection, owner: string, id: string): Promise<Head | undefined> {
+  const values = [storedText(id), owner];
+  const [, rows = []] = await connection.batch([
+    { name: "lock_head", text: lockText, values },
+    { name: "read_head", text: readText, values },
+  ]);
+  const row = rows[0] as unknown as HeadRow | undefined;
+  if (row === undefined) return undefined;
+  return {
+    conversationId: id,
+    log: row.log,
+    nextSeq: row.next_seq,
+    sealedSeq: row.sealed_seq,
+    turnCount: row.turn_count,
+    turnId: row.turn_id === null ? undefined : originalText(row.turn_id),
+    compactionId: row.compaction_id === null ? undefined : originalText(row.compaction_id),
+    node: originalText(row.node),
+    fence: row.fence,
+    stopRequested: row.stop_requested,
+    title: originalText(row.title),
+    closed: row.status === "closed",
+    archive: row.archive,
+    compactedFrom: row.compacted,
+    queuePaused: row.queue_paused,
+  };
+}
+
+interface HeadRow {
+  log: number;
+  next_seq: number;
+  sealed_seq: number;
+  turn_count: number;
+  turn_id: string | null;
+  compaction_id: string | null;
+  node: string;
+  fence: number;
+  stop_requested: boolean;
+  title: string;
+  status: string;
+  archive: boolean;
+  compacted: boolean;
+  queue_paused: boolean;
+}
+
+export const lockText = `
+SELECT 1 AS locked FROM conversation_head WHERE conversation_id = $1 AND owner = $2 FOR UPDATE`;
+
+const readText = `
+SELECT h.log, h.next_seq, h.sealed_seq, h.turn_count, h.turn_id, h.compaction_id, h.node, h.fence,
+  h.stop_requested_at IS NOT NULL AS stop_requested, c.title, c.status, c.archive_of IS NOT NULL AS archive,
+  c.compacted_from IS NOT NULL AS compacted, c.queue_paused
+FROM conversation_head h JOIN conversation c ON c.id = h.conversation_id
+WHERE h.conversation_id = $1 AND h.owner = $2`;
+
+/** The same, where an unknown conversation is refused. */
+export async function requireHead(connection: Connection, owner: string, id: string): Promise<Head> {
+  const head = await lockHead(connection, owner, id);
+  if (head === undefined) throw notFound(id);
+  return head;
+}
+
+/** The open turn's id, or that of the compaction. */
+export function activeId(head: Head): string | undefined {
+  return head.turnId ?? head.compactionId;
+}
+
+/** The check that every write of a lease begins with. */
+export function checkHeld(head: Head, turnId: string, fence: number): void {
+  if (activeId(head) === turnId && head.fence === fence) return;
+  throw staleFence(head.conversationId, turnId);
+}
+
+/** The columns of a lease, of the table `conversation_head` called `h`. */
+export const leaseColumns = `h.owner, h.conversation_id, coalesce(h.turn_id, h.compaction_id) AS active_id,
+  h.turn_id IS NULL AS compacting, h.fence, h.stop_requested_at IS NOT NULL AS stop_requested`;
+
+export function leaseOf(row: Record<string, unknown>): Lease {
+  const { owner, conversation_id, active_id, compacting, fence, stop_requested } = row;
+  return {
+    owner: originalText(String(owner)),
+    conversationId: String(conversation_id),
+    turnId: originalText(String(active_id)),
+    purpose: compacting === true ? "compaction" : "turn",
+    fence: Number(fence),
+    stopRequested: stop_requested === true,
+  };
+}

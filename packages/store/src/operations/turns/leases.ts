@@ -1,0 +1,131 @@
+import { ParleyError } from "@parley/core/errors";
+import type { Lease, LogStore, NextTurn, OpenedTurn, QueueState } from "@parley/core/ports";
+import type { Connection } from "../../database.js";
+import type { StoreContext } from "../../store-context.js";
+import { storedText } from "../../stored-text.js";
+import { invalid, turnActive } from "../refusals.js";
+import { activeId, checkHeld, type Head, leaseColumns, leaseOf, nowMs, requireHead } from "./head.js";
+import { checkTurnId, endLease, findTurnIdText, stillOpened, touchStatement } from "./open-turn.js";
+import { queueState, readQueue } from "./queue-state.js";
+
+type LeaseRequest = Parameters<LogStore["lease"]>[0];
+type TakeOverRequest = Parameters<LogStore["takeOver"]>[0];
+type HeldRequest = Parameters<LogStore["release"]>[0];
+
+/** Marks what runs. A stop that stands already is no change. */
+export function requestStop(store: StoreContext, owner: string, id: string): Promise<Lease | null> {
+  return store.database.transaction(async (connection) => {
+    const head = await requireHead(connection, owner, id);
+    if (activeId(head) === undefined) return null;
+    const [marked = []] = await connection.batch([
+      {
+        name: "request_stop",
+        text: `UPDATE conversation_head h SET stop_requested_at = coalesce(stop_requested_at, ${nowMs})
+          WHERE conversation_id = $1 RETURNING ${leaseColumns}`,
+        values: [storedText(id)],
+      },
+      ...(head.stopRequested ? [] : [touchStatement(id)]),
+    ]);
+    return leaseOf(marked[0] ?? {});
+  });
+}
+
+/** One statement: the condition is checked on the row that the update has locked. */
+export async function takeOver(
+  store: StoreContext,
+  owner: string,
+  request: TakeOverRequest,
+): Promise<Lease | null> {
+  const [row] = await store.database.query({
+    name: "take_over",
+    text: `UPDATE conversation_head h SET node = $5, fence = fence + 1
+      WHERE conversation_id = $1 AND owner = $2 AND coalesce(turn_id, compaction_id) = $3 AND fence = $4
+      RETURNING ${leaseColumns}`,
+    values: [
+      storedText(request.conversationId),
+      owner,
+      storedText(request.turnId),
+      request.fence,
+      storedText(request.node),
+    ],
+  });
+  return row === undefined ? null : leaseOf(row);
+}
+
+export function release(store: StoreContext, owner: string, request: HeldRequest): Promise<void> {
+  return store.database.transaction(async (connection) => {
+    const head = await requireHead(connection, owner, request.conversationId);
+    checkHeld(head, request.turnId, request.fence);
+    await connection.query({
+      text: "UPDATE conversation_head SET node = '' WHERE conversation_id = $1",
+      values: [storedText(request.conversationId)],
+    });
+  });
+}
+
+export function lease(store: StoreContext, owner: string, request: LeaseRequest): Promise<Lease> {
+  const { conversationId, turnId, node } = request;
+  return store.database.transaction(async (connection) => {
+    const head = await requireHead(connection, owner, conversationId);
+    if (head.archive) throw new ParleyError("conversation_closed");
+    if (activeId(head) !== undefined) {
+      if (head.compactionId !== turnId || head.node !== node) throw turnActive(head);
+      const [row] = await connection.query({
+        text: `SELECT ${leaseColumns} FROM conversation_head h WHERE conversation_id = $1`,
+        values: [storedText(conversationId)],
+      });
+      return leaseOf(row ?? {});
+    }
+    await checkTurnId(connection, head, turnId);
+    const [taken = []] = await connection.batch([
+      {
+        text: `UPDATE conversation_head h SET compaction_id = $2, node = $3, fence = fence + 1,
+          stop_requested_at = NULL, started_at = ${nowMs} WHERE conversation_id = $1 RETURNING ${leaseColumns}`,
+        values: [storedText(conversationId), storedText(turnId), storedText(node)],
+      },
+      touchStatement(conversationId),
+    ]);
+    return leaseOf(taken[0] ?? {});
+  });
+}
+
+export function endLeaseOf(
+  store: StoreContext,
+  owner: string,
+  request: HeldRequest & { next: NextTurn },
+): Promise<{ next?: OpenedTurn; queue: QueueState }> {
+  return store.database.transaction(async (connection) => {
+    const head = await requireHead(connection, owner, request.conversationId);
+    if (activeId(head) !== request.turnId) {
+      const before = await endedBefore(connection, head, request);
+      if (before !== undefined) return before;
+    }
+    checkHeld(head, request.turnId, request.fence);
+    if (head.compactionId === undefined) throw invalid("A turn is ended by sealing it");
+    await checkTurnId(connection, head, request.next.turnId);
+    const { next, queue } = await endLease(store, connection, head, request.next);
+    return { ...(next === undefined ? {} : { next }), queue };
+  });
+}
+
+/** Where a call that ended a compaction's lease is repeated: the same answer, as long as nothing has happened since. */
+async function endedBefore(
+  connection: Connection,
+  head: Head,
+  request: { turnId: string; fence: number; next: NextTurn },
+): Promise<{ next?: OpenedTurn; queue: QueueState } | undefined> {
+  const following = activeId(head);
+  if (following === undefined) {
+    if (head.fence !== request.fence) return undefined;
+  } else if (following !== request.next.turnId || head.fence !== request.fence + 1) return undefined;
+  const [sealed] = await connection.query({
+    name: "find_turn_id",
+    text: findTurnIdText,
+    values: [storedText(request.turnId), head.log],
+  });
+  if (sealed !== undefined) return undefined;
+  const next =
+    following === undefined ? undefined : await stillOpened(connection, head, following, request.next.node);
+  const queue = queueState(await readQueue(connection, head.conversationId), head.queuePaused);
+  return { ...(next === undefined ? {} : { next }), queue };
+}

@@ -1,0 +1,276 @@
+import type { NextTurn, OpenedTurn, QueueEntry, QueueState, TurnChoices } from "@parley/core/ports";
+import type { Connection, Statement } from "../../database.js";
+import { idIs } from "../../id-is.js";
+import {
+  entriesOf,
+  entryAt,
+  type MessageRow,
+  messageColumns,
+  messageRow,
+  readMessage,
+  rowLists,
+} from "../../message-row.js";
+import type { StoreContext } from "../../store-context.js";
+import { originalText, storedText } from "../../stored-text.js";
+import { invalid } from "../refusals.js";
+import { activeId, type Head, nowMs, touched } from "./head.js";
+import { choicesOf, choiceValues, queueState, readQueue } from "./queue-state.js";
+
+/**
+ * Writes rows behind `firstSeq`, for whoever holds the lock and counts the head on. One `unnest` for any number of
+ * rows: a statement per row costs a bind and an execution each, VALUES lists a plan per length.
+ */
+export function insertRows(
+  head: Pick<Head, "conversationId" | "log">,
+  rows: readonly MessageRow[],
+  place: {
+    firstSeq: number;
+    /** The ordinal of their turn; none outside of turns. */
+    turn?: number | undefined;
+    step?: string | null;
+    covers?: { fromSeq: number; toSeq: number };
+    /** Of the message whose row is its receipt. */
+    bodyHash?: string | undefined;
+  },
+): Statement {
+  const { values } = rowLists(rows);
+  return {
+    name: "insert_rows",
+    text: insertRowsText,
+    values: [
+      storedText(head.conversationId),
+      place.firstSeq,
+      place.turn ?? null,
+      place.step ?? null,
+      place.covers?.fromSeq ?? null,
+      place.covers?.toSeq ?? null,
+      ...values,
+      head.log,
+      place.bodyHash ?? null,
+    ],
+  };
+}
+
+const insertRowsText = `
+INSERT INTO conversation_message
+  (log, thread_id, id, role, type, content, created_at, resource_id, first_seq, part_count, turn, step, covers_from,
+  covers_to, body_hash, id_key)
+SELECT $16::int4, $1, g.id, g.role, g.type, g.content::jsonb, g.created_at, g.resource_id, $2::int4 + g.start, g.parts,
+  $3::int4, $4, $5::int4, $6::int4, $17, g.id_key
+FROM unnest($7::text[], $8::text[], $9::text[], $10::text[], $11::timestamptz[], $12::text[], $13::int4[], $14::int4[],
+  $15::int8[]) AS g(id, role, type, content, created_at, resource_id, start, parts, id_key)`;
+
+/** Opens a turn with its user rows, for whoever holds the lock of a conversation without a lease. */
+export async function openTurn(
+  connection: Connection,
+  head: Head,
+  input: {
+    turnId: string;
+    node: string;
+    choices: TurnChoices;
+    rows: readonly MessageRow[];
+    bodyHash?: string;
+  },
+): Promise<OpenedTurn> {
+  const { turnId, choices, rows } = input;
+  const firstSeq = head.nextSeq;
+  const total = rowLists(rows).total;
+  const id = storedText(head.conversationId);
+  const [opened] = await connection.batch([
+    {
+      name: "open_turn_head",
+      text: `
+UPDATE conversation_head SET turn_id = $2, node = $3, fence = fence + 1, turn_count = turn_count + 1,
+  next_seq = next_seq + $4, stop_requested_at = NULL, started_at = ${nowMs}, active_at = greatest(active_at, ${nowMs})
+WHERE conversation_id = $1 RETURNING fence, date_part('epoch', started_at) * 1000 AS started_ms`,
+      values: [id, storedText(turnId), storedText(input.node), total],
+    },
+    insertRows(head, rows, { firstSeq, turn: head.turnCount + 1, bodyHash: input.bodyHash }),
+    {
+      name: "open_turn",
+      text: `
+INSERT INTO conversation_turn
+  (log, id, ordinal, status, model, effort, instructions, first_seq, last_seq, started_at)
+SELECT log, $2, turn_count, 'running', $3, $4, $5, $6, $7, started_at FROM conversation_head WHERE conversation_id = $1`,
+      values: [id, storedText(turnId), ...choiceValues(choices), firstSeq, firstSeq + total - 1],
+    },
+  ]);
+  let next = firstSeq;
+  return {
+    turnId,
+    fence: Number(opened?.[0]?.fence),
+    choices,
+    entries: rows.map((row) => {
+      const entry = entryAt(row, { firstSeq: next, turnId });
+      next += row.parts;
+      return entry;
+    }),
+    startedAt: Math.round(Number(opened?.[0]?.started_ms)),
+  };
+}
+
+/** Refuses an id under which no turn can be opened: turn ids are used once. */
+export async function checkTurnId(connection: Connection, head: Head, turnId: string): Promise<void> {
+  if (activeId(head) !== turnId) {
+    const [row] = await connection.query({
+      name: "find_turn_id",
+      text: findTurnIdText,
+      values: [storedText(turnId), head.log],
+    });
+    if (row === undefined) return;
+  }
+  throw invalid("The id of this turn was used before", { turnId });
+}
+
+/** Whether the log `$2` has a turn `$1`. */
+export const findTurnIdText = `
+SELECT 1 AS used FROM conversation_turn WHERE ${idIs("id", "$1")} AND log + 0 = $2`;
+
+/** Takes entries out of the queue for delivery in a turn. */
+export async function deliver(
+  connection: Connection,
+  conversationId: string,
+  entries: readonly QueueEntry[],
+  turnId: string,
+): Promise<void> {
+  const values = [storedText(conversationId), entries.map((entry) => storedText(entry.id))];
+  await connection.batch([
+    {
+      name: "deliver_queue",
+      text: "DELETE FROM queued_message WHERE conversation_id = $1 AND id = ANY($2::text[])",
+      values,
+    },
+    {
+      name: "deliver_receipts",
+      text: "UPDATE receipt SET turn_id = $3 WHERE conversation_id = $1 AND message_id = ANY($2::text[])",
+      values: [...values, storedText(turnId)],
+    },
+  ]);
+}
+
+/** Opens a turn with what waits: the steers together, else the first entry. Nothing waits in an empty list. */
+export async function openNextTurn(
+  store: StoreContext,
+  connection: Connection,
+  head: Head,
+  queue: readonly QueueEntry[],
+  next: { turnId: string; node: string },
+): Promise<{ opened: OpenedTurn; rest: QueueEntry[] } | undefined> {
+  const steers = queue.filter((entry) => entry.mode === "steer");
+  const entries = steers.length > 0 ? steers : queue.slice(0, 1);
+  if (entries.length === 0) return undefined;
+  await deliver(connection, head.conversationId, entries, next.turnId);
+  const opened = await openTurn(connection, head, {
+    ...next,
+    choices: Object.assign({}, ...entries.map((entry) => entry.choices)) as TurnChoices,
+    rows: entries.map((entry) => messageRow(entry.message, head.conversationId, store.maxBytes)),
+  });
+  return { opened, rest: queue.filter((entry) => !entries.includes(entry)) };
+}
+
+/**
+ * Ends the lease and lets the queue go on. Where this node does not want the next turn, it opens without a holder, so
+ * that whoever claims leases next finds it: nothing that waits is left lying. `nextSeq` and `sealedSeq` are those that
+ * the caller's rows have led to.
+ */
+export async function endLease(
+  store: StoreContext,
+  connection: Connection,
+  head: Head,
+  next: NextTurn,
+): Promise<{ next?: OpenedTurn; nextTurnId?: string; queue: QueueState }> {
+  const id = storedText(head.conversationId);
+  const queue = await readQueue(connection, head.conversationId);
+  // A stop that was acknowledged must not be answered by the next turn.
+  const pause = next.pauseQueue || head.stopRequested;
+  const paused = head.queuePaused || (pause && queue.length > 0);
+  await connection.batch([
+    {
+      name: "end_lease",
+      text: `
+UPDATE conversation_head SET turn_id = NULL, compaction_id = NULL, node = '', stop_requested_at = NULL,
+  started_at = NULL, next_seq = $2, sealed_seq = $3 WHERE conversation_id = $1`,
+      values: [id, head.nextSeq, head.sealedSeq],
+    },
+    {
+      name: "end_lease_journal",
+      text: "DELETE FROM turn_journal WHERE conversation_id = $1",
+      values: [id],
+    },
+  ]);
+  const following = paused
+    ? undefined
+    : await openNextTurn(store, connection, head, queue, {
+        turnId: next.turnId,
+        node: next.openNext ? next.node : "",
+      });
+  await connection.query({
+    name: "end_lease_touch",
+    text: `
+UPDATE conversation c SET queue_paused = $2, changed_at = conversation_changed(c.owner),
+  updated_at = greatest(c.updated_at, ${nowMs}), last_activity_at = greatest(c.last_activity_at, h.active_at)
+FROM conversation_head h WHERE c.id = $1 AND h.conversation_id = $1`,
+    values: [id, paused],
+  });
+  if (following === undefined) return { queue: queueState(queue, paused) };
+  const { opened, rest } = following;
+  return {
+    ...(next.openNext ? { next: opened } : {}),
+    nextTurnId: opened.turnId,
+    queue: queueState(rest, paused),
+  };
+}
+
+/** A turn that an earlier, repeated call opened, as long as the caller still holds it as it was opened. */
+export async function stillOpened(
+  connection: Connection,
+  head: Head,
+  turnId: string,
+  node: string,
+): Promise<OpenedTurn | undefined> {
+  if (head.turnId !== turnId || head.node !== node) return undefined;
+  const values = [head.log, head.turnCount];
+  const [turns = [], rows = []] = await connection.batch([
+    {
+      text: `SELECT model, effort, instructions, date_part('epoch', started_at) * 1000 AS started_ms
+        FROM conversation_turn WHERE log = $1 AND ordinal = $2`,
+      values,
+    },
+    {
+      text: `SELECT ${messageColumns} FROM conversation_turn t
+        JOIN conversation_message m ON m.log = t.log AND m.first_seq BETWEEN t.first_seq AND t.last_seq
+        WHERE t.log = $1 AND t.ordinal = $2 ORDER BY m.first_seq`,
+      values,
+    },
+  ]);
+  const [turn] = turns;
+  if (turn === undefined) return undefined;
+  const entries = rows.flatMap((row) => entriesOf(readMessage(row), head.conversationId));
+  const opening = entries.findIndex((entry) => entry.message.role !== "user");
+  return {
+    turnId,
+    fence: head.fence,
+    choices: readChoices(turn),
+    entries: entries.slice(0, opening === -1 ? entries.length : opening),
+    startedAt: Math.round(Number(turn.started_ms)),
+  };
+}
+
+/** Choices from the columns of a row, whose texts are as stored. */
+export function readChoices(row: Record<string, unknown>): TurnChoices {
+  const text = (value: unknown) => (typeof value === "string" ? originalText(value) : null);
+  return choicesOf({
+    model: text(row.model),
+    effort: text(row.effort),
+    instructions: text(row.instructions),
+  });
+}
+
+/** Marks a change of the conversation, with whatever else changes on its row. */
+export function touchStatement(conversationId: string): Statement {
+  return {
+    name: "touch",
+    text: `UPDATE conversation SET ${touched} WHERE id = $1`,
+    values: [storedText(conversationId)],
+  };
+}

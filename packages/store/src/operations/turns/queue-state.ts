@@ -1,0 +1,90 @@
+import type { QueueEntry, QueueState, TurnChoices } from "@parley/core/ports";
+import type { QueueMode, ReasoningEffort } from "@parley/wire";
+import type { Connection } from "../../database.js";
+import { messagesOf } from "../../message-row.js";
+import { originalJson, storedText } from "../../stored-text.js";
+
+/** What waits in the conversation `$1`, in order, as JSON; null for nothing. */
+export const queueJson = `(
+SELECT json_agg(json_build_object('id', q.id, 'mode', q.mode, 'model', q.model, 'effort', q.effort,
+  'instructions', q.instructions, 'role', q.role, 'type', q.type, 'content', q.content,
+  'created_ms', date_part('epoch', q.created_at) * 1000, 'resource_id', q.resource_id,
+  'queued_ms', date_part('epoch', q.queued_at) * 1000) ORDER BY q.rank)::text
+FROM queued_message q WHERE q.conversation_id = $1)`;
+
+interface QueuedJson extends ChoiceColumns {
+  readonly id: string;
+  readonly mode: QueueMode;
+  readonly role: string;
+  readonly type: string;
+  readonly content: unknown;
+  readonly created_ms: number;
+  readonly resource_id: string | null;
+  readonly queued_ms: number;
+}
+
+/** The entries of `queueJson`. */
+export function queueEntries(json: unknown, conversationId: string): QueueEntry[] {
+  if (typeof json !== "string") return [];
+  return (originalJson(json) as QueuedJson[]).map((queued) => {
+    const [message] = messagesOf(
+      {
+        ...queued,
+        first_seq: 0,
+        part_count: 0,
+        turn_id: null,
+        step: null,
+        covers_from: null,
+        covers_to: null,
+      },
+      conversationId,
+    );
+    if (message === undefined) throw new TypeError("a stored message is at least one message");
+    return {
+      id: queued.id,
+      message,
+      mode: queued.mode,
+      queuedAt: Math.round(queued.queued_ms),
+      choices: choicesOf(queued),
+    };
+  });
+}
+
+/** What waits, for whoever holds the lock. */
+export async function readQueue(connection: Connection, conversationId: string): Promise<QueueEntry[]> {
+  const [row] = await connection.query({
+    name: "read_queue",
+    text: `SELECT ${queueJson} AS queue`,
+    values: [storedText(conversationId)],
+  });
+  return queueEntries(row?.queue, conversationId);
+}
+
+export function queueState(entries: QueueEntry[], paused: boolean): QueueState {
+  return { entries, paused };
+}
+
+export interface ChoiceColumns {
+  readonly model: string | null;
+  readonly effort: string | null;
+  readonly instructions: string | null;
+}
+
+/** Choices from columns whose texts are original. */
+export function choicesOf(columns: ChoiceColumns): TurnChoices {
+  return {
+    ...(columns.model === null ? {} : { model: columns.model }),
+    ...(columns.effort === null ? {} : { reasoningEffort: columns.effort as ReasoningEffort }),
+    ...(columns.instructions === null ? {} : { instructions: columns.instructions }),
+  };
+}
+
+/** Choices as the values of the columns model, effort and instructions. */
+export function choiceValues(choices: TurnChoices): [string | null, string | null, string | null] {
+  const { model, reasoningEffort, instructions } = choices;
+  return [
+    model === undefined ? null : storedText(model),
+    reasoningEffort === undefined ? null : storedText(reasoningEffort),
+    instructions === undefined ? null : storedText(instructions),
+  ];
+}

@@ -1,0 +1,177 @@
+import { invalidField, ParleyError } from "@parley/core/errors";
+import type { ConversationMessage } from "@parley/core/messages";
+import type { OpenedTurn, QueueEntry, QueueOperation, QueueState, TurnChoices } from "@parley/core/ports";
+import type { Connection } from "../../database.js";
+import { messageRow } from "../../message-row.js";
+import type { StoreContext } from "../../store-context.js";
+import { storedText } from "../../stored-text.js";
+import { messageConflict, notFound } from "../refusals.js";
+import { activeId, type Head, nowMs, requireHead } from "./head.js";
+import { checkTurnId, openNextTurn, stillOpened } from "./open-turn.js";
+import { choiceValues, queueEntries, queueJson, queueState, readQueue } from "./queue-state.js";
+import { deliveredTo } from "./receipts.js";
+
+/** Changes of the queue, under the lock that every delivery takes too: an edit comes before it, or is refused. */
+export async function operateQueue(
+  store: StoreContext,
+  owner: string,
+  id: string,
+  operation: QueueOperation,
+): Promise<QueueState & { started?: OpenedTurn }> {
+  if (operation.op === "list") return listQueue(store, owner, id);
+  return store.database.transaction(async (connection) => {
+    const head = await requireHead(connection, owner, id);
+    if (head.archive) throw new ParleyError("conversation_closed");
+    const queue = await readQueue(connection, id);
+    switch (operation.op) {
+      case "edit":
+        return edit(store, connection, head, queue, operation);
+      case "remove":
+        return removeEntry(connection, head, queue, operation.id);
+      case "pause":
+        await changed(connection, id, true);
+        return queueState(queue, true);
+      case "resume":
+        return resume(store, connection, head, queue, operation);
+    }
+  });
+}
+
+async function listQueue(store: StoreContext, owner: string, id: string): Promise<QueueState> {
+  const [row] = await store.database.query({
+    name: "list_queue",
+    text: `SELECT c.queue_paused, ${queueJson} AS queue FROM conversation c
+      WHERE c.id = $1 AND c.owner = $2 AND c.status <> 'removed'`,
+    values: [storedText(id), owner],
+  });
+  if (row === undefined) throw notFound(id);
+  return queueState(queueEntries(row.queue, id), row.queue_paused === true);
+}
+
+async function changed(connection: Connection, id: string, paused: boolean, opened = false): Promise<void> {
+  await connection.query({
+    text: `
+UPDATE conversation c SET queue_paused = $2, status = CASE WHEN $3::bool THEN 'open' ELSE c.status END,
+  changed_at = conversation_changed(c.owner), updated_at = greatest(c.updated_at, ${nowMs}),
+  last_activity_at = greatest(c.last_activity_at, h.active_at)
+FROM conversation_head h WHERE c.id = $1 AND h.conversation_id = $1`,
+    values: [storedText(id), paused, opened],
+  });
+}
+
+async function resume(
+  store: StoreContext,
+  connection: Connection,
+  head: Head,
+  queue: QueueEntry[],
+  operation: QueueOperation & { op: "resume" },
+): Promise<QueueState & { started?: OpenedTurn }> {
+  const before = await stillOpened(connection, head, operation.turnId, operation.node);
+  if (before !== undefined) return { ...queueState(queue, head.queuePaused), started: before };
+  const idle = activeId(head) === undefined;
+  if (idle && queue.length > 0) await checkTurnId(connection, head, operation.turnId);
+  const following = idle ? await openNextTurn(store, connection, head, queue, operation) : undefined;
+  await changed(connection, head.conversationId, false, following !== undefined);
+  if (following === undefined) return queueState(queue, false);
+  return { ...queueState(following.rest, false), started: following.opened };
+}
+
+async function removeEntry(
+  connection: Connection,
+  head: Head,
+  queue: QueueEntry[],
+  entryId: string,
+): Promise<QueueState> {
+  if (!queue.some((entry) => entry.id === entryId)) {
+    // Taken out before: the same call again.
+    const delivered = await deliveredTo(connection, head.conversationId, entryId);
+    if (delivered !== "nowhere") throw refusal(entryId, delivered);
+  }
+  await connection.query({
+    text: "DELETE FROM queued_message WHERE conversation_id = $1 AND id = $2",
+    values: [storedText(head.conversationId), storedText(entryId)],
+  });
+  const rest = queue.filter((entry) => entry.id !== entryId);
+  const paused = head.queuePaused && rest.length > 0;
+  await changed(connection, head.conversationId, paused);
+  return queueState(rest, paused);
+}
+
+async function edit(
+  store: StoreContext,
+  connection: Connection,
+  head: Head,
+  queue: QueueEntry[],
+  operation: QueueOperation & { op: "edit" },
+): Promise<QueueState> {
+  const entry = await waiting(connection, head, queue, operation.id);
+  const { before, text } = operation;
+  const edited: QueueEntry = {
+    ...entry,
+    message: text === undefined ? entry.message : withText(entry.message, text),
+    mode: operation.mode ?? entry.mode,
+    choices: withChoices(entry.choices, operation),
+  };
+  let order = queue.map((other) => (other === entry ? edited : other));
+  if (before !== undefined && before !== entry.id) {
+    const others = queue.filter((other) => other !== entry);
+    const place =
+      before === null
+        ? others.length
+        : others.indexOf(await waiting(connection, head, queue, before, "before"));
+    order = others.toSpliced(place, 0, edited);
+  }
+  const row = messageRow(edited.message, head.conversationId, store.maxBytes);
+  const id = storedText(head.conversationId);
+  await connection.batch([
+    {
+      text: `UPDATE queued_message SET mode = $3, model = $4, effort = $5, instructions = $6, content = $7::jsonb,
+        type = $8, part_count = $9 WHERE conversation_id = $1 AND id = $2`,
+      values: [id, row.id, edited.mode, ...choiceValues(edited.choices), row.content, row.type, row.parts],
+    },
+    {
+      text: `UPDATE queued_message q SET rank = g.rank
+        FROM unnest($2::text[]) WITH ORDINALITY AS g(id, rank) WHERE q.conversation_id = $1 AND q.id = g.id`,
+      values: [id, order.map((each) => storedText(each.id))],
+    },
+  ]);
+  await changed(connection, head.conversationId, head.queuePaused);
+  return queueState(order, head.queuePaused);
+}
+
+/** The entry, if it still waits. One that was delivered can no longer be changed. */
+async function waiting(
+  connection: Connection,
+  head: Head,
+  queue: readonly QueueEntry[],
+  entryId: string,
+  name = "messageId",
+): Promise<QueueEntry> {
+  const entry = queue.find((each) => each.id === entryId);
+  if (entry !== undefined) return entry;
+  throw refusal(entryId, await deliveredTo(connection, head.conversationId, entryId), name);
+}
+
+function refusal(
+  messageId: string,
+  delivered: "turn" | "nowhere" | "unknown",
+  name = "messageId",
+): ParleyError {
+  if (delivered === "turn") return messageConflict(messageId, "The message was delivered meanwhile");
+  return invalidField(name, "no such message waits");
+}
+
+/** The new text in place of the old, at the head of whatever else the message holds. */
+function withText(message: ConversationMessage, text: string): ConversationMessage {
+  const others = message.content.filter((part) => part.type !== "text");
+  return { ...message, content: [{ type: "text", text }, ...others] };
+}
+
+function withChoices(choices: TurnChoices, operation: QueueOperation & { op: "edit" }): TurnChoices {
+  const changes: TurnChoices = { ...choices };
+  if (operation.model === null) delete changes.model;
+  else if (operation.model !== undefined) changes.model = operation.model;
+  if (operation.reasoningEffort === null) delete changes.reasoningEffort;
+  else if (operation.reasoningEffort !== undefined) changes.reasoningEffort = operation.reasoningEffort;
+  return changes;
+}

@@ -1,0 +1,212 @@
+import { ParleyError } from "@parley/core/errors";
+import type { HistoryEntry, SealInput, SealResult } from "@parley/core/ports";
+import type { ConversationStatus } from "@parley/wire";
+import type { Connection } from "../../database.js";
+import { idIs } from "../../id-is.js";
+import { boundedJson, entryAt, type MessageRow, messageRow, stepMark } from "../../message-row.js";
+import { packedMetrics } from "../../packed-metrics.js";
+import { storedCalls } from "../../provider-calls.js";
+import type { StoreContext } from "../../store-context.js";
+import { originalText, storedText } from "../../stored-text.js";
+import { givenRows, givenTexts } from "../given-rows.js";
+import { checkDistinct, checkIsTurn, ordered, placed, writtenRows } from "./commit-step.js";
+import { checkHeld, type Head, lockText, nowMs, requireHead, touched } from "./head.js";
+import { checkTurnId, endLease, insertRows, stillOpened } from "./open-turn.js";
+import { queueState, readQueue } from "./queue-state.js";
+
+interface Sealing {
+  readonly rows: readonly MessageRow[];
+  readonly metrics: string;
+  readonly calls: string | null;
+}
+
+/**
+ * The end of a turn with nothing waiting behind it is one round trip of two statements, for the same reason as a
+ * commit. With a queue, or where the seal was made before, the slow way goes step by step under the same lock.
+ */
+export async function seal(store: StoreContext, owner: string, input: SealInput): Promise<SealResult> {
+  const { conversationId, turnId, fence, stepId } = input;
+  const rows = input.messages.map((message) => messageRow(message, conversationId, store.maxBytes));
+  checkDistinct(rows);
+  const { form, total, values } = givenRows(rows);
+  const id = storedText(conversationId);
+  const { reason } = input;
+  const metrics = boundedJson(packedMetrics(input.metrics, { turnId, reason }), store.maxBytes);
+  const calls = storedCalls(store, input.providerCalls);
+  const [, answers = []] = await store.database.batch([
+    { name: "lock_head", text: lockText, values: [id, owner] },
+    {
+      name: `seal_${form}`,
+      text: sealTexts[form],
+      values: [
+        id,
+        owner,
+        storedText(turnId),
+        fence,
+        stepMark(stepId, turnId),
+        total,
+        storedText(reason),
+        metrics,
+        calls,
+        input.metrics.contextSize ?? null,
+        ...values,
+      ],
+    },
+  ]);
+  const [answer] = answers;
+  if (answer === undefined) {
+    return store.database.transaction((connection) =>
+      sealSlowly(store, connection, owner, input, { rows, metrics, calls }),
+    );
+  }
+  const lastSeq = Number(answer.last_seq);
+  return {
+    firstSeq: Number(answer.first_seq),
+    lastSeq,
+    entries: placed(rows, lastSeq - total + 1, { turnId, ...(stepId === undefined ? {} : { stepId }) }),
+    queue: queueState([], answer.queue_paused === true),
+    status: answer.status === "closed" ? "closed" : "idle",
+  };
+}
+
+const sealTexts = givenTexts(
+  11,
+  (given) => `
+WITH ended AS (
+  UPDATE conversation_head h SET turn_id = NULL, node = '', stop_requested_at = NULL, started_at = NULL,
+    next_seq = h.next_seq + $6::int4, sealed_seq = h.next_seq + $6::int4 - 1,
+    active_at = CASE WHEN $6::int4 = 0 THEN h.active_at ELSE greatest(h.active_at, ${nowMs}) END
+  WHERE h.conversation_id = $1 AND h.owner = $2 AND h.turn_id = $3 AND h.fence = $4
+    AND NOT EXISTS (${given.present})
+    AND NOT EXISTS (SELECT FROM queued_message q WHERE q.conversation_id = $1)
+  RETURNING h.conversation_id, h.log, h.turn_count, h.next_seq - $6::int4 AS first_seq, h.sealed_seq, h.active_at
+), written AS (
+  ${given.insert("ended")}
+), journal AS (
+  DELETE FROM turn_journal j USING ended WHERE j.conversation_id = ended.conversation_id
+), turn AS (
+  UPDATE conversation_turn t SET status = 'sealed', reason = $7, steps = NULL, metrics = $8::json,
+    provider_calls = $9::json, last_seq = ended.sealed_seq, sealed_at = ${nowMs}, sealed_fence = $4
+  FROM ended WHERE t.log = ended.log AND t.ordinal = ended.turn_count
+  RETURNING t.first_seq, t.last_seq
+), changed AS (
+  UPDATE conversation c SET ${touched}, context_size = coalesce($10::float8, c.context_size),
+    last_activity_at = greatest(c.last_activity_at, ended.active_at)
+  FROM ended WHERE c.id = $1
+  RETURNING c.status, c.queue_paused
+)
+SELECT turn.first_seq, turn.last_seq, changed.status, changed.queue_paused FROM turn, changed`,
+);
+
+async function sealSlowly(
+  store: StoreContext,
+  connection: Connection,
+  owner: string,
+  input: SealInput,
+  sealing: Sealing,
+): Promise<SealResult> {
+  const { conversationId, turnId, stepId } = input;
+  const head = await requireHead(connection, owner, conversationId);
+  const before = await sealedBefore(connection, head, input, sealing.rows);
+  if (before !== undefined) return before;
+  checkHeld(head, turnId, input.fence);
+  checkIsTurn(head, turnId);
+  await checkTurnId(connection, head, input.next.turnId);
+  const known = await writtenRows(connection, conversationId, turnId, sealing.rows);
+  const fresh = sealing.rows.filter((row) => !known.has(row.message.id));
+
+  const entries = new Map<string, HistoryEntry>(known);
+  let next = head.nextSeq;
+  for (const row of fresh) {
+    const place = { firstSeq: next, turnId, ...(stepId === undefined ? {} : { stepId }) };
+    entries.set(row.message.id, entryAt(row, place));
+    next += row.parts;
+  }
+  const id = storedText(conversationId);
+  if (fresh.length > 0) {
+    await connection.batch([
+      insertRows(head, fresh, {
+        firstSeq: head.nextSeq,
+        turn: head.turnCount,
+        step: stepMark(stepId, turnId),
+      }),
+      {
+        text: `UPDATE conversation_head SET active_at = greatest(active_at, ${nowMs}) WHERE conversation_id = $1`,
+        values: [id],
+      },
+    ]);
+  }
+  const ended = await endLease(
+    store,
+    connection,
+    { ...head, nextSeq: next, sealedSeq: next - 1 },
+    input.next,
+  );
+  const [turns = []] = await connection.batch([
+    {
+      text: `
+UPDATE conversation_turn SET status = 'sealed', reason = $3, steps = NULL, metrics = $4::json,
+  provider_calls = $5::json, last_seq = $6, sealed_at = ${nowMs}, sealed_fence = $7, next_turn_id = $8
+WHERE log = $1 AND ordinal = $2 RETURNING first_seq`,
+      values: [
+        head.log,
+        head.turnCount,
+        storedText(input.reason),
+        sealing.metrics,
+        sealing.calls,
+        next - 1,
+        input.fence,
+        ended.nextTurnId === undefined ? null : storedText(ended.nextTurnId),
+      ],
+    },
+    {
+      text: "UPDATE conversation SET context_size = coalesce($2::float8, context_size) WHERE id = $1",
+      values: [id, input.metrics.contextSize ?? null],
+    },
+  ]);
+  return {
+    firstSeq: Number(turns[0]?.first_seq),
+    lastSeq: next - 1,
+    entries: ordered(sealing.rows, entries),
+    ...(ended.next === undefined ? {} : { next: ended.next }),
+    queue: ended.queue,
+    status: statusAfter(head, ended.nextTurnId !== undefined),
+  };
+}
+
+/** The same seal again: nothing is written, and the next turn is named as long as its node still has it. */
+async function sealedBefore(
+  connection: Connection,
+  head: Head,
+  input: SealInput,
+  rows: readonly MessageRow[],
+): Promise<SealResult | undefined> {
+  const { conversationId, turnId } = input;
+  const [turn] = await connection.query({
+    text: `SELECT first_seq, last_seq, sealed_fence, next_turn_id FROM conversation_turn
+      WHERE ${idIs("id", "$1")} AND log + 0 = $2 AND status = 'sealed'`,
+    values: [storedText(turnId), head.log],
+  });
+  if (turn === undefined) return undefined;
+  if (turn.sealed_fence !== input.fence) {
+    throw new ParleyError("stale_fence", "The turn is sealed", { details: { conversationId, turnId } });
+  }
+  const nextTurnId = typeof turn.next_turn_id === "string" ? originalText(turn.next_turn_id) : undefined;
+  const next =
+    nextTurnId === undefined ? undefined : await stillOpened(connection, head, nextTurnId, input.next.node);
+  const known = await writtenRows(connection, conversationId, turnId, rows);
+  const queue = await readQueue(connection, conversationId);
+  return {
+    firstSeq: Number(turn.first_seq),
+    lastSeq: Number(turn.last_seq),
+    entries: ordered(rows, known),
+    ...(next === undefined ? {} : { next }),
+    queue: queueState(queue, head.queuePaused),
+    status: statusAfter(head, head.turnId !== undefined),
+  };
+}
+
+function statusAfter(head: Head, running: boolean): ConversationStatus {
+  if (head.closed) return "closed";
+  return running ? "active" : "idle";
+}

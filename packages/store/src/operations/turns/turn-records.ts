@@ -1,0 +1,292 @@
+import { ParleyError } from "@parley/core/errors";
+import { type ConversationMessage, fromCanonical, toCanonical } from "@parley/core/messages";
+import type { ConversationTurn, HistoryEntry, ProviderCallRecord, TurnRecord } from "@parley/core/ports";
+import type { TurnMetrics, TurnReason } from "@parley/wire";
+import type { Connection } from "../../database.js";
+import { idIs } from "../../id-is.js";
+import { idKey } from "../../id-key.js";
+import { boundedJson, entriesOf, messageColumns, readMessage, rowsById } from "../../message-row.js";
+import { originalMetrics } from "../../packed-metrics.js";
+import { readCalls, storedCalls } from "../../provider-calls.js";
+import type { StoreContext } from "../../store-context.js";
+import { originalJson, originalText, storedText } from "../../stored-text.js";
+import { lineage } from "../reading/lineage.js";
+import { invalid, notFound, turnActive } from "../refusals.js";
+import { activeId, nowMs, requireHead } from "./head.js";
+import { readChoices, touchStatement } from "./open-turn.js";
+
+/** A turn's own columns, of the table `t`, with the log `l` that holds it. */
+const turnColumns = `l.log, t.id, t.ordinal, t.status, t.reason, t.model, t.effort, t.instructions, t.first_seq,
+  t.last_seq, date_part('epoch', t.started_at) * 1000 AS started_ms, date_part('epoch', t.sealed_at) * 1000 AS sealed_ms,
+  t.metrics::text AS metrics, t.provider_calls::text AS provider_calls, t.appended::text AS appended`;
+
+/** What `appendTurn` keeps beside the rows: which messages are the turn's own, by id where they stand in the log. */
+interface Appended {
+  readonly user: readonly unknown[];
+  readonly assistant: readonly unknown[];
+  readonly tool?: readonly unknown[];
+  readonly metadata?: Record<string, unknown>;
+}
+
+export async function readTurn(
+  store: StoreContext,
+  owner: string,
+  id: string,
+  turnId: string,
+): Promise<{ turn: TurnRecord; entries: HistoryEntry[] } | null> {
+  const [row] = await store.database.query({
+    text: `${lineage()}
+SELECT ${turnColumns} FROM lineage l
+JOIN conversation_turn t ON ${idIs("t.id", "$3")} AND t.log + 0 = l.log AND t.last_seq <= l.through LIMIT 1`,
+    values: [storedText(id), owner, storedText(turnId)],
+  });
+  if (row === undefined) return null;
+  const rows = await store.database.query({
+    text: `SELECT ${messageColumns} FROM conversation_message m
+      WHERE m.log = $1 AND m.first_seq BETWEEN $2 AND $3 ORDER BY m.first_seq`,
+    values: [Number(row.log), Number(row.first_seq), Number(row.last_seq)],
+  });
+  const own = appendedIds(row);
+  const entries = rows.flatMap((read) =>
+    entriesOf(readMessage(read), id).filter((entry) => own === undefined || own.has(entry.message.id)),
+  );
+  return { turn: turnRecordOf(row), entries };
+}
+
+/** The metrics of a turn, from its row's id, reason and metrics. */
+export function readMetrics(row: Record<string, unknown>): TurnMetrics | undefined {
+  if (typeof row.metrics !== "string") return undefined;
+  return originalMetrics(originalJson(row.metrics), {
+    turnId: originalText(String(row.id)),
+    reason: typeof row.reason === "string" ? originalText(row.reason) : undefined,
+  });
+}
+
+function turnRecordOf(row: Record<string, unknown>): TurnRecord {
+  const sealed = row.status === "sealed";
+  const figures = readMetrics(row);
+  return {
+    turnId: originalText(String(row.id)),
+    ordinal: Number(row.ordinal),
+    status: sealed ? "sealed" : "running",
+    ...(typeof row.reason === "string" ? { reason: originalText(row.reason) as TurnReason } : {}),
+    choices: readChoices(row),
+    firstSeq: Number(row.first_seq),
+    lastSeq: Number(row.last_seq),
+    startedAt: Math.round(Number(row.started_ms)),
+    ...(sealed ? { sealedAt: Math.round(Number(row.sealed_ms)) } : {}),
+    ...(figures === undefined ? {} : { metrics: figures }),
+    providerCalls: readCalls(row.provider_calls),
+  };
+}
+
+function appendedOf(row: Record<string, unknown>): Appended | undefined {
+  return typeof row.appended === "string" ? (originalJson(row.appended) as Appended) : undefined;
+}
+
+function appendedIds(row: Record<string, unknown>): Set<unknown> | undefined {
+  const appended = appendedOf(row);
+  if (appended === undefined) return undefined;
+  return new Set([...appended.user, ...appended.assistant, ...(appended.tool ?? [])]);
+}
+
+export async function metrics(store: StoreContext, owner: string, id: string): Promise<TurnMetrics[]> {
+  const rows = await store.database.query({
+    text: `${lineage()}
+SELECT t.id, t.reason, t.metrics::text AS metrics FROM lineage l
+LEFT JOIN conversation_turn t ON t.log = l.log AND t.status = 'sealed' AND t.last_seq <= l.through
+ORDER BY l.through, t.ordinal`,
+    values: [storedText(id), owner],
+  });
+  if (rows.length === 0) throw notFound(id);
+  return rows.flatMap((row) => readMetrics(row) ?? []);
+}
+
+/** Newest turn first through the index of their order; it stops at the first one whose steps have made a call. */
+export async function lastCall(
+  store: StoreContext,
+  owner: string,
+  id: string,
+): Promise<ProviderCallRecord | null> {
+  const [row] = await store.database.query({
+    name: "last_call",
+    text: lastCallText,
+    values: [storedText(id), owner],
+  });
+  return readCalls(row?.calls).at(-1) ?? null;
+}
+
+const lastCallText = `${lineage()}
+SELECT json_build_array(t.call)::text AS calls
+FROM lineage l
+CROSS JOIN LATERAL (
+  SELECT c.call FROM conversation_turn AS made
+  CROSS JOIN LATERAL (
+    SELECT each.call FROM json_array_elements(made.provider_calls) WITH ORDINALITY AS each(call, place)
+    WHERE each.call->>'purpose' IS NULL OR each.call->>'purpose' = 'step' ORDER BY each.place DESC LIMIT 1
+  ) c
+  WHERE made.log = l.log AND made.last_seq <= l.through AND made.provider_calls IS NOT NULL
+  ORDER BY made.ordinal DESC LIMIT 1
+) t
+LIMIT 1`;
+
+/** A turn that an engine brings as a whole. Its messages are named by id where they stand in the log. */
+export function appendTurn(store: StoreContext, owner: string, turn: ConversationTurn): Promise<void> {
+  const { conversationId } = turn;
+  return store.database.transaction(async (connection) => {
+    const head = await requireHead(connection, owner, conversationId);
+    const [used] = await connection.query({
+      text: `SELECT h.conversation_id FROM conversation_turn t JOIN conversation_head h ON h.log = t.log
+        WHERE ${idIs("t.id", "$1")} AND h.owner = $2 ORDER BY h.conversation_id = $3 DESC LIMIT 1`,
+      values: [storedText(turn.id), owner, storedText(conversationId)],
+    });
+    if (used?.conversation_id === conversationId) return;
+    if (used !== undefined)
+      throw invalid("The id of this turn is used in another conversation", { id: turn.id });
+    if (activeId(head) !== undefined) throw turnActive(head);
+    const messages = [...turn.userMessages, ...turn.assistantMessages, ...(turn.toolMessages ?? [])];
+    const places = await placesOf(connection, conversationId, messages);
+    const lastSeq = head.nextSeq - 1;
+    const found = [...places.values()];
+    const reason = turn.metadata?.reason;
+    const appended: Appended = {
+      user: turn.userMessages.map((message) => mention(message, places)),
+      assistant: turn.assistantMessages.map((message) => mention(message, places)),
+      ...(turn.toolMessages === undefined
+        ? {}
+        : { tool: turn.toolMessages.map((message) => mention(message, places)) }),
+      ...(turn.metadata === undefined ? {} : { metadata: turn.metadata }),
+    };
+    await connection.batch([
+      {
+        text: `
+INSERT INTO conversation_turn (log, id, ordinal, status, reason, first_seq, last_seq, provider_calls,
+  started_at, sealed_at, appended)
+VALUES ($1, $2, $3, 'sealed', $4, $5, $6, $7::json, $8::timestamptz, ${nowMs}, $9::json)`,
+        values: [
+          head.log,
+          storedText(turn.id),
+          head.turnCount + 1,
+          typeof reason === "string" ? storedText(reason) : null,
+          Math.min(lastSeq + 1, ...found.map((place) => place.firstSeq)),
+          found.length === 0 ? lastSeq : Math.max(...found.map((place) => place.lastSeq)),
+          storedCalls(store, turn.providerCalls),
+          turn.createdAt.toISOString(),
+          boundedJson(appended, store.maxBytes),
+        ],
+      },
+      {
+        text: "UPDATE conversation_head SET turn_count = turn_count + 1 WHERE conversation_id = $1",
+        values: [storedText(conversationId)],
+      },
+      touchStatement(conversationId),
+    ]);
+  });
+}
+
+interface RowPlace {
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+}
+
+async function placesOf(
+  connection: Connection,
+  conversationId: string,
+  messages: readonly ConversationMessage[],
+): Promise<Map<string, RowPlace>> {
+  const ids = messages.map((message) => storedText(message.id));
+  const rows = await connection.query({
+    text: `SELECT m.id, m.first_seq, m.part_count FROM ${rowsById("$2", "$3", "$1")}`,
+    values: [storedText(conversationId), ids, ids.map(idKey)],
+  });
+  return new Map(
+    rows.map((row) => {
+      const firstSeq = Number(row.first_seq);
+      return [originalText(String(row.id)), { firstSeq, lastSeq: firstSeq + Number(row.part_count) - 1 }];
+    }),
+  );
+}
+
+/** The id of a message that stands in the log, or the whole of one that does not. */
+function mention(message: ConversationMessage, places: ReadonlyMap<string, RowPlace>): unknown {
+  if (places.has(message.id)) return message.id;
+  return { ...toCanonical(message), createdAt: message.createdAt.getTime() };
+}
+
+/** Sealed turns with their messages, oldest first, for an engine: everything is read, as an engine asks for. */
+export async function listTurns(store: StoreContext, owner: string, id: string): Promise<ConversationTurn[]> {
+  const values = [storedText(id), owner];
+  const [turns = [], rows = []] = await store.database.batch([
+    {
+      text: `${lineage()}
+SELECT ${turnColumns} FROM lineage l
+JOIN conversation_turn t ON t.log = l.log AND t.status = 'sealed' AND t.last_seq <= l.through
+ORDER BY l.through, t.ordinal`,
+      values,
+    },
+    {
+      text: `${lineage()}
+SELECT ${messageColumns} FROM lineage l
+JOIN conversation_message m ON m.log = l.log AND m.first_seq <= l.through ORDER BY m.first_seq`,
+      values,
+    },
+  ]);
+  const entries = rows.flatMap((row) => entriesOf(readMessage(row), id));
+  const byId = new Map(entries.map((entry) => [entry.message.id, entry.message]));
+  return turns.map((row) => {
+    const record = turnRecordOf(row);
+    const appended = appendedOf(row);
+    const base = {
+      id: record.turnId,
+      conversationId: id,
+      createdAt: new Date(record.startedAt),
+      providerCalls: record.providerCalls,
+    };
+    if (appended !== undefined) {
+      const all = (mentions: readonly unknown[]) =>
+        mentions.flatMap((mentioned) => mentionedMessage(mentioned, byId, id));
+      return {
+        ...base,
+        userMessages: all(appended.user),
+        assistantMessages: all(appended.assistant),
+        ...(appended.tool === undefined ? {} : { toolMessages: all(appended.tool) }),
+        ...(appended.metadata === undefined ? {} : { metadata: appended.metadata }),
+      };
+    }
+    const messages = entries
+      .filter(({ firstSeq = 0 }) => firstSeq >= record.firstSeq && firstSeq <= record.lastSeq)
+      .map((entry) => entry.message);
+    const toolMessages = messages.filter((message) => message.role === "tool");
+    return {
+      ...base,
+      userMessages: messages.filter((message) => message.role === "user"),
+      assistantMessages: messages.filter((message) => message.role === "assistant"),
+      ...(toolMessages.length === 0 ? {} : { toolMessages }),
+      metadata: turnMetadata(record),
+    };
+  });
+}
+
+function turnMetadata(record: TurnRecord): Record<string, unknown> {
+  const { reason, metrics: figures } = record;
+  return {
+    ...(reason === undefined ? {} : { reason }),
+    ...(figures === undefined ? {} : { usage: figures.usage }),
+    ...(figures?.contextSize === undefined ? {} : { contextSize: figures.contextSize }),
+    ...(figures?.durationMs === undefined ? {} : { durationMs: figures.durationMs }),
+  };
+}
+
+function mentionedMessage(
+  mentioned: unknown,
+  byId: ReadonlyMap<string, ConversationMessage>,
+  conversationId: string,
+): ConversationMessage[] {
+  if (typeof mentioned === "string") {
+    const message = byId.get(mentioned);
+    if (message === undefined) throw new ParleyError("internal");
+    return [message];
+  }
+  const stored = mentioned as Omit<ReturnType<typeof toCanonical>, "createdAt"> & { createdAt: number };
+  return fromCanonical({ ...stored, threadId: conversationId, createdAt: new Date(stored.createdAt) });
+}

@@ -1,0 +1,61 @@
+import type { OpenUnion } from "../json.js";
+import type { StepId } from "../log/ids.js";
+import type { TurnReason } from "../log/turn-reason.js";
+import type { Usage } from "./usage.js";
+
+/** How long one tool call took. */
+export interface ToolTiming {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly isError: boolean;
+  /** From dispatch to result. */
+  readonly durationMs?: number;
+}
+
+/**
+ * Tokens and timing of one finished step. Equal to what its `usage` and `step-complete` events said live, so
+ * a conversation that is opened later shows the same figures.
+ *
+ * Where a first token was seen, `genTotalMs` is exactly `ttftMs + decodeMs`. Absent timings are unknown, not
+ * zero.
+ */
+export interface StepMetrics {
+  readonly stepId: StepId;
+  /** All 0 where the provider reported none, and no `usage` event said so. */
+  readonly usage: Usage;
+  /** From the start of the stream to the first text or reasoning. */
+  readonly ttftMs?: number;
+  /** From the first text or reasoning to the end of the stream. */
+  readonly decodeMs?: number;
+  /** From the start of the stream to its end. */
+  readonly genTotalMs?: number;
+  /** From the first tool's start to the last tool's end; tools of a step run side by side. */
+  readonly toolMs?: number;
+  /** The step's tools, in call order. */
+  readonly tools?: readonly ToolTiming[];
+  /** The model that answered, as `credential/model`. */
+  readonly model?: string;
+}
+
+/**
+ * Tokens and timing of one sealed turn: the lasting form of what its events said live, and equal to it.
+ */
+export interface TurnMetrics {
+  readonly turnId: string;
+  /** The sum over all steps; all 0 where none was reported, which `done` leaves out. */
+  readonly usage: Usage;
+  /** From the turn's start to its end. */
+  readonly durationMs?: number;
+  /** In step order. */
+  readonly steps: readonly StepMetrics[];
+  /**
+   * Tokens that the conversation occupies after this turn: input + output of the **last** step. Not the sum
+   * in `usage`, which counts the prompt once per step. The newest turn's value is the conversation's. Absent
+   * means unknown, which is never shown as 0.
+   */
+  readonly contextSize?: number;
+  /** Why the turn ended. */
+  readonly reason?: OpenUnion<TurnReason>;
+  /** The model that the turn was started with, as `credential/model`. */
+  readonly model?: string;
+}

@@ -1,0 +1,256 @@
+import type { ConversationStatus } from "../conversation.js";
+import type { ErrorCode } from "../error-code.js";
+import type { Usage } from "../figures/usage.js";
+import type { OpenUnion, ProviderMetadata } from "../json.js";
+import type { StepId } from "./ids.js";
+import type { TurnReason } from "./turn-reason.js";
+
+/**
+ * Everything the runtime tells the world while a turn runs. Told apart by `type`.
+ *
+ * Order within a turn: `user-message`, `turn-start`; per step `reasoning-delta`s, `text-delta`s and
+ * `tool-call`s as the model makes them, `usage`, `step-complete`, then `tool-output`s and `tool-result`s and
+ * at most one `steering`; then perhaps `error`; and always `done` and `turn-sealed`, also after a stop, a
+ * failure or a crash. `status` stands outside: `active` before the turn, `idle` after it, unless the next turn
+ * follows at once.
+ *
+ * What an event promises: `tool-result`, `steering` and `turn-sealed` are durable when they are seen, and a
+ * tool starts only after its call is durable. A delta promises nothing: it is provisional, and after a crash
+ * the stored text is a prefix of what was shown.
+ *
+ * Kinds may be added (one that asks for a tool's approval is expected); a client ignores those it does not
+ * know.
+ */
+export type AgentEvent =
+  | StatusEvent
+  | TurnStartEvent
+  | TurnInputEvent
+  | TurnTextDeltaEvent
+  | TurnReasoningDeltaEvent
+  | TurnToolCallEvent
+  | TurnToolResultEvent
+  | TurnToolOutputEvent
+  | TurnUsageEvent
+  | TurnStepCompleteEvent
+  | TurnErrorEvent
+  | TurnDoneEvent
+  | TurnSealedEvent
+  | TurnSteeringEvent;
+
+/** The conversation's status changed. Not journaled: it is told live and read from the metadata later. */
+export interface StatusEvent {
+  readonly type: "status";
+  readonly conversationId: string;
+  readonly status: OpenUnion<ConversationStatus>;
+}
+
+/** The turn has begun. */
+export interface TurnStartEvent {
+  readonly type: "turn-start";
+  readonly conversationId: string;
+  readonly turnId: string;
+  /** The model that the turn asks, as `credential/model`. */
+  readonly model?: string;
+  /** Epoch milliseconds. */
+  readonly startedAt?: number;
+}
+
+/**
+ * What opened the turn, and its first event: a watcher sees the prompt as early as the sender does. A sender
+ * that already shows its own message recognises it by `messageId`.
+ *
+ * When several waiting messages open a turn together, `text` joins them and `messages` has each.
+ */
+export interface TurnInputEvent {
+  readonly type: "user-message";
+  readonly conversationId: string;
+  readonly turnId: string;
+  readonly text: string;
+  /** The id under which the sender sent it; of the first one when there are several. */
+  readonly messageId?: string;
+  /** Epoch milliseconds. */
+  readonly createdAt?: number;
+  /** Each message by itself, in order. Present when there is more than one. */
+  readonly messages?: readonly DeliveredMessage[];
+}
+
+/** One user message, named by the id under which it was sent and under which it stands in the log. */
+export interface DeliveredMessage {
+  readonly messageId: string;
+  readonly text: string;
+}
+
+/**
+ * More text of the answer. Provisional until its step is committed.
+ *
+ * Parts of one step may interleave: `stepId` and `partIndex` say which part the text belongs to, and the same
+ * pair is on the stored chunk that replaces it.
+ */
+export interface TurnTextDeltaEvent {
+  readonly type: "text-delta";
+  readonly conversationId: string;
+  readonly turnId: string;
+  /** The increment only, never the text so far. */
+  readonly delta: string;
+  readonly stepId?: StepId;
+  /** The message that the text will be a part of. */
+  readonly messageId?: string;
+  /** The part's 0-based place in that message. */
+  readonly partIndex?: number;
+  readonly providerMetadata?: ProviderMetadata;
+}
+
+/** More of the model's reasoning. As `text-delta`, for a `thinking` part. */
+export interface TurnReasoningDeltaEvent {
+  readonly type: "reasoning-delta";
+  readonly conversationId: string;
+  readonly turnId: string;
+  /** The increment only; may be empty when it only brings `providerMetadata`. */
+  readonly delta: string;
+  readonly stepId?: StepId;
+  /** The message that the reasoning will be a part of. */
+  readonly messageId?: string;
+  /** The part's 0-based place in that message. */
+  readonly partIndex?: number;
+  readonly providerMetadata?: ProviderMetadata;
+}
+
+/** The model asks for a tool. Its step's calls share `stepId`, here and in the stored chunks. */
+export interface TurnToolCallEvent {
+  readonly type: "tool-call";
+  readonly conversationId: string;
+  readonly turnId: string;
+  readonly stepId: StepId;
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** The arguments as a value, derived from `argumentsText`. */
+  readonly input: unknown;
+  /** The arguments exactly as the model wrote them. */
+  readonly argumentsText?: string;
+  /** The assistant message that the call will be a part of. */
+  readonly messageId?: string;
+  /** The part's 0-based place in that message. */
+  readonly partIndex?: number;
+  readonly providerMetadata?: ProviderMetadata;
+}
+
+/** A tool has finished. Durable when seen; exactly one per call, also for a call that was cut short. */
+export interface TurnToolResultEvent {
+  readonly type: "tool-result";
+  readonly conversationId: string;
+  readonly turnId: string;
+  /** Equal to the `stepId` of the call. */
+  readonly stepId: StepId;
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** The text that the model is shown, exactly. */
+  readonly content: string;
+  readonly isError: boolean;
+  /** From dispatch to result, by the server's clock. */
+  readonly durationMs?: number;
+  /** The tool message that the result will be. */
+  readonly messageId?: string;
+  readonly providerMetadata?: ProviderMetadata;
+}
+
+/** What a tool prints while it works. For watching only: it is not part of the log. */
+export interface TurnToolOutputEvent {
+  readonly type: "tool-output";
+  readonly conversationId: string;
+  readonly turnId: string;
+  readonly toolCallId: string;
+  readonly data: string;
+  readonly stream: "stdout" | "stderr";
+  readonly stepId?: StepId;
+}
+
+/** Token counts of a step. */
+export interface TurnUsageEvent {
+  readonly type: "usage";
+  readonly conversationId: string;
+  readonly turnId: string;
+  /** The step counted; joins with its `step-complete`. */
+  readonly stepId?: StepId;
+  readonly usage: Usage;
+}
+
+/**
+ * A step's generation has ended, once per step, with its final timing. Where a first token was seen,
+ * `genTotalMs` is exactly `ttftMs + decodeMs`. Absent timings are unknown.
+ */
+export interface TurnStepCompleteEvent {
+  readonly type: "step-complete";
+  readonly conversationId: string;
+  readonly turnId: string;
+  readonly stepId: StepId;
+  /** From the start of the stream to the first text or reasoning. */
+  readonly ttftMs?: number;
+  /** From the first text or reasoning to the end of the stream. */
+  readonly decodeMs?: number;
+  /** From the start of the stream to its end. */
+  readonly genTotalMs?: number;
+}
+
+/**
+ * The turn has failed; `done` with reason `error` follows. Where `POST /chat` ends with it and without `done`, only
+ * that answer was broken off (`draining`, `unauthorized`): the turn goes on, and its `messageId` leads back to it.
+ */
+export interface TurnErrorEvent {
+  readonly type: "error";
+  readonly conversationId: string;
+  readonly turnId: string;
+  /** For people. */
+  readonly message: string;
+  readonly code?: OpenUnion<ErrorCode>;
+  /** Whether the same request may succeed later. */
+  readonly retryable?: boolean;
+}
+
+/** Generation is over. `turn-sealed` follows when everything is durable. */
+export interface TurnDoneEvent {
+  readonly type: "done";
+  readonly conversationId: string;
+  readonly turnId: string;
+  readonly reason: OpenUnion<TurnReason>;
+  /** From the turn's start to its end. */
+  readonly durationMs?: number;
+  /** The sum over all steps. Absent if no step reported usage. */
+  readonly usage?: Usage;
+  /**
+   * Tokens that the conversation occupies now: input + output of the **last** step, not the sum in `usage`.
+   * Absent means unknown, which is never shown as 0.
+   */
+  readonly contextSize?: number;
+}
+
+/** The turn is final: all its chunks are durable and will never change. Emitted after that commit. */
+export interface TurnSealedEvent {
+  readonly type: "turn-sealed";
+  readonly conversationId: string;
+  readonly turnId: string;
+  /** The seq of the turn's first chunk, its opening user message. */
+  readonly firstSeq?: number;
+  /** The seq of the turn's last chunk; every seq between belongs to the turn. */
+  readonly lastSeq?: number;
+  /** Equal to the reason that `done` gave. */
+  readonly reason?: OpenUnion<TurnReason>;
+}
+
+/**
+ * Waiting messages were put into the running turn at a tool-result boundary, and the model sees them with the
+ * results. Durable when seen; at most one per boundary. Messages that instead open the next turn come as its
+ * `user-message`, without this event.
+ */
+export interface TurnSteeringEvent {
+  readonly type: "steering";
+  readonly conversationId: string;
+  readonly turnId: string;
+  /** All delivered texts, joined. */
+  readonly text: string;
+  /** The ids of the delivered messages, in order: the queue entries that are now in the log. */
+  readonly messageIds?: readonly string[];
+  /** Each message by itself, in order. */
+  readonly messages?: readonly DeliveredMessage[];
+  /** Epoch milliseconds. */
+  readonly createdAt?: number;
+}

@@ -1,0 +1,190 @@
+import type { ConversationMeta, ConversationStatus } from "../conversation.js";
+import type { ProviderCallInfo } from "../figures/manifest.js";
+import type { TurnMetrics } from "../figures/metrics.js";
+import type { ReasoningEffort } from "../figures/usage.js";
+import type { JsonObject, OpenUnion } from "../json.js";
+import type { Cursor } from "../log/cursor.js";
+import type { StoredChunk } from "../log/stored-chunk.js";
+import type { TurnReason } from "../log/turn-reason.js";
+import type { QueuePayload } from "../queue.js";
+
+/** `POST /conversations`. Idempotent by `id`. */
+export interface CreateConversationRequest {
+  /** At most 128 of `A-Za-z0-9._:-`, and not `.` or `..` alone. Absent: the server makes one. */
+  readonly id?: string | undefined;
+  readonly title?: string | undefined;
+  /** The application's own; stored and given back, never read. */
+  readonly metadata?: JsonObject | undefined;
+  readonly model?: string | undefined;
+  readonly reasoningEffort?: ReasoningEffort | undefined;
+  readonly instructions?: string | undefined;
+}
+
+/** The conversation, whether it is new or was there already. */
+export interface CreateConversationResponse {
+  readonly conversation: ConversationMeta;
+  /** False when it was there already. */
+  readonly created: boolean;
+}
+
+/** `GET /conversations`: newest activity first, archives left out. */
+export interface ListConversationsQuery {
+  /** The beginning of an id, or a part of a title. */
+  readonly q?: string | undefined;
+  /** Only those with this status. Absent: all. */
+  readonly status?: ConversationStatus | undefined;
+  /** Only the forks of this conversation: those that left its own log, not their forks. */
+  readonly parent?: string | undefined;
+  readonly limit?: number | undefined;
+  /** `nextBefore` of the page before. */
+  readonly before?: string | undefined;
+}
+
+/** One page of conversations. */
+export interface ListConversationsResponse {
+  readonly conversations: readonly ConversationMeta[];
+  /** Where the next page begins. Opaque; absent on the last page. */
+  readonly nextBefore?: string;
+}
+
+/**
+ * `GET /conversations/:id`: the chunks with `sinceSeq < seq < beforeSeq`, always ascending. Of sealed turns
+ * only, unless `open` is set.
+ */
+export interface HistoryQuery {
+  readonly sinceSeq?: number | undefined;
+  readonly beforeSeq?: number | undefined;
+  /** Keeps the newest this many of the range. */
+  readonly limit?: number | undefined;
+  /** Also the committed chunks of the turn that is open. */
+  readonly open?: boolean | undefined;
+}
+
+/** A window of the log, as it is stored. */
+export interface HistoryResponse {
+  readonly chunks: readonly StoredChunk[];
+  /** The last chunk's seq, or `sinceSeq` when nothing is newer: what to ask with next time. */
+  readonly latestSeq: number;
+}
+
+/** The turn that is running. */
+export interface ActiveTurn {
+  readonly turnId: string;
+  readonly model?: string;
+  /** Epoch milliseconds. */
+  readonly startedAt?: number;
+}
+
+/** `GET /conversations/:id/meta`: the metadata and what is going on right now, read at one point in time. */
+export interface ConversationDetail extends ConversationMeta {
+  /** Absent when no turn runs. */
+  readonly activeTurn?: ActiveTurn;
+  /** Tokens in context after the newest turn. Absent: unknown. */
+  readonly contextSize?: number;
+  /** The window of the model that the next turn would ask. */
+  readonly contextWindow?: number;
+  readonly queue: QueuePayload;
+  /** Subscribe with it to follow on from exactly this state. */
+  readonly cursor: Cursor;
+  readonly metadata?: JsonObject;
+}
+
+/** `GET /conversations/:id/events`: server-sent events from the cursor on. `Last-Event-ID` wins over it. */
+export interface EventsQuery {
+  readonly cursor?: string | undefined;
+}
+
+/** `GET /conversations/:id/metrics`: of all sealed turns, unless one of these is given. */
+export interface MetricsQuery {
+  /** Keeps the newest this many. */
+  readonly limit?: number | undefined;
+  /** Only the turns before this one; `nextBefore` of the page before. */
+  readonly before?: string | undefined;
+}
+
+/** The sealed turns', in order. */
+export interface MetricsResponse {
+  readonly turns: readonly TurnMetrics[];
+  /** Where the page of earlier turns begins. Absent when there are none, or no limit was given. */
+  readonly nextBefore?: string;
+}
+
+/** `GET /conversations/:id/last`: waits for a running turn to be sealed. */
+export interface LastResponse {
+  readonly conversationId: string;
+  /** The text of the last assistant message; empty when there is none yet. */
+  readonly text: string;
+  /** The turn it belongs to. Absent when there is none yet. */
+  readonly turnId?: string;
+  readonly reason?: OpenUnion<TurnReason>;
+}
+
+/** `POST /conversations/:id/stop`. Idempotent. */
+export interface StopResponse {
+  readonly conversationId: string;
+  /** Whether a turn was running that is now being stopped. Its partial answer is kept. */
+  readonly abortedTurn: boolean;
+}
+
+/** `POST /conversations/:id/close`: stops a running turn, pauses the queue and hides the conversation. */
+export interface CloseResponse {
+  readonly conversationId: string;
+  readonly abortedTurn: boolean;
+}
+
+/** `POST /conversations/:id/open`: tells every connected client to show the conversation. */
+export interface OpenResponse {
+  readonly conversationId: string;
+}
+
+/** `POST /conversations/:id/fork`: a new conversation that shares the log up to `atSeq`. Idempotent by `id`. */
+export interface ForkRequest {
+  /** The last seq to share: the end of a sealed turn, or 0 for none. */
+  readonly atSeq: number;
+  /** The new conversation's id. Absent: the server makes one. */
+  readonly id?: string | undefined;
+  /** Opens a turn in the fork at once. Forking before a user message this way edits or regenerates it. */
+  readonly message?: string | undefined;
+  readonly messageId?: string | undefined;
+  readonly model?: string | undefined;
+  readonly reasoningEffort?: ReasoningEffort | undefined;
+}
+
+/** The fork. */
+export interface ForkResponse {
+  readonly conversation: ConversationMeta;
+  /** The turn that `message` opened. */
+  readonly turnId?: string;
+}
+
+/** `GET /conversations/:id/turns/:turnId`: everything that is known of a turn. */
+export interface TurnDetail {
+  readonly conversationId: string;
+  readonly turnId: string;
+  readonly status: "running" | "sealed";
+  readonly reason?: OpenUnion<TurnReason>;
+  readonly model?: string;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+  /** Epoch milliseconds. */
+  readonly sealedAt?: number;
+  /** The turn's messages, part by part, as far as they are committed. */
+  readonly chunks: readonly StoredChunk[];
+  /** The calls to providers, in order, each with its manifest. */
+  readonly providerCalls: readonly ProviderCallInfo[];
+  /** Present once the turn is sealed. */
+  readonly metrics?: TurnMetrics;
+}
+
+/** `DELETE /conversations/:id`. Always succeeds. */
+export interface DeleteQuery {
+  /** Also its forks. Without it they live on, with the part of the log that they share. */
+  readonly cascade?: boolean | undefined;
+}
+
+/** What was deleted. */
+export interface DeleteResponse {
+  readonly conversationId: string;
+  /** The ids that are gone: the conversation, its archives and, with `cascade`, its forks. */
+  readonly deletedIds: readonly string[];
+}

@@ -1,0 +1,262 @@
+import type {
+  CompactionPreview,
+  CompactionResult,
+  CompactRequest,
+  UndoCompactionResponse,
+} from "../compaction.js";
+import type { JsonObject } from "../json.js";
+import type { AgentEvent } from "../log/agent-event.js";
+import type { SseMessage } from "../socket/sse.js";
+import type {
+  CloseResponse,
+  ConversationDetail,
+  CreateConversationRequest,
+  CreateConversationResponse,
+  DeleteQuery,
+  DeleteResponse,
+  EventsQuery,
+  ForkRequest,
+  ForkResponse,
+  HistoryQuery,
+  HistoryResponse,
+  LastResponse,
+  ListConversationsQuery,
+  ListConversationsResponse,
+  MetricsQuery,
+  MetricsResponse,
+  OpenResponse,
+  StopResponse,
+  TurnDetail,
+} from "./conversation-routes.js";
+import type { DoctorResponse } from "./doctor-routes.js";
+import type { ExportLine, ExportQuery, ImportQuery, ImportResponse } from "./export-routes.js";
+import type {
+  CreateKeyRequest,
+  CreateKeyResponse,
+  DeleteKeyResponse,
+  KeysResponse,
+  LoginRequest,
+  LogoutResponse,
+  MeResponse,
+} from "./key-routes.js";
+import type { EnqueueRequest, EnqueueResponse, QueueEdit, QueueResponse } from "./queue-routes.js";
+import type { SendMessageRequest } from "./send-message.js";
+import type {
+  HealthResponse,
+  ModelsResponse,
+  ReadyResponse,
+  SearchQuery,
+  SearchResponse,
+} from "./server-routes.js";
+import type {
+  CompactThresholdSetting,
+  InstructionsSetting,
+  ModelSetting,
+  ReasoningEffortSetting,
+  TitleSetting,
+} from "./settings-routes.js";
+
+/** No members. */
+export type Nothing = Readonly<Record<never, never>>;
+
+/** The path parameters of a route below one conversation. */
+export interface ConversationParams {
+  readonly id: string;
+}
+
+/** The path parameters of a route to one queued message. */
+export interface QueuedMessageParams extends ConversationParams {
+  readonly messageId: string;
+}
+
+/** The path parameters of a route to one turn. */
+export interface TurnParams extends ConversationParams {
+  readonly turnId: string;
+}
+
+/** The path parameters of a route to one API key. */
+export interface KeyParams {
+  readonly id: string;
+}
+
+/** How a route answers: one JSON value, one value per line, one per server-sent event, or plain text. */
+export type ResponseFormat = "json" | "ndjson" | "sse" | "text";
+
+/** What a route takes and gives. */
+export interface Route {
+  readonly params: object;
+  readonly query: object;
+  /** `undefined`: the route takes none. */
+  readonly body: unknown;
+  /** The whole answer, or with `ndjson` and `sse` one element of it. Failures are a `Problem` instead. */
+  readonly response: unknown;
+  readonly format: ResponseFormat;
+}
+
+interface Get<Params extends object, Query extends object, Answer> extends Route {
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: undefined;
+  readonly response: Answer;
+  readonly format: "json";
+}
+
+interface Write<Params extends object, Body, Answer> extends Route {
+  readonly params: Params;
+  readonly query: Nothing;
+  readonly body: Body;
+  readonly response: Answer;
+  readonly format: "json";
+}
+
+/**
+ * The HTTP contract: every route, by method and path. In a query string numbers are decimal, booleans `true`
+ * or `false`, and absent members are left out. Fields that a server does not know are ignored; malformed ones
+ * get a 400 that names the field.
+ */
+export interface Routes {
+  readonly "POST /chat": {
+    readonly params: Nothing;
+    readonly query: Nothing;
+    readonly body: SendMessageRequest;
+    readonly response: AgentEvent;
+    readonly format: "ndjson";
+  };
+
+  readonly "POST /conversations": Write<Nothing, CreateConversationRequest, CreateConversationResponse>;
+  readonly "GET /conversations": Get<Nothing, ListConversationsQuery, ListConversationsResponse>;
+  readonly "GET /conversations/:id": Get<ConversationParams, HistoryQuery, HistoryResponse>;
+  readonly "GET /conversations/:id/meta": Get<ConversationParams, Nothing, ConversationDetail>;
+  readonly "GET /conversations/:id/events": {
+    readonly params: ConversationParams;
+    readonly query: EventsQuery;
+    readonly body: undefined;
+    readonly response: SseMessage;
+    readonly format: "sse";
+  };
+  readonly "GET /conversations/:id/metrics": Get<ConversationParams, MetricsQuery, MetricsResponse>;
+  readonly "GET /conversations/:id/last": Get<ConversationParams, Nothing, LastResponse>;
+  readonly "GET /conversations/:id/turns/:turnId": Get<TurnParams, Nothing, TurnDetail>;
+  readonly "DELETE /conversations/:id": {
+    readonly params: ConversationParams;
+    readonly query: DeleteQuery;
+    readonly body: undefined;
+    readonly response: DeleteResponse;
+    readonly format: "json";
+  };
+
+  readonly "GET /conversations/:id/queue": Get<ConversationParams, Nothing, QueueResponse>;
+  readonly "POST /conversations/:id/queue": Write<ConversationParams, EnqueueRequest, EnqueueResponse>;
+  readonly "PATCH /conversations/:id/queue/:messageId": Write<QueuedMessageParams, QueueEdit, QueueResponse>;
+  readonly "DELETE /conversations/:id/queue/:messageId": Write<QueuedMessageParams, undefined, QueueResponse>;
+  readonly "POST /conversations/:id/queue/resume": Write<ConversationParams, undefined, EnqueueResponse>;
+
+  readonly "POST /conversations/:id/stop": Write<ConversationParams, undefined, StopResponse>;
+  readonly "POST /conversations/:id/close": Write<ConversationParams, undefined, CloseResponse>;
+  readonly "POST /conversations/:id/open": Write<ConversationParams, undefined, OpenResponse>;
+  readonly "POST /conversations/:id/fork": Write<ConversationParams, ForkRequest, ForkResponse>;
+
+  readonly "POST /conversations/:id/compact": Write<ConversationParams, CompactRequest, CompactionResult>;
+  readonly "POST /conversations/:id/compact/preview": Write<
+    ConversationParams,
+    CompactRequest,
+    CompactionPreview
+  >;
+  readonly "POST /conversations/:id/compact/undo": Write<
+    ConversationParams,
+    undefined,
+    UndoCompactionResponse
+  >;
+
+  readonly "GET /conversations/:id/title": Get<ConversationParams, Nothing, TitleSetting>;
+  readonly "PUT /conversations/:id/title": Write<ConversationParams, TitleSetting, TitleSetting>;
+  readonly "GET /conversations/:id/model": Get<ConversationParams, Nothing, ModelSetting>;
+  readonly "PUT /conversations/:id/model": Write<ConversationParams, ModelSetting, ModelSetting>;
+  readonly "GET /conversations/:id/reasoning-effort": Get<
+    ConversationParams,
+    Nothing,
+    ReasoningEffortSetting
+  >;
+  readonly "PUT /conversations/:id/reasoning-effort": Write<
+    ConversationParams,
+    ReasoningEffortSetting,
+    ReasoningEffortSetting
+  >;
+  readonly "GET /conversations/:id/instructions": Get<ConversationParams, Nothing, InstructionsSetting>;
+  readonly "PUT /conversations/:id/instructions": Write<
+    ConversationParams,
+    InstructionsSetting,
+    InstructionsSetting
+  >;
+  readonly "GET /conversations/:id/compact-threshold": Get<
+    ConversationParams,
+    Nothing,
+    CompactThresholdSetting
+  >;
+  readonly "PUT /conversations/:id/compact-threshold": Write<
+    ConversationParams,
+    CompactThresholdSetting,
+    CompactThresholdSetting
+  >;
+
+  /** With `format=markdown` the answer is `text/markdown`. */
+  readonly "GET /conversations/:id/export": {
+    readonly params: ConversationParams;
+    readonly query: ExportQuery;
+    readonly body: undefined;
+    readonly response: ExportLine;
+    readonly format: "ndjson";
+  };
+  /** The body is NDJSON: the lines of one export. */
+  readonly "POST /import": {
+    readonly params: Nothing;
+    readonly query: ImportQuery;
+    readonly body: readonly ExportLine[];
+    readonly response: ImportResponse;
+    readonly format: "json";
+  };
+
+  readonly "GET /me": Get<Nothing, Nothing, MeResponse>;
+  readonly "POST /login": Write<Nothing, LoginRequest, MeResponse>;
+  readonly "POST /logout": Write<Nothing, undefined, LogoutResponse>;
+  readonly "GET /keys": Get<Nothing, Nothing, KeysResponse>;
+  readonly "POST /keys": Write<Nothing, CreateKeyRequest, CreateKeyResponse>;
+  readonly "DELETE /keys/:id": Write<KeyParams, undefined, DeleteKeyResponse>;
+  readonly "GET /doctor": Get<Nothing, Nothing, DoctorResponse>;
+  readonly "POST /doctor": Write<Nothing, undefined, DoctorResponse>;
+
+  readonly "GET /search": Get<Nothing, SearchQuery, SearchResponse>;
+  readonly "GET /models": Get<Nothing, Nothing, ModelsResponse>;
+  readonly "GET /health": Get<Nothing, Nothing, HealthResponse>;
+  readonly "GET /ready": Get<Nothing, Nothing, ReadyResponse>;
+  readonly "GET /openapi.json": Get<Nothing, Nothing, JsonObject>;
+  /** Prometheus text. */
+  readonly "GET /metrics": {
+    readonly params: Nothing;
+    readonly query: Nothing;
+    readonly body: undefined;
+    readonly response: string;
+    readonly format: "text";
+  };
+}
+
+/** A route's name: its method and path. */
+export type RouteName = keyof Routes;
+
+/** The method of a route, in capitals. */
+export type RouteMethod<Name extends RouteName> = Name extends `${infer Method} ${string}` ? Method : never;
+
+/** The path of a route, with its parameters as `:name`. */
+export type RoutePath<Name extends RouteName> = Name extends `${string} ${infer Path}` ? Path : never;
+
+/** What a route takes in its path. */
+export type RouteParams<Name extends RouteName> = Routes[Name]["params"];
+
+/** What a route takes in its query string. */
+export type RouteQuery<Name extends RouteName> = Routes[Name]["query"];
+
+/** What a route takes as its body. */
+export type RouteBody<Name extends RouteName> = Routes[Name]["body"];
+
+/** What a route gives: the whole answer, or one element of a stream. */
+export type RouteResponse<Name extends RouteName> = Routes[Name]["response"];

@@ -1,0 +1,43 @@
+import type { ReasoningEffort } from "../figures/usage.js";
+import type { QueueMode, QueuePayload } from "../queue.js";
+
+/** `GET /conversations/:id/queue`, and the answer to an edit or a removal. */
+export interface QueueResponse {
+  readonly conversationId: string;
+  readonly queue: QueuePayload;
+}
+
+/** `POST /conversations/:id/queue`: waits if a turn runs, opens one if not. Idempotent by `messageId`. */
+export interface EnqueueRequest {
+  readonly text: string;
+  readonly messageId?: string | undefined;
+  /** Absent: `steer`. */
+  readonly mode?: QueueMode | undefined;
+  readonly model?: string | undefined;
+  readonly reasoningEffort?: ReasoningEffort | undefined;
+}
+
+/** The answer to `POST /conversations/:id/queue` and `POST /conversations/:id/queue/resume`. */
+export interface EnqueueResponse {
+  readonly conversationId: string;
+  /** Whether a turn was opened, because none was running. */
+  readonly startedTurn: boolean;
+  readonly queue: QueuePayload;
+  /** The turn that was opened. */
+  readonly turnId?: string;
+}
+
+/**
+ * `PATCH /conversations/:id/queue/:messageId`: changes what is named and leaves the rest. A message that was
+ * delivered meanwhile can no longer be changed: `message_conflict`.
+ */
+export interface QueueEdit {
+  readonly text?: string | undefined;
+  readonly mode?: QueueMode | undefined;
+  /** Null: back to the conversation's. */
+  readonly model?: string | null | undefined;
+  /** Null: back to the conversation's. */
+  readonly reasoningEffort?: ReasoningEffort | null | undefined;
+  /** Moves it before the message with this id; null moves it to the end. */
+  readonly before?: string | null | undefined;
+}

@@ -1,0 +1,59 @@
+import type { Role } from "../log/ids.js";
+
+/** `GET /search`: full text over the messages of the caller's conversations. */
+export interface SearchQuery {
+  readonly q: string;
+  readonly limit?: number | undefined;
+}
+
+/** One message that matches. */
+export interface SearchHit {
+  readonly conversationId: string;
+  /** The first seq of the message. */
+  readonly seq: number;
+  /** The text around the match. Plain text. */
+  readonly snippet: string;
+  /** The conversation's title. */
+  readonly title?: string;
+  readonly role?: Role;
+  /** Epoch milliseconds. */
+  readonly createdAt?: number;
+}
+
+/** The matches, best first. */
+export interface SearchResponse {
+  readonly hits: readonly SearchHit[];
+}
+
+/** What is known of a model. */
+export interface ModelInfo {
+  /** Tokens that fit, input and output together. */
+  readonly contextWindow: number;
+  readonly maxOutputTokens?: number;
+}
+
+/** `GET /models`. */
+export interface ModelsResponse {
+  /** As `credential/model`. */
+  readonly models: readonly string[];
+  /** By the same names. */
+  readonly modelInfo: Readonly<Record<string, ModelInfo>>;
+  /** What a conversation without a model of its own gets. */
+  readonly defaultModel?: string;
+}
+
+/** `GET /health`: the process answers. */
+export interface HealthResponse {
+  readonly status: "ok";
+}
+
+/** `GET /ready`: 200 when the server can take work, 503 with the same body when not. */
+export interface ReadyResponse {
+  readonly ready: boolean;
+  /** The store answers. */
+  readonly store: boolean;
+  /** The store's schema is the one that this server knows. */
+  readonly schema: boolean;
+  /** The server is shutting down and takes no new turns. */
+  readonly draining: boolean;
+}

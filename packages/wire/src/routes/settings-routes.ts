@@ -1,0 +1,31 @@
+import type { ReasoningEffort } from "../figures/usage.js";
+
+/** `GET` and `PUT /conversations/:id/title`. */
+export interface TitleSetting {
+  readonly title: string;
+}
+
+/** `GET` and `PUT /conversations/:id/model`. Null: the server's default. */
+export interface ModelSetting {
+  readonly model: string | null;
+}
+
+/** `GET` and `PUT /conversations/:id/reasoning-effort`. Null: `high`, unless a turn says otherwise. */
+export interface ReasoningEffortSetting {
+  readonly reasoningEffort: ReasoningEffort | null;
+}
+
+/** `GET` and `PUT /conversations/:id/instructions`. Null: the server's. */
+export interface InstructionsSetting {
+  readonly instructions: string | null;
+}
+
+/**
+ * `GET` and `PUT /conversations/:id/compact-threshold`: the tokens in context above which a conversation is
+ * compacted before its next step. 0: only when asked. Null: the default, a share of the model's window.
+ */
+export interface CompactThresholdSetting {
+  readonly compactThreshold: number | null;
+  /** The tokens that null stands for, with the conversation's model. Told, never taken. Absent: unknown. */
+  readonly defaultThreshold?: number | undefined;
+}
