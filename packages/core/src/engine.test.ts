@@ -237,6 +237,41 @@ describe("DefaultConversationEngine.runTurn", () => {
     ]);
   });
 
+  it("shows the model no more than the budget has room for", async () => {
+    const { engine } = await setUp({ historyBuilder: new RecentNTurnsHistoryBuilder({ maxTurns: 10 }) });
+    const provider = createScriptedProvider([[text("one")], [text("two")], [text("three")]]);
+    await engine.runTurn(input(provider, { userMessages: [user("first")] }));
+    await engine.runTurn(input(provider, { userMessages: [user("second")] }));
+    const historyBudget = { maxMessages: 3 };
+    await engine.runTurn(input(provider, { userMessages: [user("third")], historyBudget }));
+    const sent = provider.calls[2]?.params.messages.map(
+      ({ content }) => (content[0] as { text: string }).text,
+    );
+    expect(sent).toEqual(["second", "two", "third"]);
+  });
+
+  it("records a call with the time of its answer, and with that of the request", async () => {
+    const answeredAt = new Date(987_654_321);
+    const answers: unknown[] = [answeredAt, undefined, new Date(Number.NaN)];
+    const provider: ProviderAdapter = {
+      complete: async () => ({
+        id: "answer",
+        createdAt: answers.shift() as Date,
+        message: { role: "assistant", content: [{ type: "text", text: "hi" }] },
+      }),
+    };
+    const { engine } = await setUp({ clock: tickingClock() });
+    const calls = [];
+    for (let turn = 0; turn < 3; turn++) {
+      const { turn: made } = await engine.runTurn(input(provider));
+      calls.push(...made.providerCalls);
+    }
+    expect(calls[0]?.createdAt).toEqual(answeredAt);
+    expect(calls[0]?.startedAt?.getTime()).toBeLessThan(2_000);
+    expect(calls[1]?.createdAt).toEqual(calls[1]?.startedAt);
+    expect(calls[2]?.createdAt).toEqual(calls[2]?.startedAt);
+  });
+
   it("records what the model was shown in each call, with a builder that says so", async () => {
     const { engine } = await setUp({ historyBuilder: new BudgetedHistoryBuilder(), tools: [weather()] });
     const provider = createScriptedProvider([
@@ -264,9 +299,14 @@ describe("DefaultConversationEngine.runTurn", () => {
       userMessages: [user("mine"), user("x", { conversationId: other.id })],
     });
     const none = input(provider, { userMessages: [] });
+    const { conversationId: _, ...unnamed } = user("lost", { id: "lost-message" });
+    const lost = input(provider, { userMessages: [user("mine"), unnamed as ConversationMessage] });
     for (const run of [engine.runTurn.bind(engine), engine.runStreamingTurn.bind(engine)]) {
       await expect(run(unknown)).rejects.toMatchObject({ code: "conversation_not_found" });
+      await expect(run(foreign)).rejects.toThrow("A message belongs to another conversation");
       await expect(run(foreign)).rejects.toMatchObject({ code: "invalid_request" });
+      await expect(run(lost)).rejects.toThrow('Message "lost-message" has no conversationId');
+      await expect(run(lost)).rejects.toMatchObject({ code: "invalid_request" });
       await expect(run(none)).rejects.toMatchObject({ code: "invalid_request" });
     }
     expect(provider.calls).toHaveLength(0);

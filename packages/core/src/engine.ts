@@ -3,7 +3,12 @@ import { type Clock, systemClock } from "./clock.js";
 import { ParleyError, toParleyError } from "./errors.js";
 import type { HistoryBudget, HistoryBuilder, PreviousCall } from "./history/history-builder.js";
 import { createUuidV7Factory, type IdFactory } from "./messages/ids.js";
-import type { Conversation, ConversationId, ConversationMessage } from "./messages/message.js";
+import {
+  type Conversation,
+  type ConversationId,
+  type ConversationMessage,
+  requireConversationId,
+} from "./messages/message.js";
 import { resultFromText } from "./messages/part.js";
 import { toProviderMessages } from "./messages/provider/provider-messages.js";
 import { repairHistory } from "./messages/provider/repair.js";
@@ -73,8 +78,8 @@ export interface DefaultConversationEngineOptions extends TurnOptions {
  * Runs turns on any `ConversationStore`: stores the input, builds the history, asks the model, runs its tools, and
  * stores what came of it.
  *
- * - A conversation that does not exist is `conversation_not_found`; no input, or a message of another conversation,
- *   is `invalid_request`. Both are told before anything is written.
+ * - A conversation that does not exist is `conversation_not_found`; no input, or a message that names another
+ *   conversation or none, is `invalid_request`. Both are told before anything is written.
  * - The input is stored first. With tools, each step's messages are stored before its tools start and before the next
  *   step; without, the answer is stored when it is complete. A partial answer is stored when the turn ends, not
  *   while it streams.
@@ -249,6 +254,7 @@ function checkInput({ conversationId, userMessages }: TurnInput): void {
   if (userMessages.length === 0) {
     throw new ParleyError("invalid_request", "A turn needs at least one message");
   }
+  userMessages.forEach(requireConversationId);
   const foreign = userMessages.find((message) => message.conversationId !== conversationId);
   if (foreign === undefined) return;
   throw new ParleyError("invalid_request", "A message belongs to another conversation", {

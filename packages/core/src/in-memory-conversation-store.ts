@@ -4,7 +4,12 @@ import { copyOf } from "./copy-of.js";
 import { ParleyError } from "./errors.js";
 import type { IdFactory } from "./messages/ids.js";
 import { createUuidV7Factory } from "./messages/ids.js";
-import type { Conversation, ConversationId, ConversationMessage } from "./messages/message.js";
+import {
+  type Conversation,
+  type ConversationId,
+  type ConversationMessage,
+  requireConversationId,
+} from "./messages/message.js";
 import type {
   ConversationStore,
   ConversationTurn,
@@ -106,6 +111,7 @@ export class InMemoryConversationStore implements ConversationStore, NewestFirst
   async appendMessages(messages: ConversationMessage[]): Promise<void> {
     const fresh = new Map<string, { log: Log; message: ConversationMessage }>();
     for (const message of messages) {
+      requireConversationId(message);
       const log = this.#logOf(message.conversationId);
       const holder =
         this.#conversationOfMessage.get(message.id) ?? fresh.get(message.id)?.message.conversationId;

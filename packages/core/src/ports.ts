@@ -138,7 +138,10 @@ export interface ProviderAdapter {
 /** What a turn keeps of one request to a model: who was asked, what it took and what the model was shown. */
 export interface ProviderCallRecord {
   id: ProviderCallId;
+  /** When the answer was made, by the provider's word; where there was none, when the request was made. */
   createdAt: Date;
+  /** When the request was made, by this machine's clock. */
+  startedAt?: Date;
   metadata: ProviderCallMetadata;
   /** The model as users name it, as `credential/model`; `metadata` has the provider's own name for it. */
   modelName?: string;

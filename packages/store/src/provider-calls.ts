@@ -5,13 +5,16 @@ import { packedSteps } from "./packed-metrics.js";
 import type { StoreContext } from "./store-context.js";
 import { originalJson } from "./stored-text.js";
 
-/** Calls as the JSON of a column; null for none. A call's time is kept in milliseconds. */
+/** A call as it is stored: its times in milliseconds. */
+type StoredCall = Omit<ProviderCallRecord, "createdAt" | "startedAt"> & {
+  createdAt: number;
+  startedAt?: number;
+};
+
+/** Calls as the JSON of a column; null for none. */
 export function storedCalls(store: StoreContext, calls: readonly ProviderCallRecord[]): string | null {
   if (calls.length === 0) return null;
-  return boundedJson(
-    calls.map((call) => ({ ...call, createdAt: call.createdAt.getTime() })),
-    store.maxBytes,
-  );
+  return boundedJson(calls.map(toStored), store.maxBytes);
 }
 
 export function readCalls(json: unknown): ProviderCallRecord[] {
@@ -21,10 +24,19 @@ export function readCalls(json: unknown): ProviderCallRecord[] {
 /** The calls of a value that was parsed already. */
 function callsOf(value: unknown): ProviderCallRecord[] {
   if (!Array.isArray(value)) return [];
-  return (value as (Omit<ProviderCallRecord, "createdAt"> & { createdAt: number })[]).map((call) => ({
+  return (value as StoredCall[]).map(({ createdAt, startedAt, ...call }) => ({
     ...call,
-    createdAt: new Date(call.createdAt),
+    createdAt: new Date(createdAt),
+    ...(startedAt === undefined ? {} : { startedAt: new Date(startedAt) }),
   }));
+}
+
+function toStored({ createdAt, startedAt, ...call }: ProviderCallRecord): StoredCall {
+  return {
+    ...call,
+    createdAt: createdAt.getTime(),
+    ...(startedAt === undefined ? {} : { startedAt: startedAt.getTime() }),
+  };
 }
 
 export function storedSteps(

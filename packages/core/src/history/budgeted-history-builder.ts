@@ -22,6 +22,8 @@ export interface BudgetedHistoryBuilderOptions {
   tokens?: TextCounter;
   /** The share of the budget that is set free when messages must go. Default 0.25 (see `WindowOptions`). */
   slack?: number;
+  /** The most turns to show before the new messages. Default: as many as fit. */
+  maxTurns?: number;
 }
 
 /**
@@ -35,11 +37,13 @@ export class BudgetedHistoryBuilder implements HistoryBuilder {
   readonly #budget: HistoryBudget | undefined;
   readonly #tokens: TextCounter;
   readonly #slack: number | undefined;
+  readonly #maxTurns: number | undefined;
 
   constructor(options: BudgetedHistoryBuilderOptions = {}) {
     this.#budget = options.budget;
     this.#tokens = options.tokens ?? createTokenCounter();
     this.#slack = options.slack;
+    this.#maxTurns = options.maxTurns;
   }
 
   async buildHistory(req: HistoryBuildRequest): Promise<HistoryBuildResult> {
@@ -64,6 +68,7 @@ export class BudgetedHistoryBuilder implements HistoryBuilder {
       // Another model has no cache to protect, and maybe a larger window.
       keepFrom: previous !== undefined && isSameModel ? windowStart(previous.manifest) : undefined,
       slack: this.#slack,
+      maxTurns: this.#maxTurns,
     });
     const unread = await offerHistory(req, selector);
     const window = selector.finish();

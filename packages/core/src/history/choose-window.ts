@@ -26,6 +26,8 @@ export interface WindowCandidates {
   readonly taken: readonly (MeasuredTurn | ActiveSummary)[];
   /** What was read and cannot be part of the window, if reading stopped early. */
   readonly beyond: readonly HistoryEntry[];
+  /** Whether everything that may be shown was read: to the beginning, or as many turns as are wanted. */
+  readonly isComplete: boolean;
   /** Whether it stopped because the budget was full. */
   readonly isOverBudget: boolean;
   /** The place of an entry, by message id, counted from the newest. */
@@ -156,8 +158,8 @@ function partFrom(slot: Slot, keepFrom: number): Slot | undefined {
   return pieces.some((piece) => piece.kind === "step") ? slotOf(pieces) : undefined;
 }
 
-function takeAll({ all }: Slots, { beyond, limit }: WindowCandidates): readonly Slot[] | undefined {
-  return beyond.length === 0 && fits(sumCost(all.map((slot) => slot.cost)), limit) ? all : undefined;
+function takeAll({ all }: Slots, { isComplete, limit }: WindowCandidates): readonly Slot[] | undefined {
+  return isComplete && fits(sumCost(all.map((slot) => slot.cost)), limit) ? all : undefined;
 }
 
 /** Takes what fits into less than the budget, so that the next messages have room without another cut. */

@@ -3,6 +3,7 @@ import { InMemoryConversationStore } from "../in-memory-conversation-store.js";
 import type { ConversationMessage } from "../messages/message.js";
 import type { ConversationStore, HistoryEntry } from "../ports.js";
 import { call, idsOf, message, numbered, result } from "./history.test-support.js";
+import type { HistoryBudget } from "./history-builder.js";
 import { withoutReader } from "./history-store.test-support.js";
 import { RecentNTurnsHistoryBuilder } from "./recent-n-turns.js";
 
@@ -23,12 +24,18 @@ async function build(
   stored: readonly ConversationMessage[],
   newUserMessages: ConversationMessage[],
   wrap: (store: ConversationStore) => ConversationStore = (store) => store,
+  budget?: HistoryBudget,
 ) {
   const store = new InMemoryConversationStore();
   const conversation = await store.createConversation({ id: "c1" });
   await store.appendMessages([...stored]);
   const builder = new RecentNTurnsHistoryBuilder({ maxTurns });
-  const built = await builder.buildHistory({ conversation, store: wrap(store), newUserMessages });
+  const built = await builder.buildHistory({
+    conversation,
+    store: wrap(store),
+    newUserMessages,
+    ...(budget === undefined ? {} : { budget }),
+  });
   return { ids: idsOf(built.messages), truncated: built.truncated };
 }
 
@@ -62,6 +69,29 @@ describe.each([
   it("are none where none are wanted", async () => {
     expect(await build(0, older, [input], wrap)).toEqual({ ids: ["u4"], truncated: true });
     expect(await build(0, [], [input], wrap)).toEqual({ ids: ["u4"], truncated: false });
+  });
+
+  it.each<[string, HistoryBudget]>([
+    ["messages", { maxMessages: 5 }],
+    ["characters", { maxChars: "three and more third four".replaceAll(" ", "").length + 2 }],
+    ["tokens", { maxTokens: 24 }],
+  ])("are fewer where the budget has no room for as many %s", async (_unit, budget) => {
+    expect(await build(3, older, [input], wrap, budget)).toEqual({
+      ids: ["u3", "v3", "a3", "u4"],
+      truncated: true,
+    });
+  });
+
+  it("are as many as are wanted where the budget would have room for more", async () => {
+    expect(await build(1, older, [input], wrap, { maxMessages: 100, maxTokens: 10_000 })).toEqual({
+      ids: ["u3", "v3", "a3", "u4"],
+      truncated: true,
+    });
+  });
+
+  it("are refused where the new messages alone exceed the budget", async () => {
+    const refused = build(3, older, [input], wrap, { maxChars: 3 });
+    await expect(refused).rejects.toMatchObject({ code: "context_overflow" });
   });
 
   it("keep a call with the result that opens the new turn", async () => {

@@ -91,6 +91,18 @@ describe("the window", () => {
     expect(isParleyError(caught) && caught.details).toEqual({ unit: "tokens", needed: 124, available: 100 });
   });
 
+  it("has no more turns before the newest one than are wanted, and says what is left out", () => {
+    const log = numbered([...turn("a"), ...turn("b"), ...turn("c")]);
+    const input = [message("du", "user", "ask d")];
+    const window = select(log, { input, maxTurns: 1, slack: 0.25, budget: { maxMessages: 4 } });
+    expect(shown(window)).toEqual(["cu", "ca0", "cr0", "du"]);
+    expect(window.dropped).toEqual([{ firstSeq: 1, lastSeq: 6, reason: "budget" }]);
+    expect(window.truncated).toBe(true);
+    expect(shown(select(log, { input, maxTurns: 3 }))).toHaveLength(10);
+    expect(select(log, { input, maxTurns: 3 }).truncated).toBe(false);
+    expect(shown(select(log, { maxTurns: 0 }))).toEqual([]);
+  });
+
   it("appends the input once, wherever the log has it", () => {
     const input = [message("bu", "user", "ask b")];
     const log = numbered([...turn("a"), { message: message("bu", "user", "ask b"), turnId: "b" }]);

@@ -25,6 +25,8 @@ export interface WindowOptions {
    * provider's cache does not miss, with every further message. Default 0.25; 0 keeps as much as fits.
    */
   readonly slack?: number | undefined;
+  /** The most turns to take before the newest one. Default: as many as fit. */
+  readonly maxTurns?: number | undefined;
 }
 
 /** Chooses a window from entries that are offered newest first. */
@@ -64,12 +66,16 @@ class Selection implements WindowSelector {
   readonly #rank = new Map<string, number>();
   readonly #rankOf = (messageId: string) => this.#rank.get(messageId) ?? 0;
   #turns = 0;
+  /** How many turns may be taken, with the newest one. */
+  readonly #maxTurns: number;
+  /** What was read and belongs to a turn too many, newest first. */
+  readonly #tooMany: HistoryEntry[] = [];
   #isFloorComplete = false;
   #cost = noCost;
   #openCost = noCost;
   #nextLook = 0;
   #isTailTaken = false;
-  #stop: "budget" | "kept" | "covered" | undefined;
+  #stop: "budget" | "kept" | "covered" | "turns" | undefined;
 
   constructor(options: WindowOptions) {
     const { input = [], turnMessages = [] } = options;
@@ -79,6 +85,7 @@ class Selection implements WindowSelector {
     this.#inputIds = new Set(input.map(({ id }) => id));
     for (const message of input) this.#tail.set(message.id, { message });
     for (const message of turnMessages) this.#tail.set(message.id, { message });
+    this.#maxTurns = (options.maxTurns ?? Number.POSITIVE_INFINITY) + (this.#tail.size > 0 ? 1 : 0);
   }
 
   offer(entry: HistoryEntry): "more" | "full" {
@@ -88,7 +95,7 @@ class Selection implements WindowSelector {
 
   finish(): WindowSelection {
     this.#takeTail();
-    const isCut = this.#stop === "budget" || this.#stop === "kept";
+    const isCut = this.#stop !== undefined && this.#stop !== "covered";
     if (!isCut) {
       this.#takeTurns(this.#grouper.end());
       this.#takeSummaries();
@@ -96,7 +103,11 @@ class Selection implements WindowSelector {
     const { measure, keepFrom, slack = 0.25 } = this.#options;
     return chooseWindow({
       taken: this.#taken,
-      beyond: isCut ? [...this.#grouper.open(), ...this.#waiting.map((summary) => summary.entry)] : [],
+      beyond: [
+        ...this.#tooMany,
+        ...(isCut ? [...this.#grouper.open(), ...this.#waiting.map((summary) => summary.entry)] : []),
+      ],
+      isComplete: !isCut || this.#stop === "turns",
       isOverBudget: this.#stop === "budget",
       rankOf: this.#rankOf,
       measure,
@@ -127,7 +138,8 @@ class Selection implements WindowSelector {
     const before = this.#turns;
     this.#takeTurns(this.#grouper.add(entry));
     if (this.#turns === before) this.#openCost = addCost(this.#openCost, this.#weigh(entry));
-    if (!this.#isFloorComplete) return;
+    if (this.#turns >= this.#maxTurns && !this.#grouper.awaitsCall()) this.#stop = "turns";
+    if (!this.#isFloorComplete || this.#stop !== undefined) return;
     if (this.#grouper.hasJustBegun() && isBefore(entry, this.#options.keepFrom)) this.#stop = "kept";
     else if (!this.#grouper.awaitsCall() && this.#isOver()) this.#stop = "budget";
   }
@@ -147,6 +159,10 @@ class Selection implements WindowSelector {
   #takeTurns(groups: readonly TurnGroup[]): void {
     const { measure } = this.#options;
     for (const [index, group] of groups.entries()) {
+      if (this.#turns >= this.#maxTurns) {
+        this.#tooMany.push(...group.entries.toReversed());
+        continue;
+      }
       const turn = { pieces: group.pieces.map((piece) => measurePiece(piece.kind, piece.entries, measure)) };
       this.#taken.push(turn);
       this.#cost = addCost(this.#cost, sumCost(turn.pieces.map((piece) => piece.cost)));

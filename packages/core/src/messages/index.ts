@@ -19,6 +19,7 @@ export {
   type MessageRole,
   messageOrigin,
   type ProviderCallId,
+  requireConversationId,
   type TokenUsage,
   type TurnId,
   textOf,

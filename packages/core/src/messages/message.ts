@@ -1,4 +1,5 @@
 import type { ProviderMetadata } from "@parley/wire";
+import { ParleyError } from "../errors.js";
 import type { MessageContentPart } from "./part.js";
 
 /** Any format that is unique in its domain; Parley makes UUIDv7. */
@@ -23,6 +24,20 @@ export interface ConversationMessage {
   providerMetadata?: ProviderMetadata;
   /** The owner, where the store knows one. */
   resourceId?: string;
+}
+
+/** Refuses a message that names no conversation. */
+export function requireConversationId(message: {
+  readonly id: MessageId;
+  readonly conversationId: unknown;
+}): void {
+  const { id, conversationId } = message;
+  if (typeof conversationId === "string" && conversationId !== "") return;
+  throw new ParleyError(
+    "invalid_request",
+    `Message ${JSON.stringify(id)} has no conversationId: set it to the id of its conversation`,
+    { details: { messageId: id, field: "conversationId" } },
+  );
 }
 
 /** A conversation as its engine sees it. */

@@ -58,6 +58,21 @@ export const parleyStoreCases: [string, StoreCase][] = [
     },
   ],
   [
+    "refuses a message that names no conversation, and says so",
+    async (store) => {
+      const { id } = await store.createConversation({ id: uniqueId() });
+      const message = text(id, "lost");
+      const { conversationId: _, ...without } = message;
+      for (const lost of [without as ConversationMessage, { ...message, conversationId: "" }]) {
+        const error = await checkRejects(store.appendMessages([text(id, "known"), lost]), "the append");
+        checkCode(error, "invalid_request");
+        check(isParleyError(error) && error.message.includes("conversationId"), "the field is named");
+        check(isParleyError(error) && error.message.includes(message.id), "the message is named");
+      }
+      checkEqual(await store.listMessages(id), [], "the conversation");
+    },
+  ],
+  [
     "writes a turn once, however often its id is appended",
     async (store) => {
       const { id } = await store.createConversation({ id: uniqueId() });

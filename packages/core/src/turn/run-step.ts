@@ -13,6 +13,7 @@ import type {
   ProviderStreamEvent,
 } from "../ports.js";
 import { Assembly } from "./assemble.js";
+import { callTimes } from "./call-times.js";
 import { keptRaw, plainParts } from "./plain-parts.js";
 import { ReasoningTimes } from "./reasoning-times.js";
 import type { StepContext, TurnListener, TurnSetup } from "./turn.js";
@@ -170,13 +171,13 @@ function messageOf(
 function recordOf(
   setup: TurnSetup,
   { index, messageId, params, context }: Step,
-  createdAt: Date,
+  startedAt: Date,
   timing: Timing,
   { result, usage }: Assembly,
 ): ProviderCallRecord {
   return {
     id: result?.id ?? messageId,
-    createdAt,
+    ...callTimes(startedAt, result),
     metadata: params.metadata,
     ...(setup.model === undefined ? {} : { modelName: setup.model }),
     stepId: stepIdOf(setup.turnId, index),

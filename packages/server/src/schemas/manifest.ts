@@ -65,6 +65,7 @@ export const providerCall = agree<ProviderCallInfo>()(
       providerModel: z.string().optional(),
       providerRequestId: z.string().optional(),
       startedAt: instant.optional(),
+      createdAt: instant.optional(),
       attempts: z.number().optional(),
       usage: usage.optional(),
       ttftMs: z.number().optional(),

@@ -1,4 +1,4 @@
-import type { Conversation, ConversationMessage } from "@parley/core/messages";
+import { type Conversation, type ConversationMessage, requireConversationId } from "@parley/core/messages";
 import type { ListConversationsOptions, ListMessagesOptions } from "@parley/core/ports";
 import type { Connection } from "../database.js";
 import { entriesOf, type MessageRow, messageRow, readMessage } from "../message-row.js";
@@ -104,6 +104,7 @@ export function appendMessages(
 ): Promise<void> {
   if (messages.length === 0) return Promise.resolve();
   const rows = messages.map((message) => {
+    requireConversationId(message);
     checkCreatedAt(message);
     return messageRow(message, message.conversationId, store.maxBytes);
   });

@@ -113,8 +113,10 @@ export interface ProviderCallInfo {
   readonly providerModel?: string;
   /** The provider's own name for the request, for its support. */
   readonly providerRequestId?: string;
-  /** Epoch milliseconds. */
+  /** When the request was made. Epoch milliseconds. */
   readonly startedAt?: number;
+  /** When the answer was made, by the provider's word. Epoch milliseconds. */
+  readonly createdAt?: number;
   /** How many attempts it took; retries happen only before the first visible output. */
   readonly attempts?: number;
   /** Absent when the provider did not report it, as after a cut stream. */

@@ -21,6 +21,13 @@ describe("a provider call, as clients see it", () => {
     expect(toCallInfo(older).model).toBe("openai/gpt-5.1");
   });
 
+  it("was started when the request was made, whatever date the answer has", () => {
+    const started = { ...record, startedAt: new Date(3) };
+    expect(toCallInfo(started)).toMatchObject({ startedAt: 3, createdAt: 5 });
+    expect(fromCallInfo(toCallInfo(started))).toEqual(started);
+    expect(toCallInfo(record).startedAt).toBe(5);
+  });
+
   it("is the same record again, from whoever told it", () => {
     expect(fromCallInfo(toCallInfo(record))).toEqual(record);
     const { providerModel: _, ...told } = toCallInfo(record);

@@ -4,7 +4,8 @@ import { wireUsage } from "../../turn/run-step.js";
 
 /** A provider call as clients see it. */
 export function toCallInfo(record: ProviderCallRecord): ProviderCallInfo {
-  const { id, createdAt, metadata, usage, manifest, stepId, raw, ttftMs, decodeMs, genTotalMs } = record;
+  const { id, createdAt, startedAt, metadata, usage, manifest, stepId, raw, ttftMs, decodeMs, genTotalMs } =
+    record;
   return {
     id,
     stepId: (stepId ?? "") as StepId,
@@ -12,7 +13,8 @@ export function toCallInfo(record: ProviderCallRecord): ProviderCallInfo {
     model: record.modelName ?? nameOf(metadata),
     provider: metadata.provider,
     providerModel: metadata.model,
-    startedAt: createdAt.getTime(),
+    startedAt: (startedAt ?? createdAt).getTime(),
+    ...(startedAt === undefined ? {} : { createdAt: createdAt.getTime() }),
     ...(usage === undefined ? {} : { usage: wireUsage(usage) }),
     ...(ttftMs === undefined ? {} : { ttftMs }),
     ...(decodeMs === undefined ? {} : { decodeMs }),
@@ -37,7 +39,10 @@ export function fromCallInfo(info: ProviderCallInfo): ProviderCallRecord {
   const isOther = info.providerModel !== undefined && model !== nameOf(metadata);
   return {
     id,
-    createdAt: new Date(info.startedAt ?? 0),
+    createdAt: new Date(info.createdAt ?? info.startedAt ?? 0),
+    ...(info.createdAt === undefined || info.startedAt === undefined
+      ? {}
+      : { startedAt: new Date(info.startedAt) }),
     metadata,
     ...(isOther ? { modelName: model } : {}),
     ...(stepId === "" ? {} : { stepId }),

@@ -7,6 +7,7 @@ import { argumentsTextOf, resultTextOf } from "../../messages/part.js";
 import { collect, openProviderStream } from "../../messages/provider/provider-stream.js";
 import { soundUsage } from "../../messages/provider/sound-usage.js";
 import type { HistoryEntry, ProviderCallRecord, ProviderCallResult } from "../../ports.js";
+import { callTimes } from "../../turn/call-times.js";
 import { keptRaw } from "../../turn/plain-parts.js";
 import type { Environment } from "../environment.js";
 import type { ModelBinding } from "../models.js";
@@ -156,13 +157,13 @@ export async function summarize(
   let piece = "";
   let pieceTokens = 0;
   const sumUp = async () => {
-    const createdAt = new Date(env.clock.now());
+    const startedAt = new Date(env.clock.now());
     const start = env.clock.monotonic();
     const result = await askForSummary(binding, summary, piece, signal);
     const usage = soundUsage(result.usage);
     onCall({
       id: result.id,
-      createdAt,
+      ...callTimes(startedAt, result),
       purpose: "compaction",
       metadata: { provider: binding.providerName, model: binding.model },
       modelName: binding.name,

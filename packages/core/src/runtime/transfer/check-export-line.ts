@@ -95,6 +95,7 @@ export function checkTurnLine(line: unknown): string | undefined {
     }
     if (!isOptional(call.providerModel, isText)) return "providerCalls: providerModel is a text";
     if (!isMoment(startedAt)) return "providerCalls: a call has startedAt, in milliseconds";
+    if (!isOptional(call.createdAt, isMoment)) return "providerCalls: createdAt is in milliseconds";
     if (!isOptional(call.usage, isUsage)) return "providerCalls: usage are counters of tokens";
   }
   return unknownField("", line, turnFields);

@@ -333,6 +333,7 @@ export function providerCall(given: Partial<ProviderCallRecord> = {}): ProviderC
   return {
     id: uniqueId(),
     createdAt: new Date(1_700_000_000_456),
+    startedAt: new Date(1_700_000_000_123),
     metadata: { provider: "provider", model: "model" },
     usage: { inputTokens: 100, outputTokens: 10 },
     finishReason: "stop",

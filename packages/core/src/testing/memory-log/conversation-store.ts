@@ -1,6 +1,11 @@
 import type { TurnReason } from "@parley/wire";
 import type { IdFactory } from "../../messages/ids.js";
-import type { Conversation, ConversationId, ConversationMessage } from "../../messages/message.js";
+import {
+  type Conversation,
+  type ConversationId,
+  type ConversationMessage,
+  requireConversationId,
+} from "../../messages/message.js";
 import { checkPlain } from "../../plain-data.js";
 import type { ConversationTurn, ListConversationsOptions, ListMessagesOptions } from "../../ports.js";
 import {
@@ -88,6 +93,7 @@ export function appendMessages(
   const fresh = new Map<string, { log: Log; message: ConversationMessage }>();
   const { messages: holders } = ownerOf(db, owner);
   for (const message of messages) {
+    requireConversationId(message);
     const log = logOf(db, owner, message.conversationId);
     checkMessages([message], log.id);
     const before = fresh.get(message.id)?.log;

@@ -335,15 +335,18 @@ export function checkMessages(
   }
 }
 
+const dateFields = new Set(["createdAt", "startedAt"]);
+
 /**
- * Plain as it stands, but for its time. A message that is not may still be in its stored form, which leaves out what
+ * Plain as it stands, but for its times. A message that is not may still be in its stored form, which leaves out what
  * can be derived.
  */
 function isPlainRecord(record: ConversationMessage | ProviderCallRecord): boolean {
   const members = record as unknown as Readonly<Record<string, unknown>>;
   for (const key of Object.keys(members)) {
     const member = members[key];
-    if (key !== "createdAt" && member !== undefined && !isPlain(member)) return false;
+    const isDate = dateFields.has(key) && member instanceof Date;
+    if (!isDate && member !== undefined && !isPlain(member)) return false;
   }
   return true;
 }
