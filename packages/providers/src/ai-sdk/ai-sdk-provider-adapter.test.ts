@@ -596,6 +596,8 @@ describe("failures", () => {
 
   it.each([
     [400, { code: "context_length_exceeded", message: "too long" }, "context_overflow", false],
+    [413, { message: "too many bytes" }, "too_large", false],
+    [413, { code: "context_length_exceeded", message: "too long" }, "too_large", false],
     [400, { message: "bad" }, "provider_rejected", false],
     [401, { code: "invalid_api_key", message: "no" }, "provider_auth", false],
     [403, { message: "no" }, "provider_auth", false],
@@ -608,6 +610,12 @@ describe("failures", () => {
     expect(failure.code).toBe(code);
     expect(failure.retryable).toBe(retryable);
     expect(failure.details).toMatchObject({ status, requestId: "req_local" });
+  });
+
+  it("carry the window that the provider names", async () => {
+    const message = "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens.";
+    const failure = await openaiStatus(400, { code: "context_length_exceeded", message });
+    expect(failure).toMatchObject({ code: "context_overflow", details: { contextWindow: 8_192 } });
   });
 
   it("say when a retry makes sense", async () => {

@@ -17,6 +17,7 @@ import {
   UnsupportedFunctionalityError,
 } from "ai";
 import { readAnthropicFailure } from "../anthropic/failure.js";
+import { failureDetails } from "../call/http-failure.js";
 import { readOpenAIFailure } from "../openai/failure.js";
 import type { ModelFamily } from "./model-family.js";
 import { isFields } from "./provider-options.js";
@@ -111,7 +112,7 @@ function fromApiError(error: APICallError, call: FailedCall): ParleyError {
     details: {
       ...(statusCode === undefined ? {} : { status: statusCode }),
       ...(requestId === undefined ? {} : { requestId }),
-      ...(said?.reason === undefined ? {} : { reason: said.reason }),
+      ...(said === undefined ? {} : failureDetails(said)),
     },
   });
 }
@@ -123,12 +124,14 @@ function fromPayload(payload: unknown, call: FailedCall): ParleyError {
   const code = said?.code ?? (status === undefined ? "provider_rejected" : codeOfStatus(status));
   const message = said?.message ?? "the provider reported a failure inside its stream";
   return new ParleyError(code, `${call.provider}: ${clip(message)}`, {
-    ...(said?.reason === undefined ? {} : { details: { reason: said.reason } }),
+    ...(said === undefined || Object.keys(failureDetails(said)).length === 0
+      ? {}
+      : { details: failureDetails(said) }),
   });
 }
 
 function readPayload(payload: unknown, status: number, { family }: FailedCall) {
-  if (family === "anthropic") return readAnthropicFailure(payload);
+  if (family === "anthropic") return readAnthropicFailure(payload, status);
   // An event of the Responses API holds the failed response.
   const response = isFields(payload) && isFields(payload.response) ? payload.response : payload;
   return readOpenAIFailure(response, status);
@@ -140,7 +143,7 @@ function codeOfStatus(status: number | undefined): ErrorCode {
   if (status === 402) return "quota_exceeded";
   if (status === 404) return "model_unavailable";
   if (status === 408 || status === 504) return "timeout";
-  if (status === 413) return "context_overflow";
+  if (status === 413) return "too_large";
   if (status === 429) return "rate_limited";
   return status >= 500 ? "provider_overloaded" : "provider_rejected";
 }

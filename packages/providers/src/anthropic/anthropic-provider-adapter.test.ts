@@ -289,7 +289,7 @@ describe("a fault before the answer", () => {
     ["403", 403, "permission_error", {}, { code: "provider_auth", retryable: false }],
     ["402", 402, "billing_error", {}, { code: "quota_exceeded", retryable: false }],
     ["404", 404, "not_found_error", {}, { code: "model_unavailable", retryable: false }],
-    ["413", 413, "request_too_large", {}, { code: "context_overflow", retryable: false }],
+    ["413", 413, "request_too_large", {}, { code: "too_large", retryable: false }],
     ["400", 400, "invalid_request_error", {}, { code: "provider_rejected", retryable: false }],
   ])("%s is a code, with when to try again", async (_, status, type, headers, expected) => {
     const server = await serve((response) => fail(response, status, type, "words", headers));
@@ -302,7 +302,10 @@ describe("a fault before the answer", () => {
   it("is an overflow for a prompt that is too long", async () => {
     const message = "prompt is too long: 210000 tokens > 200000 maximum";
     const server = await serve((response) => fail(response, 400, "invalid_request_error", message));
-    expect(failureOf(await read(adapter(server.url))).code).toBe("context_overflow");
+    expect(failureOf(await read(adapter(server.url)))).toMatchObject({
+      code: "context_overflow",
+      details: { contextWindow: 200_000 },
+    });
   });
 
   it("is network where nobody listens", async () => {

@@ -1,5 +1,6 @@
 import type { ErrorCode } from "@parley/core/errors";
 import type { ProviderFailure } from "../call/http-failure.js";
+import { readOverflow } from "../call/read-overflow.js";
 
 // The API's machine-readable types.
 const byType: Readonly<Record<string, ErrorCode>> = {
@@ -12,17 +13,15 @@ const byType: Readonly<Record<string, ErrorCode>> = {
   conflict_error: "provider_overloaded",
   timeout_error: "timeout",
   not_found_error: "model_unavailable",
-  request_too_large: "context_overflow",
+  request_too_large: "too_large",
   invalid_request_error: "provider_rejected",
 };
 
-// A prompt that is too long has the type of every other invalid request and no code of its own, and whoever
-// called can mend it only if it can be told apart. Both messages compare two figures:
-// "prompt is too long: 210000 tokens > 200000 maximum", "... exceed context limit: 190000 + 32000 > 200000".
-const overflow = /: \d+ (?:tokens|\+ \d+) > \d+/;
-
-/** Reads an error payload: `{ type: "error", error: { type, message, details } }`, of a response or an event. */
-export function readAnthropicFailure(body: unknown): ProviderFailure | undefined {
+/**
+ * Reads an error payload: `{ type: "error", error: { type, message, details } }`, of a response or an event. A prompt
+ * that is too long has the type of every other invalid request: only the limit in its message tells it apart.
+ */
+export function readAnthropicFailure(body: unknown, status = 0): ProviderFailure | undefined {
   const payload = payloadOf(body);
   if (payload === undefined) return undefined;
   const { type, message, details } = payload;
@@ -30,12 +29,7 @@ export function readAnthropicFailure(body: unknown): ProviderFailure | undefined
   const detail = (details as { error_code?: unknown } | null | undefined)?.error_code;
   const reason = typeof detail === "string" ? detail : typeof type === "string" ? type : undefined;
   const code = typeof type === "string" ? byType[type] : undefined;
-  const isOverflow = type === "invalid_request_error" && said !== undefined && overflow.test(said);
-  return {
-    code: isOverflow ? "context_overflow" : code,
-    message: said,
-    reason,
-  };
+  return readOverflow({ code, message: said, reason }, payload, status);
 }
 
 function payloadOf(body: unknown): Record<string, unknown> | undefined {

@@ -10,6 +10,8 @@ export interface ProviderFailure {
   readonly retryable?: boolean;
   /** The provider's own code, for programs that know it. */
   readonly reason?: string | undefined;
+  /** The window in tokens that the provider named when it refused a request as too long. */
+  readonly contextWindow?: number;
 }
 
 /**
@@ -84,7 +86,7 @@ function failureError(
     details?: Record<string, unknown>;
   },
 ): ParleyError {
-  const details = { ...known.details, ...(said.reason === undefined ? {} : { reason: said.reason }) };
+  const details = { ...known.details, ...failureDetails(said) };
   return new ParleyError(said.code ?? known.code, `${provider}: ${clip(said.message ?? known.message)}`, {
     cause: known.cause,
     ...(known.retryable === undefined ? {} : { retryable: known.retryable }),
@@ -93,10 +95,18 @@ function failureError(
   });
 }
 
+/** What a provider's payload adds to the details of the error. */
+export function failureDetails({ reason, contextWindow }: ProviderFailure): Record<string, unknown> {
+  return {
+    ...(reason === undefined ? {} : { reason }),
+    ...(contextWindow === undefined ? {} : { contextWindow }),
+  };
+}
+
 function codeOf(error: HttpError): ErrorCode {
   // A connection that never answered is not an overloaded provider.
   if (error.category === "transient" && error.status === 0) return "network";
-  if (error.status === 413) return "context_overflow";
+  if (error.status === 413) return "too_large";
   return codes[error.category];
 }
 

@@ -1,5 +1,6 @@
 import type { ErrorCode } from "@parley/core/errors";
 import type { ProviderFailure } from "../call/http-failure.js";
+import { readOverflow } from "../call/read-overflow.js";
 
 // The API's machine-readable codes and types, and those of servers that speak its protocol. Never its English.
 const byCode: Readonly<Record<string, ErrorCode>> = {
@@ -16,7 +17,7 @@ const byCode: Readonly<Record<string, ErrorCode>> = {
   billing_not_active: "quota_exceeded",
   context_length_exceeded: "context_overflow",
   exceed_context_size_error: "context_overflow",
-  request_too_large: "context_overflow",
+  request_too_large: "too_large",
   invalid_api_key: "provider_auth",
   invalid_authentication: "provider_auth",
   authentication_error: "provider_auth",
@@ -58,11 +59,12 @@ export function readOpenAIFailure(body: unknown, status: number): ProviderFailur
   const [reason] = names;
   // A status of the HTTP layer says as much as a number in the payload; inside a stream there is only the number.
   const code = known ?? (status === 0 ? byNumber(payload.code) : undefined);
-  return {
+  const failure: ProviderFailure = {
     ...(code === undefined ? {} : { code }),
     ...(message === undefined ? {} : { message }),
     ...(reason === undefined ? {} : { reason: String(reason) }),
   };
+  return readOverflow(failure, payload, status);
 }
 
 function payloadOf(body: unknown): Record<string, unknown> | undefined {
@@ -70,9 +72,19 @@ function payloadOf(body: unknown): Record<string, unknown> | undefined {
   const outer = Array.isArray(body) ? (body[0] as unknown) : body;
   if (typeof outer !== "object" || outer === null) return undefined;
   const { error } = outer as { error?: unknown };
-  if (typeof error === "string") return { ...outer, message: error };
+  // Ollama passes the payload of the server behind it on as a text.
+  if (typeof error === "string") return payloadIn(error) ?? { ...outer, message: error };
   if (typeof error === "object" && error !== null) return error as Record<string, unknown>;
   return outer as Record<string, unknown>;
+}
+
+function payloadIn(text: string): Record<string, unknown> | undefined {
+  if (!text.startsWith('{"error":{')) return undefined;
+  try {
+    return payloadOf(JSON.parse(text) as unknown);
+  } catch {
+    return undefined;
+  }
 }
 
 function textIn(value: unknown): string | undefined {
@@ -84,7 +96,7 @@ function byNumber(code: unknown): ErrorCode | undefined {
   if (status === 401 || status === 403) return "provider_auth";
   if (status === 402) return "quota_exceeded";
   if (status === 408) return "timeout";
-  if (status === 413) return "context_overflow";
+  if (status === 413) return "too_large";
   if (status === 429) return "rate_limited";
   return status >= 500 && status < 600 ? "provider_overloaded" : undefined;
 }

@@ -226,10 +226,32 @@ describe("failures", () => {
     [400, { error: { type: "exceed_context_size_error", code: 400, message: "m" } }, "context_overflow"],
     [402, { error: { code: 402, message: "m" } }, "quota_exceeded"],
     [404, { error: { message: "model not found", type: "api_error" } }, "provider_rejected"],
-    [413, { detail: "too large" }, "context_overflow"],
+    [413, { detail: "too large" }, "too_large"],
+    [413, { error: { code: "context_length_exceeded", message: "m" } }, "too_large"],
     [503, "loading", "provider_overloaded"],
   ])("with status %i and %j become %s", async (status, body, code) => {
     const server = await serve((answer) => answer.json(status, body));
     expect(codeOf(await read(await adapterFor(server.url).completeStream(params)))).toBe(code);
+  });
+
+  it.each([
+    [
+      "vLLM",
+      {
+        object: "error",
+        message:
+          "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens (4000 in the messages, 1000 in the completion).",
+        type: "BadRequestError",
+        code: 400,
+      },
+    ],
+    ["llama.cpp", { error: { code: 400, type: "exceed_context_size_error", message: "m", n_ctx: 4096 } }],
+  ])("of a request that is too long carry the window that %s names", async (_, body) => {
+    const server = await serve((answer) => answer.json(400, body));
+    const [last] = (await read(await adapterFor(server.url).completeStream(params))).slice(-1);
+    expect(last).toMatchObject({
+      type: "error",
+      error: { code: "context_overflow", details: { contextWindow: 4096 } },
+    });
   });
 });

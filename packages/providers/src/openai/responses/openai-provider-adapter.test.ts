@@ -243,6 +243,8 @@ describe("failures before the answer", () => {
     [400, { code: "content_filter", message: "m" }, "content_filtered"],
     [401, { code: "invalid_api_key", message: "m" }, "provider_auth"],
     [403, { code: null, message: "m" }, "provider_auth"],
+    [413, { code: null, message: "m" }, "too_large"],
+    [413, { code: "context_length_exceeded", message: "m" }, "too_large"],
     [404, { code: "model_not_found", message: "m" }, "model_unavailable"],
     [429, { code: "insufficient_quota", message: "m" }, "quota_exceeded"],
   ])("with status %i and %o become %s, once", async (status, error, code) => {
