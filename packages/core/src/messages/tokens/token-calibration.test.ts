@@ -113,6 +113,23 @@ describe("calibrate", () => {
     for (const factor of factors) expect(factor).toBeCloseTo(known.factor, 1);
   });
 
+  it("is moved by a third at most by a first report, whatever it says", () => {
+    const amount = fc.integer({ min: 1, max: 200_000 });
+    fc.assert(
+      fc.property(amount, amount, (estimated, actual) => {
+        const known = calibrate(uncalibrated, { estimated, actual, factor: 1 });
+        expect(Math.abs(Math.log(known.factor))).toBeLessThanOrEqual(0.3 + 1e-9);
+      }),
+    );
+    // Two sound reports undo an absurd one.
+    let known = calibrate(uncalibrated, { estimated: 10_000, actual: 99_000, factor: 1 });
+    for (let report = 0; report < 2; report += 1) {
+      const { factor } = known;
+      known = calibrate(known, { estimated: 10_000 * factor, actual: 10_000, factor });
+    }
+    expect(known.factor).toBeCloseTo(1, 1);
+  });
+
   it("is moved little by a single odd report", () => {
     const { known } = serve({ ratio: () => 1.2, requests: 20 });
     for (const actual of [300, 4_000, 9_000]) {

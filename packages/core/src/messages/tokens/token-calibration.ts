@@ -59,7 +59,7 @@ const largestShare = 4;
 const assumedTokens = 64;
 /** The first reports are taken by their median, whatever one of them says. */
 const firstReports = 5;
-/** Later ones pull as if they were off by at most this (in logarithms). */
+/** The first move the factor by at most this each (in logarithms), and later ones pull as if they were off by it. */
 const largestSurprise = 0.3;
 /** Later the factor changes when it served so many reports, is off by so much, and the average has settled. */
 const reportsPerChange = 8;
@@ -88,7 +88,10 @@ export function calibrate(known: ModelCalibration, observation: TokenObservation
   const observations = known.observations + 1;
   const average = withRatio(known, observations, logReported + Math.log(madeWith), estimated / madeWith);
   const { logRatio, weight, drift, first } = average;
-  const factor = Math.min(largestFactor, Math.max(smallestFactor, Math.exp(logRatio)));
+  // A model's factor is shared by all owners, so no report moves it far alone, not even the first.
+  const reach = largestSurprise * observations;
+  const bounded = Math.min(reach, Math.max(-reach, logRatio));
+  const factor = Math.min(largestFactor, Math.max(smallestFactor, Math.exp(bounded)));
   const next: ModelCalibration = {
     factor: known.factor,
     formerFactor: known.formerFactor,
