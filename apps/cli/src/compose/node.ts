@@ -26,6 +26,7 @@ export interface NodeListener {
   onCreate?(): void;
   onError?(error: ParleyError, where: string, conversationId?: string): void;
   readonly onEvent?: RuntimeHooks["onEvent"] | undefined;
+  readonly onWindowChange?: RuntimeHooks["onWindowChange"] | undefined;
 }
 
 /** Puts a node together from a configuration and starts it. */
@@ -51,6 +52,7 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
       hooks: {
         onError: (error, { where, conversationId }) => listener.onError?.(error, where, conversationId),
         ...(listener.onEvent === undefined ? {} : { onEvent: listener.onEvent }),
+        ...(listener.onWindowChange === undefined ? {} : { onWindowChange: listener.onWindowChange }),
       },
     });
     return {

@@ -7,7 +7,9 @@ import { Hub } from "./delivery/hub.js";
 import { defaultJournalPace, Journal } from "./delivery/journal.js";
 import { Watchers } from "./delivery/watchers.js";
 import { defaultLeasePace, defaultRuntimeLimits, type Environment } from "./environment.js";
+import { OwnerModels } from "./owner-models.js";
 import type { RuntimeOptions } from "./runtime-options.js";
+import { createWindowPolicy } from "./window-policy.js";
 
 /** What the rooms of a runtime share, with a default for everything that was not chosen. */
 export function createEnvironment(options: RuntimeOptions): Environment {
@@ -30,6 +32,12 @@ export function createEnvironment(options: RuntimeOptions): Environment {
     root: options.store,
     wake: options.wake ?? { notify() {}, listen: () => () => {} },
     models: options.models,
+    ownerModels: new OwnerModels({
+      catalog: options.models,
+      policy: options.windows ?? createWindowPolicy({ clock }),
+      onChange: (change) => hooks.onWindowChange?.(change),
+      report,
+    }),
     tools: options.tools ?? [],
     instructions: options.instructions,
     reasoningEffort: options.reasoningEffort ?? "high",
@@ -52,13 +60,6 @@ export function createEnvironment(options: RuntimeOptions): Environment {
         hooks.onEvent?.(event, context);
       } catch (error) {
         report(error, "onEvent", context.conversationId);
-      }
-    },
-    windowOf: (model) => {
-      try {
-        return options.models.resolve(model).contextWindow;
-      } catch {
-        return undefined;
       }
     },
   };

@@ -10,6 +10,8 @@ import type { Hub } from "./delivery/hub.js";
 import type { Journal } from "./delivery/journal.js";
 import type { Watchers } from "./delivery/watchers.js";
 import type { ModelCatalog } from "./models.js";
+import type { OwnerModels } from "./owner-models.js";
+import type { WindowChange } from "./window-policy.js";
 
 /** Bounds of a runtime. Passing one is refused with a code that names it. */
 export interface RuntimeLimits {
@@ -101,6 +103,8 @@ export interface RuntimeHooks {
    * own path, so it has to be quick. Events carry message content.
    */
   onEvent?(event: AgentEvent, context: EventContext): void;
+  /** A model's window was learned, or what had been learned was disproved: for logs. */
+  onWindowChange?(change: WindowChange): void;
   /** After the seal and its events. */
   afterTurn?(turn: SealedTurn): void | Promise<void>;
   /** What went wrong in the background: for logs. Never carries message content. */
@@ -114,6 +118,8 @@ export interface Environment {
   readonly root: LogStoreRoot;
   readonly wake: Wake;
   readonly models: ModelCatalog;
+  /** The same models as one owner uses them: with the windows that were learned for that owner. */
+  readonly ownerModels: OwnerModels;
   readonly tools: readonly Tool<never>[];
   readonly instructions: string | undefined;
   readonly reasoningEffort: ReasoningEffort;
@@ -136,6 +142,4 @@ export interface Environment {
   observe(event: AgentEvent, context: EventContext): void;
   /** Tells the host what went wrong in the background. Never throws. */
   report(error: unknown, where: string, conversationId?: string): void;
-  /** The window of a model, or of the default one; undefined when it is not configured any more. */
-  windowOf(model: string | undefined): number | undefined;
 }

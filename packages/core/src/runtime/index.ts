@@ -19,3 +19,13 @@ export {
 export { createModelCatalog, type ModelBinding, type ModelCatalog } from "./models.js";
 export { createRuntime, type Runtime } from "./runtime.js";
 export type { RuntimeOptions } from "./runtime-options.js";
+export {
+  createWindowPolicy,
+  defaultWindowRules,
+  type FittingRequest,
+  type OverflowingRequest,
+  type WindowChange,
+  type WindowPolicy,
+  type WindowRules,
+  type WindowUse,
+} from "./window-policy.js";

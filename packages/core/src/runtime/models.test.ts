@@ -37,14 +37,4 @@ describe("the models of a runtime", () => {
     expect(() => createModelCatalog([]).resolve(undefined)).toThrow(none);
     expect(createModelCatalog([]).list()).toEqual({ models: [], modelInfo: {} });
   });
-
-  it("may turn out to have a smaller window than declared, never a larger one", () => {
-    const catalog = createModelCatalog([model("test/a", 1_000)]);
-    catalog.learnWindow("test/a", 5_000);
-    catalog.learnWindow("test/a", 0);
-    catalog.learnWindow("test/x", 10);
-    expect(catalog.resolve("test/a").contextWindow).toBe(1_000);
-    catalog.learnWindow("test/a", 800);
-    expect(catalog.resolve("test/a").contextWindow).toBe(800);
-  });
 });

@@ -11,6 +11,7 @@ export interface ModelBinding {
   readonly providerName: string;
   /** The model's name at the provider. */
   readonly model: string;
+  /** As declared, in tokens. */
   readonly contextWindow: number;
   readonly maxOutputTokens?: number;
   /** Fields for every request to this model. */
@@ -22,8 +23,6 @@ export interface ModelCatalog {
   /** `model_unavailable`, naming what there is, for an unknown name; `field` is where it was named. */
   resolve(name: string | undefined, field?: string): ModelBinding;
   list(): ModelsResponse;
-  /** Lowers a window that turned out to be smaller than declared. */
-  learnWindow(name: string, contextWindow: number): void;
 }
 
 /** A catalog of these models, by their names. `defaultModel` serves where nothing is named; default: the first. */
@@ -55,12 +54,6 @@ export function createModelCatalog(
         modelInfo,
         ...(fallback === undefined ? {} : { defaultModel: fallback }),
       };
-    },
-    learnWindow(name, contextWindow) {
-      const binding = byName.get(name);
-      if (binding !== undefined && contextWindow > 0 && contextWindow < binding.contextWindow) {
-        byName.set(name, { ...binding, contextWindow });
-      }
     },
   };
 }

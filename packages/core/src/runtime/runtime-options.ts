@@ -7,6 +7,7 @@ import type { Tool } from "../turn/tool.js";
 import type { JournalPace } from "./delivery/journal.js";
 import type { LeasePace, RuntimeHooks, RuntimeLimits } from "./environment.js";
 import type { ModelCatalog } from "./models.js";
+import type { WindowPolicy } from "./window-policy.js";
 
 /** What a runtime is made of. Only the store and the models have to be given. */
 export interface RuntimeOptions {
@@ -34,6 +35,8 @@ export interface RuntimeOptions {
   readonly compactAt?: number;
   /** Counts tokens. Default: Parley's estimator, which learns from reported usage. */
   readonly tokens?: TokenEstimator;
+  /** Decides which window requests are planned with. Default: `createWindowPolicy`. */
+  readonly windows?: WindowPolicy;
   /** Ask this model for the titles of new conversations. Without it a title is the first message, shortened. */
   readonly titleModel?: string;
   /** Keep the providers' raw responses. Default false. */

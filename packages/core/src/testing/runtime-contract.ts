@@ -16,6 +16,7 @@ import { stoppingCases } from "./runtime-contract/stopping.js";
 import { takeoverCases } from "./runtime-contract/takeover.js";
 import { transferCases } from "./runtime-contract/transfer.js";
 import { turnCases } from "./runtime-contract/turns.js";
+import { windowCases } from "./runtime-contract/windows.js";
 import { type RuntimeFixture, type RuntimeTopicCase, World } from "./runtime-contract/world.js";
 
 export type { RuntimeFixture };
@@ -42,6 +43,7 @@ export function runtimeContract(make: () => RuntimeFixture | Promise<RuntimeFixt
     fork: forkCases,
     settings: settingsCases,
     limits: limitCases,
+    window: windowCases,
     transfer: transferCases,
     observing: observingCases,
   };

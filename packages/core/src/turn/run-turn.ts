@@ -127,7 +127,9 @@ class TurnLoop {
     this.#lastUsage = step.usage;
     if (step.message !== undefined) this.#messages.push(step.message);
     this.#calls = step.calls;
-    if (step.error !== undefined) return this.#leaveCalls(step.error);
+    if (step.error !== undefined) {
+      return { ...(await this.#leaveCalls(step.error)), failedCall: step.record };
+    }
     if (step.calls.length === 0 || !runnable(setup, this.#tools, step.calls)) {
       return { reason: reasonOf(step.finishReason, step.calls.length > 0) };
     }

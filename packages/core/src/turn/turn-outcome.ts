@@ -10,6 +10,8 @@ export interface Ending {
   readonly reason: TurnReason;
   readonly error?: ParleyError;
   readonly released?: true;
+  /** The model call that failed, if that ended the turn. */
+  readonly failedCall?: ProviderCallRecord;
 }
 
 /** The turn's figures, summed once, for `done` and for the record alike. */
@@ -46,6 +48,7 @@ export function outcomeOf(
       ...contextSize,
     },
     ...(ending.error === undefined ? {} : { error: ending.error }),
+    ...(ending.failedCall === undefined ? {} : { failedCall: ending.failedCall }),
     ...(usage === undefined ? {} : { usage }),
     ...contextSize,
   };

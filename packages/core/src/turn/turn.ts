@@ -125,6 +125,8 @@ export interface TurnOutcome {
   readonly state: "finished" | "released";
   readonly reason: TurnReason;
   readonly error?: ParleyError;
+  /** The model call whose failure ended the turn. */
+  readonly failedCall?: ProviderCallRecord;
   /** All messages that the turn made, in order: assistant, tool and steering messages. */
   readonly messages: readonly ConversationMessage[];
   /** The tail of `messages` that no commit has written. The seal writes it. */

@@ -48,6 +48,7 @@ export async function serve(options: ServeOptions, context: VerbContext): Promis
         "something failed in the background",
       ),
     onEvent: telemetry.onEvent,
+    onWindowChange: (change) => logger.info({ ...change }, "context window changed"),
   });
   try {
     const page = options.page ? findPage() : undefined;

@@ -10,11 +10,12 @@ import { toCallInfo } from "./call-info.js";
 /** A conversation with all that a page shows around its transcript, and the cursor to follow it from. */
 export function conversationDetail(
   env: Environment,
+  owner: string,
   record: ConversationRecord,
   live: LiveTurn | undefined,
 ): ConversationDetail {
   const { active, metadata, contextSize } = record;
-  const contextWindow = env.windowOf(record.model);
+  const contextWindow = env.ownerModels.windowOf(owner, record.model);
   const model = live?.model ?? active?.model;
   const open =
     live === undefined

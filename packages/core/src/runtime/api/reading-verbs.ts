@@ -18,7 +18,7 @@ type ReadingVerbs = Pick<
 
 /** What an owner can read. Nothing is changed by it. */
 export function readingVerbs(scope: OwnerScope): ReadingVerbs {
-  const { env, store, coordinator, find } = scope;
+  const { owner, env, store, coordinator, find } = scope;
   return {
     async list(query = {}) {
       const limit = Math.min(mostListed, Math.max(1, query.limit ?? defaultListLimit));
@@ -36,12 +36,12 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
     },
     async meta(conversationId) {
       const record = await find(conversationId);
-      return conversationDetail(env, record, coordinator.active(conversationId));
+      return conversationDetail(env, owner, record, coordinator.active(conversationId));
     },
     async settings(conversationId) {
       const record = await find(conversationId);
       const { title, model, reasoningEffort, instructions, compactThreshold, metadata } = record;
-      const window = env.windowOf(record.model);
+      const window = env.ownerModels.windowOf(owner, record.model);
       return {
         title,
         ...(compactThreshold === undefined ? {} : { compactThreshold }),

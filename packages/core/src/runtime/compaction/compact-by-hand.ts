@@ -102,7 +102,8 @@ export class HandCompactions {
     if (this.#coordinator.draining) throw new ParleyError("draining");
     const record = await store.get(conversationId);
     if (record === null) throw new ParleyError("conversation_not_found");
-    const binding = env.models.resolve(
+    const binding = env.ownerModels.resolve(
+      owner,
       request.modelName ?? record.model,
       request.modelName === undefined ? "model" : "modelName",
     );

@@ -5,8 +5,8 @@ import type { ProviderCallRecord } from "../../ports.js";
 import type { StepContext } from "../../turn/turn.js";
 import type { LiveTurn } from "../delivery/live-turn.js";
 import type { Environment } from "../environment.js";
-import type { ModelBinding } from "../models.js";
 import { retryWhileUnavailable, type SignalHolder } from "../nodes/retry.js";
+import type { OwnerModel } from "../owner-models.js";
 import { compactThreshold } from "../turns/step-context.js";
 import {
   type CompactionPlan,
@@ -30,7 +30,7 @@ export interface CompactableTurn {
   readonly env: Environment;
   readonly store: LogStore;
   readonly live: LiveTurn;
-  readonly binding: ModelBinding;
+  readonly binding: OwnerModel;
   /** The turn's own input: it stays, whatever it takes. */
   readonly userMessages: readonly ConversationMessage[];
   /** Aborts when the turn is stopped. */

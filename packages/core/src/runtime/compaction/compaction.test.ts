@@ -9,10 +9,22 @@ import type { HistoryEntry, ProviderCallRecord } from "../../ports.js";
 import { text } from "../../testing/script.js";
 import { createScriptedProvider } from "../../testing/scripted-provider.js";
 import type { Environment } from "../environment.js";
+import { createModelCatalog } from "../models.js";
+import { OwnerModels } from "../owner-models.js";
+import { createWindowPolicy } from "../window-policy.js";
 import { keepNewest, keepTokens, nothingToCompact, planCompaction, summarize } from "./compaction.js";
 
 // Of all that a runtime has, planning and summing up need only the counter and the clock.
-const env = { tokens: createTokenCounter(), clock: systemClock } as unknown as Environment;
+const env = {
+  tokens: createTokenCounter(),
+  clock: systemClock,
+  ownerModels: new OwnerModels({
+    catalog: createModelCatalog([]),
+    policy: createWindowPolicy({ clock: systemClock }),
+    onChange: undefined,
+    report: () => {},
+  }),
+} as unknown as Environment;
 const turnId = "t";
 
 /** A log that can be read from its newest end, in pages of any size. */
@@ -166,6 +178,8 @@ describe("summing up", () => {
     providerName: "test",
     model: "one",
     contextWindow,
+    declaredWindow: contextWindow,
+    owner: "me",
   });
 
   it("goes piece by piece where the window is small, also through one long message", async () => {

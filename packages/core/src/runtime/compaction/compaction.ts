@@ -10,7 +10,7 @@ import type { HistoryEntry, ProviderCallRecord, ProviderCallResult } from "../..
 import { callTimes } from "../../turn/call-times.js";
 import { keptRaw } from "../../turn/plain-parts.js";
 import type { Environment } from "../environment.js";
-import type { ModelBinding } from "../models.js";
+import type { OwnerModel } from "../owner-models.js";
 
 /** How many of the newest messages a compaction by hand leaves as they are. */
 export const defaultKeepLastN = 10;
@@ -147,7 +147,7 @@ export function toResult(plan: CompactionPlan, summary: string, archiveId: strin
  */
 export async function summarize(
   env: Environment,
-  binding: ModelBinding,
+  binding: OwnerModel,
   plan: CompactionPlan,
   signal: AbortSignal,
   onCall: (call: ProviderCallRecord) => void = () => {},
@@ -159,7 +159,11 @@ export async function summarize(
   const sumUp = async () => {
     const startedAt = new Date(env.clock.now());
     const start = env.clock.monotonic();
-    const result = await askForSummary(binding, summary, piece, signal);
+    const result = await askForSummary(binding, summary, piece, signal).catch((error: unknown) => {
+      const estimatedTokens = pieceTokens + env.tokens.countText(summary, binding.name);
+      env.ownerModels.refused(binding, error, estimatedTokens);
+      throw error;
+    });
     const usage = soundUsage(result.usage);
     onCall({
       id: result.id,
@@ -191,7 +195,7 @@ export async function summarize(
 /** A text in pieces of at most about so many tokens; none for an empty one. */
 function* splitText(
   env: Environment,
-  binding: ModelBinding,
+  binding: OwnerModel,
   text: string,
   room: number,
 ): Generator<string, void, undefined> {
@@ -245,7 +249,7 @@ export function nothingToCompact(
 }
 
 async function askForSummary(
-  binding: ModelBinding,
+  binding: OwnerModel,
   earlier: string,
   piece: string,
   signal: AbortSignal,

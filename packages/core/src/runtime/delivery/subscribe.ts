@@ -158,7 +158,7 @@ export class Subscriptions {
   ): Promise<JoinPoint> {
     const record = await this.#within(owner, conversationId, place);
     const { taken, seq, open } = await this.#cut(owner, conversationId, (turn) => ({
-      snapshot: this.#snapshot(record, place, turn),
+      snapshot: this.#snapshot(owner, record, place, turn),
       figures: turn === undefined ? [] : figuresAfter(turn, place.seq),
       rest: turn === undefined ? [] : restOfTurnFrames(turn, place),
       isKnown: turn !== undefined && isKnownPlace(turn, place),
@@ -233,6 +233,7 @@ export class Subscriptions {
   }
 
   #snapshot(
+    owner: string,
     record: ConversationRecord,
     place: CursorPlace,
     turn: OpenTurnView | undefined,
@@ -245,7 +246,7 @@ export class Subscriptions {
       // The place the client came with: what follows moves it on, frame by frame.
       cursor: formatCursor(place.seq, place.open),
       ...(record.contextSize === undefined ? {} : { contextSize: record.contextSize }),
-      ...this.#window(record),
+      ...this.#window(owner, record),
       ...(turn === undefined
         ? {}
         : {
@@ -258,8 +259,8 @@ export class Subscriptions {
     };
   }
 
-  #window(record: ConversationRecord): { contextWindow?: number } {
-    const contextWindow = this.#env.windowOf(record.model);
+  #window(owner: string, record: ConversationRecord): { contextWindow?: number } {
+    const contextWindow = this.#env.ownerModels.windowOf(owner, record.model);
     return contextWindow === undefined ? {} : { contextWindow };
   }
 }

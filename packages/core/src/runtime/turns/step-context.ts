@@ -1,6 +1,6 @@
 import type { ContextManifest } from "@parley/wire";
-import { ParleyError } from "../../errors.js";
-import type { PreviousCall } from "../../history/history-builder.js";
+import { isParleyError, ParleyError } from "../../errors.js";
+import type { HistoryBuildResult, PreviousCall } from "../../history/history-builder.js";
 import type { ConversationRecord, LogStore } from "../../log-store.js";
 import type { ConversationMessage } from "../../messages/message.js";
 import { toProviderMessages } from "../../messages/provider/provider-messages.js";
@@ -8,6 +8,7 @@ import type { ProviderMessage, ProviderToolDefinition } from "../../ports.js";
 import type { StepContext } from "../../turn/turn.js";
 import type { Environment } from "../environment.js";
 import type { ModelBinding } from "../models.js";
+import type { OwnerModel } from "../owner-models.js";
 
 /** Tokens kept free for the answer where the model does not say how much it may write. */
 const answerReserve = 4_096;
@@ -50,7 +51,7 @@ export interface ContextRequest {
   readonly env: Environment;
   readonly store: LogStore;
   readonly record: ConversationRecord;
-  readonly binding: ModelBinding;
+  readonly binding: OwnerModel;
   readonly instructions: string | undefined;
   readonly tools: readonly ProviderToolDefinition[];
   readonly userMessages: readonly ConversationMessage[];
@@ -67,28 +68,58 @@ export function factorOf(manifest: ContextManifest): { factor?: number } {
   return factor === undefined ? {} : { factor };
 }
 
+/**
+ * Builds the history within the window that the policy allows. What was learned (a smaller window, a larger count of
+ * tokens) shortens a request but never refuses one: if the indispensable part does not fit, that part alone is sent,
+ * unless it exceeds the declared window even by the uncalibrated count.
+ */
+async function buildWithin(binding: OwnerModel, env: Environment, build: BuildHistory) {
+  const budget = requestBudget(binding);
+  try {
+    return await build(budget);
+  } catch (error) {
+    const needed = tokensNeeded(error);
+    if (needed === undefined) throw error;
+    const calibration = Math.max(1, env.tokens.factor?.(binding.name) ?? 1);
+    const declaredBudget = requestBudget({ ...binding, contextWindow: binding.declaredWindow });
+    if (needed / calibration > declaredBudget) throw error;
+    return build(needed);
+  }
+}
+
+type BuildHistory = (maxTokens: number) => Promise<HistoryBuildResult>;
+
+/** Returns the tokens of the part of a request that must stay, from the history's `context_overflow`. */
+function tokensNeeded(error: unknown): number | undefined {
+  if (!isParleyError(error) || error.code !== "context_overflow") return undefined;
+  const { unit, needed } = error.details ?? {};
+  return unit === "tokens" && typeof needed === "number" ? needed : undefined;
+}
+
 /** One step's window: instructions, then as much of the log as fits, then the turn itself. */
 export async function buildStepContext(
   request: ContextRequest,
 ): Promise<StepContext & { readonly truncated: boolean; readonly estimatedTokens: number }> {
   const { env, record, binding, instructions } = request;
-  const built = await env.history.buildHistory({
-    conversation: {
-      id: record.id,
-      createdAt: new Date(record.createdAt),
-      updatedAt: new Date(record.lastActivityAt),
-    },
-    store: request.store,
-    newUserMessages: [...request.userMessages],
-    turnMessages: request.turnMessages,
-    budget: { maxTokens: requestBudget(binding) },
-    model: binding.name,
-    tokens: env.tokens,
-    contextWindow: binding.contextWindow,
-    tools: request.tools,
-    ...(instructions === undefined ? {} : { instructions }),
-    ...(request.previous === undefined ? {} : { previous: request.previous }),
-  });
+  const built = await buildWithin(binding, env, (maxTokens) =>
+    env.history.buildHistory({
+      conversation: {
+        id: record.id,
+        createdAt: new Date(record.createdAt),
+        updatedAt: new Date(record.lastActivityAt),
+      },
+      store: request.store,
+      newUserMessages: [...request.userMessages],
+      turnMessages: request.turnMessages,
+      budget: { maxTokens },
+      model: binding.name,
+      tokens: env.tokens,
+      contextWindow: binding.contextWindow,
+      tools: request.tools,
+      ...(instructions === undefined ? {} : { instructions }),
+      ...(request.previous === undefined ? {} : { previous: request.previous }),
+    }),
+  );
   const messages: ProviderMessage[] = built.providerMessages ?? toProviderMessages(built.messages);
   if (instructions !== undefined && instructions !== "") {
     messages.unshift({ role: "system", content: [{ type: "text", text: instructions }] });

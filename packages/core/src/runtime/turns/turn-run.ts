@@ -290,7 +290,7 @@ export class TurnRun {
       next: this.#host.nextTurn(reason === "aborted" || reason === "error"),
       ...(stepId === undefined ? {} : { stepId }),
     };
-    learnFrom(env, live.model, outcome);
+    learnFrom(env, this.owner, live.model, outcome);
     if (!this.#mayAct()) return { state: "lost" };
     try {
       await live.beforeCommit();
@@ -374,18 +374,22 @@ export function eventContext(
   };
 }
 
-/** What the provider counted teaches the estimator; a request that it found too long, the model's window. */
-function learnFrom(env: Environment, model: string | undefined, outcome: TurnOutcome): void {
-  if (model === undefined) return;
-  for (const { usage, manifest } of outcome.providerCalls) {
-    if (usage === undefined || manifest === undefined) continue;
+/** What the provider counted calibrates the estimator; what fitted and what did not, the model's window. */
+function learnFrom(env: Environment, owner: string, model: string | undefined, outcome: TurnOutcome): void {
+  const { failedCall, error } = outcome;
+  const used = model === undefined ? undefined : env.ownerModels.find(owner, model);
+  if (model === undefined || used === undefined) return;
+  for (const call of outcome.providerCalls) {
+    const { usage, manifest, finishReason } = call;
+    if (manifest === undefined) continue;
     const { estimatedTokens: estimated } = manifest;
-    env.tokens.observe(model, { estimated, actual: usage.inputTokens, ...factorOf(manifest) });
+    if (usage !== undefined) {
+      env.tokens.observe(model, { estimated, actual: usage.inputTokens, ...factorOf(manifest) });
+    }
+    const isAnswered = finishReason !== undefined || usage !== undefined;
+    if (!isAnswered || call === failedCall) continue;
+    env.ownerModels.succeeded(used, { estimatedTokens: estimated, reportedTokens: usage?.inputTokens });
   }
-  const refused = outcome.providerCalls.at(-1);
-  if (outcome.error?.code !== "context_overflow" || refused?.finishReason !== undefined) return;
-  const named = outcome.error.details?.contextWindow;
-  const tried = refused?.manifest?.estimatedTokens;
-  const learned = typeof named === "number" ? named : tried === undefined ? 0 : Math.floor(tried * 0.95);
-  if (learned > 0) env.models.learnWindow(model, learned);
+  const estimatedTokens = failedCall?.manifest?.estimatedTokens;
+  if (estimatedTokens !== undefined) env.ownerModels.refused(used, error, estimatedTokens);
 }

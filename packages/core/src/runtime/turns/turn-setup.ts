@@ -12,6 +12,7 @@ import type { LiveTurn } from "../delivery/live-turn.js";
 import type { Environment } from "../environment.js";
 import type { ModelBinding } from "../models.js";
 import { retryWhileUnavailable, type SignalHolder } from "../nodes/retry.js";
+import type { OwnerModel } from "../owner-models.js";
 import { buildStepContext, type ContextRequest } from "./step-context.js";
 
 /** The part of a turn's setup that follows from its conversation and from what was chosen for it. */
@@ -42,14 +43,14 @@ export async function prepareTurn(request: PrepareRequest): Promise<PreparedTurn
   const { env, store, live, opened, signal } = request;
   const read = <T>(call: () => Promise<T>) => retryWhileUnavailable(env, call, { signal });
   const userMessages = openingMessages(opened);
-  let binding: ModelBinding;
+  let binding: OwnerModel;
   let record: ConversationRecord | null;
   let last: ProviderCallRecord | null;
   try {
     record = await read(() => store.get(live.conversationId));
     if (record === null) throw new ParleyError("conversation_not_found");
     last = await read(() => store.lastCall(live.conversationId));
-    binding = env.models.resolve(opened.choices.model ?? record.model);
+    binding = env.ownerModels.resolve(live.owner, opened.choices.model ?? record.model);
   } catch (error) {
     return failingTurn(toParleyError(error), userMessages);
   }
@@ -82,7 +83,7 @@ export async function prepareTurn(request: PrepareRequest): Promise<PreparedTurn
 function contextBuilder(
   request: PrepareRequest,
   start: {
-    readonly binding: ModelBinding;
+    readonly binding: OwnerModel;
     readonly record: ConversationRecord;
     readonly tools: readonly Tool<never>[];
     readonly userMessages: readonly ConversationMessage[];

@@ -1,6 +1,6 @@
 import { check, checkEqual } from "../contract-case.js";
 import { gate } from "../gate.js";
-import { fail, hang, pause, text, toolCall } from "../script.js";
+import { hang, pause, text, toolCall } from "../script.js";
 import { always, ofType, only, type RuntimeTopicCase, transcript } from "./world.js";
 
 /** Every bound, and the refusal or the ending that it has. */
@@ -206,32 +206,6 @@ export const limitCases: RuntimeTopicCase[] = [
       checkEqual(node.provider.calls.length, 0, "calls of the model");
       const next = await world.turn(node, "Shorter", { conversationId: receipt.conversationId });
       checkEqual(only(next.events, "done").reason, "stop", "the next turn");
-    },
-  },
-  {
-    name: "a request that the provider finds too long teaches the model's window, and the next one fits",
-    async run(world) {
-      const refusals = [
-        { details: { contextWindow: 900 }, window: (learned: number) => learned === 900 },
-        { details: {}, window: (learned: number) => learned > 0 && learned < 5_000 },
-      ];
-      for (const { details, window } of refusals) {
-        const node = await world.node({
-          script: (_, index) =>
-            index === 2 ? [fail("context_overflow", undefined, { details })] : [text("Fine.")],
-          compactAt: 0,
-        });
-        const conversationId = world.id("c");
-        for (const message of ["word ".repeat(1_500), "Short", "And now?"]) {
-          await world.turn(node, message, { conversationId });
-        }
-        const learned = node.runtime.models().modelInfo?.["test/one"]?.contextWindow ?? 0;
-        check(window(learned), `the window that was learned: ${learned}`);
-        const next = await world.turn(node, "Once more", { conversationId });
-        checkEqual(only(next.events, "done").reason, "stop", "the next turn");
-        const shown = JSON.stringify(node.provider.calls.at(-1)?.params.messages);
-        check(!shown.includes("word word"), "what does not fit is left out");
-      }
     },
   },
 ];
