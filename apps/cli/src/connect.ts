@@ -5,7 +5,7 @@ import type { LocalNode } from "./compose/node.js";
 import { describeStore } from "./compose/store.js";
 import type { Config, ConfigFlags, Environment } from "./config/config.js";
 import { loadConfig } from "./config/load-config.js";
-import { readServerFile, serverFile } from "./server-file.js";
+import { findServer } from "./server-file.js";
 
 /** How a verb reaches the conversations. */
 export interface Connected {
@@ -38,32 +38,16 @@ export async function connect(options: ConnectOptions): Promise<Connected> {
   const url = options.url ?? (env.PARLEY_URL === "" ? undefined : env.PARLEY_URL);
   if (url !== undefined) return toServer(checkedUrl(url), options);
   const config = await loadConfig({ flags: options, env });
-  const running = await runningServer(config, env);
+  const running = await findServer(config.store, env);
   if (running !== undefined) return toServer(running, options, config);
   try {
     return await inProcess(config, options);
   } catch (error) {
     // Another process has the folder. It may be a server that was just starting when we looked.
-    const late = isBusy(error) ? await runningServer(config, env) : undefined;
+    const late = isBusy(error) ? await findServer(config.store, env) : undefined;
     if (late !== undefined) return toServer(late, options, config);
     if (isBusy(error)) throw busyStore(error, config);
     throw error;
-  }
-}
-
-/** The address of the server on this store, if one is there and answers. */
-export async function runningServer(config: Config, env: Environment): Promise<string | undefined> {
-  const note = readServerFile(serverFile(config.store, env));
-  return note !== undefined && (await answers(note.url)) ? note.url : undefined;
-}
-
-async function answers(url: string): Promise<boolean> {
-  try {
-    const response = await fetch(new URL("/health", url), { signal: AbortSignal.timeout(2_000) });
-    await response.body?.cancel();
-    return response.ok;
-  } catch {
-    return false;
   }
 }
 

@@ -31,6 +31,8 @@ export interface AppContext {
   readonly ping: Beat;
   readonly telemetry: Telemetry | undefined;
   readonly version: string;
+  /** Identifies this server among all that ever listened at its address. */
+  readonly instance: string;
   /** The published contract. */
   contract(): JsonObject;
   /** Whether the app or its node takes no more work. */

@@ -25,6 +25,8 @@ export interface AppOptions {
   readonly logger?: Logger;
   /** Told in the contract. */
   readonly version?: string;
+  /** Identifies this server in `/health`. Default: a random id. */
+  readonly instance?: string;
   /** What `createTelemetryHooks` made, so that `/metrics` also tells of turns. `false`: no figures. */
   readonly telemetry?: Telemetry | boolean;
   readonly clock?: Clock;

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { ParleyError, systemClock } from "@parley/core";
 import type { Runtime } from "@parley/core/runtime";
@@ -125,6 +126,7 @@ function createContext(
     ping: new Beat(clock, pace.pingMs),
     telemetry,
     version: options.version ?? "0.1.0",
+    instance: options.instance ?? randomUUID(),
     ...own,
     checkDraining() {
       if (own.draining()) throw new ParleyError("draining", undefined, { retryAfterMs: 1_000 });

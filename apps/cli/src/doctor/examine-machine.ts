@@ -6,7 +6,7 @@ import type { Finding } from "@parley/wire";
 import { findPage } from "../compose/page.js";
 import { describeStore } from "../compose/store.js";
 import type { Config } from "../config/config.js";
-import { runningServer } from "../connect.js";
+import { findServer } from "../server-file.js";
 import { bytes } from "../terminal/figures.js";
 
 const oldestNode: readonly [number, number] = [20, 19];
@@ -112,7 +112,7 @@ async function nearestFolder(path: string): Promise<string> {
 
 async function examinePort(config: Config): Promise<Finding> {
   const { host, port } = config.listen;
-  const running = await runningServer(config, process.env);
+  const running = await findServer(config.store);
   if (running !== undefined)
     return { area: "port", level: "ok", message: `A server on this store listens at ${running}` };
   const free = await canListen(host, port);

@@ -57,7 +57,7 @@ export const operationEndpoints = [
     summary: "The process answers",
     access: "public",
     response: healthResponse,
-    handle: async () => ({ status: "ok" }),
+    handle: async ({ app }) => ({ status: "ok", instance: app.instance }),
   }),
   endpoint("GET /ready", {
     summary: "Whether the server can take work",

@@ -44,7 +44,9 @@ export const modelsResponse = agree<ModelsResponse>()(
     .openapi("ModelsResponse"),
 );
 
-export const healthResponse = agree<HealthResponse>()(z.object({ status: z.literal("ok") }));
+export const healthResponse = agree<HealthResponse>()(
+  z.object({ status: z.literal("ok"), instance: z.string() }),
+);
 export const readyResponse = agree<ReadyResponse>()(
   z
     .object({ ready: z.boolean(), store: z.boolean(), schema: z.boolean(), draining: z.boolean() })

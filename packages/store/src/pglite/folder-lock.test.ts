@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -89,6 +89,21 @@ describe("the lock of a folder", () => {
     };
     writeFileSync(path, JSON.stringify(holder));
     (await lockFolder(folder)).release();
+  });
+
+  it("is held by a copy of the folder no more than by anybody else", async () => {
+    const { child } = await taker();
+    const copy = mkdtempSync(join(tmpdir(), "parley-lock-copy-"));
+    const link = `${copy}-link`;
+    try {
+      cpSync(folder, copy, { recursive: true });
+      (await lockFolder(copy)).release();
+      symlinkSync(folder, link);
+      await expect(lockFolder(link)).rejects.toThrow(`in use by process ${child.pid}, since`);
+    } finally {
+      rmSync(link, { force: true });
+      rmSync(copy, { recursive: true, force: true });
+    }
   });
 
   it("goes to exactly one of many who find it left behind", async () => {

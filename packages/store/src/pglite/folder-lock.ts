@@ -13,6 +13,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { ParleyError } from "@parley/core/errors";
+import { folderIdentity } from "./folder-identity.js";
 
 /** Who holds a folder, as it stands in the lock file. */
 interface Holder {
@@ -21,6 +22,8 @@ interface Holder {
   readonly host: string;
   /** When the process began, by its kernel: a number that a later process with the same id does not have. */
   readonly processStart: string | undefined;
+  /** The folder that was locked: the lock file of a copied folder names another one. */
+  readonly folder?: string | undefined;
   readonly since: string;
 }
 
@@ -40,7 +43,7 @@ const goneMs = 60_000;
  * The lock is a file that is created exclusively and names its holder. A holder that crashed leaves the file behind;
  * whoever comes next sees that its process is gone and takes the file away, under a second, short-lived lock, so that
  * of two who see it at once only one does. On the same machine the process table decides, on another one the file's
- * age.
+ * age. A lock file that was copied along with its folder locks nothing.
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {
   await mkdir(folder, { recursive: true });
@@ -50,6 +53,7 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
     pid: process.pid,
     host: hostname(),
     processStart: processStart(process.pid),
+    folder: folderIdentity(folder),
     since: new Date().toISOString(),
   };
   if (!create(path, own)) await replaceDead(path, own, folder);
@@ -92,13 +96,14 @@ function create(path: string, holder: Holder): boolean {
 
 async function replaceDead(path: string, own: Holder, folder: string): Promise<void> {
   const holder = read(path);
-  if (holder === undefined ? isFresh(path) : isAlive(path, holder)) throw busy(folder, holder);
+  if (holder === undefined ? isFresh(path) : isHeld(path, holder, own)) throw busy(folder, holder);
   const turnstile = `${path}.taking`;
   if (!(await enter(turnstile))) throw busy(folder, holder);
   try {
     // Looked at again behind the turnstile: whoever passed before may hold the folder by now, or be writing its name.
     const found = read(path);
-    const held = found === undefined ? isFresh(path) : found.nonce !== holder?.nonce || isAlive(path, found);
+    const held =
+      found === undefined ? isFresh(path) : found.nonce !== holder?.nonce || isHeld(path, found, own);
     if (held) throw busy(folder, found);
     unlinkIfThere(path);
     if (!create(path, own)) throw busy(folder, read(path));
@@ -124,8 +129,15 @@ async function enter(turnstile: string): Promise<boolean> {
   return false;
 }
 
-function isAlive(path: string, holder: Holder): boolean {
+/** True when the holder runs and locked this folder, not the one that this folder was copied from. */
+function isHeld(path: string, holder: Holder, own: Holder): boolean {
+  // Another machine may number devices differently. Nobody renews a copy of its lock, so the file's age decides.
   if (holder.host !== hostname()) return ageMs(path) < goneMs;
+  if (holder.folder !== undefined && holder.folder !== own.folder) return false;
+  return isAlive(holder);
+}
+
+function isAlive(holder: Holder): boolean {
   // The lock of this very process: a second store on the same folder.
   if (holder.pid === process.pid && holder.processStart === processStart(process.pid)) return true;
   try {

@@ -9,6 +9,8 @@ import { Forwarder, forwardedStore } from "./forward.js";
 import { createLocalWake } from "./local-wake.js";
 import type { Opened, WorkerOptions } from "./worker.js";
 
+export { folderIdentity } from "./folder-identity.js";
+
 /** Where the embedded database lies, and how careful it is. */
 export interface PgliteOptions {
   /** Where everything lies. Made if it is not there. */

@@ -45,6 +45,8 @@ export interface ModelsResponse {
 /** `GET /health`: the process answers. */
 export interface HealthResponse {
   readonly status: "ok";
+  /** Identifies the running server: a new one with every start. */
+  readonly instance: string;
 }
 
 /** `GET /ready`: 200 when the server can take work, 503 with the same body when not. */

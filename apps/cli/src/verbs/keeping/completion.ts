@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { commandTree } from "../../completion/command-tree.js";
 import { completionScript, type Shell } from "../../completion/scripts.js";
 import { loadConfig } from "../../config/load-config.js";
-import { runningServer } from "../../connect.js";
+import { findServer } from "../../server-file.js";
 import type { VerbContext } from "../../verb-context.js";
 
 /** Prints a completion script. */
@@ -14,10 +14,7 @@ export function completion(shell: Shell, program: Command, { io }: VerbContext):
 export async function completeIds({ io, globals, connect }: VerbContext): Promise<void> {
   try {
     const named = globals.url ?? process.env.PARLEY_URL;
-    if (
-      named === undefined &&
-      (await runningServer(await loadConfig({ flags: globals }), process.env)) === undefined
-    )
+    if (named === undefined && (await findServer((await loadConfig({ flags: globals })).store)) === undefined)
       return;
     const { client } = await connect();
     const { conversations } = await client.request("GET /conversations", { query: { limit: 50 } });

@@ -1,6 +1,6 @@
 import { describeStore, openStore } from "../../compose/store.js";
 import { loadConfig } from "../../config/load-config.js";
-import { runningServer } from "../../connect.js";
+import { findServer } from "../../server-file.js";
 import type { VerbContext } from "../../verb-context.js";
 
 /** Brings the store's schema up. A server does the same when it starts; this is for those who want it done before. */
@@ -8,7 +8,7 @@ export async function migrate(options: { readonly json?: boolean }, context: Ver
   const { io, globals } = context;
   const config = await loadConfig({ flags: globals });
   const place = describeStore(config.store);
-  const running = config.store.kind === "folder" ? await runningServer(config, process.env) : undefined;
+  const running = config.store.kind === "folder" ? await findServer(config.store) : undefined;
   if (running !== undefined) {
     if (options.json) return io.json({ store: place, schema: "current", server: running });
     return io.note(`A server runs on ${place} (${running}): it brought the schema up when it started.`);

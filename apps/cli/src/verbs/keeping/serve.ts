@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { CliError } from "../../cli-error.js";
 import { isLoopbackHost } from "../../compose/loopback.js";
 import type { LocalNode } from "../../compose/node.js";
@@ -5,9 +6,8 @@ import { findPage } from "../../compose/page.js";
 import { describeStore } from "../../compose/store.js";
 import type { Config } from "../../config/config.js";
 import { loadConfig } from "../../config/load-config.js";
-import { runningServer } from "../../connect.js";
 import type { Io } from "../../io.js";
-import { announceServer, serverFile } from "../../server-file.js";
+import { announceServer, findServer } from "../../server-file.js";
 import type { VerbContext } from "../../verb-context.js";
 import { packageVersion } from "../../version.js";
 import { prettyLogLine } from "./pretty-log.js";
@@ -24,7 +24,7 @@ export interface ServeOptions {
 export async function serve(options: ServeOptions, context: VerbContext): Promise<void> {
   const { io, globals } = context;
   const config = await loadConfig({ flags: { ...globals, host: options.host, port: options.port } });
-  const other = await runningServer(config, process.env);
+  const other = await findServer(config.store);
   if (other !== undefined && config.store.kind === "folder") {
     throw new CliError(`A server is already running on ${describeStore(config.store)}, at ${other}.`, {
       advice: "Use that one, or another store with --store.",
@@ -52,6 +52,7 @@ export async function serve(options: ServeOptions, context: VerbContext): Promis
   });
   try {
     const page = options.page ? findPage() : undefined;
+    const instance = randomUUID();
     const server = await listen(node.runtime, {
       host: config.listen.host,
       port: config.listen.port,
@@ -64,9 +65,10 @@ export async function serve(options: ServeOptions, context: VerbContext): Promis
       logger,
       telemetry,
       version: packageVersion(),
+      instance,
       ...(page === undefined ? {} : { page: { folder: page } }),
     });
-    const withdraw = announceServer(serverFile(config.store), server.url);
+    const withdraw = await announceServer(config.store, { url: server.url, instance });
     try {
       await tellStart({ config, node, url: server.url, page }, context);
       const why = await endAsked();
