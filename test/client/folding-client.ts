@@ -1,4 +1,4 @@
-import type { ConversationMeta, QueuePayload, StoredChunk, TurnMetrics } from "@parley/wire";
+import type { ConversationMeta, QueuePayload, TurnMetrics } from "@parley/wire";
 import { applyFrame } from "../../packages/client/src/state/apply-frame.js";
 import {
   applyHistory,
@@ -41,7 +41,9 @@ export class FoldingClient {
   readonly #heard: SubscriptionFrame[] = [];
   #leave: (() => void) | undefined;
   #left = 0;
-  #pages: (() => Promise<void>)[] = [];
+  #pages: ((from?: TestNode) => Promise<void>)[] = [];
+  /** Where to follow on from before the first frame. */
+  #start = "0";
 
   constructor(conversationId: string, options: { readonly repeats?: boolean } = {}) {
     this.state = initialState(conversationId);
@@ -49,7 +51,7 @@ export class FoldingClient {
   }
 
   /** Comes in by its cursor; the connection breaks after so many frames. */
-  attach(node: TestNode, frames = Number.POSITIVE_INFINITY, cursor = this.state.cursor ?? "0"): void {
+  attach(node: TestNode, frames = Number.POSITIVE_INFINITY, cursor = this.state.cursor ?? this.#start): void {
     this.detach();
     this.node = node;
     this.isJoined = false;
@@ -87,24 +89,26 @@ export class FoldingClient {
     this.detach();
     this.state = initialState(conversationId);
     this.#heard.length = 0;
-    const { chunks, latestSeq } = await node.me.history({ conversationId, open: true, limit });
-    this.state = applyHistory(this.state, { chunks, latestSeq });
+    const page = await node.me.history({ conversationId, open: true, limit });
+    const { chunks } = page;
+    this.state = applyHistory(this.state, page);
     const oldest = chunks[0]?.seq ?? 1;
     this.lacksFigures = oldest > 1 && chunks[0]?.turnId === chunks.at(-1)?.turnId;
     this.#pages = [];
     for (let before = oldest; before > 1; before = Math.max(1, before - limit)) {
-      this.#pages.push(async () => {
-        const page = await node.me.history({ conversationId, open: true, limit, beforeSeq: before });
+      this.#pages.push(async (from = node) => {
+        const page = await from.me.history({ conversationId, open: true, limit, beforeSeq: before });
         this.state = applyHistory(this.state, page);
       });
     }
-    this.attach(node, Number.POSITIVE_INFINITY, startCursor(chunks));
+    this.#start = page.cursor ?? "0";
+    this.attach(node);
   }
 
-  /** Loads one of the earlier pages, out of their order. */
-  async loadPage(choice: number): Promise<void> {
+  /** Loads one of the earlier pages, out of their order, from the node of the first one or from another. */
+  async loadPage(choice: number, from?: TestNode): Promise<void> {
     const [page] = this.#pages.splice(choice % Math.max(1, this.#pages.length), 1);
-    await page?.();
+    await page?.(from);
   }
 
   get isWhole(): boolean {
@@ -153,6 +157,8 @@ export class FoldingClient {
 
   #take(frame: SubscriptionFrame): void {
     this.state = applyFrame(this.state, frame);
+    // Earlier pages were of a log that is no more: all of the new one comes with the subscription.
+    if (frame.type === "chat.reset" && frame.turnId === undefined) this.#pages = [];
     if (!this.#repeats) return;
     this.state = applyFrame(this.state, frame);
     if (frame.type === "chat.reset") this.#heard.length = 0;
@@ -160,14 +166,6 @@ export class FoldingClient {
     const again = this.#heard[(this.#heard.length * 7) % Math.max(1, this.#heard.length - 3)];
     if (again !== undefined) this.state = applyFrame(this.state, again);
   }
-}
-
-/** Where to follow on from after a page of history: before its newest turn, so that what is told of it comes too. */
-function startCursor(chunks: readonly StoredChunk[]): string {
-  const last = chunks.at(-1);
-  if (last === undefined) return "0";
-  const first = chunks.find(({ turnId }) => turnId === last.turnId) ?? last;
-  return String(first.seq - 1);
 }
 
 /**

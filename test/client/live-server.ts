@@ -1,6 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { connect, createServer, type Server, type Socket as TcpSocket } from "node:net";
 import { systemClock } from "@parley/core";
+import type { LogStoreRoot, Wake } from "@parley/core/ports";
 import { createModelCatalog, createRuntime, type Runtime } from "@parley/core/runtime";
 import {
   createMemoryDatabase,
@@ -35,7 +36,10 @@ export function afterwards(cleanup: () => Promise<void> | void): void {
 }
 
 /** What a server may be other than usual. */
-type LiveServerOptions = Pick<ServeOptions, "auth" | "limits">;
+type LiveServerOptions = Pick<ServeOptions, "auth" | "limits"> & {
+  /** Opens another store than the memory's. */
+  readonly open?: () => { readonly store: LogStoreRoot; readonly wake: Wake };
+};
 
 /**
  * A real server on a memory store that outlives it. Its model says what it was told; on "wait" it stops at the gate in
@@ -48,6 +52,7 @@ export class LiveServer {
   at: Gate = gate();
   /** Where the tool waits. */
   tool: Gate = gate();
+  #opened!: { readonly store: LogStoreRoot; readonly wake: Wake };
   runtime!: Runtime;
   server!: RunningServer;
   #port = 0;
@@ -58,31 +63,46 @@ export class LiveServer {
   }
 
   /** Starts it; again, on the port that it had. */
-  async start(options: LiveServerOptions = {}): Promise<void> {
+  async start({ open, ...options }: LiveServerOptions = {}): Promise<void> {
+    await this.startRuntime(open);
+    this.server = await serve(this.runtime, { ...options, port: this.#port });
+    this.#port = this.server.port;
+    this.#isRunning = true;
+  }
+
+  /** Starts what answers, reachable by nobody: for what happens before the server is back. */
+  async startRuntime(open?: LiveServerOptions["open"]): Promise<void> {
+    this.#opened = open?.() ?? {
+      store: createMemoryLogStore({ clock: systemClock, database: this.#database }),
+      wake: this.#wake,
+    };
     const provider = createScriptedProvider(({ messages }) => {
       const user = messages.findLast(({ role }) => role === "user")?.content.at(-1);
       const isAnswered = messages.at(-1)?.role === "tool";
       return this.#script(user?.type === "text" ? user.text : "", isAnswered);
     });
     this.runtime = await createRuntime({
-      store: createMemoryLogStore({ clock: systemClock, database: this.#database }),
-      wake: this.#wake,
+      ...this.#opened,
       tools: [this.#tool()] as Tool<never>[],
       models: createModelCatalog([
         { name: "test/one", provider, providerName: "test", model: "one", contextWindow: 1_000 },
         { name: "test/two", provider, providerName: "test", model: "two", contextWindow: 2_000 },
       ]),
     });
-    this.server = await serve(this.runtime, { ...options, port: this.#port });
-    this.#port = this.server.port;
-    this.#isRunning = true;
   }
 
   async stop(): Promise<void> {
     if (!this.#isRunning) return;
     this.#isRunning = false;
     await this.server.close({ deadlineMs: 0 });
+    await this.stopRuntime();
+  }
+
+  async stopRuntime(): Promise<void> {
     await this.runtime.close();
+    if (this.#opened.wake === this.#wake) return;
+    await this.#opened.store.close();
+    await this.#opened.wake.close?.();
   }
 
   async key(): Promise<string> {

@@ -39,7 +39,8 @@ export interface TestNode {
 export class RealRuntime {
   readonly clock: ManualClock = createManualClock();
   readonly nodes: TestNode[] = [];
-  readonly #database: MemoryDatabase = createMemoryDatabase(this.clock);
+  #database: MemoryDatabase = createMemoryDatabase(this.clock);
+  readonly #replaced: TestNode[] = [];
   readonly #ids = createCountingIds("id");
   readonly #wake = createMemoryWake();
   readonly #plans: readonly StepPlan[];
@@ -60,7 +61,7 @@ export class RealRuntime {
       wake: this.#wake,
       clock: this.clock,
       ids: this.#ids,
-      node: `n${this.nodes.length}`,
+      node: `n${this.#replaced.length + this.nodes.length}`,
       limits: { maxSteps: 4 },
       tools: [this.#tool()] as Tool<never>[],
       models: createModelCatalog([
@@ -72,6 +73,19 @@ export class RealRuntime {
     const node = { runtime, me: runtime.forOwner("owner"), faults };
     this.nodes.push(node);
     return node;
+  }
+
+  /** Copies all that the store holds. */
+  dump(): Omit<MemoryDatabase, "clock"> {
+    const { clock: _, ...data } = this.#database;
+    return structuredClone(data);
+  }
+
+  /** Puts the store back to what a dump holds. The nodes are gone; new ones start on it. */
+  restore(dump: Omit<MemoryDatabase, "clock">): void {
+    for (const node of this.nodes) node.faults.cutOff();
+    this.#replaced.push(...this.nodes.splice(0));
+    this.#database = { clock: this.clock, ...structuredClone(dump) };
   }
 
   /** Lets one of those who wait go on. */
@@ -93,7 +107,7 @@ export class RealRuntime {
   }
 
   async close(): Promise<void> {
-    for (const { runtime, faults } of this.nodes) {
+    for (const { runtime, faults } of [...this.#replaced, ...this.nodes]) {
       faults.heal();
       const closed = runtime.close();
       await this.clock.advance(100);

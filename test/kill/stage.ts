@@ -205,7 +205,7 @@ export class Stage {
       const record = await node.record(viewer.conversationId);
       await until(() => {
         const { cursor, status } = viewer.fold.state;
-        return cursor === String(record?.lastSeq ?? 0) && status === "idle";
+        return cursor?.split(".")[0] === String(record?.lastSeq ?? 0) && status === "idle";
       }, `a viewer of ${viewer.conversationId} sees the end, seq ${record?.lastSeq}: ${viewer.cursor}`).catch(
         (error: Error) => {
           throw new Error(

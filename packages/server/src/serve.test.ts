@@ -368,7 +368,7 @@ describe("mounted in another app", () => {
         expect(servers.map((server) => new URL(server.url, `${url}/openapi.json`).href)).toEqual([`${url}/`]);
         const socket = await openTestSocket(url);
         socket.send({ type: "chat.subscribe", conversationId: how, cursor: "0" });
-        expect(await socket.next("chat.chunks")).toMatchObject({ cursor: "2" });
+        expect(await socket.next("chat.chunks")).toMatchObject({ cursor: expect.stringMatching(/^2\./) });
         socket.raw.close();
         await socket.closed;
       } finally {

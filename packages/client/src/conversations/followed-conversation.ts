@@ -179,6 +179,8 @@ export class FollowedConversation implements Listener {
 
   onFrame(frame: Parameters<Listener["onFrame"]>[0]): void {
     if (frame.type === "chat.snapshot") this.#join(frame);
+    // Its log was replaced. The newest page is enough here, whereas the frames that follow bring all of it.
+    else if (frame.type === "chat.reset" && frame.turnId === undefined && this.#isJoined) this.#reload();
     else if (this.#isJoined) this.#change((state) => applyFrame(state, frame));
   }
 
@@ -282,7 +284,7 @@ export class FollowedConversation implements Listener {
       ]);
       if (this.#loadAbort !== abort) return;
       this.#attempt = 0;
-      this.#start = startCursor(page.chunks);
+      this.#start = page.cursor ?? startCursor(page.chunks);
       this.#change((state) => applyHistory(applyDetail(state, detail), page));
       this.#follow();
       this.#figures.load();

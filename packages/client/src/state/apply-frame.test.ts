@@ -2,6 +2,7 @@ import type { StepId } from "@parley/wire";
 import { describe, expect, it } from "vitest";
 import { applyFrame } from "./apply-frame.js";
 import { applyHistory, applyMeta, applyMetrics, applyQueue } from "./apply-history.js";
+import { applyOptimistic } from "./apply-send.js";
 import { foldOf, initialState } from "./fold.js";
 import {
   conversationId,
@@ -431,6 +432,24 @@ describe("a resumed subscription", () => {
       toolOutput: {},
     });
     expect(state.cursor).toBe("1");
+  });
+
+  it("forgets everything but what is on its way when the whole conversation is reset", () => {
+    const before = applyOptimistic(fold([...opening, text(2, "It is")]), { messageId: "m9", text: "More" });
+    const activeTurn = { turnId: "t2", startedAt: 50 };
+    const state = fold(
+      [snapshot("0", { activeTurn }), { type: "chat.reset", conversationId, cursor: "0" as never }],
+      before,
+    );
+    expect(script(state)).toEqual(["user (sending): More"]);
+    expect(Object.keys(state.turns)).toEqual(["t2"]);
+    expect(state).toMatchObject({ cursor: "0", status: "active", activeTurn, hasEarlier: false });
+    // What follows is folded as by one that has just come.
+    const after = fold([rows("1.abc", row(1, "u7", "user", "Another", { turnId: "t2" }))], state);
+    expect(script(after)).toEqual(["user (committed): Another", "user (sending): More"]);
+    expect(after.cursor).toBe("1.abc");
+    // A cursor's check tells nothing of what comes before or after.
+    expect(fold([snapshot("0.abc.1")], after).cursor).toBe("1.abc");
   });
 
   it("ends the turn that is no longer the running one, and learns how from what follows", () => {

@@ -4,10 +4,10 @@ import { activeFrom, applyEvent, endTurn, isOver } from "./apply-event.js";
 import { withRows } from "./apply-rows.js";
 import type { ConversationState, SubscriptionFrame, TurnState } from "./conversation-state.js";
 import { change, type Fold } from "./fold.js";
-import { withoutProvisional } from "./message-log.js";
+import { emptyLog, withoutProvisional } from "./message-log.js";
 import { isBefore, placeOf } from "./place.js";
 import { withQueue } from "./queue.js";
-import { newTurn, nothingPrinted, turnOf, withTurn } from "./turn-table.js";
+import { newTurn, noTurns, nothingPrinted, turnOf, withTurn } from "./turn-table.js";
 
 /**
  * The state after a frame of a subscription. The same frame twice changes nothing the second time, and what is
@@ -74,7 +74,8 @@ function withActive(fold: Fold, { turnId, model, startedAt }: ActiveTurn): Fold 
 }
 
 /** Forgets what is provisional of a turn: its messages, and the figures of steps that left no row. */
-function withReset(fold: Fold, turnId: string): Fold {
+function withReset(fold: Fold, turnId: string | undefined): Fold {
+  if (turnId === undefined) return withoutLog(fold);
   const log = withoutProvisional(fold.log, turnId);
   const known = turnOf(fold.turns, turnId);
   if (known === undefined || isOver(known)) return log === fold.log ? fold : { ...fold, log };
@@ -84,6 +85,13 @@ function withReset(fold: Fold, turnId: string): Fold {
   const { reason: _, error: __, usage: ___, durationMs: ____, contextSize: _____, ...turn } = known;
   const steps = turn.steps.filter(({ stepId }) => committed.has(stepId));
   return { ...fold, log, turns: withTurn(fold.turns, { ...turn, steps, toolOutput: nothingPrinted }) };
+}
+
+/** Forgets the whole log. What is on its way to the server stays, and so does what the snapshot told. */
+function withoutLog(fold: Fold): Fold {
+  const { activeTurn, log } = fold;
+  const empty: Fold = { ...fold, log: { ...emptyLog, outgoing: log.outgoing }, turns: noTurns };
+  return activeTurn === undefined ? empty : withActive(empty, activeTurn);
 }
 
 /**

@@ -8,7 +8,9 @@ export interface Place {
 /** Where a cursor stands; undefined for one of a form that this client does not know. */
 export function placeOf(cursor: string): Place | undefined {
   const first = cursor.indexOf("~");
-  const seq = Number(first === -1 ? cursor : cursor.slice(0, first));
+  // Behind a dot stands a check, which only the server reads.
+  const [digits] = (first === -1 ? cursor : cursor.slice(0, first)).split(".", 1);
+  const seq = Number(digits);
   if (!Number.isSafeInteger(seq)) return undefined;
   if (first === -1) return { seq };
   const [turnId = "", epoch, n] = cursor.slice(first + 1).split("~");

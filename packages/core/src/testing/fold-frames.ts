@@ -68,7 +68,8 @@ export class FrameFold {
         this.#status = frame.meta.status;
         break;
       case "chat.reset":
-        this.#forget(frame.turnId);
+        if (frame.turnId === undefined) this.#forgetAll();
+        else this.#forget(frame.turnId);
         break;
       case "chat.chunks":
         for (const chunk of frame.chunks) {
@@ -153,6 +154,13 @@ export class FrameFold {
     const message: Provisional = { messageId, role, turnId, parts: new Map() };
     this.#provisional.set(messageId, message);
     return message;
+  }
+
+  #forgetAll(): void {
+    this.#chunks.clear();
+    this.#committed.clear();
+    this.#provisional.clear();
+    this.#sealed.clear();
   }
 
   #forget(turnId: string): void {

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Chunk, HistoryResponse, StoredChunk } from "@parley/wire";
 import { agree } from "./agree.js";
-import { count, instant, openErrorCode, providerMetadata, role, stepId } from "./scalars.js";
+import { count, cursor, instant, openErrorCode, providerMetadata, role, stepId } from "./scalars.js";
 
 const own = { providerMetadata: providerMetadata.optional() };
 
@@ -76,5 +76,5 @@ export const storedChunkShape = {
 export const storedChunk = agree<StoredChunk>()(z.object(storedChunkShape).openapi("StoredChunk"));
 
 export const historyResponse = agree<HistoryResponse>()(
-  z.object({ chunks: z.array(storedChunk), latestSeq: count }),
+  z.object({ chunks: z.array(storedChunk), latestSeq: count, cursor: cursor.optional() }),
 );

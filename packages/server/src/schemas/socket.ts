@@ -63,7 +63,7 @@ export const sseMessage = agree<SseMessage>()(
       z.object({
         type: z.literal("chat.reset"),
         ...ofConversation,
-        turnId: z.string(),
+        turnId: z.string().optional(),
         cursor: cursor.optional(),
       }),
       z.object({ type: z.literal("chat.delta"), event: agentEvent, cursor }),

@@ -181,8 +181,26 @@ describe("chat.subscribe", () => {
     });
     expect(await socket.next("chat.chunks")).toMatchObject({
       chunks: [{ seq: 2, role: "assistant" }],
-      cursor: "2",
+      cursor: expect.stringMatching(/^2\.[0-9a-z]+$/),
     });
+  });
+
+  it("with a cursor of a log that is no more starts over", async () => {
+    const server = await startTestServer();
+    const me = server.runtime.forOwner("local");
+    await me.send({ conversationId, message: "hello" });
+    await me.last(conversationId);
+    const { cursor } = await me.meta(conversationId);
+    await me.remove(conversationId);
+    await me.send({ conversationId, message: "hello again" });
+    await me.last(conversationId);
+    const socket = await server.socket();
+    for (const old of [cursor, "99"]) {
+      socket.send({ type: "chat.subscribe", conversationId, cursor: old });
+      expect(await socket.next("chat.snapshot")).toMatchObject({ conversationId, cursor: "0" });
+      expect(await socket.next("chat.reset")).toEqual({ type: "chat.reset", conversationId, cursor: "0" });
+      expect((await socket.next("chat.chunks")).chunks.map(({ seq }) => seq)).toEqual([1, 2]);
+    }
   });
 
   it("twice is subscribing once", async () => {

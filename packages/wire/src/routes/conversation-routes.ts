@@ -65,6 +65,8 @@ export interface HistoryResponse {
   readonly chunks: readonly StoredChunk[];
   /** The last chunk's seq, or `sinceSeq` when nothing is newer: what to ask with next time. */
   readonly latestSeq: number;
+  /** Where to follow on from behind this page; its newest turn comes again as a whole. Absent on an empty page. */
+  readonly cursor?: Cursor;
 }
 
 /** The turn that is running. */

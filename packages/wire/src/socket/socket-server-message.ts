@@ -60,11 +60,15 @@ export interface WsChatChunks {
   readonly cursor: Cursor;
 }
 
-/** Forget what is provisional of this turn: what is durable of it follows. Committed chunks stay. */
+/**
+ * Forget what is provisional of this turn: what is durable of it follows. Committed chunks stay. Without a turn: forget
+ * everything of this conversation, also what was committed, because its log was restored to an earlier state or made
+ * anew; the whole log follows.
+ */
 export interface WsChatReset {
   readonly type: "chat.reset";
   readonly conversationId: string;
-  readonly turnId: string;
+  readonly turnId?: string;
   /** The place of a client that has forgotten it. The one before is no longer true: it says what was seen. */
   readonly cursor?: Cursor;
 }

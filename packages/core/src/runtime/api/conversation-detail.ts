@@ -1,7 +1,7 @@
 import type { ConversationDetail, TurnDetail } from "@parley/wire";
 import { ParleyError } from "../../errors.js";
 import type { ConversationRecord, LogStore } from "../../log-store.js";
-import { formatCursor } from "../delivery/cursor.js";
+import { checkOfLast, formatCursor, type RowCheck } from "../delivery/cursor.js";
 import { chunksOf, type LiveTurn } from "../delivery/live-turn.js";
 import { toMeta, toQueuePayload } from "../delivery/watchers.js";
 import type { Environment } from "../environment.js";
@@ -13,6 +13,7 @@ export function conversationDetail(
   owner: string,
   record: ConversationRecord,
   live: LiveTurn | undefined,
+  newest: RowCheck | undefined,
 ): ConversationDetail {
   const { active, metadata, contextSize } = record;
   const contextWindow = env.ownerModels.windowOf(owner, record.model);
@@ -26,7 +27,11 @@ export function conversationDetail(
   return {
     ...toMeta(record),
     queue: toQueuePayload({ entries: record.queue, paused: record.queuePaused }),
-    cursor: formatCursor(live?.committedSeq ?? record.lastSeq, open),
+    cursor: formatCursor({
+      seq: live?.committedSeq ?? record.lastSeq,
+      check: checkOfLast(live?.entries ?? []) ?? newest,
+      open,
+    }),
     ...(metadata === undefined ? {} : { metadata: metadata as NonNullable<ConversationDetail["metadata"]> }),
     ...(contextSize === undefined ? {} : { contextSize }),
     ...(contextWindow === undefined ? {} : { contextWindow }),

@@ -7,12 +7,12 @@ import type {
   ConversationStatus,
   CursoredEvent,
   ExportLine,
+  HistoryResponse,
   ImportResponse,
   LastResponse,
   QueueMode,
   QueuePayload,
   ReasoningEffort,
-  StoredChunk,
   TurnDetail,
   TurnMetrics,
 } from "@parley/wire";
@@ -84,7 +84,7 @@ export interface OwnerRuntime {
     readonly beforeSeq?: number | undefined;
     readonly limit?: number | undefined;
     readonly open?: boolean | undefined;
-  }): Promise<{ readonly chunks: readonly StoredChunk[]; readonly latestSeq: number }>;
+  }): Promise<HistoryResponse>;
   /** Of sealed turns, in order: those before the turn `before`, of them the newest `limit`. */
   metrics(
     conversationId: string,

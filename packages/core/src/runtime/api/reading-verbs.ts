@@ -1,6 +1,7 @@
 import type { LastResponse, TurnMetrics } from "@parley/wire";
 import { invalidField } from "../../errors.js";
 import { textOf } from "../../messages/message.js";
+import { checkOfChunk, pageCursor } from "../delivery/cursor.js";
 import { toMeta } from "../delivery/watchers.js";
 import { exportConversation } from "../transfer/export-conversation.js";
 import { conversationDetail, turnDetail } from "./conversation-detail.js";
@@ -35,8 +36,17 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
       };
     },
     async meta(conversationId) {
-      const record = await find(conversationId);
-      return conversationDetail(env, owner, record, coordinator.active(conversationId));
+      const [record, { chunks }] = await Promise.all([
+        find(conversationId),
+        store.readChunks({ conversationId, limit: 1, open: true }),
+      ]);
+      return conversationDetail(
+        env,
+        owner,
+        record,
+        coordinator.active(conversationId),
+        checkOfChunk(chunks.at(-1)),
+      );
     },
     async settings(conversationId) {
       const record = await find(conversationId);
@@ -54,13 +64,15 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
     },
     async history({ conversationId, sinceSeq, beforeSeq, limit, open }) {
       checkBounds({ sinceSeq, beforeSeq, limit });
-      return store.readChunks({
+      const page = await store.readChunks({
         conversationId,
         ...(sinceSeq === undefined ? {} : { sinceSeq }),
         ...(beforeSeq === undefined ? {} : { beforeSeq }),
         ...(limit === undefined ? {} : { limit }),
         ...(open === undefined ? {} : { open }),
       });
+      const cursor = pageCursor(page.chunks);
+      return { ...page, ...(cursor === undefined ? {} : { cursor }) };
     },
     async metrics(conversationId, { limit, before } = {}) {
       checkBounds({ limit });

@@ -1,9 +1,22 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatCursor, openCursor, parseCursor } from "./cursor.js";
+import type { HistoryEntry } from "../../ports.js";
+import {
+  checkOfChunk,
+  checkOfLast,
+  formatCursor,
+  isCheckedRow,
+  openCursor,
+  pageCursor,
+  parseCursor,
+} from "./cursor.js";
+import { chunksOf } from "./live-turn.js";
 
 const place = fc.record({
   seq: fc.nat(),
+  check: fc.option(fc.record({ seq: fc.nat(), hash: fc.stringMatching(/^[0-9a-z]{1,7}$/) }), {
+    nil: undefined,
+  }),
   open: fc.option(
     fc.record({
       turnId: fc.stringMatching(/^[A-Za-z0-9._:-]{1,20}$/),
@@ -17,11 +30,17 @@ const place = fc.record({
 describe("a cursor", () => {
   it("reads back as the place it was made of", () => {
     fc.assert(
-      fc.property(place, ({ seq, open }) => {
-        expect(parseCursor(formatCursor(seq, open))).toEqual(open === undefined ? { seq } : { seq, open });
-        if (open !== undefined) expect(openCursor(seq, open)(open.n)).toBe(formatCursor(seq, open));
+      fc.property(place, (each) => {
+        const { seq, check, open } = each;
+        expect(parseCursor(formatCursor(each))).toEqual(each);
+        if (open !== undefined) expect(openCursor(seq, check, open)(open.n)).toBe(formatCursor(each));
       }),
     );
+  });
+
+  it("of an earlier version, without a check, is one still", () => {
+    expect(parseCursor("7")).toEqual({ seq: 7 });
+    expect(parseCursor("7~t~1~-1")).toEqual({ seq: 7, open: { turnId: "t", epoch: 1, n: -1 } });
   });
 
   it("is only what a server has handed out", () => {
@@ -29,7 +48,12 @@ describe("a cursor", () => {
       "",
       "x",
       "-1",
-      "1.5",
+      "1.",
+      "1.A",
+      "1.12345678",
+      "1.a.",
+      "1.a.b",
+      "1.a.1.1",
       "1~",
       "1~t",
       "1~t~1",
@@ -47,12 +71,63 @@ describe("a cursor", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         try {
-          const { seq, open } = parseCursor(text);
-          expect(formatCursor(seq, open).split("~").map(Number)).toEqual(text.split("~").map(Number));
+          const found = parseCursor(text);
+          expect(parseCursor(formatCursor(found))).toEqual(found);
         } catch (error) {
           expect(error).toMatchObject({ code: "invalid_request" });
         }
       }),
     );
+  });
+});
+
+describe("the check of a row", () => {
+  const row = (
+    firstSeq: number,
+    given: Partial<HistoryEntry["message"]> = {},
+    turnId = "t1",
+  ): HistoryEntry => ({
+    message: {
+      id: `m${firstSeq}`,
+      conversationId: "c",
+      role: "assistant",
+      createdAt: new Date(1_700_000_000_000),
+      content: [
+        { type: "text", text: "a" },
+        { type: "text", text: "b" },
+      ],
+      ...given,
+    },
+    turnId,
+    firstSeq,
+    lastSeq: firstSeq + 1,
+  });
+
+  it("is the same for the row and for each of its chunks, whatever the part", () => {
+    const entry = row(4);
+    const chunks = chunksOf([entry]);
+    const check = checkOfLast([row(2), entry]);
+    expect(check?.seq).toBe(5);
+    expect(chunks.map((chunk) => checkOfChunk(chunk)?.hash)).toEqual([check?.hash, check?.hash]);
+    expect(check !== undefined && isCheckedRow(chunks[1], check)).toBe(true);
+    expect(check !== undefined && isCheckedRow(chunks[0], check)).toBe(false);
+    expect(check !== undefined && isCheckedRow(undefined, check)).toBe(false);
+  });
+
+  it("differs for another message, turn, time or place", () => {
+    const others = [
+      row(4),
+      row(4, { id: "another" }),
+      row(4, { createdAt: new Date(1_700_000_000_001) }),
+      row(4, {}, "t2"),
+      row(5, { id: "m4" }),
+    ];
+    expect(new Set(others.map((entry) => checkOfLast([entry])?.hash)).size).toBe(others.length);
+  });
+
+  it("of a page names the page's last row, at the place before its newest turn", () => {
+    expect(pageCursor([])).toBeUndefined();
+    const chunks = chunksOf([row(1, {}, "t0"), row(3), row(5)]);
+    expect(parseCursor(pageCursor(chunks) ?? "")).toEqual({ seq: 2, check: checkOfLast([row(5)]) });
   });
 });

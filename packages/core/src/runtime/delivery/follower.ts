@@ -1,6 +1,7 @@
+import type { StoredChunk } from "@parley/wire";
 import { isParleyError, ParleyError } from "../../errors.js";
 import type { LogStore, LogStoreRoot, OpenTurnState } from "../../log-store.js";
-import { formatCursor } from "./cursor.js";
+import { checkOfChunk, checkOfLast, formatCursor, isCheckedRow, type RowCheck } from "./cursor.js";
 import type { Hub, SubscriptionFrame } from "./hub.js";
 import type { OpenTurnView } from "./live-turn.js";
 import { RemoteTurn } from "./remote-turn.js";
@@ -12,6 +13,8 @@ interface Room {
   readonly owner: string;
   /** Everything up to this seq has been published here. */
   seq: number;
+  /** The row that was published last, as far as it is known. */
+  check: RowCheck | undefined;
   /** The turn that was open at the last look. */
   turn: RemoteTurn | undefined;
   /** One look at a time, and another one after it for whoever asked meanwhile. */
@@ -69,7 +72,7 @@ export class Follower {
   isBehind(conversationId: string, seq: number): boolean {
     const room = this.#rooms.get(conversationId);
     if (room === undefined) return false;
-    return room.turn !== undefined || room.looking !== undefined || room.seq < seq - 1;
+    return room.turn !== undefined || room.looking !== undefined || room.seq !== seq - 1;
   }
 
   /** Before a turn of this node tells anything: everything below its first seq is published. */
@@ -78,14 +81,21 @@ export class Follower {
     if (room === undefined) return;
     // A look under way sees that the turn runs here, and leaves the rest to this.
     await room.looking?.catch(() => {});
-    await this.#tellEnded(this.#root.forOwner(room.owner), conversationId, room, firstSeq);
-    this.settled(conversationId, firstSeq - 1);
+    try {
+      if (room.turn === undefined && room.seq >= firstSeq) throw new LogReplaced();
+      await this.#tellEnded(this.#root.forOwner(room.owner), conversationId, room, firstSeq);
+    } catch (error) {
+      if (!(error instanceof LogReplaced)) throw error;
+      this.#hub.end(conversationId, error);
+    }
+    this.settled(conversationId, firstSeq - 1, undefined);
   }
 
   /** A turn of this node is over, or has begun: the room goes on from there. */
-  settled(conversationId: string, seq: number): void {
+  settled(conversationId: string, seq: number, check: RowCheck | undefined): void {
     const room = this.#rooms.get(conversationId);
     if (room === undefined) return;
+    if (check !== undefined && seq >= room.seq) room.check = check;
     room.seq = Math.max(room.seq, seq);
     room.turn = undefined;
   }
@@ -96,6 +106,7 @@ export class Follower {
     if (room === undefined) return;
     room.turn = RemoteTurn.after(view, isLost);
     room.seq = room.turn.committedSeq;
+    room.check = checkOfLast(view.entries);
     void this.look(view.conversationId);
   }
 
@@ -156,7 +167,8 @@ export class Follower {
         conversationId,
         new ParleyError("conversation_not_found", "The conversation was deleted"),
       );
-    } else this.#onError(error, conversationId);
+    } else if (error instanceof LogReplaced) this.#hub.end(conversationId, error);
+    else this.#onError(error, conversationId);
   }
 
   async #open(owner: string, conversationId: string): Promise<Room> {
@@ -173,7 +185,8 @@ export class Follower {
     // Whoever joins is told all of this at once.
     if (state !== null) turn?.update(state);
     const seq = turn?.committedSeq ?? record.lastSeq;
-    const room: Room = { owner, seq, turn, looking: undefined, again: false };
+    const check = checkOfLast(state?.entries ?? []);
+    const room: Room = { owner, seq, check, turn, looking: undefined, again: false };
     // The one who asked may have left meanwhile.
     if (this.#hub.occupied(conversationId)) this.#rooms.set(conversationId, room);
     return room;
@@ -193,6 +206,7 @@ export class Follower {
     if (state !== null && turn?.turnId === state.turnId) {
       this.#publish(conversationId, turn.update(state));
       room.seq = turn.committedSeq;
+      room.check = checkOfLast(state.entries);
       return;
     }
     const hasEnded = await this.#tellEnded(store, conversationId, room, state?.entries[0]?.firstSeq);
@@ -202,7 +216,8 @@ export class Follower {
       return;
     }
     const next = openedTurn(conversationId, state);
-    this.#publish(conversationId, [statusFrame(conversationId, "active", room.seq), ...next.update(state)]);
+    room.check = checkOfLast(state.entries);
+    this.#publish(conversationId, [statusFrame(conversationId, "active", room), ...next.update(state)]);
     room.turn = next;
     room.seq = next.committedSeq;
   }
@@ -210,7 +225,8 @@ export class Follower {
   async #isQuiet(store: LogStore, conversationId: string, seq: number): Promise<boolean> {
     const record = await store.get(conversationId);
     if (record === null) throw new ParleyError("conversation_not_found");
-    return record.active?.purpose !== "turn" && record.lastSeq <= seq;
+    if (record.lastSeq < seq) throw new LogReplaced();
+    return record.active?.purpose !== "turn" && record.lastSeq === seq;
   }
 
   /**
@@ -230,38 +246,60 @@ export class Follower {
       if (!hasEnded) return false;
     }
     while (room.seq + 1 < beforeSeq) {
-      const end = Math.min(beforeSeq, room.seq + pageSize + 1);
-      const { chunks } = await store.readChunks({ conversationId, sinceSeq: room.seq, beforeSeq: end });
+      const chunks = await this.#readOn(store, conversationId, room, beforeSeq);
       const [first] = chunks;
       if (first === undefined) break;
       if (first.turnId === undefined) {
         const others = chunks.findIndex((chunk) => chunk.turnId !== undefined);
         const rows = others === -1 ? chunks : chunks.slice(0, others);
         room.seq = rows.at(-1)?.seq ?? room.seq;
-        const cursor = formatCursor(room.seq);
+        room.check = checkOfChunk(rows.at(-1));
+        const cursor = formatCursor({ seq: room.seq, check: room.check });
         this.#publish(conversationId, [{ type: "chat.chunks", conversationId, chunks: rows, cursor }]);
         continue;
       }
       const { turnId } = first;
       const unseen = new RemoteTurn({ conversationId, turnId, epoch: 0, startedAt: 0, beforeSeq: room.seq });
-      if (!(await this.#tellTurn(store, room, unseen, statusFrame(conversationId, "active", room.seq))))
-        break;
+      if (!(await this.#tellTurn(store, room, unseen))) break;
       hasEnded = true;
     }
     return hasEnded;
   }
 
-  /** Tells how a turn ended, behind the given frames. False when it has not. */
-  async #tellTurn(
+  /** Reads the next page behind the room's seq. Rejects where the row that was published last is no longer there. */
+  async #readOn(
     store: LogStore,
+    conversationId: string,
     room: Room,
-    turn: RemoteTurn,
-    ...opening: SubscriptionFrame[]
-  ): Promise<boolean> {
-    const found = await store.readTurn(turn.conversationId, turn.turnId);
-    if (found === null) throw new ParleyError("conversation_not_found");
+    end: number,
+  ): Promise<readonly StoredChunk[]> {
+    const { seq, check } = room;
+    const beforeSeq = Math.min(end, seq + pageSize + 1);
+    const isChecked = check?.seq === seq;
+    const { chunks } = await store.readChunks({
+      conversationId,
+      sinceSeq: isChecked ? seq - 1 : seq,
+      beforeSeq,
+    });
+    if (!isChecked) return chunks;
+    if (!isCheckedRow(chunks[0], check)) throw new LogReplaced();
+    return chunks.slice(1);
+  }
+
+  /** Tells how a turn ended; of one that nobody here has seen, also that it began. False when it has not ended. */
+  async #tellTurn(store: LogStore, room: Room, turn: RemoteTurn): Promise<boolean> {
+    const { conversationId } = turn;
+    const found = await store.readTurn(conversationId, turn.turnId);
+    // The conversation is there still, or it is gone: the next question tells.
+    if (found === null)
+      throw (await store.get(conversationId)) === null
+        ? new ParleyError("conversation_not_found")
+        : new LogReplaced();
     if (found.turn.status !== "sealed") return false;
-    this.#publish(turn.conversationId, [...opening, ...turn.end(found)]);
+    const isUnseen = room.turn !== turn;
+    room.check = checkOfLast(found.entries);
+    const opening = isUnseen ? [statusFrame(conversationId, "active", room)] : [];
+    this.#publish(conversationId, [...opening, ...turn.end(found)]);
     room.turn = undefined;
     room.seq = Math.max(room.seq, found.turn.lastSeq);
     return true;
@@ -270,7 +308,7 @@ export class Follower {
   async #tellStatus(store: LogStore, conversationId: string, room: Room): Promise<void> {
     const record = await store.get(conversationId);
     if (record === null || record.status === "active" || this.#runsHere(conversationId)) return;
-    this.#publish(conversationId, [statusFrame(conversationId, record.status, room.seq)]);
+    this.#publish(conversationId, [statusFrame(conversationId, record.status, room)]);
   }
 
   #publish(conversationId: string, frames: readonly SubscriptionFrame[]): void {
@@ -284,7 +322,24 @@ function openedTurn(conversationId: string, state: OpenTurnState): RemoteTurn {
   return new RemoteTurn({ conversationId, turnId, epoch, startedAt, model: choices.model, beforeSeq });
 }
 
-function statusFrame(conversationId: string, status: string, seq: number): SubscriptionFrame {
+function statusFrame(
+  conversationId: string,
+  status: string,
+  { seq, check }: { readonly seq: number; readonly check: RowCheck | undefined },
+): SubscriptionFrame {
   const event = { type: "status" as const, conversationId, status };
-  return { type: "chat.delta", event, cursor: formatCursor(seq) };
+  return { type: "chat.delta", event, cursor: formatCursor({ seq, check }) };
+}
+
+/**
+ * The log no longer holds what was published here: it was restored to an earlier state under this node. Subscribers come
+ * back by cursor, and the check in it makes them start over.
+ */
+class LogReplaced extends ParleyError {
+  constructor() {
+    super(
+      "store_unavailable",
+      "The log was restored to an earlier state; subscribe again with the newest cursor",
+    );
+  }
 }

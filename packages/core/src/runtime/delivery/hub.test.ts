@@ -12,7 +12,7 @@ function event(n: number, seq = 1, turn = { turnId: "t", epoch: 1 }): Subscripti
   return {
     type: "chat.delta",
     event: delta("text-delta", 0, String(n)),
-    cursor: formatCursor(seq, { ...turn, n }),
+    cursor: formatCursor({ seq, open: { ...turn, n } }),
   };
 }
 
@@ -22,7 +22,12 @@ function chunks(...seqs: number[]): SubscriptionFrame {
     role: "user" as const,
     chunk: { type: "text" as const, text: "x" },
   }));
-  return { type: "chat.chunks", conversationId, chunks: list, cursor: formatCursor(seqs.at(-1) ?? 0) };
+  return {
+    type: "chat.chunks",
+    conversationId,
+    chunks: list,
+    cursor: formatCursor({ seq: seqs.at(-1) ?? 0 }),
+  };
 }
 
 function listener() {
@@ -103,7 +108,7 @@ describe("the hub", () => {
     const status: SubscriptionFrame = {
       type: "chat.delta",
       event: { type: "status", conversationId, status: "idle" },
-      cursor: formatCursor(3),
+      cursor: formatCursor({ seq: 3 }),
     };
     const older = event(9, 3, { turnId: "t", epoch: 1 });
     const newer = event(0, 3, { turnId: "t", epoch: 3 });
@@ -113,7 +118,13 @@ describe("the hub", () => {
     }
     reading.open();
     await settle();
-    expect(late.frames).toEqual([{ ...chunks(4), cursor: formatCursor(4) }, newer, other, reset, status]);
+    expect(late.frames).toEqual([
+      { ...chunks(4), cursor: formatCursor({ seq: 4 }) },
+      newer,
+      other,
+      reset,
+      status,
+    ]);
   });
 
   it("tells who has left nothing more, and when a room is empty", async () => {

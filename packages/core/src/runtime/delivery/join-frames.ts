@@ -1,5 +1,5 @@
 import type { AgentEvent } from "@parley/wire";
-import { type CursorPlace, formatCursor, openCursor } from "./cursor.js";
+import { type CursorPlace, checkOfLast, formatCursor, openCursor } from "./cursor.js";
 import type { SubscriptionFrame } from "./hub.js";
 import type { TurnEvent } from "./journal-batch.js";
 import type { OpenTurnView } from "./live-turn.js";
@@ -19,7 +19,10 @@ export function wholeTurnFrames(view: OpenTurnView): SubscriptionFrame[] {
   // Until the first commit the opening events are still in the tail; after it, the rows speak for them.
   const committed = told.rest(isUnanswered(view.entries) ? [] : replayTurn(view));
   // Whoever is cut off in the middle of it has none of it yet: only the last event brings them past the rows.
-  const before = formatCursor((view.entries[0]?.firstSeq ?? 1) - 1);
+  const before = formatCursor({
+    seq: (view.entries[0]?.firstSeq ?? 1) - 1,
+    check: checkOfLast(view.entries),
+  });
   for (const [index, event] of committed.entries()) {
     const isLast = index === committed.length - 1;
     frames.push(
@@ -60,5 +63,9 @@ function committedOf(view: OpenTurnView) {
 }
 
 function deltaFrame(view: OpenTurnView, event: AgentEvent, n: number): SubscriptionFrame {
-  return { type: "chat.delta", event, cursor: openCursor(view.committedSeq, view)(n) };
+  return {
+    type: "chat.delta",
+    event,
+    cursor: openCursor(view.committedSeq, checkOfLast(view.entries), view)(n),
+  };
 }

@@ -2,7 +2,7 @@ import type { StepMetrics, StoredChunk } from "@parley/wire";
 import type { OpenedTurn } from "../../log-store.js";
 import { type ChunkPlace, toStoredChunks } from "../../messages/wire-chunks.js";
 import type { HistoryEntry } from "../../ports.js";
-import { type formatCursor, openCursor } from "./cursor.js";
+import { checkOfLast, type formatCursor, openCursor } from "./cursor.js";
 import { EventTail } from "./event-tail.js";
 import { type Audience, deliver } from "./hub.js";
 import type { JournalWriter } from "./journal.js";
@@ -91,7 +91,7 @@ export class LiveTurn implements OpenTurnView {
     this.#toldN = this.#tail.lastN;
     this.#writer = options.openJournal(this.#tail);
     this.#audience = options.audience;
-    this.#cursor = openCursor(this.committedSeq, this);
+    this.#cursor = openCursor(this.committedSeq, checkOfLast(this.entries), this);
   }
 
   get lastN(): number {
@@ -135,7 +135,7 @@ export class LiveTurn implements OpenTurnView {
     this.#tail.clear();
     this.#toldN = this.#tail.lastN;
     this.committedN = this.#toldN;
-    this.#cursor = openCursor(this.committedSeq, this);
+    this.#cursor = openCursor(this.committedSeq, checkOfLast(this.entries), this);
     this.publishChunks(entries);
   }
 

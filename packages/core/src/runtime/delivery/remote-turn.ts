@@ -1,7 +1,7 @@
 import type { AgentEvent, StepMetrics } from "@parley/wire";
 import type { OpenTurnState, TurnRecord } from "../../log-store.js";
 import type { HistoryEntry } from "../../ports.js";
-import { formatCursor, openCursor } from "./cursor.js";
+import { checkOfLast, formatCursor, openCursor } from "./cursor.js";
 import { EventTail } from "./event-tail.js";
 import type { SubscriptionFrame } from "./hub.js";
 import { coalesce, decodeBatch, type NumberedEvent } from "./journal-batch.js";
@@ -111,6 +111,7 @@ export class RemoteTurn implements OpenTurnView {
   end(ended: { readonly turn: TurnRecord; readonly entries: readonly HistoryEntry[] }): SubscriptionFrame[] {
     const { conversationId, turnId } = this;
     const { reason = "interrupted", metrics, firstSeq, lastSeq, startedAt, choices } = ended.turn;
+    this.entries = ended.entries;
     const frames = this.#reset();
     const steps = metrics?.steps ?? this.steps;
     const model = metrics?.model ?? choices.model;
@@ -125,7 +126,7 @@ export class RemoteTurn implements OpenTurnView {
     frames.push({
       type: "chat.delta",
       event: { type: "turn-sealed", conversationId, turnId, firstSeq, lastSeq, reason },
-      cursor: formatCursor(lastSeq),
+      cursor: formatCursor({ seq: lastSeq, check: checkOfLast(ended.entries) }),
     });
     return frames;
   }
@@ -143,16 +144,21 @@ export class RemoteTurn implements OpenTurnView {
     if (!this.#resetFirst) return [];
     this.#resetFirst = false;
     const { conversationId, turnId } = this;
-    return [{ type: "chat.reset", conversationId, turnId, cursor: formatCursor(this.committedSeq) }];
+    const cursor = formatCursor({ seq: this.committedSeq, check: checkOfLast(this.entries) });
+    return [{ type: "chat.reset", conversationId, turnId, cursor }];
   }
 
   #chunks(rows: readonly HistoryEntry[], n: number): SubscriptionFrame {
-    const cursor = openCursor(rows.at(-1)?.lastSeq ?? this.committedSeq, this)(n);
+    const cursor = openCursor(rows.at(-1)?.lastSeq ?? this.committedSeq, checkOfLast(rows), this)(n);
     return { type: "chat.chunks", conversationId: this.conversationId, chunks: chunksOf(rows), cursor };
   }
 
   #delta(event: AgentEvent, n: number): SubscriptionFrame {
-    return { type: "chat.delta", event, cursor: openCursor(this.committedSeq, this)(n) };
+    return {
+      type: "chat.delta",
+      event,
+      cursor: openCursor(this.committedSeq, checkOfLast(this.entries), this)(n),
+    };
   }
 }
 

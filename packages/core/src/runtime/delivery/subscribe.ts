@@ -1,10 +1,18 @@
 import type { Cursor, CursoredEvent } from "@parley/wire";
-import { invalidField, ParleyError } from "../../errors.js";
+import { ParleyError } from "../../errors.js";
 import type { ConversationRecord } from "../../log-store.js";
 import { Channel } from "../../messages/channel.js";
 import type { Environment } from "../environment.js";
 import type { Coordinator } from "../turns/coordinator.js";
-import { type CursorPlace, formatCursor, openCursor, parseCursor } from "./cursor.js";
+import {
+  type CursorPlace,
+  checkOfChunk,
+  checkOfLast,
+  formatCursor,
+  isCheckedRow,
+  openCursor,
+  parseCursor,
+} from "./cursor.js";
 import type { Follower } from "./follower.js";
 import type { Joining, JoinPoint, Subscriber, SubscriptionFrame } from "./hub.js";
 import { figuresAfter, isKnownPlace, restOfTurnFrames, wholeTurnFrames } from "./join-frames.js";
@@ -35,7 +43,9 @@ export class Subscriptions {
 
   /**
    * Follows with a callback. Without a cursor the open turn, if there is one, is told from its first event, then
-   * what comes; with one, everything after it. Returns a function that leaves.
+   * what comes; with one, everything after it. A cursor whose rows are no longer in the log, because it was restored
+   * to an earlier state or made anew under its id, starts over: a reset of the whole conversation, then everything.
+   * Returns a function that leaves.
    */
   attach(
     owner: string,
@@ -51,9 +61,11 @@ export class Subscriptions {
     );
   }
 
-  /** Refuses what following would refuse: an unknown conversation, a cursor that is not of it. */
+  /** Refuses what following would refuse: an unknown conversation, a text that is no cursor. */
   async check(owner: string, conversationId: string, cursor: string | undefined): Promise<void> {
-    await this.#within(owner, conversationId, cursor === undefined ? undefined : parseCursor(cursor));
+    if (cursor !== undefined) parseCursor(cursor);
+    const record = await this.#env.root.forOwner(owner).get(conversationId);
+    if (record === null) throw new ParleyError("conversation_not_found");
   }
 
   subscribe(owner: string, conversationId: string, cursor?: string): Subscription {
@@ -145,7 +157,7 @@ export class Subscriptions {
     const model = metrics?.model ?? choices.model;
     const told = { conversationId, turnId, model, startedAt, entries: found.entries };
     const events = replayTurn({ ...told, steps: metrics?.steps ?? [] }, { isSealed: true });
-    const cursor = formatCursor(lastSeq);
+    const cursor = formatCursor({ seq: lastSeq, check: checkOfLast(found.entries) });
     const frames: SubscriptionFrame[] = events.map((event) => ({ type: "chat.delta", event, cursor }));
     return { ...point, frames: [...frames, ...(await this.#endOf(owner, conversationId, turnId, cursor))] };
   }
@@ -153,26 +165,30 @@ export class Subscriptions {
   async #joinAt(
     owner: string,
     conversationId: string,
-    place: CursorPlace,
+    given: CursorPlace,
     joining: Joining,
   ): Promise<JoinPoint> {
-    const record = await this.#within(owner, conversationId, place);
+    const { record, holds } = await this.#verify(owner, conversationId, given);
+    const place: CursorPlace = holds ? given : { seq: 0 };
     const { taken, seq, open } = await this.#cut(owner, conversationId, (turn) => ({
       snapshot: this.#snapshot(owner, record, place, turn),
       figures: turn === undefined ? [] : figuresAfter(turn, place.seq),
       rest: turn === undefined ? [] : restOfTurnFrames(turn, place),
       isKnown: turn !== undefined && isKnownPlace(turn, place),
-      committed: turn === undefined ? undefined : openCursor(turn.committedSeq, turn)(turn.committedN),
+      committed:
+        turn === undefined
+          ? undefined
+          : openCursor(turn.committedSeq, checkOfLast(turn.entries), turn)(turn.committedN),
     }));
     const { isKnown } = taken;
-    const here = taken.committed ?? formatCursor(seq);
+    let here = taken.committed ?? formatCursor({ ...place, seq, open: undefined });
+    const unmoved = formatCursor(isKnown ? place : { ...place, open: undefined });
 
     let frames: SubscriptionFrame[] = [taken.snapshot];
-    if (place.open !== undefined && !isKnown) {
-      const { turnId } = place.open;
-      frames.push({ type: "chat.reset", conversationId, turnId, cursor: formatCursor(place.seq) });
+    if (!holds) frames.push({ type: "chat.reset", conversationId, cursor: unmoved });
+    else if (place.open !== undefined && !isKnown) {
+      frames.push({ type: "chat.reset", conversationId, turnId: place.open.turnId, cursor: unmoved });
     }
-    const unmoved = formatCursor(place.seq, isKnown ? place.open : undefined);
     for (const event of taken.figures) frames.push({ type: "chat.delta", event, cursor: unmoved });
     for (let since = place.seq; since < seq; since += chunksPerFrame) {
       // What one page holds is told in one go, as everything else that is known at the cut.
@@ -189,7 +205,10 @@ export class Subscriptions {
         open: true,
       });
       // What the client knows of the open turn stays as it is until all rows are there.
-      const cursor = end === seq ? here : formatCursor(end, isKnown ? place.open : undefined);
+      const check = checkOfChunk(chunks.at(-1));
+      const onTheWay = formatCursor({ seq: end, check, open: isKnown ? place.open : undefined });
+      if (end === seq) here = taken.committed ?? onTheWay;
+      const cursor = end === seq ? here : onTheWay;
       frames.push({ type: "chat.chunks", conversationId, chunks, cursor });
     }
     const before = place.open?.turnId;
@@ -200,20 +219,24 @@ export class Subscriptions {
     return { frames: [...frames, ...taken.rest], seq, open };
   }
 
-  /** The conversation, where it reaches as far as this place. */
-  async #within(
+  /** Reads the conversation, and whether a client at this place holds rows of the log as it is. */
+  async #verify(
     owner: string,
     conversationId: string,
-    place: CursorPlace | undefined,
-  ): Promise<ConversationRecord> {
-    const record = await this.#env.root.forOwner(owner).get(conversationId);
+    { seq, check }: CursorPlace,
+  ): Promise<{ record: ConversationRecord; holds: boolean }> {
+    const store = this.#env.root.forOwner(owner);
+    const record = await store.get(conversationId);
     if (record === null) throw new ParleyError("conversation_not_found");
-    if (place === undefined || place.seq <= record.lastSeq) return record;
-    // Of a conversation that was deleted and made again under its id, or of a log that was set back.
-    throw invalidField(
-      "cursor",
-      "behind the end of this conversation, so of another one; leave it out to start anew",
-    );
+    if (seq > record.lastSeq) return { record, holds: false };
+    if (check === undefined || check.seq === 0) return { record, holds: true };
+    const { chunks } = await store.readChunks({
+      conversationId,
+      sinceSeq: check.seq - 1,
+      beforeSeq: check.seq + 1,
+      open: true,
+    });
+    return { record, holds: isCheckedRow(chunks[0], check) };
   }
 
   /** How a turn ended, for a client that has seen only its beginning. */
@@ -244,7 +267,7 @@ export class Subscriptions {
       meta: { ...toMeta(record), ...(turn === undefined ? {} : { status: "active" }) },
       queue: toQueuePayload({ entries: record.queue, paused: record.queuePaused }),
       // The place the client came with: what follows moves it on, frame by frame.
-      cursor: formatCursor(place.seq, place.open),
+      cursor: formatCursor(place),
       ...(record.contextSize === undefined ? {} : { contextSize: record.contextSize }),
       ...this.#window(owner, record),
       ...(turn === undefined

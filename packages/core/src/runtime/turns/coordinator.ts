@@ -1,6 +1,6 @@
 import type { TurnReason } from "@parley/wire";
 import type { Lease, NextTurn, OpenedTurn, SealResult } from "../../log-store.js";
-import { formatCursor } from "../delivery/cursor.js";
+import { checkOfLast, formatCursor } from "../delivery/cursor.js";
 import type { Follower } from "../delivery/follower.js";
 import type { LiveTurn } from "../delivery/live-turn.js";
 import type { Environment } from "../environment.js";
@@ -101,7 +101,8 @@ export class Coordinator {
     });
     this.#running.set(conversationId, { run, ended });
     // Of a turn that was taken over, everything durable has been told.
-    if (taken !== undefined) this.#follower.settled(conversationId, live.committedSeq);
+    if (taken !== undefined)
+      this.#follower.settled(conversationId, live.committedSeq, checkOfLast(live.entries));
     run
       .run()
       .then((result) => {
@@ -201,8 +202,9 @@ export class Coordinator {
     const { hub } = this.#env;
     const { conversationId, turnId } = live;
     this.#forget(live);
-    const cursor = formatCursor(lastSeq);
-    this.#follower.settled(conversationId, lastSeq);
+    const check = checkOfLast(live.entries);
+    const cursor = formatCursor({ seq: lastSeq, check });
+    this.#follower.settled(conversationId, lastSeq, check);
     hub.publish(conversationId, {
       type: "chat.delta",
       event: { type: "turn-sealed", conversationId, turnId, firstSeq, lastSeq, reason },

@@ -3,7 +3,7 @@ import { ParleyError, toParleyError } from "../../errors.js";
 import type { LogStore, NextTurn, OpenedTurn, SealInput, SealResult } from "../../log-store.js";
 import { driveTurn } from "../../turn/run-turn.js";
 import type { StepCommit, StepCommitted, TurnOutcome, TurnResume } from "../../turn/turn.js";
-import { formatCursor } from "../delivery/cursor.js";
+import { checkOfLast, formatCursor } from "../delivery/cursor.js";
 import type { NumberedEvent, TurnEvent } from "../delivery/journal-batch.js";
 import { LiveTurn } from "../delivery/live-turn.js";
 import { isUnanswered, replayTurn } from "../delivery/replay.js";
@@ -343,9 +343,10 @@ export class TurnRun {
   }
 
   #tellStatus(status: string, seq: number): void {
-    const { conversationId } = this.live;
+    const { conversationId, entries } = this.live;
     const event = { type: "status" as const, conversationId, status };
-    this.#env.hub.publish(conversationId, { type: "chat.delta", event, cursor: formatCursor(seq) });
+    const cursor = formatCursor({ seq, check: checkOfLast(entries) });
+    this.#env.hub.publish(conversationId, { type: "chat.delta", event, cursor });
   }
 
   #journalFailed(error: unknown): void {

@@ -1,3 +1,4 @@
+import { parseCursor } from "../../runtime/delivery/cursor.js";
 import { check, checkEqual } from "../contract-case.js";
 import { FrameFold } from "../fold-frames.js";
 import { gate } from "../gate.js";
@@ -135,7 +136,12 @@ export const followingCases: RuntimeTopicCase[] = [
       const log = await world.log(node, conversationId);
       checkEqual(JSON.stringify(fold.state.chunks), JSON.stringify(log), "what the cut client has folded");
       checkEqual(fold.state.messages, always.state.messages, "what both show in the end");
-      checkEqual(fold.state.cursor, String(log.length), "the cursor in the end");
+      checkEqual(seqOf(fold.state.cursor), log.length, "the cursor in the end");
+      checkEqual(
+        fold.state.cursor,
+        (await node.me.meta(conversationId)).cursor,
+        "the cursor that others get",
+      );
     },
   },
   {
@@ -154,7 +160,7 @@ export const followingCases: RuntimeTopicCase[] = [
       const log = await world.log(node, conversationId);
       const back = await world.joined(node, conversationId, cut.cursor);
       await world.until(() => back.has("turn-sealed", turnId), "the client hears of the first end");
-      checkEqual(back.cursor, String(log.length), "the cursor in the end");
+      checkEqual(seqOf(back.cursor), log.length, "the cursor in the end");
       back.close();
     },
   },
@@ -177,26 +183,95 @@ export const followingCases: RuntimeTopicCase[] = [
       }
       at.open();
       await world.idle(node, conversationId);
-      for (const cursor of ["", "x", "1~", "1~t~1", "1~t~1~2~3", "-1", "1~t~x~1", "1.5"]) {
+      for (const cursor of ["", "x", "1~", "1~t~1", "1~t~1~2~3", "-1", "1~t~x~1", "1.", "1.A"]) {
         const attach = (async () => node.me.attach(conversationId, cursor, { onFrame() {}, onEnd() {} }))();
         checkEqual(await world.refusal(attach, `the cursor "${cursor}"`), "invalid_request", "the code");
       }
     },
   },
   {
-    name: "a cursor behind the end of a log is another log's: it is refused, here and on another node",
+    name: "a cursor of a log that was replaced starts over, shorter or longer, here and on another node",
     async run(world) {
       const node = await world.node({ script: always(text("Yes.")) });
+      const other = await world.node({ script: always(text("Yes.")) });
       const { conversationId } = (await world.turn(node, "Hi")).receipt;
       await world.turn(node, "And?", { conversationId });
-      const { length } = await world.log(node, conversationId);
+      const before = await world.joined(node, conversationId);
+      const log = await world.log(node, conversationId);
+      await world.until(() => before.state.chunks.length === log.length, "the client has the log");
+      const { cursor: page } = await node.me.history({ conversationId, limit: 2 });
+      const { cursor: meta } = await node.me.meta(conversationId);
+      const held = [...before.frames];
       await node.me.remove(conversationId);
-      await world.turn(node, "Anew", { conversationId });
-      for (const each of [node, await world.node()]) {
-        const refused = new Promise<void>((_, reject) => {
-          each.me.attach(conversationId, String(length), { onFrame() {}, onEnd: reject });
-        });
-        checkEqual(await world.refusal(refused, "the old cursor"), "invalid_request", "the code");
+      for (const message of ["Anew", "More", "And more"]) {
+        await world.turn(node, message, { conversationId });
+        const now = await world.log(node, conversationId);
+        const fresh = await world.joined(node, conversationId);
+        await world.until(() => fresh.state.chunks.length === now.length, "a fresh client has the log");
+        for (const each of [node, other]) {
+          for (const cursor of [before.cursor, page, meta]) {
+            const fold = new FrameFold();
+            for (const frame of held) fold.apply(frame);
+            const back = new Follow(each.me, conversationId, cursor, fold);
+            await world.until(
+              () => back.frames.at(-1)?.type === "chat.chunks" && seqOf(back.cursor) === now.length,
+              `${cursor} leads to the end`,
+            );
+            const what = `with ${cursor} and ${now.length} chunks`;
+            checkEqual(JSON.stringify(fold.state.chunks), JSON.stringify(now), `the chunks ${what}`);
+            checkEqual(fold.state.messages, fresh.state.messages, `the messages ${what}`);
+            checkEqual(fold.state.cursor, fresh.cursor, `the cursor ${what}`);
+            back.close();
+          }
+          // One without a check, as earlier versions made it, can only tell that it is too far.
+          const bare = await world.joined(each, conversationId, String(log.length));
+          await world.until(() => seqOf(bare.cursor) === now.length, "a cursor without a check is taken");
+          checkEqual(
+            bare.frames.some((frame) => frame.type === "chat.reset" && frame.turnId === undefined),
+            now.length < log.length,
+            `whether it starts over at ${now.length} chunks`,
+          );
+          bare.close();
+        }
+        fresh.close();
+      }
+    },
+  },
+  {
+    name: "every cursor that a client is given holds for the log, also in a fork and behind a compaction",
+    async run(world) {
+      const node = await world.node({ script: always(text("Yes."), usage(5, 5)) });
+      const { conversationId } = (await world.turn(node, "Hi")).receipt;
+      const follow = await world.joined(node, conversationId);
+      for (const message of ["One", "Two"]) await world.turn(node, message, { conversationId });
+      await world.pass(node.me.compact(conversationId, { keepLastN: 1 }), "the compaction");
+      await world.turn(node, "Three", { conversationId });
+      const { length } = await world.log(node, conversationId);
+      await world.until(() => seqOf(follow.cursor) === length, "the client is at the end");
+      const forkId = (await node.me.fork({ conversationId, atSeq: 2 })).conversation.id;
+      const fork = await world.joined(node, forkId);
+      await world.turn(node, "Elsewhere", { conversationId: forkId });
+      await world.until(() => fork.state.chunks.length === 4, "the fork's client has its log");
+      for (const [id, client] of [
+        [conversationId, follow],
+        [forkId, fork],
+      ] as const) {
+        const { cursor: page } = await node.me.history({ conversationId: id, limit: 3 });
+        const { cursor: meta } = await node.me.meta(id);
+        const cursors = new Set(client.frames.map(({ cursor }) => cursor).concat(page, meta as never));
+        check(cursors.size > 5, `many cursors, not ${cursors.size}`);
+        for (const cursor of cursors) {
+          const back = await world.joined(node, id, cursor);
+          await world.until(
+            () => seqOf(back.cursor) === client.state.chunks.length,
+            `${cursor} leads to the end`,
+          );
+          check(
+            back.frames.every((frame) => frame.type !== "chat.reset" || frame.turnId !== undefined),
+            `${cursor} does not start over`,
+          );
+          back.close();
+        }
       }
     },
   },
@@ -261,15 +336,21 @@ export const followingCases: RuntimeTopicCase[] = [
       check(before === 0, "nothing is told of turns that are over");
       follow.checkOrder();
       const meta = await node.me.meta(conversationId);
-      checkEqual(meta.cursor, "4", "the cursor to come back with");
+      checkEqual(seqOf(meta.cursor), 4, "the cursor to come back with");
       const joined = await world.joined(node, conversationId, meta.cursor);
       const [snapshot] = joined.frames;
       check(snapshot?.type === "chat.snapshot", "the first frame is a snapshot");
       checkEqual(
         [snapshot.meta.status, snapshot.cursor, snapshot.queue.messages, snapshot.contextWindow],
-        ["idle", "4", [], 100_000],
+        ["idle", meta.cursor, [], 100_000],
         "the snapshot",
       );
     },
   },
 ];
+
+/** The seq up to which the client with this cursor has everything; NaN while a turn is open there. */
+function seqOf(cursor: string | undefined): number {
+  const { seq, open } = parseCursor(cursor ?? "0");
+  return open === undefined ? seq : Number.NaN;
+}
