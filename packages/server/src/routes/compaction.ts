@@ -18,7 +18,8 @@ export const compactionEndpoints = [
   }),
   endpoint("POST /conversations/:id/compact/preview", {
     summary: "What a compaction would cover. Changes nothing",
-    access: "read",
+    // Part of compacting: a key that may only read can do every GET, and nothing else.
+    access: "write",
     params: conversationParams,
     body: compactRequest,
     response: compactionPreview,

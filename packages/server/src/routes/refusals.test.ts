@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { complaints } from "../json-schema-check.test-support.js";
 import { problem } from "../schemas/operations.js";
 import { type Answer, problemOf, startTestServer, type TestServer } from "../test-server.test-support.js";
+import { endpoints } from "./endpoints.js";
 import { callOf, routeNames } from "./route-calls.test-support.js";
 
 let server: TestServer;
@@ -54,6 +55,14 @@ describe("a caller without a valid key", () => {
 });
 
 describe("a key that does not reach far enough", () => {
+  it("may read by every GET, and do nothing else", () => {
+    const others = closed.filter((name) => !name.startsWith("GET "));
+    expect(others.filter((name) => callOf(name, "c1").access === "read")).toEqual([]);
+    expect(endpoints.map(({ name, access }) => [name, access])).toEqual(
+      endpoints.map(({ name }) => [name, callOf(name, "c1").access]),
+    );
+  });
+
   it.each([
     { scopes: ["read"] as const, refused: ["write", "admin"] },
     { scopes: ["write"] as const, refused: ["admin"] },

@@ -58,11 +58,7 @@ const routeCalls: { readonly [Name in RouteName]: RouteCall } = {
     messageId: "f1",
   }),
   "POST /conversations/:id/compact": write("/conversations/:id/compact", { keepLastN: 1 }),
-  "POST /conversations/:id/compact/preview": {
-    path: "/conversations/:id/compact/preview",
-    body: { keepLastN: 1 },
-    access: "read",
-  },
+  "POST /conversations/:id/compact/preview": write("/conversations/:id/compact/preview", { keepLastN: 1 }),
   "POST /conversations/:id/compact/undo": write("/conversations/:id/compact/undo"),
   "GET /conversations/:id/title": read("/conversations/:id/title"),
   "PUT /conversations/:id/title": write("/conversations/:id/title", { title: "Another" }),

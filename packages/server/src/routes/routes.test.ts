@@ -250,7 +250,6 @@ describe("the conversation routes", () => {
     ["POST", "/chat", { conversationId: "..", message: "hello" }, "conversationId"],
     ["POST", "/conversations/c1/queue", { messageId: ".", text: "hello" }, "messageId"],
     ["POST", "/conversations", { id: ".." }, "id"],
-    ["GET", "/conversations/c1/events?cursor=99", undefined, "cursor"],
     ["GET", "/conversations/c1/events?cursor=1~t~1~-7", undefined, "cursor"],
   ])("name the field at fault: %s %s %j", async (method, path, body, field) => {
     await chat(server, "hello");
