@@ -1,10 +1,11 @@
 import { Call } from "./call.js";
 import { type Clock, MAX_TIMER_MS, systemClock } from "./clock.js";
-import { HttpError } from "./errors.js";
+import type { HttpError } from "./errors.js";
 import type { HttpClientConfig } from "./http-client-config.js";
+import { withLegacyHooks } from "./legacy-hooks.js";
 import { Observer } from "./observer.js";
 import type { HttpCache, HttpRequestInterceptor, HttpTransport, TransportResponse } from "./ports.js";
-import { BodyTooLarge, bodyOf } from "./request/body-source.js";
+import { bodyOf } from "./request/body-source.js";
 import { needsBaseUrl } from "./request/build-url.js";
 import { type ComposedRequest, composeRequest, toTransportInit } from "./request/compose-request.js";
 import { addHeaders } from "./request/request-headers.js";
@@ -16,11 +17,12 @@ import { type EffectiveResilience, resolveResilience } from "./resilience/resili
 import { readRetryAfterMs } from "./resilience/retry-after.js";
 import { ClientResponse } from "./response/client-response.js";
 import type { HttpResponse } from "./response/http-response.js";
-import { judgeNetworkError, judgeResponse } from "./response/judge-response.js";
+import { judgeResponse, judgeThrown } from "./response/judge-response.js";
 import { readRateLimitFeedback } from "./response/rate-limit-feedback.js";
 import { type ReadResponse, readArrayBuffer, readJson, readText } from "./response/read-response.js";
 import { watchBody } from "./response/watched-body.js";
 import { fetchTransport } from "./transport/fetch-transport.js";
+import { type Exchange, followRedirects, isRedirect } from "./transport/follow-redirects.js";
 
 /** Sends requests, and tries again where that is safe and useful. Every failure is an `HttpError`. */
 export interface HttpClient {
@@ -201,7 +203,11 @@ export class DefaultHttpClient implements HttpClient {
       // Taken out of the object first: a browser's `fetch` refuses to be called as somebody's method.
       const transport = this.#transport;
       const sent = transport(composed.url, toTransportInit(composed, request.fetchOptions, watch));
-      const response = this.#receive(call, await watch.guard(sent, discard), watch);
+      const first = await watch.guard(sent, discard);
+      const answer = isRedirect(first)
+        ? await this.#follow({ request: composed, answer: first }, request.fetchOptions, watch)
+        : first;
+      const response = this.#receive(call, answer, watch, answer !== first);
       if (this.#gate.active || this.#observer.active) this.#readLimits(call, response, admission);
 
       if (!response.ok || responseClassifier !== undefined) {
@@ -277,15 +283,27 @@ export class DefaultHttpClient implements HttpClient {
     return isPromise(resolved) ? watch.guard(resolved) : resolved;
   }
 
-  #receive(call: Call, answer: TransportResponse, watch: AttemptWatch): ClientResponse {
+  #follow(
+    first: Exchange,
+    fetchOptions: HttpRequestOptions["fetchOptions"],
+    watch: AttemptWatch,
+  ): Promise<TransportResponse> {
+    const transport = this.#transport;
+    const send = (next: ComposedRequest, redirect: "manual" | "follow"): Promise<TransportResponse> =>
+      watch.guard(transport(next.url, toTransportInit(next, fetchOptions, watch, redirect)), discard);
+    return followRedirects(first, fetchOptions?.redirect ?? "follow", send, (step) => watch.guard(step));
+  }
+
+  #receive(call: Call, answer: TransportResponse, watch: AttemptWatch, redirected: boolean): ClientResponse {
     const inner = bodyOf(answer);
     if (inner === null) {
       watch.bodyEnded();
-      return new ClientResponse(answer, null);
+      return new ClientResponse(answer, null, redirected);
     }
     return new ClientResponse(
       answer,
       watchBody(inner, watch, (error) => this.#toFailure(call, error)),
+      redirected,
     );
   }
 
@@ -366,28 +384,8 @@ export class DefaultHttpClient implements HttpClient {
   }
 
   #toFailure(call: Call, error: unknown): HttpError {
-    if (HttpError.isInstance(error)) return error;
-    if (error instanceof BodyTooLarge) {
-      return call.error(error.message, {
-        status: call.status,
-        category: "unknown",
-        reason: "body_too_large",
-      });
-    }
-    return judgeNetworkError(this.#config, this.#observer, call, error);
+    return judgeThrown(this.#config, this.#observer, call, error);
   }
-}
-
-function withLegacyHooks(config: HttpClientConfig): readonly HttpRequestInterceptor[] {
-  const { beforeRequest, afterResponse, interceptors = [] } = config;
-  if (beforeRequest === undefined && afterResponse === undefined) return interceptors;
-  return [
-    {
-      beforeSend: ({ request }) => beforeRequest?.(request),
-      afterResponse: ({ request, response }) => afterResponse?.(request, response),
-    },
-    ...interceptors,
-  ];
 }
 
 /** Closes a response that arrived after its attempt had ended. */

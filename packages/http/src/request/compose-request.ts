@@ -42,16 +42,18 @@ export function composeRequest(
   return { url, method: request.method, headers, encoded };
 }
 
-/** One attempt as the transport takes it. */
+/** One attempt as the transport takes it. By default redirects are answers: the client follows them itself. */
 export function toTransportInit(
   { method, headers, encoded }: ComposedRequest,
   fetchOptions: HttpRequestOptions["fetchOptions"],
   watch: AttemptWatch,
+  redirect: "manual" | "follow" = "manual",
 ): TransportInit {
   const init: Omit<TransportInit, "signal"> & Partial<Pick<TransportInit, "signal">> & Watched = {
     ...fetchOptions,
     method,
     headers,
+    redirect,
     onAbort: (listener) => watch.onAbort(listener),
     [WATCH]: watch,
   };

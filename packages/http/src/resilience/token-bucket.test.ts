@@ -34,6 +34,22 @@ describe("TokenBucketRateLimiter", () => {
     expect(clock.pending).toBe(0);
   });
 
+  it("pauses for a minute at most, whatever one answer asks for", async () => {
+    const clock = new VirtualClock();
+    const limiter = new TokenBucketRateLimiter({ perSecond: 10, clock });
+    limiter.report(A, { isRateLimited: true }, 10 * 365 * 86_400_000);
+    let isThrough = false;
+    void Promise.resolve(limiter.acquire(A, signal)).then(() => {
+      isThrough = true;
+    });
+    clock.advance(59_999);
+    await settle();
+    expect(isThrough).toBe(false);
+    clock.advance(1);
+    await settle();
+    expect(isThrough).toBe(true);
+  });
+
   it("saves up no more than a burst", () => {
     const clock = new VirtualClock();
     const limiter = new TokenBucketRateLimiter({ perSecond: 10, burst: 2, clock });

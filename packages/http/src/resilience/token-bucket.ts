@@ -8,6 +8,11 @@ export interface TokenBucketOptions {
   perSecond: number;
   /** Attempts that may go at once after a quiet time. Default: `perSecond`, at least 1. */
   burst?: number;
+  /**
+   * The longest pause that one answer can cause; after it the server is asked again. Default 60 000. A bucket is shared,
+   * so an absurd wait in one answer must not stop everyone.
+   */
+  maxPauseMs?: number;
   /** What shares a bucket. Default: the origin. */
   keyOf?: (context: AttemptContext) => string;
   clock?: Clock;
@@ -36,6 +41,7 @@ export class TokenBucketRateLimiter implements RateLimiter {
   readonly #buckets = new Map<string, Bucket>();
   readonly #perMs: number;
   readonly #burst: number;
+  readonly #maxPauseMs: number;
   readonly #keyOf: (context: AttemptContext) => string;
   readonly #clock: Clock;
 
@@ -43,6 +49,7 @@ export class TokenBucketRateLimiter implements RateLimiter {
     if (!(options.perSecond > 0)) throw new RangeError("perSecond must be above 0");
     this.#perMs = options.perSecond / 1000;
     this.#burst = Math.max(1, options.burst ?? options.perSecond);
+    this.#maxPauseMs = options.maxPauseMs ?? 60_000;
     this.#keyOf = options.keyOf ?? ((context) => context.origin);
     this.#clock = options.clock ?? systemClock;
   }
@@ -80,7 +87,10 @@ export class TokenBucketRateLimiter implements RateLimiter {
     }
     if (waitMs <= 0) return;
     const bucket = this.#bucket(context);
-    bucket.blockedUntil = Math.max(bucket.blockedUntil, this.#clock.monotonicNow() + waitMs);
+    bucket.blockedUntil = Math.max(
+      bucket.blockedUntil,
+      this.#clock.monotonicNow() + Math.min(waitMs, this.#maxPauseMs),
+    );
   }
 
   #bucket(context: AttemptContext): Bucket {

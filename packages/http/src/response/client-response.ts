@@ -28,6 +28,8 @@ const abandoned = new FinalizationRegistry<AttemptWatch>((watch) => watch.abando
  * the client has read whole is kept and can be read any number of times.
  */
 export class ClientResponse implements HttpResponse {
+  /** Whether a redirect was followed, by the client or by its transport. */
+  readonly redirected: boolean;
   readonly #head: ResponseHead;
   #source: BodySource | null;
   #root: BodySource | null;
@@ -39,7 +41,8 @@ export class ClientResponse implements HttpResponse {
   #streamUse: { readonly started: boolean } | undefined;
   #watch: AttemptWatch | undefined;
 
-  constructor(head: ResponseHead, source: BodySource | null) {
+  constructor(head: ResponseHead, source: BodySource | null, redirected = false) {
+    this.redirected = redirected || head.redirected;
     this.#head = head;
     this.#source = source;
     this.#root = source;
@@ -60,10 +63,6 @@ export class ClientResponse implements HttpResponse {
 
   get url(): string {
     return this.#head.url;
-  }
-
-  get redirected(): boolean {
-    return this.#head.redirected;
   }
 
   get headers(): Headers {
@@ -160,7 +159,7 @@ export class ClientResponse implements HttpResponse {
       this.#root = this.#source;
       copy = sourceOfStream(theirs);
     }
-    const clone = new ClientResponse(this.#head, copy);
+    const clone = new ClientResponse(this.#head, copy, this.redirected);
     clone.#status = this.#status;
     clone.#bytes = this.#bytes;
     return clone;

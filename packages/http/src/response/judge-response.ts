@@ -1,10 +1,12 @@
 import type { Call } from "../call.js";
-import type { HttpError } from "../errors.js";
+import { HttpError } from "../errors.js";
 import type { HttpClientConfig } from "../http-client-config.js";
 import type { Observer } from "../observer.js";
 import type { ClassifiedError, ErrorClassifier, ResponseClassification } from "../ports.js";
+import { BodyTooLarge } from "../request/body-source.js";
 import type { HttpHeaders } from "../request/request-options.js";
 import { readRetryAfterMs, readShouldRetry } from "../resilience/retry-after.js";
+import { RedirectRefused } from "../transport/follow-redirects.js";
 import { DefaultErrorClassifier, isRetryableCategory } from "./classify.js";
 import type { ClientResponse } from "./client-response.js";
 
@@ -64,8 +66,26 @@ export async function judgeResponse(
   });
 }
 
+/** The failure for whatever an attempt threw. */
+export function judgeThrown(
+  config: HttpClientConfig,
+  observer: Observer,
+  call: Call,
+  error: unknown,
+): HttpError {
+  if (HttpError.isInstance(error)) return error;
+  if (error instanceof BodyTooLarge) {
+    return call.error(error.message, { status: call.status, category: "unknown", reason: "body_too_large" });
+  }
+  if (error instanceof RedirectRefused) {
+    const { status, message } = error;
+    return call.error(message, { status, category: "unknown", reason: "redirect_refused" });
+  }
+  return judgeNetworkError(config, observer, call, error);
+}
+
 /** The failure for an error that came instead of a response or a body. */
-export function judgeNetworkError(
+function judgeNetworkError(
   config: HttpClientConfig,
   observer: Observer,
   call: Call,

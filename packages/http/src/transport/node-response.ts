@@ -6,7 +6,7 @@ import { streamOfSource } from "../request/body-source.js";
 
 /** An incoming message as a transport's answer. Headers and web streams are built only when asked for. */
 export class NodeResponse implements TransportResponse {
-  readonly redirected: boolean;
+  readonly redirected = false;
   /** Undefined where there is no body. */
   readonly consume: TransportResponse["consume"];
   readonly #request: ClientRequest;
@@ -17,11 +17,10 @@ export class NodeResponse implements TransportResponse {
   #finish: (() => void) | undefined;
   #canceled = false;
 
-  constructor(request: ClientRequest, message: IncomingMessage, url: URL, redirected: boolean) {
+  constructor(request: ClientRequest, message: IncomingMessage, url: URL) {
     this.#request = request;
     this.#message = message;
     this.#url = url;
-    this.redirected = redirected;
     const hasBody = request.method !== "HEAD" && !BODILESS.has(this.status);
     this.consume = hasBody ? (onChunk) => this.#consume(onChunk) : undefined;
     // Nobody will read what has no body, and only a message that was read gives its socket back.

@@ -295,7 +295,7 @@ describe("a Node response", () => {
     const outgoing = request(server.url).on("error", () => {});
     outgoing.end();
     const message = await new Promise<IncomingMessage>((resolve) => outgoing.on("response", resolve));
-    return { message, response: new NodeResponse(outgoing, message, new URL(server.url), false) };
+    return { message, response: new NodeResponse(outgoing, message, new URL(server.url)) };
   }
 
   it("fails its reader when the message is destroyed without an error", async () => {

@@ -1,4 +1,4 @@
-import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
+import type { ClientRequest, RequestOptions } from "node:http";
 import { Agent as HttpAgent, request as httpRequest } from "node:http";
 import { type AgentOptions, Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { HttpTransport, TransportInit, TransportResponse } from "../ports.js";
@@ -16,8 +16,6 @@ export interface NodeTransportOptions {
    * any case.
    */
   acceptEncoding?: string;
-  /** Default 20, as in `fetch`. */
-  maxRedirects?: number;
   /** Certificates and other settings of TLS connections. */
   tls?: Pick<AgentOptions, "ca" | "cert" | "key" | "passphrase" | "rejectUnauthorized" | "minVersion">;
 }
@@ -28,25 +26,20 @@ export interface NodeTransport extends HttpTransport {
   close(): void;
 }
 
-/** One request on its way through its redirects. */
-interface Journey {
-  readonly options: NodeTransportOptions;
+/** One request and where its answer goes. */
+interface Exchange {
   readonly httpAgent: HttpAgent;
   readonly httpsAgent: HttpsAgent;
-  readonly abort: Pick<TransportInit, "signal" | "onAbort">;
-  readonly redirect: RequestInit["redirect"];
+  readonly init: TransportInit;
+  readonly headers: HttpHeaders;
+  readonly body: NodeBody;
   readonly resolve: (response: TransportResponse) => void;
   readonly reject: (error: unknown) => void;
-  method: string;
-  headers: HttpHeaders;
-  body: NodeBody;
-  redirects: number;
 }
 
 /**
- * A transport on `node:http` and `node:https` with keep-alive: the semantics of `fetch` (redirects, decoding,
- * what is sent by default) at about a quarter of its cost. Across origins a redirect drops every header that
- * looks like a credential, not only `authorization` and `cookie`.
+ * A transport on `node:http` and `node:https` with keep-alive: the semantics of `fetch` (decoding, what is
+ * sent by default) at about a quarter of its cost. A redirect is an answer like any other: the client follows it.
  */
 export function createNodeTransport(options: NodeTransportOptions = {}): NodeTransport {
   const maxSockets = options.maxSocketsPerOrigin ?? Number.POSITIVE_INFINITY;
@@ -67,22 +60,8 @@ export function createNodeTransport(options: NodeTransportOptions = {}): NodeTra
   const transport = (url: string, init: TransportInit): Promise<TransportResponse> => {
     const start = (body: NodeBody): Promise<TransportResponse> =>
       new Promise((resolve, reject) => {
-        const { redirect, method } = init;
-        const headers = completeHeaders(init.headers, method, body, options);
-        const journey: Journey = {
-          options,
-          httpAgent,
-          httpsAgent,
-          abort: init,
-          redirect,
-          resolve,
-          reject,
-          method,
-          headers,
-          body,
-          redirects: 0,
-        };
-        send(journey, parse(url));
+        const headers = completeHeaders(init.headers, init.method, body, options);
+        send({ httpAgent, httpsAgent, init, headers, body, resolve, reject }, parse(url));
       });
     const body = toNodeBody(init.body);
     return body instanceof Promise ? body.then(start) : start(body);
@@ -110,10 +89,10 @@ function completeHeaders(
   return headers;
 }
 
-function send(journey: Journey, url: URL): void {
+function send(exchange: Exchange, url: URL): void {
   const refusal = refusalOf(url);
   if (refusal !== undefined) {
-    journey.reject(refusal);
+    exchange.reject(refusal);
     return;
   }
   const { hostname } = url;
@@ -122,28 +101,28 @@ function send(journey: Journey, url: URL): void {
     hostname: hostname.startsWith("[") ? hostname.slice(1, -1) : hostname,
     port: url.port,
     path: url.pathname + url.search,
-    method: journey.method,
-    headers: flatten(journey.headers, url.host),
-    agent: secure ? journey.httpsAgent : journey.httpAgent,
+    method: exchange.init.method,
+    headers: flatten(exchange.headers, url.host),
+    agent: secure ? exchange.httpsAgent : exchange.httpAgent,
   };
   const request = secure ? httpsRequest(target) : httpRequest(target);
-  // Once there is an answer, trouble belongs to the answer's body; and a redirect has moved on.
+  // Once there is an answer, trouble belongs to the answer's body.
   let answered = false;
   request.on("response", (message) => {
     answered = true;
-    onResponse(journey, url, request, message);
+    exchange.resolve(new NodeResponse(request, message, url));
   });
   request.on("error", (error) => {
-    if (!answered) journey.reject(error);
+    if (!answered) exchange.reject(error);
   });
   request.on("close", () => {
     // Closed with neither an answer nor an error; rejecting again after an error changes nothing.
-    if (!answered) journey.reject(withCode("The connection closed", "ECONNRESET"));
+    if (!answered) exchange.reject(withCode("The connection closed", "ECONNRESET"));
   });
 
-  endOnAbort(request, journey.abort);
+  endOnAbort(request, exchange.init);
 
-  const { content } = journey.body;
+  const { content } = exchange.body;
   if (content === undefined) request.end();
   else if (typeof content === "string" || content instanceof Uint8Array) request.end(content);
   else writeStream(request, content);
@@ -184,66 +163,6 @@ function refusalOf(url: URL): Error | undefined {
   }
   if (url.username === "" && url.password === "") return undefined;
   return withCode("A URL may not hold credentials", "ERR_INVALID_URL");
-}
-
-function onResponse(journey: Journey, url: URL, request: ClientRequest, message: IncomingMessage): void {
-  const status = message.statusCode ?? 0;
-  const location = REDIRECTS.has(status) ? message.headers.location : undefined;
-  if (location === undefined || journey.redirect === "manual") {
-    journey.resolve(new NodeResponse(request, message, url, journey.redirects > 0));
-    return;
-  }
-  const next = followUp(journey, url, location, status);
-  if (next instanceof Error) {
-    request.destroy();
-    journey.reject(next);
-    return;
-  }
-  // The body is drained, so that the socket can serve the next step, unless it is too long to be worth it. The
-  // next step waits for that: an attempt then never holds more than one request that an abort must end.
-  let drained = 0;
-  message.on("data", (chunk: Uint8Array) => {
-    drained += chunk.byteLength;
-    if (drained > MAX_DRAINED_BYTES) request.destroy();
-  });
-  message.on("close", () => send(next.journey, next.url));
-}
-
-const MAX_DRAINED_BYTES = 64 * 1024;
-const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-const CREDENTIAL = /auth|cookie|api-?key|token|secret|credential/;
-
-/** Where a redirect leads and what is sent there, or why it is not followed. */
-function followUp(
-  journey: Journey,
-  from: URL,
-  location: string,
-  status: number,
-): { journey: Journey; url: URL } | Error {
-  if (journey.redirect === "error") return withCode("Redirected", "ERR_UNFOLLOWED_REDIRECT");
-  if (journey.redirects >= (journey.options.maxRedirects ?? 20)) {
-    return withCode("Redirected too often", "ERR_TOO_MANY_REDIRECTS");
-  }
-  if (!URL.canParse(location, from)) return withCode("Redirected to no URL", "ERR_UNFOLLOWED_REDIRECT");
-  const url = new URL(location, from);
-
-  let { method, body, headers } = journey;
-  const becomesGet =
-    (status === 303 && method !== "GET" && method !== "HEAD") ||
-    ((status === 301 || status === 302) && method === "POST");
-  if (becomesGet) {
-    method = "GET";
-    body = {};
-    headers = omit(headers, (name) => name.startsWith("content-"));
-  } else if (body.content instanceof ReadableStream) {
-    return withCode("Redirected, but a stream cannot be sent again", "ERR_UNFOLLOWED_REDIRECT");
-  }
-  if (from.origin !== url.origin) headers = omit(headers, (name) => name === "host" || CREDENTIAL.test(name));
-  return { journey: { ...journey, method, body, headers, redirects: journey.redirects + 1 }, url };
-}
-
-function omit(headers: HttpHeaders, drop: (name: string) => boolean): HttpHeaders {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !drop(name)));
 }
 
 function withCode(text: string, code: string): Error {

@@ -24,7 +24,7 @@ const redirectTo =
     response.end("moved");
   };
 
-describe.each(transports)("redirects over %s", (name, transport) => {
+describe.each(transports)("redirects over %s", (_, transport) => {
   const client = new DefaultHttpClient({ clientName: "test", transport });
 
   it.each([
@@ -64,10 +64,51 @@ describe.each(transports)("redirects over %s", (name, transport) => {
     await client.requestJson({ operation: "o", method: "GET", url: `${origin.url}/start`, headers });
     expect(origin.seen[1]?.headers).toMatchObject({ authorization: "Bearer key", "x-api-key": "key" });
     expect(target.seen[0]?.headers).toMatchObject({ "x-plain": "kept" });
-    expect(target.seen[0]?.headers.authorization).toBeUndefined();
-    expect(target.seen[0]?.headers.cookie).toBeUndefined();
-    // The platform's fetch knows only the standard names; the Node transport drops what looks like a key too.
-    if (name === "node") expect(target.seen[0]?.headers["x-api-key"]).toBeUndefined();
+    for (const name of ["authorization", "cookie", "x-api-key"]) {
+      expect(target.seen[0]?.headers[name]).toBeUndefined();
+    }
+  });
+
+  it.each([301, 302, 303, 307, 308])(
+    "refuses a %i of a POST to another origin, naming its host",
+    async (status) => {
+      const target = await serve((response) => json(response, 200, {}));
+      const origin = await serve((response) => {
+        response.writeHead(status, { location: `${target.url}/end?key=location-secret` });
+        response.end();
+      });
+      const failure: unknown = await client
+        .requestJson({
+          operation: "o",
+          method: "POST",
+          url: `${origin.url}/start?key=url-secret`,
+          headers: { authorization: "Bearer header-secret" },
+          body: { prompt: "prompt-secret" },
+        })
+        .catch((error: unknown) => error);
+      expect(failure).toMatchObject({ status, retryable: false, reason: "redirect_refused" });
+      expect(String(failure)).toContain(new URL(target.url).host);
+      expect(JSON.stringify(failure) + String(failure)).not.toContain("secret");
+      expect(target.seen).toHaveLength(0);
+      expect(origin.seen).toHaveLength(1);
+    },
+  );
+
+  it("refuses another origin behind a redirect on the same one", async () => {
+    const target = await serve((response) => json(response, 200, {}));
+    const origin = await serve((response, request) => {
+      response.writeHead(307, { location: request.path === "/start" ? "/next" : target.url });
+      response.end();
+    });
+    const request = {
+      operation: "o",
+      method: "POST" as HttpMethod,
+      url: `${origin.url}/start`,
+      body: "prompt",
+    };
+    await expect(client.requestText(request)).rejects.toMatchObject({ reason: "redirect_refused" });
+    expect(origin.seen.map(({ body }) => body)).toEqual(["prompt", "prompt"]);
+    expect(target.seen).toHaveLength(0);
   });
 
   it("gives up on redirects without end", async () => {
@@ -98,5 +139,28 @@ describe.each(transports)("redirects over %s", (name, transport) => {
       client.requestText({ operation: "o", method: "POST", url: `${server.url}/start`, body }),
     ).rejects.toMatchObject({ status: 0 });
     expect(server.seen).toHaveLength(1);
+  });
+});
+
+describe("a redirect that the platform hides, as a browser does", () => {
+  const calls: (string | undefined)[] = [];
+  const client = new DefaultHttpClient({
+    clientName: "test",
+    transport: async (url, { redirect }) => {
+      calls.push(redirect);
+      const head = { statusText: "", url, headers: new Headers(), body: null };
+      return redirect === "manual"
+        ? { ...head, status: 0, redirected: false }
+        : { ...head, status: 200, redirected: true };
+    },
+  });
+
+  it("is left to the platform for a GET, and refused for a POST", async () => {
+    const url = "http://127.0.0.1/start";
+    const response = await client.requestRaw({ operation: "o", method: "GET", url });
+    expect([response.status, response.redirected, ...calls]).toEqual([200, true, "manual", "follow"]);
+    const post = client.requestRaw({ operation: "o", method: "POST", url, body: "prompt" });
+    await expect(post).rejects.toMatchObject({ status: 0, reason: "redirect_refused" });
+    expect(calls).toEqual(["manual", "follow", "manual"]);
   });
 });
