@@ -16,7 +16,14 @@ import { InMemoryConversationStore } from "./in-memory-conversation-store.js";
 import { createCountingIds } from "./messages/ids.js";
 import { type Conversation, type ConversationMessage, textOf } from "./messages/message.js";
 import type { MessageContentPart } from "./messages/part.js";
-import type { ConversationStore, ConversationTurn, ProviderAdapter } from "./ports.js";
+import { TextDelta } from "./messages/provider/provider-stream.js";
+import type {
+  ConversationStore,
+  ConversationTurn,
+  ProviderAdapter,
+  ProviderStream,
+  ProviderStreamEvent,
+} from "./ports.js";
 import { gate } from "./testing/gate.js";
 import {
   crash,
@@ -645,8 +652,8 @@ describe("a turn that fails", () => {
 
   const failures: [string, ScriptEntry[], string][] = [
     ["is refused", [refuse("provider_auth")], "provider_auth"],
-    ["is refused with an error that is not ours", [refuse(new Error("raw"))], "internal"],
-    ["crashes", [text("a"), crash()], "internal"],
+    ["is refused with an error that is not ours", [refuse(new Error("raw"))], "provider_rejected"],
+    ["crashes", [text("a"), crash()], "provider_rejected"],
     ["is cut off", [text("a"), cut()], "network"],
   ];
   for (const [what, script, code] of failures) {
@@ -664,6 +671,48 @@ describe("a turn that fails", () => {
       );
       expect(sent).not.toContain("error");
     });
+  }
+
+  const thrown = new Error("the model exploded");
+  const foreign: [string, ProviderAdapter][] = [
+    ["complete", { complete: () => Promise.reject(thrown) }],
+    [
+      "complete, before it returns a promise",
+      {
+        complete: () => {
+          throw thrown;
+        },
+      },
+    ],
+    ["completeStream", { complete: unused, completeStream: () => Promise.reject(thrown) }],
+    ["the iteration", { complete: unused, completeStream: async () => streamThat("throws") }],
+    ["an error event", { complete: unused, completeStream: async () => streamThat("tells") }],
+  ];
+  for (const [where, provider] of foreign) {
+    it(`keeps the message of a foreign provider's plain error from ${where}`, async () => {
+      const { engine, store } = await setUp();
+      const expected = { code: "provider_rejected", message: "the model exploded" };
+      await expect(engine.runTurn(input(provider))).rejects.toMatchObject(expected);
+      expect(await store.listTurns(conversationId)).toMatchObject([
+        { metadata: { reason: "error", error: expected } },
+      ]);
+    });
+  }
+
+  function unused(): never {
+    throw new Error("not asked");
+  }
+
+  /** A stream that knows nothing of Parley's errors. */
+  function streamThat(does: "throws" | "tells"): ProviderStream {
+    const events = async function* (): AsyncGenerator<ProviderStreamEvent, void, undefined> {
+      yield new TextDelta("Half", "Half", 0);
+      if (does === "throws") throw thrown;
+      yield { type: "error", error: thrown as ParleyError };
+    };
+    const final = Promise.reject(thrown);
+    final.catch(() => {});
+    return { [Symbol.asyncIterator]: events, final };
   }
 
   it("answers the calls that had come before the failure", async () => {

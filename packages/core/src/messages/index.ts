@@ -49,6 +49,7 @@ export {
   type ProviderStreamWriter,
   streamOf,
   TextDelta,
+  toProviderFailure,
 } from "./provider/provider-stream.js";
 export {
   interruptedResult,

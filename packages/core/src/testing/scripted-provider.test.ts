@@ -171,7 +171,10 @@ describe("createScriptedProvider", () => {
     const provider = createScriptedProvider([text("a"), crash(new TypeError("oops"))]);
     const events = await read(await provider.completeStream?.(params));
     const last = events.at(-1);
-    expect(last?.type === "error" && isParleyError(last.error) && last.error.code).toBe("internal");
+    expect(last?.type === "error" && isParleyError(last.error) && last.error).toMatchObject({
+      code: "provider_rejected",
+      message: "oops",
+    });
     expect(provider.calls[0]?.state).toBe("failed");
   });
 

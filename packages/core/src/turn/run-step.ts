@@ -4,7 +4,7 @@ import { ParleyError, toParleyError } from "../errors.js";
 import { Channel } from "../messages/channel.js";
 import type { ConversationMessage, TokenUsage } from "../messages/message.js";
 import type { MessageContentPart, ToolCallContentPart } from "../messages/part.js";
-import { openProviderStream } from "../messages/provider/provider-stream.js";
+import { openProviderStream, toProviderFailure } from "../messages/provider/provider-stream.js";
 import type {
   ProviderCallParams,
   ProviderCallRecord,
@@ -66,7 +66,7 @@ export async function runStep(setup: TurnSetup, step: Step, tell: TurnListener):
 
   const take = (event: ProviderStreamEvent): Promise<void> | undefined => {
     if (event.type === "error") {
-      error = event.error;
+      error = toProviderFailure(event.error);
       return undefined;
     }
     const visible = assembly.apply(event);
@@ -239,7 +239,12 @@ async function readStream(
       // What has arrived is taken at once; only what is still to come is awaited.
       let event = channel?.takeArrived();
       if (event === undefined) {
-        const next = await events.next();
+        let next: IteratorResult<ProviderStreamEvent>;
+        try {
+          next = await events.next();
+        } catch (thrown) {
+          throw toProviderFailure(thrown);
+        }
         if (next.done || over) return;
         event = next.value;
       }

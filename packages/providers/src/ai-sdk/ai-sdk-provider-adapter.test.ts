@@ -4,6 +4,7 @@ import { isParleyError, type ParleyError } from "@parley/core/errors";
 import type { MessageContentPart } from "@parley/core/messages";
 import type { ProviderCallParams, ProviderMessage, ProviderStreamEvent } from "@parley/core/ports";
 import { type ProviderScenario, providerContract } from "@parley/core/testing";
+import { resilientFetch } from "@parley/http";
 import { convertArrayToReadableStream, MockLanguageModelV3 } from "ai/test";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import {
@@ -610,6 +611,35 @@ describe("failures", () => {
     expect(failure.code).toBe(code);
     expect(failure.retryable).toBe(retryable);
     expect(failure.details).toMatchObject({ status, requestId: "req_local" });
+  });
+
+  it("of a model that somebody else wrote keep their message", async () => {
+    const model = new MockLanguageModelV3({
+      doStream: () => Promise.reject(new Error("the model exploded")),
+    });
+    const failure = await failureOf(new AiSdkProviderAdapter({ model }));
+    expect(failure).toMatchObject({
+      code: "provider_rejected",
+      message: expect.stringContaining("the model exploded"),
+    });
+  });
+
+  it("name the host that a redirect leads to, which resilientFetch does not give the prompt", async () => {
+    const elsewhere = await openai((answer) => answer.json(200, {}));
+    const location = `${elsewhere.server.url}/responses`;
+    const { server } = await openai((answer) => answer.json(307, {}, { location }));
+    const model = createOpenAI({
+      apiKey: "sk-secret",
+      baseURL: server.url,
+      fetch: resilientFetch(),
+    }).responses("gpt-5.5");
+    const failure = await failureOf(new AiSdkProviderAdapter({ model }));
+    expect(failure).toMatchObject({
+      code: "provider_rejected",
+      retryable: false,
+      message: expect.stringContaining(new URL(elsewhere.server.url).host),
+    });
+    expect(elsewhere.server.seen).toHaveLength(0);
   });
 
   it("carry the window that the provider names", async () => {

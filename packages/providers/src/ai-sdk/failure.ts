@@ -1,4 +1,5 @@
 import { type ErrorCode, isParleyError, ParleyError } from "@parley/core/errors";
+import { HttpError } from "@parley/http";
 import {
   AISDKError,
   APICallError,
@@ -17,7 +18,7 @@ import {
   UnsupportedFunctionalityError,
 } from "ai";
 import { readAnthropicFailure } from "../anthropic/failure.js";
-import { failureDetails } from "../call/http-failure.js";
+import { failureDetails, toProviderError } from "../call/http-failure.js";
 import { readOpenAIFailure } from "../openai/failure.js";
 import type { ModelFamily } from "./model-family.js";
 import { isFields } from "./provider-options.js";
@@ -38,6 +39,8 @@ const longestMessage = 500;
 export function toCallError(error: unknown, call: FailedCall): ParleyError {
   if (isParleyError(error)) return error;
   if (RetryError.isInstance(error)) return toCallError(error.lastError, call);
+  const refused = httpErrorBehind(error);
+  if (refused !== undefined) return toProviderError(refused, call.provider, () => undefined);
   if (APICallError.isInstance(error)) return fromApiError(error, call);
   const name = nameOf(error);
   if (name === "AbortError" || name === "ResponseAborted") return new ParleyError("canceled");
@@ -52,7 +55,14 @@ export function toCallError(error: unknown, call: FailedCall): ParleyError {
     const message = `${call.provider}: the answer could not be understood`;
     return new ParleyError("provider_rejected", message, { cause: causeOf(error) });
   }
-  return new ParleyError("internal", undefined, { cause: causeOf(error) });
+  // A model that somebody else wrote: what it threw is its own failure, in its own words.
+  return new ParleyError(
+    "provider_rejected",
+    `${call.provider}: ${clip(error.message || "the call failed")}`,
+    {
+      cause: causeOf(error),
+    },
+  );
 }
 
 /**
@@ -93,6 +103,16 @@ function fromKind(error: unknown, name: string | undefined): [ErrorCode, string]
   if (isRefusedByPackage(error)) return ["invalid_request", "the provider's package refused the call"];
   // What `fetch` throws when a connection cannot be made or breaks.
   if (error instanceof TypeError) return ["network", "the connection broke"];
+  return undefined;
+}
+
+/** The failure of `resilientFetch`, which the SDK hides behind what it makes of a rejected `fetch`. */
+function httpErrorBehind(error: unknown): HttpError | undefined {
+  let cause = error;
+  for (let depth = 0; depth < 4 && cause instanceof Error; depth += 1) {
+    if (HttpError.isInstance(cause)) return cause;
+    ({ cause } = cause);
+  }
   return undefined;
 }
 

@@ -1,5 +1,10 @@
 import { ParleyError } from "@parley/core/errors";
-import { createProviderStream, type ProviderStreamWriter, TextDelta } from "@parley/core/messages";
+import {
+  createProviderStream,
+  type ProviderStreamWriter,
+  TextDelta,
+  toProviderFailure,
+} from "@parley/core/messages";
 import type { ProviderStream, ProviderStreamEvent } from "@parley/core/ports";
 import {
   createSseParser,
@@ -217,12 +222,12 @@ class Attempt<VendorEvent> {
       this.#end(false);
       if (this.#ended) return;
     }
-    // A client that somebody else wrote throws what its platform throws when a body breaks.
-    const onTheLine = this.answered && error !== this.#thrown && !HttpError.isInstance(error);
-    this.#failure =
-      onTheLine && error instanceof TypeError
-        ? new ParleyError("network", `${provider}: the connection broke`, { cause: error })
-        : toProviderError(error, provider, readFailure);
+    // A client that somebody else wrote throws what its platform throws when there is no connection or it breaks.
+    const isForeign = error !== this.#thrown && !HttpError.isInstance(error);
+    if (isForeign && error instanceof TypeError) {
+      this.#failure = new ParleyError("network", `${provider}: the connection broke`, { cause: error });
+    } else if (isForeign && !this.answered) this.#failure = toProviderFailure(error);
+    else this.#failure = toProviderError(error, provider, readFailure);
   }
 }
 

@@ -132,12 +132,30 @@ class ProducedStream implements ProviderStream {
 function asStreamError(error: unknown, signal: AbortSignal): ParleyError {
   if (isParleyError(error)) return error;
   if (signal.aborted) return new ParleyError("canceled", undefined, { cause: error });
-  return toParleyError(error, "internal");
+  return toProviderFailure(error);
+}
+
+const longestMessage = 500;
+
+/**
+ * Converts what a provider threw: a `ParleyError` passes through, an abort becomes `canceled`, a `TimeoutError`
+ * `timeout`, and anything else `provider_rejected`, with its message, shortened where it is very long.
+ */
+export function toProviderFailure(thrown: unknown): ParleyError {
+  const isTimeout = thrown instanceof Error && thrown.name === "TimeoutError";
+  const failure = toParleyError(thrown, isTimeout ? "timeout" : "provider_rejected");
+  if (failure === thrown || failure.message.length <= longestMessage) return failure;
+  const message = `${failure.message.slice(0, longestMessage)}…`;
+  return new ParleyError(failure.code, message, { cause: thrown });
 }
 
 /** Reads a stream to its end and returns its result, or throws its error. */
-export function collect(stream: ProviderStream): Promise<ProviderCallResult> {
-  return stream.final;
+export async function collect(stream: ProviderStream): Promise<ProviderCallResult> {
+  try {
+    return await stream.final;
+  } catch (thrown) {
+    throw toProviderFailure(thrown);
+  }
 }
 
 /** A finished call as a stream: its parts and calls, its usage, then `done`. */
@@ -170,8 +188,12 @@ export async function openProviderStream(
   provider: ProviderAdapter,
   params: ProviderCallParams,
 ): Promise<ProviderStream> {
-  if (provider.completeStream !== undefined) return provider.completeStream(params);
-  return streamOf(provider.complete(params));
+  try {
+    if (provider.completeStream !== undefined) return await provider.completeStream(params);
+    return streamOf(provider.complete(params));
+  } catch (thrown) {
+    throw toProviderFailure(thrown);
+  }
 }
 
 function assistantText(text: string): ProviderMessage {

@@ -326,7 +326,7 @@ function failureCases(): RuntimeTopicCase[] {
     ["refuses the call", [refuse("provider_auth")], "provider_auth", []],
     ["fails before its first word", [fail("provider_overloaded")], "provider_overloaded", []],
     ["fails in the middle", [text("Half"), fail("rate_limited")], "rate_limited", ["assistant: Half"]],
-    ["breaks", [text("Ha"), crash(new Error("boom"))], "internal", ["assistant: Ha"]],
+    ["breaks", [text("Ha"), crash(new Error("boom"))], "provider_rejected", ["assistant: Ha"]],
     ["is cut off", [text("Ha"), cut()], "network", ["assistant: Ha"]],
     ["filters", [fail("content_filtered")], "content_filtered", []],
     [

@@ -234,6 +234,38 @@ describe("failures", () => {
     expect(codeOf(await read(await adapterFor(server.url).completeStream(params)))).toBe(code);
   });
 
+  it("name the host that a redirect leads to, which is not given the prompt or the key", async () => {
+    const elsewhere = await serve(say(spoken));
+    const location = `${elsewhere.url}/v1/chat/completions?token=hidden-token`;
+    for (const status of [301, 302, 303, 307, 308]) {
+      const server = await serve((answer) => answer.json(status, {}, { location }));
+      for (const config of [{}, { httpClient: createDefaultHttpClient() }]) {
+        const [last] = (await read(await adapterFor(server.url, config).completeStream(params))).slice(-1);
+        expect(last).toMatchObject({
+          type: "error",
+          error: {
+            code: "provider_rejected",
+            retryable: false,
+            message: expect.stringContaining(new URL(elsewhere.url).host),
+          },
+        });
+        expect(JSON.stringify(last)).not.toContain("hidden-token");
+      }
+      expect(server.seen).toHaveLength(2);
+    }
+    expect(elsewhere.seen).toHaveLength(0);
+  });
+
+  it("are followed within the host, prompt and key included", async () => {
+    const server = await serve((answer, call, n) =>
+      n === 1 ? answer.json(307, {}, { location: "/v2/chat/completions" }) : say(spoken)(answer, call, n),
+    );
+    expect(textIn(await read(await adapterFor(server.url).completeStream(params)))).toBe(
+      "Hello there, friend.",
+    );
+    expect(server.seen[1]?.body).toEqual(server.seen[0]?.body);
+  });
+
   it.each([
     [
       "vLLM",
