@@ -14,6 +14,7 @@ export type {
   OpenAIConversationState,
   OpenAIFunctionTool,
   OpenAIInputContent,
+  OpenAIInputItem,
   OpenAIInputMessage,
   OpenAIRole,
   OpenAITextBlock,

@@ -14,6 +14,17 @@ export function reasons(model: string): boolean {
   return !withoutReasoning.test(baseName(model));
 }
 
+// The names of models that reason, as OpenAI gives them.
+const knownToReason = /^(?:ft:)?(?:o\d|gpt-(?:[5-9]|\d\d)|codex-)/;
+
+/**
+ * Whether instructions go to a model in the role `developer`. Behind another server only a model of a known name does:
+ * whatever else answers there may know no role but `system`.
+ */
+export function takesDeveloper(model: string, isOpenAI: boolean): boolean {
+  return reasons(model) && (isOpenAI || knownToReason.test(baseName(model)));
+}
+
 /** The word for an effort that the model takes: the level itself, or the highest that an older model knows. */
 export function effortFor(model: string, effort: Effort): Effort {
   if (effort !== "xhigh" && effort !== "max") return effort;

@@ -68,9 +68,12 @@ export function toChatRequest(
       ...(maxTokens === undefined ? {} : { [dialect.maxTokensField]: Math.max(1, Math.floor(maxTokens)) }),
       ...(reasoningEffort === undefined ? {} : dialect.effortParams(reasoningEffort, model)),
       ...(dialect.sendsCacheKey && cacheKey !== undefined ? { prompt_cache_key: cacheKey } : {}),
-      ...(dialect.includeUsage ? { stream_options: { include_usage: true } } : {}),
-      ...extraParams,
       stream: true,
+      // Refused where nothing is streamed.
+      ...(dialect.includeUsage && extraParams?.stream !== false
+        ? { stream_options: { include_usage: true } }
+        : {}),
+      ...extraParams,
     },
   };
 }

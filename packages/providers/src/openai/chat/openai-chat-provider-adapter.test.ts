@@ -122,9 +122,11 @@ describe("the request", () => {
     expect(server.seen[0]?.body).toMatchObject({
       reasoning: { effort: "high" },
       temperature: 0,
-      stream: true,
+      stream: false,
       model: "other",
     });
+    // The API refuses options of a stream where there is none.
+    expect(server.seen[0]?.body).not.toHaveProperty("stream_options");
   });
 });
 

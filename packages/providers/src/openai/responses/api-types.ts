@@ -18,7 +18,8 @@ export type OutputContent =
 
 export interface InstructionItem {
   readonly role: "system" | "developer";
-  readonly content: string;
+  /** A text; a list only where the caller gave parts in the API's own form. */
+  readonly content: string | readonly InputContent[];
 }
 
 export interface UserItem {
@@ -81,7 +82,7 @@ export interface FunctionToolBody {
 export interface ResponsesBody {
   readonly model: string;
   readonly input: string | readonly InputItem[];
-  readonly stream: true;
+  readonly stream?: boolean;
   readonly [key: string]: unknown;
 }
 

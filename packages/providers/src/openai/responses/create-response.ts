@@ -10,8 +10,9 @@ export interface OpenAITextBlock {
 }
 
 /**
- * Text, or parts: text blocks, Parley's own parts (`tool-call`, `tool-result`, `file`, `reasoning`) and the API's
- * own (`input_text`, `input_image`, `input_file`). Each is sent as what the API takes in its place.
+ * Text, or parts: text blocks, Parley's own parts (`tool-call`, `tool-result`, `file`, `reasoning`), each sent as what
+ * the API takes in its place, and the API's own blocks, which are sent as they are: parts of a message
+ * (`input_image`, `input_file`) inside it, items (`function_call_output`, `reasoning`, `item_reference`) beside it.
  */
 export type OpenAIInputContent = string | OpenAITextBlock | (OpenAITextBlock | Record<string, unknown>)[];
 
@@ -21,6 +22,12 @@ export interface OpenAIInputMessage {
   content: OpenAIInputContent;
   /** Who wrote it. Reasoning and ids are sent back only where this is the answering provider and model. */
   origin?: MessageOrigin;
+}
+
+/** An item of the API's own, such as `function_call_output` or `item_reference`. Sent as it is. */
+export interface OpenAIInputItem {
+  type: string;
+  [field: string]: unknown;
 }
 
 export interface OpenAIFunctionTool {
@@ -49,9 +56,9 @@ export interface OpenAIConversationState {
 /** One call of the Responses API. */
 export interface CreateResponseRequest {
   model: string;
-  /** A text, one message or several. */
-  input: string | OpenAIInputMessage | OpenAIInputMessage[];
-  /** The API answers in text and has no such field: it is not sent. */
+  /** A text (sent as it is, also an empty one), or messages and items of the API's own, one or several. */
+  input: string | OpenAIInputMessage | OpenAIInputItem | (OpenAIInputMessage | OpenAIInputItem)[];
+  /** Sent as it is, for servers that take it. OpenAI's API has no such field and refuses it. */
   modalities?: ("text" | string)[];
   tools?: OpenAIToolDefinition[];
   /** Passed on; the shapes of other APIs for "this function" are understood too. */
@@ -61,7 +68,7 @@ export interface CreateResponseRequest {
   /** Whether the API keeps the response. Default: its own, which is yes. */
   store?: boolean;
   /**
-   * Further fields of the body; they win over derived ones. `response_format`, `reasoning_effort` and
+   * Further fields of the body; they win over all others. `response_format`, `reasoning_effort` and
    * `max_tokens` are translated to what this API calls them.
    */
   extraParams?: Record<string, unknown>;

@@ -1,6 +1,12 @@
-import type { MessageContentPart } from "@parley/core/messages";
 import type { ProviderMessage } from "@parley/core/ports";
-import type { OpenAIInputContent, OpenAIInputMessage, OpenAIRole } from "./create-response.js";
+import type {
+  CreateResponseRequest,
+  OpenAIInputContent,
+  OpenAIInputItem,
+  OpenAIInputMessage,
+  OpenAIRole,
+} from "./create-response.js";
+import { isNativeBlock, type NativeBlocks, NativeCollector, withoutNumber } from "./native-block.js";
 
 /**
  * Provider messages as input messages. Roles stay as they are, except that the hint `developer` in a message's
@@ -18,14 +24,41 @@ function roleOf(role: OpenAIRole, metadata: Record<string, unknown> | undefined)
   return role === "system" && metadata?.role === "developer" ? "developer" : role;
 }
 
-/** Input messages as provider messages, with the API's own parts read as Parley's where there is one. */
-export function fromInputMessages(input: OpenAIInputMessage | OpenAIInputMessage[]): ProviderMessage[] {
-  return (Array.isArray(input) ? input : [input]).map(({ role, content, origin }) => ({
-    role: role === "developer" ? "system" : role,
-    content: partsOf(content),
-    ...(origin === undefined ? {} : { origin }),
-    ...(role === "developer" ? { metadata: { role: "developer" } } : {}),
-  }));
+/** What an input holds: messages in Parley's form, and the blocks in the API's own that parts of them stand for. */
+export interface ReadInput {
+  readonly messages: ProviderMessage[];
+  readonly blocks: NativeBlocks;
+}
+
+/** Input messages as provider messages, with the API's own texts read as Parley's. */
+export function fromInputMessages(input: Exclude<CreateResponseRequest["input"], string>): ReadInput {
+  const given = Array.isArray(input) ? input : [input];
+  const read = given.map((each) => (isInputItem(each) ? each : { ...each, content: partsOf(each.content) }));
+  const native = new NativeCollector(
+    read.flatMap((each) => (isInputItem(each) ? [] : each.content.map(withoutNumber))),
+  );
+  const messages = read.map((each): ProviderMessage => {
+    if (isInputItem(each)) return { role: roleOfItem(each), content: [native.take(each)] };
+    const { role, content, origin } = each;
+    return {
+      role: role === "developer" ? "system" : role,
+      content: content.map((part) => (isNativeBlock(part) ? native.take(part) : withoutNumber(part))),
+      ...(origin === undefined ? {} : { origin }),
+      ...(role === "developer" ? { metadata: { role: "developer" } } : {}),
+    };
+  });
+  return { messages, blocks: native.blocks };
+}
+
+/** Messages of the seed have no type; one of the API's own says that it is one. */
+function isInputItem(given: object): given is OpenAIInputItem {
+  return "type" in given && typeof given.type === "string";
+}
+
+/** The role that keeps an item's place among messages. */
+function roleOfItem({ type, role }: OpenAIInputItem): ProviderMessage["role"] {
+  if (type.endsWith("_output")) return "tool";
+  return type === "message" && role !== "assistant" ? "user" : "assistant";
 }
 
 function partsOf(content: OpenAIInputContent): ProviderMessage["content"] {
@@ -42,20 +75,7 @@ function ownPart(part: Record<string, unknown>): ProviderMessage["content"][numb
       return { type: "text", text: typeof part.text === "string" ? part.text : "" };
     case "refusal":
       return { type: "text", text: typeof part.refusal === "string" ? part.refusal : "" };
-    case "input_image":
-    case "input_file":
-    case "input_audio":
-      return nativePart(part);
     default:
       return part;
   }
-}
-
-/** A part in the API's own form, wrapped so that it passes through everything that only knows Parley's. */
-function nativePart(part: Record<string, unknown>): MessageContentPart {
-  return {
-    type: "metadata",
-    data: null,
-    providerMetadata: { openai: { content: JSON.stringify(part) } },
-  };
 }

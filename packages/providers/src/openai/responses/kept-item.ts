@@ -11,8 +11,6 @@ export interface KeptItem {
   readonly namespace?: string;
   /** A whole item that has no other form. Kept as text: a database may reorder keys and respell numbers. */
   readonly item?: OpaqueItem;
-  /** An input part in the API's own form. */
-  readonly content?: OpaqueItem;
 }
 
 const key = "openai";
@@ -32,16 +30,14 @@ export function keep(fields: Record<string, string | number | boolean | number[]
 export function readKept(part: MessageContentPart): KeptItem | undefined {
   const fields = part.providerMetadata?.[key];
   if (typeof fields !== "object" || fields === null) return undefined;
-  const { id, phase, refusal, namespace, item, content } = fields;
+  const { id, phase, refusal, namespace, item } = fields;
   const whole = parseItem(item);
-  const native = parseItem(content);
   return {
     ...(isId(id) ? { id } : {}),
     ...(phase === "commentary" || phase === "final_answer" ? { phase } : {}),
     ...(refusal === true ? { refusal } : {}),
     ...(isId(namespace) ? { namespace } : {}),
     ...(whole === undefined ? {} : { item: whole }),
-    ...(native === undefined ? {} : { content: native }),
   };
 }
 

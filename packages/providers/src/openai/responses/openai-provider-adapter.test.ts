@@ -1,3 +1,8 @@
+import {
+  DefaultConversationEngine,
+  InMemoryConversationStore,
+  RecentNTurnsHistoryBuilder,
+} from "@parley/core";
 import { isParleyError } from "@parley/core/errors";
 import type { ProviderCallParams } from "@parley/core/ports";
 import { type ProviderScenario, providerContract } from "@parley/core/testing";
@@ -47,6 +52,14 @@ const called: AnswerItem[] = [
   { type: "function_call", name: "search", arguments: '{"q":"parley"}' },
 ];
 
+/** Answers as the API does: in events where a stream was asked for, else in one piece. */
+const answering =
+  (items: readonly AnswerItem[]): AnswerScript =>
+  (answer, { body }) => {
+    if (body.stream === true) void answer.send(responsesEvents(items)).then(answer.end);
+    else answer.json(200, responsesEvents(items).at(-1)?.response);
+  };
+
 /** The events up to and with the n-th delta of a kind. */
 function upTo(items: readonly AnswerItem[], kind: string, n = 2) {
   const events = responsesEvents(items);
@@ -56,9 +69,9 @@ function upTo(items: readonly AnswerItem[], kind: string, n = 2) {
 
 describe("the provider contract", () => {
   const scripts: Record<ProviderScenario, AnswerScript> = {
-    text: (answer) => void answer.send(responsesEvents(spoken)).then(answer.end),
-    tools: (answer) => void answer.send(responsesEvents(called)).then(answer.end),
-    reasoning: (answer) => void answer.send(responsesEvents(thought)).then(answer.end),
+    text: answering(spoken),
+    tools: answering(called),
+    reasoning: answering(thought),
     refusing: (answer) => answer.json(401, { error: { code: "invalid_api_key", message: "no" } }),
     breaking: (answer) => void answer.send(upTo(spoken, "output_text")).then(answer.reset),
     hanging: (answer) => void answer.send(upTo(spoken, "output_text")),
@@ -141,10 +154,12 @@ describe("the request", () => {
 });
 
 describe("the client", () => {
-  it("collects what it streams", async () => {
-    const server = await serve((answer) => void answer.send(responsesEvents(thought)).then(answer.end));
+  it("asks for an answer in one piece, and for a stream", async () => {
+    const server = await serve(answering(thought));
     const { responses } = clientFor(server.url);
     const response = await responses.create({ model: "gpt-test", input: "hi" });
+    expect(server.seen[0]?.body).not.toHaveProperty("stream");
+    expect(server.seen[0]?.headers.accept).toBe("application/json");
     expect(response).toMatchObject({
       id: "resp_1",
       model: "gpt-test-2026-01-01",
@@ -158,11 +173,55 @@ describe("the client", () => {
     const stream = await responses.createStream?.({ model: "gpt-test", input: "hi" });
     const events = [];
     for await (const event of stream ?? []) events.push(event);
+    expect(server.seen[1]?.body.stream).toBe(true);
+    expect(server.seen[1]?.headers.accept).toBe("text/event-stream");
+    expect((await stream?.final)?.providerMessage).toEqual(response.providerMessage);
     expect(events.map((event) => (event.type === "text-delta" ? event.textDelta : "")).join("")).toBe(
       "Hello there, friend.",
     );
     const last = events.at(-1);
     expect(last?.type === "done" && last.result).toBe(await stream?.final);
+  });
+
+  it("serves a model that may not be streamed", async () => {
+    const server = await serve((answer, call, n) => {
+      if (call.body.stream === true) {
+        answer.json(400, { error: { code: "unsupported_value", param: "stream", message: "not allowed" } });
+      } else answering(thought)(answer, call, n);
+    });
+    const adapter = adapterFor(server.url);
+    const result = await adapter.complete(params);
+    expect(result).toMatchObject({ id: "resp_1", finishReason: "stop" });
+    expect(result.message.content.map(({ type }) => type)).toEqual(["reasoning", "text"]);
+    expect(codeOf(await read(await adapter.completeStream(params)))).toBe("provider_rejected");
+    const plain = await adapter.completeStream({ ...params, extraParams: { stream: false } });
+    expect(textIn(await read(plain))).toBe("Hello there, friend.");
+  });
+
+  it("fails in one piece as in a stream", async () => {
+    const failed = { id: "resp_1", status: "failed", error: { code: "server_error", message: "no" } };
+    const server = await serve((answer) => answer.json(200, failed));
+    const client = clientFor(server.url, { streamRetries: 0 });
+    await expect(client.responses.create({ model: "m", input: "hi" })).rejects.toMatchObject({
+      code: "provider_overloaded",
+    });
+    const aborted = new AbortController();
+    const hanging = await serve(() => aborted.abort());
+    const left = clientFor(hanging.url).responses.create(
+      { model: "m", input: "hi" },
+      { signal: aborted.signal },
+    );
+    await expect(left).rejects.toMatchObject({ code: "canceled" });
+  });
+
+  it("keeps the role system for an unknown model behind another server", async () => {
+    const server = await serve(answering(spoken));
+    const messages = [{ role: "system" as const, content: [{ type: "text", text: "Be brief." }] }];
+    await adapterFor(server.url).complete({
+      messages,
+      metadata: { provider: "proxy", model: "acme-large" },
+    });
+    expect(server.seen[0]?.body.input).toEqual([{ role: "system", content: "Be brief." }]);
   });
 
   it("goes on from the state it is given, unless the request says from where", async () => {
@@ -213,6 +272,68 @@ describe("a chain", () => {
     });
   });
 
+  it("sends an engine's new messages alone, with a history of no turns", async () => {
+    const server = await serve((answer, _, n) => {
+      const whole = JSON.stringify(responsesEvents(n === 1 ? called.slice(0, 1) : spoken));
+      void answer.send(JSON.parse(whole.replaceAll("resp_1", `resp_${n}`))).then(answer.end);
+    });
+    let state: OpenAIConversationState | undefined;
+    const provider = adapterFor(server.url, {
+      getConversationState: () => state,
+      setConversationState: (next) => {
+        state = next;
+      },
+    });
+    const store = new InMemoryConversationStore();
+    await store.createConversation({ id: "c" });
+    const engine = new DefaultConversationEngine({
+      store,
+      historyBuilder: new RecentNTurnsHistoryBuilder({ maxTurns: 0 }),
+      tools: [{ name: "add", schema: { type: "object", properties: {} }, execute: () => "3" }],
+    });
+    for (const text of ["first", "second"]) {
+      const message = { id: text, conversationId: "c", role: "user" as const, createdAt: new Date(1) };
+      await engine.runTurn({
+        conversationId: "c",
+        userMessages: [{ ...message, content: [{ type: "text", text }] }],
+        provider,
+        providerParams: { metadata: { provider: "openai", model: "gpt-test" } },
+      });
+    }
+    const said = (text: string) => ({ role: "user", content: [{ type: "input_text", text }] });
+    expect(server.seen.map(({ body }) => [body.previous_response_id, body.input])).toEqual([
+      [undefined, [said("first")]],
+      ["resp_1", [{ type: "function_call_output", call_id: "call_0", output: "3" }]],
+      ["resp_2", [said("second")]],
+    ]);
+  });
+
+  it("chains a client that somebody else wrote", async () => {
+    const seen: unknown[] = [];
+    let state: OpenAIConversationState | undefined;
+    const create = async (request: unknown) => {
+      seen.push(request);
+      return { id: `resp_${seen.length}`, model: "m", createdAt: new Date(1), outputText: "hey", raw: null };
+    };
+    const adapter = new OpenAIProviderAdapter({
+      client: { http: undefined as never, responses: { create } },
+      defaultModel: "m",
+      getConversationState: () => state,
+      setConversationState: (next) => {
+        state = next;
+      },
+    });
+    await adapter.complete(params);
+    await adapter.complete(params);
+    await read(await adapter.completeStream(params));
+    expect(seen.map((request) => (request as { previousResponseId?: string }).previousResponseId)).toEqual([
+      undefined,
+      "resp_1",
+      "resp_2",
+    ]);
+    expect(state).toEqual({ lastResponseId: "resp_3" });
+  });
+
   it("stays where it was when a call fails", async () => {
     const server = await serve((answer) => void answer.send(upTo(spoken, "output_text")).then(answer.reset));
     let changed = false;
@@ -222,6 +343,7 @@ describe("a chain", () => {
       },
     });
     expect(codeOf(await read(await adapter.completeStream(params)))).toBe("network");
+    await expect(adapter.complete(params)).rejects.toMatchObject({ code: "network" });
     expect(changed).toBe(false);
   });
 });

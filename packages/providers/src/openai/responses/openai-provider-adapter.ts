@@ -1,11 +1,5 @@
 import { ParleyError } from "@parley/core/errors";
-import {
-  collect,
-  createProviderStream,
-  type MessageOrigin,
-  streamOf,
-  TextDelta,
-} from "@parley/core/messages";
+import { createProviderStream, type MessageOrigin, streamOf, TextDelta } from "@parley/core/messages";
 import type {
   ProviderAdapter,
   ProviderCallParams,
@@ -23,6 +17,7 @@ import type {
 } from "./create-response.js";
 import { toInputMessages } from "./input-parts.js";
 import { fromResponseObject, type OpenAIResponseStream } from "./response-object.js";
+import { lowerExtra } from "./to-request.js";
 
 /** How the adapter calls the API. */
 export interface OpenAIProviderAdapterConfig {
@@ -50,17 +45,37 @@ export class OpenAIProviderAdapter implements ProviderAdapter {
     this.#config = config;
   }
 
+  /** Asks for the whole answer at once, as models that may not be streamed need it. */
   async complete(params: ProviderCallParams): Promise<ProviderCallResult> {
-    return collect(await this.completeStream(params));
+    const { client, setConversationState } = this.#config;
+    const { request, options, state } = this.#call(params);
+    const result = fromResponseObject(await client.responses.create(request, options));
+    setConversationState?.({ ...state, lastResponseId: result.id });
+    return result;
   }
 
   async completeStream(params: ProviderCallParams): Promise<ProviderStream> {
-    const { client, defaultModel, getConversationState, setConversationState } = this.#config;
+    const { client, setConversationState } = this.#config;
+    const { request, options, state } = this.#call(params);
+    const stream =
+      client.responses.createStream === undefined
+        ? streamOf(client.responses.create(request, options).then(fromResponseObject))
+        : eventsOf(await client.responses.createStream(request, options));
+    if (setConversationState === undefined) return stream;
+    return afterwards(stream, ({ id }) => setConversationState({ ...state, lastResponseId: id }));
+  }
+
+  #call(params: ProviderCallParams) {
+    const { defaultModel, getConversationState, setConversationState } = this.#config;
     const model = params.metadata.model || defaultModel;
     const origin: MessageOrigin = { provider: params.metadata.provider || "openai", model };
     const state = getConversationState?.();
     const chains = getConversationState !== undefined || setConversationState !== undefined;
-    const request = this.#request(params, model, chains);
+    const previousResponseId = state?.lastResponseId;
+    const request: CreateResponseRequest = {
+      ...this.#request(params, model, chains),
+      ...(previousResponseId === undefined ? {} : { previousResponseId }),
+    };
     const options: CreateResponseOptions = {
       origin,
       ...(params.agentContext === undefined ? {} : { agentContext: params.agentContext }),
@@ -68,12 +83,7 @@ export class OpenAIProviderAdapter implements ProviderAdapter {
       ...(chains ? { conversationState: state ?? {} } : {}),
       ...(params.signal === undefined ? {} : { signal: params.signal }),
     };
-    const stream =
-      client.responses.createStream === undefined
-        ? streamOf(client.responses.create(request, options).then(fromResponseObject))
-        : eventsOf(await client.responses.createStream(request, options));
-    if (setConversationState === undefined) return stream;
-    return afterwards(stream, ({ id }) => setConversationState({ ...state, lastResponseId: id }));
+    return { request, options, state };
   }
 
   #request(params: ProviderCallParams, model: string, chains: boolean): CreateResponseRequest {
@@ -85,7 +95,20 @@ export class OpenAIProviderAdapter implements ProviderAdapter {
       ...(toolChoice === undefined ? {} : { toolChoice }),
       ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
       ...(chains ? {} : { store: false }),
-      extraParams: { ...this.#derivedParams(params, model, chains), ...params.extraParams },
+      extraParams: this.#extraParams(params, model, chains),
+    };
+  }
+
+  /** The caller's fields over the derived ones; an effort alone leaves the rest of `reasoning` as derived. */
+  #extraParams(params: ProviderCallParams, model: string, chains: boolean): Record<string, unknown> {
+    const derived = this.#derivedParams(params, model, chains);
+    const extra = lowerExtra(params.extraParams);
+    const { reasoning } = extra;
+    if (typeof reasoning !== "object" || reasoning === null) return { ...derived, ...extra };
+    return {
+      ...derived,
+      ...extra,
+      reasoning: { ...(derived.reasoning as object | undefined), ...reasoning },
     };
   }
 

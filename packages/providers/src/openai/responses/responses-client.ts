@@ -11,9 +11,9 @@ import { toRequest } from "./to-request.js";
 
 const defaultBaseUrl = "https://api.openai.com/v1";
 
-/** The Responses API. One path: `create` collects what `createStream` streams. */
+/** The Responses API, in one piece or as a stream. Both are read by the same code. */
 export interface OpenAIResponsesClient {
-  /** Rejects with a `ParleyError`. */
+  /** Asks for the whole answer at once, without `stream`. Rejects with a `ParleyError`. */
   create(request: CreateResponseRequest, options?: CreateResponseOptions): Promise<OpenAIResponseObject>;
   createStream?(
     request: CreateResponseRequest,
@@ -25,24 +25,30 @@ export function createResponsesClient(
   config: OpenAIHttpClientConfig,
   http: HttpClient,
 ): Required<OpenAIResponsesClient> {
-  const createStream = async (request: CreateResponseRequest, options: CreateResponseOptions = {}) =>
-    openStream(config, http, request, options);
   return {
-    createStream,
-    create: async (request, options) => (await createStream(request, options)).final,
+    createStream: async (request, options = {}) => openCall(config, http, { request, options, stream: true }),
+    create: async (request, options = {}) =>
+      openCall(config, http, { request, options, stream: false }).final,
   };
 }
 
-function openStream(
+/** One call of the client, in either form. */
+interface ResponsesCall {
+  readonly request: CreateResponseRequest;
+  readonly options: CreateResponseOptions;
+  readonly stream: boolean;
+}
+
+function openCall(
   config: OpenAIHttpClientConfig,
   http: HttpClient,
-  given: CreateResponseRequest,
-  options: CreateResponseOptions,
+  { request: given, options, stream }: ResponsesCall,
 ): OpenAIResponseStream {
   const previousResponseId = given.previousResponseId ?? options.conversationState?.lastResponseId;
   const request = previousResponseId === undefined ? given : { ...given, previousResponseId };
   const origin = options.origin ?? { provider: "openai", model: request.model };
-  const { body, names } = toRequest(request, { reader: origin });
+  const how = { stream, isOpenAI: isOpenAI(config.baseUrl ?? defaultBaseUrl) };
+  const { body, names } = toRequest(request, { ...how, reader: origin });
   const startedAt = new Date();
   const events = streamCall<ResponsesEvent>({
     provider: origin.provider,
@@ -60,7 +66,7 @@ function openStream(
     eventsOfBody: (whole) => [{ type: "response.completed", response: whole as ResponseBody }],
     recover: (error) =>
       isUnreadable(error)
-        ? httpRequest(config, options, toRequest(request, { reader: undefined }).body)
+        ? httpRequest(config, options, toRequest(request, { ...how, reader: undefined }).body)
         : undefined,
     signal: options.signal,
     streamRetries: config.streamRetries,
@@ -71,6 +77,10 @@ function openStream(
 /** The API cannot read the reasoning that it is given back: made under another account, or too long ago. */
 function isUnreadable(error: ParleyError): boolean {
   return error.details?.reason === "invalid_encrypted_content";
+}
+
+function isOpenAI(baseUrl: string): boolean {
+  return baseUrl.startsWith("https://api.openai.com/");
 }
 
 function httpRequest(
@@ -84,8 +94,10 @@ function httpRequest(
     method: "POST",
     operation: "openai.responses.create",
     urlParts: { baseUrl: config.baseUrl ?? defaultBaseUrl, path: "/responses" },
-    headers: headersOf(config),
+    headers: headersOf(config, body.stream === true),
     body,
+    // Without a stream nothing comes before the answer is whole, and that may take as long as a stream would.
+    ...(body.stream !== true && config.httpClient === undefined ? { resilience: plainResilience } : {}),
     extensions: {
       ...config.extensions,
       ...options.extensions,
@@ -98,11 +110,16 @@ function httpRequest(
   };
 }
 
-function headersOf({ apiKey, organizationId, projectId, headers }: OpenAIHttpClientConfig): HttpHeaders {
+const plainResilience = { perAttemptTimeoutMs: 600_000, stallTimeoutMs: 600_000 };
+
+function headersOf(
+  { apiKey, organizationId, projectId, headers }: OpenAIHttpClientConfig,
+  stream: boolean,
+): HttpHeaders {
   return {
     ...(apiKey === "" ? {} : { Authorization: `Bearer ${apiKey}` }),
     "Content-Type": "application/json",
-    Accept: "text/event-stream",
+    Accept: stream ? "text/event-stream" : "application/json",
     ...(organizationId === undefined ? {} : { "OpenAI-Organization": organizationId }),
     ...(projectId === undefined ? {} : { "OpenAI-Project": projectId }),
     ...headers,

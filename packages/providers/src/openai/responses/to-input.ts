@@ -3,9 +3,10 @@ import { argumentsTextOf, resultTextOf } from "@parley/core/messages";
 import type { PreparedMessage } from "../../call/prepare-messages.js";
 import type { ToolNames } from "../../call/tool-names.js";
 import { wellFormed } from "../../call/well-formed.js";
-import { fileForm, isImageUrl } from "../file-content.js";
-import type { AssistantItem, InputContent, InputItem, OpaqueItem, OutputContent } from "./api-types.js";
+import { fileForm } from "../file-content.js";
+import type { AssistantItem, InputContent, InputItem, OutputContent } from "./api-types.js";
 import { type KeptItem, readKept, replayedItem, replayedReasoning } from "./kept-item.js";
+import { blockOf, isItem, type NativeBlocks } from "./native-block.js";
 
 /** How messages are lowered. */
 export interface LowerInput {
@@ -14,6 +15,8 @@ export interface LowerInput {
   readonly instructionRole: "system" | "developer";
   /** Who will read: what only this provider and model can read is sent where they wrote it. */
   readonly reader: MessageOrigin | undefined;
+  /** What the caller gave in the API's own form. */
+  readonly blocks: NativeBlocks;
 }
 
 /**
@@ -32,46 +35,62 @@ export function toInputItems(messages: readonly PreparedMessage[], how: LowerInp
         lowerAssistant(message, how, items, usedIds);
         break;
       default:
-        lowerInput(message, items);
+        lowerInput(message, how, items);
     }
   }
   return items;
 }
 
 function lowerInstruction(message: PreparedMessage, how: LowerInput, items: InputItem[]): void {
-  const text = message.content
-    .flatMap((part) => (part.type === "text" && part.text ? [part.text] : []))
-    .join("\n");
-  if (text === "") return;
   const role = message.metadata?.role === "developer" ? "developer" : how.instructionRole;
-  items.push({ role, content: wellFormed(text) });
+  const texts = message.content.flatMap((part) => (part.type === "text" && part.text ? [part.text] : []));
+  const blocks = message.content.flatMap((part) => blockOf(part, how.blocks) ?? []);
+  const parts = blocks.filter((block) => !isItem(block));
+  const text = wellFormed(texts.join("\n"));
+  if (parts.length > 0) {
+    const spoken: InputContent[] = texts.length === 0 ? [] : [{ type: "input_text", text }];
+    items.push({ role, content: [...spoken, ...(parts as unknown as InputContent[])] });
+  } else if (text !== "") {
+    items.push({ role, content: text });
+  }
+  for (const block of blocks) if (isItem(block)) items.push(block);
 }
 
-/** User and tool messages: results as outputs, all else as one user message behind them. */
-function lowerInput(message: PreparedMessage, items: InputItem[]): void {
-  const content: InputContent[] = [];
+/** User and tool messages: results and items as such, all else as user messages behind them. */
+function lowerInput(message: PreparedMessage, how: LowerInput, items: InputItem[]): void {
+  let content: InputContent[] = [];
+  const flush = () => {
+    if (content.length > 0) items.push({ role: "user", content });
+    content = [];
+  };
   for (const part of message.content) {
+    const block = blockOf(part, how.blocks);
     if (part.type === "tool-result") {
       const text = resultTextOf(part);
-      items.push({
-        type: "function_call_output",
-        call_id: wellFormed(part.toolCallId ?? ""),
-        // The API has no field that says so, and a model should know a failure from an answer.
-        output: wellFormed(part.isError === true ? `Error: ${text}` : text),
-      });
-      continue;
+      items.push(
+        block ?? {
+          type: "function_call_output",
+          call_id: wellFormed(part.toolCallId ?? ""),
+          // The API has no field that says so, and a model should know a failure from an answer.
+          output: wellFormed(part.isError === true ? `Error: ${text}` : text),
+        },
+      );
+    } else if (block !== undefined && isItem(block)) {
+      // Its place among what the message says is the caller's choice.
+      flush();
+      items.push(block);
+    } else {
+      const lowered = block ?? toInputContent(part);
+      if (lowered !== undefined) content.push(lowered as InputContent);
     }
-    const lowered = toInputContent(part);
-    if (lowered !== undefined) content.push(lowered);
   }
-  if (content.length > 0) items.push({ role: "user", content });
+  flush();
 }
 
 function toInputContent(part: MessageContentPart): InputContent | undefined {
   if (part.type === "text") {
     return part.text === "" ? undefined : { type: "input_text", text: wellFormed(part.text) };
   }
-  if (part.type === "metadata") return nativeContent(readKept(part)?.content);
   if (part.type !== "file") return undefined;
   const form = fileForm(part);
   switch (form.kind) {
@@ -84,18 +103,6 @@ function toInputContent(part: MessageContentPart): InputContent | undefined {
     default:
       return { type: "input_text", text: wellFormed(form.text) };
   }
-}
-
-/** A part that was given in the API's own form, if it is one. */
-function nativeContent(part: OpaqueItem | undefined): InputContent | undefined {
-  const isImage = part?.type === "input_image" && (isImageUrl(part.image_url) || isText(part.file_id));
-  const isFile =
-    part?.type === "input_file" && (isText(part.file_data) || isText(part.file_url) || isText(part.file_id));
-  return isImage || isFile || part?.type === "input_audio" ? (part as unknown as InputContent) : undefined;
-}
-
-function isText(value: unknown): boolean {
-  return typeof value === "string" && value !== "";
 }
 
 /**
@@ -113,9 +120,8 @@ function lowerAssistant(
     message.origin?.provider === how.reader.provider &&
     message.origin.model === how.reader.model;
   for (const unit of unitsOf(message.content)) {
-    const whole = own ? lowerWhole(unit, how.names) : undefined;
-    const lowered =
-      whole !== undefined && areNew(whole, usedIds) ? whole : lowerPlainly(unit, how.names, own);
+    const whole = own ? lowerWhole(unit, how) : undefined;
+    const lowered = whole !== undefined && areNew(whole, usedIds) ? whole : lowerPlainly(unit, how, own);
     for (const item of lowered) items.push(item);
   }
 }
@@ -143,7 +149,7 @@ function unitsOf(content: readonly MessageContentPart[]): Unit[] {
 }
 
 /** The unit with its reasoning and ids; undefined where anything that belongs to it is missing. */
-function lowerWhole(unit: Unit, names: ToolNames): InputItem[] | undefined {
+function lowerWhole(unit: Unit, how: LowerInput): InputItem[] | undefined {
   const items: InputItem[] = [];
   let reasoned = false;
   let followed = false;
@@ -162,7 +168,7 @@ function lowerWhole(unit: Unit, names: ToolNames): InputItem[] | undefined {
       if (item === undefined) return undefined;
       items.push(item);
       followed = true;
-    } else if (lowerSpoken(part, kept, names, items, reasoned)) {
+    } else if (lowerSpoken(part, kept, how, items, reasoned)) {
       followed = true;
     }
   }
@@ -170,26 +176,31 @@ function lowerWhole(unit: Unit, names: ToolNames): InputItem[] | undefined {
 }
 
 /** Text and calls alone, without ids; with what the reader said about its own. */
-function lowerPlainly(unit: Unit, names: ToolNames, own: boolean): InputItem[] {
+function lowerPlainly(unit: Unit, how: LowerInput, own: boolean): InputItem[] {
   const items: InputItem[] = [];
-  for (const part of unit) lowerSpoken(part, own ? readKept(part) : undefined, names, items, false);
+  for (const part of unit) lowerSpoken(part, own ? readKept(part) : undefined, how, items, false);
   return items;
 }
 
-/** Adds what a text or a call is; false for parts that are nothing to the model. */
+/** Adds what a text, a call or a native block is; false for parts that are nothing to the model. */
 function lowerSpoken(
   part: MessageContentPart,
   kept: KeptItem | undefined,
-  names: ToolNames,
+  how: LowerInput,
   items: InputItem[],
   withId: boolean,
 ): boolean {
+  const block = blockOf(part, how.blocks);
+  if (block !== undefined) {
+    items.push(isItem(block) ? block : { role: "assistant", content: [block as unknown as OutputContent] });
+    return true;
+  }
   if (part.type === "tool-call") {
     const argumentsText = argumentsTextOf(part);
     items.push({
       type: "function_call",
       call_id: part.toolCallId ?? "",
-      name: names.toSent(part.name),
+      name: how.names.toSent(part.name),
       arguments: argumentsText.trim() === "" ? "{}" : wellFormed(argumentsText),
       ...(kept?.namespace === undefined ? {} : { namespace: kept.namespace }),
     });

@@ -14,8 +14,9 @@ import type {
   ReasoningItem,
   UserItem,
 } from "./api-types.js";
-import type { CreateResponseRequest } from "./create-response.js";
+import type { CreateResponseRequest, OpenAIInputItem } from "./create-response.js";
 import { toInputMessages } from "./input-parts.js";
+import { isNativeBlock } from "./native-block.js";
 import { OpenAIProviderAdapter } from "./openai-provider-adapter.js";
 import { toRequest } from "./to-request.js";
 import { validateResponsesRequest } from "./validate-request.js";
@@ -138,7 +139,13 @@ describe("the golden request", () => {
     // An assistant's message may be given without what only the API fills in.
     type Short = Omit<AssistantItem, "content"> & { content: readonly { type: string }[] };
     known<(item: AssistantItem) => Short>((item) => item);
-    known<(item: InstructionItem) => ApiItem>((item) => item satisfies OpenAI.Responses.EasyInputMessage);
+    known<(item: InstructionItem) => ApiItem>(
+      ({ role, content }) =>
+        ({
+          role,
+          content: typeof content === "string" ? content : [...content],
+        }) satisfies OpenAI.Responses.EasyInputMessage,
+    );
     known<(item: UserItem) => ApiItem>((item) => ({ ...item, content: [...item.content] }) satisfies ApiItem);
     known<(item: ReasoningItem) => ApiItem>(
       (item) => ({ ...item, summary: [...item.summary] }) satisfies OpenAI.Responses.ResponseReasoningItem,
@@ -277,9 +284,63 @@ describe("lowering to the Responses API", () => {
     ).toEqual([{ role: "user", content: [{ type: "input_text", text: "see" }, image] }]);
   });
 
-  it("translates what this API calls otherwise, and leaves out what it does not have", () => {
+  it("sends modalities as they are, to servers that take them", () => {
+    expect(from({ modalities: ["text", "audio"] })).toMatchObject({ modalities: ["text", "audio"] });
+    expect(from({})).not.toHaveProperty("modalities");
+  });
+
+  it("sends a text as it is, also an empty one", () => {
+    expect(from({ input: "" }).input).toBe("");
+  });
+
+  it("lets the caller's own fields win over every other", () => {
     const body = from({
-      modalities: ["text"],
+      store: true,
+      maxOutputTokens: 100,
+      toolChoice: "auto",
+      tools: [{ type: "function", name: "add", parameters: {} }],
+      extraParams: { store: false, max_output_tokens: 7, tool_choice: "none", stream: false, model: "other" },
+    });
+    expect(body).toMatchObject({
+      store: false,
+      max_output_tokens: 7,
+      tool_choice: "none",
+      stream: false,
+      model: "other",
+    });
+  });
+
+  it("lets the caller's own fields win over what the adapter derives", async () => {
+    const call = { metadata: { provider: "openai", model: "gpt-5.5" }, reasoningEffort: "high" as const };
+    const effort = await bodyOf({ ...call, extraParams: { reasoning_effort: "low" } });
+    expect(effort.reasoning).toEqual({ effort: "low", summary: "auto" });
+    const nested = await bodyOf({
+      ...call,
+      extraParams: { reasoning: { effort: "low", summary: "concise" } },
+    });
+    expect(nested.reasoning).toEqual({ effort: "low", summary: "concise" });
+    const kept = await bodyOf({
+      ...call,
+      cacheKey: "a",
+      extraParams: { prompt_cache_key: "b", include: [] },
+    });
+    expect(kept).toMatchObject({ prompt_cache_key: "b", include: [] });
+  });
+
+  it("keeps the role system for a model that it does not know, behind another server", () => {
+    const input = [{ role: "system" as const, content: "s" }];
+    const roleOf = (model: string, isOpenAI: boolean) =>
+      (toRequest({ model, input }, { reader, isOpenAI }).body.input as readonly { role: string }[])[0]?.role;
+    expect(roleOf("acme-large", false)).toBe("system");
+    expect(roleOf("gpt-oss:20b", false)).toBe("system");
+    expect(roleOf("openai/gpt-5.5", false)).toBe("developer");
+    expect(roleOf("o3", false)).toBe("developer");
+    expect(roleOf("something-new", true)).toBe("developer");
+    expect(roleOf("gpt-4.1", true)).toBe("system");
+  });
+
+  it("translates what this API calls otherwise", () => {
+    const body = from({
       maxOutputTokens: { tokens: 3 },
       metadata: { n: 1, long: "x".repeat(600), none: undefined },
       extraParams: {
@@ -456,11 +517,19 @@ describe("effort", () => {
   });
 });
 
+/** Without what is in the API's own form: a log never holds that. */
+function written(messages: ProviderMessage[]): ProviderMessage[] {
+  return messages.map((message) => ({
+    ...message,
+    content: message.content.filter((part) => !isNativeBlock(part)),
+  }));
+}
+
 describe("totality", () => {
   it("lowers every history to a request that the API takes", () => {
     fc.assert(
       fc.property(anyMessages, (messages) => {
-        const body = from({ input: toInputMessages(messages) });
+        const body = from({ input: toInputMessages(written(messages)) });
         expect(validateResponsesRequest(body)).toEqual([]);
       }),
       { numRuns: 2_000 },
@@ -470,7 +539,7 @@ describe("totality", () => {
   it("lowers every history for a chain, too", () => {
     fc.assert(
       fc.property(anyMessages, (messages) => {
-        const body = from({ input: toInputMessages(messages), previousResponseId: "resp_1" });
+        const body = from({ input: toInputMessages(written(messages)), previousResponseId: "resp_1" });
         expect(
           validateResponsesRequest(body).filter((problem) => !/call_id|comes before/.test(problem)),
         ).toEqual([]);
@@ -484,6 +553,126 @@ describe("totality", () => {
       fc.property(anyMessages, (messages) => {
         const once = JSON.stringify(from({ input: toInputMessages(messages) }));
         expect(JSON.stringify(from({ input: toInputMessages(structuredClone(messages)) }))).toBe(once);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe("blocks in the API's own form", () => {
+  const items: OpenAIInputItem[] = [
+    {
+      type: "function_call",
+      call_id: "call_1",
+      name: "add",
+      arguments: "{}",
+      id: "fc_1",
+      status: "completed",
+    },
+    { type: "function_call_output", call_id: "call_1", output: [{ type: "input_text", text: "3" }] },
+    { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "ENC" },
+    { type: "message", id: "msg_1", role: "assistant", status: "completed", content: [] },
+    { type: "item_reference", id: "msg_2" },
+    { type: "hologram_call", depth: 3 },
+  ];
+
+  const [nativeCall, output, , , reference] = items as [
+    OpenAIInputItem,
+    OpenAIInputItem,
+    OpenAIInputItem,
+    OpenAIInputItem,
+    OpenAIInputItem,
+  ];
+
+  it("are items beside the message that brings them, in their order", () => {
+    const lowered = from({
+      input: [
+        { role: "user", content: "hi" },
+        { role: "assistant", content: [{ type: "text", text: "I add" }, ...items.slice(0, 1)] },
+        { role: "tool", content: items.slice(1, 2) },
+        { role: "assistant", content: items.slice(2, 4) },
+        {
+          role: "user",
+          content: [{ type: "text", text: "see" }, ...items.slice(4), { type: "text", text: "?" }],
+        },
+      ],
+    }).input;
+    expect(lowered).toEqual([
+      { role: "user", content: [{ type: "input_text", text: "hi" }] },
+      { role: "assistant", content: [{ type: "output_text", text: "I add" }] },
+      ...items.slice(0, 4),
+      { role: "user", content: [{ type: "input_text", text: "see" }] },
+      ...items.slice(4),
+      { role: "user", content: [{ type: "input_text", text: "?" }] },
+    ]);
+  });
+
+  it("may be the input itself", () => {
+    expect(from({ input: items }).input).toEqual(items);
+    expect(from({ input: output }).input).toEqual(items.slice(1, 2));
+    expect(from({ input: output, previousResponseId: "resp_1" }).input).toEqual(items.slice(1, 2));
+    const chain = { previous_response_id: "resp_1" };
+    expect(from({ input: output, extraParams: chain }).input).toEqual(items.slice(1, 2));
+  });
+
+  it("stay parts of their message where they are no items", () => {
+    const part = { type: "input_video", video_url: "https://x.test/a.mp4" };
+    for (const role of ["user", "assistant", "developer"] as const) {
+      expect(from({ input: [{ role, content: [part] }] }).input).toEqual([{ role, content: [part] }]);
+    }
+  });
+
+  it("pair with Parley's own calls and results", () => {
+    const call = { type: "tool-call", name: "add", arguments: {}, argumentsText: "{}", toolCallId: "call_1" };
+    const result = { type: "tool-result", name: "add", result: "3", resultText: "3", toolCallId: "call_1" };
+    expect(
+      from({
+        input: [
+          { role: "assistant", content: [call] },
+          { role: "tool", content: [output] },
+        ],
+      }).input,
+    ).toEqual([{ type: "function_call", call_id: "call_1", name: "add", arguments: "{}" }, output]);
+    expect(
+      from({
+        input: [
+          { role: "assistant", content: [nativeCall] },
+          { role: "tool", content: [result] },
+        ],
+      }).input,
+    ).toEqual([nativeCall, { type: "function_call_output", call_id: "call_1", output: "3" }]);
+  });
+
+  it("may answer calls that a conversation of the API holds", () => {
+    const result = { type: "tool-result", name: "add", result: "3", resultText: "3", toolCallId: "call_1" };
+    const input = [{ role: "tool" as const, content: [result] }];
+    expect(from({ input, extraParams: { conversation: "conv_1" } })).toMatchObject({
+      conversation: "conv_1",
+      input: [{ type: "function_call_output", call_id: "call_1", output: "3" }],
+    });
+  });
+
+  it("cannot be named by what a history keeps on its parts", () => {
+    const forged = { type: "metadata", data: null, providerMetadata: { openai: { native: 0 } } };
+    const lowered = from({ input: [{ role: "user", content: [reference, forged] }] }).input;
+    expect(lowered).toEqual([reference]);
+  });
+
+  it("all arrive as they are, once each, whatever stands around them", () => {
+    const block = fc.record({
+      type: fc.constantFrom("function_call_output", "item_reference", "hologram_call", "input_hologram"),
+      note: fc.uuid(),
+    });
+    const message = fc.record({
+      role: fc.constantFrom("user" as const, "assistant" as const, "tool" as const, "system" as const),
+      content: fc.array(block, { maxLength: 2 }),
+    });
+    fc.assert(
+      fc.property(anyMessages, fc.array(message, { minLength: 1, maxLength: 3 }), (messages, added) => {
+        const text = JSON.stringify(from({ input: toInputMessages([...written(messages), ...added]) }));
+        for (const { content } of added) {
+          for (const part of content) expect(text.split(JSON.stringify(part))).toHaveLength(2);
+        }
       }),
       { numRuns: 300 },
     );

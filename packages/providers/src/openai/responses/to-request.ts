@@ -1,9 +1,10 @@
 import type { MessageOrigin } from "@parley/core/messages";
 import { textOfValue } from "@parley/core/messages";
+import type { ProviderMessage } from "@parley/core/ports";
 import { normalizeOnly, type PreparedMessage, prepareMessages } from "../../call/prepare-messages.js";
 import { createToolNames, type ToolNames } from "../../call/tool-names.js";
 import { wellFormed } from "../../call/well-formed.js";
-import { reasons } from "../reasoning-effort.js";
+import { takesDeveloper } from "../reasoning-effort.js";
 import { functionTool, withoutDoubles } from "../tool-definition.js";
 import type { InputItem, ResponsesBody } from "./api-types.js";
 import type { CreateResponseRequest, OpenAIToolDefinition } from "./create-response.js";
@@ -14,6 +15,10 @@ import { toInputItems } from "./to-input.js";
 export interface LowerRequest {
   /** Who will answer; see `CreateResponseOptions.origin`. Undefined sends nothing that only they can read. */
   readonly reader: MessageOrigin | undefined;
+  /** Ask for a stream. Default true. */
+  readonly stream?: boolean;
+  /** Whether OpenAI's own API answers, not a server that speaks like it. Default true. */
+  readonly isOpenAI?: boolean;
 }
 
 export interface LoweredRequest {
@@ -29,18 +34,21 @@ const leastOutputTokens = 16;
  * that the API does not refuse for its shape. Fields of `extraParams` are the caller's and win.
  */
 export function toRequest(request: CreateResponseRequest, how: LowerRequest): LoweredRequest {
-  const { model, previousResponseId } = request;
+  const { model } = request;
   const names = createToolNames(functionNames(request.tools));
   const tools = lowerTools(request.tools, names);
   const maxOutputTokens = tokensOf(request.maxOutputTokens);
   const metadata = lowerMetadata(request.metadata);
   const extra = lowerExtra(request.extraParams);
+  const previousResponseId = textIn(extra.previous_response_id) ?? request.previousResponseId;
+  const isContinued = previousResponseId !== undefined || hasConversation(extra);
   const hasTools = tools.length > 0 || extra.tools !== undefined;
   return {
     names,
     body: {
       model,
-      input: lowerInput(request, how, names),
+      input: lowerInput(request, how, { names, previousResponseId, isContinued }),
+      ...(request.modalities === undefined ? {} : { modalities: request.modalities }),
       ...(tools.length === 0 ? {} : { tools }),
       ...(hasTools && request.toolChoice !== undefined
         ? { tool_choice: lowerToolChoice(request.toolChoice, names) }
@@ -49,31 +57,44 @@ export function toRequest(request: CreateResponseRequest, how: LowerRequest): Lo
       ...(request.store === undefined ? {} : { store: request.store }),
       ...(previousResponseId === undefined ? {} : { previous_response_id: previousResponseId }),
       ...(metadata === undefined ? {} : { metadata }),
+      ...(how.stream === false ? {} : { stream: true }),
       ...extra,
-      stream: true,
     },
   };
 }
 
+interface LowerHistory {
+  readonly names: ToolNames;
+  readonly previousResponseId: string | undefined;
+  /** Whether the API has a part of the conversation already: results may answer calls that it knows. */
+  readonly isContinued: boolean;
+}
+
 function lowerInput(
-  { input, model, previousResponseId }: CreateResponseRequest,
-  { reader }: LowerRequest,
-  names: ToolNames,
+  { input, model }: CreateResponseRequest,
+  { reader, isOpenAI = true }: LowerRequest,
+  { names, previousResponseId, isContinued }: LowerHistory,
 ): string | InputItem[] {
-  if (typeof input === "string" && input !== "") return wellFormed(input);
-  const messages = typeof input === "string" ? [] : fromInputMessages(input);
-  const instructionRole = reasons(model) ? "developer" : "system";
-  const prepared =
-    previousResponseId === undefined
-      ? prepareMessages(messages)
-      : unsentMessages(messages, previousResponseId);
-  // With a chain the API already has items of these ids, and refuses them twice.
+  if (typeof input === "string") return wellFormed(input);
+  const { messages, blocks } = fromInputMessages(input);
+  const prepared = isContinued ? unsentMessages(messages, previousResponseId) : prepareMessages(messages);
   const items = toInputItems(prepared, {
     names,
-    instructionRole,
-    reader: previousResponseId === undefined ? reader : undefined,
+    blocks,
+    instructionRole: takesDeveloper(model, isOpenAI) ? "developer" : "system",
+    // The API already has items of these ids, and refuses them twice.
+    reader: isContinued ? undefined : reader,
   });
   return items.length > 0 ? items : [nothingSaid];
+}
+
+/** Whether the API keeps the conversation in an object of its own. */
+function hasConversation(extra: Record<string, unknown>): boolean {
+  return extra.conversation !== undefined && extra.conversation !== null;
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
 }
 
 /** The API wants some input; a history of which nothing can be sent still has to get an answer. */
@@ -84,14 +105,17 @@ const nothingSaid: InputItem = { role: "user", content: [{ type: "input_text", t
  * which a chain does not carry over. Where that response is not among the messages they are all new.
  */
 function unsentMessages(
-  messages: ReturnType<typeof fromInputMessages>,
-  previousResponseId: string,
+  messages: readonly ProviderMessage[],
+  previousResponseId: string | undefined,
 ): PreparedMessage[] {
   if (!messages.some(({ role }) => role === "assistant")) return normalizeOnly(messages);
   const prepared = prepareMessages(messages);
-  const last = prepared.findLastIndex(({ content }) =>
-    content.some((part) => part.providerMetadata?.openai?.responseId === previousResponseId),
-  );
+  const last =
+    previousResponseId === undefined
+      ? -1
+      : prepared.findLastIndex(({ content }) =>
+          content.some((part) => part.providerMetadata?.openai?.responseId === previousResponseId),
+        );
   return prepared.filter(({ role }, index) => index > last || role === "system");
 }
 
@@ -144,8 +168,8 @@ function lowerMetadata(metadata: Record<string, unknown> | undefined): Record<st
   return Object.fromEntries(pairs) as Record<string, string>;
 }
 
-/** The caller's fields, with those that only the chat API has put where this one has them. */
-function lowerExtra(extra: Record<string, unknown> | undefined): Record<string, unknown> {
+/** The caller's fields, with those that only the chat API has put where this one has them. Idempotent. */
+export function lowerExtra(extra: Record<string, unknown> | undefined): Record<string, unknown> {
   if (extra === undefined) return {};
   const { response_format: format, reasoning_effort: effort, max_tokens: most, ...rest } = extra;
   if (format !== undefined) rest.text = { format: textFormat(format), ...(rest.text as object | undefined) };

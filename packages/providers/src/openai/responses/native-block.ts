@@ -1,0 +1,111 @@
+import type { ProviderMessage } from "@parley/core/ports";
+import type { OpaqueItem } from "./api-types.js";
+
+/**
+ * Blocks that a caller gave in the API's own form. They are sent as they are, so nothing but their place is known to
+ * what prepares messages: there a part stands for each, and names it by its number.
+ */
+export type NativeBlocks = readonly OpaqueItem[];
+
+type Part = ProviderMessage["content"][number];
+
+const ownTypes = new Set([
+  "text",
+  "reasoning",
+  "tool-call",
+  "tool-result",
+  "metadata",
+  "file",
+  "source",
+  "error",
+]);
+// Read as text, in whichever role they stand.
+const textTypes = new Set(["input_text", "output_text", "refusal"]);
+
+/** Whether a block is the API's own, and not one that Parley has a form for. */
+export function isNativeBlock(block: unknown): block is OpaqueItem {
+  if (typeof block !== "object" || block === null) return false;
+  const { type, text, summary } = block as Record<string, unknown>;
+  if (typeof type !== "string" || type === "" || textTypes.has(type)) return false;
+  // Both have a kind of this name.
+  if (type === "reasoning") return typeof text !== "string" && Array.isArray(summary);
+  return !ownTypes.has(type);
+}
+
+const itemTypes = new Set(["message", "reasoning", "item_reference", "compaction", "program"]);
+
+/** Whether a block is an item of the input; all others are parts of a message. */
+export function isItem({ type }: OpaqueItem): boolean {
+  return itemTypes.has(type) || /_(?:call|output|request|response|tools)$/.test(type);
+}
+
+/** Takes blocks from messages and leaves parts in their places. */
+export class NativeCollector {
+  readonly blocks: OpaqueItem[] = [];
+  readonly #calls: ReadonlySet<string>;
+  readonly #results: ReadonlySet<string>;
+
+  /** `parts`: all parts in Parley's form, to find what answers or calls what is native. */
+  constructor(parts: readonly Part[]) {
+    const idsOf = (type: string) =>
+      new Set(
+        parts.flatMap((part) => {
+          const { toolCallId } = part as { toolCallId?: unknown };
+          return part.type === type && typeof toolCallId === "string" ? [toolCallId] : [];
+        }),
+      );
+    this.#calls = idsOf("tool-call");
+    this.#results = idsOf("tool-result");
+  }
+
+  /**
+   * The part that stands for a block. An output that answers one of Parley's calls is a result, and a call that one
+   * of Parley's results answers is a call, so that the pair stays one; anything else is nobody's business.
+   */
+  take(block: OpaqueItem): Part {
+    const providerMetadata = { openai: { native: this.blocks.push(block) - 1 } };
+    const { type, call_id: toolCallId, name, output } = block;
+    if (typeof toolCallId === "string") {
+      if (type === "function_call_output" && this.#calls.has(toolCallId)) {
+        return {
+          type: "tool-result",
+          name: "",
+          toolCallId,
+          result: output,
+          resultText: "",
+          providerMetadata,
+        };
+      }
+      if (type === "function_call" && this.#results.has(toolCallId)) {
+        return {
+          type: "tool-call",
+          name: String(name),
+          toolCallId,
+          arguments: {},
+          argumentsText: "",
+          providerMetadata,
+        };
+      }
+    }
+    return { type: "metadata", data: null, providerMetadata };
+  }
+}
+
+/** A part without a number that it did not get here: only what is given as a block is sent as one. */
+export function withoutNumber(part: Part): Part {
+  const { providerMetadata } = part as { providerMetadata?: { openai?: { native?: unknown } } };
+  if (providerMetadata?.openai?.native === undefined) return part;
+  const { native: _, ...openai } = providerMetadata.openai;
+  return { ...part, providerMetadata: { ...providerMetadata, openai } };
+}
+
+/** The block that a part stands for, with the id that its call has got in this request. */
+export function blockOf(
+  part: { readonly providerMetadata?: object; readonly toolCallId?: string },
+  blocks: NativeBlocks,
+): OpaqueItem | undefined {
+  const { openai } = (part.providerMetadata ?? {}) as { openai?: { native?: unknown } };
+  const block = typeof openai?.native === "number" ? blocks[openai.native] : undefined;
+  if (block === undefined || part.toolCallId === undefined || block.call_id === part.toolCallId) return block;
+  return { ...block, call_id: part.toolCallId };
+}
