@@ -130,6 +130,8 @@ export interface LogStoreRoot {
 /** `older`: `migrate` has something to do. `newer`: another version has been here, and this one refuses to write. */
 export interface StoreCheck {
   schema: "current" | "older" | "newer";
+  /** Why the store should get no more work although it answers: most recent calls failed. For people. */
+  trouble?: string;
 }
 
 /** A turn, or a compaction, that a node holds. */

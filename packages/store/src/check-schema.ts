@@ -9,9 +9,9 @@ export async function checkSchema(
   migrations?: readonly Migration[],
 ): Promise<StoreCheck> {
   try {
-    return {
-      schema: (await isCurrent(database, migrations ?? (await readMigrations()))) ? "current" : "older",
-    };
+    const isUpToDate = await isCurrent(database, migrations ?? (await readMigrations()));
+    const trouble = database.trouble?.();
+    return { schema: isUpToDate ? "current" : "older", ...(trouble === undefined ? {} : { trouble }) };
   } catch (error) {
     if (isParleyError(error) && error.code === "schema_newer") return { schema: "newer" };
     throw error;

@@ -2,12 +2,20 @@
 export type StatementValue = string | number | boolean | null | readonly (string | number | boolean | null)[];
 
 /**
+ * Time limit of a statement, as a class: `brief` for signs of life, `long` for what reads or writes much, `migration`
+ * for changes of the schema. A database that runs in the same process may ignore it.
+ */
+export type TimeBudget = "brief" | "ordinary" | "long" | "migration";
+
+/**
  * One SQL statement. Answers hold only what every driver reads alike: text, int4, float8 and bool. Statements cast
  * everything else (`content::text`, `date_part(...)`), so that no driver's type parsers are relied on.
  */
 export interface Statement {
   readonly text: string;
   readonly values?: readonly StatementValue[];
+  /** Time that the statement may need. Default `ordinary`. */
+  readonly budget?: TimeBudget;
   /** A statement with a name is prepared once per connection. The same name always has the same text. */
   readonly name?: string;
 }
@@ -37,5 +45,22 @@ export interface Database extends Connection {
    */
   transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T>;
 
+  /** Describes why the database should get no more work, if most recent calls failed; undefined otherwise. */
+  trouble?(): string | undefined;
+
   close(): Promise<void>;
+}
+
+/** The same database, with this budget for every statement that names none. */
+export function withBudget(database: Database, budget: TimeBudget): Database {
+  const limited = (connection: Connection): Connection => ({
+    query: (statement) => connection.query({ budget, ...statement }),
+    batch: (statements) => connection.batch(statements.map((statement) => ({ budget, ...statement }))),
+  });
+  return {
+    ...limited(database),
+    transaction: (work) => database.transaction((connection) => work(limited(connection))),
+    trouble: () => database.trouble?.(),
+    close: () => database.close(),
+  };
 }

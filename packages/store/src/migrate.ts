@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { ParleyError } from "@parley/core/errors";
-import type { Connection, Database } from "./database.js";
+import { type Connection, type Database, withBudget } from "./database.js";
 
 /** One step of the schema's history, in the order in which they were made. */
 export interface Migration {
@@ -42,7 +42,7 @@ export async function readMigrations(
 export async function migrate(database: Database, migrations?: readonly Migration[]): Promise<void> {
   const all = migrations ?? (await readMigrations());
   if (await isCurrent(database, all)) return;
-  await database.transaction(async (connection) => {
+  await withBudget(database, "migration").transaction(async (connection) => {
     await connection.query({ text: unlimited });
     await connection.query({ text: `SELECT 1 FROM (SELECT pg_advisory_xact_lock(${lockKey})) AS locked` });
     await connection.query({

@@ -1,7 +1,7 @@
 import { createUuidV7Factory, type IdFactory } from "@parley/core/messages";
 import type { LogStore, LogStoreRoot } from "@parley/core/ports";
 import { checkSchema } from "./check-schema.js";
-import type { Database } from "./database.js";
+import { type Database, withBudget } from "./database.js";
 import { migrate } from "./migrate.js";
 import { compact, undoCompaction } from "./operations/conversations/compact.js";
 import { fork } from "./operations/conversations/fork.js";
@@ -45,30 +45,36 @@ export function openLogStore(database: Database, options: LogStoreOptions = {}):
     ids: options.ids ?? createUuidV7Factory(),
     maxBytes: options.maxBytes ?? 32 * 2 ** 20,
   };
+  const brief = { ...store, database: withBudget(database, "brief") };
+  const long = { ...store, database: withBudget(database, "long") };
   return {
     migrate: () => migrate(database),
-    heartbeat: (node, ttlMs) => heartbeat(store, node, ttlMs),
+    heartbeat: (node, ttlMs) => heartbeat(brief, node, ttlMs),
     retire: (node) => retire(store, node),
     claimExpired: (node, limit) => claimExpired(store, node, limit),
     flushJournal: (batches) => flushJournal(store, batches),
     news: (query) => news(store, query),
-    forOwner: (owner) => forOwner(store, storedText(owner)),
+    forOwner: (owner) => forOwner({ store, long }, storedText(owner)),
     keys: keyStore(store),
-    check: () => checkSchema(database),
-    examine: (look) => examine(store, look),
+    check: () => checkSchema(brief.database),
+    examine: (look) => examine(long, look),
     close: () => database.close(),
   };
 }
 
-function forOwner(store: StoreContext, owner: string): LogStore {
+function forOwner(
+  { store, long }: { readonly store: StoreContext; readonly long: StoreContext },
+  owner: string,
+): LogStore {
   // Refusals that are found before anything is awaited reject like all others.
   const run =
     <Args extends readonly unknown[], Result>(
       operation: (store: StoreContext, owner: string, ...args: Args) => Promise<Result>,
+      context = store,
     ) =>
     (...args: Args): Promise<Result> => {
       try {
-        return operation(store, owner, ...args);
+        return operation(context, owner, ...args);
       } catch (error) {
         return Promise.reject(error);
       }
@@ -98,9 +104,9 @@ function forOwner(store: StoreContext, owner: string): LogStore {
     lastCall: run(turns.lastCall),
     metrics: run(turns.metrics),
     changed: run(changed),
-    importConversation: run(importConversation),
-    search: run(search),
-    remove: run(remove),
+    importConversation: run(importConversation, long),
+    search: run(search, long),
+    remove: run(remove, long),
     createConversation: run(engine.createConversation),
     getConversation: run(engine.getConversation),
     updateConversation: run(engine.updateConversation),

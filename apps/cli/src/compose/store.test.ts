@@ -1,4 +1,5 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { PoolingProxy } from "../../../../test/harness/pooling-proxy.js";
 import { describeOnPostgres } from "../../../../test/harness/postgres.js";
 import { openStore } from "./store.js";
 
@@ -30,6 +31,30 @@ describe("the address of a store", () => {
     await expect(refusal).rejects.not.toThrow(/very-secret/);
   });
 });
+
+describeOnPostgres(
+  "a pooler before a PostgreSQL server",
+  (postgres) => {
+    it("is named, with the setting for it", async () => {
+      const database = await postgres.createDatabase();
+      const proxy = await PoolingProxy.start(database.url);
+      onTestFinished(async () => {
+        await proxy.close();
+        await database.drop();
+      });
+      const url = proxy.through(database.url);
+      await expect(open(url)).rejects.toMatchObject({
+        message: expect.stringMatching(
+          /^The PostgreSQL server at 127\.0\.0\.1:\d+ is behind a connection pooler/,
+        ) as unknown,
+        advice: expect.stringContaining("transactionPooler: true") as unknown,
+      });
+      const opened = await openStore({ kind: "postgres", url, transactionPooler: true });
+      await opened.close();
+    });
+  },
+  "preferred",
+);
 
 describeOnPostgres("a PostgreSQL server that refuses", (postgres) => {
   it("says whether it is the user or the database", async () => {

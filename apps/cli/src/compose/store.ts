@@ -37,7 +37,7 @@ export async function openStore(
     await store.migrate();
   } catch (error) {
     await close();
-    throw unreachable(error, config.url) ?? refused(error, config.url) ?? error;
+    throw pooled(error, config.url) ?? unreachable(error, config.url) ?? refused(error, config.url) ?? error;
   }
   return { store, wake, close };
 }
@@ -78,6 +78,18 @@ function unreachable(error: unknown, url: string): CliError | undefined {
       : "Check that it runs, and host and port in the address of the store.",
     cause: error,
   });
+}
+
+/** A pooler that the configuration does not mention. */
+function pooled(error: unknown, url: string): CliError | undefined {
+  if (!isParleyError(error) || error.details?.setting !== "transactionPooler") return undefined;
+  return new CliError(
+    `${serverOf(url)} is behind a connection pooler, and the configuration does not say so.`,
+    {
+      advice: error.message,
+      cause: error,
+    },
+  );
 }
 
 /** A server that lets nobody in with this address. */

@@ -139,6 +139,10 @@ const store = z
     listenUrl: z.union([secret, z.literal(false)]).optional(),
     maxConnections: positive.optional(),
     transactionPooler: z.boolean().optional(),
+    connectTimeoutMs: positive.optional(),
+    statementTimeoutMs: positive.optional(),
+    longStatementTimeoutMs: positive.optional(),
+    answerGraceMs: positive.optional(),
   })
   .refine(
     ({ folder, url }) => folder === undefined || url === undefined,

@@ -10,6 +10,10 @@ export type StoreConfig =
       readonly listenUrl?: string | false;
       readonly maxConnections?: number;
       readonly transactionPooler?: boolean;
+      readonly connectTimeoutMs?: number;
+      readonly statementTimeoutMs?: number;
+      readonly longStatementTimeoutMs?: number;
+      readonly answerGraceMs?: number;
     };
 
 /** A credential whose secrets have been looked up. */

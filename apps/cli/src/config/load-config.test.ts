@@ -75,6 +75,21 @@ describe("what wins", () => {
     });
   });
 
+  it("is the file for how a PostgreSQL server is reached", async () => {
+    const store = {
+      url: "postgres://db/parley",
+      listenUrl: "postgres://direct/parley",
+      maxConnections: 3,
+      transactionPooler: true,
+      connectTimeoutMs: 1,
+      statementTimeoutMs: 2,
+      longStatementTimeoutMs: 3,
+      answerGraceMs: 4,
+    };
+    json({ store });
+    expect((await load()).store).toEqual({ kind: "postgres", ...store });
+  });
+
   it("is a project's file over the user's, whose paths start from the working folder", async () => {
     mkdirSync(join(folder, "user", "parley"), { recursive: true });
     write("user/parley/config.json", JSON.stringify({ owner: "user", store: { folder: "logs" } }));

@@ -158,7 +158,15 @@ function storeOf(content: ConfigFile, { base, flags, env, workingFolder, fault }
     kind: "postgres",
     url,
     ...(listenUrl === undefined ? {} : { listenUrl }),
-    ...only(store, "maxConnections", "transactionPooler"),
+    ...only(
+      store,
+      "maxConnections",
+      "transactionPooler",
+      "connectTimeoutMs",
+      "statementTimeoutMs",
+      "longStatementTimeoutMs",
+      "answerGraceMs",
+    ),
   };
 }
 

@@ -35,7 +35,9 @@ async function storeFinding(store: StoreContext): Promise<Finding> {
   const ms = Math.ceil(performance.now() - started);
   const size = (Number(row?.bytes) / 2 ** 20).toFixed(1);
   const message = `PostgreSQL ${String(row?.version)} answers in ${ms} ms; the database has ${size} MB`;
-  return { area: "store", level: "ok", message };
+  const trouble = store.database.trouble?.();
+  if (trouble === undefined) return { area: "store", level: "ok", message };
+  return { area: "store", level: "warning", message: `${message}; ${trouble}` };
 }
 
 function schemaFinding(schema: "current" | "older" | "newer"): Finding {

@@ -1,4 +1,5 @@
 import { isParleyError, ParleyError } from "@parley/core/errors";
+import { SilentConnectionError } from "./bounded-client.js";
 
 /** The SQLSTATE that the server gave, if it was the server that spoke. */
 function sqlState(error: unknown): string | undefined {
@@ -23,11 +24,48 @@ const unavailable = new Set([
 const misconfigured = new Set(["28", "3D"]);
 
 /**
+ * A prepared statement is missing or there twice: the session behind the connection is not always the same one. Parley
+ * prepares each statement once per connection, so on a session of its own neither happens.
+ */
+const sharedSession = new Set(["26000", "42P05"]);
+
+/** The refusal to work through a pooler that was not announced. */
+export function poolerFailure(
+  found: "transaction" | "session",
+  options: { readonly cause?: unknown; readonly sqlState?: string } = {},
+): ParleyError {
+  const advice =
+    found === "transaction"
+      ? "A connection pooler in transaction mode (such as pgbouncer with pool_mode = transaction) hands this connection's " +
+        "statements to changing server sessions. Set transactionPooler: true, and listenUrl to the address of the " +
+        "database server itself if several nodes share it; or connect to the server directly"
+      : "A connection pooler (such as pgbouncer) stands before the database and refuses the settings of a session. Set " +
+        "transactionPooler: true; or let the pooler ignore them (ignore_startup_parameters = statement_timeout, " +
+        "idle_in_transaction_session_timeout); or connect to the server directly";
+  const { cause, sqlState: state } = options;
+  return new ParleyError("store_unavailable", advice, {
+    retryable: false,
+    details: { setting: "transactionPooler", ...(state === undefined ? {} : { sqlState: state }) },
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+/** True where a connection was refused for what its startup asked for, as poolers do with settings of a session. */
+export function isRefusedStartup(error: unknown): boolean {
+  return isParleyError(error) && sqlState(error.cause) === "08P01";
+}
+
+/**
  * What the driver failed with, as the error that the store's callers know. Whatever the server did not say itself
  * is a broken or impossible connection.
  */
 export function failureOf(error: unknown): ParleyError {
   if (isParleyError(error)) return error;
+  if (error instanceof SilentConnectionError) {
+    return new ParleyError("store_unavailable", "The database connection went silent and was closed", {
+      cause: error,
+    });
+  }
   const state = sqlState(error);
   if (state === undefined) return new ParleyError("store_unavailable", undefined, { cause: error });
   const family = state.slice(0, 2);
@@ -35,6 +73,7 @@ export function failureOf(error: unknown): ParleyError {
   if (unavailable.has(state) || unavailable.has(family)) {
     return new ParleyError("store_unavailable", undefined, { cause: error, details });
   }
+  if (sharedSession.has(state)) return poolerFailure("transaction", { cause: error, sqlState: state });
   if (misconfigured.has(family)) {
     return new ParleyError("store_unavailable", "The database refuses the connection", {
       cause: error,

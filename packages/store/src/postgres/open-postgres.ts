@@ -5,6 +5,8 @@ import type { Database } from "../database.js";
 import { type LogStoreOptions, openLogStore } from "../open-log-store.js";
 import { createLocalWake } from "../pglite/local-wake.js";
 import { PostgresDatabase, type PostgresDatabaseOptions } from "./postgres-database.js";
+import { refuseUnannouncedPooler } from "./recognise-pooler.js";
+import { timeoutsOf } from "./timeouts.js";
 import { PostgresWake } from "./wake.js";
 
 /** How to reach the database, what the store holds to, and where nodes listen. */
@@ -35,13 +37,24 @@ export function openPostgres(options: OpenPostgresOptions): OpenedPostgres {
   checkAddress("url", url);
   if (listenUrl !== false) checkAddress("listenUrl", listenUrl);
   const database = new PostgresDatabase(options);
+  const store = openLogStore(database, options);
   return {
     database,
-    store: openLogStore(database, options),
+    store: {
+      ...store,
+      async migrate() {
+        await refuseUnannouncedPooler(database, options);
+        await store.migrate();
+      },
+    },
     wake:
       listenUrl === false
         ? createLocalWake()
-        : new PostgresWake({ url: listenUrl, ...(driver === undefined ? {} : { driver }) }),
+        : new PostgresWake({
+            ...timeoutsOf(options),
+            url: listenUrl,
+            ...(driver === undefined ? {} : { driver }),
+          }),
   };
 }
 

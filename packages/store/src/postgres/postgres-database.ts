@@ -1,18 +1,17 @@
 import { ParleyError } from "@parley/core/errors";
 import pg from "pg";
-import type { Connection, Database, ResultRow, Statement } from "../database.js";
+import type { Connection, Database, ResultRow, Statement, TimeBudget } from "../database.js";
+import { type BoundedClient, boundClient } from "./bounded-client.js";
 import { failureOf, isConflict, spoilsConnection } from "./failure.js";
 import { PipelinedStatements } from "./pipelined-statements.js";
+import { RecentCalls } from "./recent-calls.js";
+import { type PostgresTimeouts, silenceLimits, timeoutsOf } from "./timeouts.js";
 
 /** How to reach the server, and how long to wait for it. */
-export interface PostgresDatabaseOptions {
+export interface PostgresDatabaseOptions extends Partial<PostgresTimeouts> {
   readonly url: string;
   /** Connections at most. Default 10. */
   readonly maxConnections?: number;
-  /** How long a call waits for a connection. Default 5 s. */
-  readonly connectTimeoutMs?: number;
-  /** How long a statement may run. Default 30 s. */
-  readonly statementTimeoutMs?: number;
   /**
    * For a pooler that hands out connections per transaction: no prepared statements, and no settings that belong to a
    * session. Time limits are then set within each longer transaction.
@@ -28,12 +27,22 @@ const attempts = 6;
 /** A frozen process must not hold a conversation's lock for longer than its lease lasts. */
 const idleTransactionMs = 5_000;
 
+/** When the system begins to probe a connection on which nothing moves. It finds hosts that are gone, not those that hang. */
+const keepAliveMs = 10_000;
+
+/** From the smallest to the largest. */
+const budgets: readonly TimeBudget[] = ["brief", "ordinary", "long", "migration"];
+
+const probe: Statement = { text: "SELECT 1 AS alive", name: "probe", budget: "brief" };
+
 /** A connection that nobody used for so long goes back to the pool, which closes what it does not need. */
 const keptMs = 10_000;
 
+type PooledClient = BoundedClient & pg.PoolClient;
+
 /** A connection out of the pool, and whether it broke while it was out. */
 interface Held {
-  readonly client: pg.PoolClient;
+  readonly client: PooledClient;
   isSpoiled: boolean;
   readonly onError: () => void;
 }
@@ -43,25 +52,44 @@ interface Held {
  *
  * The one that was used last is kept at hand for whoever comes next: going through the pool costs a turn of the event
  * loop, a timer and a round of listeners, which a small statement notices. It is kept only while nobody waits for one.
+ *
+ * No call waits for a silent connection for ever: one that owes an answer is destroyed at the limit of its statements,
+ * and the outcome is unknown. One that was idle for a while is probed before a statement is sent on it; if it does not
+ * answer, nothing has happened yet, and the call goes on with another one. Connections go silent together, when what
+ * they lead through hangs: with one that did, the idle ones that have not answered since are destroyed, too.
  */
 export class PostgresDatabase implements Database {
   readonly #pool: pg.Pool;
+  readonly #timeouts: PostgresTimeouts;
+  readonly #silenceLimits: Readonly<Record<TimeBudget, number>>;
+  /** All that are connected, and those of them that somebody works with. */
+  readonly #clients = new Set<PooledClient>();
+  readonly #inUse = new Set<PooledClient>();
+  readonly #recent = new RecentCalls();
   #kept: Held | undefined;
-  #keptUsedAt = 0;
   #keptTimer: NodeJS.Timeout | undefined;
   readonly #prepare: boolean;
   readonly #opening: readonly Statement[];
+  readonly #longer: Statement;
   #closing: Promise<void> | undefined;
 
   constructor(options: PostgresDatabaseOptions) {
-    const { statementTimeoutMs = 30_000, transactionPooler = false } = options;
+    const { transactionPooler = false } = options;
+    const timeouts = timeoutsOf(options);
+    const { statementTimeoutMs, longStatementTimeoutMs } = timeouts;
+    this.#timeouts = timeouts;
+    this.#silenceLimits = silenceLimits(timeouts);
     this.#prepare = !transactionPooler;
+    const Base = (options.driver?.Client ?? pg.Client) as typeof pg.Client;
     this.#pool = new pg.Pool({
       application_name: "parley",
+      keepAlive: true,
+      keepAliveInitialDelayMillis: keepAliveMs,
       ...options.driver,
+      Client: boundClient(Base, timeouts.closeTimeoutMs),
       connectionString: options.url,
       max: options.maxConnections ?? 10,
-      connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
+      connectionTimeoutMillis: timeouts.connectTimeoutMs,
       ...(transactionPooler
         ? {}
         : {
@@ -71,11 +99,19 @@ export class PostgresDatabase implements Database {
     });
     // A connection that breaks while nobody uses it is replaced by the pool; without a listener it would end the process.
     this.#pool.on("error", () => undefined);
+    this.#pool.on("connect", (client) => {
+      this.#clients.add(client as PooledClient);
+      client.once("end", () => this.#clients.delete(client as PooledClient));
+    });
     const limits = `set_config('statement_timeout', '${statementTimeoutMs}', true), set_config('idle_in_transaction_session_timeout', '${idleTransactionMs}', true)`;
     this.#opening = [
       { text: "BEGIN", ...(transactionPooler ? {} : { name: "begin" }) },
       ...(transactionPooler ? [{ text: `SELECT ${limits}` }] : []),
     ];
+    this.#longer = {
+      text: `SELECT set_config('statement_timeout', '${longStatementTimeoutMs}', true)`,
+      name: "longer",
+    };
   }
 
   async query(statement: Statement): Promise<ResultRow[]> {
@@ -94,8 +130,7 @@ export class PostgresDatabase implements Database {
         if (open) return this.#send(client, statements);
         // Begins with the first statement instead of a round trip of its own.
         open = true;
-        const results = await this.#send(client, [...this.#opening, ...statements]);
-        return results.slice(this.#opening.length);
+        return this.#send(client, statements, this.#opening);
       };
       const connection: Connection = {
         batch: send,
@@ -115,15 +150,37 @@ export class PostgresDatabase implements Database {
     });
   }
 
+  /** True where no pooler stands between: the session is the one that the startup of the connection named. */
+  isDirect(): Promise<boolean> {
+    return this.#repeatedly(async (client) => {
+      const [[row] = []] = await this.#send(client, [{ text: "SELECT pg_backend_pid() AS id" }]);
+      return row?.id === client.processID;
+    });
+  }
+
+  trouble(): string | undefined {
+    return this.#recent.trouble();
+  }
+
+  /** Waits for statements under way, but not for long: what is still connected then is cut. */
   async close(): Promise<void> {
-    if (this.#closing === undefined) {
-      this.#letKeptGo();
-      this.#closing = this.#pool.end();
-    }
+    this.#closing ??= this.#end();
     await this.#closing;
   }
 
-  async #repeatedly<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  async #end(): Promise<void> {
+    const cut = setTimeout(() => {
+      for (const client of this.#clients) client.destroy();
+    }, this.#timeouts.closeTimeoutMs);
+    try {
+      this.#letKeptGo();
+      await this.#pool.end();
+    } finally {
+      clearTimeout(cut);
+    }
+  }
+
+  async #repeatedly<T>(work: (client: PooledClient) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#connected(work);
@@ -135,17 +192,27 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  async #connected<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  async #connected<T>(work: (client: PooledClient) => Promise<T>): Promise<T> {
     if (this.#closing !== undefined) {
       throw new ParleyError("store_unavailable", "The store is closed", { retryable: false });
     }
-    const held = this.#takeKept() ?? (await this.#connect());
+    const held = this.#takeTrusted() ?? (await this.#checkOut());
+    const { client } = held;
+    this.#inUse.add(client);
     try {
-      return await work(held.client);
+      const result = await work(client);
+      this.#recent.succeeded();
+      return result;
     } catch (error) {
-      held.isSpoiled ||= error instanceof ParleyError && spoilsConnection(error);
+      const isUnavailable = error instanceof ParleyError && error.code === "store_unavailable";
+      held.isSpoiled ||= isUnavailable && spoilsConnection(error);
+      if (isUnavailable && !isConflict(error)) this.#recent.failed({ unconnected: false });
+      else this.#recent.succeeded();
       throw error;
     } finally {
+      this.#inUse.delete(client);
+      if (!held.isSpoiled) client.answeredAt = performance.now();
+      else if (client.silentSince !== undefined) this.#distrust(client.silentSince);
       this.#giveBack(held);
     }
   }
@@ -156,11 +223,47 @@ export class PostgresDatabase implements Database {
     return kept;
   }
 
+  /** The kept connection, unless it has been idle for so long that it has to be probed first. */
+  #takeTrusted(): Held | undefined {
+    return this.#kept !== undefined && this.#isTrusted(this.#kept) ? this.#takeKept() : undefined;
+  }
+
+  #isTrusted({ client }: Held): boolean {
+    return performance.now() - client.answeredAt < this.#timeouts.trustMs;
+  }
+
+  /** A connection that has answered a moment ago. */
+  async #checkOut(): Promise<Held> {
+    for (;;) {
+      const held = this.#takeKept() ?? (await this.#connect());
+      if (this.#isTrusted(held)) return held;
+      this.#inUse.add(held.client);
+      try {
+        await this.#send(held.client, [probe]);
+        held.client.answeredAt = performance.now();
+        return held;
+      } catch {
+        // Nothing has been asked of it yet. The next one is newer, or has answered since.
+        held.isSpoiled = true;
+        this.#inUse.delete(held.client);
+        this.#distrust(held.client.silentSince ?? Number.NEGATIVE_INFINITY);
+        letGo(held);
+      }
+    }
+  }
+
+  /** Destroys the connections that nobody uses and that have not answered since then. */
+  #distrust(silentSince: number): void {
+    for (const client of this.#clients) {
+      if (!this.#inUse.has(client) && client.answeredAt <= silentSince)
+        client.destroy(new Error("not trusted"));
+    }
+  }
+
   #giveBack(held: Held): void {
     const isWanted = this.#kept === undefined && this.#pool.waitingCount === 0;
     if (isWanted && !held.isSpoiled && this.#closing === undefined) {
       this.#kept = held;
-      this.#keptUsedAt = performance.now();
       this.#keptTimer ??= setTimeout(() => this.#look(), keptMs);
     } else letGo(held);
   }
@@ -168,8 +271,8 @@ export class PostgresDatabase implements Database {
   /** One timer for as long as there is work, instead of one for each statement. */
   #look(): void {
     this.#keptTimer = undefined;
-    const idleMs = performance.now() - this.#keptUsedAt;
     if (this.#kept === undefined) return;
+    const idleMs = performance.now() - this.#kept.client.answeredAt;
     if (idleMs < keptMs) this.#keptTimer = setTimeout(() => this.#look(), keptMs - idleMs);
     else this.#letKeptGo();
   }
@@ -186,11 +289,12 @@ export class PostgresDatabase implements Database {
     return new Promise((resolve, reject) => {
       this.#pool.connect((error, client) => {
         if (client === undefined) {
+          this.#recent.failed({ unconnected: true });
           reject(failureOf(error));
           return;
         }
         const held: Held = {
-          client,
+          client: client as PooledClient,
           isSpoiled: false,
           // It may break between two statements as well: the statement that follows says so, if there is one.
           onError: () => {
@@ -204,17 +308,39 @@ export class PostgresDatabase implements Database {
     });
   }
 
-  #send(client: pg.PoolClient, statements: readonly Statement[]): Promise<ResultRow[][]> {
-    const sent = this.#prepare ? statements : statements.map(({ name: _, ...statement }) => statement);
+  /** Sends statements in one round trip, behind those of `before`, whose results nobody wants. */
+  async #send(
+    client: PooledClient,
+    statements: readonly Statement[],
+    before: readonly Statement[] = [],
+  ): Promise<ResultRow[][]> {
+    const budget = budgetOf(statements);
+    const first = budget === "long" ? [...before, this.#longer] : before;
+    const all = first.length === 0 ? statements : [...first, ...statements];
+    const sent = this.#prepare ? all : all.map(({ name: _, ...statement }) => statement);
+    const results = await this.#submit(client, sent, this.#silenceLimits[budget]);
+    return first.length === 0 ? results : results.slice(first.length);
+  }
+
+  #submit(client: PooledClient, statements: readonly Statement[], limitMs: number): Promise<ResultRow[][]> {
     return new Promise((resolve, reject) => {
+      client.limitSilence(limitMs);
       client.query(
-        new PipelinedStatements(sent, (error, results) => {
+        new PipelinedStatements(statements, (error, results) => {
+          client.limitSilence(0);
           if (results !== undefined) resolve(results);
           else reject(failureOf(error));
         }),
       );
     });
   }
+}
+
+/** The largest budget of these statements. */
+function budgetOf(statements: readonly Statement[]): TimeBudget {
+  let largest = -1;
+  for (const { budget = "ordinary" } of statements) largest = Math.max(largest, budgets.indexOf(budget));
+  return budgets[largest] ?? "ordinary";
 }
 
 function letGo({ client, isSpoiled, onError }: Held): void {

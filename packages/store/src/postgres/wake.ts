@@ -1,5 +1,7 @@
 import type { Wake, WakeKind } from "@parley/core/ports";
 import pg from "pg";
+import { type BoundedClient, boundClient } from "./bounded-client.js";
+import { type PostgresTimeouts, timeoutsOf } from "./timeouts.js";
 
 type Listener = Parameters<Wake["listen"]>[0];
 
@@ -13,7 +15,7 @@ const kinds: readonly WakeKind[] = ["news", "stop", "open"];
 /** What nodes tell each other about themselves: whoever begins to listen asks, and everyone who listens answers. */
 const presence = { asked: JSON.stringify(["hello"]), answered: JSON.stringify(["here"]) };
 
-export interface PostgresWakeOptions {
+export interface PostgresWakeOptions extends Partial<PostgresTimeouts> {
   readonly url: string;
   readonly driver?: Readonly<pg.ClientConfig>;
   /** The longest pause between two attempts to connect. Default 5 s. */
@@ -30,7 +32,7 @@ export interface PostgresWakeOptions {
  *
  * Listeners of the same process hear at once. What is told within one tick travels together. While the connection is
  * down, others hear nothing, and it is tried again and again: a lost wake-up costs time, because everyone also looks
- * by themselves.
+ * by themselves. A connection that only listens cannot notice that it leads nowhere any more, so it is probed.
  *
  * A node that is alone tells nobody: with one turn at a time, a wake-up behind each flush would cost as much as the
  * flush. It knows by having asked, when it began to listen or after a long silence, and having heard nothing since.
@@ -38,13 +40,19 @@ export interface PostgresWakeOptions {
  */
 export class PostgresWake implements Wake {
   readonly #options: PostgresWakeOptions;
+  readonly #timeouts: PostgresTimeouts;
+  readonly #Client: new (
+    config: pg.ClientConfig,
+  ) => BoundedClient;
   readonly #listeners = new Set<Listener>();
   readonly #pending = new Map<WakeKind, Set<string>>();
   readonly #tried = signal();
   readonly #closing = signal();
   readonly #connecting: Promise<void>;
-  #client: pg.Client | undefined;
+  #client: BoundedClient | undefined;
   #sending = false;
+  /** The next statement is due even if it notifies nobody. */
+  #isProbeDue = false;
   #closed = false;
   /** What is to be told of this node itself. */
   readonly #about = new Set<string>();
@@ -54,6 +62,8 @@ export class PostgresWake implements Wake {
 
   constructor(options: PostgresWakeOptions) {
     this.#options = options;
+    this.#timeouts = timeoutsOf(options);
+    this.#Client = boundClient(pg.Client, this.#timeouts.closeTimeoutMs);
     this.#connecting = this.#keepConnected();
   }
 
@@ -119,7 +129,8 @@ export class PostgresWake implements Wake {
 
   /** What waited while a notification was under way goes with the next one. */
   async #send(): Promise<void> {
-    while (this.#pending.size > 0 || this.#about.size > 0) {
+    while (this.#pending.size > 0 || this.#about.size > 0 || this.#isProbeDue) {
+      this.#isProbeDue = false;
       const told = [...this.#pending];
       const payloads = [...this.#about];
       this.#pending.clear();
@@ -134,7 +145,7 @@ export class PostgresWake implements Wake {
       }
       if (payloads.includes(presence.asked)) this.#askedAt = performance.now();
       try {
-        await client.query({
+        await this.#query(client, {
           name: "parley_wake",
           text: "SELECT count(pg_notify($1, payload)) FROM unnest($2::text[]) AS payload",
           values: [channel, payloads],
@@ -158,7 +169,9 @@ export class PostgresWake implements Wake {
         pauseMs = 100;
         this.#client = connected.client;
         this.#ask();
+        const stopProbing = this.#keepProbing();
         await Promise.race([connected.ended, this.#closing.given]);
+        stopProbing();
         this.#client = undefined;
         await connected.client.end().catch(() => undefined);
       }
@@ -168,13 +181,35 @@ export class PostgresWake implements Wake {
     }
   }
 
-  async #connect(): Promise<{ client: pg.Client; ended: Promise<void> } | undefined> {
-    const client = new pg.Client({
+  /** Asks for a sign of life from time to time; a connection that gives none is destroyed, and so connected anew. */
+  #keepProbing(): () => void {
+    const timer = setInterval(() => {
+      this.#isProbeDue = true;
+      this.#sendSoon();
+    }, this.#timeouts.wakeProbeMs);
+    timer.unref();
+    return () => clearInterval(timer);
+  }
+
+  async #query<Row extends pg.QueryResultRow>(
+    client: BoundedClient,
+    query: pg.QueryConfig,
+  ): Promise<readonly Row[]> {
+    client.limitSilence(this.#timeouts.briefTimeoutMs);
+    try {
+      return (await client.query<Row>(query)).rows;
+    } finally {
+      client.limitSilence(0);
+    }
+  }
+
+  async #connect(): Promise<{ client: BoundedClient; ended: Promise<void> } | undefined> {
+    const client = new this.#Client({
       application_name: "parley wake",
-      connectionTimeoutMillis: 5_000,
       keepAlive: true,
       ...this.#options.driver,
       connectionString: this.#options.url,
+      connectionTimeoutMillis: this.#timeouts.connectTimeoutMs,
     });
     const ended = new Promise<void>((resolve) => {
       client.on("error", () => resolve());
@@ -187,9 +222,9 @@ export class PostgresWake implements Wake {
     });
     try {
       await client.connect();
-      const { rows } = await client.query<{ id: number }>("SELECT pg_backend_pid() AS id");
-      ownId = rows[0]?.id;
-      await client.query(`LISTEN ${channel}`);
+      const [row] = await this.#query<{ id: number }>(client, { text: "SELECT pg_backend_pid() AS id" });
+      ownId = row?.id;
+      await this.#query(client, { text: `LISTEN ${channel}` });
       return { client, ended };
     } catch {
       await client.end().catch(() => undefined);

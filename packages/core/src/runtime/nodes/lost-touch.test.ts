@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { AdmitInput } from "../../log-store.js";
 import { createFaultyStore } from "../../testing/faulty-store.js";
 import { gate } from "../../testing/gate.js";
 import { createManualClock, settle } from "../../testing/manual-clock.js";
@@ -29,7 +30,7 @@ async function suspendable(script: Parameters<typeof createScriptedProvider>[0],
     tools: [{ name: "act", execute: onTool }],
     limits: { toolConcurrency: 1 },
   });
-  return { clock, runtime, me: runtime.forOwner("o"), faults };
+  return { clock, database, runtime, me: runtime.forOwner("o"), faults };
 }
 
 describe("a process that was suspended for longer than its lease", () => {
@@ -87,6 +88,34 @@ describe("a process that was suspended for longer than its lease", () => {
     expect(frames.slice(before).map(({ type }) => type)).toEqual(["chat.reset"]);
     const closed = runtime.close();
     await clock.advance(30_000);
+    await closed;
+  });
+});
+
+describe("a send that reaches the store long after its caller gave up", () => {
+  it("is found by the node that it names, and its turn does not stay open", async () => {
+    const { clock, database, runtime, me, faults } = await suspendable(
+      [[text("Late, but answered.")]],
+      () => "",
+    );
+    faults.fail("admit");
+    await expect(me.send({ conversationId: "c", message: "Hi" })).rejects.toMatchObject({
+      code: "store_unavailable",
+    });
+    // What waited in a proxy that hung arrives three leases later.
+    await clock.advance(35_000);
+    const [input] = faults.calls.find(({ method }) => method === "admit")?.args ?? [];
+    const store = createMemoryLogStore({ clock, database }).forOwner("o");
+    const outcome = await store.admit(input as AdmitInput);
+    expect(outcome.kind).toBe("started");
+    await clock.advance(45_000);
+    expect((await store.get("c"))?.active).toBeUndefined();
+    expect((await me.history({ conversationId: "c" })).chunks.map(({ role }) => role)).toEqual([
+      "user",
+      "assistant",
+    ]);
+    const closed = runtime.close();
+    await clock.advance(1_000);
     await closed;
   });
 });

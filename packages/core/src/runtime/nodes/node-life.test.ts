@@ -51,6 +51,16 @@ describe("the life of a node", () => {
     expect(clock.pending).toBe(0);
   });
 
+  it("is renewed sooner after a failure, for that may have cost time already", async () => {
+    const { clock, life, beats, losses, fail } = lifeFixture();
+    await life.start();
+    fail(2);
+    await clock.advance(9_000);
+    expect(beats.map(({ at }) => at)).toEqual([0, 3_000, 4_000, 5_000, 8_000]);
+    expect([life.alive(), losses]).toEqual([true, []]);
+    life.stop();
+  });
+
   it("ends at a deadline that counts from before the last renewal was sent", async () => {
     const { clock, life, answers, losses, fail } = lifeFixture();
     await life.start();
@@ -70,7 +80,7 @@ describe("the life of a node", () => {
   it("goes on under a new name, which lives only when the store has heard of it", async () => {
     const { clock, env, life, beats, fail } = lifeFixture();
     await life.start();
-    fail(4);
+    fail(10);
     await clock.advance(12_500);
     expect([life.alive(), env.identity.node]).toEqual([false, "n+name1"]);
     await clock.advance(3_000);

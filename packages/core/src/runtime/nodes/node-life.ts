@@ -2,6 +2,9 @@ import type { Clock } from "../../clock.js";
 import type { StopRequest } from "../../log-store.js";
 import type { Environment } from "../environment.js";
 
+/** The share of the pace after which a renewal that failed is tried again. */
+const retryShare = 1 / 3;
+
 /**
  * Keeps this node alive in the store, and knows until when it may believe in that.
  *
@@ -48,14 +51,21 @@ export class NodeLife {
   /** Renews now: the answer brings the stops that others have asked for. */
   async renewSoon(): Promise<void> {
     if (this.#stopped) return;
-    await this.#renew().catch((error: unknown) => this.#env.report(error, "heartbeat"));
-    this.#plan();
+    const { report, lease } = this.#env;
+    try {
+      await this.#renew();
+      this.#plan();
+    } catch (error) {
+      report(error, "heartbeat");
+      // The failed one has cost time already, perhaps all that a silent connection is given.
+      this.#plan(lease.renewMs * retryShare);
+    }
   }
 
-  #plan(): void {
+  #plan(afterMs = this.#env.lease.renewMs): void {
     this.#cancelRenewal();
     if (this.#stopped) return;
-    this.#cancelRenewal = this.#env.clock.after(this.#env.lease.renewMs, () => void this.renewSoon());
+    this.#cancelRenewal = this.#env.clock.after(afterMs, () => void this.renewSoon());
   }
 
   async #renew(): Promise<void> {

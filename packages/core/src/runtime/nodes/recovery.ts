@@ -14,6 +14,9 @@ import { retryWhileUnavailable, wait } from "./retry.js";
 
 const claimsAtOnce = 16;
 
+/** How often a lost call is looked for after the first time: at 1, 3, 7, ... TTLs, the last time after 85 minutes. */
+const looksForDoubt = 9;
+
 /**
  * Takes over what other nodes left behind, and what this one does not know to be its own.
  *
@@ -78,15 +81,16 @@ export class Recovery {
 
   /**
    * A call that may have opened a turn, or taken a lease, for this node has failed without an answer. Finds out,
-   * and takes care of what is there. It looks a second time after a while, for a transaction may outlive its caller.
+   * and takes care of what is there. It looks again and again, less and less often, for a transaction may outlive its
+   * caller: what waits in a proxy that hangs reaches the store when it goes on, however late.
    */
   settleDoubt(owner: string, conversationId: string, turnId: string): void {
     const env = this.#env;
     const { node } = env.identity;
     const store = env.root.forOwner(owner);
     const work = async () => {
-      for (const afterMs of [0, env.lease.ttlMs]) {
-        if (afterMs > 0) await wait(env, afterMs, this.#stopped.signal);
+      for (let look = 0; look <= looksForDoubt; look += 1) {
+        if (look > 0) await wait(env, env.lease.ttlMs * 2 ** (look - 1), this.#stopped.signal);
         const record = await this.#insist(() => store.get(conversationId));
         // Under another name this node has nothing to say: then the lease is a dead node's.
         if (this.#stopped.signal.aborted || env.identity.node !== node) return;

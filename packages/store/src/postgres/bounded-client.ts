@@ -1,0 +1,94 @@
+import type { Socket } from "node:net";
+import type pg from "pg";
+
+/** A connection on which no byte moved for as long as its answer may take. */
+export class SilentConnectionError extends Error {
+  override readonly name = "SilentConnectionError";
+
+  constructor(ms: number) {
+    super(`No byte of an answer came for ${ms} ms`);
+  }
+}
+
+/** The driver's client with a limit on silence, and an end that does not wait for the other side for ever. */
+export interface BoundedClient extends pg.Client {
+  /** The process id that the startup named: a pooler's own, where one stands between. */
+  readonly processID: number | null;
+  /** When the server was last known to answer on this connection, by `performance.now()`. */
+  answeredAt: number;
+  /** Since when the connection was silent, once it was given up for that. */
+  readonly silentSince: number | undefined;
+  /** Destroys the connection if no byte moves on it for this long, in either direction. 0: no limit. */
+  limitSilence(ms: number): void;
+  /** Destroys the connection at once. Statements under way fail with `reason`. */
+  destroy(reason?: Error): void;
+}
+
+type ClientClass = new (config?: string | pg.ClientConfig) => pg.Client;
+
+/** The part of the driver's client that its types leave out. */
+interface Wired {
+  readonly connection: {
+    /** Replaced by another one when TLS begins. */
+    readonly stream: Socket;
+    once(event: "end", listener: () => void): unknown;
+  };
+}
+
+/**
+ * Extends a client class of the driver. It is Node's own timer of a socket that finds silence: it sees bytes in both
+ * directions, so a large result or a large statement on a slow line is no silence as long as it moves.
+ */
+export function boundClient(
+  Base: ClientClass,
+  endTimeoutMs: number,
+): new (
+  config?: string | pg.ClientConfig,
+) => BoundedClient {
+  return class extends Base {
+    declare readonly processID: number | null;
+    answeredAt = performance.now();
+    silentSince: number | undefined;
+    #watched: Socket | undefined;
+
+    get #wire(): Wired["connection"] {
+      return (this as unknown as Wired).connection;
+    }
+
+    limitSilence(ms: number): void {
+      const { stream } = this.#wire;
+      if (stream !== this.#watched) {
+        this.#watched = stream;
+        stream.on("timeout", () => this.#giveUp(stream));
+      }
+      stream.setTimeout(ms);
+    }
+
+    /** After a look at what came while this process itself was busy: bytes that wait to be read are no silence. */
+    #giveUp(stream: Socket): void {
+      const { bytesRead, timeout: limitMs = 0 } = stream;
+      setImmediate(() => {
+        if (limitMs === 0 || stream.timeout !== limitMs || stream.bytesRead !== bytesRead) return;
+        this.silentSince = performance.now() - limitMs;
+        this.destroy(new SilentConnectionError(limitMs));
+      });
+    }
+
+    destroy(reason?: Error): void {
+      this.#wire.stream.destroy(reason);
+    }
+
+    override end(): Promise<void>;
+    override end(callback: (error: Error) => void): void;
+    override end(callback?: (error: Error) => void): Promise<void> | void {
+      const { stream } = this.#wire;
+      if (!stream.destroyed) {
+        // The other side closes the connection after the farewell; one that hangs never does.
+        const timer = setTimeout(() => this.destroy(), endTimeoutMs);
+        timer.unref();
+        this.#wire.once("end", () => clearTimeout(timer));
+      }
+      return callback === undefined ? super.end() : super.end(callback);
+    }
+  };
+}
