@@ -61,6 +61,8 @@ export async function serve(runtime: Runtime, options: ServeOptions = {}): Promi
     createServer: ((settings: object) => createServer(settings, listener)) as typeof createServer,
   }) as ReturnType<typeof createServer>;
 
+  // Node's own limit of a whole request: a long upload that makes progress is to come through.
+  server.requestTimeout = options.pace?.bodyTotalMs ?? defaultServerPace.bodyTotalMs;
   answerOtherUpgrades(server);
   breakOffUnreadAnswers(server, options.pace?.unreadMs ?? defaultServerPace.unreadMs);
   // Those of sockets too, which the server itself loses sight of.

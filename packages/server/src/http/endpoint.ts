@@ -118,7 +118,7 @@ async function readCall<Name extends RouteName>(
   let body: unknown;
   if (contract.body !== undefined) {
     const limit = Math.min(contract.bodyBytes ?? Number.POSITIVE_INFINITY, app.limits.bodyBytes);
-    const given = await readJsonBody(c, limit);
+    const given = await readJsonBody(c, app, limit);
     // A body that may be left out is one whose every field may be.
     body = validate(contract.body, given === undefined ? {} : given);
   }

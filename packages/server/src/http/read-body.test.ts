@@ -1,10 +1,12 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { ReadableStream as WebStream } from "node:stream/web";
+import { systemClock } from "@parley/core";
 import fc from "fast-check";
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
 import type { AppEnv } from "../app-env.js";
+import { defaultServerPace } from "../limits/server-limits.js";
 import { createLogger } from "../telemetry/logging.js";
 import { startTestServer, type TestServer } from "../test-server.test-support.js";
 import { readJsonLines } from "./read-body.js";
@@ -13,7 +15,8 @@ import { readJsonLines } from "./read-body.js";
 async function readPieces(pieces: readonly Uint8Array[]): Promise<unknown[]> {
   const values: unknown[] = [];
   const app = new Hono<AppEnv>().post("/", async (c) => {
-    for await (const value of readJsonLines(c, 100_000_000)) values.push(value);
+    for await (const value of readJsonLines(c, { pace: defaultServerPace, clock: systemClock }, 100_000_000))
+      values.push(value);
     return c.body(null);
   });
   const body = WebStream.from(pieces);

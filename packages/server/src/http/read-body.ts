@@ -1,7 +1,11 @@
 import type { Context } from "hono";
-import type { AppEnv } from "../app-env.js";
+import type { AppContext, AppEnv } from "../app-env.js";
 import { LineSplitter } from "./line-splitter.js";
 import { invalidFields, RequestRefusal } from "./request-refusal.js";
+import { type WatchedBody, watchBody } from "./slow-body.js";
+
+/** What the time of a body is measured by. */
+type BodyContext = Pick<AppContext, "pace" | "clock">;
 
 const mostDeep = 100;
 const jsonTypes = /^application\/(?:[a-z0-9.-]+\+)?json\s*(?:;|$)/i;
@@ -22,34 +26,63 @@ function checkLength(c: Context<AppEnv>, limit: number, name: string): number | 
   return length;
 }
 
-/** The pieces of a body, as long as they are no more than the limit together. */
-async function* bodyPieces(c: Context<AppEnv>, limit: number, name: string): AsyncGenerator<Uint8Array> {
+/** The pieces of a body, as long as they are no more than the limit together and come fast enough. */
+async function* bodyPieces(
+  c: Context<AppEnv>,
+  app: BodyContext,
+  limit: number,
+  name: string,
+): AsyncGenerator<Uint8Array> {
   checkLength(c, limit, name);
+  const reader = c.req.raw.body?.getReader();
+  if (reader === undefined) return;
+  const watched = watchOf(c, app);
   let total = 0;
   try {
-    for await (const piece of c.req.raw.body ?? []) {
-      total += piece.byteLength;
+    for (;;) {
+      const { done, value } = await inTime(watched, reader.read());
+      if (done) return;
+      total += value.byteLength;
       if (total > limit) throw tooLarge(limit, name);
-      yield piece;
+      yield value;
     }
   } catch (error) {
     rethrowUnlessGone(error);
+  } finally {
+    watched?.stop();
+    // Not awaited: what is left of the body may never come.
+    reader.cancel().catch(() => undefined);
   }
 }
 
-async function readBytes(c: Context<AppEnv>, limit: number): Promise<Uint8Array> {
+async function readBytes(c: Context<AppEnv>, app: BodyContext, limit: number): Promise<Uint8Array> {
   // Node holds a body to its declared length, so one that is declared small enough can be read in one go.
   if (checkLength(c, limit, "bodyBytes") !== undefined) {
-    return new Uint8Array(await c.req.arrayBuffer().catch(rethrowUnlessGone));
+    const watched = watchOf(c, app);
+    try {
+      return new Uint8Array(await inTime(watched, c.req.arrayBuffer()).catch(rethrowUnlessGone));
+    } finally {
+      watched?.stop();
+    }
   }
   const pieces: Uint8Array[] = [];
-  for await (const piece of bodyPieces(c, limit, "bodyBytes")) pieces.push(piece);
+  for await (const piece of bodyPieces(c, app, limit, "bodyBytes")) pieces.push(piece);
   return Buffer.concat(pieces);
 }
 
+/** Watches a body that is still on its way. Within the process nobody is slow. */
+function watchOf(c: Context<AppEnv>, app: BodyContext): WatchedBody | undefined {
+  const incoming = c.env?.incoming;
+  return incoming === undefined || incoming.complete ? undefined : watchBody(incoming, app);
+}
+
+function inTime<T>(watched: WatchedBody | undefined, read: Promise<T>): Promise<T> {
+  return watched === undefined ? read : Promise.race([read, watched.late]);
+}
+
 /** The JSON body of a request; `undefined` for an empty one. */
-export async function readJsonBody(c: Context<AppEnv>, limit: number): Promise<unknown> {
-  const bytes = await readBytes(c, limit);
+export async function readJsonBody(c: Context<AppEnv>, app: BodyContext, limit: number): Promise<unknown> {
+  const bytes = await readBytes(c, app, limit);
   if (bytes.byteLength === 0) return undefined;
   const type = c.req.header("content-type");
   if (type === undefined || !jsonTypes.test(type)) {
@@ -65,7 +98,11 @@ export async function readJsonBody(c: Context<AppEnv>, limit: number): Promise<u
 }
 
 /** The lines of a request whose body is NDJSON, parsed, as they come. */
-export async function* readJsonLines(c: Context<AppEnv>, limit: number): AsyncGenerator<unknown> {
+export async function* readJsonLines(
+  c: Context<AppEnv>,
+  app: BodyContext,
+  limit: number,
+): AsyncGenerator<unknown> {
   const type = c.req.header("content-type");
   if (type !== undefined && !lineTypes.test(type)) {
     throw new RequestRefusal(
@@ -83,7 +120,7 @@ export async function* readJsonLines(c: Context<AppEnv>, limit: number): AsyncGe
     number += 1;
     return line.trim() === "" ? undefined : parseJson(line, `line ${number}`);
   };
-  for await (const piece of bodyPieces(c, limit, "importBytes")) {
+  for await (const piece of bodyPieces(c, app, limit, "importBytes")) {
     for (const line of splitter.take(decodeWith(decoder, piece))) {
       const value = parse(line);
       if (value !== undefined) yield value;

@@ -45,6 +45,14 @@ export interface ServerPace {
    * connection is ended. Of the server that `serve` starts.
    */
   readonly unreadMs: number;
+  /**
+   * How often a request body must have made progress while it is read: fewer than `bodyIntervalBytes` bytes within this
+   * time, and the request is refused with 408 and its connection closed.
+   */
+  readonly bodyIntervalMs: number;
+  readonly bodyIntervalBytes: number;
+  /** How long a request may take to arrive as a whole, its body included. */
+  readonly bodyTotalMs: number;
 }
 
 export const defaultServerPace: ServerPace = {
@@ -52,4 +60,7 @@ export const defaultServerPace: ServerPace = {
   pingMs: 30_000,
   keyMs: 3_000,
   unreadMs: 60_000,
+  bodyIntervalMs: 20_000,
+  bodyIntervalBytes: 10_000,
+  bodyTotalMs: 30 * 60_000,
 };

@@ -117,6 +117,6 @@ export const exportEndpoints = [
     response: importResponse,
     handle: ({ me, query, c, app }) =>
       // The runtime checks each line as it takes it in.
-      me.importLines(readJsonLines(c, app.limits.importBytes) as AsyncIterable<ExportLine>, query),
+      me.importLines(readJsonLines(c, app, app.limits.importBytes) as AsyncIterable<ExportLine>, query),
   }),
 ];

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { StoreCheck } from "@parley/core/ports";
 import type { Runtime } from "@parley/core/runtime";
+import type { ReadyResponse } from "@parley/wire";
 import { endpoint } from "../http/endpoint.js";
 import { RequestRefusal } from "../http/request-refusal.js";
 import {
@@ -25,6 +26,19 @@ function checkOnce(runtime: Runtime): Promise<StoreCheck | undefined> {
     .finally(() => checks.delete(runtime));
   checks.set(runtime, check);
   return check;
+}
+
+function reasonNotToBeReady(
+  check: StoreCheck | undefined,
+  { alive, draining }: { readonly alive: boolean; readonly draining: boolean },
+): string | undefined {
+  if (draining) return "The server is shutting down";
+  if (check === undefined) return "The store does not answer";
+  if (check.schema !== "current") return `The schema of the store is ${check.schema} than this version's`;
+  if (check.trouble !== undefined) return check.trouble;
+  return alive
+    ? undefined
+    : "The node could not renew its leases in time and is coming back under a new name";
 }
 
 export const operationEndpoints = [
@@ -66,11 +80,17 @@ export const operationEndpoints = [
     statuses: [503],
     async handle({ c, app }) {
       const check = await checkOnce(app.runtime);
-      const store = check !== undefined && app.runtime.status().alive;
-      const schema = check?.schema === "current";
+      const { alive } = app.runtime.status();
       const draining = app.draining();
-      const ready = store && schema && !draining;
-      return c.json({ ready, store, schema, draining }, ready ? 200 : 503, { "cache-control": "no-store" });
+      const reason = reasonNotToBeReady(check, { alive, draining });
+      const answer: ReadyResponse = {
+        ready: reason === undefined,
+        store: check !== undefined && check.trouble === undefined && alive,
+        schema: check?.schema === "current",
+        draining,
+        ...(reason === undefined ? {} : { reason }),
+      };
+      return c.json(answer, answer.ready ? 200 : 503, { "cache-control": "no-store" });
     },
   }),
   endpoint("GET /openapi.json", {

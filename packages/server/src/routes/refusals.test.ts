@@ -1,6 +1,6 @@
 import { ReadableStream as WebStream } from "node:stream/web";
 import type { RouteName } from "@parley/wire";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { complaints } from "../json-schema-check.test-support.js";
 import { problem } from "../schemas/operations.js";
 import { type Answer, problemOf, startTestServer, type TestServer } from "../test-server.test-support.js";
@@ -283,7 +283,13 @@ describe("while the node shuts down", () => {
         expect([name, answer.status, problemOf(answer).code]).toEqual([name, 503, "draining"]);
         expect(answer.headers.get("retry-after")).toBe("1");
       } else if (name === "GET /ready") {
-        expect(answer.json).toEqual({ ready: false, store: true, schema: true, draining: true });
+        expect(answer.json).toEqual({
+          ready: false,
+          store: true,
+          schema: true,
+          draining: true,
+          reason: "The server is shutting down",
+        });
         expect(answer.status).toBe(503);
       } else expect([name, answer.status < 500]).toEqual([name, true]);
     }
@@ -320,7 +326,27 @@ describe("while the store is away", () => {
     }
     expect((await server.call("GET", "/health")).status).toBe(200);
     const ready = await server.call("GET", "/ready");
-    expect([ready.status, ready.json]).toMatchObject([503, { ready: false, store: false, schema: false }]);
+    expect([ready.status, ready.json]).toMatchObject([
+      503,
+      { ready: false, store: false, schema: false, reason: "The store does not answer" },
+    ]);
+  });
+
+  it("or fails most calls, the server is not ready although the check succeeds, and is again when they succeed", async () => {
+    await start({ auth: "open", owner: "ann" });
+    const trouble = "9 of 10 calls of the store failed";
+    const check = vi.spyOn(server.runtime, "check").mockResolvedValue({ schema: "current", trouble });
+    const failing = await server.call("GET", "/ready");
+    expect([failing.status, failing.json]).toEqual([
+      503,
+      { ready: false, store: false, schema: true, draining: false, reason: trouble },
+    ]);
+    check.mockRestore();
+    const ready = await server.call("GET", "/ready");
+    expect([ready.status, ready.json]).toEqual([
+      200,
+      { ready: true, store: true, schema: true, draining: false },
+    ]);
   });
 
   it("keys cannot be looked up, which is not the same as being wrong", async () => {

@@ -49,7 +49,13 @@ export const healthResponse = agree<HealthResponse>()(
 );
 export const readyResponse = agree<ReadyResponse>()(
   z
-    .object({ ready: z.boolean(), store: z.boolean(), schema: z.boolean(), draining: z.boolean() })
+    .object({
+      ready: z.boolean(),
+      store: z.boolean(),
+      schema: z.boolean(),
+      draining: z.boolean(),
+      reason: z.string().optional(),
+    })
     .openapi("ReadyResponse"),
 );
 

@@ -58,4 +58,6 @@ export interface ReadyResponse {
   readonly schema: boolean;
   /** The server is shutting down and takes no new turns. */
   readonly draining: boolean;
+  /** Why the server is not ready, for people. Absent when it is. */
+  readonly reason?: string;
 }
