@@ -3,7 +3,8 @@ import type { ConversationId, ConversationMessage, TurnId } from "./messages/mes
 
 /**
  * Model, effort and instructions as chosen for one turn. Absent fields fall back to the conversation's. Where
- * several waiting messages open a turn together, the last one that names a field wins.
+ * several waiting messages open a turn together, the last one that names a field wins. A turn's model is fixed when it
+ * opens: see `DefaultModel`.
  */
 export interface TurnChoices {
   model?: string;
@@ -48,6 +49,8 @@ export interface ConversationRecord extends ConversationSettings {
   queuePaused: boolean;
   /** Of the newest sealed turn that knows it. */
   contextSize?: number;
+  /** The model of the newest turn that names one, open or sealed, inherited ones included. */
+  lastModel?: string;
 }
 
 /** What runs in a conversation, and who holds it. */

@@ -22,6 +22,7 @@ import type {
   AdmitOutcome,
   CommitInput,
   CommitResult,
+  DefaultModel,
   NextTurn,
   OpenedTurn,
   OpenTurnState,
@@ -46,6 +47,7 @@ export type {
   AdmitOutcome,
   CommitInput,
   CommitResult,
+  DefaultModel,
   NextTurn,
   OpenedTurn,
   OpenTurnState,
@@ -187,7 +189,7 @@ export type QueueOperation =
   | { op: "remove"; id: string }
   | { op: "pause" }
   /** Unpauses; on an idle conversation the queue opens its next turn here. */
-  | { op: "resume"; node: string; turnId: TurnId };
+  | ({ op: "resume"; node: string; turnId: TurnId } & DefaultModel);
 
 /** A fork takes on the origin's settings and which compactions are in force; later changes are each one's own. */
 export interface ForkInput {

@@ -274,6 +274,7 @@ export type {
   ConversationNotice,
   ConversationRecord,
   ConversationSettings,
+  DefaultModel,
   ForkInput,
   ForkResult,
   JournalBatch,

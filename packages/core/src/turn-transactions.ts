@@ -4,17 +4,26 @@ import type { JournalBatch } from "./log-store.js";
 import type { ConversationId, ConversationMessage, TurnId } from "./messages/message.js";
 import type { HistoryEntry, ProviderCallRecord } from "./ports.js";
 
+/**
+ * Whatever opens a turn fixes its model in the same transaction: the one chosen for the turn, else the conversation's
+ * setting, else the model of its last turn, else `defaultModel`. So a queued, recovered or repeated turn keeps it.
+ */
+export interface DefaultModel {
+  defaultModel?: string;
+}
+
 /** A turn that a transaction has just opened, with its user rows already written. */
 export interface OpenedTurn {
   turnId: TurnId;
   fence: number;
+  /** With the model that the turn was opened for. */
   choices: TurnChoices;
   /** The messages that opened it, in order, with their seqs. */
   entries: HistoryEntry[];
   startedAt: number;
 }
 
-export interface AdmitInput {
+export interface AdmitInput extends DefaultModel {
   /** The node that runs the turn, if one opens. */
   node: string;
   conversationId: ConversationId;
@@ -73,7 +82,7 @@ export interface CommitResult {
 }
 
 /** How a lease ends: what, if anything, opens next. */
-export interface NextTurn {
+export interface NextTurn extends DefaultModel {
   node: string;
   /** The id of the next turn, if the queue opens one. */
   turnId: TurnId;

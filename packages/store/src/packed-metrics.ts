@@ -32,8 +32,9 @@ export function originalSteps(stored: readonly unknown[], turnId: string): StepM
   return stored.map((step) => (Array.isArray(step) ? unpackFields(step, fields) : step) as StepMetrics);
 }
 
-/** Where `turnFields` keeps the context's size, for statements that read nothing else. */
+/** Where `turnFields` keeps the context's size and the model, for statements that read nothing else. */
 export const contextSizePlace = 3;
+export const modelPlace = 6;
 
 type Fields = Record<string, unknown>;
 

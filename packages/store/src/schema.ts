@@ -54,6 +54,8 @@ export const conversation = pgTable(
     compactedFrom: key("compacted_from"),
     /** Of the newest sealed turn that knows it, inherited ones included. */
     contextSize: doublePrecision("context_size"),
+    /** Of the newest turn that names one, inherited ones included: what the next turn uses where nothing is chosen. */
+    lastModel: text("last_model"),
     createdAt: moment("created_at").notNull(),
     lastActivityAt: moment("last_activity_at").notNull(),
     updatedAt: moment("updated_at").notNull(),

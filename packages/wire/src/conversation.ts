@@ -6,6 +6,18 @@ import type { ReasoningEffort } from "./figures/usage.js";
  */
 export type ConversationStatus = "active" | "idle" | "closed";
 
+/** Source of a conversation's model: its setting, else its last turn, else the server's default. */
+export type ModelSource = "conversation" | "last-turn" | "default";
+
+/** Choices as a turn without any of its own resolves them. */
+export interface EffectiveChoices {
+  /** Absent: the server has no model. A model that is not configured any more is named all the same. */
+  readonly model?: string;
+  /** Present with `model`. */
+  readonly modelFrom?: ModelSource;
+  readonly reasoningEffort: ReasoningEffort;
+}
+
 /** What a list shows of a conversation. */
 export interface ConversationMeta {
   readonly id: string;
@@ -18,10 +30,12 @@ export interface ConversationMeta {
   readonly status: ConversationStatus;
   /** The archive that shows the conversation as it was before its latest compaction. */
   readonly compactedFrom?: string;
-  /** The conversation's own model, as `credential/model`. Absent: the server's default. */
+  /** The conversation's own model, as `credential/model`. Absent: see `effective`. */
   readonly model?: string;
-  /** The conversation's own effort. Absent: `high`. */
+  /** The conversation's own effort. Absent: see `effective`. */
   readonly reasoningEffort?: ReasoningEffort;
+  /** The choices that its next turn uses where it makes none of its own. */
+  readonly effective?: EffectiveChoices;
   /** The conversation that this one was forked from. */
   readonly parentId?: string;
   /** The last seq that this fork has in common with its parent; its own seqs go on from there. */

@@ -4,7 +4,7 @@ export type {
   CompactRequest,
   UndoCompactionResponse,
 } from "./compaction.js";
-export type { ConversationMeta, ConversationStatus } from "./conversation.js";
+export type { ConversationMeta, ConversationStatus, EffectiveChoices, ModelSource } from "./conversation.js";
 export type { ErrorCode } from "./error-code.js";
 export type {
   ContextManifest,

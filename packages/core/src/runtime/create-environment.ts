@@ -24,6 +24,7 @@ export function createEnvironment(options: RuntimeOptions): Environment {
       // The one who is told of failures has failed: there is nobody left to tell.
     }
   };
+  const reasoningEffort = options.reasoningEffort ?? "high";
   const tokens = options.tokens ?? createTokenCounter();
   const limits = { ...defaultRuntimeLimits, ...options.limits };
   const hub = new Hub(limits.subscriberFrames);
@@ -40,7 +41,7 @@ export function createEnvironment(options: RuntimeOptions): Environment {
     }),
     tools: options.tools ?? [],
     instructions: options.instructions,
-    reasoningEffort: options.reasoningEffort ?? "high",
+    reasoningEffort,
     clock,
     ids,
     limits,
@@ -50,7 +51,9 @@ export function createEnvironment(options: RuntimeOptions): Environment {
     history: new BudgetedHistoryBuilder({ tokens }),
     hub,
     journal: new Journal(options.store, clock, { ...defaultJournalPace, ...options.journal }),
-    watchers: new Watchers(options.store, (error) => report(error, "watch")),
+    watchers: new Watchers(options.store, { models: options.models, reasoningEffort }, (error) =>
+      report(error, "watch"),
+    ),
     compactAt: options.compactAt ?? 0.8,
     titleModel: options.titleModel,
     keepRaw: options.keepRaw ?? false,

@@ -1,6 +1,6 @@
 import type { ModelInfo, ModelsResponse } from "@parley/wire";
 import { invalidField } from "../errors.js";
-import type { ProviderAdapter } from "../ports.js";
+import type { DefaultModel, ProviderAdapter } from "../ports.js";
 
 /** A model that turns can be given to. */
 export interface ModelBinding {
@@ -23,6 +23,8 @@ export interface ModelCatalog {
   /** `model_unavailable`, naming what there is, for an unknown name; `field` is where it was named. */
   resolve(name: string | undefined, field?: string): ModelBinding;
   list(): ModelsResponse;
+  /** The name that `resolve(undefined)` stands for. */
+  readonly defaultModel: string | undefined;
 }
 
 /** A catalog of these models, by their names. `defaultModel` serves where nothing is named; default: the first. */
@@ -33,6 +35,7 @@ export function createModelCatalog(
   const byName = new Map(bindings.map((binding) => [binding.name, binding]));
   const fallback = options.defaultModel ?? bindings[0]?.name;
   return {
+    defaultModel: fallback,
     resolve(name, field = "model") {
       const wanted = name ?? fallback;
       const binding = wanted === undefined ? undefined : byName.get(wanted);
@@ -56,4 +59,9 @@ export function createModelCatalog(
       };
     },
   };
+}
+
+/** The catalog's default as the store takes it. */
+export function defaultModelOf({ defaultModel }: ModelCatalog): DefaultModel {
+  return defaultModel === undefined ? {} : { defaultModel };
 }

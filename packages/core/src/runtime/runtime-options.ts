@@ -37,7 +37,10 @@ export interface RuntimeOptions {
   readonly tokens?: TokenEstimator;
   /** Decides which window requests are planned with. Default: `createWindowPolicy`. */
   readonly windows?: WindowPolicy;
-  /** Ask this model for the titles of new conversations. Without it a title is the first message, shortened. */
+  /**
+   * Ask this model for the titles of new conversations; `conversation`: the model that each of them uses. Without it a
+   * title is the first message, shortened.
+   */
   readonly titleModel?: string;
   /** Keep the providers' raw responses. Default false. */
   readonly keepRaw?: boolean;

@@ -10,6 +10,7 @@ import { importCases } from "./log-store-contract/imports.js";
 import { journalCases } from "./log-store-contract/journal.js";
 import { keyCases } from "./log-store-contract/keys.js";
 import { leaseCases } from "./log-store-contract/leases.js";
+import { modelCases } from "./log-store-contract/models.js";
 import { noticeCases } from "./log-store-contract/notices.js";
 import { ownerCases } from "./log-store-contract/owners.js";
 import { queueCases } from "./log-store-contract/queue.js";
@@ -37,6 +38,7 @@ export function logStoreContract(make: () => LogStoreFixture | Promise<LogStoreF
   const topics = {
     admission: admissionCases,
     turn: turnCases,
+    model: modelCases,
     journal: journalCases,
     lease: leaseCases,
     queue: queueCases,

@@ -6,6 +6,7 @@ import { followingCases } from "./runtime-contract/following.js";
 import { forkCases } from "./runtime-contract/forks.js";
 import { leavingCases } from "./runtime-contract/leaving.js";
 import { limitCases } from "./runtime-contract/limits.js";
+import { modelCases } from "./runtime-contract/models.js";
 import { nodeCases } from "./runtime-contract/nodes.js";
 import { observingCases } from "./runtime-contract/observing.js";
 import { queueCases } from "./runtime-contract/queue.js";
@@ -42,6 +43,7 @@ export function runtimeContract(make: () => RuntimeFixture | Promise<RuntimeFixt
     compaction: [...compactionCases, ...automaticCompactionCases],
     fork: forkCases,
     settings: settingsCases,
+    model: modelCases,
     limits: limitCases,
     window: windowCases,
     transfer: transferCases,

@@ -15,10 +15,17 @@ async function titleOf(me: OwnerRuntime, id: string) {
   return { title: (await me.settings(id)).title ?? "" };
 }
 async function modelOf(me: OwnerRuntime, id: string) {
-  return { model: (await me.settings(id)).model ?? null };
+  const { model, effective } = await me.settings(id);
+  return {
+    model: model ?? null,
+    ...(effective.model === undefined
+      ? {}
+      : { effective: effective.model, effectiveFrom: effective.modelFrom }),
+  };
 }
 async function effortOf(me: OwnerRuntime, id: string) {
-  return { reasoningEffort: (await me.settings(id)).reasoningEffort ?? null };
+  const { reasoningEffort, effective } = await me.settings(id);
+  return { reasoningEffort: reasoningEffort ?? null, effective: effective.reasoningEffort };
 }
 async function instructionsOf(me: OwnerRuntime, id: string) {
   return { instructions: (await me.settings(id)).instructions ?? null };
@@ -52,14 +59,14 @@ export const settingsEndpoints = [
   }),
   endpoint("GET /conversations/:id/model", {
     ...shared,
-    summary: "Read the conversation's own model; null is the server's default",
+    summary: "Read the conversation's own model, and the one its next turn uses",
     access: "read",
     response: modelSetting,
     handle: ({ me, params }) => modelOf(me, params.id),
   }),
   endpoint("PUT /conversations/:id/model", {
     ...shared,
-    summary: "Set the model",
+    summary: "Set the model; null goes on with that of the last turn",
     access: "write",
     body: modelSetting,
     response: modelSetting,
@@ -70,7 +77,7 @@ export const settingsEndpoints = [
   }),
   endpoint("GET /conversations/:id/reasoning-effort", {
     ...shared,
-    summary: "Read the conversation's own effort; null is the default",
+    summary: "Read the conversation's own effort, and the one its next turn uses",
     access: "read",
     response: reasoningEffortSetting,
     handle: ({ me, params }) => effortOf(me, params.id),

@@ -8,6 +8,7 @@ import type {
   CreateConversationResponse,
   DeleteQuery,
   DeleteResponse,
+  EffectiveChoices,
   EventsQuery,
   ForkRequest,
   ForkResponse,
@@ -41,6 +42,18 @@ import { turnMetrics } from "./usage.js";
 
 const status = z.enum(["active", "idle", "closed"]);
 
+export const modelSource = z.enum(["conversation", "last-turn", "default"]);
+
+const effectiveChoices = agree<EffectiveChoices>()(
+  z
+    .object({
+      model: z.string().optional(),
+      modelFrom: modelSource.optional(),
+      reasoningEffort,
+    })
+    .openapi("EffectiveChoices"),
+);
+
 const metaShape = {
   id: z.string(),
   createdAt: instant,
@@ -50,6 +63,7 @@ const metaShape = {
   compactedFrom: z.string().optional(),
   model: z.string().optional(),
   reasoningEffort: reasoningEffort.optional(),
+  effective: effectiveChoices.optional(),
   parentId: z.string().optional(),
   forkedAtSeq: count.optional(),
 };

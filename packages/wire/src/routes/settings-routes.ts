@@ -1,3 +1,4 @@
+import type { ModelSource } from "../conversation.js";
 import type { ReasoningEffort } from "../figures/usage.js";
 
 /** `GET` and `PUT /conversations/:id/title`. */
@@ -5,14 +6,23 @@ export interface TitleSetting {
   readonly title: string;
 }
 
-/** `GET` and `PUT /conversations/:id/model`. Null: the server's default. */
+/**
+ * `GET` and `PUT /conversations/:id/model`. Null: the model of the last turn, and before the first one the server's
+ * default.
+ */
 export interface ModelSetting {
   readonly model: string | null;
+  /** The model that the next turn uses if it names none. Read only. Absent: the server has no model. */
+  readonly effective?: string | undefined;
+  /** Source of `effective`. Read only. */
+  readonly effectiveFrom?: ModelSource | undefined;
 }
 
-/** `GET` and `PUT /conversations/:id/reasoning-effort`. Null: `high`, unless a turn says otherwise. */
+/** `GET` and `PUT /conversations/:id/reasoning-effort`. Null: the server's default, `high` unless configured. */
 export interface ReasoningEffortSetting {
   readonly reasoningEffort: ReasoningEffort | null;
+  /** The effort that the next turn uses if it names none. Read only. */
+  readonly effective?: ReasoningEffort | undefined;
 }
 
 /** `GET` and `PUT /conversations/:id/instructions`. Null: the server's. */

@@ -7,6 +7,7 @@ import { chainHash, hashText } from "../../messages/text/hash.js";
 import { utf8Length } from "../../messages/tokens/transcript-tokens.js";
 import { checkPlain } from "../../plain-data.js";
 import type { Environment } from "../environment.js";
+import { defaultModelOf } from "../models.js";
 import type { Coordinator } from "../turns/coordinator.js";
 
 /** What a client sends. */
@@ -195,6 +196,7 @@ export class Inbox {
       turnId: ids.next(),
       queueLength: limits.queueLength,
       title: titleFrom(textOf(message)),
+      ...defaultModelOf(models),
     };
   }
 

@@ -1,9 +1,10 @@
 import type { ConversationDetail, TurnDetail } from "@parley/wire";
 import { ParleyError } from "../../errors.js";
 import type { ConversationRecord, LogStore } from "../../log-store.js";
+import { effectiveChoices, toMeta } from "../conversation-meta.js";
 import { checkOfLast, formatCursor, type RowCheck } from "../delivery/cursor.js";
 import { chunksOf, type LiveTurn } from "../delivery/live-turn.js";
-import { toMeta, toQueuePayload } from "../delivery/watchers.js";
+import { toQueuePayload } from "../delivery/watchers.js";
 import type { Environment } from "../environment.js";
 import { toCallInfo } from "./call-info.js";
 
@@ -16,7 +17,7 @@ export function conversationDetail(
   newest: RowCheck | undefined,
 ): ConversationDetail {
   const { active, metadata, contextSize } = record;
-  const contextWindow = env.ownerModels.windowOf(owner, record.model);
+  const contextWindow = env.ownerModels.windowOf(owner, effectiveChoices(env, record).model);
   const model = live?.model ?? active?.model;
   const open =
     live === undefined
@@ -25,7 +26,7 @@ export function conversationDetail(
         : undefined
       : { turnId: live.turnId, epoch: live.epoch, n: live.committedN };
   return {
-    ...toMeta(record),
+    ...toMeta(env, record),
     queue: toQueuePayload({ entries: record.queue, paused: record.queuePaused }),
     cursor: formatCursor({
       seq: live?.committedSeq ?? record.lastSeq,

@@ -1,7 +1,7 @@
 import { invalidField, ParleyError } from "../../errors.js";
 import type { OpenedTurn } from "../../log-store.js";
 import { checkId, derivedMessageId } from "../admission/inbox.js";
-import { toMeta } from "../delivery/watchers.js";
+import { toMeta } from "../conversation-meta.js";
 import { importConversation } from "../transfer/import-conversation.js";
 import type { OwnerRuntime } from "./owner-runtime.js";
 import type { OwnerScope } from "./owner-scope.js";
@@ -37,19 +37,19 @@ export function conversationVerbs(scope: OwnerScope): ConversationVerbs {
         settings,
       });
       if (made.created) changed(made.conversation.id);
-      return { conversation: toMeta(made.conversation), created: made.created };
+      return { conversation: toMeta(env, made.conversation), created: made.created };
     },
     async set(conversationId, change) {
       if (typeof change.model === "string") env.models.resolve(change.model);
       checkThreshold(change.compactThreshold);
       const record = await store.set(conversationId, change);
       changed(conversationId);
-      return toMeta(record);
+      return toMeta(env, record);
     },
     async undoCompaction(conversationId) {
       const record = await store.undoCompaction(conversationId);
       changed(conversationId);
-      return toMeta(record);
+      return toMeta(env, record);
     },
     fork: (input) => forkConversation(scope, input),
     async importLines(lines, options) {
@@ -130,7 +130,7 @@ async function forkConversation(
   // Whoever asks again is told the same, also when the turn is elsewhere or over by now.
   const known = turn ?? (admit === undefined ? null : await store.findReceipt(newId, admit.message.id));
   return {
-    conversation: toMeta(forked.conversation),
+    conversation: toMeta(env, forked.conversation),
     ...(known?.turnId === undefined ? {} : { turnId: known.turnId }),
   };
 }

@@ -6,6 +6,7 @@ import type {
   ConversationMeta,
   ConversationStatus,
   CursoredEvent,
+  EffectiveChoices,
   ExportLine,
   HistoryResponse,
   ImportResponse,
@@ -73,10 +74,15 @@ export interface OwnerRuntime {
   }): Promise<{ readonly conversations: readonly ConversationMeta[]; readonly nextBefore?: string }>;
   meta(conversationId: string): Promise<ConversationDetail>;
   /**
-   * What is set. `defaultThreshold` is the `compactThreshold` that holds where none is; absent when the window of the
-   * model is unknown.
+   * What is set, and beside it what the next turn uses. `defaultThreshold` is the `compactThreshold` that holds where
+   * none is; absent when the window of the model is unknown.
    */
-  settings(conversationId: string): Promise<ConversationSettings & { readonly defaultThreshold?: number }>;
+  settings(conversationId: string): Promise<
+    ConversationSettings & {
+      readonly effective: EffectiveChoices;
+      readonly defaultThreshold?: number;
+    }
+  >;
   set(conversationId: string, change: SettingsChange): Promise<ConversationMeta>;
   history(query: {
     readonly conversationId: string;

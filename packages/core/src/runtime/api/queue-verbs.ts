@@ -1,5 +1,6 @@
 import { invalidField } from "../../errors.js";
 import { toQueuePayload } from "../delivery/watchers.js";
+import { defaultModelOf } from "../models.js";
 import type { QueueApi } from "./owner-runtime.js";
 import type { OwnerScope } from "./owner-scope.js";
 import { untilSealed } from "./until-sealed.js";
@@ -44,7 +45,7 @@ export function queueVerbs(scope: OwnerScope): QueueApi {
       const turnId = env.ids.next();
       const { node } = env.identity;
       const { started, ...queue } = await inbox.opening(owner, conversationId, turnId, () =>
-        store.queue(conversationId, { op: "resume", node, turnId }),
+        store.queue(conversationId, { op: "resume", node, turnId, ...defaultModelOf(env.models) }),
       );
       changed(conversationId);
       if (started !== undefined) coordinator.run(owner, conversationId, started);

@@ -1,8 +1,8 @@
 import type { LastResponse, TurnMetrics } from "@parley/wire";
 import { invalidField } from "../../errors.js";
 import { textOf } from "../../messages/message.js";
+import { effectiveChoices, toMeta } from "../conversation-meta.js";
 import { checkOfChunk, pageCursor } from "../delivery/cursor.js";
-import { toMeta } from "../delivery/watchers.js";
 import { exportConversation } from "../transfer/export-conversation.js";
 import { conversationDetail, turnDetail } from "./conversation-detail.js";
 import type { OwnerRuntime } from "./owner-runtime.js";
@@ -31,7 +31,7 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
         ...(query.before === undefined ? {} : { before: query.before }),
       });
       return {
-        conversations: conversations.map(toMeta),
+        conversations: conversations.map((record) => toMeta(env, record)),
         ...(next === undefined ? {} : { nextBefore: next }),
       };
     },
@@ -51,9 +51,11 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
     async settings(conversationId) {
       const record = await find(conversationId);
       const { title, model, reasoningEffort, instructions, compactThreshold, metadata } = record;
-      const window = env.ownerModels.windowOf(owner, record.model);
+      const effective = effectiveChoices(env, record);
+      const window = env.ownerModels.windowOf(owner, effective.model);
       return {
         title,
+        effective,
         ...(compactThreshold === undefined ? {} : { compactThreshold }),
         ...(window === undefined ? {} : { defaultThreshold: Math.floor(window * env.compactAt) }),
         ...(model === undefined ? {} : { model }),

@@ -1,6 +1,7 @@
 import type { CompactionPreview, CompactionResult, CompactRequest } from "@parley/wire";
 import { invalidField, isParleyError, ParleyError } from "../../errors.js";
 import type { LogStore, OpenedTurn } from "../../log-store.js";
+import { effectiveChoices } from "../conversation-meta.js";
 import type { Environment } from "../environment.js";
 import { retryWhileUnavailable, type SignalHolder } from "../nodes/retry.js";
 import type { Coordinator } from "../turns/coordinator.js";
@@ -104,7 +105,7 @@ export class HandCompactions {
     if (record === null) throw new ParleyError("conversation_not_found");
     const binding = env.ownerModels.resolve(
       owner,
-      request.modelName ?? record.model,
+      request.modelName ?? effectiveChoices(env, record).model,
       request.modelName === undefined ? "model" : "modelName",
     );
     const keep = keepCount(request);

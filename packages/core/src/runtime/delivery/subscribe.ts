@@ -2,6 +2,7 @@ import type { Cursor, CursoredEvent } from "@parley/wire";
 import { ParleyError } from "../../errors.js";
 import type { ConversationRecord } from "../../log-store.js";
 import { Channel } from "../../messages/channel.js";
+import { effectiveChoices, toMeta } from "../conversation-meta.js";
 import type { Environment } from "../environment.js";
 import type { Coordinator } from "../turns/coordinator.js";
 import {
@@ -18,7 +19,7 @@ import type { Joining, JoinPoint, Subscriber, SubscriptionFrame } from "./hub.js
 import { figuresAfter, isKnownPlace, restOfTurnFrames, wholeTurnFrames } from "./join-frames.js";
 import type { OpenTurnView } from "./live-turn.js";
 import { closingEvents, replayTurn } from "./replay.js";
-import { toMeta, toQueuePayload } from "./watchers.js";
+import { toQueuePayload } from "./watchers.js";
 
 /** How many chunks one frame brings. */
 const chunksPerFrame = 500;
@@ -264,7 +265,7 @@ export class Subscriptions {
     return {
       type: "chat.snapshot",
       conversationId: record.id,
-      meta: { ...toMeta(record), ...(turn === undefined ? {} : { status: "active" }) },
+      meta: { ...toMeta(this.#env, record), ...(turn === undefined ? {} : { status: "active" }) },
       queue: toQueuePayload({ entries: record.queue, paused: record.queuePaused }),
       // The place the client came with: what follows moves it on, frame by frame.
       cursor: formatCursor(place),
@@ -283,7 +284,7 @@ export class Subscriptions {
   }
 
   #window(owner: string, record: ConversationRecord): { contextWindow?: number } {
-    const contextWindow = this.#env.ownerModels.windowOf(owner, record.model);
+    const contextWindow = this.#env.ownerModels.windowOf(owner, effectiveChoices(this.#env, record).model);
     return contextWindow === undefined ? {} : { contextWindow };
   }
 }

@@ -1,5 +1,4 @@
 import type {
-  ConversationMeta,
   QueuePayload,
   WsConversationCompacted,
   WsConversationOpen,
@@ -9,6 +8,7 @@ import type {
 import { ParleyError } from "../../errors.js";
 import type { ConversationNotice, ConversationRecord, LogStoreRoot, QueueState } from "../../log-store.js";
 import { textOf } from "../../messages/message.js";
+import { type Defaults, toMeta } from "../conversation-meta.js";
 
 /** What someone who watches an owner's conversations hears. */
 export type WatchEvent =
@@ -38,11 +38,13 @@ interface Feed {
  */
 export class Watchers {
   readonly #root: LogStoreRoot;
+  readonly #defaults: Defaults;
   readonly #feeds = new Map<string, Feed>();
   readonly #onError: (error: unknown) => void;
 
-  constructor(root: LogStoreRoot, onError: (error: unknown) => void) {
+  constructor(root: LogStoreRoot, defaults: Defaults, onError: (error: unknown) => void) {
     this.#root = root;
+    this.#defaults = defaults;
     this.#onError = onError;
   }
 
@@ -158,7 +160,7 @@ export class Watchers {
       tell({ type: "conversation.statusChanged", conversationId, status: record.status });
     }
     if (before?.queue !== queueText) tell({ type: "queue.changed", conversationId, queue });
-    tell({ type: "conversation.updated", conversationId, meta: toMeta(record) });
+    tell({ type: "conversation.updated", conversationId, meta: toMeta(this.#defaults, record) });
   }
 
   /** One listener's mistake does not keep the others from hearing. */
@@ -171,23 +173,6 @@ export class Watchers {
       }
     }
   }
-}
-
-/** What a list shows of a conversation. */
-export function toMeta(record: ConversationRecord): ConversationMeta {
-  const { id, createdAt, lastActivityAt, title, status, compactedFrom, model, reasoningEffort } = record;
-  return {
-    id,
-    createdAt,
-    lastActivityAt,
-    title,
-    status,
-    ...(compactedFrom === undefined ? {} : { compactedFrom }),
-    ...(model === undefined ? {} : { model }),
-    ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
-    ...(record.parentId === undefined ? {} : { parentId: record.parentId }),
-    ...(record.parentSeq === undefined ? {} : { forkedAtSeq: record.parentSeq }),
-  };
 }
 
 /** The queue as clients see it. */

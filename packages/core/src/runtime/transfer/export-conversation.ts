@@ -2,7 +2,7 @@ import type { ExportedChunk, ExportedConversation, ExportLine, StoredChunk } fro
 import { ParleyError } from "../../errors.js";
 import type { ConversationRecord, LogStore } from "../../log-store.js";
 import { toCallInfo } from "../api/call-info.js";
-import { toMeta } from "../delivery/watchers.js";
+import { storedMeta } from "../conversation-meta.js";
 
 /** How many seqs are read at once. */
 const pageSeqs = 200;
@@ -44,7 +44,7 @@ export async function* exportConversation(
 
 function header(record: ConversationRecord): ExportedConversation {
   const { instructions, compactThreshold, metadata } = record;
-  const { parentId: _parent, forkedAtSeq: _at, compactedFrom: _archive, ...meta } = toMeta(record);
+  const { parentId: _parent, forkedAtSeq: _at, compactedFrom: _archive, ...meta } = storedMeta(record);
   return {
     type: "conversation",
     format: "parley.conversation.1",

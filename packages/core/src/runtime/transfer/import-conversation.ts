@@ -1,7 +1,7 @@
 import type { ExportLine, ImportResponse } from "@parley/wire";
 import type { LogStore } from "../../log-store.js";
 import { checkId } from "../admission/inbox.js";
-import { toMeta } from "../delivery/watchers.js";
+import { type Defaults, toMeta } from "../conversation-meta.js";
 import type { Environment } from "../environment.js";
 import { ImportLines } from "./import-lines.js";
 
@@ -10,7 +10,7 @@ import { ImportLines } from "./import-lines.js";
  * Message and turn ids stay as they are; they count within their conversation alone.
  */
 export async function importConversation(
-  env: Pick<Environment, "limits">,
+  env: Defaults & Pick<Environment, "limits">,
   store: LogStore,
   lines: AsyncIterable<ExportLine> | Iterable<ExportLine>,
   id: string | undefined,
@@ -22,7 +22,7 @@ export async function importConversation(
   checkId("conversation.id", input.conversationId);
   const { conversation, created } = await store.importConversation(input);
   return {
-    conversation: toMeta(conversation),
+    conversation: toMeta(env, conversation),
     created,
     messages: input.entries.length,
     turns: input.turns.length,

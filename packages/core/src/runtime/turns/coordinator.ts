@@ -4,6 +4,7 @@ import { checkOfLast, formatCursor } from "../delivery/cursor.js";
 import type { Follower } from "../delivery/follower.js";
 import type { LiveTurn } from "../delivery/live-turn.js";
 import type { Environment } from "../environment.js";
+import { defaultModelOf } from "../models.js";
 import { titleConversation } from "./title.js";
 import {
   eventContext,
@@ -149,8 +150,14 @@ export class Coordinator {
 
   /** What the store needs to know to open the next turn when a lease ends. */
   nextTurn(pauseQueue: boolean): NextTurn {
-    const { identity, ids } = this.#env;
-    return { node: identity.node, turnId: ids.next(), pauseQueue, openNext: !this.#draining && this.alive() };
+    const { identity, ids, models } = this.#env;
+    return {
+      node: identity.node,
+      turnId: ids.next(),
+      pauseQueue,
+      openNext: !this.#draining && this.alive(),
+      ...defaultModelOf(models),
+    };
   }
 
   /** After a seal that subscribers have been told of: the next turn, the watchers, the hook. */

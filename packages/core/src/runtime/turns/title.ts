@@ -3,6 +3,9 @@ import { collect, openProviderStream } from "../../messages/provider/provider-st
 import { titleFrom } from "../admission/inbox.js";
 import type { Environment, SealedTurn } from "../environment.js";
 
+/** The `titleModel` that stands for the model of the conversation's first turn. */
+const conversationModel = "conversation";
+
 const titleInstructions =
   "Name the conversation in at most six words, in its language. Answer with the name alone: no quotes, no full stop.";
 const readCharacters = 2_000;
@@ -16,7 +19,8 @@ export async function titleConversation(env: Environment, turn: SealedTurn): Pro
   if (first === undefined) return;
   const isUnnamed = async () => (await store.get(turn.conversationId))?.title === titleFrom(textOf(first));
   if (!(await isUnnamed())) return;
-  const binding = env.models.resolve(env.titleModel);
+  const own = found?.turn.choices.model;
+  const binding = env.models.resolve(env.titleModel === conversationModel ? own : env.titleModel);
   const transcript = (found?.entries ?? [])
     .map(({ message }) => `${message.role}: ${textOf(message)}`)
     .join("\n")

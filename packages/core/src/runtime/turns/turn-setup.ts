@@ -8,6 +8,7 @@ import { toolDefinition } from "../../turn/tool.js";
 import type { StepContext, TurnSetup } from "../../turn/turn.js";
 import { TurnCompactor } from "../compaction/compact-in-turn.js";
 import { recallTool } from "../compaction/recall.js";
+import { effectiveChoices } from "../conversation-meta.js";
 import type { LiveTurn } from "../delivery/live-turn.js";
 import type { Environment } from "../environment.js";
 import type { ModelBinding } from "../models.js";
@@ -35,8 +36,8 @@ interface PrepareRequest {
 }
 
 /**
- * Reads what a turn needs and resolves its model, effort and instructions: the turn's own choice, else the
- * conversation's, else the runtime's. Never rejects: what cannot be had fails the turn like a model that is down,
+ * Reads what a turn needs and resolves its effort and instructions: the turn's own choice, else the conversation's,
+ * else the runtime's. Its model was fixed when it opened; one that is not configured any more fails the turn. Never rejects: what cannot be had fails the turn like a model that is down,
  * as the turn's own error, in its own log.
  */
 export async function prepareTurn(request: PrepareRequest): Promise<PreparedTurn> {
@@ -50,7 +51,7 @@ export async function prepareTurn(request: PrepareRequest): Promise<PreparedTurn
     record = await read(() => store.get(live.conversationId));
     if (record === null) throw new ParleyError("conversation_not_found");
     last = await read(() => store.lastCall(live.conversationId));
-    binding = env.ownerModels.resolve(live.owner, opened.choices.model ?? record.model);
+    binding = env.ownerModels.resolve(live.owner, opened.choices.model ?? effectiveChoices(env, record).model);
   } catch (error) {
     return failingTurn(toParleyError(error), userMessages);
   }

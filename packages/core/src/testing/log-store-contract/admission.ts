@@ -31,7 +31,11 @@ export const admissionCases: readonly TopicCase[] = [
       check(outcome.kind === "started", "the message opens a turn");
       check(outcome.created, "the conversation is made");
       checkEqual(outcome.turn.turnId, turnId, "the turn's id");
-      checkEqual(outcome.turn.choices, { reasoningEffort: "low" }, "the turn's choices");
+      checkEqual(
+        outcome.turn.choices,
+        { reasoningEffort: "low", model: "credential/model" },
+        "the turn's choices, with the conversation's model",
+      );
       checkEqual(outcome.turn.entries, [{ message: sent, firstSeq: 1, lastSeq: 1, turnId }], "its rows");
       const record = await s.store.get(id);
       checkEqual(record?.title, "From the text", "the title");

@@ -57,6 +57,7 @@ export interface Sending {
   readonly queueLength?: number;
   readonly title?: string;
   readonly settings?: AdmitInput["settings"];
+  readonly defaultModel?: string;
   /** Through this handle instead of the first. */
   readonly through?: LogStoreRoot;
 }
@@ -126,6 +127,7 @@ export class Scenario {
       turnId: sending.turnId ?? uniqueId(),
       queueLength: sending.queueLength ?? 1_000,
       title: sending.title ?? "A title",
+      ...(sending.defaultModel === undefined ? {} : { defaultModel: sending.defaultModel }),
     };
   }
 

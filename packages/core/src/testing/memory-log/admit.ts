@@ -88,12 +88,7 @@ export function admitInto(
     touch(db, log);
     return { kind: "queued", queue: queueStateOf(log), ...(purpose === "turn" ? { turnId } : {}) };
   }
-  const turn = openTurn(db, log, {
-    turnId: input.turnId,
-    node: input.node,
-    choices: input.choices,
-    messages: [input.message],
-  });
+  const turn = openTurn(db, log, { ...input, messages: [input.message] });
   const { bodyHash, turnId } = input;
   log.receipts.set(input.message.id, { bodyHash, outcome: "started", turnId });
   touch(db, log);

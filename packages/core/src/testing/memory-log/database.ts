@@ -107,6 +107,8 @@ export interface Log {
   /** Summaries out of force in this log, its ancestors' included, by seq. */
   readonly undone: Set<number>;
   contextSize?: number;
+  /** Of the newest turn that names one, inherited ones included. */
+  lastModel?: string;
   /** Logs that continue this one, archives included. */
   readonly forks: Set<Log>;
 }

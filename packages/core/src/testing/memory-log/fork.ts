@@ -13,7 +13,7 @@ import {
 } from "./database.js";
 import { stillOpened } from "./lease.js";
 import { recordOf } from "./record.js";
-import { isForkPoint, sealedTurns } from "./view.js";
+import { isForkPoint, newestModel, sealedTurns } from "./view.js";
 
 export function fork(db: MemoryDatabase, owner: string, input: ForkInput): ForkResult {
   const origin = logOf(db, owner, input.conversationId);
@@ -55,6 +55,8 @@ export function addFork(
   const contextSize = sealedTurns(log).findLast((turn) => turn.sealed?.metrics?.contextSize !== undefined)
     ?.sealed?.metrics?.contextSize;
   if (contextSize !== undefined) log.contextSize = contextSize;
+  const lastModel = newestModel(log) ?? origin.lastModel;
+  if (lastModel !== undefined) log.lastModel = lastModel;
   return log;
 }
 

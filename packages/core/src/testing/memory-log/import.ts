@@ -17,7 +17,7 @@ import {
   touch,
 } from "./database.js";
 import { recordOf } from "./record.js";
-import { findTurn, rowsBetween } from "./view.js";
+import { findTurn, newestModel, rowsBetween } from "./view.js";
 
 export function importConversation(db: MemoryDatabase, owner: string, input: ImportInput): ImportResult {
   checkMessages(
@@ -53,6 +53,8 @@ export function importConversation(db: MemoryDatabase, owner: string, input: Imp
   const contextSize = input.turns.findLast(({ metrics }) => metrics.contextSize !== undefined)?.metrics
     .contextSize;
   if (contextSize !== undefined) log.contextSize = contextSize;
+  const lastModel = newestModel(log);
+  if (lastModel !== undefined) log.lastModel = lastModel;
   touch(db, log);
   return { conversation: recordOf(db, log), created: true };
 }

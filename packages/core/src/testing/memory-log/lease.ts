@@ -1,5 +1,6 @@
 import { ParleyError } from "../../errors.js";
 import type {
+  DefaultModel,
   Lease,
   NextTurn,
   OpenedTurn,
@@ -100,13 +101,20 @@ export function checkTurnId(log: Log, turnId: TurnId): void {
 export function openTurn(
   db: MemoryDatabase,
   log: Log,
-  input: { turnId: TurnId; node: string; choices: TurnChoices; messages: readonly ConversationMessage[] },
+  input: DefaultModel & {
+    turnId: TurnId;
+    node: string;
+    choices: TurnChoices;
+    messages: readonly ConversationMessage[];
+  },
 ): OpenedTurn {
+  const model = input.choices.model ?? log.settings.model ?? log.lastModel ?? input.defaultModel;
+  if (model !== undefined) log.lastModel = model;
   const active = takeLease(db, log, { turnId: input.turnId, node: input.node, purpose: "turn" });
   const turn: Turn = {
     id: input.turnId,
     ordinal: log.turns.length + 1,
-    choices: input.choices,
+    choices: model === undefined ? input.choices : { ...input.choices, model },
     startedAt: active.startedAt,
     firstSeq: log.lastSeq + 1,
     lastSeq: log.lastSeq,
@@ -141,7 +149,7 @@ export function deliver(log: Log, entries: readonly QueueEntry[], turnId: TurnId
 export function openNextTurn(
   db: MemoryDatabase,
   log: Log,
-  next: { turnId: TurnId; node: string },
+  next: DefaultModel & { turnId: TurnId; node: string },
 ): OpenedTurn | undefined {
   if (log.queuePaused) return undefined;
   const steers = log.queue.filter((entry) => entry.mode === "steer");
@@ -168,10 +176,7 @@ export function endLease(
   const pause = next.pauseQueue || log.active?.stopRequested === true;
   if (pause && log.queue.length > 0) log.queuePaused = true;
   dropLease(db, log);
-  const opened = openNextTurn(db, log, {
-    turnId: next.turnId,
-    node: next.openNext ? next.node : "",
-  });
+  const opened = openNextTurn(db, log, { ...next, node: next.openNext ? next.node : "" });
   touch(db, log);
   if (opened === undefined) return {};
   return next.openNext ? { next: opened, nextTurnId: opened.turnId } : { nextTurnId: opened.turnId };

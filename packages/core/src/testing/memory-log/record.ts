@@ -34,12 +34,13 @@ export function recordOf(db: MemoryDatabase, log: Log): ConversationRecord {
     ...(log.archiveOf === undefined ? {} : { archiveOf: log.archiveOf }),
     ...(active === undefined ? {} : { active: activeLeaseOf(log, active) }),
     ...(log.contextSize === undefined ? {} : { contextSize: log.contextSize }),
+    ...(log.lastModel === undefined ? {} : { lastModel: log.lastModel }),
   };
   return Object.keys(settings).length === 0 ? head : { ...settings, ...head };
 }
 
 function activeLeaseOf(log: Log, active: NonNullable<Log["active"]>): ConversationRecord["active"] & object {
-  const model = log.turnsById.get(active.turnId)?.choices.model ?? log.settings.model;
+  const model = log.turnsById.get(active.turnId)?.choices.model;
   return {
     turnId: active.turnId,
     purpose: active.purpose,

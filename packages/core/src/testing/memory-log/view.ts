@@ -93,6 +93,15 @@ export function sealedTurns(log: Log): Turn[] {
   return [...turnsBackwards(log)].filter((turn) => turn.sealed !== undefined).reverse();
 }
 
+/** The model of the newest turn that names one, own or inherited. */
+export function newestModel(log: Log): string | undefined {
+  for (const turn of turnsBackwards(log)) {
+    const model = turn.choices.model ?? turn.sealed?.metrics?.model;
+    if (model !== undefined) return model;
+  }
+  return undefined;
+}
+
 /** The newest compaction that nobody has undone, own or inherited. */
 export function compactionInForce(log: Log): Compaction | undefined {
   for (const stretch of stretches(log)) {

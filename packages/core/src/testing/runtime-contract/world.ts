@@ -52,6 +52,8 @@ export type NodeOptions = Partial<Omit<RuntimeOptions, "store" | "wake" | "model
   readonly provider?: ScriptedProvider;
   /** Beside `test/one`. */
   readonly moreModels?: readonly ModelBinding[];
+  /** Default `test/one`. */
+  readonly defaultModel?: string;
   readonly contextWindow?: number;
   /** The node hears no wake-ups and sends none: only polling tells it what others do. */
   readonly withoutWake?: boolean;
@@ -97,17 +99,25 @@ export class World {
   }
 
   async node(options: NodeOptions = {}): Promise<TestNode> {
-    const { script, provider: given, moreModels = [], contextWindow, withoutWake, ...rest } = options;
+    const {
+      script,
+      provider: given,
+      moreModels = [],
+      contextWindow,
+      withoutWake,
+      defaultModel,
+      ...rest
+    } = options;
     const isFirst = this.#nodes.length === 0;
     const fixture = this.#fixture;
     const handle = isFirst || fixture.openSecond === undefined ? fixture : await fixture.openSecond();
     const { store, faults } = createFaultyStore(handle.store);
     const provider = given ?? createScriptedProvider(script ?? [text("Hello.")]);
     const errors: TestNode["errors"] = [];
-    const models = createModelCatalog([
-      testModel("one", provider, contextWindow === undefined ? {} : { contextWindow }),
-      ...moreModels,
-    ]);
+    const models = createModelCatalog(
+      [testModel("one", provider, contextWindow === undefined ? {} : { contextWindow }), ...moreModels],
+      defaultModel === undefined ? {} : { defaultModel },
+    );
     const runtime = await this.pass(
       createRuntime({
         ...rest,

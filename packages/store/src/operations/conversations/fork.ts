@@ -2,7 +2,7 @@ import { invalidField } from "@parley/core/errors";
 import type { ForkInput, ForkResult, OpenedTurn } from "@parley/core/ports";
 import type { Connection } from "../../database.js";
 import { messageRow } from "../../message-row.js";
-import { contextSizePlace } from "../../packed-metrics.js";
+import { contextSizePlace, modelPlace } from "../../packed-metrics.js";
 import type { StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
 import { lineage } from "../reading/lineage.js";
@@ -83,19 +83,29 @@ FROM conversation o WHERE f.id = $1 AND o.id = $2`,
     },
     {
       text: `${lineage()}
-UPDATE conversation SET context_size = (
-  SELECT (${contextSize})::float8 FROM lineage l
-  JOIN conversation_turn t ON t.log = l.log AND t.last_seq <= l.through AND t.status = 'sealed'
-  WHERE ${contextSize} IS NOT NULL ORDER BY t.last_seq DESC LIMIT 1)
+UPDATE conversation SET context_size = (${newest(`(${contextSize})::float8`)}), 
+  last_model = coalesce((${newest(turnModel)}), (SELECT last_model FROM conversation WHERE id = $3))
 WHERE id = $1`,
-      values: [id, owner],
+      values: [id, owner, originId],
     },
   ]);
   if (origin.compactedFrom) await markCompactedFrom(connection, owner, id);
 }
 
-const contextSize = `CASE json_typeof(t.metrics) WHEN 'array' THEN t.metrics->>${contextSizePlace}
-  ELSE t.metrics->>'contextSize' END`;
+const contextSize = metric("contextSize", contextSizePlace);
+const turnModel = `coalesce(t.model, ${metric("model", modelPlace)})`;
+
+/** A field of a turn's metrics, packed or not. */
+function metric(name: string, place: number): string {
+  return `CASE json_typeof(t.metrics) WHEN 'array' THEN t.metrics->>${place} ELSE t.metrics->>'${name}' END`;
+}
+
+/** What the newest sealed turn of the lineage that knows it says. */
+function newest(value: string): string {
+  return `SELECT ${value} FROM lineage l
+  JOIN conversation_turn t ON t.log = l.log AND t.last_seq <= l.through AND t.status = 'sealed'
+  WHERE ${value} IS NOT NULL ORDER BY t.last_seq DESC LIMIT 1`;
+}
 
 interface ExistingLog {
   readonly parentId: string | null;

@@ -98,6 +98,7 @@ async function write(
   }
   const contextSize = input.turns.findLast(({ metrics }) => metrics.contextSize !== undefined)?.metrics
     .contextSize;
+  const lastModel = input.turns.findLast(({ metrics }) => metrics.model !== undefined)?.metrics.model;
   const at = new Date(input.lastActivityAt).toISOString();
   await connection.batch([
     ...rows.flatMap(({ row, entry }) => compactionStatements(id, row, entry)),
@@ -107,8 +108,15 @@ async function write(
       values: [id, lastSeqOf(rows), turns.length, at],
     },
     {
-      text: `UPDATE conversation SET status = $2, context_size = $3, last_activity_at = $4::timestamptz WHERE id = $1`,
-      values: [id, input.closed ? "closed" : "open", contextSize ?? null, at],
+      text: `UPDATE conversation SET status = $2, context_size = $3, last_activity_at = $4::timestamptz, last_model = $5
+        WHERE id = $1`,
+      values: [
+        id,
+        input.closed ? "closed" : "open",
+        contextSize ?? null,
+        at,
+        lastModel === undefined ? null : storedText(lastModel),
+      ],
     },
     touchStatement(input.conversationId),
   ]);

@@ -9,7 +9,7 @@ import { queueEntries, queueJson } from "../turns/queue-state.js";
 /** What `recordOf` reads, of the tables that `recordTables` names. */
 export const recordColumns = `
   c.id, c.title, c.status, c.model, c.effort, c.instructions, c.compact_threshold, c.queue_paused,
-  c.metadata::text AS metadata, c.parent_id, c.parent_seq, c.archive_of, c.context_size,
+  c.metadata::text AS metadata, c.parent_id, c.parent_seq, c.archive_of, c.context_size, c.last_model,
   (SELECT a.id FROM conversation a WHERE a.id = c.compacted_from AND a.archive_of IS NOT NULL
     AND a.status <> 'removed') AS compacted_from, c.compacted_from IS NOT NULL AS compacted,
   date_part('epoch', c.created_at) * 1000 AS created_ms,
@@ -39,6 +39,7 @@ interface RecordRow {
   compacted_from: string | null;
   compacted: boolean;
   context_size: number | null;
+  last_model: string | null;
   created_ms: number;
   activity_ms: number;
   changed_at: number;
@@ -80,11 +81,12 @@ export function recordOf(read: Record<string, unknown>): ConversationRecord {
     queue: queueEntries(row.queue, row.id),
     queuePaused: row.queue_paused,
     ...(row.context_size === null ? {} : { contextSize: row.context_size }),
+    ...(row.last_model === null ? {} : { lastModel: originalText(row.last_model) }),
   };
 }
 
 function activeLeaseOf(row: RecordRow): ConversationRecord["active"] & object {
-  const model = row.turn_id === null ? null : (row.turn_model ?? row.model);
+  const model = row.turn_id === null ? null : row.turn_model;
   return {
     turnId: originalText(row.turn_id ?? row.compaction_id ?? ""),
     purpose: row.turn_id === null ? "compaction" : "turn",

@@ -5,7 +5,7 @@ import { idIs } from "../../id-is.js";
 import { idKey, messageIs } from "../../id-key.js";
 import { entryAt, type MessageRow, messageRow } from "../../message-row.js";
 import type { StoreContext } from "../../store-context.js";
-import { storedText } from "../../stored-text.js";
+import { originalText, storedText } from "../../stored-text.js";
 import { createConversationRow } from "../conversations/create-conversation.js";
 import { checkConversationId, messageConflict, turnActive } from "../refusals.js";
 import { activeId, type Head, lockHead, lockText, nowMs, touched } from "./head.js";
@@ -44,6 +44,7 @@ export async function admit(store: StoreContext, owner: string, input: AdmitInpu
         ...choiceValues(input.choices),
         storedText(input.title),
         row.key,
+        input.defaultModel === undefined ? null : storedText(input.defaultModel),
       ],
     },
   ]);
@@ -57,7 +58,7 @@ export async function admit(store: StoreContext, owner: string, input: AdmitInpu
     turn: {
       turnId,
       fence: Number(answer.fence),
-      choices,
+      choices: typeof answer.model === "string" ? { ...choices, model: originalText(answer.model) } : choices,
       entries: [entryAt(row, { firstSeq: Number(answer.first_seq), turnId })],
       startedAt: Math.round(Number(answer.started_ms)),
     },
@@ -76,7 +77,8 @@ WITH opened AS (
     AND NOT EXISTS (SELECT FROM receipt r WHERE r.conversation_id = $1 AND r.message_id = $5)
     AND NOT EXISTS (SELECT FROM conversation_message m WHERE ${messageIs("$5", "$17", "$1")})
     AND NOT EXISTS (SELECT FROM conversation_turn t WHERE ${idIs("t.id", "$4")} AND t.log + 0 = h.log)
-  RETURNING h.log, h.fence, h.turn_count, h.next_seq - $12::int4 AS first_seq, h.started_at
+  RETURNING h.log, h.fence, h.turn_count, h.next_seq - $12::int4 AS first_seq, h.started_at,
+    coalesce($13, c.model, c.last_model, $18) AS model
 ), message AS (
   INSERT INTO conversation_message
     (log, thread_id, id, role, type, content, created_at, resource_id, first_seq, part_count, turn, body_hash,
@@ -86,13 +88,13 @@ WITH opened AS (
 ), turn AS (
   INSERT INTO conversation_turn
     (log, id, ordinal, status, model, effort, instructions, first_seq, last_seq, started_at)
-  SELECT log, $4, turn_count, 'running', $13, $14, $15, first_seq, first_seq + $12::int4 - 1, started_at FROM opened
+  SELECT log, $4, turn_count, 'running', model, $14, $15, first_seq, first_seq + $12::int4 - 1, started_at FROM opened
 ), changed AS (
   UPDATE conversation c SET status = 'open', title = CASE WHEN c.title = '' THEN $16 ELSE c.title END, ${touched},
-    last_activity_at = greatest(c.last_activity_at, opened.started_at)
+    last_activity_at = greatest(c.last_activity_at, opened.started_at), last_model = opened.model
   FROM opened WHERE c.id = $1
 )
-SELECT fence, first_seq, date_part('epoch', started_at) * 1000 AS started_ms FROM opened`;
+SELECT fence, first_seq, date_part('epoch', started_at) * 1000 AS started_ms, model FROM opened`;
 
 async function admitSlowly(
   store: StoreContext,
@@ -156,8 +158,7 @@ FROM conversation_head h WHERE c.id = $1 AND h.conversation_id = $1`,
     values: [id, storedText(input.title)],
   };
   if (activeId(head) === undefined) {
-    const { turnId, node, choices } = input;
-    const turn = await openTurn(connection, head, { turnId, node, choices, rows: [row], bodyHash });
+    const turn = await openTurn(connection, head, { ...input, rows: [row], bodyHash });
     await connection.query(changed);
     return { kind: "started", turn, created };
   }

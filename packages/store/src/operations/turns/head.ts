@@ -21,6 +21,10 @@ export interface Head {
   readonly archive: boolean;
   readonly compactedFrom: boolean;
   readonly queuePaused: boolean;
+  /** The conversation's setting. */
+  readonly model: string | undefined;
+  /** Of the newest turn that names one. */
+  readonly lastModel: string | undefined;
 }
 
 /** `now` of the database, in the precision that callers see. */
@@ -65,6 +69,8 @@ export async function lockHead(connection: Connection, owner: string, id: string
     archive: row.archive,
     compactedFrom: row.compacted,
     queuePaused: row.queue_paused,
+    model: row.model === null ? undefined : originalText(row.model),
+    lastModel: row.last_model === null ? undefined : originalText(row.last_model),
   };
 }
 
@@ -83,6 +89,8 @@ interface HeadRow {
   archive: boolean;
   compacted: boolean;
   queue_paused: boolean;
+  model: string | null;
+  last_model: string | null;
 }
 
 export const lockText = `
@@ -91,7 +99,7 @@ SELECT 1 AS locked FROM conversation_head WHERE conversation_id = $1 AND owner =
 const readText = `
 SELECT h.log, h.next_seq, h.sealed_seq, h.turn_count, h.turn_id, h.compaction_id, h.node, h.fence,
   h.stop_requested_at IS NOT NULL AS stop_requested, c.title, c.status, c.archive_of IS NOT NULL AS archive,
-  c.compacted_from IS NOT NULL AS compacted, c.queue_paused
+  c.compacted_from IS NOT NULL AS compacted, c.queue_paused, c.model, c.last_model
 FROM conversation_head h JOIN conversation c ON c.id = h.conversation_id
 WHERE h.conversation_id = $1 AND h.owner = $2`;
 

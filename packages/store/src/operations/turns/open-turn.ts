@@ -1,4 +1,11 @@
-import type { NextTurn, OpenedTurn, QueueEntry, QueueState, TurnChoices } from "@parley/core/ports";
+import type {
+  DefaultModel,
+  NextTurn,
+  OpenedTurn,
+  QueueEntry,
+  QueueState,
+  TurnChoices,
+} from "@parley/core/ports";
 import type { Connection, Statement } from "../../database.js";
 import { idIs } from "../../id-is.js";
 import {
@@ -64,7 +71,7 @@ FROM unnest($7::text[], $8::text[], $9::text[], $10::text[], $11::timestamptz[],
 export async function openTurn(
   connection: Connection,
   head: Head,
-  input: {
+  input: DefaultModel & {
     turnId: string;
     node: string;
     choices: TurnChoices;
@@ -72,7 +79,9 @@ export async function openTurn(
     bodyHash?: string;
   },
 ): Promise<OpenedTurn> {
-  const { turnId, choices, rows } = input;
+  const { turnId, rows } = input;
+  const model = input.choices.model ?? head.model ?? head.lastModel ?? input.defaultModel;
+  const choices = model === undefined ? input.choices : { ...input.choices, model };
   const firstSeq = head.nextSeq;
   const total = rowLists(rows).total;
   const id = storedText(head.conversationId);
@@ -93,6 +102,11 @@ INSERT INTO conversation_turn
   (log, id, ordinal, status, model, effort, instructions, first_seq, last_seq, started_at)
 SELECT log, $2, turn_count, 'running', $3, $4, $5, $6, $7, started_at FROM conversation_head WHERE conversation_id = $1`,
       values: [id, storedText(turnId), ...choiceValues(choices), firstSeq, firstSeq + total - 1],
+    },
+    {
+      name: "open_turn_model",
+      text: "UPDATE conversation SET last_model = $2 WHERE id = $1 AND last_model IS DISTINCT FROM $2",
+      values: [id, choiceValues(choices)[0]],
     },
   ]);
   let next = firstSeq;
@@ -154,7 +168,7 @@ export async function openNextTurn(
   connection: Connection,
   head: Head,
   queue: readonly QueueEntry[],
-  next: { turnId: string; node: string },
+  next: DefaultModel & { turnId: string; node: string },
 ): Promise<{ opened: OpenedTurn; rest: QueueEntry[] } | undefined> {
   const steers = queue.filter((entry) => entry.mode === "steer");
   const entries = steers.length > 0 ? steers : queue.slice(0, 1);
@@ -200,10 +214,7 @@ UPDATE conversation_head SET turn_id = NULL, compaction_id = NULL, node = '', st
   ]);
   const following = paused
     ? undefined
-    : await openNextTurn(store, connection, head, queue, {
-        turnId: next.turnId,
-        node: next.openNext ? next.node : "",
-      });
+    : await openNextTurn(store, connection, head, queue, { ...next, node: next.openNext ? next.node : "" });
   await connection.query({
     name: "end_lease_touch",
     text: `

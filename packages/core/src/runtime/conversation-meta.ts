@@ -1,0 +1,42 @@
+import type { ConversationMeta, EffectiveChoices } from "@parley/wire";
+import type { ConversationRecord } from "../log-store.js";
+import type { Environment } from "./environment.js";
+
+/** The runtime's own choices, for conversations that have made none. */
+export type Defaults = Pick<Environment, "models" | "reasoningEffort">;
+
+/** Resolves what the next turn of a conversation uses where it names nothing itself, as the store does on opening it. */
+export function effectiveChoices(
+  { models, reasoningEffort }: Defaults,
+  record: Pick<ConversationRecord, "model" | "lastModel" | "reasoningEffort">,
+): EffectiveChoices {
+  const model = record.model ?? record.lastModel ?? models.defaultModel;
+  const modelFrom =
+    record.model !== undefined ? "conversation" : record.lastModel !== undefined ? "last-turn" : "default";
+  return {
+    ...(model === undefined ? {} : { model, modelFrom }),
+    reasoningEffort: record.reasoningEffort ?? reasoningEffort,
+  };
+}
+
+/** What a list shows of a conversation. */
+export function toMeta(defaults: Defaults, record: ConversationRecord): ConversationMeta {
+  return { ...storedMeta(record), effective: effectiveChoices(defaults, record) };
+}
+
+/** The part of it that does not depend on the runtime. */
+export function storedMeta(record: ConversationRecord): ConversationMeta {
+  const { id, createdAt, lastActivityAt, title, status, compactedFrom, model, reasoningEffort } = record;
+  return {
+    id,
+    createdAt,
+    lastActivityAt,
+    title,
+    status,
+    ...(compactedFrom === undefined ? {} : { compactedFrom }),
+    ...(model === undefined ? {} : { model }),
+    ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
+    ...(record.parentId === undefined ? {} : { parentId: record.parentId }),
+    ...(record.parentSeq === undefined ? {} : { forkedAtSeq: record.parentSeq }),
+  };
+}
