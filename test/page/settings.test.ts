@@ -49,8 +49,14 @@ describePage("the pickers of the composer", config, (stage) => {
     const tab = await stage().open();
     await pickEffort(tab, "Low");
     await instruct(tab, "Answer in rhymes.");
+    await tab.page
+      .getByRole("button", { name: "Model: thinker/example, the server's default", exact: true })
+      .waitFor();
     await tab.begin("first question");
     await tab.ended(1);
+    await tab.page
+      .getByRole("button", { name: "Model: thinker/example, as in the last turn", exact: true })
+      .waitFor();
     expect(newestRequest()).toMatchObject({
       effort: "low",
       told: expect.stringContaining("Answer in rhymes."),

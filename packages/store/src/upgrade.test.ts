@@ -32,7 +32,7 @@ FROM (VALUES ('m1', 'old', 'user', 'Question', 1, 't1', NULL), ('m2', 'old', 'as
 INSERT INTO conversation_turn (conversation_id, id, ordinal, status, reason, first_seq, last_seq, metrics, provider_calls,
   started_at, sealed_at, sealed_fence)
 VALUES ('old', 't1', 1, 'sealed', 'stop', 1, 2,
-  '{"turnId":"t1","usage":{"inputTokens":20,"outputTokens":10},"steps":[],"contextSize":30}',
+  '{"turnId":"t1","usage":{"inputTokens":20,"outputTokens":10},"steps":[],"contextSize":30,"model":"a/one"}',
   '[{"id":"p1","createdAt":1}]', now(), now(), 1);
 INSERT INTO conversation_turn (conversation_id, id, ordinal, status, first_seq, last_seq, steps, started_at)
 VALUES ('old', 't2', 2, 'running', 3, 3, '[{"stepId":"t2.0","usage":{"inputTokens":1,"outputTokens":1}}]', now());
@@ -84,7 +84,10 @@ function carriesOver(open: () => Promise<Database>): void {
       usage: { inputTokens: 20, outputTokens: 10 },
       steps: [],
       contextSize: 30,
+      model: "a/one",
     };
+    expect((await store.get("old"))?.lastModel).toBe("a/one");
+    expect((await store.get("fork"))?.lastModel).toBeUndefined();
     expect(await store.metrics("old")).toEqual([metrics]);
     expect(await store.readTurn("old", "t1")).toMatchObject({ turn: { ordinal: 1, metrics } });
     expect(await store.lastCall("old")).toMatchObject({ id: "p1" });
@@ -108,7 +111,7 @@ function carriesOver(open: () => Promise<Database>): void {
     const sealed = await store.seal(sealing(turn, [message("old", "End", "assistant")]));
     expect(sealed).toMatchObject({ firstSeq: 3, lastSeq: 5, next: { entries: [{ firstSeq: 6 }] } });
     const { conversation } = await store.fork({ conversationId: "old", atSeq: 2, newId: "other" });
-    expect(conversation).toMatchObject({ contextSize: 30, lastSeq: 2 });
+    expect(conversation).toMatchObject({ contextSize: 30, lastModel: "a/one", lastSeq: 2 });
     expect(await root.claimExpired(node, 10)).toHaveLength(1);
     expect((await root.examine({ fix: false })).filter(({ area }) => area === "log")).toMatchObject([
       { level: "ok" },

@@ -10,7 +10,7 @@ import type { QueueMode, ReasoningEffort } from "@parley/wire";
 import type { EntryOptions } from "../transcript/render-entry.js";
 import { type TranscriptUpdate, TranscriptView } from "../transcript/transcript-view.js";
 
-/** What the user has chosen for the next turns. */
+/** Choices that are sent with every turn: those of the command line, and those made before the conversation exists. */
 export interface Choices {
   model?: string;
   effort?: ReasoningEffort;
@@ -29,6 +29,7 @@ export class ChatDesk {
   readonly choices: Choices;
   readonly #ids = createUuidV7Factory();
   readonly #onChange: () => void;
+  readonly #defaultModel: string | undefined;
   #handle: ConversationHandle;
   #view = new TranscriptView();
   #stopListening: () => void;
@@ -38,11 +39,14 @@ export class ChatDesk {
     client: ParleyClient;
     id?: string | undefined;
     choices: Choices;
+    /** The model of a conversation that has not begun. */
+    defaultModel?: string | undefined;
     onChange: () => void;
   }) {
     this.client = options.client;
     this.choices = options.choices;
     this.#onChange = options.onChange;
+    this.#defaultModel = options.defaultModel;
     this.connection = options.client.connect();
     this.#handle = this.connection.conversation(options.id ?? this.#ids.next());
     this.#stopListening = this.#handle.subscribe(this.#onChange);
@@ -60,16 +64,37 @@ export class ChatDesk {
     return this.state.status === "active" || this.state.activeTurn !== undefined;
   }
 
-  /** The model of the turn that runs, else the one that the next turn asks as far as is known. */
+  /** The model of the turn that runs, else the one that the next turn asks; undefined while that is being read. */
   get model(): string | undefined {
-    const { activeTurn, meta, turns, messages } = this.state;
-    const last = messages.findLast(({ turnId }) => turnId !== undefined)?.turnId;
-    return (
-      activeTurn?.model ??
-      this.choices.model ??
-      meta?.model ??
-      (last === undefined ? undefined : turns[last]?.model)
-    );
+    const { activeTurn, meta, phase } = this.state;
+    const next = phase === "missing" ? this.#defaultModel : meta?.effective?.model;
+    return activeTurn?.model ?? this.choices.model ?? next;
+  }
+
+  /** The effort of the next turn, where it is known. */
+  get effort(): ReasoningEffort | undefined {
+    return this.choices.effort ?? this.state.meta?.effective?.reasoningEffort;
+  }
+
+  /** Chooses the model of the next turns. A conversation that exists keeps it as its setting. */
+  async chooseModel(model: string): Promise<void> {
+    if (!(await this.exists())) {
+      this.choices.model = model;
+      return;
+    }
+    await this.client.request("PUT /conversations/:id/model", { params: { id: this.id }, body: { model } });
+    delete this.choices.model;
+  }
+
+  /** Chooses the effort of the next turns. A conversation that exists keeps it as its setting. */
+  async chooseEffort(effort: ReasoningEffort): Promise<void> {
+    if (!(await this.exists())) {
+      this.choices.effort = effort;
+      return;
+    }
+    const body = { reasoningEffort: effort };
+    await this.client.request("PUT /conversations/:id/reasoning-effort", { params: { id: this.id }, body });
+    delete this.choices.effort;
   }
 
   /** A message is on its way and has not been acknowledged. */

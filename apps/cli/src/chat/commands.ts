@@ -141,23 +141,20 @@ function help({ print, style }: CommandContext): void {
 async function model({ desk, print, verb }: CommandContext, name: string): Promise<void> {
   if (name === "") return (await import("../verbs/reading/models.js")).models({}, verb());
   const { models } = await desk.client.request("GET /models");
-  desk.choices.model = resolveAmong(
-    models.find((each) => each.endsWith(`/${name}`)) ?? name,
-    models,
-    "model",
-  );
-  print([`The next turns ask ${desk.choices.model}.`]);
+  const chosen = resolveAmong(models.find((each) => each.endsWith(`/${name}`)) ?? name, models, "model");
+  await desk.chooseModel(chosen);
+  print([`The next turns ask ${chosen}.`]);
 }
 
-function effort({ desk, print }: CommandContext, level: string): void {
+async function effort({ desk, print }: CommandContext, level: string): Promise<void> {
   if (level === "") {
-    print([`Effort: ${desk.choices.effort ?? desk.state.meta?.reasoningEffort ?? "high"}.`]);
+    print([`Effort: ${desk.effort ?? "the server's default"}.`]);
     return;
   }
   const chosen = efforts.find((each) => each === level);
   if (chosen === undefined)
     throw new CliError(`"${level}" is no effort.`, { advice: `There are ${efforts.join(", ")}.` });
-  desk.choices.effort = chosen;
+  await desk.chooseEffort(chosen);
   print([`Effort of the next turns: ${chosen}.`]);
 }
 

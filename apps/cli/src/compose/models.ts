@@ -38,7 +38,8 @@ export async function composeModels(config: Config): Promise<ComposedModels> {
   const names = bindings.map(({ name }) => name);
   const defaultModel = config.defaultModel ?? names[0] ?? "";
   mustExist("defaultModel", defaultModel, names);
-  if (config.titleModel !== undefined) mustExist("titleModel", config.titleModel, names);
+  const { titleModel } = config;
+  if (titleModel !== undefined && titleModel !== "conversation") mustExist("titleModel", titleModel, names);
   return { bindings, defaultModel, demoOnly, warnings };
 }
 

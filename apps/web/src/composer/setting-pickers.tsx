@@ -2,6 +2,7 @@ import { useClient } from "@parley/client/react";
 import type { ConversationMeta, ReasoningEffort } from "@parley/wire";
 import { ChevronDown, Gauge, ScrollText } from "lucide-react";
 import { lazy, useCallback, useState } from "react";
+import { modelInUse, withoutOwnModel } from "../app/model-in-use.js";
 import { shortModelName, useModels } from "../app/models.js";
 import { reportFailure } from "../app/report-failure.js";
 import { cx } from "../ui/cx.js";
@@ -22,7 +23,7 @@ export interface SettingPickersProps {
 }
 
 const efforts: readonly { readonly value: ReasoningEffort | "default"; readonly label: string }[] = [
-  { value: "default", label: "Default (high)" },
+  { value: "default", label: "Default" },
   { value: "low", label: "Low" },
   { value: "medium", label: "Medium" },
   { value: "high", label: "High" },
@@ -41,7 +42,9 @@ export function SettingPickers({ conversationId, meta }: SettingPickersProps) {
   const closeInstructions = useCallback(() => setInstructing(false), []);
   const model = conversationId === undefined ? chosen.model : (meta?.model ?? null);
   const effort = conversationId === undefined ? chosen.reasoningEffort : (meta?.reasoningEffort ?? null);
-  const shownModel = model ?? models?.defaultModel;
+  const byDefault = (effort === null ? meta?.effective?.reasoningEffort : undefined) ?? "high";
+  const inUse = modelInUse(meta, models?.defaultModel);
+  const shownModel = model ?? inUse.model;
 
   const setModel = (value: string) => {
     const next = value === serverDefault ? null : value;
@@ -74,7 +77,7 @@ export function SettingPickers({ conversationId, meta }: SettingPickersProps) {
         align="start"
         className="max-w-80"
         trigger={
-          <PickerButton label={`Model: ${shownModel ?? "server's default"}`}>
+          <PickerButton label={modelLabel(shownModel, model === null ? inUse.why : undefined)}>
             <span className="truncate">
               {shownModel === undefined ? "Model" : shortModelName(shownModel)}
             </span>
@@ -88,8 +91,8 @@ export function SettingPickers({ conversationId, meta }: SettingPickersProps) {
           choices={[
             {
               value: serverDefault,
-              label: "Server's default",
-              ...(models?.defaultModel === undefined ? {} : { note: models.defaultModel }),
+              label: withoutOwnModel(meta),
+              ...(model !== null || inUse.model === undefined ? {} : { note: inUse.model }),
             },
             ...(models?.models ?? []).map((name) => {
               const info = models?.modelInfo[name];
@@ -106,10 +109,10 @@ export function SettingPickers({ conversationId, meta }: SettingPickersProps) {
         side="top"
         align="start"
         trigger={
-          <PickerButton label={`Reasoning effort: ${effort ?? "high, by default"}`}>
+          <PickerButton label={`Reasoning effort: ${effort ?? `${byDefault}, by default`}`}>
             <Gauge aria-hidden className="size-3.5 shrink-0" />
             <span className="hidden sm:inline">
-              {efforts.find(({ value }) => value === (effort ?? "high"))?.label}
+              {efforts.find(({ value }) => value === (effort ?? byDefault))?.label}
             </span>
           </PickerButton>
         }
@@ -135,6 +138,11 @@ export function SettingPickers({ conversationId, meta }: SettingPickersProps) {
       )}
     </div>
   );
+}
+
+function modelLabel(model: string | undefined, why: string | undefined): string {
+  if (model === undefined) return "Model: server's default";
+  return why === undefined ? `Model: ${model}` : `Model: ${model}, ${why}`;
 }
 
 function PickerButton({

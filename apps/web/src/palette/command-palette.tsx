@@ -7,6 +7,7 @@ import { type KeyboardEvent, type ReactNode, useState } from "react";
 import { useCommands } from "../app/commands/commands.js";
 import { closeDrawer, showOverlay } from "../app/layout/layout-store.js";
 import type { OverlayProps } from "../app/layout/panel-props.js";
+import { modelInUse, withoutOwnModel } from "../app/model-in-use.js";
 import { useModels } from "../app/models.js";
 import { conversationPath, navigate } from "../app/router.js";
 import { useNewSettings } from "../composer/new-settings.js";
@@ -285,29 +286,30 @@ interface ChoiceEntriesProps {
 function useChosen(conversationId: string | undefined): {
   readonly model: string | null;
   readonly effort: ReasoningEffort | null;
+  readonly meta?: ConversationMeta | undefined;
 } {
   const connection = useConnection();
   const { model, reasoningEffort } = useNewSettings();
   if (conversationId === undefined) return { model, effort: reasoningEffort };
   const { meta } = connection.peek(conversationId).getState();
-  return { model: meta?.model ?? null, effort: meta?.reasoningEffort ?? null };
+  return { model: meta?.model ?? null, effort: meta?.reasoningEffort ?? null, meta };
 }
 
 function ModelEntries({ conversationId, then }: ChoiceEntriesProps) {
   const client = useClient();
   const models = useModels();
   const chosen = useChosen(conversationId);
-  const byDefault = models?.defaultModel;
+  const inUse = chosen.model === null ? modelInUse(chosen.meta, models?.defaultModel).model : undefined;
   const names: readonly (string | null)[] = [null, ...(models?.models ?? [])];
   return names.map((name) => (
     <Entry
       key={name ?? ""}
       value={name ?? "default"}
-      words={[name ?? "server default model"]}
+      words={[name ?? "server default model last turn"]}
       onSelect={then(() => void chooseModel(client, conversationId, name))}
     >
       <span className="min-w-0 flex-1 truncate">
-        {name ?? `The server's default${byDefault === undefined ? "" : ` (${byDefault})`}`}
+        {name ?? `${withoutOwnModel(chosen.meta)}${inUse === undefined ? "" : ` (${inUse})`}`}
       </span>
       {name === chosen.model && <Badge tone="accent">Now</Badge>}
     </Entry>
@@ -324,7 +326,7 @@ function EffortEntries({ conversationId, then }: ChoiceEntriesProps) {
       words={[effort ?? "default"]}
       onSelect={then(() => void chooseEffort(client, conversationId, effort))}
     >
-      <span className="min-w-0 flex-1">{effort ?? "default (high)"}</span>
+      <span className="min-w-0 flex-1">{effort ?? "default"}</span>
       {effort === chosen.effort && <Badge tone="accent">Now</Badge>}
     </Entry>
   ));

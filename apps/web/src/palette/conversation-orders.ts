@@ -31,16 +31,20 @@ export function forkConversation(client: ParleyClient, id: string, atSeq: number
   });
 }
 
-/** Gives a conversation another model; null is the server's default. Without a conversation, the next new one. */
+/** Gives a conversation another model; null goes on with that of its last turn. Without a conversation, the next new one. */
 export function chooseModel(
   client: ParleyClient,
   id: string | undefined,
   model: string | null,
 ): Promise<void> {
   return tell("The model was not changed", async () => {
+    let inUse = model ?? undefined;
     if (id === undefined) useNewSettings.setState({ model });
-    else await client.request("PUT /conversations/:id/model", { params: { id }, body: { model } });
-    showToast({ message: `The next turn asks ${model ?? "the server's default model"}.` });
+    else {
+      const set = await client.request("PUT /conversations/:id/model", { params: { id }, body: { model } });
+      inUse = set.effective;
+    }
+    showToast({ message: `The next turn asks ${inUse ?? "the server's default model"}.` });
   });
 }
 

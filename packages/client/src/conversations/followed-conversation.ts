@@ -1,4 +1,4 @@
-import type { HistoryResponse, QueuePayload, WsChatSnapshot } from "@parley/wire";
+import type { ConversationMeta, HistoryResponse, QueuePayload, WsChatSnapshot } from "@parley/wire";
 import { backoffMs } from "../connection/backoff.js";
 import type { Link, Listener } from "../connection/link.js";
 import type { ConnectionPace } from "../connection/pace.js";
@@ -233,7 +233,7 @@ export class FollowedConversation implements Listener {
     const before = this.#state.meta;
     this.#change((state) => applyMeta(state, meta));
     if (this.#start === undefined) this.#loadIfMissing();
-    else if (before !== undefined && before.model !== meta.model) void this.#loadWindow();
+    else if (before !== undefined && modelOf(before) !== modelOf(meta)) void this.#loadWindow();
   }
 
   onRemoved(): void {
@@ -406,4 +406,9 @@ export class FollowedConversation implements Listener {
     }, ms);
     this.#timers.add(timer);
   }
+}
+
+/** The model whose window counts. */
+function modelOf({ effective, model }: ConversationMeta): string | undefined {
+  return effective?.model ?? model;
 }

@@ -286,8 +286,15 @@ describe("the conversation routes", () => {
 
   it("tell what was set, and null where nothing is", async () => {
     const read = async (setting: string) => (await server.call("GET", `/conversations/c1/${setting}`)).json;
-    expect(await read("model")).toEqual({ model: null });
-    expect(await read("reasoning-effort")).toEqual({ reasoningEffort: null });
+    const inUse = { effective: "scripted/one", effectiveFrom: "last-turn" };
+    expect(await read("model")).toEqual({ model: null, ...inUse });
+    expect(await read("reasoning-effort")).toEqual({ reasoningEffort: null, effective: "high" });
+    const body = { reasoningEffort: "low" };
+    const effort = await server.call("PUT", "/conversations/c1/reasoning-effort", { body });
+    expect(effort.json).toEqual({ reasoningEffort: "low", effective: "low" });
+    expect((await server.call("GET", "/conversations/c1/meta")).json).toMatchObject({
+      effective: { model: "scripted/one", modelFrom: "last-turn", reasoningEffort: "low" },
+    });
     expect(await read("instructions")).toEqual({ instructions: null });
     const unset = { compactThreshold: null, defaultThreshold: 80_000 };
     expect(await read("compact-threshold")).toEqual(unset);

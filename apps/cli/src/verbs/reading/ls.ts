@@ -47,7 +47,12 @@ export async function ls(query: string | undefined, options: LsOptions, context:
           text: statusOf,
           paint: (text, { status }) => (status === "active" ? style.green(text) : style.dim(text)),
         },
-        { title: "model", text: ({ model }) => model ?? "", shrink: true, paint: (text) => style.dim(text) },
+        {
+          title: "model",
+          text: ({ effective, model }) => effective?.model ?? model ?? "",
+          shrink: true,
+          paint: (text) => style.dim(text),
+        },
         {
           title: "active",
           text: ({ lastActivityAt }) => ago(lastActivityAt, now),

@@ -31,7 +31,7 @@ export async function show(word: string, options: ShowOptions, context: VerbCont
   const facts = [
     id,
     moment(meta.createdAt),
-    meta.model,
+    meta.effective?.model ?? meta.model,
     meta.status,
     meta.parentId && `fork of ${meta.parentId} at ${meta.forkedAtSeq}`,
   ];

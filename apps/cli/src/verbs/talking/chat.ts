@@ -20,7 +20,7 @@ export async function chat(
 ): Promise<number> {
   const { client, place } = await context.connect({ socket: true });
   // A wrong key or a server that is not there is told before anything is drawn.
-  await client.request("GET /me", { signal: context.signal });
+  const { defaultModel } = await client.request("GET /models", { signal: context.signal });
   const named = word ?? (options.continue ? "@" : undefined);
   const id = named === undefined ? undefined : await resolveConversation(client, named);
   const choices: Choices = {
@@ -28,7 +28,7 @@ export async function chat(
     ...(options.effort === undefined ? {} : { effort: options.effort }),
   };
   let changed = () => {};
-  const desk = new ChatDesk({ client, id, choices, onChange: () => changed() });
+  const desk = new ChatDesk({ client, id, choices, defaultModel, onChange: () => changed() });
   try {
     if (!context.io.isInteractive)
       return await askLines(desk, options, context, (listener) => {

@@ -2,6 +2,7 @@ import type { ConversationState } from "@parley/client";
 import { useClient, useConversationSelector } from "@parley/client/react";
 import { Download } from "lucide-react";
 import { useState } from "react";
+import { modelInUse } from "../../app/model-in-use.js";
 import { useModels } from "../../app/models.js";
 import { conversationPath, Link } from "../../app/router.js";
 import { Button } from "../../ui/button.js";
@@ -20,16 +21,17 @@ export function FactsView({ conversationId }: { readonly conversationId: string 
   const meta = useConversationSelector(conversationId, selectMeta);
   const models = useModels();
   if (meta === undefined) return <Skeleton className="h-40 w-full bg-line/70!" />;
-  const byDefault = models?.defaultModel;
+  const { model, why } = modelInUse(meta, models?.defaultModel);
+  const effort = meta.effective?.reasoningEffort ?? "high";
   const facts: Fact[] = [
     { name: "Id", value: <Copied text={conversationId} label="Copy conversation id" /> },
     { name: "Created", value: when.format(meta.createdAt) },
     { name: "Last activity", value: when.format(meta.lastActivityAt) },
     {
       name: "Model",
-      value: meta.model ?? (byDefault === undefined ? "the server's default" : `${byDefault} (default)`),
+      value: model === undefined ? "the server's default" : why === undefined ? model : `${model} (${why})`,
     },
-    { name: "Effort", value: meta.reasoningEffort ?? "high (default)" },
+    { name: "Effort", value: meta.reasoningEffort ?? `${effort} (default)` },
     { name: "Status", value: meta.status },
   ];
   if (meta.parentId !== undefined) {

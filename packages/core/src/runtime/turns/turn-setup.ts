@@ -51,7 +51,10 @@ export async function prepareTurn(request: PrepareRequest): Promise<PreparedTurn
     record = await read(() => store.get(live.conversationId));
     if (record === null) throw new ParleyError("conversation_not_found");
     last = await read(() => store.lastCall(live.conversationId));
-    binding = env.ownerModels.resolve(live.owner, opened.choices.model ?? effectiveChoices(env, record).model);
+    binding = env.ownerModels.resolve(
+      live.owner,
+      opened.choices.model ?? effectiveChoices(env, record).model,
+    );
   } catch (error) {
     return failingTurn(toParleyError(error), userMessages);
   }
