@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { root, runNode, SetupError } from "./install.mjs";
 
 /** What the page is made of. */
-const sources = ["apps/web", "packages/client", "packages/wire", "package-lock.json"];
+const sources = ["apps/web", "packages/client", "packages/fold", "packages/wire", "package-lock.json"];
 const left = new Set(["node_modules", "dist", ".cache"]);
 const stamp = join(root, "apps/web/dist/.parley-built");
 

@@ -14,13 +14,14 @@ const coreThroughPorts = {
 };
 const allowed = {
   wire: {},
+  fold: { wire: typesOnly },
   http: {},
-  core: { wire: everything, http: typesOnly },
+  core: { wire: everything, fold: everything, http: typesOnly },
   providers: { core: coreThroughPorts, http: everything, wire: everything },
   store: { core: coreThroughPorts, wire: everything },
   tools: { core: { values: ["@parley/core/errors", "@parley/core/turn"], types: ["@parley/core/turn"] } },
   server: { core: everything, wire: everything },
-  client: { wire: everything },
+  client: { wire: everything, fold: everything },
   web: { client: everything, wire: everything },
 };
 /** The one file of a room that may import more: the agent drives the core's turn loop itself. */
@@ -28,8 +29,8 @@ const exceptions = { "packages/providers/src/ai-sdk/agent.ts": ["@parley/core/tu
 /** The composition root chooses vendors and databases, so it may import all. */
 const free = ["cli"];
 
-const withoutNode = ["wire", "core", "client", "web"];
-const withoutVendors = ["wire", "http", "core"];
+const withoutNode = ["wire", "fold", "core", "client", "web"];
+const withoutVendors = ["wire", "fold", "http", "core"];
 const vendors = /openai|anthropic|gpt|claude|vercel|mistral|gemini|ollama|deepseek/i;
 
 export async function run({ root }) {

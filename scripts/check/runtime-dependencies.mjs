@@ -1,7 +1,7 @@
-// The three packages at the bottom bring nothing along.
-export const about = "wire, http and core have no runtime dependencies";
+// The packages at the bottom bring nothing along.
+export const about = "wire, fold, http and core have no runtime dependencies";
 
-const bare = ["packages/wire", "packages/http", "packages/core"];
+const bare = ["packages/wire", "packages/fold", "packages/http", "packages/core"];
 const kinds = ["dependencies", "peerDependencies", "optionalDependencies"];
 
 export async function run(context) {

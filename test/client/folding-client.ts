@@ -17,7 +17,7 @@ import type {
   SubscriptionFrame,
 } from "../../packages/client/src/state/conversation-state.js";
 import { initialState } from "../../packages/client/src/state/fold.js";
-import { applyUnsent, applyUnsentDone } from "../../packages/client/src/state/queue.js";
+import { applyUnsent, applyUnsentDone } from "../../packages/client/src/state/unsent.js";
 import type { TestNode } from "./real-runtime.js";
 
 /** Whether a frame is one that may come again at any time without harm: increments and rows. */

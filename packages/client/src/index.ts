@@ -36,5 +36,5 @@ export type {
   UnsentMessage,
 } from "./state/conversation-state.js";
 export { initialState } from "./state/fold.js";
-export { applyUnsent, applyUnsentDone } from "./state/queue.js";
 export { toolCallsOf } from "./state/tool-calls.js";
+export { applyUnsent, applyUnsentDone } from "./state/unsent.js";

@@ -1,6 +1,6 @@
+import { isRetryable } from "@parley/fold";
 import type { WsServerMessage } from "@parley/wire";
 import type { ListListener } from "../conversations/conversation-list.js";
-import { isRetryable } from "../state/retryable.js";
 import type { Listener } from "./link.js";
 
 /** Who hears what a server says. */

@@ -1,4 +1,4 @@
-import { given } from "../given.js";
+import { omitUndefined } from "@parley/fold";
 import { readLines } from "../requests/read-lines.js";
 
 /** One server-sent event. */
@@ -21,7 +21,7 @@ export async function* readEvents(
   let id: string | undefined;
   for await (const line of readLines(body, signal)) {
     if (line === "") {
-      if (data.length > 0) yield { event, data: data.join("\n"), ...given({ id }) };
+      if (data.length > 0) yield { event, data: data.join("\n"), ...omitUndefined({ id }) };
       event = "message";
       data = [];
       continue;

@@ -1,3 +1,4 @@
+import { pageCursor } from "@parley/fold";
 import type { ConversationMeta, HistoryResponse, QueuePayload, WsChatSnapshot } from "@parley/wire";
 import { backoffMs } from "../connection/backoff.js";
 import type { Link, Listener } from "../connection/link.js";
@@ -17,7 +18,6 @@ import {
 import { applyRestart } from "../state/apply-send.js";
 import type { ConversationState, Failure } from "../state/conversation-state.js";
 import { initialState } from "../state/fold.js";
-import { startCursor } from "../state/start-cursor.js";
 import type { ConversationHandle, SendOutcome } from "./conversation-handle.js";
 import { createStore, type Schedule, type Store } from "./store.js";
 import { TurnFigures } from "./turn-figures.js";
@@ -284,7 +284,7 @@ export class FollowedConversation implements Listener {
       ]);
       if (this.#loadAbort !== abort) return;
       this.#attempt = 0;
-      this.#start = page.cursor ?? startCursor(page.chunks);
+      this.#start = page.cursor ?? pageCursor(page.chunks) ?? "0";
       this.#change((state) => applyHistory(applyDetail(state, detail), page));
       this.#follow();
       this.#figures.load();

@@ -3,7 +3,7 @@ import type { EnqueueOptions } from "../conversations/conversation-handle.js";
 import type { Request } from "../requests/request.js";
 import { ParleyRequestError } from "../requests/request-error.js";
 import type { ConversationState } from "../state/conversation-state.js";
-import { applyUnsent, applyUnsentDone } from "../state/queue.js";
+import { applyUnsent, applyUnsentDone } from "../state/unsent.js";
 import { newMessageId } from "./ids.js";
 
 /** What a server says that cannot do its work now, or something between it and here. */

@@ -1,7 +1,7 @@
+import { omitUndefined } from "@parley/fold";
 import type { ErrorCode } from "@parley/wire";
 import type { Link, OutgoingMessage } from "../connection/link.js";
 import type { SendOptions, SendOutcome } from "../conversations/conversation-handle.js";
-import { given } from "../given.js";
 import { ParleyRequestError } from "../requests/request-error.js";
 import { applyDiscard, applyOptimistic, applyReceipt, applySendFailure } from "../state/apply-send.js";
 import type { ConversationState, Failure } from "../state/conversation-state.js";
@@ -87,7 +87,7 @@ export class OutgoingMessages {
   }
 
   onReceipt({ conversationId, messageId, outcome, turnId }: SendOutcome): void {
-    const receipt = { conversationId, messageId, outcome, ...given({ turnId }) };
+    const receipt = { conversationId, messageId, outcome, ...omitUndefined({ turnId }) };
     this.#options.change((state) => applyReceipt(state, receipt));
     this.#pending.get(messageId)?.resolve(receipt);
     this.#pending.delete(messageId);

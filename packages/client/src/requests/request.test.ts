@@ -1,10 +1,10 @@
 import { errorCodes, errorTrait } from "@parley/core/errors";
+import { isRetryable } from "@parley/fold";
 import type { ConversationDetail, ErrorCode, ListConversationsResponse, StopResponse } from "@parley/wire";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import type { WebSocket as NodeWebSocket } from "ws";
 import { type ClientOptions, createClient } from "../client.js";
 import type { SocketConstructor } from "../connection/socket.js";
-import { isRetryable } from "../state/retryable.js";
 import { ParleyRequestError } from "./request-error.js";
 
 interface Asked {

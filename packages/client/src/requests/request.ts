@@ -1,3 +1,4 @@
+import { isRetryable } from "@parley/fold";
 import type {
   ErrorCode,
   Problem,
@@ -8,7 +9,6 @@ import type {
   RouteResponse,
   Routes,
 } from "@parley/wire";
-import { isRetryable } from "../state/retryable.js";
 import { ParleyRequestError } from "./request-error.js";
 
 /** The routes that take and answer JSON. */

@@ -543,10 +543,12 @@ describe("what does not change", () => {
     const loaded = applyHistory(initialState(conversationId), { chunks, latestSeq: 10_000 });
     const begun = fold([told(0, { type: "user-message", text: "Hi", messageId: "u" }), text(1, "a")], loaded);
     const grown = fold([text(2, "b"), text(3, "c")], begun);
-    expect(foldOf(grown).log.committed).toBe(foldOf(loaded).log.committed);
-    expect(foldOf(grown).turns).toBe(foldOf(begun).turns);
+    expect(foldOf(grown).conversation.log.committed).toBe(foldOf(loaded).conversation.log.committed);
+    expect(foldOf(grown).conversation.turns).toBe(foldOf(begun).conversation.turns);
     const printing = told(4, { type: "tool-output", toolCallId: "k", data: "x", stream: "stdout" });
-    expect(foldOf(fold([printing], grown)).turns.settled).toBe(foldOf(loaded).turns.settled);
+    expect(foldOf(fold([printing], grown)).conversation.turns.settled).toBe(
+      foldOf(loaded).conversation.turns.settled,
+    );
     expect(grown.messages).toHaveLength(10_002);
   });
 

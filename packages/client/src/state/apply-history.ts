@@ -1,3 +1,15 @@
+import {
+  type ConversationFold,
+  type Failure,
+  knownUsage,
+  nothingPrinted,
+  omitUndefined,
+  type StepState,
+  type TurnState,
+  turnOf,
+  withQueue,
+  withRows,
+} from "@parley/fold";
 import type {
   ConversationMeta,
   ConversationStatus,
@@ -6,26 +18,21 @@ import type {
   StepMetrics,
   TurnMetrics,
 } from "@parley/wire";
-import { given } from "../given.js";
-import { withRows } from "./apply-rows.js";
-import type { ConversationState, Failure, StepState, TurnState } from "./conversation-state.js";
-import { change, type Fold } from "./fold.js";
-import { withQueue } from "./queue.js";
-import { nothingPrinted, turnOf } from "./turn-table.js";
-import { knownUsage } from "./usage.js";
+import type { ConversationState } from "./conversation-state.js";
+import { change, changeConversation } from "./fold.js";
 
 /** The state after a page of history, whenever it arrives. With the first one the conversation is `ready`. */
 export function applyHistory(state: ConversationState, page: HistoryResponse): ConversationState {
-  return change(state, (fold) => {
-    const next = withRows(fold, page.chunks, undefined);
-    if (next === fold && fold.phase === "ready" && !fold.loadingEarlier) return fold;
-    return { ...next, phase: "ready", error: undefined, loadingEarlier: false };
+  const next = changeConversation(state, (conversation) => withRows(conversation, page.chunks, undefined));
+  return change(next, (fold) => {
+    if (fold.phase === "ready" && !fold.loadingEarlier) return fold;
+    return { ...fold, phase: "ready", error: undefined, loadingEarlier: false };
   });
 }
 
 /** The state after the figures of sealed turns, as `GET /conversations/:id/metrics` gives them. */
 export function applyMetrics(state: ConversationState, turns: readonly TurnMetrics[]): ConversationState {
-  return change(state, (fold) => {
+  return changeConversation(state, (fold) => {
     const { live, reported } = fold.turns;
     // The end of the turn that runs here is told by its own events.
     const news = turns.filter(({ turnId }) => turnId !== live?.turnId && !reported.has(turnId));
@@ -37,7 +44,7 @@ export function applyMetrics(state: ConversationState, turns: readonly TurnMetri
   });
 }
 
-function reportedTurn(fold: Fold, metrics: TurnMetrics): TurnState {
+function reportedTurn(fold: ConversationFold, metrics: TurnMetrics): TurnState {
   const { turnId, reason, model, durationMs, contextSize } = metrics;
   const { firstSeq, lastSeq, error } = turnOf(fold.turns, turnId) ?? {};
   const usage = contextSize === undefined ? knownUsage(metrics.usage) : metrics.usage;
@@ -46,19 +53,19 @@ function reportedTurn(fold: Fold, metrics: TurnMetrics): TurnState {
     status: "sealed",
     steps: metrics.steps.map(reportedStep),
     toolOutput: nothingPrinted,
-    ...given({ reason, model, durationMs, usage, contextSize, firstSeq, lastSeq, error }),
+    ...omitUndefined({ reason, model, durationMs, usage, contextSize, firstSeq, lastSeq, error }),
   };
 }
 
 function reportedStep(metrics: StepMetrics): StepState {
   const { model: _, usage, ...figures } = metrics;
   const known = knownUsage(usage);
-  return { ...figures, complete: true, ...given({ usage: known }) };
+  return { ...figures, complete: true, ...omitUndefined({ usage: known }) };
 }
 
 /** The state with the queue as the server told it. */
 export function applyQueue(state: ConversationState, queue: QueuePayload): ConversationState {
-  return change(state, (fold) => withQueue(fold, queue));
+  return changeConversation(state, (fold) => withQueue(fold, queue));
 }
 
 /**
@@ -70,14 +77,14 @@ export function applyMeta(
   meta: ConversationMeta,
   around: { readonly contextWindow?: number | undefined } = {},
 ): ConversationState {
-  return change(state, (fold) => {
+  return changeConversation(state, (fold) => {
     const status = statusBeside(fold, meta);
     return { ...fold, ...around, status, meta: { ...meta, status } };
   });
 }
 
 /** Closing and reopening a conversation in which nothing runs is told by its metadata alone. */
-function statusBeside({ status, turns }: Fold, told: ConversationMeta): ConversationStatus {
+function statusBeside({ status, turns }: ConversationFold, told: ConversationMeta): ConversationStatus {
   if (status === "active" || turns.live !== undefined) return status;
   if (told.status === "closed") return "closed";
   return status === "closed" ? "idle" : status;

@@ -1,17 +1,7 @@
+import { type Failure, isDelivered, omitUndefined, partKey, turnOf, withProvisional } from "@parley/fold";
 import type { SendOutcome } from "../conversations/conversation-handle.js";
-import { given } from "../given.js";
-import type { ConversationState, Failure, MessageState } from "./conversation-state.js";
-import { change, foldOf, initialState } from "./fold.js";
-import {
-  emptyLog,
-  isCommitted,
-  partKey,
-  provisionalOf,
-  withOutgoing,
-  withoutOutgoing,
-  withProvisional,
-} from "./message-log.js";
-import { turnOf } from "./turn-table.js";
+import type { ConversationState, MessageState } from "./conversation-state.js";
+import { type ClientFold, change, foldOf, initialState } from "./fold.js";
 
 /** The state with a message that is on its way. It gives way to the same message as the server tells it. */
 export function applyOptimistic(
@@ -20,17 +10,16 @@ export function applyOptimistic(
 ): ConversationState {
   return change(state, (fold) => {
     const { messageId: id, text, createdAt } = message;
-    if (provisionalOf(fold.log, id) !== undefined || isCommitted(fold.log, id, newestTurnId(fold.log)))
-      return fold;
+    if (isDelivered(fold.conversation.log, id)) return fold;
     const chunk = { type: "text" as const, text };
     const outgoing: MessageState = {
       id,
       role: "user",
       parts: [{ key: partKey(id, 0), index: 0, chunk, streaming: false }],
       status: "sending",
-      ...given({ createdAt }),
+      ...omitUndefined({ createdAt }),
     };
-    return { ...fold, log: withOutgoing(fold.log, outgoing) };
+    return withOutgoing(fold, outgoing);
   });
 }
 
@@ -38,14 +27,16 @@ export function applyOptimistic(
 export function applyReceipt(state: ConversationState, receipt: SendOutcome): ConversationState {
   return change(state, (fold) => {
     const { messageId, outcome, turnId } = receipt;
-    const outgoing = fold.log.outgoing.find(({ id }) => id === messageId);
+    const outgoing = fold.outgoing.find(({ id }) => id === messageId);
     if (outgoing === undefined) return fold;
-    const isOver = turnId !== undefined && turnOf(fold.turns, turnId)?.status === "sealed";
+    const isOver = turnId !== undefined && turnOf(fold.conversation.turns, turnId)?.status === "sealed";
     if (outcome === "queued" || turnId === undefined || isOver) {
-      return { ...fold, log: withoutOutgoing(fold.log, messageId) };
+      return withoutOutgoing(fold, messageId);
     }
     const { error: _, ...message } = outgoing;
-    return { ...fold, log: withProvisional(fold.log, { ...message, turnId, status: "streaming" }) };
+    const { conversation } = fold;
+    const log = withProvisional(conversation.log, { ...message, turnId, status: "streaming" });
+    return withoutOutgoing({ ...fold, conversation: { ...conversation, log } }, messageId);
   });
 }
 
@@ -56,32 +47,30 @@ export function applySendFailure(
   error: Failure,
 ): ConversationState {
   return change(state, (fold) => {
-    const message = fold.log.outgoing.find(({ id }) => id === messageId);
-    return message === undefined
-      ? fold
-      : { ...fold, log: withOutgoing(fold.log, { ...message, status: "failed", error }) };
+    const message = fold.outgoing.find(({ id }) => id === messageId);
+    return message === undefined ? fold : withOutgoing(fold, { ...message, status: "failed", error });
   });
 }
 
 /** The state without a message that was not sent. */
 export function applyDiscard(state: ConversationState, messageId: string): ConversationState {
-  return change(state, (fold) => {
-    const log = withoutOutgoing(fold.log, messageId);
-    return log === fold.log ? fold : { ...fold, log };
-  });
+  return change(state, (fold) => withoutOutgoing(fold, messageId));
 }
 
 /** A conversation of which nothing is known, except what is on its way to it. */
 export function applyRestart(state: ConversationState): ConversationState {
-  const { log, unsent } = foldOf(state);
-  const { outgoing } = log;
-  return change(initialState(state.conversationId), (fold) => ({
-    ...fold,
-    unsent,
-    log: { ...emptyLog, outgoing },
-  }));
+  const { outgoing, unsent } = foldOf(state);
+  return change(initialState(state.conversationId), (fold) => ({ ...fold, unsent, outgoing }));
 }
 
-function newestTurnId(log: { readonly committed: readonly MessageState[] }): string | undefined {
-  return log.committed.findLast(({ turnId }) => turnId !== undefined)?.turnId;
+/** Adds an outgoing message, or replaces the one with its id. */
+function withOutgoing(fold: ClientFold, message: MessageState): ClientFold {
+  const at = fold.outgoing.findIndex(({ id }) => id === message.id);
+  const outgoing = at === -1 ? [...fold.outgoing, message] : fold.outgoing.with(at, message);
+  return { ...fold, outgoing };
+}
+
+function withoutOutgoing(fold: ClientFold, messageId: string): ClientFold {
+  const outgoing = fold.outgoing.filter(({ id }) => id !== messageId);
+  return outgoing.length === fold.outgoing.length ? fold : { ...fold, outgoing };
 }

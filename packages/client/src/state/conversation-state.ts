@@ -1,36 +1,16 @@
+import type { Failure, FoldedMessage, TurnState } from "@parley/fold";
 import type {
   ActiveTurn,
-  Chunk,
   ConversationMeta,
   ConversationStatus,
   Cursor,
-  ErrorCode,
-  OpenUnion,
   QueueMode,
   QueuePayload,
-  Role,
-  StepId,
   ToolCallChunk,
   ToolResultChunk,
-  ToolTiming,
-  TurnReason,
-  Usage,
-  WsChatChunks,
-  WsChatDelta,
-  WsChatReset,
-  WsChatSnapshot,
 } from "@parley/wire";
 
-/** What a subscription sends: the state around the log, committed chunks, a reset, or one event. */
-export type SubscriptionFrame = WsChatSnapshot | WsChatChunks | WsChatReset | WsChatDelta;
-
-/** What went wrong, for programs (`code`) and for people (`message`). */
-export interface Failure {
-  readonly code: OpenUnion<ErrorCode>;
-  readonly message: string;
-  /** Whether the same may succeed later. */
-  readonly retryable: boolean;
-}
+export type { Failure, PartState, StepState, SubscriptionFrame, TurnState } from "@parley/fold";
 
 /**
  * A conversation as a page shows it. Immutable: every change makes a new state, and whatever did not change keeps
@@ -77,79 +57,14 @@ export interface UnsentMessage {
   readonly mode: QueueMode;
 }
 
-/** One message. */
-export interface MessageState {
-  /** The message's id: chosen by the sender for user messages, and the same live and in the log. */
-  readonly id: string;
-  readonly role: Role;
-  readonly turnId?: string;
-  readonly stepId?: StepId;
-  /** In order. A window of history may begin inside a message and hold only its last parts. */
-  readonly parts: readonly PartState[];
-  readonly firstSeq?: number;
-  readonly lastSeq?: number;
-  /** Epoch milliseconds. For display, never for order. */
-  readonly createdAt?: number;
+/** One message: of the log, of the open turn, or one that this client is sending. */
+export interface MessageState extends Omit<FoldedMessage, "status"> {
   /**
-   * `sending`: on its way to the server. `failed`: it did not get there, see `error`. `streaming`: told, and
+   * `sending`: on its way to the server. `failed`: it did not get there, see `error`. `streaming`: published, and
    * provisional until it is committed. `committed`: in the log, for ever.
    */
-  readonly status: "sending" | "failed" | "streaming" | "committed";
+  readonly status: "sending" | "failed" | FoldedMessage["status"];
   readonly error?: Failure;
-}
-
-/** One part of a message. */
-export interface PartState {
-  /** Unique in the conversation, and the same while it grows and once it is committed. */
-  readonly key: string;
-  /** Its 0-based place in the message. */
-  readonly index: number;
-  readonly chunk: Chunk;
-  /** Whether more of it is expected. */
-  readonly streaming: boolean;
-  /** Its place in the log, once it is committed. */
-  readonly seq?: number;
-}
-
-/** One turn. */
-export interface TurnState {
-  readonly turnId: string;
-  readonly status: "running" | "sealed";
-  /** Why it ended; `aborted` and `interrupted` among others. Absent: it runs, or is not known yet. */
-  readonly reason?: OpenUnion<TurnReason>;
-  /** The model, as `credential/model`. */
-  readonly model?: string;
-  /** Epoch milliseconds. While it runs; of a sealed turn, its first message says when. */
-  readonly startedAt?: number;
-  readonly durationMs?: number;
-  /** The sum over all steps. Absent: unknown. */
-  readonly usage?: Usage;
-  readonly contextSize?: number;
-  /** In order. */
-  readonly steps: readonly StepState[];
-  readonly error?: Failure;
-  /** What tools printed, by call, while they work; once its result is committed, the result says it. */
-  readonly toolOutput: Readonly<Record<string, string>>;
-  readonly firstSeq?: number;
-  readonly lastSeq?: number;
-}
-
-/** Tokens and timing of one step. What is absent is unknown. */
-export interface StepState {
-  readonly stepId: StepId;
-  readonly usage?: Usage;
-  /** From the start of the stream to the first text or reasoning. */
-  readonly ttftMs?: number;
-  /** From the first text or reasoning to the end of the stream. */
-  readonly decodeMs?: number;
-  /** From the start of the stream to its end. */
-  readonly genTotalMs?: number;
-  /** From the first tool's start to the last tool's end. Told only with the metrics of a sealed turn. */
-  readonly toolMs?: number;
-  /** The step's tools, in call order. */
-  readonly tools?: readonly ToolTiming[];
-  /** Whether the model has said its last word in this step. */
-  readonly complete: boolean;
 }
 
 /** A tool call with what is known of it. */

@@ -1,92 +1,155 @@
-import type { ActiveTurn, ConversationMeta, ConversationStatus, Cursor, QueuePayload } from "@parley/wire";
-import type { ConversationState, Failure, UnsentMessage } from "./conversation-state.js";
-import { emptyLog, logOf, type MessageLog, messagesOf } from "./message-log.js";
-import { type Place, placeOf } from "./place.js";
-import { noTurns, type TurnTable, tableOf, turnsOf } from "./turn-table.js";
+import {
+  type ConversationFold,
+  emptyFold,
+  type FoldedMessage,
+  isDelivered,
+  logOf,
+  messagesOf,
+  omitUndefined,
+  parseCursor,
+  provisionalOf,
+  tableOf,
+  turnsOf,
+} from "@parley/fold";
+import type { ConversationState, Failure, MessageState, UnsentMessage } from "./conversation-state.js";
 
-/** A conversation's state in the form in which it is changed. */
-export interface Fold {
-  readonly conversationId: string;
+/** A conversation's state in the form in which it is changed: the server's part, and what only this client knows. */
+export interface ClientFold {
+  readonly conversation: ConversationFold;
   readonly phase: ConversationState["phase"];
   readonly error?: Failure | undefined;
-  readonly meta?: ConversationMeta | undefined;
-  readonly status: ConversationStatus;
-  readonly activeTurn?: ActiveTurn | undefined;
-  readonly queue: QueuePayload;
+  /** Messages that this client has sent and the server has not confirmed. */
+  readonly outgoing: readonly MessageState[];
   readonly unsent: readonly UnsentMessage[];
-  readonly contextSize?: number | undefined;
-  readonly contextWindow?: number | undefined;
   readonly loadingEarlier: boolean;
-  readonly cursor?: Cursor | undefined;
-  /** The cursor, taken apart. */
-  readonly place?: Place | undefined;
-  readonly log: MessageLog;
-  readonly turns: TurnTable;
 }
 
 /** Where a state keeps its fold. A symbol, so that it stays with copies and out of JSON. */
 const source = Symbol("parley.fold");
 
-type Folded = ConversationState & { readonly [source]?: Fold };
-
-const emptyQueue: QueuePayload = { messages: [] };
+type Folded = ConversationState & { readonly [source]?: ClientFold };
 
 /** A conversation of which nothing is known yet. */
 export function initialState(conversationId: string): ConversationState {
   return toState({
-    conversationId,
+    conversation: emptyFold(conversationId),
     phase: "loading",
-    status: "idle",
-    queue: emptyQueue,
+    outgoing: [],
     unsent: [],
     loadingEarlier: false,
-    log: emptyLog,
-    turns: noTurns,
   });
 }
 
-/** The fold of a state; made anew for one that has lost it, such as one that was kept as JSON. */
-export function foldOf(state: ConversationState): Fold {
+/** Returns the fold of a state; rebuilds it for a state that has lost it, such as one that was kept as JSON. */
+export function foldOf(state: ConversationState): ClientFold {
   const kept = (state as Folded)[source];
   if (kept !== undefined) return kept;
-  const { messages, turns, oldestSeq: _, hasEarlier: __, ...rest } = state;
-  const place = state.cursor === undefined ? undefined : placeOf(state.cursor);
-  return { ...rest, place, log: logOf(messages), turns: tableOf(turns) };
+  const {
+    messages,
+    turns,
+    oldestSeq: _,
+    hasEarlier: __,
+    phase,
+    error,
+    unsent,
+    loadingEarlier,
+    ...rest
+  } = state;
+  const place = state.cursor === undefined ? undefined : parseCursor(state.cursor);
+  return {
+    conversation: { ...rest, place, log: logOf(messages.filter(isFolded)), turns: tableOf(turns) },
+    phase,
+    error,
+    outgoing: messages.filter((message) => !isFolded(message)),
+    unsent,
+    loadingEarlier,
+  };
+}
+
+function isFolded(message: MessageState): message is FoldedMessage {
+  return message.status === "committed" || message.status === "streaming";
+}
+
+const joined = new WeakMap<
+  readonly FoldedMessage[],
+  WeakMap<readonly MessageState[], readonly MessageState[]>
+>();
+
+/** All messages in order; joined once per pair of lists, when someone reads them. */
+function allMessages({ conversation, outgoing }: ClientFold): readonly MessageState[] {
+  const folded = messagesOf(conversation.log);
+  if (outgoing.length === 0) return folded;
+  const known = joined.get(folded) ?? new WeakMap<readonly MessageState[], readonly MessageState[]>();
+  joined.set(folded, known);
+  const all = known.get(outgoing) ?? [...folded, ...outgoing];
+  known.set(outgoing, all);
+  return all;
 }
 
 /** The state that a fold shows: its lists are joined only when someone reads them. */
-function toState(fold: Fold): ConversationState {
-  const { log, turns } = fold;
+function toState(fold: ClientFold): ConversationState {
+  const { conversation } = fold;
+  const { log, turns, meta, activeTurn, contextSize, contextWindow, cursor } = conversation;
   const oldestSeq = log.committed[0]?.firstSeq;
-  const state: { -readonly [Key in keyof Folded]: Folded[Key] } = {
-    conversationId: fold.conversationId,
+  const state: Folded = {
+    conversationId: conversation.conversationId,
     phase: fold.phase,
-    status: fold.status,
+    status: conversation.status,
     get messages() {
-      return messagesOf(log);
+      return allMessages(fold);
     },
     get turns() {
       return turnsOf(turns);
     },
-    queue: fold.queue,
+    queue: conversation.queue,
     unsent: fold.unsent,
     hasEarlier: oldestSeq !== undefined && oldestSeq > 1,
     loadingEarlier: fold.loadingEarlier,
     [source]: fold,
   };
-  if (fold.error !== undefined) state.error = fold.error;
-  if (fold.meta !== undefined) state.meta = fold.meta;
-  if (fold.activeTurn !== undefined) state.activeTurn = fold.activeTurn;
-  if (fold.contextSize !== undefined) state.contextSize = fold.contextSize;
-  if (fold.contextWindow !== undefined) state.contextWindow = fold.contextWindow;
-  if (oldestSeq !== undefined) state.oldestSeq = oldestSeq;
-  if (fold.cursor !== undefined) state.cursor = fold.cursor;
-  return state;
+  const { error } = fold;
+  return Object.assign(
+    state,
+    omitUndefined({ error, meta, activeTurn, contextSize, contextWindow, oldestSeq, cursor }),
+  );
 }
 
-/** Changes a state by its fold; the same state when nothing changed. */
-export function change(state: ConversationState, by: (fold: Fold) => Fold): ConversationState {
+/** Changes a state by its fold; returns the same state when nothing changed. */
+export function change(state: ConversationState, by: (fold: ClientFold) => ClientFold): ConversationState {
   const before = foldOf(state);
   const after = by(before);
   return after === before ? state : toState(after);
+}
+
+/**
+ * Changes what is known from the server. A message that the log or the queue holds now is neither outgoing nor
+ * unsent any more.
+ */
+export function changeConversation(
+  state: ConversationState,
+  by: (conversation: ConversationFold) => ConversationFold,
+): ConversationState {
+  return change(state, (fold) => {
+    const conversation = by(fold.conversation);
+    return conversation === fold.conversation ? fold : settle({ ...fold, conversation }, fold.conversation);
+  });
+}
+
+function settle(fold: ClientFold, before: ConversationFold): ClientFold {
+  const { conversation, outgoing, unsent } = fold;
+  if (outgoing.length === 0 && unsent.length === 0) return fold;
+  const { log, queue } = conversation;
+  // Rows come once per step: only then is the whole log searched.
+  const fresh = log.committed === before.log.committed ? [] : log.committed;
+  const rows = new Set(fresh.map(({ id }) => id));
+  const isInLog = (id: string) => rows.has(id) || provisionalOf(log, id) !== undefined;
+  const isQueued = (id: string) => queue.messages.some((message) => message.id === id);
+  const isSettled = ({ id }: UnsentMessage) => isInLog(id) || isQueued(id) || isDelivered(log, id);
+  const stillOutgoing = outgoing.filter(({ id }) => !isInLog(id));
+  const stillUnsent = unsent.filter((message) => !isSettled(message));
+  return {
+    ...fold,
+    outgoing: stillOutgoing.length === outgoing.length ? outgoing : stillOutgoing,
+    unsent: stillUnsent.length === unsent.length ? unsent : stillUnsent,
+  };
 }

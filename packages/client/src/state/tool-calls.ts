@@ -1,11 +1,10 @@
+import { type FoldedMessage, omitUndefined, type PartState, turnOf } from "@parley/fold";
 import type { StepId, ToolResultChunk } from "@parley/wire";
-import { given } from "../given.js";
-import type { ConversationState, MessageState, PartState, ToolCallState } from "./conversation-state.js";
+import type { ConversationState, ToolCallState } from "./conversation-state.js";
 import { foldOf } from "./fold.js";
-import { turnOf } from "./turn-table.js";
 
 /** Where the committed messages of each step stand. They stand next to each other. */
-const ranges = new WeakMap<readonly MessageState[], ReadonlyMap<StepId, readonly [number, number]>>();
+const ranges = new WeakMap<readonly FoldedMessage[], ReadonlyMap<StepId, readonly [number, number]>>();
 
 /** What was made of a call, kept as long as nothing in it changes. */
 const made = new WeakMap<
@@ -20,7 +19,7 @@ const none: readonly ToolCallState[] = [];
  * them it is the same array.
  */
 export function toolCallsOf(state: ConversationState, stepId: StepId): readonly ToolCallState[] {
-  const { log, turns } = foldOf(state);
+  const { log, turns } = foldOf(state).conversation;
   const messages = [
     ...committedOf(log.committed, stepId),
     ...log.provisional.filter((message) => message.stepId === stepId),
@@ -61,12 +60,12 @@ function callState(
   const before = made.get(part);
   if (before?.result === result && before?.output === output && before.state.status === status)
     return before.state;
-  const state: ToolCallState = { call, output, status, ...given({ result: answer }) };
+  const state: ToolCallState = { call, output, status, ...omitUndefined({ result: answer }) };
   made.set(part, { result, output, state });
   return state;
 }
 
-function committedOf(committed: readonly MessageState[], stepId: StepId): readonly MessageState[] {
+function committedOf(committed: readonly FoldedMessage[], stepId: StepId): readonly FoldedMessage[] {
   let known = ranges.get(committed);
   if (known === undefined) {
     const found = new Map<StepId, readonly [number, number]>();

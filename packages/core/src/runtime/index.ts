@@ -1,9 +1,8 @@
+export type { CursorPlace, SubscriptionFrame } from "@parley/fold";
 export type { Receipt, SendInput } from "./admission/inbox.js";
 export type { OwnerRuntime, QueueApi, SettingsChange } from "./api/owner-runtime.js";
 export { defaultKeepLastN } from "./compaction/compaction.js";
-export type { CursorPlace } from "./delivery/cursor.js";
-export { formatCursor, parseCursor } from "./delivery/cursor.js";
-export type { Subscriber, SubscriptionFrame } from "./delivery/hub.js";
+export type { Subscriber } from "./delivery/hub.js";
 export type { JournalPace } from "./delivery/journal.js";
 export type { Subscription } from "./delivery/subscribe.js";
 export type { WatchEvent } from "./delivery/watchers.js";

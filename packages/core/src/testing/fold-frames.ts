@@ -1,5 +1,5 @@
+import type { SubscriptionFrame } from "@parley/fold";
 import type { Chunk, StoredChunk } from "@parley/wire";
-import type { SubscriptionFrame } from "../runtime/delivery/hub.js";
 
 /** A message as a client shows it: from committed chunks, or from the events of an open turn. */
 export interface FoldedMessage {

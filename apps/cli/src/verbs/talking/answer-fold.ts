@@ -1,4 +1,12 @@
-import type { AgentEvent, TurnDoneEvent, Usage } from "@parley/wire";
+import {
+  applyEvent,
+  type ConversationFold,
+  emptyFold,
+  omitUndefined,
+  type TurnState,
+  turnOf,
+} from "@parley/fold";
+import type { AgentEvent, Usage } from "@parley/wire";
 
 /** A turn's events as one result. */
 export interface AnswerResult {
@@ -6,7 +14,7 @@ export interface AnswerResult {
   readonly turnId?: string;
   readonly model?: string;
   readonly reason?: string;
-  /** All that the model said, its texts apart by an empty line. */
+  /** All texts of the model, separated by an empty line. */
   readonly text: string;
   readonly usage?: Usage;
   readonly durationMs?: number;
@@ -14,75 +22,57 @@ export interface AnswerResult {
   readonly error?: { readonly code?: string; readonly message: string };
 }
 
-/** Folds the events of one turn. They may be told again from the start: the same parts are then the same. */
+const failedReasons: readonly string[] = ["error", "aborted", "interrupted"];
+
+/** Folds the events of one turn. They may be replayed from the start after an `again`. */
 export class AnswerFold {
-  readonly #texts = new Map<string, string>();
-  #turn: { conversationId?: string; turnId?: string; model?: string } = {};
-  #done: TurnDoneEvent | undefined;
-  #error: { code?: string; message: string } | undefined;
+  #fold: ConversationFold = emptyFold("");
+  #ids: { readonly conversationId?: string; readonly turnId?: string } = {};
 
   get conversationId(): string | undefined {
-    return this.#turn.conversationId;
+    return this.#ids.conversationId;
   }
 
-  /** The model's texts so far, by part. */
+  /** The model's texts so far, by the key of their part. */
   get texts(): ReadonlyMap<string, string> {
-    return this.#texts;
+    const texts = new Map<string, string>();
+    for (const { role, parts } of this.#fold.log.provisional) {
+      if (role !== "assistant") continue;
+      for (const { key, chunk } of parts) if (chunk.type === "text") texts.set(key, chunk.text);
+    }
+    return texts;
   }
 
-  /** The model came to its end, or was cut at a limit: there is an answer. */
+  /** Whether there is an answer: the model finished, or was cut at a limit. */
   get succeeded(): boolean {
-    return this.#done !== undefined && !["error", "aborted", "interrupted"].includes(this.#done.reason);
+    const reason = this.#turn?.reason;
+    return reason !== undefined && !failedReasons.includes(reason);
   }
 
   take(event: AgentEvent | { readonly type: "again" }): void {
-    switch (event.type) {
-      case "again":
-        this.#texts.clear();
-        this.#error = undefined;
-        this.#done = undefined;
-        return;
-      case "user-message":
-        this.#turn = { ...this.#turn, conversationId: event.conversationId, turnId: event.turnId };
-        return;
-      case "turn-start":
-        this.#turn = {
-          ...this.#turn,
-          conversationId: event.conversationId,
-          turnId: event.turnId,
-          ...(event.model === undefined ? {} : { model: event.model }),
-        };
-        return;
-      case "text-delta": {
-        const key = partKey(event);
-        this.#texts.set(key, (this.#texts.get(key) ?? "") + event.delta);
-        return;
-      }
-      case "error":
-        this.#error = { message: event.message, ...(event.code === undefined ? {} : { code: event.code }) };
-        return;
-      case "done":
-        this.#done = event;
-        return;
-      default:
+    if (event.type === "again") {
+      this.#fold = emptyFold("");
+      return;
     }
+    if ("turnId" in event) this.#ids = { conversationId: event.conversationId, turnId: event.turnId };
+    this.#fold = applyEvent(this.#fold, event, undefined);
   }
 
   result(): AnswerResult {
-    const done = this.#done;
+    const { model, reason, usage, durationMs, contextSize, error } = this.#turn ?? {};
     return {
-      ...this.#turn,
-      ...(done === undefined ? {} : { reason: done.reason }),
-      text: [...this.#texts.values()].join("\n\n"),
-      ...(done?.usage === undefined ? {} : { usage: done.usage }),
-      ...(done?.durationMs === undefined ? {} : { durationMs: done.durationMs }),
-      ...(done?.contextSize === undefined ? {} : { contextSize: done.contextSize }),
-      ...(this.#error === undefined ? {} : { error: this.#error }),
+      ...this.#ids,
+      text: [...this.texts.values()].join("\n\n"),
+      ...omitUndefined({ model, reason, usage, durationMs, contextSize, error: error && named(error) }),
     };
+  }
+
+  get #turn(): TurnState | undefined {
+    const { turnId } = this.#ids;
+    return turnId === undefined ? undefined : turnOf(this.#fold.turns, turnId);
   }
 }
 
-/** Which part a delta belongs to. */
-export function partKey(event: { readonly stepId?: string; readonly partIndex?: number }): string {
-  return `${event.stepId ?? ""} ${event.partIndex ?? 0}`;
+function named({ code, message }: NonNullable<TurnState["error"]>): { code: string; message: string } {
+  return { code, message };
 }

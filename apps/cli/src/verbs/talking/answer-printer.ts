@@ -1,3 +1,4 @@
+import { partKeyOf } from "@parley/fold";
 import type { AgentEvent } from "@parley/wire";
 import type { Io } from "../../io.js";
 import { duration, tokens } from "../../terminal/figures.js";
@@ -5,7 +6,7 @@ import { MarkdownStream } from "../../terminal/markdown-stream.js";
 import { Screen } from "../../terminal/screen.js";
 import { clip, safeLine, safeText } from "../../terminal/text-width.js";
 import { wrap } from "../../terminal/wrap.js";
-import { type AnswerFold, partKey } from "./answer-fold.js";
+import type { AnswerFold } from "./answer-fold.js";
 
 /** Where the answer goes while it comes. */
 export interface AnswerPrinter {
@@ -110,7 +111,7 @@ function plain(io: Io, stream: boolean): PausablePrinter {
         part = undefined;
       }
       if (event.type !== "text-delta") return;
-      const key = partKey(event);
+      const key = partKeyOf(event);
       if (part !== undefined && part !== key) say("\n\n");
       part = key;
       say(event.delta);
@@ -161,7 +162,7 @@ function rendered(io: Io, stream: boolean): PausablePrinter {
         screen.show({ rows: [io.style.dim(`┊ ${line}`)] });
       }
       if (event.type !== "text-delta") return;
-      const key = partKey(event);
+      const key = partKeyOf(event);
       if (current !== key) finish(fold);
       current = key;
       const { finished, live } = streamOf(key).update(safeText(fold.texts.get(key) ?? ""), {

@@ -1,8 +1,9 @@
+import { formatCursor, type RowCheck } from "@parley/fold";
 import type { ConversationDetail, TurnDetail } from "@parley/wire";
 import { ParleyError } from "../../errors.js";
 import type { ConversationRecord, LogStore } from "../../log-store.js";
 import { effectiveChoices, toMeta } from "../conversation-meta.js";
-import { checkOfLast, formatCursor, type RowCheck } from "../delivery/cursor.js";
+import { checkOfLast } from "../delivery/cursor.js";
 import { chunksOf, type LiveTurn } from "../delivery/live-turn.js";
 import { toQueuePayload } from "../delivery/watchers.js";
 import type { Environment } from "../environment.js";

@@ -1,8 +1,8 @@
+import { checkOfChunk, pageCursor } from "@parley/fold";
 import type { LastResponse, TurnMetrics } from "@parley/wire";
 import { invalidField } from "../../errors.js";
 import { textOf } from "../../messages/message.js";
 import { effectiveChoices, toMeta } from "../conversation-meta.js";
-import { checkOfChunk, pageCursor } from "../delivery/cursor.js";
 import { exportConversation } from "../transfer/export-conversation.js";
 import { conversationDetail, turnDetail } from "./conversation-detail.js";
 import type { OwnerRuntime } from "./owner-runtime.js";

@@ -1,15 +1,8 @@
+import { checkOfChunk, formatCursor, isCheckedRow, openCursor, pageCursor } from "@parley/fold";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { HistoryEntry } from "../../ports.js";
-import {
-  checkOfChunk,
-  checkOfLast,
-  formatCursor,
-  isCheckedRow,
-  openCursor,
-  pageCursor,
-  parseCursor,
-} from "./cursor.js";
+import { checkOfLast, readCursor } from "./cursor.js";
 import { chunksOf } from "./live-turn.js";
 
 const place = fc.record({
@@ -32,15 +25,15 @@ describe("a cursor", () => {
     fc.assert(
       fc.property(place, (each) => {
         const { seq, check, open } = each;
-        expect(parseCursor(formatCursor(each))).toEqual(each);
+        expect(readCursor(formatCursor(each))).toEqual(each);
         if (open !== undefined) expect(openCursor(seq, check, open)(open.n)).toBe(formatCursor(each));
       }),
     );
   });
 
   it("of an earlier version, without a check, is one still", () => {
-    expect(parseCursor("7")).toEqual({ seq: 7 });
-    expect(parseCursor("7~t~1~-1")).toEqual({ seq: 7, open: { turnId: "t", epoch: 1, n: -1 } });
+    expect(readCursor("7")).toEqual({ seq: 7 });
+    expect(readCursor("7~t~1~-1")).toEqual({ seq: 7, open: { turnId: "t", epoch: 1, n: -1 } });
   });
 
   it("is only what a server has handed out", () => {
@@ -63,7 +56,7 @@ describe("a cursor", () => {
       "1~t~1~2~3",
       " 1",
     ]) {
-      expect(() => parseCursor(text), text).toThrow(expect.objectContaining({ code: "invalid_request" }));
+      expect(() => readCursor(text), text).toThrow(expect.objectContaining({ code: "invalid_request" }));
     }
   });
 
@@ -71,8 +64,8 @@ describe("a cursor", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         try {
-          const found = parseCursor(text);
-          expect(parseCursor(formatCursor(found))).toEqual(found);
+          const found = readCursor(text);
+          expect(readCursor(formatCursor(found))).toEqual(found);
         } catch (error) {
           expect(error).toMatchObject({ code: "invalid_request" });
         }
@@ -128,6 +121,6 @@ describe("the check of a row", () => {
   it("of a page names the page's last row, at the place before its newest turn", () => {
     expect(pageCursor([])).toBeUndefined();
     const chunks = chunksOf([row(1, {}, "t0"), row(3), row(5)]);
-    expect(parseCursor(pageCursor(chunks) ?? "")).toEqual({ seq: 2, check: checkOfLast([row(5)]) });
+    expect(readCursor(pageCursor(chunks) ?? "")).toEqual({ seq: 2, check: checkOfLast([row(5)]) });
   });
 });

@@ -1,8 +1,9 @@
+import type { TurnEvent } from "@parley/fold";
 import type { StepId } from "@parley/wire";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { EventTail } from "./event-tail.js";
-import { decodeBatch, encodeBatch, type TurnEvent } from "./journal-batch.js";
+import { decodeBatch, encodeBatch } from "./journal-batch.js";
 
 const ids = { conversationId: "c1", turnId: "t1" };
 const delta = (type: "text-delta" | "reasoning-delta", partIndex: number, text: string): TurnEvent => ({

@@ -1,5 +1,5 @@
+import type { NumberedEvent, TurnEvent } from "@parley/fold";
 import { grownText } from "../../messages/text/grown-text.js";
-import type { NumberedEvent, TurnEvent } from "./journal-batch.js";
 import { cutRun, type EventRun, isPlainDelta, joinRun, lastNOf, samePart } from "./journal-batch.js";
 
 /**

@@ -1,8 +1,15 @@
+import {
+  checkOfChunk,
+  formatCursor,
+  isCheckedRow,
+  type RowCheck,
+  type SubscriptionFrame,
+} from "@parley/fold";
 import type { StoredChunk } from "@parley/wire";
 import { isParleyError, ParleyError } from "../../errors.js";
 import type { LogStore, LogStoreRoot, OpenTurnState } from "../../log-store.js";
-import { checkOfChunk, checkOfLast, formatCursor, isCheckedRow, type RowCheck } from "./cursor.js";
-import type { Hub, SubscriptionFrame } from "./hub.js";
+import { checkOfLast } from "./cursor.js";
+import type { Hub } from "./hub.js";
 import type { OpenTurnView } from "./live-turn.js";
 import { RemoteTurn } from "./remote-turn.js";
 

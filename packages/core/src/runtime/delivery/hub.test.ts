@@ -1,9 +1,9 @@
+import { formatCursor, type SubscriptionFrame } from "@parley/fold";
 import { describe, expect, it } from "vitest";
 import { ParleyError } from "../../errors.js";
 import { gate } from "../../testing/gate.js";
 import { settle } from "../../testing/manual-clock.js";
-import { formatCursor } from "./cursor.js";
-import { Hub, type JoinPoint, type SubscriptionFrame } from "./hub.js";
+import { Hub, type JoinPoint } from "./hub.js";
 import { delta } from "./turn-event.test-support.js";
 
 const conversationId = "c";

@@ -1,9 +1,6 @@
-import type { WsChatChunks, WsChatDelta, WsChatReset, WsChatSnapshot } from "@parley/wire";
+import type { SubscriptionFrame } from "@parley/fold";
 import { ParleyError, toParleyError } from "../../errors.js";
-import { parseCursor } from "./cursor.js";
-
-/** What a subscriber of a conversation is sent. One object per event, whatever the number of subscribers. */
-export type SubscriptionFrame = WsChatSnapshot | WsChatChunks | WsChatReset | WsChatDelta;
+import { readCursor } from "./cursor.js";
 
 /** Someone who follows a conversation. */
 export interface Subscriber {
@@ -205,7 +202,7 @@ function notCovered(frame: SubscriptionFrame, point: JoinPoint): SubscriptionFra
     const chunks = frame.chunks.filter((chunk) => chunk.seq > point.seq);
     return chunks.length === 0 ? undefined : { ...frame, chunks };
   }
-  const place = parseCursor(frame.cursor);
+  const place = readCursor(frame.cursor);
   if (place.seq < point.seq) return undefined;
   if (place.open === undefined || point.open === undefined) return frame;
   if (place.open.turnId !== point.open.turnId) return frame;

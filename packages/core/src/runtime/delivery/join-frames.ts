@@ -1,10 +1,15 @@
+import {
+  type CursorPlace,
+  formatCursor,
+  openCursor,
+  type SubscriptionFrame,
+  type TurnEvent,
+} from "@parley/fold";
 import type { AgentEvent } from "@parley/wire";
-import { type CursorPlace, checkOfLast, formatCursor, openCursor } from "./cursor.js";
-import type { SubscriptionFrame } from "./hub.js";
-import type { TurnEvent } from "./journal-batch.js";
+import { checkOfLast } from "./cursor.js";
+import { EventDeduplicator } from "./event-deduplicator.js";
 import type { OpenTurnView } from "./live-turn.js";
-import { isUnanswered, replayTurn } from "./replay.js";
-import { ToldEvents } from "./told-events.js";
+import { isUnanswered, replayRows } from "./replay.js";
 
 /** Whether a client at this place has seen a beginning of exactly this open turn, and nothing else of it. */
 export function isKnownPlace(view: OpenTurnView, place: CursorPlace): boolean {
@@ -14,10 +19,10 @@ export function isKnownPlace(view: OpenTurnView, place: CursorPlace): boolean {
 
 /** The whole open turn from its first event, one event per part: for a reader without a cursor. */
 export function wholeTurnFrames(view: OpenTurnView): SubscriptionFrame[] {
-  const told = new ToldEvents();
+  const told = new EventDeduplicator();
   const frames: SubscriptionFrame[] = [];
   // Until the first commit the opening events are still in the tail; after it, the rows speak for them.
-  const committed = told.rest(isUnanswered(view.entries) ? [] : replayTurn(view));
+  const committed = told.rest(isUnanswered(view.entries) ? [] : replayRows(view));
   // Whoever is cut off in the middle of it has none of it yet: only the last event brings them past the rows.
   const before = formatCursor({
     seq: (view.entries[0]?.firstSeq ?? 1) - 1,
@@ -50,10 +55,10 @@ export function restOfTurnFrames(view: OpenTurnView, place: CursorPlace): Subscr
 export function figuresAfter(view: OpenTurnView, seq: number): TurnEvent[] {
   if (isUnanswered(view.entries)) return [];
   const seen = view.entries.filter((entry) => (entry.lastSeq ?? 0) <= seq);
-  const told = new ToldEvents();
-  if (seen.length > 0) told.rest(replayTurn({ ...committedOf(view), entries: seen }));
+  const told = new EventDeduplicator();
+  if (seen.length > 0) told.rest(replayRows({ ...committedOf(view), entries: seen }));
   return told
-    .rest(replayTurn(view))
+    .rest(replayRows(view))
     .filter(({ type }) => type === "turn-start" || type === "usage" || type === "step-complete");
 }
 

@@ -1,13 +1,5 @@
-import type { AgentEvent, StepId } from "@parley/wire";
-
-/** An event of a turn with its number. */
-export interface NumberedEvent {
-  readonly n: number;
-  readonly event: TurnEvent;
-}
-
-/** The events that belong to a turn and are numbered in it: all but the ones that stand outside. */
-export type TurnEvent = Exclude<AgentEvent, { type: "status" } | { type: "turn-sealed" }>;
+import type { NumberedEvent, TurnEvent } from "@parley/fold";
+import type { StepId } from "@parley/wire";
 
 type DeltaEvent = Extract<TurnEvent, { type: "text-delta" | "reasoning-delta" }>;
 

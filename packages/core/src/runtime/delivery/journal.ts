@@ -1,8 +1,9 @@
+import type { TurnEvent } from "@parley/fold";
 import type { Clock } from "../../clock.js";
 import { isParleyError, ParleyError, toParleyError } from "../../errors.js";
 import type { JournalBatch, Lease, LogStoreRoot } from "../../log-store.js";
 import type { EventTail } from "./event-tail.js";
-import { encodeBatch, type TurnEvent } from "./journal-batch.js";
+import { encodeBatch } from "./journal-batch.js";
 
 /** How the journal gathers: whichever comes first. */
 export interface JournalPace {

@@ -1,12 +1,12 @@
+import { eventTraits, type formatCursor, type NumberedEvent, openCursor, type TurnEvent } from "@parley/fold";
 import type { StepMetrics, StoredChunk } from "@parley/wire";
 import type { OpenedTurn } from "../../log-store.js";
 import { type ChunkPlace, toStoredChunks } from "../../messages/wire-chunks.js";
 import type { HistoryEntry } from "../../ports.js";
-import { checkOfLast, type formatCursor, openCursor } from "./cursor.js";
+import { checkOfLast } from "./cursor.js";
 import { EventTail } from "./event-tail.js";
 import { type Audience, deliver } from "./hub.js";
 import type { JournalWriter } from "./journal.js";
-import type { NumberedEvent, TurnEvent } from "./journal-batch.js";
 
 /** An open turn as subscribers join it: what is committed, and what came since. */
 export interface OpenTurnView {
@@ -107,7 +107,7 @@ export class LiveTurn implements OpenTurnView {
     if (this.lost) return undefined;
     const n = this.#tail.push(event);
     this.#writer.appended(event);
-    if (event.type === "tool-result") return this.#tellDurable(n, event);
+    if (eventTraits[event.type].durable === "journal") return this.#tellDurable(n, event);
     this.#tell(n, event);
     return undefined;
   }

@@ -1,3 +1,4 @@
+import type { SubscriptionFrame } from "@parley/fold";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createFaultyStore } from "../../testing/faulty-store.js";
 import { createManualClock, settle } from "../../testing/manual-clock.js";
@@ -5,7 +6,6 @@ import { createMemoryLogStore } from "../../testing/memory-log-store.js";
 import { text } from "../../testing/script.js";
 import { createScriptedProvider } from "../../testing/scripted-provider.js";
 import { createModelCatalog, createRuntime } from "../index.js";
-import type { SubscriptionFrame } from "./hub.js";
 
 /** A conversation of 2,001 chunks, and what is asked of its store. */
 async function longLog() {

@@ -1,13 +1,19 @@
+import {
+  closingEvents,
+  formatCursor,
+  type NumberedEvent,
+  openCursor,
+  type SubscriptionFrame,
+} from "@parley/fold";
 import type { AgentEvent, StepMetrics } from "@parley/wire";
 import type { OpenTurnState, TurnRecord } from "../../log-store.js";
 import type { HistoryEntry } from "../../ports.js";
-import { checkOfLast, formatCursor, openCursor } from "./cursor.js";
+import { checkOfLast } from "./cursor.js";
+import { EventDeduplicator } from "./event-deduplicator.js";
 import { EventTail } from "./event-tail.js";
-import type { SubscriptionFrame } from "./hub.js";
-import { coalesce, decodeBatch, type NumberedEvent } from "./journal-batch.js";
+import { coalesce, decodeBatch } from "./journal-batch.js";
 import { chunksOf, type OpenTurnView } from "./live-turn.js";
-import { closingEvents, isUnanswered, replayTurn } from "./replay.js";
-import { ToldEvents } from "./told-events.js";
+import { isUnanswered, replayRows } from "./replay.js";
 
 /**
  * A turn that this node follows in the store, and what its subscribers here have been told of it.
@@ -27,7 +33,7 @@ export class RemoteTurn implements OpenTurnView {
   committedSeq: number;
   committedN = -1;
   #tail = new EventTail();
-  readonly #told = new ToldEvents();
+  readonly #told = new EventDeduplicator();
   #resetFirst = false;
 
   constructor(turn: {
@@ -59,7 +65,7 @@ export class RemoteTurn implements OpenTurnView {
     turn.committedSeq = view.committedSeq;
     turn.committedN = view.committedN;
     turn.#tail = new EventTail(view.committedN);
-    if (!isUnanswered(turn.entries)) turn.#told.rest(replayTurn(turn));
+    if (!isUnanswered(turn.entries)) turn.#told.rest(replayRows(turn));
     turn.#told.complete(turn.entries.map(({ message }) => message.id));
     turn.#resetFirst = isLost;
     return turn;
@@ -117,7 +123,7 @@ export class RemoteTurn implements OpenTurnView {
     const model = metrics?.model ?? choices.model;
     const committed = { conversationId, turnId, startedAt, model, entries: ended.entries, steps };
     const told = [
-      ...replayTurn(committed, { isSealed: true }),
+      ...replayRows(committed, { isSealed: true }),
       ...closingEvents({ conversationId, turnId, reason, metrics }),
     ];
     for (const event of this.#told.rest(told)) frames.push(this.#delta(event, this.lastN));
@@ -136,7 +142,7 @@ export class RemoteTurn implements OpenTurnView {
     this.entries = state.entries;
     this.steps = state.steps;
     // Until something is answered the journal holds the events of the opening.
-    const events = isUnanswered(this.entries) ? [] : this.#told.rest(replayTurn(this));
+    const events = isUnanswered(this.entries) ? [] : this.#told.rest(replayRows(this));
     return events.map((event) => this.#delta(event, this.lastN));
   }
 

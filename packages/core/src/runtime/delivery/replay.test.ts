@@ -1,10 +1,11 @@
+import { closingEvents } from "@parley/fold";
 import type { AgentEvent, StepId, StepMetrics } from "@parley/wire";
 import { describe, expect, it } from "vitest";
 import type { ConversationMessage, MessageRole } from "../../messages/message.js";
 import type { MessageContentPart } from "../../messages/part.js";
 import type { HistoryEntry } from "../../ports.js";
 import { checkEventOrder } from "../../testing/event-order.js";
-import { closingEvents, isUnanswered, replayTurn } from "./replay.js";
+import { isUnanswered, replayRows } from "./replay.js";
 
 const ids = { conversationId: "c", turnId: "t" };
 
@@ -69,7 +70,7 @@ describe("a turn that is told again from its rows", () => {
       row("assistant", [say("Two.")], 1),
     ];
     const steps = [figures(0), figures(1, 0)];
-    const events = replayTurn({ ...ids, startedAt: 7, entries, steps });
+    const events = replayRows({ ...ids, startedAt: 7, entries, steps });
     expect(kinds(events)).toEqual([
       ...["user-message", "turn-start", "reasoning-delta", "text-delta", "tool-call", "tool-call"],
       ...["usage", "step-complete", "tool-result", "tool-result", "steering", "text-delta", "step-complete"],
@@ -92,7 +93,7 @@ describe("a turn that is told again from its rows", () => {
       row("system", [say("A summary")]),
       row("assistant", [{ type: "reasoning", text: "", providerMetadata: { p: {} } }, say("Yes.")], 0),
     ];
-    const events = replayTurn({ ...ids, startedAt: 0, entries, steps: [] });
+    const events = replayRows({ ...ids, startedAt: 0, entries, steps: [] });
     expect(kinds(events)).toEqual(["user-message", "turn-start", "text-delta"]);
     expect(events[2]).toMatchObject({ partIndex: 1 });
   });
@@ -101,7 +102,7 @@ describe("a turn that is told again from its rows", () => {
     seq = 0;
     const failure: MessageContentPart = { type: "error", message: "Down", code: "network" };
     const entries = [row("user", [say("Hi")]), row("assistant", [failure], 0)];
-    const events = replayTurn({ ...ids, startedAt: 0, entries, steps: [figures(0)] }, { isSealed: true });
+    const events = replayRows({ ...ids, startedAt: 0, entries, steps: [figures(0)] }, { isSealed: true });
     expect(kinds(events)).toEqual(["user-message", "turn-start", "usage", "step-complete", "error"]);
     const metrics = { turnId: "t", usage: { inputTokens: 5, outputTokens: 0 }, steps: [figures(0)] };
     const closing = closingEvents({ ...ids, reason: "error", metrics });
@@ -111,8 +112,8 @@ describe("a turn that is told again from its rows", () => {
   it("tells a step without rows only of a turn that is over", () => {
     seq = 0;
     const turn = { ...ids, startedAt: 0, entries: [row("user", [say("Hi")])], steps: [figures(0)] };
-    expect(kinds(replayTurn(turn))).toEqual(["user-message", "turn-start"]);
-    expect(kinds(replayTurn(turn, { isSealed: true })).slice(2)).toEqual(["usage", "step-complete"]);
+    expect(kinds(replayRows(turn))).toEqual(["user-message", "turn-start"]);
+    expect(kinds(replayRows(turn, { isSealed: true })).slice(2)).toEqual(["usage", "step-complete"]);
     expect(isUnanswered(turn.entries)).toBe(true);
   });
 });

@@ -1,8 +1,8 @@
+import type { SubscriptionFrame } from "@parley/fold";
 import type { AgentEvent } from "@parley/wire";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FrameFold } from "../../testing/fold-frames.js";
 import { Cluster, type ClusterNode } from "../cluster.test-support.js";
-import type { SubscriptionFrame } from "./hub.js";
 
 const conversationId = "c";
 let cluster: Cluster;

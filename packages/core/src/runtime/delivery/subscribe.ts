@@ -1,3 +1,12 @@
+import {
+  type CursorPlace,
+  checkOfChunk,
+  closingEvents,
+  formatCursor,
+  isCheckedRow,
+  openCursor,
+  type SubscriptionFrame,
+} from "@parley/fold";
 import type { Cursor, CursoredEvent } from "@parley/wire";
 import { ParleyError } from "../../errors.js";
 import type { ConversationRecord } from "../../log-store.js";
@@ -5,20 +14,12 @@ import { Channel } from "../../messages/channel.js";
 import { effectiveChoices, toMeta } from "../conversation-meta.js";
 import type { Environment } from "../environment.js";
 import type { Coordinator } from "../turns/coordinator.js";
-import {
-  type CursorPlace,
-  checkOfChunk,
-  checkOfLast,
-  formatCursor,
-  isCheckedRow,
-  openCursor,
-  parseCursor,
-} from "./cursor.js";
+import { checkOfLast, readCursor } from "./cursor.js";
 import type { Follower } from "./follower.js";
-import type { Joining, JoinPoint, Subscriber, SubscriptionFrame } from "./hub.js";
+import type { Joining, JoinPoint, Subscriber } from "./hub.js";
 import { figuresAfter, isKnownPlace, restOfTurnFrames, wholeTurnFrames } from "./join-frames.js";
 import type { OpenTurnView } from "./live-turn.js";
-import { closingEvents, replayTurn } from "./replay.js";
+import { replayRows } from "./replay.js";
 import { toQueuePayload } from "./watchers.js";
 
 /** How many chunks one frame brings. */
@@ -54,7 +55,7 @@ export class Subscriptions {
     cursor: string | undefined,
     subscriber: Subscriber,
   ): () => void {
-    const place = cursor === undefined ? undefined : parseCursor(cursor);
+    const place = cursor === undefined ? undefined : readCursor(cursor);
     return this.#env.hub.join(conversationId, subscriber, (joining) =>
       place === undefined
         ? this.#joinWithout(owner, conversationId)
@@ -64,7 +65,7 @@ export class Subscriptions {
 
   /** Refuses what following would refuse: an unknown conversation, a text that is no cursor. */
   async check(owner: string, conversationId: string, cursor: string | undefined): Promise<void> {
-    if (cursor !== undefined) parseCursor(cursor);
+    if (cursor !== undefined) readCursor(cursor);
     const record = await this.#env.root.forOwner(owner).get(conversationId);
     if (record === null) throw new ParleyError("conversation_not_found");
   }
@@ -157,7 +158,7 @@ export class Subscriptions {
     const { metrics, lastSeq, startedAt, choices } = found.turn;
     const model = metrics?.model ?? choices.model;
     const told = { conversationId, turnId, model, startedAt, entries: found.entries };
-    const events = replayTurn({ ...told, steps: metrics?.steps ?? [] }, { isSealed: true });
+    const events = replayRows({ ...told, steps: metrics?.steps ?? [] }, { isSealed: true });
     const cursor = formatCursor({ seq: lastSeq, check: checkOfLast(found.entries) });
     const frames: SubscriptionFrame[] = events.map((event) => ({ type: "chat.delta", event, cursor }));
     return { ...point, frames: [...frames, ...(await this.#endOf(owner, conversationId, turnId, cursor))] };

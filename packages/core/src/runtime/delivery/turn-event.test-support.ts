@@ -1,6 +1,6 @@
+import type { NumberedEvent, TurnEvent } from "@parley/fold";
 import type { StepId } from "@parley/wire";
 import fc from "fast-check";
-import type { NumberedEvent, TurnEvent } from "./journal-batch.js";
 
 export const ids = { conversationId: "c", turnId: "t" };
 

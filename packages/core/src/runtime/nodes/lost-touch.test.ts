@@ -1,3 +1,4 @@
+import type { SubscriptionFrame } from "@parley/fold";
 import { describe, expect, it } from "vitest";
 import type { AdmitInput } from "../../log-store.js";
 import { createFaultyStore } from "../../testing/faulty-store.js";
@@ -7,7 +8,6 @@ import { createMemoryDatabase } from "../../testing/memory-log/database.js";
 import { createMemoryLogStore } from "../../testing/memory-log-store.js";
 import { pause, text, toolCall } from "../../testing/script.js";
 import { createScriptedProvider } from "../../testing/scripted-provider.js";
-import type { SubscriptionFrame } from "../delivery/hub.js";
 import { createModelCatalog, createRuntime } from "../index.js";
 
 /** A node whose process can be suspended: time goes on, and its timers have not fired yet when it wakes up. */

@@ -1,12 +1,19 @@
+import type { TurnEvent } from "@parley/fold";
 import type { StepId, StepMetrics } from "@parley/wire";
 import { describe, expect, it } from "vitest";
 import type { OpenTurnState } from "../../log-store.js";
 import type { MessageRole } from "../../messages/message.js";
 import type { MessageContentPart } from "../../messages/part.js";
 import type { HistoryEntry, ProviderCallRecord } from "../../ports.js";
-import type { TurnEvent } from "../delivery/journal-batch.js";
 import { delta, ids, numbered } from "../delivery/turn-event.test-support.js";
-import { currentStep, type LeftTurn, metricsOf, partialMessages, planToContinue } from "./recovery-plan.js";
+import {
+  currentStep,
+  foldLeftTurn,
+  type LeftTurn,
+  metricsOf,
+  partialMessages,
+  planToContinue,
+} from "./recovery-plan.js";
 
 const say = (text: string): MessageContentPart => ({ type: "text", text });
 const call = (toolCallId: string, name = "work"): MessageContentPart => ({
@@ -66,12 +73,12 @@ function left(
     journal: [],
     ...more,
   };
-  return { state, events: numbered(events) };
+  return foldLeftTurn("c", state, numbered(events));
 }
 
 const yes = () => true;
 const no = () => false;
-const make = { id: () => "made", now: new Date(5_000) };
+const make = { now: new Date(5_000) };
 
 describe("whether a turn goes on", () => {
   it("begins anew where nothing was answered yet", () => {

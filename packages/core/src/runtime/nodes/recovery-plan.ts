@@ -1,28 +1,45 @@
-import type { StepId, StepMetrics, TurnMetrics, TurnReason, Usage } from "@parley/wire";
+import {
+  applyEvent,
+  type ConversationFold,
+  emptyFold,
+  eventTraits,
+  type NumberedEvent,
+  omitUndefined,
+  turnOf,
+  withRows,
+} from "@parley/fold";
+import type { StepMetrics, TurnMetrics, TurnReason, Usage } from "@parley/wire";
 import type { OpenTurnState } from "../../log-store.js";
 import type { ConversationMessage } from "../../messages/message.js";
-import {
-  argumentsFromText,
-  type MessageContentPart,
-  resultFromText,
-  type ToolCallContentPart,
-} from "../../messages/part.js";
+import type { ToolCallContentPart } from "../../messages/part.js";
 import { interruptedResult } from "../../messages/provider/repair.js";
+import { fromChatMessage } from "../../messages/wire-chunks.js";
 import type { HistoryEntry } from "../../ports.js";
 import { stepIdOf } from "../../turn/run-step.js";
-import type { NumberedEvent } from "../delivery/journal-batch.js";
+import { coalesce } from "../delivery/journal-batch.js";
+import { chunksOf } from "../delivery/live-turn.js";
 import type { TakenTurn } from "../turns/turn-run.js";
 
-/** An open turn as its holder left it: its rows, and the events of its journal. */
+/** An open turn as its holder left it: its rows, the events of its journal, and the state that both fold to. */
 export interface LeftTurn {
   readonly state: OpenTurnState;
   readonly events: readonly NumberedEvent[];
+  readonly fold: ConversationFold;
   /** The journal holds more, which cannot be read. */
   readonly isTorn?: boolean;
 }
 
-/** Events of a model's answer. */
-const answerEvents = new Set(["text-delta", "reasoning-delta", "tool-call", "usage", "step-complete"]);
+/** Folds the rows and the journal of an open turn. */
+export function foldLeftTurn(
+  conversationId: string,
+  state: OpenTurnState,
+  events: readonly NumberedEvent[],
+  isTorn = false,
+): LeftTurn {
+  let fold = withRows(emptyFold(conversationId), chunksOf(state.entries), state.turnId);
+  for (const { event } of coalesce(events)) fold = applyEvent(fold, event, undefined);
+  return { state, events, fold, isTorn };
+}
 
 /**
  * How the turn can go on, if it can: its journal can be read to its end, behind which new events are numbered;
@@ -30,14 +47,15 @@ const answerEvents = new Set(["text-delta", "reasoning-delta", "tool-call", "usa
  * tool that may be run again.
  */
 export function planToContinue(
-  { state, events, isTorn = false }: LeftTurn,
+  left: LeftTurn,
   mayRetry: (toolName: string) => boolean,
   elapsedMs: number,
 ): TakenTurn | undefined {
+  const { state, events, isTorn = false } = left;
   const isOver = events.some(({ event }) => event.type === "error" || event.type === "done");
-  if (isTorn || isOver || events.some(({ event }) => answerEvents.has(event.type))) return undefined;
+  if (isTorn || isOver || events.some(({ event }) => eventTraits[event.type].generated)) return undefined;
   const open = openCalls(state);
-  const settled = resultMessages(state, events);
+  const settled = uncommittedMessages(left, { now: new Date(state.startedAt) }).filter(isResult);
   const answered = new Set(settled.map(callIdOf));
   for (const call of open) {
     if (!answered.has(call.toolCallId ?? "") && !mayRetry(call.name)) return undefined;
@@ -59,23 +77,22 @@ export function planToContinue(
   };
 }
 
-/** What the turn leaves behind: the partial answer of its journal, and one result for every open call. */
-export function partialMessages(
-  { state, events }: LeftTurn,
-  make: { readonly id: () => string; readonly now: Date },
-): ConversationMessage[] {
-  const partial = partialAnswer(events, make);
-  const answered = new Map(resultMessages(state, events).map((message) => [callIdOf(message), message]));
-  const assistant = partial ?? lastAssistant(state.entries)?.message;
-  if (assistant === undefined) return [];
-  const calls = partial === undefined ? openCalls(state) : callsOf(partial);
+/** The messages that the turn leaves behind: those of its journal, and one result for every open call. */
+export function partialMessages(left: LeftTurn, make: { readonly now: Date }): ConversationMessage[] {
+  const kept = uncommittedMessages(left, make);
+  const partial = kept.find(({ role }) => role === "assistant");
+  const results = new Map(kept.filter(isResult).map((message) => [callIdOf(message), message]));
+  const others = kept.filter((message) => message !== partial && !isResult(message));
+  const assistant = partial ?? lastAssistant(left.state.entries)?.message;
+  if (assistant === undefined) return others;
+  const calls = partial === undefined ? openCalls(left.state) : callsOf(partial);
   const open = new Set(calls.map((call) => call.toolCallId));
   const messages: ConversationMessage[] = partial === undefined ? [] : [partial];
   for (const [index, part] of assistant.content.entries()) {
     if (part.type !== "tool-call" || !open.has(part.toolCallId)) continue;
-    messages.push(answered.get(part.toolCallId ?? "") ?? interruptedResult(assistant, index));
+    messages.push(results.get(part.toolCallId ?? "") ?? interruptedResult(assistant, index));
   }
-  return messages;
+  return [...messages, ...others];
 }
 
 /** The step that the turn was in, for the rows that it leaves behind. */
@@ -87,12 +104,13 @@ export function currentStep({ state, events }: LeftTurn): string {
 
 /** The figures of a turn that its holder did not end: what its commits and its journal tell. */
 export function metricsOf(
-  { state, events }: LeftTurn,
+  left: LeftTurn,
   end: { readonly reason: TurnReason; readonly durationMs: number },
 ): TurnMetrics {
+  const { state } = left;
   const steps = [...state.steps];
-  const uncommitted = stepFromEvents(state, events);
-  if (uncommitted !== undefined) steps.push(uncommitted.metrics);
+  const uncommitted = uncommittedStep(left);
+  if (uncommitted !== undefined) steps.push(uncommitted);
   const model = state.choices.model ?? steps[0]?.model;
   const last = uncommitted === undefined ? state.providerCalls.at(-1)?.usage : uncommitted.usage;
   return {
@@ -106,29 +124,15 @@ export function metricsOf(
   };
 }
 
-/** A step that was told to its end, but not committed. */
-function stepFromEvents(
-  state: OpenTurnState,
-  events: readonly NumberedEvent[],
-): { metrics: StepMetrics; usage: Usage | undefined } | undefined {
+/** The step whose figures are in the journal and in no commit. */
+function uncommittedStep({ state, fold }: LeftTurn): StepMetrics | undefined {
   const known = new Set<string>(state.steps.map(({ stepId }) => stepId));
-  let usage: Usage | undefined;
-  let stepId: StepId | undefined;
-  let timing = {};
-  for (const { event } of events) {
-    if (event.type === "usage") ({ usage, stepId } = event);
-    if (event.type !== "step-complete") continue;
-    stepId = event.stepId;
-    const { ttftMs, decodeMs, genTotalMs } = event;
-    timing = {
-      ...(ttftMs === undefined ? {} : { ttftMs }),
-      ...(decodeMs === undefined ? {} : { decodeMs }),
-      ...(genTotalMs === undefined ? {} : { genTotalMs }),
-    };
-  }
-  if (stepId === undefined || known.has(stepId)) return undefined;
-  const metrics = { stepId, usage: usage ?? { inputTokens: 0, outputTokens: 0 }, ...timing };
-  return { metrics, usage };
+  const found = turnOf(fold.turns, state.turnId)?.steps.find(
+    ({ stepId, usage, complete }) => !known.has(stepId) && (complete || usage !== undefined),
+  );
+  if (found === undefined) return undefined;
+  const { stepId, usage = { inputTokens: 0, outputTokens: 0 }, ttftMs, decodeMs, genTotalMs } = found;
+  return { stepId, usage, ...omitUndefined({ ttftMs, decodeMs, genTotalMs }) };
 }
 
 function sumUsage(steps: readonly StepMetrics[]): Usage {
@@ -139,68 +143,20 @@ function sumUsage(steps: readonly StepMetrics[]): Usage {
   return sum;
 }
 
-function partialAnswer(
-  events: readonly NumberedEvent[],
-  make: { readonly id: () => string; readonly now: Date },
-): ConversationMessage | undefined {
-  const parts = new Map<number, MessageContentPart>();
-  let first: { conversationId: string; messageId?: string } | undefined;
-  for (const { event } of events) {
-    if (event.type === "text-delta" || event.type === "reasoning-delta") {
-      const type = event.type === "text-delta" ? "text" : "reasoning";
-      const place = event.partIndex ?? 0;
-      const part = parts.get(place);
-      const before = part?.type === "text" || part?.type === "reasoning" ? part.text : "";
-      parts.set(place, { type, text: before + event.delta });
-      first ??= event;
-    } else if (event.type === "tool-call") {
-      const argumentsText = event.argumentsText ?? JSON.stringify(event.input ?? {});
-      parts.set(event.partIndex ?? parts.size, {
-        type: "tool-call",
-        name: event.toolName,
-        toolCallId: event.toolCallId,
-        stepId: event.stepId,
-        arguments: argumentsFromText(argumentsText),
-        argumentsText,
-      });
-      first ??= event;
-    }
-  }
-  if (first === undefined) return undefined;
-  return {
-    id: first.messageId ?? make.id(),
-    conversationId: first.conversationId,
-    role: "assistant",
-    createdAt: make.now,
-    content: [...parts].sort(([a], [b]) => a - b).map(([, part]) => part),
-  };
-}
-
-/** Results that the journal holds: they were told, so they stand. */
-function resultMessages(state: OpenTurnState, events: readonly NumberedEvent[]): ConversationMessage[] {
-  const messages: ConversationMessage[] = [];
-  for (const { event } of events) {
-    if (event.type !== "tool-result") continue;
-    messages.push({
-      id: event.messageId ?? `${event.toolCallId}.result`,
-      conversationId: event.conversationId,
-      role: "tool",
-      createdAt: new Date(state.startedAt),
-      content: [
-        {
-          type: "tool-result",
-          name: event.toolName,
-          toolCallId: event.toolCallId,
-          stepId: event.stepId,
-          result: resultFromText(event.content),
-          resultText: event.content,
-          isError: event.isError,
-          ...(event.durationMs === undefined ? {} : { durationMs: event.durationMs }),
-        },
-      ],
-    });
-  }
-  return messages;
+/**
+ * Returns the messages that the journal holds and no row does: whatever a kind of event folds into survives a crash.
+ * User messages are left out, for the transaction that admits one writes its row.
+ */
+function uncommittedMessages({ state, fold }: LeftTurn, make: { readonly now: Date }): ConversationMessage[] {
+  const { conversationId } = fold;
+  const made = fold.log.provisional.filter(({ role }) => role !== "user");
+  return made.map(({ id, role, parts }) => {
+    const createdAt = role === "tool" ? new Date(state.startedAt) : make.now;
+    return fromChatMessage(
+      { role, chunks: parts.map(({ chunk }) => chunk) },
+      { id, conversationId, createdAt },
+    );
+  });
 }
 
 function lastAssistant(entries: readonly HistoryEntry[]): HistoryEntry | undefined {
@@ -220,6 +176,10 @@ function openCalls(state: OpenTurnState): ToolCallContentPart[] {
 
 function callsOf(message: ConversationMessage): ToolCallContentPart[] {
   return message.content.filter((part) => part.type === "tool-call");
+}
+
+function isResult({ role }: ConversationMessage): boolean {
+  return role === "tool";
 }
 
 function callIdOf(message: ConversationMessage): string {

@@ -1,15 +1,23 @@
+import type { NumberedEvent } from "@parley/fold";
 import type { TurnReason } from "@parley/wire";
 import { isParleyError, toParleyError } from "../../errors.js";
 import type { Lease, NextTurn, OpenTurnState, SealInput } from "../../log-store.js";
 import { recallToolName } from "../compaction/recall.js";
 import type { Follower } from "../delivery/follower.js";
-import { decodeBatch, type NumberedEvent } from "../delivery/journal-batch.js";
+import { decodeBatch } from "../delivery/journal-batch.js";
 import type { LiveTurn } from "../delivery/live-turn.js";
 import type { Environment } from "../environment.js";
 import type { Coordinator } from "../turns/coordinator.js";
 import { sealWithLess } from "../turns/seal-with-less.js";
 import { isGone } from "./is-gone.js";
-import { currentStep, type LeftTurn, metricsOf, partialMessages, planToContinue } from "./recovery-plan.js";
+import {
+  currentStep,
+  foldLeftTurn,
+  type LeftTurn,
+  metricsOf,
+  partialMessages,
+  planToContinue,
+} from "./recovery-plan.js";
 import { retryWhileUnavailable, wait } from "./retry.js";
 
 const claimsAtOnce = 16;
@@ -239,11 +247,11 @@ export class Recovery {
     const events: NumberedEvent[] = [];
     try {
       for (const batch of state.journal) events.push(...decodeBatch(batch));
-      return { state, events };
+      return foldLeftTurn(conversationId, state, events);
     } catch (error) {
       // A journal that cannot be read must not keep its conversation open: what can be read is enough to end it.
       this.#env.report(error, "recovery", conversationId);
-      return { state, events, isTorn: true };
+      return foldLeftTurn(conversationId, state, events, true);
     }
   }
 
@@ -257,7 +265,7 @@ export class Recovery {
       turnId,
       fence,
       stepId: currentStep(left),
-      messages: partialMessages(left, { id: () => env.ids.next(), now: new Date(env.clock.now()) }),
+      messages: partialMessages(left, { now: new Date(env.clock.now()) }),
       reason,
       metrics: metricsOf(left, { reason, durationMs: this.#elapsed(left.state) }),
       providerCalls: left.state.providerCalls,

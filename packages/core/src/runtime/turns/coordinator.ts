@@ -1,6 +1,7 @@
+import { formatCursor } from "@parley/fold";
 import type { TurnReason } from "@parley/wire";
 import type { Lease, NextTurn, OpenedTurn, SealResult } from "../../log-store.js";
-import { checkOfLast, formatCursor } from "../delivery/cursor.js";
+import { checkOfLast } from "../delivery/cursor.js";
 import type { Follower } from "../delivery/follower.js";
 import type { LiveTurn } from "../delivery/live-turn.js";
 import type { Environment } from "../environment.js";

@@ -1,12 +1,12 @@
+import { eventTraits, formatCursor, type NumberedEvent, type TurnEvent } from "@parley/fold";
 import type { AgentEvent, TurnReason } from "@parley/wire";
 import { ParleyError, toParleyError } from "../../errors.js";
 import type { LogStore, NextTurn, OpenedTurn, SealInput, SealResult } from "../../log-store.js";
 import { driveTurn } from "../../turn/run-turn.js";
 import type { StepCommit, StepCommitted, TurnOutcome, TurnResume } from "../../turn/turn.js";
-import { checkOfLast, formatCursor } from "../delivery/cursor.js";
-import type { NumberedEvent, TurnEvent } from "../delivery/journal-batch.js";
+import { checkOfLast } from "../delivery/cursor.js";
 import { LiveTurn } from "../delivery/live-turn.js";
-import { isUnanswered, replayTurn } from "../delivery/replay.js";
+import { isUnanswered, replayRows } from "../delivery/replay.js";
 import type { Environment, EventContext } from "../environment.js";
 import { isGone } from "../nodes/is-gone.js";
 import { retryWhileUnavailable } from "../nodes/retry.js";
@@ -331,12 +331,12 @@ export class TurnRun {
     const { live } = this;
     if (!isUnanswered(live.entries)) return;
     const told = new Set(kept.map(({ event }) => event.type));
-    for (const event of replayTurn(live)) if (!told.has(event.type)) this.#emit(event);
+    for (const event of replayRows(live)) if (!told.has(event.type)) this.#emit(event);
   }
 
   #emit(event: TurnEvent): Promise<void> | undefined {
     const { live } = this;
-    if (this.#env.hooks.onEvent !== undefined && !live.lost && isObserved(event)) {
+    if (this.#env.hooks.onEvent !== undefined && !live.lost && eventTraits[event.type].observed) {
       this.#env.observe(event, eventContext(live));
     }
     return live.emit(event);
@@ -353,11 +353,6 @@ export class TurnRun {
     if (isGone(error)) this.lose();
     else this.interrupt({ reason: "error", error: toParleyError(error) });
   }
-}
-
-/** Increments come by the hundred, and say nothing that the whole does not say later. */
-function isObserved({ type }: TurnEvent): boolean {
-  return type !== "text-delta" && type !== "reasoning-delta" && type !== "tool-output";
 }
 
 /** Which turn an event is of, for those who listen in. */

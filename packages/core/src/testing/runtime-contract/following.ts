@@ -1,4 +1,4 @@
-import { parseCursor } from "../../runtime/delivery/cursor.js";
+import { readCursor } from "../../runtime/delivery/cursor.js";
 import { check, checkEqual } from "../contract-case.js";
 import { FrameFold } from "../fold-frames.js";
 import { gate } from "../gate.js";
@@ -351,6 +351,6 @@ export const followingCases: RuntimeTopicCase[] = [
 
 /** The seq up to which the client with this cursor has everything; NaN while a turn is open there. */
 function seqOf(cursor: string | undefined): number {
-  const { seq, open } = parseCursor(cursor ?? "0");
+  const { seq, open } = readCursor(cursor ?? "0");
   return open === undefined ? seq : Number.NaN;
 }

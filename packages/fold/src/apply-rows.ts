@@ -1,9 +1,9 @@
 import type { StepId, StoredChunk, ToolTiming } from "@parley/wire";
-import { given } from "../given.js";
 import { activeFrom, withoutPrinted } from "./apply-event.js";
-import type { MessageState, StepState, TurnState } from "./conversation-state.js";
-import type { Fold } from "./fold.js";
+import type { ConversationFold } from "./conversation-fold.js";
 import { withChunks } from "./message-log.js";
+import type { FoldedMessage, StepState, TurnState } from "./message-state.js";
+import { omitUndefined } from "./omit-undefined.js";
 import { withoutQueued } from "./queue.js";
 import { isRetryable } from "./retryable.js";
 import { newTurn, turnOf, withTurns } from "./turn-table.js";
@@ -12,7 +12,11 @@ import { newTurn, turnOf, withTurns } from "./turn-table.js";
  * Takes in chunks of the log: messages, and what they say about their turns. `openTurnId` is the turn that is
  * known to be open where they came from. The same fold when all of them were here.
  */
-export function withRows(fold: Fold, chunks: readonly StoredChunk[], openTurnId: string | undefined): Fold {
+export function withRows(
+  fold: ConversationFold,
+  chunks: readonly StoredChunk[],
+  openTurnId: string | undefined,
+): ConversationFold {
   const { log, fresh } = withChunks(fold.log, chunks);
   if (fresh.length === 0) return fold;
   const byTurn = new Map<string, StoredChunk[]>();
@@ -41,10 +45,10 @@ export function withRows(fold: Fold, chunks: readonly StoredChunk[], openTurnId:
 
 /** The messages of some turns, in order. */
 function messagesByTurn(
-  messages: readonly MessageState[],
+  messages: readonly FoldedMessage[],
   turns: ReadonlyMap<string, unknown>,
-): ReadonlyMap<string, readonly MessageState[]> {
-  const found = new Map<string, MessageState[]>();
+): ReadonlyMap<string, readonly FoldedMessage[]> {
+  const found = new Map<string, FoldedMessage[]>();
   for (const message of messages) {
     const { turnId } = message;
     if (turnId === undefined || !turns.has(turnId)) continue;
@@ -71,12 +75,12 @@ function turnWithRows(turn: TurnState, rows: readonly StoredChunk[], isOpen: boo
   }
   return {
     ...turn,
-    // Of a turn whose end was not told, rows that come while it is open say that it runs.
+    // Rows that arrive while a turn is open, and before its end is known, mean that it runs.
     status: turn.status === "sealed" && isOpen && turn.reason === undefined ? "running" : turn.status,
     toolOutput: withoutPrinted(turn.toolOutput, answered),
     firstSeq,
     lastSeq,
-    ...given({ error }),
+    ...omitUndefined({ error }),
   };
 }
 
@@ -85,12 +89,15 @@ function turnWithRows(turn: TurnState, rows: readonly StoredChunk[], isOpen: boo
  * order, the beginning of a turn after its end: so all that the log holds of the turn is read again. A step without
  * rows comes after those that have some, for a turn writes them step by step.
  */
-function stepsWithRows(known: readonly StepState[], messages: readonly MessageState[]): readonly StepState[] {
-  const told = new Map(known.map((step) => [step.stepId, step]));
+function stepsWithRows(
+  known: readonly StepState[],
+  messages: readonly FoldedMessage[],
+): readonly StepState[] {
+  const byId = new Map(known.map((step) => [step.stepId, step]));
   const steps = new Map<StepId, StepState>();
   for (const { stepId, role, parts } of messages) {
     if (stepId === undefined) continue;
-    const step = steps.get(stepId) ?? withoutTools(told.get(stepId) ?? { stepId, complete: false });
+    const step = steps.get(stepId) ?? withoutTools(byId.get(stepId) ?? { stepId, complete: false });
     const timings = parts.flatMap(({ chunk }) => (chunk.type === "tool-result" ? [timingOf(chunk)] : []));
     steps.set(stepId, {
       ...step,
@@ -107,5 +114,5 @@ function withoutTools({ tools: _, ...step }: StepState): StepState {
 
 function timingOf(chunk: ToolTiming): ToolTiming {
   const { toolCallId, toolName, isError, durationMs } = chunk;
-  return { toolCallId, toolName, isError, ...given({ durationMs }) };
+  return { toolCallId, toolName, isError, ...omitUndefined({ durationMs }) };
 }

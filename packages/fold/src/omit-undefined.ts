@@ -1,5 +1,5 @@
-/** Only the members that have a value: an absent one is left out, not set to `undefined`. */
-export function given<T extends object>(
+/** Copies the members that have a value; an undefined member is left out instead of being set. */
+export function omitUndefined<T extends object>(
   members: T,
 ): { readonly [Key in keyof T]?: Exclude<T[Key], undefined> } {
   const kept: Partial<T> = {};

@@ -1,8 +1,8 @@
+import type { TurnEvent } from "@parley/fold";
 import type { StepId } from "@parley/wire";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { TurnEvent } from "./journal-batch.js";
-import { ToldEvents } from "./told-events.js";
+import { EventDeduplicator } from "./event-deduplicator.js";
 import { delta, folded, ids } from "./turn-event.test-support.js";
 
 /** A turn of some steps as its rows tell it: one event per part. */
@@ -61,7 +61,7 @@ describe("what was told of a turn", () => {
     fc.assert(
       fc.property(wholeTurn, fc.integer({ min: 1, max: 3 }), fc.nat({ max: 60 }), (turn, size, count) => {
         const live = inPieces(turn, size);
-        const told = new ToldEvents();
+        const told = new EventDeduplicator();
         const heard = live.slice(0, count);
         for (const event of heard) expect(told.take(event)).toBe(true);
         const rest = told.rest(turn);
@@ -79,7 +79,7 @@ describe("what was told of a turn", () => {
   it("is nothing new when the journal brings it after the rows", () => {
     fc.assert(
       fc.property(wholeTurn, (turn) => {
-        const told = new ToldEvents();
+        const told = new EventDeduplicator();
         told.rest(turn);
         told.complete(["a0", "a1", "a2", "a3"]);
         for (const event of inPieces(turn, 2)) expect(told.take(event)).toBe(false);
@@ -88,7 +88,7 @@ describe("what was told of a turn", () => {
   });
 
   it("is not added to where the rows say something else", () => {
-    const told = new ToldEvents();
+    const told = new EventDeduplicator();
     told.take(delta("text-delta", 0, "The answer is 41"));
     expect(told.rest([delta("text-delta", 0, "The answer is 42")])).toEqual([]);
   });

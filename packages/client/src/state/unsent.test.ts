@@ -4,7 +4,7 @@ import { applyRestart } from "./apply-send.js";
 import type { ConversationState } from "./conversation-state.js";
 import { initialState } from "./fold.js";
 import { conversationId, fold, row, rows, snapshot, told } from "./frames.test-support.js";
-import { applyUnsent, applyUnsentDone } from "./queue.js";
+import { applyUnsent, applyUnsentDone } from "./unsent.js";
 
 const first = { id: "q1", text: "First", mode: "queue" as const };
 const second = { id: "q2", text: "Second", mode: "steer" as const };

@@ -9,22 +9,26 @@ import type {
   TurnTextDeltaEvent,
   TurnToolOutputEvent,
 } from "@parley/wire";
-import { given } from "../given.js";
-import type { MessageState, PartState, TurnState } from "./conversation-state.js";
-import type { Fold } from "./fold.js";
+import type { ConversationFold } from "./conversation-fold.js";
+import { type CursorPlace, wasReceived } from "./cursor.js";
+import { knownUsage } from "./known-usage.js";
 import { isCommitted, partKey, provisionalOf, withoutProvisional, withProvisional } from "./message-log.js";
-import { type Place, wasHeard } from "./place.js";
+import type { FoldedMessage, PartState, TurnState } from "./message-state.js";
+import { omitUndefined } from "./omit-undefined.js";
 import { withoutQueued } from "./queue.js";
 import { isRetryable } from "./retryable.js";
 import { newTurn, settle, turnOf, withStep, withTurn } from "./turn-table.js";
-import { knownUsage } from "./usage.js";
 
-/** How far each growing part, and the printing of each tool, has been heard: what comes again is not added again. */
-const heardOf = new WeakMap<PartState, Place>();
-const printHeardOf = new WeakMap<TurnState["toolOutput"], Readonly<Record<string, Place>>>();
+/** The place up to which each growing part, and each tool's output, has been received: a repeated delta adds nothing. */
+const receivedUpTo = new WeakMap<PartState, CursorPlace>();
+const outputReceivedUpTo = new WeakMap<TurnState["toolOutput"], Readonly<Record<string, CursorPlace>>>();
 
-/** Folds one event in. `place` is where it stands in the stream, if that can be told. */
-export function applyEvent(fold: Fold, event: AgentEvent, place: Place | undefined): Fold {
+/** Folds one event in. `place` is its position in the stream, where that is known. */
+export function applyEvent(
+  fold: ConversationFold,
+  event: AgentEvent,
+  place: CursorPlace | undefined,
+): ConversationFold {
   switch (event.type) {
     case "status":
       return withStatus(fold, event.status);
@@ -32,20 +36,20 @@ export function applyEvent(fold: Fold, event: AgentEvent, place: Place | undefin
       const { model, startedAt } = event;
       return updateTurn(openTurn(fold, event.turnId), event.turnId, (turn) => ({
         ...turn,
-        ...given({ model, startedAt }),
+        ...omitUndefined({ model, startedAt }),
       }));
     }
     case "user-message": {
       const { turnId, text, createdAt } = event;
       const id = event.messageId ?? `${turnId}:user`;
       const messages = event.messages ?? [{ messageId: id, text }];
-      return tellUserMessages(fold, turnId, messages, createdAt);
+      return withUserMessages(fold, turnId, messages, createdAt);
     }
     case "steering": {
       const { turnId, text, createdAt, messageIds } = event;
       const id = messageIds?.[0] ?? `${turnId}:steering`;
       const messages = event.messages ?? [{ messageId: id, text }];
-      return tellUserMessages(fold, turnId, messages, createdAt);
+      return withUserMessages(fold, turnId, messages, createdAt);
     }
     case "text-delta":
     case "reasoning-delta":
@@ -58,10 +62,10 @@ export function applyEvent(fold: Fold, event: AgentEvent, place: Place | undefin
         toolName,
         input,
         stepId,
-        ...given({ argumentsText }),
+        ...omitUndefined({ argumentsText }),
       };
       const of = { id: event.messageId ?? stepId, role: "assistant" as const, turnId, stepId };
-      return tellPart(fold, of, partIndex, chunk);
+      return withWholePart(fold, of, partIndex, chunk);
     }
     case "tool-result": {
       const { turnId, stepId, toolCallId, toolName, content, isError, durationMs } = event;
@@ -72,10 +76,10 @@ export function applyEvent(fold: Fold, event: AgentEvent, place: Place | undefin
         content,
         isError,
         stepId,
-        ...given({ durationMs }),
+        ...omitUndefined({ durationMs }),
       };
       const of = { id: event.messageId ?? `${stepId}:${toolCallId}`, role: "tool" as const, turnId, stepId };
-      return tellPart(fold, of, 0, chunk);
+      return withWholePart(fold, of, 0, chunk);
     }
     case "tool-output":
       return print(fold, event, place);
@@ -90,7 +94,7 @@ export function applyEvent(fold: Fold, event: AgentEvent, place: Place | undefin
       const next = updateTurn(fold, event.turnId, (turn) =>
         withStep(turn, stepId, {
           complete: true,
-          ...given({ ttftMs, decodeMs, genTotalMs }),
+          ...omitUndefined({ ttftMs, decodeMs, genTotalMs }),
         }),
       );
       return withoutGrowth(next, (message) => message.stepId === stepId);
@@ -112,19 +116,19 @@ export function applyEvent(fold: Fold, event: AgentEvent, place: Place | undefin
 
 const statuses: readonly string[] = ["active", "idle", "closed"] satisfies ConversationStatus[];
 
-function withStatus(fold: Fold, status: string): Fold {
+function withStatus(fold: ConversationFold, status: string): ConversationFold {
   if (!statuses.includes(status)) return fold;
   const known = status as ConversationStatus;
   const meta =
     fold.meta === undefined || fold.meta.status === known ? fold.meta : { ...fold.meta, status: known };
   const next = { ...fold, status: known, meta };
   const { live } = fold.turns;
-  // Nothing runs any more, so what was running has ended, whether or not that was told.
+  // No turn runs any more, so the one that ran has ended, even if its end was not received.
   return known === "active" || live === undefined ? next : endTurn(next, live.turnId);
 }
 
 /** Ends a turn of which no more is known than that it runs no longer. */
-export function endTurn(fold: Fold, turnId: string): Fold {
+export function endTurn(fold: ConversationFold, turnId: string): ConversationFold {
   return {
     ...fold,
     turns: settle(fold.turns, turnId),
@@ -132,13 +136,13 @@ export function endTurn(fold: Fold, turnId: string): Fold {
   };
 }
 
-/** Whether a turn's end was told: nothing that is said of it later is new. */
+/** Returns true once a turn's end is known: later events about it are not new. */
 export function isOver(turn: TurnState | undefined): boolean {
   return turn?.status === "sealed" && turn.reason !== undefined;
 }
 
 /** With a turn running that has just begun, or of which it was not known that it runs. */
-function openTurn(fold: Fold, turnId: string): Fold {
+function openTurn(fold: ConversationFold, turnId: string): ConversationFold {
   const known = turnOf(fold.turns, turnId);
   if (known?.status === "running" || isOver(known)) return fold;
   // Rows of another turn behind its own: it has ended long ago.
@@ -149,7 +153,11 @@ function openTurn(fold: Fold, turnId: string): Fold {
 }
 
 /** Changes what is known of a turn that runs; of one that has ended, nothing. */
-function updateTurn(fold: Fold, turnId: string, by: (turn: TurnState) => TurnState): Fold {
+function updateTurn(
+  fold: ConversationFold,
+  turnId: string,
+  by: (turn: TurnState) => TurnState,
+): ConversationFold {
   const known = turnOf(fold.turns, turnId);
   if (known?.status === "sealed") return fold;
   const turn = by(known ?? newTurn(turnId));
@@ -158,21 +166,24 @@ function updateTurn(fold: Fold, turnId: string, by: (turn: TurnState) => TurnSta
 }
 
 /** What is known of the turn that runs. */
-export function activeFrom(turn: TurnState, before: Fold["activeTurn"]): Fold["activeTurn"] {
+export function activeFrom(
+  turn: TurnState,
+  before: ConversationFold["activeTurn"],
+): ConversationFold["activeTurn"] {
   const { turnId, model, startedAt } = turn;
   if (before?.turnId === turnId && before.model === model && before.startedAt === startedAt) return before;
   return {
     turnId,
-    ...given({ model, startedAt }),
+    ...omitUndefined({ model, startedAt }),
   };
 }
 
-function tellUserMessages(
-  fold: Fold,
+function withUserMessages(
+  fold: ConversationFold,
   turnId: string,
   messages: readonly { readonly messageId: string; readonly text: string }[],
   createdAt: number | undefined,
-): Fold {
+): ConversationFold {
   let next = openTurn(fold, turnId);
   if (turnOf(next.turns, turnId)?.status === "sealed") return fold;
   for (const { messageId, text } of messages) {
@@ -184,23 +195,23 @@ function tellUserMessages(
       chunk: { type: "text" as const, text },
       streaming: false,
     };
-    const message: MessageState = {
+    const message: FoldedMessage = {
       id: messageId,
       role: "user",
       turnId,
       parts: [part],
       status: "streaming",
-      ...given({ createdAt }),
+      ...omitUndefined({ createdAt }),
     };
     next = { ...next, log: withProvisional(next.log, message) };
   }
   return withoutQueued(next, new Set(messages.map(({ messageId }) => messageId)));
 }
 
-type Author = Pick<MessageState, "id" | "role"> & { readonly turnId: string; readonly stepId?: StepId };
+type Author = Pick<FoldedMessage, "id" | "role"> & { readonly turnId: string; readonly stepId?: StepId };
 
 /** The message that an event speaks of, as it is now; undefined when it is committed, or its turn over. */
-function openMessage(fold: Fold, of: Author): MessageState | undefined {
+function openMessage(fold: ConversationFold, of: Author): FoldedMessage | undefined {
   const known = provisionalOf(fold.log, of.id);
   if (known !== undefined) return known;
   if (turnOf(fold.turns, of.turnId)?.status === "sealed" || isCommitted(fold.log, of.id, of.turnId))
@@ -209,7 +220,7 @@ function openMessage(fold: Fold, of: Author): MessageState | undefined {
 }
 
 /** Puts a whole part into a provisional message. */
-function tellPart(fold: Fold, of: Author, index: number, chunk: Chunk): Fold {
+function withWholePart(fold: ConversationFold, of: Author, index: number, chunk: Chunk): ConversationFold {
   const message = openMessage(fold, of);
   if (message === undefined) return fold;
   const next = inStep(fold, of.turnId, of.stepId);
@@ -220,45 +231,55 @@ function tellPart(fold: Fold, of: Author, index: number, chunk: Chunk): Fold {
 
 /** Adds to the text of a part. */
 function grow(
-  fold: Fold,
+  fold: ConversationFold,
   event: TurnTextDeltaEvent | TurnReasoningDeltaEvent,
-  place: Place | undefined,
-): Fold {
+  place: CursorPlace | undefined,
+): ConversationFold {
   const { delta, turnId, stepId, partIndex: index = 0 } = event;
   // An empty one brings something for the provider alone.
   if (delta === "") return fold;
-  const id = event.messageId ?? stepId ?? `${turnId}:assistant`;
-  const of: Author = { id, role: "assistant", turnId, ...given({ stepId }) };
+  const id = answerIdOf(event);
+  const of: Author = { id, role: "assistant", turnId, ...omitUndefined({ stepId }) };
   const message = openMessage(fold, of);
   if (message === undefined) return fold;
   const type = event.type === "text-delta" ? "text" : "thinking";
   const known = message.parts.find((part) => part.index === index);
   const before = known?.chunk.type === type ? known : undefined;
-  if (place !== undefined && before !== undefined && wasHeard(place, heardOf.get(before))) return fold;
+  if (place !== undefined && before !== undefined && wasReceived(place, receivedUpTo.get(before)))
+    return fold;
   const next = inStep(fold, turnId, stepId);
-  const told = before !== undefined && "text" in before.chunk ? before.chunk.text : "";
+  const textBefore = before !== undefined && "text" in before.chunk ? before.chunk.text : "";
   const isComplete = stepOf(next, turnId, stepId)?.complete ?? false;
   const part: PartState = {
     key: partKey(id, index),
     index,
-    chunk: { type, text: told + delta },
+    chunk: { type, text: textBefore + delta },
     streaming: !isComplete && !message.parts.some((other) => other.index > index),
   };
-  if (place !== undefined) heardOf.set(part, place);
+  if (place !== undefined) receivedUpTo.set(part, place);
   return { ...next, log: withProvisional(next.log, withPart(message, part)) };
 }
 
-function stepOf(fold: Fold, turnId: string, stepId: StepId | undefined) {
+/** Returns the key of the part that a delta belongs to. */
+export function partKeyOf(event: TurnTextDeltaEvent | TurnReasoningDeltaEvent): string {
+  return partKey(answerIdOf(event), event.partIndex ?? 0);
+}
+
+function answerIdOf(event: TurnTextDeltaEvent | TurnReasoningDeltaEvent): string {
+  return event.messageId ?? event.stepId ?? `${event.turnId}:assistant`;
+}
+
+function stepOf(fold: ConversationFold, turnId: string, stepId: StepId | undefined) {
   return turnOf(fold.turns, turnId)?.steps.findLast((step) => step.stepId === stepId);
 }
 
 /** With the turn running and the step among its steps. */
-function inStep(fold: Fold, turnId: string, stepId: StepId | undefined): Fold {
+function inStep(fold: ConversationFold, turnId: string, stepId: StepId | undefined): ConversationFold {
   return updateTurn(fold, turnId, (turn) => (stepId === undefined ? turn : withStep(turn, stepId)));
 }
 
 /** With a part at its place. Whatever stands before another part is no longer growing. */
-function withPart(message: MessageState, part: PartState): MessageState {
+function withPart(message: FoldedMessage, part: PartState): FoldedMessage {
   const parts = message.parts.slice();
   let at = parts.length;
   while (at > 0 && (parts[at - 1]?.index ?? 0) >= part.index) at -= 1;
@@ -268,15 +289,15 @@ function withPart(message: MessageState, part: PartState): MessageState {
   return { ...message, parts };
 }
 
-/** The part when nothing more is added to it for now; what was heard of it stays known. */
+/** Marks a part as not growing for now, keeping the place up to which it was received. */
 function settled(part: PartState): PartState {
   const still = { ...part, streaming: false };
-  const heard = heardOf.get(part);
-  if (heard !== undefined) heardOf.set(still, heard);
+  const place = receivedUpTo.get(part);
+  if (place !== undefined) receivedUpTo.set(still, place);
   return still;
 }
 
-function withoutGrowth(fold: Fold, of: (message: MessageState) => boolean): Fold {
+function withoutGrowth(fold: ConversationFold, of: (message: FoldedMessage) => boolean): ConversationFold {
   let { log } = fold;
   for (const message of log.provisional) {
     if (!of(message) || !message.parts.some(({ streaming }) => streaming)) continue;
@@ -287,15 +308,19 @@ function withoutGrowth(fold: Fold, of: (message: MessageState) => boolean): Fold
 }
 
 /** Adds to what a tool has printed, unless its result is committed already. */
-function print(fold: Fold, event: TurnToolOutputEvent, place: Place | undefined): Fold {
+function print(
+  fold: ConversationFold,
+  event: TurnToolOutputEvent,
+  place: CursorPlace | undefined,
+): ConversationFold {
   const { turnId, toolCallId, data } = event;
   if (hasCommittedResult(fold, turnId, toolCallId)) return fold;
   return updateTurn(fold, turnId, (turn) => {
-    const heard = printHeardOf.get(turn.toolOutput) ?? {};
-    if (place !== undefined && wasHeard(place, heard[toolCallId])) return turn;
+    const received = outputReceivedUpTo.get(turn.toolOutput) ?? {};
+    if (place !== undefined && wasReceived(place, received[toolCallId])) return turn;
     const before = Object.hasOwn(turn.toolOutput, toolCallId) ? turn.toolOutput[toolCallId] : "";
     const toolOutput = { ...turn.toolOutput, [toolCallId]: before + data };
-    printHeardOf.set(toolOutput, place === undefined ? heard : { ...heard, [toolCallId]: place });
+    outputReceivedUpTo.set(toolOutput, place === undefined ? received : { ...received, [toolCallId]: place });
     return { ...turn, toolOutput };
   });
 }
@@ -308,13 +333,17 @@ export function withoutPrinted(
   const kept = Object.entries(toolOutput).filter(([id]) => !toolCallIds.has(id));
   if (kept.length === Object.keys(toolOutput).length) return toolOutput;
   const left = Object.fromEntries(kept);
-  printHeardOf.set(left, printHeardOf.get(toolOutput) ?? {});
+  outputReceivedUpTo.set(left, outputReceivedUpTo.get(toolOutput) ?? {});
   return left;
 }
 
-function hasCommittedResult({ log: { committed } }: Fold, turnId: string, toolCallId: string): boolean {
+function hasCommittedResult(
+  { log: { committed } }: ConversationFold,
+  turnId: string,
+  toolCallId: string,
+): boolean {
   for (let index = committed.length - 1; index >= 0; index -= 1) {
-    const message = committed[index] as MessageState;
+    const message = committed[index] as FoldedMessage;
     if (message.turnId !== undefined && message.turnId !== turnId) return false;
     for (const { chunk } of message.parts) {
       if (chunk.type === "tool-result" && chunk.toolCallId === toolCallId) return true;
@@ -325,7 +354,7 @@ function hasCommittedResult({ log: { committed } }: Fold, turnId: string, toolCa
   return false;
 }
 
-function finish(fold: Fold, event: TurnDoneEvent): Fold {
+function finish(fold: ConversationFold, event: TurnDoneEvent): ConversationFold {
   const { turnId, reason, durationMs, contextSize } = event;
   const usage = contextSize === undefined ? knownUsage(event.usage) : event.usage;
   const known = turnOf(fold.turns, turnId);
@@ -333,29 +362,29 @@ function finish(fold: Fold, event: TurnDoneEvent): Fold {
   const turn: TurnState = {
     ...(known ?? { ...newTurn(turnId), status: "sealed" }),
     reason,
-    ...given({ durationMs, usage, contextSize }),
+    ...omitUndefined({ durationMs, usage, contextSize }),
   };
   const next = withoutGrowth(
     { ...fold, turns: withTurn(fold.turns, turn) },
     (message) => message.turnId === turnId,
   );
-  // The end of an earlier turn, told late, says nothing about the context of now.
+  // The end of an earlier turn, received late, says nothing about the current context.
   return turn.status !== "running" || contextSize === undefined ? next : { ...next, contextSize };
 }
 
-function seal(fold: Fold, event: TurnSealedEvent): Fold {
+function seal(fold: ConversationFold, event: TurnSealedEvent): ConversationFold {
   const { turnId, firstSeq, lastSeq, reason } = event;
   const known = turnOf(fold.turns, turnId);
   const ending = {
-    ...given({ firstSeq, lastSeq, reason }),
+    ...omitUndefined({ firstSeq, lastSeq, reason }),
   };
   const isKnown =
     known?.status === "sealed" &&
     Object.entries(ending).every(([key, value]) => known[key as keyof TurnState] === value);
   if (isKnown) return fold;
   const next = { ...endTurn(fold, turnId), turns: settle(fold.turns, turnId, ending) };
-  // Where every row of the turn is here, what is left of it besides is nothing. One who follows events alone
-  // keeps what was told until the rows come.
+  // Where every row of the turn is here, what is left of it besides is nothing. A reader of events alone
+  // keeps the provisional messages until the rows come.
   const newest = fold.log.committed.at(-1)?.lastSeq ?? 0;
   return lastSeq !== undefined && newest >= lastSeq
     ? { ...next, log: withoutProvisional(next.log, turnId) }

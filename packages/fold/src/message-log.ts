@@ -1,42 +1,39 @@
 import type { StoredChunk } from "@parley/wire";
-import { given } from "../given.js";
-import type { MessageState, PartState } from "./conversation-state.js";
+import type { FoldedMessage, PartState } from "./message-state.js";
+import { omitUndefined } from "./omit-undefined.js";
 
 /**
- * The messages of a conversation in three stretches, so that a word of the answer changes only the short middle
- * one, however long the conversation is.
+ * The messages of a conversation in two lists, so that a delta changes only the short second one, however long the
+ * conversation is.
  */
 export interface MessageLog {
   /** What is in the log, ascending by seq. */
-  readonly committed: readonly MessageState[];
-  /** What was told of the open turn and is not committed yet, in the order in which it was first told. */
-  readonly provisional: readonly MessageState[];
-  /** What this client has sent and not heard of since. */
-  readonly outgoing: readonly MessageState[];
+  readonly committed: readonly FoldedMessage[];
+  /** Published messages of the open turn that are not committed yet, in the order of their first event. */
+  readonly provisional: readonly FoldedMessage[];
 }
 
-export const emptyLog: MessageLog = { committed: [], provisional: [], outgoing: [] };
+export const emptyLog: MessageLog = { committed: [], provisional: [] };
 
-const joined = new WeakMap<MessageLog, readonly MessageState[]>();
+const joined = new WeakMap<MessageLog, readonly FoldedMessage[]>();
 
 /** All messages in order; joined once per log, when someone asks. */
-export function messagesOf(log: MessageLog): readonly MessageState[] {
-  const { committed, provisional, outgoing } = log;
-  if (provisional.length === 0 && outgoing.length === 0) return committed;
+export function messagesOf(log: MessageLog): readonly FoldedMessage[] {
+  const { committed, provisional } = log;
+  if (provisional.length === 0) return committed;
   let all = joined.get(log);
   if (all === undefined) {
-    all = committed.concat(provisional, outgoing);
+    all = committed.concat(provisional);
     joined.set(log, all);
   }
   return all;
 }
 
 /** The log that a list of messages stands for. */
-export function logOf(messages: readonly MessageState[]): MessageLog {
+export function logOf(messages: readonly FoldedMessage[]): MessageLog {
   return {
     committed: messages.filter(({ status }) => status === "committed"),
     provisional: messages.filter(({ status }) => status === "streaming"),
-    outgoing: messages.filter(({ status }) => status === "sending" || status === "failed"),
   };
 }
 
@@ -46,7 +43,7 @@ export function logOf(messages: readonly MessageState[]): MessageLog {
  */
 export function isCommitted({ committed }: MessageLog, id: string, turnId: string | undefined): boolean {
   for (let index = committed.length - 1; index >= 0; index -= 1) {
-    const message = committed[index] as MessageState;
+    const message = committed[index] as FoldedMessage;
     if (message.id === id) return true;
     if (message.turnId !== undefined && message.turnId !== turnId) return false;
   }
@@ -54,31 +51,17 @@ export function isCommitted({ committed }: MessageLog, id: string, turnId: strin
 }
 
 /** A provisional message by its id. */
-export function provisionalOf({ provisional }: MessageLog, id: string): MessageState | undefined {
+export function provisionalOf({ provisional }: MessageLog, id: string): FoldedMessage | undefined {
   return provisional.findLast((message) => message.id === id);
 }
 
-/** Adds a provisional message, or puts it in place of the one with its id. It is no longer only outgoing. */
-export function withProvisional(log: MessageLog, message: MessageState): MessageLog {
+/** Adds a provisional message, or replaces the one with its id. */
+export function withProvisional(log: MessageLog, message: FoldedMessage): MessageLog {
   const provisional = log.provisional.slice();
   const at = provisional.findLastIndex(({ id }) => id === message.id);
   if (at === -1) provisional.push(message);
   else provisional[at] = message;
-  return { ...log, provisional, outgoing: without(log.outgoing, (other) => other.id === message.id) };
-}
-
-/** Adds an outgoing message, or puts it in place of the one with its id. */
-export function withOutgoing(log: MessageLog, message: MessageState): MessageLog {
-  const isOther = ({ id }: MessageState) => id !== message.id;
-  const at = log.outgoing.findIndex(({ id }) => id === message.id);
-  const outgoing = at === -1 ? [...log.outgoing, message] : log.outgoing.with(at, message);
-  return { ...log, outgoing, provisional: without(log.provisional, (other) => !isOther(other)) };
-}
-
-/** Without the outgoing message of this id. */
-export function withoutOutgoing(log: MessageLog, id: string): MessageLog {
-  const outgoing = without(log.outgoing, (message) => message.id === id);
-  return outgoing === log.outgoing ? log : { ...log, outgoing };
+  return { ...log, provisional };
 }
 
 /** Without what is provisional of a turn. */
@@ -88,8 +71,7 @@ export function withoutProvisional(log: MessageLog, turnId: string): MessageLog 
 }
 
 /**
- * Takes in chunks of the log, in any order of arrival. Messages that are told or outgoing give way to their
- * committed form. Returns the chunks that were new; the same log when none was.
+ * Adds chunks of the log, in any order of arrival. A provisional message is replaced by its committed form. Returns the chunks that were new; the same log when none was.
  */
 export function withChunks(
   log: MessageLog,
@@ -103,13 +85,9 @@ export function withChunks(
     ids.add(message.id);
     insert(committed, message);
   }
-  const isTaken = ({ id }: MessageState) => ids.has(id);
+  const isTaken = ({ id }: FoldedMessage) => ids.has(id);
   return {
-    log: {
-      committed,
-      provisional: without(log.provisional, isTaken),
-      outgoing: without(log.outgoing, isTaken),
-    },
+    log: { committed, provisional: without(log.provisional, isTaken) },
     fresh,
   };
 }
@@ -120,7 +98,7 @@ function without<T>(values: readonly T[], isLeftOut: (value: T) => boolean): rea
 }
 
 /** How many of the messages begin at or before a seq. */
-function countThrough(messages: readonly MessageState[], seq: number): number {
+function countThrough(messages: readonly FoldedMessage[], seq: number): number {
   let low = 0;
   let high = messages.length;
   while (low < high) {
@@ -131,14 +109,14 @@ function countThrough(messages: readonly MessageState[], seq: number): number {
   return low;
 }
 
-function holds(messages: readonly MessageState[], seq: number): boolean {
+function holds(messages: readonly FoldedMessage[], seq: number): boolean {
   const message = messages[countThrough(messages, seq) - 1];
   if (message === undefined || (message.lastSeq ?? 0) < seq) return false;
   return message.parts.some((part) => part.seq === seq);
 }
 
 /** Puts a message at its place, together with what is there of it from another page. */
-function insert(messages: MessageState[], message: MessageState): void {
+function insert(messages: FoldedMessage[], message: FoldedMessage): void {
   const at = countThrough(messages, message.firstSeq ?? 0);
   const before = messages[at - 1];
   const after = messages[at];
@@ -150,7 +128,7 @@ function insert(messages: MessageState[], message: MessageState): void {
   messages.splice(isBehind ? at - 1 : at, (isBehind ? 1 : 0) + (isAhead ? 1 : 0), whole);
 }
 
-function join(first: MessageState, second: MessageState): MessageState {
+function join(first: FoldedMessage, second: FoldedMessage): FoldedMessage {
   const parts = [...first.parts, ...second.parts].sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0));
   return { ...first, parts, ...seqsOf(parts) };
 }
@@ -159,8 +137,8 @@ function seqsOf(parts: readonly PartState[]): { firstSeq: number; lastSeq: numbe
   return { firstSeq: parts[0]?.seq ?? 0, lastSeq: parts.at(-1)?.seq ?? 0 };
 }
 
-function toMessages(chunks: readonly StoredChunk[]): MessageState[] {
-  const messages: MessageState[] = [];
+function toMessages(chunks: readonly StoredChunk[]): FoldedMessage[] {
+  const messages: FoldedMessage[] = [];
   let group: StoredChunk[] = [];
   for (const chunk of chunks) {
     const last = group.at(-1);
@@ -180,7 +158,7 @@ function continues(last: StoredChunk, next: StoredChunk): boolean {
   return next.messageId !== undefined || (next.seq === last.seq + 1 && next.partIndex !== 0);
 }
 
-function toMessage(group: readonly StoredChunk[]): MessageState {
+function toMessage(group: readonly StoredChunk[]): FoldedMessage {
   const first = group[0] as StoredChunk;
   const { role, turnId, stepId, createdAt } = first;
   const id = first.messageId ?? `seq:${first.seq - (first.partIndex ?? 0)}`;
@@ -194,7 +172,7 @@ function toMessage(group: readonly StoredChunk[]): MessageState {
     parts,
     status: "committed",
     ...seqsOf(parts),
-    ...given({ turnId, stepId, createdAt }),
+    ...omitUndefined({ turnId, stepId, createdAt }),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { StepId } from "@parley/wire";
-import type { StepState, TurnState } from "./conversation-state.js";
+import type { StepState, TurnState } from "./message-state.js";
 
 /** The turns of a conversation: the one that runs apart from the others, so that a word of it changes only that. */
 export interface TurnTable {

@@ -1,0 +1,47 @@
+export { applyEvent, partKeyOf } from "./apply-event.js";
+export { foldDetail, foldFrame } from "./apply-frame.js";
+export { withRows } from "./apply-rows.js";
+export { type ConversationFold, emptyFold } from "./conversation-fold.js";
+export {
+  type CursorPlace,
+  checkOfChunk,
+  formatCursor,
+  hashRow,
+  isCheckedRow,
+  openCursor,
+  pageCursor,
+  parseCursor,
+  type RowCheck,
+} from "./cursor.js";
+export {
+  type EventTraits,
+  eventTraits,
+  type NumberedEvent,
+  onceKey,
+  type TurnEvent,
+  traitsOf,
+} from "./event-traits.js";
+export { knownUsage } from "./known-usage.js";
+export {
+  emptyLog,
+  isCommitted,
+  logOf,
+  type MessageLog,
+  messagesOf,
+  partKey,
+  provisionalOf,
+  withProvisional,
+} from "./message-log.js";
+export type { Failure, FoldedMessage, PartState, StepState, TurnState } from "./message-state.js";
+export { omitUndefined } from "./omit-undefined.js";
+export { isDelivered, withQueue } from "./queue.js";
+export {
+  type CommittedMessage,
+  type CommittedTurn,
+  closingEvents,
+  replayTurn,
+  sealedEvent,
+} from "./replay-turn.js";
+export { isRetryable } from "./retryable.js";
+export type { SubscriptionFrame } from "./subscription-frame.js";
+export { newTurn, noTurns, nothingPrinted, type TurnTable, tableOf, turnOf, turnsOf } from "./turn-table.js";

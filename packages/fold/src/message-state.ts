@@ -1,0 +1,80 @@
+import type { Chunk, ErrorCode, OpenUnion, Role, StepId, ToolTiming, TurnReason, Usage } from "@parley/wire";
+
+/** A failure, for programs (`code`) and for people (`message`). */
+export interface Failure {
+  readonly code: OpenUnion<ErrorCode>;
+  readonly message: string;
+  /** Whether the same may succeed later. */
+  readonly retryable: boolean;
+}
+
+/** One message: its envelope and its parts. */
+export interface FoldedMessage {
+  /** The message's id: chosen by the sender for user messages, and the same live and in the log. */
+  readonly id: string;
+  readonly role: Role;
+  readonly turnId?: string;
+  readonly stepId?: StepId;
+  /** In order. A window of history may begin inside a message and hold only its last parts. */
+  readonly parts: readonly PartState[];
+  readonly firstSeq?: number;
+  readonly lastSeq?: number;
+  /** Epoch milliseconds. For display, never for order. */
+  readonly createdAt?: number;
+  /** `streaming`: published, and provisional until it is committed. `committed`: in the log, for ever. */
+  readonly status: "streaming" | "committed";
+}
+
+/** One part of a message. */
+export interface PartState {
+  /** Unique in the conversation, and the same while it grows and once it is committed. */
+  readonly key: string;
+  /** Its 0-based place in the message. */
+  readonly index: number;
+  readonly chunk: Chunk;
+  /** Whether more of it is expected. */
+  readonly streaming: boolean;
+  /** Its place in the log, once it is committed. */
+  readonly seq?: number;
+}
+
+/** One turn. */
+export interface TurnState {
+  readonly turnId: string;
+  readonly status: "running" | "sealed";
+  /** Why it ended; `aborted` and `interrupted` among others. Absent: it runs, or is not known yet. */
+  readonly reason?: OpenUnion<TurnReason>;
+  /** The model, as `credential/model`. */
+  readonly model?: string;
+  /** Epoch milliseconds. While it runs; of a sealed turn, its first message says when. */
+  readonly startedAt?: number;
+  readonly durationMs?: number;
+  /** The sum over all steps. Absent: unknown. */
+  readonly usage?: Usage;
+  readonly contextSize?: number;
+  /** In order. */
+  readonly steps: readonly StepState[];
+  readonly error?: Failure;
+  /** Output of running tools, by call; once a call's result is committed, the result replaces it. */
+  readonly toolOutput: Readonly<Record<string, string>>;
+  readonly firstSeq?: number;
+  readonly lastSeq?: number;
+}
+
+/** Tokens and timing of one step. Absent values are unknown. */
+export interface StepState {
+  readonly stepId: StepId;
+  readonly usage?: Usage;
+  /** From the start of the stream to the first text or reasoning. */
+  readonly ttftMs?: number;
+  /** From the first text or reasoning to the end of the stream. */
+  readonly decodeMs?: number;
+  /** From the start of the stream to its end. */
+  readonly genTotalMs?: number;
+  /** From the first tool's start to the last tool's end. Only in the metrics of a sealed turn. */
+  readonly toolMs?: number;
+  /** The step's tools, in call order. */
+  readonly tools?: readonly ToolTiming[];
+  /** Whether the step's generation has ended. */
+  readonly complete: boolean;
+}
