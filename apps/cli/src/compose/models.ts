@@ -155,6 +155,7 @@ async function bindCompatible(
           "replayReasoning",
           "sendsFiles",
           "acceptUnmarkedEnd",
+          "thinkTags",
         ),
       }),
   );

@@ -53,6 +53,7 @@ const compatible = z.strictObject({
   replayReasoning: z.enum(["reasoning_content", "reasoning"]).optional(),
   sendsFiles: z.boolean().optional(),
   acceptUnmarkedEnd: z.boolean().optional(),
+  thinkTags: z.union([z.boolean(), z.literal("opened")]).optional(),
 });
 
 const demo = z.strictObject({

@@ -18,7 +18,7 @@ import {
   UnsupportedFunctionalityError,
 } from "ai";
 import { readAnthropicFailure } from "../anthropic/failure.js";
-import { failureDetails, toProviderError } from "../call/http-failure.js";
+import { failureDetails, toProviderError, unreadableAnswer } from "../call/http-failure.js";
 import { readOpenAIFailure } from "../openai/failure.js";
 import type { ModelFamily } from "./model-family.js";
 import { isFields } from "./provider-options.js";
@@ -119,6 +119,10 @@ function httpErrorBehind(error: unknown): HttpError | undefined {
 function fromApiError(error: APICallError, call: FailedCall): ParleyError {
   const { statusCode, responseHeaders: headers } = error;
   const payload = error.data ?? parse(error.responseBody);
+  // A package that cannot read the first event makes a refusal of its own failure, and a status to go with it.
+  if (isFields(payload) && unreadNames.has(String(payload.name))) {
+    return unreadableAnswer(call.provider, "an event has another form", causeOf(error));
+  }
   const said = readPayload(payload, statusCode ?? 0, call);
   const code = said?.code ?? codeOfStatus(statusCode);
   const message =
@@ -136,6 +140,8 @@ function fromApiError(error: APICallError, call: FailedCall): ParleyError {
     },
   });
 }
+
+const unreadNames = new Set(["AI_JSONParseError", "AI_TypeValidationError"]);
 
 function fromPayload(payload: unknown, call: FailedCall): ParleyError {
   const inner = isFields(payload) && payload.data !== undefined ? payload.data : payload;

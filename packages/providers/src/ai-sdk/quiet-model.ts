@@ -1,4 +1,5 @@
 import type { CallWarning, LanguageModel } from "ai";
+import { PageWatch } from "./page-watch.js";
 
 /** A model as a provider's package makes it. Texts name models of a gateway, which is a call over the network. */
 export type ModelInstance = Exclude<LanguageModel, string>;
@@ -7,8 +8,8 @@ type Streamed = Awaited<ReturnType<ModelInstance["doStream"]>>;
 type Chunk = Streamed["stream"] extends ReadableStream<infer Part> ? Part : never;
 
 /**
- * The same model with its warnings told to a listener. The SDK would print them, and a library has no business
- * on the console of its host.
+ * The same model with its warnings told to a listener, and with a failure where there was no answer. The SDK would print
+ * warnings, and a library has no business on the console of its host.
  */
 export function quietModel(
   model: ModelInstance,
@@ -16,7 +17,8 @@ export function quietModel(
 ): ModelInstance {
   const doStream = async (options: Parameters<ModelInstance["doStream"]>[0]) => {
     const result = await (model.doStream as (given: unknown) => PromiseLike<Streamed>).call(model, options);
-    return { ...result, stream: withoutWarnings(result.stream as ReadableStream<Chunk>, onWarnings) };
+    const watch = new PageWatch(result.response?.headers, model.provider);
+    return { ...result, stream: watched(result.stream as ReadableStream<Chunk>, watch, onWarnings) };
   };
   return {
     specificationVersion: model.specificationVersion,
@@ -30,8 +32,9 @@ export function quietModel(
   } as unknown as ModelInstance;
 }
 
-function withoutWarnings(
+function watched(
   stream: ReadableStream<Chunk>,
+  watch: PageWatch,
   onWarnings: ((warnings: readonly CallWarning[]) => void) | undefined,
 ): ReadableStream<Chunk> {
   const reader = stream.getReader();
@@ -39,6 +42,8 @@ function withoutWarnings(
     {
       async pull(controller) {
         const { done, value } = await reader.read();
+        const error = done ? watch.end() : watch.see(value);
+        if (error !== undefined) controller.enqueue({ type: "error", error } as Chunk);
         if (done) return controller.close();
         if (value.type !== "stream-start" || value.warnings.length === 0) return controller.enqueue(value);
         onWarnings?.(value.warnings as CallWarning[]);

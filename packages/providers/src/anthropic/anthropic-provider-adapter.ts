@@ -5,6 +5,7 @@ import type {
   ProviderCallResult,
   ProviderStream,
 } from "@parley/core/ports";
+import { unreadableAnswer } from "../call/http-failure.js";
 import { streamCall } from "../call/stream-call.js";
 import type { ToolNames } from "../call/tool-names.js";
 import {
@@ -116,6 +117,12 @@ export class AnthropicProviderAdapter implements ProviderAdapter {
         return current;
       },
       readFailure: readAnthropicFailure,
+      eventsOfBody: (whole) => {
+        // The API streams what it is asked to stream; in one piece there is only a failure.
+        const { type } = whole as MessagesEvent;
+        if (type !== "error") throw unreadableAnswer(origin.provider, "it is no stream of events");
+        return [whole as MessagesEvent];
+      },
       signal,
       streamRetries: this.#settings.streamRetries,
     });

@@ -74,6 +74,13 @@ export function toStreamError(payload: unknown, provider: string, readFailure: R
   });
 }
 
+/** The failure of an answer that is not what the provider's protocol says. Not repeated: it would come again. */
+export function unreadableAnswer(provider: string, problem: string, cause?: unknown): ParleyError {
+  return new ParleyError("provider_rejected", `${provider}: the answer cannot be read: ${problem}`, {
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
 function failureError(
   provider: string,
   said: ProviderFailure,

@@ -1,4 +1,4 @@
-import { ParleyError } from "@parley/core/errors";
+import { isParleyError, ParleyError } from "@parley/core/errors";
 import {
   createProviderStream,
   type ProviderStreamWriter,
@@ -15,7 +15,7 @@ import {
   readBytes,
 } from "@parley/http";
 import { hideHeaders } from "./hide-headers.js";
-import { type ReadFailure, toProviderError } from "./http-failure.js";
+import { type ReadFailure, toProviderError, unreadableAnswer } from "./http-failure.js";
 import { keepShape } from "./keep-shape.js";
 
 /** What a provider's stream becomes: made anew for every attempt, fed with its parsed events. */
@@ -145,7 +145,7 @@ class Attempt<VendorEvent> {
       this.answered = true;
       if (this.#call.eventsOfBody !== undefined && isJson(response)) {
         const body = parseEvent(provider, await response.text());
-        for (const event of this.#call.eventsOfBody(body)) this.#take(this.#fold.push(event));
+        for (const event of this.#call.eventsOfBody(body)) this.#push(event);
         this.#end(true);
       } else {
         await this.#readEvents(response);
@@ -166,11 +166,13 @@ class Attempt<VendorEvent> {
       onEvent: ({ data }) => {
         if (this.#ended) return;
         if (data === "[DONE]") this.#end(true);
-        else this.#take(this.#fold.push(parseEvent(this.#call.provider, data) as VendorEvent));
+        else this.#push(parseEvent(this.#call.provider, data) as VendorEvent);
       },
     });
+    const head = new BodyHead();
     try {
       await readBytes(response, (chunk) => {
+        head.push(chunk);
         try {
           parser.push(chunk);
         } catch (error) {
@@ -191,6 +193,20 @@ class Attempt<VendorEvent> {
     } finally {
       clearTimeout(closing);
     }
+    if (!head.isOfEvents()) throw unreadableAnswer(this.#call.provider, "it is no stream of events");
+  }
+
+  #push(event: VendorEvent): void {
+    let events: readonly ProviderStreamEvent[];
+    try {
+      events = this.#fold.push(event);
+    } catch (cause) {
+      // A fold takes for granted what the provider promises, and a server need not keep that.
+      throw isParleyError(cause)
+        ? cause
+        : unreadableAnswer(this.#call.provider, "an event has another form", cause);
+    }
+    this.#take(events);
   }
 
   #take(events: readonly ProviderStreamEvent[]): void {
@@ -235,12 +251,30 @@ function isJson(response: HttpResponse): boolean {
   return /^\s*application\/(?:[\w.-]+\+)?json\b/i.test(response.headers.get("content-type") ?? "");
 }
 
-function parseEvent(provider: string, data: string): unknown {
-  try {
-    return JSON.parse(data) as unknown;
-  } catch (cause) {
-    throw new ParleyError("provider_rejected", `${provider}: an event of the stream is not JSON`, { cause });
+/** The beginning of a body, to tell a stream of events that was cut from a page of something else. */
+class BodyHead {
+  static readonly #fields = ["data", "event", "id", "retry", ":"];
+  #bytes: number[] = [];
+
+  push(chunk: Uint8Array): void {
+    if (this.#bytes.length < 16) this.#bytes.push(...chunk.subarray(0, 16));
   }
+
+  isOfEvents(): boolean {
+    const start = new TextDecoder().decode(Uint8Array.from(this.#bytes)).trimStart();
+    return BodyHead.#fields.some((field) => start.startsWith(field) || field.startsWith(start));
+  }
+}
+
+function parseEvent(provider: string, data: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(data) as unknown;
+  } catch (cause) {
+    throw unreadableAnswer(provider, "it is not JSON", cause);
+  }
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  throw unreadableAnswer(provider, "it is no JSON object");
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -10,13 +10,19 @@ import { createChatFold } from "./chat-from-stream.js";
 import { toChatRequest } from "./chat-to-request.js";
 import { validateChatRequest } from "./validate-chat-request.js";
 
-function fold(chunks: readonly object[], marked = true, acceptUnmarkedEnd = false): ProviderStreamEvent[] {
+function fold(
+  chunks: readonly object[],
+  marked = true,
+  acceptUnmarkedEnd = false,
+  thinkTags: boolean | "opened" = false,
+): ProviderStreamEvent[] {
   const made = createChatFold({
     provider: "local",
     origin: reader,
     names: createToolNames([]),
     acceptUnmarkedEnd,
     startedAt: new Date(5),
+    thinkTags,
   });
   const said = chunks.flatMap((chunk) => [...made.push(chunk as ChatChunk)]);
   return [...said, ...made.end({ marked })];
@@ -245,5 +251,55 @@ describe("the fold of a chat completion", () => {
       });
       expect(validateChatRequest(body), `cut at ${cut}`).toEqual([]);
     }
+  });
+});
+
+describe("reasoning in tags", () => {
+  const said = (answer: ChatAnswer, thinkTags: boolean | "opened" = true) => {
+    const events = fold(chatChunks(answer), true, false, thinkTags);
+    const assembly = new Assembly();
+    for (const event of events) if (event.type !== "error") assembly.apply(event);
+    const last = events.at(-1);
+    if (last?.type !== "done") throw new Error(`ended with ${last?.type}`);
+    // What was shown is what is kept.
+    expect(assembly.partial()).toEqual(last.result.message.content);
+    return last.result.message.content.map((part) => [part.type, part.text ?? part.name]);
+  };
+  const tagged = "<think>\nI should add.\n</think>\n\nIt is 3.";
+
+  it("is a part of its own, and streamed as such", () => {
+    expect(said({ text: tagged })).toEqual([
+      ["reasoning", "I should add."],
+      ["text", "It is 3."],
+    ]);
+    const events = fold(chatChunks({ text: tagged }), true, false, true);
+    const deltas = events.flatMap((event) => (event.type === "reasoning-delta" ? [event.textDelta] : []));
+    expect(deltas.length).toBeGreaterThan(1);
+    expect(said({ text: "I should add.</think>It is 3." }, "opened")).toEqual([
+      ["reasoning", "I should add."],
+      ["text", "It is 3."],
+    ]);
+  });
+
+  it("is text where that was not asked for, and where the server has a field for reasoning", () => {
+    expect(said({ text: tagged }, false)).toEqual([["text", tagged]]);
+    expect(said({ reasoning: "Hm.", text: tagged })).toEqual([
+      ["reasoning", "Hm."],
+      ["text", tagged],
+    ]);
+  });
+
+  it("ends with a call, whether or not its tag was closed", () => {
+    const calls = [{ name: "add", arguments: "{}" }];
+    for (const text of ["<think>I add. </think>\n", "<think>I add."]) {
+      expect(said({ text, calls })).toEqual([
+        ["reasoning", "I add."],
+        ["tool-call", "add"],
+      ]);
+    }
+    expect(said({ text: "<thi", calls })).toEqual([
+      ["text", "<thi"],
+      ["tool-call", "add"],
+    ]);
   });
 });

@@ -12,6 +12,7 @@ import type { ToolNames } from "../../call/tool-names.js";
 import { readOpenAIFailure } from "../failure.js";
 import { tokenUsage } from "../token-usage.js";
 import type { ChatChunk, ChatDelta, ChatToolCallDelta, ChatUsage } from "./chat-api-types.js";
+import { ThinkTags } from "./think-tags.js";
 
 /** What the fold needs to know about its call. */
 export interface FoldChat {
@@ -22,6 +23,8 @@ export interface FoldChat {
   readonly acceptUnmarkedEnd: boolean;
   /** The date of an answer that has none. */
   readonly startedAt: Date;
+  /** Take `<think>` tags at the start of the text for reasoning; `opened`: the text begins inside them. */
+  readonly thinkTags?: boolean | "opened";
 }
 
 const nothing: readonly ProviderStreamEvent[] = [];
@@ -65,9 +68,13 @@ class ChatFold implements StreamFold<ChatChunk> {
   #finishReason: string | undefined;
   #refused = false;
   #last: ChatChunk | undefined;
+  /** Undefined once everything that comes is what it says it is. */
+  #tags: ThinkTags | undefined;
 
   constructor(call: FoldChat) {
     this.#call = call;
+    const { thinkTags = false } = call;
+    if (thinkTags !== false) this.#tags = new ThinkTags({ opened: thinkTags === "opened" });
   }
 
   get complete(): boolean {
@@ -97,7 +104,7 @@ class ChatFold implements StreamFold<ChatChunk> {
     const spoke = this.#slots.length > 0;
     if (this.#finishReason === undefined && !marked && !(this.#call.acceptUnmarkedEnd && spoke))
       return nothing;
-    const events: ProviderStreamEvent[] = [];
+    const events: ProviderStreamEvent[] = this.#endTags();
     // Cut by the token limit: the last call's arguments may end anywhere and must not be run.
     const cut = this.#finishReason === "length" ? this.#calls.at(-1) : undefined;
     const toolCalls: ProviderToolCall[] = [];
@@ -135,16 +142,34 @@ class ChatFold implements StreamFold<ChatChunk> {
     const reasoning = delta.reasoning_content ?? delta.reasoning;
     const text = plainText(delta.content);
     // Nearly every chunk is one piece of text.
-    if (text !== "" && !reasoning && !delta.tool_calls && !delta.refusal) return [this.#grow("text", text)];
+    if (text !== "" && !reasoning && !delta.tool_calls && !delta.refusal) return this.#say(text);
     const events: ProviderStreamEvent[] = [];
-    if (typeof reasoning === "string" && reasoning !== "") events.push(this.#grow("reasoning", reasoning));
-    if (text !== "") events.push(this.#grow("text", text));
+    if (typeof reasoning === "string" && reasoning !== "") {
+      // A server that has a field for reasoning leaves no tags in its text.
+      events.push(...this.#endTags(), this.#grow("reasoning", reasoning));
+    }
+    if (text !== "") events.push(...this.#say(text));
     if (typeof delta.refusal === "string" && delta.refusal !== "") {
       this.#refused = true;
-      events.push(this.#grow("text", delta.refusal));
+      events.push(...this.#endTags(), this.#grow("text", delta.refusal));
     }
-    for (const call of delta.tool_calls ?? []) events.push(...this.#applyCall(call));
+    for (const call of delta.tool_calls ?? []) events.push(...this.#endTags(), ...this.#applyCall(call));
     return events;
+  }
+
+  #say(text: string): ProviderStreamEvent[] {
+    const tags = this.#tags;
+    if (tags === undefined) return [this.#grow("text", text)];
+    const events = tags.push(text).map((piece) => this.#grow(piece.kind, piece.text));
+    if (tags.passes) this.#tags = undefined;
+    return events;
+  }
+
+  /** What the tags still held back, before anything else is said. */
+  #endTags(): ProviderStreamEvent[] {
+    const held = this.#tags?.end() ?? [];
+    this.#tags = undefined;
+    return held.map((piece) => this.#grow(piece.kind, piece.text));
   }
 
   #grow(kind: "text" | "reasoning", delta: string): ProviderStreamEvent {

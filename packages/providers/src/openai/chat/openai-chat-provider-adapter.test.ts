@@ -130,6 +130,22 @@ describe("the request", () => {
   });
 });
 
+describe("reasoning in tags", () => {
+  it("is taken out of the answer of a server of one's own, unless the settings say otherwise", async () => {
+    const server = await serve(say({ text: "<think>Hm.</think>Hello." }));
+    const partsWith = async (thinkTags?: boolean) => {
+      const config = thinkTags === undefined ? {} : { thinkTags };
+      const { message } = await adapterFor(server.url, config).complete(params);
+      return message.content.map(({ type, text }) => [type, text]);
+    };
+    expect(await partsWith()).toEqual([
+      ["reasoning", "Hm."],
+      ["text", "Hello."],
+    ]);
+    expect(await partsWith(false)).toEqual([["text", "<think>Hm.</think>Hello."]]);
+  });
+});
+
 describe("servers that leave things out", () => {
   it("may end without [DONE], and with the connection left open", async () => {
     const plain = await serve(

@@ -12,12 +12,14 @@ import {
   type HttpClient,
   type HttpHeaders,
 } from "@parley/http";
+import { unreadableAnswer } from "../../call/http-failure.js";
 import { streamCall } from "../../call/stream-call.js";
 import { readOpenAIFailure } from "../failure.js";
 import { effortFor, reasons } from "../reasoning-effort.js";
 import type { ChatChunk } from "./chat-api-types.js";
 import { createChatFold } from "./chat-from-stream.js";
 import { type ChatDialect, toChatRequest } from "./chat-to-request.js";
+import { isSelfHosted } from "./self-hosted.js";
 
 /** How to reach a server that speaks the chat completions API, and what it takes. */
 export interface OpenAIChatProviderAdapterConfig {
@@ -58,6 +60,12 @@ export interface OpenAIChatProviderAdapterConfig {
    * end is a failure, as it cannot be told from a connection that was cut.
    */
   acceptUnmarkedEnd?: boolean;
+  /**
+   * Take `<think>` tags at the start of an answer for reasoning: open models write them, and not every server takes
+   * them out. `opened`: the answer begins inside the tags, as with a template that writes the first one itself.
+   * Default: true for servers that people run themselves, judged by the address.
+   */
+  thinkTags?: boolean | "opened";
 }
 
 const openAIUrl = "https://api.openai.com/v1";
@@ -123,9 +131,16 @@ export class OpenAIChatProviderAdapter implements ProviderAdapter {
           names,
           acceptUnmarkedEnd: config.acceptUnmarkedEnd ?? false,
           startedAt,
+          thinkTags: config.thinkTags ?? isSelfHosted(config.baseUrl ?? openAIUrl),
         }),
       readFailure: readOpenAIFailure,
-      eventsOfBody: (whole) => [whole as ChatChunk],
+      eventsOfBody: (whole) => {
+        const { choices, error } = whole as ChatChunk;
+        if (!Array.isArray(choices) && error === undefined) {
+          throw unreadableAnswer(provider, "it is no chat completion");
+        }
+        return [whole as ChatChunk];
+      },
       signal: params.signal,
       streamRetries: config.streamRetries,
     });

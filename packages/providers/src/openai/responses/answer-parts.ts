@@ -65,8 +65,9 @@ export function finishReasonOf(
 ): ProviderFinishReason {
   if (status === "incomplete") {
     const reason = response.incomplete_details?.reason;
-    if (reason === "max_output_tokens") return "length";
-    return reason === "content_filter" ? "content-filter" : "other";
+    if (reason === "content_filter") return "content-filter";
+    // Ended on purpose, and not for want of room. Any other reason, or none, is that of a limit.
+    return reason === "steered" || reason === "max_messages" ? "other" : "length";
   }
   if (calls > 0) return "tool-calls";
   return refused ? "content-filter" : "stop";

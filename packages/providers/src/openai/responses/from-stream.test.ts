@@ -204,6 +204,26 @@ describe("the fold of a Responses stream", () => {
     expect(resultOf(events).finishReason).toBe(finishReason);
   });
 
+  it.each([
+    ["max_output_tokens", "length"],
+    ["content_filter", "content-filter"],
+    [undefined, "length"],
+  ])("ends an answer that is completed, and incomplete because of %s, as %s", (reason, finishReason) => {
+    const events = responsesEvents([{ type: "message", text: "so far" }]).map((event) =>
+      event.type === "response.completed"
+        ? {
+            ...event,
+            response: {
+              ...(event.response as object),
+              status: "incomplete",
+              incomplete_details: reason === undefined ? null : { reason },
+            },
+          }
+        : event,
+    );
+    expect(resultOf(events).finishReason).toBe(finishReason);
+  });
+
   it("never hands out a call that was cut", () => {
     const events = responsesEvents([{ type: "function_call", name: "add", arguments: '{"a":1,"b":2}' }], {
       status: "incomplete",

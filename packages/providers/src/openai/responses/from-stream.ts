@@ -356,11 +356,12 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
   }
 
   #finish(response: ResponseBody, type: string): Said {
-    const status = response.status ?? (type === "response.incomplete" ? "incomplete" : "completed");
-    const failed = status === "failed" || status === "cancelled";
+    const said = response.status ?? "completed";
+    const failed = said === "failed" || said === "cancelled";
     if (failed || (response.error !== undefined && response.error !== null)) {
-      return this.#fail(response.error ?? { message: `the response ended as ${status}` });
+      return this.#fail(response.error ?? { message: `the response ended as ${said}` });
     }
+    const status = type === "response.incomplete" ? "incomplete" : said;
     const events: ProviderStreamEvent[] = [];
     for (const [open, item] of this.#items.matched(response.output ?? []))
       events.push(...this.#closeItem(open, item));

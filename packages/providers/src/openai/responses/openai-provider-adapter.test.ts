@@ -523,7 +523,7 @@ describe("failures inside the answer", () => {
     );
     const client = clientFor(server.url, { streamRetries: 0 });
     const adapter = new OpenAIProviderAdapter({ client, defaultModel: "m" });
-    expect(codeOf(await read(await adapter.completeStream(params)))).toBe("network");
+    expect(codeOf(await read(await adapter.completeStream(params)))).toBe("provider_rejected");
   });
 });
 

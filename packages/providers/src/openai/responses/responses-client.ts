@@ -1,5 +1,6 @@
 import type { ParleyError } from "@parley/core/errors";
 import type { HttpClient, HttpHeaders, HttpRequestOptions } from "@parley/http";
+import { unreadableAnswer } from "../../call/http-failure.js";
 import { streamCall } from "../../call/stream-call.js";
 import { readOpenAIFailure } from "../failure.js";
 import type { OpenAIHttpClientConfig } from "../openai-http-client.js";
@@ -63,7 +64,14 @@ function openCall(
         startedAt,
       }),
     readFailure: readOpenAIFailure,
-    eventsOfBody: (whole) => [{ type: "response.completed", response: whole as ResponseBody }],
+    eventsOfBody: (whole) => {
+      const response = whole as ResponseBody;
+      const { output, status, error } = response;
+      if (!Array.isArray(output) && status === undefined && error === undefined) {
+        throw unreadableAnswer(origin.provider, "it is no response");
+      }
+      return [{ type: "response.completed", response }];
+    },
     recover: (error) =>
       isUnreadable(error)
         ? httpRequest(config, options, toRequest(request, { ...how, reader: undefined }).body)
