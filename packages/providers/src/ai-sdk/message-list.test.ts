@@ -331,7 +331,7 @@ describe("a stream as canonical messages", () => {
       {
         role: "assistant",
         type: "event",
-        parts: [{ type: "error", message: "Something went wrong inside Parley", code: "internal" }],
+        parts: [{ type: "error", message: "mock: no", code: "provider_rejected" }],
       },
     ]);
   });
