@@ -263,7 +263,8 @@ describe("reasoning in tags", () => {
     if (last?.type !== "done") throw new Error(`ended with ${last?.type}`);
     // What was shown is what is kept.
     expect(assembly.partial()).toEqual(last.result.message.content);
-    return last.result.message.content.map((part) => [part.type, part.text ?? part.name]);
+    const parts = last.result.message.content as { type: string; text?: string; name?: string }[];
+    return parts.map(({ type, text, name }) => [type, text ?? name]);
   };
   const tagged = "<think>\nI should add.\n</think>\n\nIt is 3.";
 
