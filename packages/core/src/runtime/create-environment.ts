@@ -1,8 +1,10 @@
+import { omitUndefined } from "@parley/fold";
 import { systemClock } from "../clock.js";
 import { toParleyError } from "../errors.js";
 import { BudgetedHistoryBuilder } from "../history/budgeted-history-builder.js";
 import { createUuidV7Factory } from "../messages/ids.js";
 import { createTokenCounter } from "../messages/tokens/token-counter.js";
+import { createCompactionPolicy } from "./compaction/compaction-policy.js";
 import { Hub } from "./delivery/hub.js";
 import { defaultJournalPace, Journal } from "./delivery/journal.js";
 import { Watchers } from "./delivery/watchers.js";
@@ -54,7 +56,8 @@ export function createEnvironment(options: RuntimeOptions): Environment {
     watchers: new Watchers(options.store, { models: options.models, reasoningEffort }, (error) =>
       report(error, "watch"),
     ),
-    compactAt: options.compactAt ?? 0.8,
+    compaction:
+      options.compaction ?? createCompactionPolicy(omitUndefined({ thresholdShare: options.compactAt })),
     titleModel: options.titleModel,
     keepRaw: options.keepRaw ?? false,
     report,

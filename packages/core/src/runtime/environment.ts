@@ -6,6 +6,7 @@ import type { LogStoreRoot, Wake } from "../log-store.js";
 import type { IdFactory } from "../messages/ids.js";
 import type { TokenEstimator } from "../messages/tokens/token-counter.js";
 import type { Tool } from "../turn/tool.js";
+import type { CompactionPolicy } from "./compaction/compaction-policy.js";
 import type { Hub } from "./delivery/hub.js";
 import type { Journal } from "./delivery/journal.js";
 import type { Watchers } from "./delivery/watchers.js";
@@ -133,8 +134,7 @@ export interface Environment {
   readonly hub: Hub;
   readonly journal: Journal;
   readonly watchers: Watchers;
-  /** The share of a window at which a conversation is compacted on its own. */
-  readonly compactAt: number;
+  readonly compaction: CompactionPolicy;
   /** Asks this model for the titles of new conversations, instead of cutting their first message. */
   readonly titleModel: string | undefined;
   readonly keepRaw: boolean;

@@ -1,7 +1,12 @@
 export type { CursorPlace, SubscriptionFrame } from "@parley/fold";
 export type { Receipt, SendInput } from "./admission/inbox.js";
 export type { OwnerRuntime, QueueApi, SettingsChange } from "./api/owner-runtime.js";
-export { defaultKeepLastN } from "./compaction/compaction.js";
+export {
+  type CompactionPolicy,
+  type CompactionRules,
+  createCompactionPolicy,
+  defaultCompactionRules,
+} from "./compaction/compaction-policy.js";
 export type { Subscriber } from "./delivery/hub.js";
 export type { JournalPace } from "./delivery/journal.js";
 export type { Subscription } from "./delivery/subscribe.js";

@@ -4,6 +4,7 @@ import type { LogStoreRoot, Wake } from "../log-store.js";
 import type { IdFactory } from "../messages/ids.js";
 import type { TokenEstimator } from "../messages/tokens/token-counter.js";
 import type { Tool } from "../turn/tool.js";
+import type { CompactionPolicy } from "./compaction/compaction-policy.js";
 import type { JournalPace } from "./delivery/journal.js";
 import type { LeasePace, RuntimeHooks, RuntimeLimits } from "./environment.js";
 import type { ModelCatalog } from "./models.js";
@@ -31,7 +32,9 @@ export interface RuntimeOptions {
    * come back under its name: what it left behind is a dead node's. Default: the id alone.
    */
   readonly node?: string;
-  /** The share of a window at which a conversation is compacted on its own. Default 0.8; 0 never. */
+  /** When and how conversations are compacted. Default: `createCompactionPolicy()`. */
+  readonly compaction?: CompactionPolicy;
+  /** Shorthand for `compaction: createCompactionPolicy({ thresholdShare })`; ignored beside `compaction`. */
   readonly compactAt?: number;
   /** Counts tokens. Default: Parley's estimator, which learns from reported usage. */
   readonly tokens?: TokenEstimator;

@@ -83,6 +83,42 @@ export const defaultWindowRules: WindowRules = {
   ownersPerModel: 1_000,
 };
 
+/** How a window is divided between a request and its answer. */
+const windowShares = {
+  /** Tokens kept free for the answer where the model does not declare how much it may write. */
+  answerReserve: 4_096,
+  /** The largest share of the window that is kept free for the answer. */
+  largestReserve: 1 / 4,
+  /** How many times its estimate a request may turn out to be. */
+  estimateMargin: 1.1,
+};
+
+/** A model's window, and how much it can write. */
+interface WindowSize {
+  readonly contextWindow: number;
+  readonly maxOutputTokens?: number;
+}
+
+/** Returns the tokens that a request to the model may have. */
+export function requestBudget(model: WindowSize): number {
+  return Math.max(1, model.contextWindow - reserveOf(model));
+}
+
+/**
+ * Returns the tokens that the answer to a request may have: all that the model can write, as long as both fit in the
+ * window. Providers refuse a request that asks for more. Undefined where the model does not declare a maximum.
+ */
+export function answerBudget(model: WindowSize, requestTokens: number): number | undefined {
+  const { maxOutputTokens, contextWindow } = model;
+  if (maxOutputTokens === undefined) return undefined;
+  const left = contextWindow - Math.ceil(requestTokens * windowShares.estimateMargin);
+  return Math.max(1, Math.min(maxOutputTokens, Math.max(left, reserveOf(model))));
+}
+
+function reserveOf({ maxOutputTokens = windowShares.answerReserve, contextWindow }: WindowSize): number {
+  return Math.min(maxOutputTokens, Math.floor(contextWindow * windowShares.largestReserve));
+}
+
 /** A limit that was learned. */
 interface Limit {
   readonly tokens: number;

@@ -57,7 +57,9 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
         title,
         effective,
         ...(compactThreshold === undefined ? {} : { compactThreshold }),
-        ...(window === undefined ? {} : { defaultThreshold: Math.floor(window * env.compactAt) }),
+        ...(window === undefined
+          ? {}
+          : { defaultThreshold: env.compaction.threshold({ contextWindow: window }) }),
         ...(model === undefined ? {} : { model }),
         ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
         ...(instructions === undefined ? {} : { instructions }),

@@ -6,7 +6,6 @@ import type { Environment } from "../environment.js";
 import { retryWhileUnavailable, type SignalHolder } from "../nodes/retry.js";
 import type { Coordinator } from "../turns/coordinator.js";
 import {
-  defaultKeepLastN,
   keepNewest,
   nothingToCompact,
   noticeOf,
@@ -64,7 +63,7 @@ export class HandCompactions {
     if (record === null) throw new ParleyError("conversation_not_found");
     // Named for what follows; a preview itself asks no model.
     if (request.modelName !== undefined) this.#env.models.resolve(request.modelName, "modelName");
-    const keep = keepCount(request);
+    const keep = keepCount(request, this.#env);
     const plan = await planCompaction(this.#env, store, conversationId, keepNewest(keep));
     if (plan === undefined) throw nothingToCompact(record, keep);
     return toPreview(plan);
@@ -108,7 +107,7 @@ export class HandCompactions {
       request.modelName ?? effectiveChoices(env, record).model,
       request.modelName === undefined ? "model" : "modelName",
     );
-    const keep = keepCount(request);
+    const keep = keepCount(request, this.#env);
     const turnId = env.ids.next();
     const { fence } = await this.#lease(owner, store, conversationId, turnId);
     const lease = { conversationId, turnId, fence };
@@ -189,8 +188,8 @@ export class HandCompactions {
   }
 }
 
-function keepCount(request: CompactRequest): number {
-  const keep = request.keepLastN ?? defaultKeepLastN;
+function keepCount(request: CompactRequest, { compaction }: Pick<Environment, "compaction">): number {
+  const keep = request.keepLastN ?? compaction.keepLastN();
   if (!Number.isInteger(keep) || keep < 0) {
     throw invalidField("keepLastN", "a whole number of at least 0");
   }

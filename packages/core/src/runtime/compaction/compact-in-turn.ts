@@ -7,7 +7,6 @@ import type { LiveTurn } from "../delivery/live-turn.js";
 import type { Environment } from "../environment.js";
 import { retryWhileUnavailable, type SignalHolder } from "../nodes/retry.js";
 import type { OwnerModel } from "../owner-models.js";
-import { compactThreshold } from "../turns/step-context.js";
 import {
   type CompactionPlan,
   keepTokens,
@@ -16,14 +15,6 @@ import {
   summarize,
   summaryMessage,
 } from "./compaction.js";
-
-/** The share of the threshold that the newest messages may keep as they are, and with them the newest step. */
-const keptShare = 0.4;
-const newestStepShare = 0.8;
-/** The most that a summary may take of what it stands for. */
-const mostSummary = 0.9;
-/** After a try that gained nothing, how much a request has to grow before the next one. */
-const growthBeforeRetry = 1.25;
 
 /** A turn that may be compacted in its middle. */
 export interface CompactableTurn {
@@ -43,7 +34,7 @@ export interface CompactableTurn {
  * Compacts in the middle of a turn: before a step whose request passes the conversation's threshold, or no longer
  * fits, what is old is summed up under the turn's own lease, at most once for the step. Where that would gain
  * nothing, or the model fails to write the summary, the turn goes on with what fits; the reason is reported, and
- * nothing is tried again until the request has grown by a quarter.
+ * nothing is tried again until the request has grown as the policy says.
  */
 export class TurnCompactor {
   readonly #turn: CompactableTurn;
@@ -68,16 +59,16 @@ export class TurnCompactor {
     context: StepContext & { readonly truncated: boolean; readonly estimatedTokens: number },
   ): Promise<boolean> {
     const { env, store, live, binding, userMessages, signal } = this.#turn;
-    const threshold = compactThreshold(env, record, binding);
+    const { contextWindow } = binding;
+    const threshold = env.compaction.threshold({ contextWindow, setting: record.compactThreshold });
     const { estimatedTokens, truncated } = context;
     if (threshold <= 0 || (estimatedTokens <= threshold && !truncated)) return false;
     if (estimatedTokens < this.#notBelow) return false;
     try {
-      const keep = keepTokens(
-        env,
-        { tokens: threshold * keptShare, newestStepTokens: threshold * newestStepShare },
-        { turnId: live.turnId, inputIds: new Set(userMessages.map(({ id }) => id)) },
-      );
+      const keep = keepTokens(env, env.compaction.kept(threshold), {
+        turnId: live.turnId,
+        inputIds: new Set(userMessages.map(({ id }) => id)),
+      });
       const plan = await planCompaction(env, store, live.conversationId, keep);
       if (plan === undefined) {
         throw new ParleyError("nothing_to_compact", "What is left is the turn's own input and its last step");
@@ -85,13 +76,14 @@ export class TurnCompactor {
       const summary = await summarize(env, binding, plan, signal, (call) =>
         this.#calls.push({ ...call, stepId }),
       );
-      if (env.tokens.countText(summary, binding.name) >= plan.estimatedTokens * mostSummary) {
+      const summaryTokens = env.tokens.countText(summary, binding.name);
+      if (!env.compaction.isWorthwhile({ summaryTokens, coveredTokens: plan.estimatedTokens })) {
         throw new ParleyError("nothing_to_compact", "The summary is no shorter than what it stands for");
       }
       await this.#write(plan, summary);
       return true;
     } catch (error) {
-      this.#notBelow = estimatedTokens * growthBeforeRetry;
+      this.#notBelow = env.compaction.retryAbove(estimatedTokens);
       if (!signal.aborted) env.report(error, "compaction", live.conversationId);
       return false;
     }

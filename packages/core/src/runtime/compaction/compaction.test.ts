@@ -8,23 +8,24 @@ import { createTokenCounter } from "../../messages/tokens/token-counter.js";
 import type { HistoryEntry, ProviderCallRecord } from "../../ports.js";
 import { text } from "../../testing/script.js";
 import { createScriptedProvider } from "../../testing/scripted-provider.js";
-import type { Environment } from "../environment.js";
 import { createModelCatalog } from "../models.js";
 import { OwnerModels } from "../owner-models.js";
 import { createWindowPolicy } from "../window-policy.js";
 import { keepNewest, keepTokens, nothingToCompact, planCompaction, summarize } from "./compaction.js";
+import { createCompactionPolicy } from "./compaction-policy.js";
 
-// Of all that a runtime has, planning and summing up need only the counter and the clock.
 const env = {
   tokens: createTokenCounter(),
   clock: systemClock,
+  compaction: createCompactionPolicy(),
+  keepRaw: false,
   ownerModels: new OwnerModels({
     catalog: createModelCatalog([]),
     policy: createWindowPolicy({ clock: systemClock }),
     onChange: undefined,
     report: () => {},
   }),
-} as unknown as Environment;
+};
 const turnId = "t";
 
 /** A log that can be read from its newest end, in pages of any size. */

@@ -12,12 +12,7 @@ import { keptRaw } from "../../turn/plain-parts.js";
 import type { Environment } from "../environment.js";
 import type { OwnerModel } from "../owner-models.js";
 
-/** How many of the newest messages a compaction by hand leaves as they are. */
-export const defaultKeepLastN = 10;
-
 const pageSize = 200;
-/** A tool's answer longer than this is clipped in what the summarizing model reads. */
-const clipCharacters = 4_000;
 
 const summaryInstructions = `You write the memory of a conversation between a user and an assistant, so that the assistant can go on without reading it again.
 Keep: what the user wants and has decided, facts, names, numbers, file names, code and identifiers that may matter, what was tried and how it ended, results of tools that are still needed, promises, open questions.
@@ -40,7 +35,7 @@ export interface CompactionPlan {
  * Undefined where nothing would be gained.
  */
 export async function planCompaction(
-  env: Environment,
+  env: Pick<Environment, "tokens">,
   store: LogStore,
   conversationId: string,
   keep: (entry: HistoryEntry, index: number) => boolean,
@@ -146,13 +141,14 @@ export function toResult(plan: CompactionPlan, summary: string, archiveId: strin
  * each time with the summary so far. `onCall` hears of each call that was answered.
  */
 export async function summarize(
-  env: Environment,
+  env: Pick<Environment, "clock" | "compaction" | "keepRaw" | "ownerModels" | "tokens">,
   binding: OwnerModel,
   plan: CompactionPlan,
   signal: AbortSignal,
   onCall: (call: ProviderCallRecord) => void = () => {},
 ): Promise<string> {
-  const room = Math.max(256, Math.floor(binding.contextWindow * 0.6));
+  const room = env.compaction.pieceTokens(binding.contextWindow);
+  const clipCharacters = env.compaction.clipCharacters();
   let summary = plan.earlier === undefined ? "" : textOfEntry(plan.earlier);
   let piece = "";
   let pieceTokens = 0;
@@ -181,7 +177,7 @@ export async function summarize(
     pieceTokens = 0;
   };
   for (const entry of plan.covered) {
-    for (const text of splitText(env, binding, renderMessage(entry.message), room)) {
+    for (const text of splitText(env, binding, renderMessage(entry.message, clipCharacters), room)) {
       const tokens = env.tokens.countText(text, binding.name);
       if (piece !== "" && pieceTokens + tokens > room) await sumUp();
       piece += `${piece === "" ? "" : "\n\n"}${text}`;
@@ -194,7 +190,7 @@ export async function summarize(
 
 /** A text in pieces of at most about so many tokens; none for an empty one. */
 function* splitText(
-  env: Environment,
+  env: Pick<Environment, "tokens">,
   binding: OwnerModel,
   text: string,
   room: number,
@@ -306,7 +302,8 @@ async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promis
   }
 }
 
-function renderMessage(message: ConversationMessage): string {
+function renderMessage(message: ConversationMessage, clipCharacters: number): string {
+  const clip = (text: string) => clipText(text, clipCharacters);
   const lines: string[] = [];
   for (const part of message.content) {
     if (part.type === "text" && part.text !== "") lines.push(part.text);
@@ -322,6 +319,6 @@ function textOfEntry(entry: HistoryEntry): string {
   return entry.message.content.map((part) => (part.type === "text" ? part.text : "")).join("");
 }
 
-function clip(text: string): string {
-  return text.length <= clipCharacters ? text : `${text.slice(0, clipCharacters)} [...]`;
+function clipText(text: string, characters: number): string {
+  return text.length <= characters ? text : `${text.slice(0, characters)} [...]`;
 }

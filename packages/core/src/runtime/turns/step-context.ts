@@ -7,44 +7,8 @@ import { toProviderMessages } from "../../messages/provider/provider-messages.js
 import type { ProviderMessage, ProviderToolDefinition } from "../../ports.js";
 import type { StepContext } from "../../turn/turn.js";
 import type { Environment } from "../environment.js";
-import type { ModelBinding } from "../models.js";
 import type { OwnerModel } from "../owner-models.js";
-
-/** Tokens kept free for the answer where the model does not say how much it may write. */
-const answerReserve = 4_096;
-
-/** How much longer than estimated a request may turn out to be. */
-const estimateMargin = 1.1;
-
-/** Tokens of the window that are the answer's, however long the request is. */
-function reserveOf({ maxOutputTokens = answerReserve, contextWindow }: ModelBinding): number {
-  return Math.min(maxOutputTokens, Math.floor(contextWindow / 4));
-}
-
-/** The tokens that a request to the model may take. */
-function requestBudget(binding: ModelBinding): number {
-  return Math.max(1, binding.contextWindow - reserveOf(binding));
-}
-
-/**
- * The tokens that the answer to a request may take: all that the model can write, as long as both fit in the window.
- * Providers refuse a request that asks for more.
- */
-function answerRoom(binding: ModelBinding, requestTokens: number): number | undefined {
-  const { maxOutputTokens, contextWindow } = binding;
-  if (maxOutputTokens === undefined) return undefined;
-  const left = contextWindow - Math.ceil(requestTokens * estimateMargin);
-  return Math.max(1, Math.min(maxOutputTokens, Math.max(left, reserveOf(binding))));
-}
-
-/** The tokens at which a conversation is compacted on its own; 0 for never. */
-export function compactThreshold(
-  env: Environment,
-  record: ConversationRecord,
-  binding: ModelBinding,
-): number {
-  return record.compactThreshold ?? Math.floor(binding.contextWindow * env.compactAt);
-}
+import { answerBudget, requestBudget } from "../window-policy.js";
 
 /** Everything that decides what a turn shows its model. */
 export interface ContextRequest {
@@ -132,6 +96,6 @@ export async function buildStepContext(
     manifest: built.manifest,
     truncated: built.truncated,
     estimatedTokens: built.manifest.estimatedTokens,
-    maxTokens: answerRoom(binding, built.manifest.estimatedTokens),
+    maxTokens: answerBudget(binding, built.manifest.estimatedTokens),
   };
 }
