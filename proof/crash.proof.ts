@@ -3,6 +3,7 @@ import { describeOnOwnPostgres, describeOnPostgres } from "../test/harness/postg
 import { Random } from "../test/kill/random.js";
 import { shortLease } from "../test/kill/stage.js";
 import { deaths, outages, type Share, sleeps } from "./crash/cases.js";
+import { behindProxy, freezes } from "./crash/frozen.js";
 import { onOwnPostgres, onPglite, onPostgres, sleepersLease } from "./crash/grounds.js";
 import { type Ground, playInLanes } from "./crash/lane.js";
 import { type Recording, record } from "./crash/recording.js";
@@ -86,6 +87,12 @@ describe.concurrent("acknowledged facts survive", () => {
         await playInLanes(ground, cases, { lanes: 2, seed: seed + 2, tally, slots });
       });
 
+      it.concurrent("connections to the database that go silent", async () => {
+        const ground = behindProxy(postgres, { name: "connections frozen", prefix: "frozen" });
+        const cases = freezes(await recording(), ground, long ? 60 : 8, seed + 5);
+        await playInLanes(ground, cases, { lanes: 1, seed: seed + 5, tally, slots });
+      });
+
       it.concurrent("the sleep of one of two nodes, longer than its lease", async () => {
         const cases = sleeps(await recording(), long ? 60 : 8, seed + 3);
         const lease = sleepersLease;
@@ -121,7 +128,7 @@ afterAll(async () => {
   recordResult({
     title: "Crashes",
     about:
-      `Clients talk over HTTP, event streams and sockets to nodes that are killed (SIGKILL), frozen (SIGSTOP) or lose their database, ` +
+      `Clients talk over HTTP, event streams and sockets to nodes that are killed (SIGKILL), frozen (SIGSTOP) or lose their database, or whose connections to it go silent, ` +
       `in a scenario with turns, tools, steering, an edited queue, a stop, a compaction and a fork. It was recorded once: ${frames.length} events, ` +
       `${calls.length} writes, ${acknowledgements} acknowledgements. ${long ? "On each ground a node dies before and after every event, before, in and after every write" : "A node dies at every one of them, dealt out to the grounds"}, ` +
       `and at random moments; often the one that takes over dies too. Then everything that clients were told is held against the log as a new client reads it. ` +

@@ -46,7 +46,7 @@ export class Page {
     const end = String(chunks.length);
     const isThere = () => {
       const { phase, status, cursor } = handle.getState();
-      return phase === "ready" && status === "idle" && cursor === end;
+      return phase === "ready" && status === "idle" && cursor?.split(".")[0] === end;
     };
     if (!(await this.#until(isThere))) {
       const { phase, status, cursor, error } = handle.getState();

@@ -186,8 +186,8 @@ async function settle(stage: Stage, talkers: readonly Talker[]): Promise<void> {
       for (;;) {
         const record = await stage.nodes.ask((node) => node.record(conversationId));
         const { cursor, status } = viewer.fold.state;
-        if (record?.active === undefined && cursor === String(record?.lastSeq ?? 0) && status === "idle")
-          break;
+        const isAtEnd = cursor?.split(".")[0] === String(record?.lastSeq ?? 0);
+        if (record?.active === undefined && isAtEnd && status === "idle") break;
         if (performance.now() > limitAt) {
           throw new Error(
             `a follower of ${conversationId} is at ${cursor} and sees "${status}", the log at ${record?.lastSeq}`,

@@ -78,7 +78,7 @@ export function outage(options: {
 }
 
 /** Waits for the moment and does what is to be done; whoever is at a point of its own does it to itself. */
-async function reach(
+export async function reach(
   { victim, talkers, begin, played, unreached }: Scene,
   strike: Strike,
   act: () => void,

@@ -37,7 +37,12 @@ class WatchedClient extends pg.Client {
 
 async function open() {
   if (at.folder !== undefined) return openPglite({ folder: at.folder });
-  const opened = openPostgres({ url: at.url, driver: { Client: WatchedClient }, connectTimeoutMs: 1_000 });
+  const opened = openPostgres({
+    url: at.url,
+    driver: { Client: WatchedClient },
+    connectTimeoutMs: 1_000,
+    ...at.timeouts,
+  });
   await opened.store.migrate();
   return opened;
 }

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { ConversationRecord, OpenTurnState } from "@parley/core/ports";
 import type { LeasePace, Receipt, SendInput, SubscriptionFrame } from "@parley/core/runtime";
+import type { PostgresTimeouts } from "@parley/store/postgres";
 import type {
   CompactionResult,
   CompactRequest,
@@ -14,7 +15,9 @@ import type {
 } from "@parley/wire";
 
 /** Where a node keeps its log. */
-export type NodeStore = { readonly folder: string } | { readonly url: string };
+export type NodeStore =
+  | { readonly folder: string }
+  | { readonly url: string; readonly timeouts?: Partial<PostgresTimeouts> };
 
 export interface NodeOptions {
   /** Unique among all nodes that ever ran on the store. */

@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { PostgresTimeouts } from "@parley/store/postgres";
+import type { SharedPostgres } from "../../test/harness/postgres.js";
+import { TcpProxy } from "../../test/harness/tcp-proxy.js";
+import { Random } from "../../test/kill/random.js";
+import { tablesOf } from "../../test/kill/tables.js";
+import { sleepersLease } from "./grounds.js";
+import type { Case, Ground } from "./lane.js";
+import type { Trouble } from "./play.js";
+import { callStrikes, type Recording, randomStrikes } from "./recording.js";
+import { nameOf, type Strike } from "./strike.js";
+import { reach } from "./troubles.js";
+
+/** Limits that suit leases of seconds; by default they are about five times as long. */
+const timeouts: Partial<PostgresTimeouts> = {
+  connectTimeoutMs: 1_000,
+  statementTimeoutMs: 1_500,
+  answerGraceMs: 500,
+  briefTimeoutMs: 1_000,
+  trustMs: 200,
+  wakeProbeMs: 500,
+};
+const silenceMs = 2_000;
+
+/** A database behind a proxy that can hang. The tables are read beside it. */
+export interface FrozenGround extends Ground {
+  /** The proxy of the store that was made last. */
+  proxy(): TcpProxy;
+}
+
+/** A database of its own on a server that others use as well, reached through a proxy. */
+export function behindProxy(
+  postgres: SharedPostgres,
+  options: { readonly name: string; readonly prefix: string },
+): FrozenGround {
+  let current: TcpProxy | undefined;
+  return {
+    ...options,
+    proxy() {
+      if (current === undefined) throw new Error("no store was made yet");
+      return current;
+    },
+    async makeStore() {
+      const { url, drop } = await postgres.createDatabase();
+      const proxy = await TcpProxy.start(url);
+      current = proxy;
+      return {
+        store: { url: proxy.through(url), timeouts },
+        lease: sleepersLease,
+        readTables: tablesOf(url),
+        async remove() {
+          await proxy.close();
+          await drop();
+        },
+      };
+    },
+  };
+}
+
+/**
+ * All connections go silent: bytes stop, nothing closes. New ones pass, or hang as well for a while; in the end the
+ * proxy goes on, and what waited in it reaches the server, or it does so only after everything is over.
+ */
+function freeze(options: {
+  readonly ground: FrozenGround;
+  readonly nodes: 1 | 2;
+  readonly strike: Strike;
+  /** How long new connections hang as well. */
+  readonly hangMs: number;
+  readonly thaws: boolean;
+}): Trouble {
+  const { ground, nodes, strike, hangMs, thaws } = options;
+  const how = hangMs === 0 ? "new ones pass" : `new ones hang for ${hangMs} ms`;
+  return {
+    name: `connections frozen ${nameOf(strike)}, ${how}${thaws ? ", and thaw" : ""}`,
+    nodes,
+    async happen(scene) {
+      const proxy = ground.proxy();
+      await reach(scene, strike, () => {}, "none");
+      proxy.freeze({ andNew: hangMs > 0 });
+      scene.struck();
+      await sleep(hangMs);
+      if (thaws || hangMs > 0) proxy.thaw();
+      else await sleep(silenceMs);
+      await scene.recovered(performance.now(), []);
+    },
+  };
+}
+
+/** Connections that freeze in a write, or at a random moment. */
+export function freezes(recording: Recording, ground: FrozenGround, count: number, seed: number): Case[] {
+  const random = new Random(seed);
+  const hangs = [0, 0, 1_500, 7_000];
+  const writes: Strike[] = callStrikes(recording, random, false).filter(
+    (strike) => strike.how === "store" && strike.point.when === "during",
+  );
+  return Array.from({ length: count }, (_, index) => ({
+    at: "a write, or a random moment",
+    trouble: freeze({
+      ground,
+      nodes: index % 4 < 2 ? 1 : 2,
+      strike: index % 2 === 0 ? random.pick(writes) : random.pick(randomStrikes(recording, random, 1)),
+      hangMs: hangs[index % hangs.length] ?? 0,
+      thaws: index % 3 === 0,
+    }),
+  }));
+}
