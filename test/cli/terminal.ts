@@ -22,6 +22,7 @@ export class Terminal {
   readonly #pty: IPty;
   readonly #screen: headless.Terminal;
   readonly #waiting = new Set<() => void>();
+  #raw = "";
   #exit: { exitCode: number; signal?: number | undefined } | undefined;
 
   constructor(
@@ -38,7 +39,10 @@ export class Terminal {
       cwd: place.folder,
       env: { ...place.env, TERM: "xterm-256color", ...env } as Record<string, string>,
     });
-    this.#pty.onData((data) => this.#screen.write(data, () => this.#look()));
+    this.#pty.onData((data) => {
+      this.#raw += data;
+      this.#screen.write(data, () => this.#look());
+    });
     this.#pty.onExit((exit) => {
       this.#exit = exit;
       this.#look();
@@ -52,6 +56,11 @@ export class Terminal {
   resize(cols: number, rows: number): void {
     this.#screen.resize(cols, rows);
     this.#pty.resize(cols, rows);
+  }
+
+  /** Every byte that the program has written, as text. */
+  raw(): string {
+    return this.#raw;
   }
 
   /** Everything, the scrollback included. */

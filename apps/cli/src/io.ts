@@ -1,6 +1,11 @@
-import { createStyle, hasColours, type Style } from "./terminal/style.js";
+import { safeJson, safeStyled, safeText } from "./terminal/safe-text.js";
+import { createStyle, hasColours, type MaybeTerminal, type Style } from "./terminal/style.js";
 
-/** Standard output and standard error, and how to write on them. */
+/**
+ * Standard output and standard error, and the one way to write on them. What goes to a terminal is made safe there:
+ * content loses its control characters, JSON has them as escapes, and lines of our own keep nothing but their colours.
+ * Pipes and files get what was written, byte for byte.
+ */
 export interface Io {
   /** Looks for standard output. */
   readonly style: Style;
@@ -12,9 +17,11 @@ export interface Io {
   readonly isTerminal: boolean;
   /** Somebody sits at the terminal: input and output are both one. */
   readonly isInteractive: boolean;
-  /** What was asked for, as it is. */
+  /** Content that was asked for. */
   write(text: string): void;
-  /** A line of what was asked for. */
+  /** The same for much of it: resolves when the reader has taken it. */
+  pass(text: string, format: "text" | "json"): Promise<void>;
+  /** A line of what was asked for, which may have colours. */
   line(text?: string): void;
   lines(lines: readonly string[]): void;
   /** One JSON value. */
@@ -38,43 +45,66 @@ export interface IoOptions {
   readonly color?: boolean | undefined;
 }
 
-/** The process's own streams. */
-export function createIo(options: IoOptions = {}): Io {
-  const { stdout, stderr, stdin } = process;
+/** A stream to write on. */
+export interface Outlet extends MaybeTerminal {
+  readonly columns?: number | undefined;
+  write(text: string, written?: (error?: Error | null) => void): unknown;
+}
+
+/** The streams of a process. */
+export interface Outlets {
+  readonly stdout: Outlet;
+  readonly stderr: Outlet;
+  readonly stdin: MaybeTerminal;
+}
+
+/** Writes on the process's own streams, or on those that are given. */
+export function createIo(options: IoOptions = {}, outlets: Outlets = process): Io {
+  const { stdout, stderr, stdin } = outlets;
   const allowed = options.color !== false;
   const style = createStyle(allowed && hasColours(stdout));
   const errorStyle = createStyle(allowed && hasColours(stderr));
+  const isTerminal = stdout.isTTY === true;
+  const out = (safe: (text: string) => string) => (text: string) => (isTerminal ? safe(text) : text);
+  const [content, styled, json] = [out(safeText), out(safeStyled), out(safeJson)];
   let progressShown = false;
   const endProgress = () => {
     if (progressShown) stderr.write("\r\u001B[K");
     progressShown = false;
   };
-  const write = (text: string) => {
+  const put = (text: string) => {
     endProgress();
     stdout.write(text);
   };
   const warn = (text: string) => {
     endProgress();
-    stderr.write(`${text}\n`);
+    stderr.write(`${stderr.isTTY === true ? safeStyled(text) : text}\n`);
   };
   return {
     style,
     errorStyle,
-    columns: stdout.isTTY ? stdout.columns : undefined,
-    isTerminal: stdout.isTTY === true,
-    isInteractive: stdin.isTTY === true && stdout.isTTY === true,
-    write,
-    line: (text = "") => write(`${text}\n`),
-    lines: (lines) => write(lines.map((line) => `${line}\n`).join("")),
-    json: (value) => write(`${JSON.stringify(value, null, 2)}\n`),
-    jsonLine: (value) => write(`${JSON.stringify(value)}\n`),
+    columns: isTerminal ? stdout.columns : undefined,
+    isTerminal,
+    isInteractive: stdin.isTTY === true && isTerminal,
+    write: (text) => put(content(text)),
+    pass: (text, format) =>
+      new Promise((resolve, reject) => {
+        endProgress();
+        stdout.write(format === "json" ? json(text) : content(text), (error) =>
+          error ? reject(error) : resolve(),
+        );
+      }),
+    line: (text = "") => put(`${styled(text)}\n`),
+    lines: (lines) => put(lines.map((line) => `${styled(line)}\n`).join("")),
+    json: (value) => put(`${json(JSON.stringify(value, null, 2))}\n`),
+    jsonLine: (value) => put(`${json(JSON.stringify(value))}\n`),
     note: (text) => {
       if (options.quiet !== true) warn(text);
     },
     warn,
     progress: (text) => {
       if (options.quiet === true || stderr.isTTY !== true) return;
-      stderr.write(`\r\u001B[K${errorStyle.dim(text)}`);
+      stderr.write(`\r\u001B[K${errorStyle.dim(safeText(text))}`);
       progressShown = true;
     },
     endProgress,

@@ -4,7 +4,8 @@ import type { ConversationMeta } from "@parley/wire";
 import { CliError, usageError } from "./cli-error.js";
 import { suggest } from "./config/suggest.js";
 import { counted } from "./terminal/figures.js";
-import { clip, safeLine } from "./terminal/text-width.js";
+import { safeLine } from "./terminal/safe-text.js";
+import { clip } from "./terminal/text-width.js";
 
 /** How a conversation may be named, for help texts. */
 export const idHelp = "an id or the beginning of one; @ is the newest conversation, @2 the one before";

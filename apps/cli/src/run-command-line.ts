@@ -3,6 +3,7 @@ import { exitCodes } from "./cli-error.js";
 import type { Connected } from "./connect.js";
 import { createIo, type Io } from "./io.js";
 import { createProgram, type Runner } from "./program.js";
+import { safeText } from "./terminal/safe-text.js";
 import type { GlobalOptions, VerbContext } from "./verb-context.js";
 import { packageVersion } from "./version.js";
 
@@ -26,9 +27,14 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
     }
   };
   const program = createProgram(packageVersion(), runner).exitOverride();
+  // What was typed wrong is repeated, and it may have been pasted from anywhere.
+  const output = {
+    writeOut: (text: string) => io.write(text),
+    writeErr: (text: string) => io.warn(safeText(text.replace(/\n$/, ""))),
+  };
+  program.configureOutput(output);
   for (const command of program.commands) {
-    command.exitOverride();
-    for (const sub of command.commands) sub.exitOverride();
+    for (const each of [command, ...command.commands]) each.exitOverride().configureOutput(output);
   }
   try {
     await program.parseAsync(withDefaultVerb(argv, program));
@@ -73,8 +79,8 @@ async function fail(error: unknown, io: Io): Promise<void> {
   const { explain } = await import("./explain.js");
   const { message, advice, exitCode } = explain(error);
   const { errorStyle } = io;
-  io.warn(`${errorStyle.red("parley:")} ${message}`);
-  if (advice !== undefined) io.warn(errorStyle.dim(advice));
+  io.warn(`${errorStyle.red("parley:")} ${safeText(message)}`);
+  if (advice !== undefined) io.warn(errorStyle.dim(safeText(advice)));
   if (process.env.PARLEY_DEBUG === "1" && error instanceof Error) io.warn(error.stack ?? "");
   process.exitCode = exitCode;
 }

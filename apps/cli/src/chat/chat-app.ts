@@ -3,8 +3,9 @@ import type { Io } from "../io.js";
 import type { Highlight } from "../terminal/highlighter.js";
 import { emptyLine, entered, type Key, type LineState, pressKey, withText } from "../terminal/line-editor.js";
 import { viewLine } from "../terminal/line-view.js";
+import { safeJson, safeLine, safeText } from "../terminal/safe-text.js";
 import { Screen } from "../terminal/screen.js";
-import { clip, safeLine, textWidth } from "../terminal/text-width.js";
+import { clip, textWidth } from "../terminal/text-width.js";
 import { wrap } from "../terminal/wrap.js";
 import type { VerbContext } from "../verb-context.js";
 import type { ChatDesk } from "./chat-desk.js";
@@ -233,7 +234,7 @@ export class ChatApp {
       .catch((error: unknown) => {
         const { message, advice } = explain(error);
         this.#screen.print(
-          wrap(this.#io.style.red(`✗ ${message}${advice === undefined ? "" : ` ${advice}`}`), {
+          wrap(this.#io.style.red(`✗ ${safeText(message)}${advice === undefined ? "" : ` ${advice}`}`), {
             columns: this.#screen.columns - 1,
             rest: "  ",
           }),
@@ -248,11 +249,12 @@ export class ChatApp {
     const io: Io = {
       ...this.#io,
       columns: this.#screen.columns - 1,
-      write: print,
+      write: (text) => print(safeText(text)),
+      pass: async (text, format) => print(format === "json" ? safeJson(text) : safeText(text)),
       line: (text = "") => print(text),
       lines: (lines) => this.#screen.print(lines),
-      json: (value) => print(JSON.stringify(value, null, 2)),
-      jsonLine: (value) => print(JSON.stringify(value)),
+      json: (value) => print(safeJson(JSON.stringify(value, null, 2))),
+      jsonLine: (value) => print(safeJson(JSON.stringify(value))),
       note: (text) => print(this.#io.style.dim(text)),
       warn: print,
       progress: () => {},

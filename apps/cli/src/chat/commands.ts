@@ -3,9 +3,9 @@ import { CliError } from "../cli-error.js";
 import { suggest } from "../config/suggest.js";
 import { resolveAmong, resolveConversation, shortIds } from "../resolve-id.js";
 import { ago, counted, tokens } from "../terminal/figures.js";
+import { safeLine } from "../terminal/safe-text.js";
 import type { Style } from "../terminal/style.js";
 import { table } from "../terminal/table.js";
-import { safeLine } from "../terminal/text-width.js";
 import type { VerbContext } from "../verb-context.js";
 import type { ChatDesk } from "./chat-desk.js";
 

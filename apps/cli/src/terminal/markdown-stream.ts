@@ -1,6 +1,6 @@
 import { lexer, type Token, type Tokens } from "marked";
 import { type MarkdownOptions, renderToken } from "./markdown.js";
-import { safeText } from "./text-width.js";
+import { safeText } from "./safe-text.js";
 
 /** What a growing text has become. */
 export interface MarkdownProgress {

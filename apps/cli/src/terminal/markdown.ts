@@ -1,6 +1,7 @@
 import { lexer, type Token, type Tokens } from "marked";
+import { safeText } from "./safe-text.js";
 import type { Style } from "./style.js";
-import { clip, safeText, textWidth } from "./text-width.js";
+import { clip, textWidth } from "./text-width.js";
 import { wrap } from "./wrap.js";
 
 /** How markdown is shown. */

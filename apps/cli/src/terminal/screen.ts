@@ -1,3 +1,4 @@
+import { safeStyled } from "./safe-text.js";
 import { textWidth } from "./text-width.js";
 
 /** What stands at the bottom of the terminal and is drawn anew whenever it changes. */
@@ -54,7 +55,7 @@ export class Screen {
 
   /** Lines for good. They appear above the live area with the next frame. */
   print(lines: readonly string[]): void {
-    this.#pending.push(...lines);
+    for (const line of lines) this.#pending.push(safeStyled(line));
     this.#schedule();
   }
 
@@ -114,7 +115,7 @@ export class Screen {
     const first = line === undefined ? 0 : Math.max(0, line.cursorRow - most + 1);
     const typed = line?.rows.slice(first, first + most) ?? [];
     const above = rows.slice(Math.max(0, rows.length - (most - typed.length)));
-    const all = [...above, ...typed, ...below];
+    const all = [...above, ...typed, ...below].map(safeStyled);
     if (all.length === 0) return { rows: [""], cursorRow: 0, cursorColumn: 0 };
     if (line === undefined) return { rows: all, cursorRow: all.length - 1, cursorColumn: 0 };
     return { rows: all, cursorRow: above.length + line.cursorRow - first, cursorColumn: line.cursorColumn };

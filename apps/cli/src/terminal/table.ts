@@ -1,4 +1,5 @@
-import { clip, safeLine, textWidth } from "./text-width.js";
+import { safeLine } from "./safe-text.js";
+import { clip, textWidth } from "./text-width.js";
 
 /** One column of a table. */
 export interface Column<Row> {

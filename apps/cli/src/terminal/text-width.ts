@@ -51,23 +51,6 @@ function isWide(code: number): boolean {
   return code >= 0x1100 && wideRanges.some(([first, last]) => code >= first && code <= last);
 }
 
-/**
- * Text that others wrote, made safe to show: without escape sequences and control characters, which could move the
- * cursor, change the title or answer questions in the user's name. Line breaks and tabs stay.
- */
-export function safeText(text: string): string {
-  if (!/[^\P{Control}\n\t]|[\u202A-\u202E\u2066-\u2069]/u.test(text)) return text;
-  return stripVTControlCharacters(text.replace(/\r\n?/g, "\n")).replace(
-    /[^\P{Control}\n\t]|[\u202A-\u202E\u2066-\u2069]/gu,
-    "",
-  );
-}
-
-/** The same on one line. */
-export function safeLine(text: string): string {
-  return safeText(text).replace(/\s+/gu, " ").trim();
-}
-
 /** The beginning of a text, with an ellipsis where something was left out. The text has no colours. */
 export function clip(text: string, columns: number): string {
   if (textWidth(text) <= columns) return text;

@@ -1,5 +1,5 @@
 import { MarkdownStream } from "../terminal/markdown-stream.js";
-import { safeText } from "../terminal/text-width.js";
+import { safeText } from "../terminal/safe-text.js";
 import type { TextEntry, ThinkingEntry } from "./entries.js";
 import { type EntryOptions, renderThinking } from "./render-entry.js";
 

@@ -1,6 +1,7 @@
 import { duration, tokens } from "../terminal/figures.js";
 import { type MarkdownOptions, renderMarkdown } from "../terminal/markdown.js";
-import { clip, safeLine, safeText } from "../terminal/text-width.js";
+import { safeLine, safeText } from "../terminal/safe-text.js";
+import { clip } from "../terminal/text-width.js";
 import { wrap } from "../terminal/wrap.js";
 import type { EndEntry, Entry, ToolEntry, UserEntry } from "./entries.js";
 

@@ -2,7 +2,7 @@ import { createInterface } from "node:readline/promises";
 import { CliError, usageError } from "../../cli-error.js";
 import { resolveConversation } from "../../resolve-id.js";
 import { counted } from "../../terminal/figures.js";
-import { safeLine } from "../../terminal/text-width.js";
+import { safeLine } from "../../terminal/safe-text.js";
 import type { VerbContext } from "../../verb-context.js";
 
 /** Stops the running turn. */
@@ -94,7 +94,7 @@ async function confirm(ids: readonly string[], { io, signal }: VerbContext): Pro
     throw usageError("This deletes for good, and there is nobody to ask.", "Say --yes if you mean it.");
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const answer = await prompt.question(`Delete ${ids.join(", ")} for good? [y/N] `, { signal });
+    const answer = await prompt.question(`Delete ${safeLine(ids.join(", "))} for good? [y/N] `, { signal });
     if (!/^y(es)?$/i.test(answer.trim())) throw new CliError("Nothing was deleted.");
   } finally {
     prompt.close();

@@ -2,7 +2,7 @@ import { type ParleyClient, ParleyRequestError } from "@parley/client";
 import type { ForkRequest, ForkResponse, ReasoningEffort, StoredChunk } from "@parley/wire";
 import { CliError } from "../../cli-error.js";
 import { resolveConversation } from "../../resolve-id.js";
-import { safeLine } from "../../terminal/text-width.js";
+import { safeLine } from "../../terminal/safe-text.js";
 import type { VerbContext } from "../../verb-context.js";
 import { waitUntilIdle } from "../talking/wait-until-idle.js";
 

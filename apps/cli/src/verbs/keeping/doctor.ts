@@ -5,7 +5,7 @@ import { examineMachine } from "../../doctor/examine-machine.js";
 import { examineProviders } from "../../doctor/examine-providers.js";
 import { explain } from "../../explain.js";
 import type { Io } from "../../io.js";
-import { safeLine } from "../../terminal/text-width.js";
+import { safeLine } from "../../terminal/safe-text.js";
 import { wrap } from "../../terminal/wrap.js";
 import type { VerbContext } from "../../verb-context.js";
 

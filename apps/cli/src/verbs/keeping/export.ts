@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { finished } from "node:stream/promises";
 import type { ParleyClient } from "@parley/client";
 import { CliError, usageError } from "../../cli-error.js";
+import type { Io } from "../../io.js";
 import { resolveConversation } from "../../resolve-id.js";
 import { bytes, counted } from "../../terminal/figures.js";
 import type { VerbContext } from "../../verb-context.js";
@@ -36,7 +37,10 @@ export async function exportConversations(
     const pieces = client.exportConversation(id, options.format, { signal: context.signal });
     if (folder !== undefined) size += await writeFile(join(folder, `${fileName(id)}.${extension}`), pieces);
     else if (options.output !== undefined) size += await writeFile(options.output, pieces);
-    else size += await writeOut(pieces, options.format === "markdown" && index > 0 ? "\n---\n\n" : "");
+    else {
+      const before = options.format === "markdown" && index > 0 ? "\n---\n\n" : "";
+      size += await writeOut(io, pieces, options.format, before);
+    }
   }
   io.endProgress();
   if (options.output !== undefined)
@@ -112,16 +116,18 @@ async function writeFile(path: string, pieces: AsyncIterable<string>): Promise<n
 }
 
 /** Waits for a reader that is slower than the server. */
-async function writeOut(pieces: AsyncIterable<string>, before: string): Promise<number> {
+async function writeOut(
+  io: Io,
+  pieces: AsyncIterable<string>,
+  format: ExportOptions["format"],
+  before: string,
+): Promise<number> {
   let size = 0;
-  const write = (text: string) =>
-    new Promise<void>((resolve, reject) => {
-      process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
-    });
-  if (before !== "") await write(before);
+  const kind = format === "jsonl" ? "json" : "text";
+  if (before !== "") await io.pass(before, kind);
   for await (const piece of pieces) {
     size += Buffer.byteLength(piece);
-    await write(piece);
+    await io.pass(piece, kind);
   }
   return size;
 }

@@ -7,7 +7,7 @@ import type { ImportResponse } from "@parley/wire";
 import { CliError, exitCodes, usageError } from "../../cli-error.js";
 import { explain } from "../../explain.js";
 import { counted } from "../../terminal/figures.js";
-import { safeLine } from "../../terminal/text-width.js";
+import { safeLine } from "../../terminal/safe-text.js";
 import type { VerbContext } from "../../verb-context.js";
 import { conversationsIn } from "./import-parts.js";
 

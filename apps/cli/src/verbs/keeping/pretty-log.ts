@@ -1,5 +1,5 @@
+import { safeLine } from "../../terminal/safe-text.js";
 import type { Style } from "../../terminal/style.js";
-import { safeLine } from "../../terminal/text-width.js";
 
 const levels: Readonly<Record<number, "info" | "warn" | "error">> = {
   30: "info",

@@ -1,7 +1,7 @@
 import type { ContextManifest, ContextSegment, ProviderCallInfo } from "@parley/wire";
 import { duration, percent, tokens } from "../../terminal/figures.js";
+import { safeLine } from "../../terminal/safe-text.js";
 import type { Style } from "../../terminal/style.js";
-import { safeLine } from "../../terminal/text-width.js";
 
 /** How a call is drawn. */
 export interface TreeOptions {

@@ -2,7 +2,7 @@ import type { SearchHit } from "@parley/wire";
 import { usageError } from "../../cli-error.js";
 import { shortIds } from "../../resolve-id.js";
 import { moment } from "../../terminal/figures.js";
-import { safeLine } from "../../terminal/text-width.js";
+import { safeLine } from "../../terminal/safe-text.js";
 import { wrap } from "../../terminal/wrap.js";
 import type { VerbContext } from "../../verb-context.js";
 

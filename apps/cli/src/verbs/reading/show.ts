@@ -3,7 +3,7 @@ import type { StoredChunk } from "@parley/wire";
 import { resolveConversation } from "../../resolve-id.js";
 import { moment } from "../../terminal/figures.js";
 import { loadHighlighter } from "../../terminal/highlighter.js";
-import { safeLine } from "../../terminal/text-width.js";
+import { safeLine } from "../../terminal/safe-text.js";
 import { TranscriptView } from "../../transcript/transcript-view.js";
 import type { VerbContext } from "../../verb-context.js";
 

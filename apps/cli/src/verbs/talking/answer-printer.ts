@@ -3,8 +3,9 @@ import type { AgentEvent } from "@parley/wire";
 import type { Io } from "../../io.js";
 import { duration, tokens } from "../../terminal/figures.js";
 import { MarkdownStream } from "../../terminal/markdown-stream.js";
+import { safeLine, safeText } from "../../terminal/safe-text.js";
 import { Screen } from "../../terminal/screen.js";
-import { clip, safeLine, safeText } from "../../terminal/text-width.js";
+import { clip } from "../../terminal/text-width.js";
 import { wrap } from "../../terminal/wrap.js";
 import type { AnswerFold } from "./answer-fold.js";
 
