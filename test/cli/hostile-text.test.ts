@@ -10,10 +10,12 @@ const terminals: Terminal[] = [];
 const nasty =
   "nasty \u001B]0;owned\u0007 \u001B[2J\u001B[8m \u009B2J \u009D0;owned\u009C \u0007\u0008\u007F \u001B[c \u202Eesrever\u2066 \u200F end";
 const unsafe = /[^\P{Control}\n\t]|\p{Bidi_Control}/u;
+/** Built from a text: linters take the escape character in a pattern for a slip. */
+const sequence = (rest: string) => new RegExp(`\u001B\\[${rest}`, "g");
 /** What a program of ours sends to a terminal: colours, and the line breaks that the terminal itself makes of ours. */
-const ours = new RegExp("\u001B\\[(?:[0-49]|2[2-49]|3[1-7]|39|9[0-7]|38;[\\d;]+)?m|\r\n", "g");
+const ours = sequence("(?:[0-49]|2[2-49]|3[1-7]|39|9[0-7]|38;[\\d;]+)?m|\r\n");
 /** What the screen of the chat draws with. */
-const drawing = new RegExp("\u001B\\[(?:\\?2026[hl]|\\?2004[hl]|\\d*[AJCK])|\r", "g");
+const drawing = sequence("(?:\\?2026[hl]|\\?2004[hl]|\\d*[AJCK])|\r");
 
 /** Runs a call in a terminal to its end, and gives what it sent. */
 async function inTerminal(...args: readonly string[]): Promise<string> {
