@@ -4,6 +4,7 @@ import { Random } from "../test/kill/random.js";
 import { shortLease } from "../test/kill/stage.js";
 import { deaths, outages, type Share, sleeps } from "./crash/cases.js";
 import { behindProxy, freezes } from "./crash/frozen.js";
+import { fillDisk, mountSmallDisk } from "./crash/full-disk.js";
 import { onOwnPostgres, onPglite, onPostgres, sleepersLease } from "./crash/grounds.js";
 import { type Ground, playInLanes } from "./crash/lane.js";
 import { type Recording, record } from "./crash/recording.js";
@@ -122,6 +123,27 @@ describe.concurrent("acknowledged facts survive", () => {
   );
 });
 
+/** What became of the full disk: its table, and its claims. */
+let fullDisk: Awaited<ReturnType<typeof fillDisk>> | undefined;
+let whyNoDisk = "it was not tried";
+
+describe("a full disk under an embedded store", () => {
+  it("refuses, recovers, and loses nothing", async () => {
+    const disk = await mountSmallDisk();
+    if ("failure" in disk) {
+      whyNoDisk = disk.failure;
+      console.error(`NOT PROVEN: a full disk. No tmpfs can be mounted here (${whyNoDisk}); run it as root.`);
+      return;
+    }
+    try {
+      fullDisk = await fillDisk(disk.path);
+    } finally {
+      await disk.unmount();
+    }
+    expect(fullDisk.statements.filter((statement) => !statement.startsWith("PASS"))).toEqual([]);
+  });
+});
+
 afterAll(async () => {
   const { frames, calls, acknowledgements } = await recording();
   const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1);
@@ -133,8 +155,13 @@ afterAll(async () => {
       `${calls.length} writes, ${acknowledgements} acknowledgements. ${long ? "On each ground a node dies before and after every event, before, in and after every write" : "A node dies at every one of them, dealt out to the grounds"}, ` +
       `and at random moments; often the one that takes over dies too. Then everything that clients were told is held against the log as a new client reads it. ` +
       `Seed ${seed}, ${minutes} minutes; leases last ${shortLease.ttlMs} ms (asleep: ${sleepersLease.ttlMs} ms; by default 10 s).`,
-    tables: tally.tables(),
-    statements: tally.statements(leastKills),
+    tables: [...tally.tables(), ...(fullDisk === undefined ? [] : [fullDisk.table])],
+    statements: [
+      ...tally.statements(leastKills),
+      ...(fullDisk?.statements ?? [
+        `MISS full disk: no tmpfs can be mounted here (${whyNoDisk}); run it as root`,
+      ]),
+    ],
   });
   expect(tally.words).toEqual([]);
   expect(tally.kills).toBeGreaterThanOrEqual(leastKills);

@@ -1,4 +1,6 @@
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { QueuePayload, StoredChunk } from "@parley/wire";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ServerProcess, slowDemo, Workplace } from "./parley-process.js";
@@ -75,6 +77,26 @@ describe("the server as a process", { timeout: 120_000 }, () => {
     } finally {
       shown.close();
       await demo.remove();
+    }
+  });
+});
+
+describe("a store that does not answer", { timeout: 120_000 }, () => {
+  it("does not keep a server beyond the time that it announced for its end", async () => {
+    const place = new Workplace();
+    try {
+      const disk = join(place.folder, "disk");
+      const server = await place.serve(["--port", "0", "--drain", "1"], {
+        NODE_OPTIONS: `--require=${join(import.meta.dirname, "../harness/failing-disk.cjs")}`,
+        PARLEY_TEST_DISK: disk,
+      });
+      writeFileSync(disk, "stuck");
+      const sent = place.parley(["send", "@", "never stored"], { env: { PARLEY_URL: server.url } });
+      expect(await server.end("SIGTERM")).toBe(1);
+      expect(server.output().stderr).toMatch(/up to 1 s, 6 s with everything[\s\S]*took longer than 6 s/);
+      expect((await sent).code).not.toBe(0);
+    } finally {
+      await place.remove();
     }
   });
 });

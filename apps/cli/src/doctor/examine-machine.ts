@@ -10,7 +10,7 @@ import { findServer } from "../server-file.js";
 import { bytes } from "../terminal/figures.js";
 
 const oldestNode: readonly [number, number] = [20, 19];
-/** An empty store takes 39 MB, and a database that cannot write its log stops. */
+/** A new store takes about 60 MB, and below 36 MB an embedded store accepts nothing new. */
 const littleSpace = 500e6;
 const noSpace = 60e6;
 
@@ -99,7 +99,11 @@ async function examineFolder(folder: string): Promise<Finding[]> {
     area: "disk",
     level,
     message: `${bytes(free)} are free where the store is`,
-    ...(level === "ok" ? {} : { advice: "Make room: a database that cannot write stops" }),
+    ...(level === "ok"
+      ? {}
+      : {
+          advice: "Free some space: without it the store accepts no new messages until there is some again",
+        }),
   });
   return findings;
 }

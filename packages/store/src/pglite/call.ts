@@ -1,9 +1,6 @@
 import type { ErrorCode } from "@parley/core/errors";
 import { isParleyError, ParleyError, toParleyError } from "@parley/core/errors";
 
-/** What the name of a method begins with that is one of the store's keys. */
-export const keyPrefix = "keys.";
-
 /** A method of the store, called across the thread: everything in it survives a structured clone. */
 export interface Call {
   readonly id: number;
@@ -13,9 +10,15 @@ export interface Call {
   readonly values: readonly unknown[];
 }
 
+/** The number of the answer that says that the database is open, or why it is not. Nobody calls for it. */
+export const openId = 0;
+
 export type Answer =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly failure: Failure };
+
+/** What the thread sends: answers, and once that it cannot be used any more. */
+export type ThreadMessage = Answer | { readonly broken: Failure };
 
 /** A `ParleyError` as plain data: errors lose their own fields on the way. */
 export interface Failure {

@@ -5,6 +5,7 @@ import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ParleyError } from "@parley/core/errors";
 import { builtFile } from "./built-file.js";
+import { checkSpace } from "./disk-space.js";
 
 /** Where the database lies in a store's folder. */
 export function databaseFolder(folder: string): string {
@@ -20,6 +21,7 @@ export async function createDatabaseFolder(folder: string): Promise<void> {
   const target = databaseFolder(folder);
   if (existsSync(target)) return;
   await mkdir(folder, { recursive: true });
+  checkSpace(folder, "create");
   const draft = join(folder, `database.${randomUUID()}.new`);
   try {
     await runCreation(draft);

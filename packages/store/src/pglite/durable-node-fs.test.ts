@@ -22,9 +22,9 @@ async function countSyncs(durable: boolean): Promise<number> {
     fs.fdatasyncSync = (file) => { syncs += 1; real(file); };
     syncBuiltinESMExports();
     const { PGlite } = await import("@electric-sql/pglite");
-    const { DurableNodeFS, durableStartParams } = await import(${JSON.stringify(pathToFileURL(builtFile("durable-node-fs.js")).href)});
+    const { DurableNodeFS, startParams } = await import(${JSON.stringify(pathToFileURL(builtFile("durable-node-fs.js")).href)});
     const folder = ${JSON.stringify(join(base, String(durable)))};
-    const db = await PGlite.create(${durable} ? { fs: new DurableNodeFS(folder), startParams: durableStartParams() } : { dataDir: folder });
+    const db = await PGlite.create(${durable} ? { fs: new DurableNodeFS(folder), startParams: startParams({ durable: true }) } : { dataDir: folder });
     await db.exec("CREATE TABLE t (n int)");
     const before = syncs;
     for (let n = 0; n < ${commits}; n += 1) await db.query("INSERT INTO t VALUES ($1)", [n]);

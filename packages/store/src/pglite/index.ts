@@ -1,13 +1,9 @@
-import { Worker } from "node:worker_threads";
-import { ParleyError } from "@parley/core/errors";
 import type { LogStoreRoot, Wake } from "@parley/core/ports";
-import { builtFile } from "./built-file.js";
-import { fromFailure } from "./call.js";
 import { createDatabaseFolder, databaseFolder } from "./create-folder.js";
-import { lockFolder } from "./folder-lock.js";
-import { Forwarder, forwardedStore } from "./forward.js";
+import { EmbeddedDatabase } from "./embedded-database.js";
+import { type FolderLock, lockFolder } from "./folder-lock.js";
+import { forwardedStore } from "./forward.js";
 import { createLocalWake } from "./local-wake.js";
-import type { Opened, WorkerOptions } from "./worker.js";
 
 export { folderIdentity } from "./folder-identity.js";
 
@@ -24,61 +20,36 @@ export interface PgliteOptions {
 /**
  * Opens the embedded store, for one process. A second one is refused with an error that names the first. The schema is
  * brought up, and whatever turns a crash left open can be claimed at once: the folder's lock proves that nobody runs
- * them.
+ * them. A thread of the database that fails later is replaced, and then leases are left as they are.
  */
 export async function openPglite(options: PgliteOptions): Promise<{ store: LogStoreRoot; wake: Wake }> {
   const { folder, durable = true, vacuumMs = 600_000 } = options;
   const lock = await lockFolder(folder);
-  let end = async (): Promise<void> => {};
+  let database: EmbeddedDatabase | undefined;
   try {
     await createDatabaseFolder(folder);
-    const workerData: WorkerOptions = { folder: databaseFolder(folder), durable, vacuumMs };
-    const worker = new Worker(builtFile("worker.js"), { workerData, execArgv: [] });
-    const exited = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
-    end = async () => {
-      await worker.terminate();
-      await exited;
-    };
-    const forwarder = new Forwarder(await opened(worker));
-    // The lock outlives the thread: as long as that runs, the database is open.
-    end = () =>
-      forwarder.call("close", []).then(
-        () => exited,
-        async (error: unknown) => {
-          await worker.terminate();
-          await exited;
-          throw error;
-        },
-      );
+    database = await EmbeddedDatabase.open({ folder: databaseFolder(folder), durable, vacuumMs });
     const wake = createLocalWake();
-    let closing: Promise<void> | undefined;
-    const store = forwardedStore(forwarder, () => {
-      closing ??= end().finally(() => {
-        lock.release();
-        return wake.close?.();
-      });
-      return closing;
-    });
+    const store = forwardedStore(database, closeOnce(database, lock, wake));
     await store.migrate();
-    await forwarder.call("forgetNodes", []);
+    await database.call("forgetNodes", []);
     return { store, wake };
   } catch (error) {
-    // Why it was refused matters more than how the thread ended.
-    await end().catch(() => undefined);
+    // Why it was refused matters more than how the database ended.
+    await database?.close().catch(() => undefined);
     lock.release();
     throw error;
   }
 }
 
-function opened(worker: Worker): Promise<Worker> {
-  return new Promise((resolve, reject) => {
-    worker.once("message", (message: Opened) => {
-      if ("failure" in message) reject(fromFailure(message.failure));
-      else resolve(worker);
+/** Closes the database and frees the folder, in this order: as long as the thread runs, the database is open. */
+function closeOnce(database: EmbeddedDatabase, lock: FolderLock, wake: Wake): () => Promise<void> {
+  let closing: Promise<void> | undefined;
+  return () => {
+    closing ??= database.close().finally(() => {
+      lock.release();
+      return wake.close?.();
     });
-    worker.once("error", reject);
-    worker.once("exit", () =>
-      reject(new ParleyError("store_unavailable", "The embedded database has ended", { retryable: false })),
-    );
-  });
+    return closing;
+  };
 }

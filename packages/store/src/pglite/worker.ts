@@ -1,11 +1,16 @@
 // The thread in which PGlite runs: its queries are synchronous and would stall the server's loop.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
+import { ParleyError } from "@parley/core/errors";
 import type { LogStoreRoot } from "@parley/core/ports";
 import { openLogStore } from "../open-log-store.js";
-import { type Answer, type Call, keyPrefix, toFailure } from "./call.js";
-import { DurableNodeFS, durableStartParams } from "./durable-node-fs.js";
+import { type Answer, type Call, openId, type ThreadMessage, toFailure } from "./call.js";
+import { checkSpace, diskFull, freeSpace, reservedBytes } from "./disk-space.js";
+import { DurableNodeFS, startParams } from "./durable-node-fs.js";
 import { PgliteDatabase } from "./pglite-database.js";
+import { keyPrefix, verbOf } from "./verbs.js";
 
 /** What the opener tells the thread. */
 export interface WorkerOptions {
@@ -14,64 +19,115 @@ export interface WorkerOptions {
   readonly durable: boolean;
   /** How often the database is tidied up while it is written to. */
   readonly vacuumMs: number;
+  /** One 32-bit number that grows with every finished statement and file operation. */
+  readonly progress: SharedArrayBuffer;
 }
 
-/** The first message of the thread. */
-export type Opened = { readonly opened: true } | { readonly failure: ReturnType<typeof toFailure> };
-
-/** Methods that leave nothing to tidy up. */
-const reads = /^(read|get$|list$|check$|keys\.(find|list)$)/;
+/** How often the length of the write-ahead log is looked at, and how many segments of 16 MiB call for a checkpoint. */
+const checkpointMs = 5_000;
+const longLog = 6;
 
 const port = parentPort;
 if (port === null) throw new Error("this module runs in a worker thread");
-const { folder, durable, vacuumMs } = workerData as WorkerOptions;
+const send = (message: ThreadMessage) => port.postMessage(message);
+const { folder, durable, vacuumMs, progress } = workerData as WorkerOptions;
+const counter = new Int32Array(progress);
+const onProgress = () => {
+  Atomics.add(counter, 0, 1);
+};
+
+let isBroken = false;
+/** Reports at once that this thread is of no use any more: the next thing that PGlite does may be to spin for ever. */
+function onBroken(failure: ParleyError): void {
+  if (isBroken) return;
+  isBroken = true;
+  send({ broken: toFailure(failure) });
+}
+
+function onDiskFailure(cause: NodeJS.ErrnoException): void {
+  const { code } = cause;
+  if (code === "ENOSPC" || code === "EDQUOT") {
+    onBroken(diskFull({ freeBytes: freeSpace(folder), neededBytes: reservedBytes.open, cause }));
+    return;
+  }
+  onBroken(
+    new ParleyError("store_unavailable", `The disk of the embedded store cannot be written (${code})`, {
+      cause,
+    }),
+  );
+}
 
 try {
-  const pglite = await PGlite.create(
-    durable ? { fs: new DurableNodeFS(folder), startParams: durableStartParams() } : { dataDir: folder },
-  );
-  const database = new PgliteDatabase(pglite);
+  const pglite = await PGlite.create({
+    fs: new DurableNodeFS(folder, { onOperation: onProgress, onDiskFailure }),
+    startParams: startParams({ durable }),
+  });
+  const database = new PgliteDatabase(pglite, { onStatement: onProgress, onBroken });
   const root = openLogStore(database);
   let written = false;
+  /** Runs a statement that keeps the database tidy, where there is space for what it writes. */
+  const tidy = async (statement: string) => {
+    checkSpace(folder, "running");
+    await pglite.exec(statement);
+  };
   const vacuum = setInterval(() => {
     if (!written) return;
     written = false;
-    pglite.exec("VACUUM (ANALYZE)").catch(() => {
+    tidy("VACUUM (ANALYZE)").catch(() => {
       written = true;
     });
   }, vacuumMs);
   vacuum.unref();
+  // PostgreSQL leaves this to a process that PGlite does not have.
+  const checkpoint = setInterval(() => {
+    if (logLength() >= longLog) tidy("CHECKPOINT").catch(() => undefined);
+  }, checkpointMs);
+  checkpoint.unref();
 
   port.on("message", (call: Call) => {
-    written ||= !reads.test(call.method);
+    written ||= verbOf(call.method).writes !== "nothing";
     answer(root, database, call).then((message) => {
-      port.postMessage(message);
+      onProgress();
+      send(message);
       if (call.method !== "close") return;
       clearInterval(vacuum);
+      clearInterval(checkpoint);
       port.close();
     });
   });
-  port.postMessage({ opened: true } satisfies Opened);
+  send({ id: openId, value: undefined });
 } catch (error) {
-  port.postMessage({ failure: toFailure(error) } satisfies Opened);
+  send({ id: openId, failure: toFailure(error) });
   port.close();
 }
 
 async function answer(root: LogStoreRoot, database: PgliteDatabase, call: Call): Promise<Answer> {
+  const { id, method, values, owner } = call;
   try {
-    if (call.method === "forgetNodes") {
+    const { writes } = verbOf(method);
+    if (writes !== "nothing") checkSpace(folder, writes, values);
+    if (method === "forgetNodes") {
       await database.query({ text: "DELETE FROM node" });
-      return { id: call.id, value: undefined };
+      return { id, value: undefined };
     }
-    const ofKeys = call.method.startsWith(keyPrefix);
-    const method = ofKeys ? call.method.slice(keyPrefix.length) : call.method;
-    const target = (call.owner !== undefined
-      ? root.forOwner(call.owner)
+    const ofKeys = method.startsWith(keyPrefix);
+    const name = ofKeys ? method.slice(keyPrefix.length) : method;
+    const target = (owner !== undefined
+      ? root.forOwner(owner)
       : ofKeys
         ? root.keys
         : root) as unknown as Record<string, (...values: unknown[]) => Promise<unknown>>;
-    return { id: call.id, value: await target[method]?.(...call.values) };
+    return { id, value: await target[name]?.(...values) };
   } catch (error) {
-    return { id: call.id, failure: toFailure(error) };
+    return { id, failure: toFailure(error) };
+  }
+}
+
+/** How many segments the write-ahead log has. */
+function logLength(): number {
+  try {
+    return readdirSync(join(folder, "pg_wal")).filter((name) => /^[0-9A-F]{24}$/.test(name)).length;
+  } catch {
+    return 0;
   }
 }

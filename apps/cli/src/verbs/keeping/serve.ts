@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { CliError } from "../../cli-error.js";
+import { CliError, exitCodes } from "../../cli-error.js";
 import { isLoopbackHost } from "../../compose/loopback.js";
 import type { LocalNode } from "../../compose/node.js";
 import { findPage } from "../../compose/page.js";
@@ -11,6 +11,9 @@ import { announceServer, findServer } from "../../server-file.js";
 import type { VerbContext } from "../../verb-context.js";
 import { packageVersion } from "../../version.js";
 import { prettyLogLine } from "./pretty-log.js";
+
+/** What the process gets beyond the time of its turns, to seal them and to close the store. */
+const closingSeconds = 5;
 
 export interface ServeOptions {
   readonly host?: string;
@@ -72,9 +75,12 @@ export async function serve(options: ServeOptions, context: VerbContext): Promis
     try {
       await tellStart({ config, node, url: server.url, page }, context);
       const why = await endAsked();
+      const limitSeconds = options.drain + closingSeconds;
       io.note(
-        `\n${why}: letting the running turns finish their step (up to ${options.drain} s; once more ends at once) ...`,
+        `\n${why}: letting the running turns finish their step (up to ${options.drain} s, ` +
+          `${limitSeconds} s with everything; once more ends at once) ...`,
       );
+      endAfter(limitSeconds, io);
       await server.close({ deadlineMs: options.drain * 1_000 });
     } finally {
       withdraw();
@@ -163,6 +169,18 @@ function endAsked(): Promise<string> {
     process.on("SIGTERM", end);
     process.on("SIGHUP", end);
   });
+}
+
+/** Ends the process when shutting down takes longer than announced, for instance because the store does not answer. */
+function endAfter(seconds: number, io: Io): void {
+  const limit = setTimeout(() => {
+    io.warn(
+      `Shutting down took longer than ${seconds} s, so the process ends without waiting for the rest. ` +
+        "What was acknowledged is kept, and turns that were open go on with the next start.",
+    );
+    process.exit(exitCodes.failure);
+  }, seconds * 1_000);
+  limit.unref();
 }
 
 function definedOnly(limits: Config["limits"]): Record<string, number> {

@@ -1,0 +1,109 @@
+import type { KeyStore, LogStore, LogStoreRoot } from "@parley/core/ports";
+
+/** The beginning of the name of a verb that is one of the store's keys. */
+export const keyPrefix = "keys.";
+
+/**
+ * What a verb writes, which decides how much free space it needs (`disk-space.ts`). `running`: the records of work that
+ * was accepted earlier, and removals. `new`: work that is accepted with it.
+ */
+type Writes = "nothing" | "running" | "new";
+
+/** Seconds without progress after which the database's thread counts as stuck. */
+const ordinary = 30;
+/** The same for verbs with single statements that walk through the whole store. */
+const long = 600;
+
+interface Verb {
+  readonly writes: Writes;
+  /**
+   * How many seconds in a row the thread may make no progress while this verb is under way. Progress is a finished
+   * statement or a file operation, so a verb may take any time as long as its single statements do not.
+   */
+  readonly stillSeconds: number;
+}
+
+const read: Verb = { writes: "nothing", stillSeconds: ordinary };
+const running: Verb = { writes: "running", stillSeconds: ordinary };
+const added: Verb = { writes: "new", stillSeconds: ordinary };
+const longRead: Verb = { writes: "nothing", stillSeconds: long };
+const longAdded: Verb = { writes: "new", stillSeconds: long };
+
+/** The verbs of the whole store. */
+export const rootVerbs = {
+  migrate: longAdded,
+  heartbeat: running,
+  retire: running,
+  claimExpired: running,
+  flushJournal: running,
+  news: read,
+  check: read,
+  examine: longRead,
+} as const satisfies Record<Exclude<keyof LogStoreRoot, "forOwner" | "keys" | "close">, Verb>;
+
+/** The verbs of one owner's store. */
+export const ownerVerbs = {
+  admit: added,
+  commitStep: running,
+  seal: running,
+  requestStop: running,
+  takeOver: running,
+  release: running,
+  lease: added,
+  endLease: running,
+  readChunks: read,
+  readNewest: read,
+  readOpenTurn: read,
+  queue: running,
+  fork: added,
+  compact: running,
+  undoCompaction: running,
+  create: added,
+  get: read,
+  list: read,
+  set: running,
+  readTurn: read,
+  findReceipt: read,
+  lastCall: read,
+  metrics: longRead,
+  changed: read,
+  importConversation: longAdded,
+  search: longRead,
+  remove: running,
+  createConversation: added,
+  getConversation: read,
+  updateConversation: running,
+  listConversations: read,
+  appendMessages: added,
+  listMessages: read,
+  appendTurn: added,
+  listTurns: read,
+} as const satisfies Record<keyof LogStore, Verb>;
+
+/** The verbs of the API keys. */
+export const keyVerbs = {
+  add: added,
+  list: read,
+  find: read,
+  touch: running,
+  remove: running,
+} as const satisfies Record<keyof KeyStore, Verb>;
+
+/** The thread's own verbs. Replaying the write-ahead log at the start touches files all the time. */
+const threadVerbs = {
+  open: { writes: "nothing", stillSeconds: 60 },
+  close: { writes: "nothing", stillSeconds: 10 },
+  forgetNodes: running,
+} as const satisfies Record<string, Verb>;
+
+const verbs: Readonly<Record<string, Verb>> = {
+  ...rootVerbs,
+  ...ownerVerbs,
+  ...threadVerbs,
+  ...Object.fromEntries(Object.entries(keyVerbs).map(([name, verb]) => [`${keyPrefix}${name}`, verb])),
+};
+
+/** The rules for a verb by its name. A name that is not known is refused when it is called. */
+export function verbOf(method: string): Verb {
+  return verbs[method] ?? read;
+}
