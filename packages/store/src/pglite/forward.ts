@@ -52,7 +52,17 @@ const ownerMethods = [
   "listTurns",
 ] as const satisfies readonly (keyof LogStore)[];
 
-const keyMethods = ["add", "list", "find", "touch", "remove"] as const satisfies readonly (keyof KeyStore)[];
+const keyMethods = [
+  "add",
+  "list",
+  "find",
+  "touch",
+  "remove",
+  "addLogin",
+  "findLogin",
+  "touchLogin",
+  "removeLogins",
+] as const satisfies readonly (keyof KeyStore)[];
 
 // A method that is added to the port and forgotten here does not compile.
 type Forgotten =
