@@ -11,16 +11,11 @@ import { huntOnCommandLine } from "./security/command-line.js";
 import { openEvilProvider } from "./security/evil-provider.js";
 import { huntInFailures } from "./security/failing-runtime.js";
 import { layOut } from "./security/file-paths.js";
-import {
-  attackWithNarrowKeys,
-  attackWithWrongKeys,
-  examineCookie,
-  examineTable,
-  guessKeys,
-} from "./security/keys.js";
+import { attackWithNarrowKeys, attackWithWrongKeys, examineTable, guessKeys } from "./security/keys.js";
 import { collectSpans, huntLeaks, indiscreetTool } from "./security/leaks.js";
 import { Area } from "./security/ledger.js";
 import { chatter, passLimits, passRates, tightLimits } from "./security/limits.js";
+import { attackWithLogins, examineCookie, floodLogins, forgetful } from "./security/logins.js";
 import { attackByHttp, moveIn } from "./security/owners.js";
 import {
   attackByListening,
@@ -79,6 +74,11 @@ describe("nothing gets in, and nothing gets out", () => {
       await attackWithWrongKeys(stand, ofKeys, secrets);
       await attackWithNarrowKeys(stand, ofKeys);
       await examineCookie(stand, ofKeys, secrets);
+      await attackWithLogins(
+        stand,
+        area("logins: after logging out, after their key, in a key's place"),
+        secrets,
+      );
       ofKeys.searched("the log", secrets.findIn(stand.logs.join("")));
     } finally {
       await stand.close();
@@ -97,6 +97,7 @@ describe("nothing gets in, and nothing gets out", () => {
 
   it("by guessing, from other pages, by other names, or past a limit", async () => {
     await guessKeys(area("guessing keys"), false);
+    await floodLogins(area("a flood of wrong logins"), false);
     const places = area("Host, Origin, rebound names and cross-site sockets");
     const names = { hosts: [knownHost], origins: [knownOrigin] };
     const anyones = await openStand({ serve: { auth: "open", ...names } });
@@ -208,6 +209,17 @@ async function weaken(): Promise<void> {
   } finally {
     await open.close();
   }
+  const lasting = await openStand({ keys: forgetful });
+  try {
+    const logins = new Area("weak");
+    await attackWithLogins(lasting, logins, secrets);
+    noticed.set("logins: after logging out, after their key, in a key's place", logins.accepted.length);
+  } finally {
+    await lasting.close();
+  }
+  const flood = new Area("weak");
+  await floodLogins(flood, true);
+  noticed.set("a flood of wrong logins", flood.accepted.length);
   const guessing = new Area("weak");
   await guessKeys(guessing, true);
   noticed.set("guessing keys", guessing.accepted.length);

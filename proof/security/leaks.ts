@@ -200,7 +200,7 @@ function clumsyRequests(secrets: Secrets, key: string): readonly (readonly [stri
   const told = () => secrets.make("a message");
   return [
     ["a wrong key", { path: "/me", key: header() }],
-    ["a wrong cookie", { path: "/me", headers: { cookie: `parley_key=${header()}; other=${header()}` } }],
+    ["a wrong cookie", { path: "/me", headers: { cookie: `parley_login=${header()}; other=${header()}` } }],
     ["a key in the URL", { path: `/conversations/none/meta?key=${header()}`, key }],
     ["a secret for a path", { path: `/${header()}`, key }],
     [

@@ -1,5 +1,5 @@
 import { systemClock, type Tool } from "@parley/core";
-import type { LogStoreRoot, ProviderCallParams, Wake } from "@parley/core/ports";
+import type { KeyStore, LogStoreRoot, ProviderCallParams, Wake } from "@parley/core/ports";
 import {
   createModelCatalog,
   createRuntime,
@@ -48,6 +48,8 @@ export interface StandOptions {
   /** Beside the scripted ones. */
   readonly models?: readonly ModelBinding[];
   readonly instructions?: string;
+  /** Replaces the keys and logins that the server sees. */
+  readonly keys?: (keys: KeyStore) => KeyStore;
   /** Hears of every event as an application's hook does, with the logger at hand. */
   readonly onEvent?: (event: unknown, log: (line: object) => void) => void;
 }
@@ -71,7 +73,7 @@ export interface Stand {
 }
 
 /** Nobody who attacks is to be held off by the rate of requests, except where that is what is tried. */
-const generous = { requestsPerSecond: 100_000, requestBurst: 100_000 };
+const generous = { requestsPerSecond: 100_000, requestBurst: 100_000, failedLogins: 100_000 };
 
 /** Opens a server. Whoever opens it closes it. */
 export async function openStand(options: StandOptions = {}): Promise<Stand> {
@@ -104,15 +106,19 @@ export async function openStand(options: StandOptions = {}): Promise<Stand> {
     ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
   });
   const { limits, ...rest } = options.serve ?? {};
-  const server = await serve(runtime, {
-    port: 0,
-    auth: "keys",
-    pace: { keyMs: 0 },
-    telemetry,
-    logger,
-    ...rest,
-    limits: { ...generous, ...limits },
-  });
+  const keys = options.keys?.(runtime.keys) ?? runtime.keys;
+  const server = await serve(
+    { ...runtime, keys },
+    {
+      port: 0,
+      auth: "keys",
+      pace: { keyMs: 0 },
+      telemetry,
+      logger,
+      ...rest,
+      limits: { ...generous, ...limits },
+    },
+  );
   const sockets: TestSocket[] = [];
   return {
     url: server.url,

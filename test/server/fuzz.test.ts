@@ -98,7 +98,7 @@ describe(`${requests + rawRequests + frames} generated requests and frames (seed
     const server = await startTestServer({
       auth: "open",
       logger,
-      limits: { requestsPerSecond: 1e9, requestBurst: 1e9 },
+      limits: { requestsPerSecond: 1e9, requestBurst: 1e9, failedLogins: 1e9 },
     });
     const agent = new Agent({ keepAlive: true, maxSockets: 16 });
     const failed: string[] = [];

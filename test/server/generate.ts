@@ -115,7 +115,7 @@ const oddHeaders: readonly (readonly [string, readonly string[]])[] = [
     ["Bearer", "Bearer x", "Basic YTpi", `Bearer pk_${"A".repeat(43)}`, `Bearer ${"x".repeat(3_000)}`],
   ],
   ["origin", ["null", "https://evil.example.com", "http://localhost", "nonsense", "http://[::1"]],
-  ["cookie", ["parley_key=", "parley_key=pk_x; a=b", ";;;=", `parley_key=${"x".repeat(3_000)}`]],
+  ["cookie", ["parley_login=", "parley_login=pl_x; a=b", ";;;=", `parley_login=${"x".repeat(3_000)}`]],
   ["x-request-id", ["ok-1", "a b", "x".repeat(500), "<>"]],
   ["last-event-id", ["0", "7", "x", "1~t~1~1", "999999999999999", "-1", "1~t~1~99999999999999999"]],
   ["sec-fetch-site", ["cross-site", "same-site", "same-origin", "none", "what"]],

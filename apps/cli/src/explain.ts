@@ -32,6 +32,7 @@ export function explain(error: unknown): Explanation {
 /** What to do about a refusal, where there is something. */
 const advices: Partial<Record<ErrorCode, string>> = {
   unauthorized: "Put the key into PARLEY_API_KEY. `parley keys create` makes one, where the server runs.",
+  rate_limited: "Wait as long as it says, or a moment, and try again.",
   forbidden: "Use a key with the scope that is named; `parley keys ls` shows what each may do.",
   turn_active:
     "Add --queue to have it wait for the next turn, --steer to reach this one, or `parley stop` it first.",

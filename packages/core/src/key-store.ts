@@ -16,6 +16,33 @@ export interface ApiKeyRecord {
   lastUsedAt?: number;
 }
 
+/**
+ * A login: the cookie of a page, which stands for the key that it was traded for. What it may do is what the key may;
+ * it ends with the key, when it is removed, and when it has not been used for long.
+ */
+export interface LoginRecord {
+  id: string;
+  keyId: string;
+  /** The owner of the key. */
+  owner: string;
+  /** Of the token. Unique. */
+  hash: string;
+  /** Epoch milliseconds. */
+  createdAt: number;
+  /** Epoch milliseconds. */
+  lastUsedAt: number;
+  /** Epoch milliseconds. From then on it is no login any more. */
+  expiresAt: number;
+}
+
+/** The logins to remove: those that match everything that is named. */
+export interface LoginQuery {
+  hash?: string;
+  keyId?: string;
+  /** Epoch milliseconds: those that have ended by then. */
+  expiredAt?: number;
+}
+
 /** The keys of all owners. Nodes share them; what one adds or removes, the others see with their next look. */
 export interface KeyStore {
   /** The same key again changes nothing; another one with its id or its hash is `invalid_request`. */
@@ -25,6 +52,15 @@ export interface KeyStore {
   find(hash: string): Promise<ApiKeyRecord | null>;
   /** Notes that a key was used. The mark never goes back; an unknown key is none to note. */
   touch(id: string, at: number): Promise<void>;
-  /** False when there was none. */
+  /** Takes its logins with it. False when there was none. */
   remove(id: string): Promise<boolean>;
+
+  /** The same login again changes nothing. One of an unknown key, or with another's id or hash, is `invalid_request`. */
+  addLogin(login: LoginRecord): Promise<void>;
+  /** The login with this hash and the key as it is now; null for one that is unknown or has expired by `at`. */
+  findLogin(hash: string, at: number): Promise<{ login: LoginRecord; key: ApiKeyRecord } | null>;
+  /** Notes that a login was used, and until when it holds from now on. Neither mark ever goes back. */
+  touchLogin(id: string, marks: { lastUsedAt: number; expiresAt: number }): Promise<void>;
+  /** Returns how many there were. */
+  removeLogins(query: LoginQuery): Promise<number>;
 }

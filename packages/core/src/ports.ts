@@ -266,7 +266,7 @@ export interface MemoryStore {
 }
 
 export type { ImportedEntry, ImportedTurn, ImportInput, ImportResult } from "./imported-conversation.js";
-export type { ApiKeyRecord, KeyStore } from "./key-store.js";
+export type { ApiKeyRecord, KeyStore, LoginQuery, LoginRecord } from "./key-store.js";
 export type {
   ActiveLease,
   AdmitInput,

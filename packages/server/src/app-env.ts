@@ -4,6 +4,7 @@ import type { Runtime } from "@parley/core/runtime";
 import type { JsonObject } from "@parley/wire";
 import type { Logger } from "pino";
 import type { Caller } from "./auth/caller.js";
+import type { FailedLogins } from "./auth/failed-logins.js";
 import type { Gatekeeper } from "./auth/gatekeeper.js";
 import type { KnownPlaces } from "./auth/host-and-origin.js";
 import type { KeyRing } from "./auth/key-ring.js";
@@ -24,6 +25,7 @@ export interface AppContext {
   readonly gatekeeper: Gatekeeper;
   readonly keys: KeyRing;
   readonly rate: RateLimiter;
+  readonly failures: FailedLogins;
   readonly connections: Connections;
   /** Keeps event streams alive. */
   readonly heartbeat: Beat;

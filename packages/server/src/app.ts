@@ -7,6 +7,7 @@ import type { Context, Hono } from "hono";
 import { routePath } from "hono/route";
 import type { AppContext, AppEnv } from "./app-env.js";
 import type { AppOptions } from "./app-options.js";
+import { FailedLogins } from "./auth/failed-logins.js";
 import { Gatekeeper } from "./auth/gatekeeper.js";
 import { hostName } from "./auth/host-and-origin.js";
 import { KeyRing } from "./auth/key-ring.js";
@@ -105,7 +106,7 @@ function createContext(
   const clock = options.clock ?? systemClock;
   const limits = { ...defaultServerLimits, ...options.limits };
   const pace = { ...defaultServerPace, ...options.pace };
-  const keys = new KeyRing(runtime.keys, clock, pace.keyMs);
+  const keys = new KeyRing(runtime.keys, clock, pace);
   const telemetry = telemetryOf(options.telemetry);
   telemetry?.watchRuntime(runtime);
   return {
@@ -121,6 +122,7 @@ function createContext(
     gatekeeper: new Gatekeeper({ mode: options.auth ?? "auto", owner: options.owner ?? "local", ring: keys }),
     keys,
     rate: new RateLimiter({ perSecond: limits.requestsPerSecond, burst: limits.requestBurst, clock }),
+    failures: new FailedLogins(limits, pace, clock),
     connections: new Connections(limits.connectionsPerKey),
     heartbeat: new Beat(clock, pace.heartbeatMs),
     ping: new Beat(clock, pace.pingMs),

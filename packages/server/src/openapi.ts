@@ -1,7 +1,7 @@
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { JsonObject } from "@parley/wire";
 import type { AppEnv } from "./app-env.js";
-import { keyCookieName } from "./auth/key-cookie.js";
+import { loginCookieName } from "./auth/login-cookie.js";
 import type { Endpoint } from "./http/endpoint.js";
 import { problemType } from "./http/problem.js";
 import { problem } from "./schemas/operations.js";
@@ -87,7 +87,7 @@ export function contractOf(app: OpenAPIHono<AppEnv>, version: string): JsonObjec
       cookie: {
         type: "apiKey",
         in: "cookie",
-        name: keyCookieName,
+        name: loginCookieName,
         description: "The cookie that `POST /login` sets, for pages of the server's own origin",
       },
     },

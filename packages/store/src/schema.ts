@@ -298,3 +298,23 @@ export const apiKey = pgTable(
   },
   (table) => [uniqueIndex("api_key_hash").on(table.hash)],
 );
+
+export const login = pgTable(
+  "login",
+  {
+    id: key("id").primaryKey(),
+    keyId: key("key_id")
+      .notNull()
+      .references(() => apiKey.id, { onDelete: "cascade" }),
+    owner: key("owner").notNull(),
+    hash: text("hash").notNull(),
+    createdAt: moment("created_at").notNull(),
+    lastUsedAt: moment("last_used_at").notNull(),
+    expiresAt: moment("expires_at").notNull(),
+  },
+  (table) => [
+    uniqueIndex("login_hash").on(table.hash),
+    index("login_key").on(table.keyId),
+    index("login_expiry").on(table.expiresAt),
+  ],
+);

@@ -109,9 +109,11 @@ export type {
   CreateKeyRequest,
   CreateKeyResponse,
   DeleteKeyResponse,
+  EndLoginsResponse,
   KeyScope,
   KeysResponse,
   LoginRequest,
+  LogoutRequest,
   LogoutResponse,
   MeResponse,
 } from "./routes/key-routes.js";

@@ -131,6 +131,7 @@ const limits = z.strictObject({
   frameBytes: positive.optional(),
   requestsPerSecond: positive.optional(),
   requestBurst: positive.optional(),
+  failedLogins: positive.optional(),
   connectionsPerKey: positive.optional(),
   subscriptionsPerSocket: positive.optional(),
   bufferedBytes: positive.optional(),

@@ -61,6 +61,15 @@ export function addKeeping(program: Command, act: Act): void {
         (await verbs()).removeKey(word, options, context),
       ),
     );
+  keys
+    .command("logout")
+    .description("end all logins that pages have made with one")
+    .argument("<key>", "its id, or the beginning of it")
+    .action(
+      act(async (context, word: string, options: object) =>
+        (await verbs()).endLogins(word, options, context),
+      ),
+    );
   keys.addHelpText(
     "after",
     examples("parley keys create", "parley keys create --owner alice --scopes read", "parley keys rm key_4f"),

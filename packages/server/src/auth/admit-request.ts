@@ -4,8 +4,9 @@ import type { AppContext, AppEnv } from "../app-env.js";
 import { RequestRefusal } from "../http/request-refusal.js";
 import type { RateVerdict } from "../limits/rate-limiter.js";
 import { type Caller, rateKeyOf } from "./caller.js";
+import type { Secret } from "./gatekeeper.js";
 import { hostName, isLoopback, mayUseCookie, type RequestPlace } from "./host-and-origin.js";
-import { readKeyCookie } from "./key-cookie.js";
+import { readLoginCookie } from "./login-cookie.js";
 
 /** Where a request comes from, by its headers. */
 export function placeOf(c: Context<AppEnv>): RequestPlace {
@@ -47,17 +48,18 @@ function isLocal(c: Context<AppEnv>): boolean {
   return isLoopback(address) && (isLoopback(host) || host.endsWith(".localhost")) && !isPassedOn;
 }
 
-/** The key that a request brings: in its header, in a socket's subprotocols, or in the cookie of its own page. */
-function secretOf(c: Context<AppEnv>): string | undefined {
+/** What a request brings: a key in its header or in a socket's subprotocols, or the cookie of its own page. */
+function secretOf(c: Context<AppEnv>): Secret | undefined {
   const bearer = /^Bearer +(\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1];
-  if (bearer !== undefined) return bearer;
+  if (bearer !== undefined) return { key: bearer };
   const place = placeOf(c);
   if (place.isUpgrade) {
     const offered = (c.req.header("sec-websocket-protocol") ?? "").split(",").map((name) => name.trim());
     const token = offered.find((name) => name.startsWith("bearer."));
-    if (token !== undefined) return token.slice("bearer.".length);
+    if (token !== undefined) return { key: token.slice("bearer.".length) };
   }
-  return mayUseCookie(place) ? readKeyCookie(c.req.header("cookie")) : undefined;
+  const token = mayUseCookie(place) ? readLoginCookie(c.req.header("cookie")) : undefined;
+  return token === undefined ? undefined : { token };
 }
 
 /** Finds out who is asking, by what the request brings. */
@@ -72,17 +74,35 @@ export function admitRequest(c: Context<AppEnv>, app: AppContext): Promise<Calle
 export async function admitWith(
   c: Context<AppEnv>,
   app: AppContext,
-  secret: string | undefined,
+  secret: Secret | undefined,
 ): Promise<Caller> {
+  const address = addressOf(c);
   try {
+    if (secret !== undefined && address !== undefined) await checkWait(app, address, secret);
     const caller = await app.gatekeeper.admit({ secret, isLocal: isLocal(c) });
     c.set("caller", caller);
     countRequest(c, app, rateKeyOf(caller));
     return caller;
   } catch (error) {
-    if (isParleyError(error) && error.code === "unauthorized") countStranger(c, app);
+    if (!isParleyError(error) || error.code !== "unauthorized") throw error;
+    if (secret !== undefined && address !== undefined && app.failures.failed(address)) {
+      app.logger.warn({ requestId: c.get("requestId"), address }, "too many wrong keys from one address");
+    }
+    countStranger(c, app);
     throw error;
   }
+}
+
+/** Refuses what an address brings that waits because of wrong keys, unless it is known to be good. */
+async function checkWait({ failures, keys }: AppContext, address: string, secret: Secret): Promise<void> {
+  const wait = failures.waitOf(address);
+  if (wait === 0 || (await keys.isKnown(secret))) return;
+  if ("token" in secret && failures.mayLook(address)) return;
+  throw new RequestRefusal(
+    "rate_limited",
+    `Too many wrong keys from this address: wait ${Math.ceil(wait / 1_000)} s (failedLogins)`,
+    { title: "Too many failed logins", retryAfterMs: wait },
+  );
 }
 
 /** Counts a request of somebody who has no key, or has shown none. */

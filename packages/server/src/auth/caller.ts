@@ -11,6 +11,8 @@ export interface Caller {
   readonly keyId?: string;
   /** The hash of its secret: what it is looked up by again while a connection lasts. */
   readonly keyHash?: string;
+  /** The hash of the login's token, where they came with a cookie: it ends before its key may. */
+  readonly loginHash?: string;
 }
 
 export const allScopes: readonly KeyScope[] = ["read", "write", "admin"];

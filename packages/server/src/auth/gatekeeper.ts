@@ -1,14 +1,18 @@
 import { ParleyError } from "@parley/core";
+import type { ApiKeyRecord } from "@parley/core/ports";
 import { allScopes, type Caller } from "./caller.js";
 import type { KeyRing } from "./key-ring.js";
 
 /** `auto`: keys are asked for as soon as there is one. `keys`: always. `open`: never. */
 export type AuthMode = "auto" | "keys" | "open";
 
+/** A key, or the token of a login. Neither is ever taken for the other. */
+export type Secret = { readonly key: string } | { readonly token: string };
+
 /** What a request brings to prove who it is. */
 export interface Credentials {
-  /** From `Authorization: Bearer`, from a socket's subprotocol, or from a cookie that may be used. */
-  readonly secret: string | undefined;
+  /** A key from `Authorization: Bearer` or a socket's subprotocol, or the token of a cookie that may be used. */
+  readonly secret: Secret | undefined;
   /** Whether it comes from this machine, as far as can be told. */
   readonly isLocal: boolean;
 }
@@ -36,14 +40,20 @@ export class Gatekeeper {
     if (secret === undefined) {
       throw new ParleyError("unauthorized", "Give a key as `Authorization: Bearer <key>`");
     }
-    const key = await this.#ring.find(secret);
+    if ("token" in secret) {
+      const found = await this.#ring.findLogin(secret.token);
+      if (found === null) throw new ParleyError("unauthorized", "This login has ended: log in again");
+      return { ...callerOf(found.key), loginHash: found.login.hash };
+    }
+    const key = await this.#ring.find(secret.key);
     if (key === null) throw new ParleyError("unauthorized", "This key is not known, or was revoked");
-    return { owner: key.owner, scopes: key.scopes, auth: "keys", keyId: key.id, keyHash: key.hash };
+    return callerOf(key);
   }
 
   /** Whether a caller who was admitted would be again. For connections that last. */
   async stillAdmits(caller: Caller): Promise<boolean> {
     if (caller.keyHash === undefined) return !(await this.#asksForKeys());
+    if (caller.loginHash !== undefined) return (await this.#ring.findLoginByHash(caller.loginHash)) !== null;
     return (await this.#ring.findByHash(caller.keyHash)) !== null;
   }
 
@@ -55,4 +65,8 @@ export class Gatekeeper {
   #openCaller(): Caller {
     return { owner: this.#owner, scopes: allScopes, auth: "open" };
   }
+}
+
+function callerOf({ owner, scopes, id, hash }: ApiKeyRecord): Caller {
+  return { owner, scopes, auth: "keys", keyId: id, keyHash: hash };
 }

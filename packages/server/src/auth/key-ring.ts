@@ -1,93 +1,148 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Clock } from "@parley/core";
-import type { ApiKeyRecord, KeyStore } from "@parley/core/ports";
+import type { ApiKeyRecord, KeyStore, LoginRecord } from "@parley/core/ports";
+import type { ServerPace } from "../limits/server-limits.js";
 import { hashSecret, looksLikeSecret } from "./api-key.js";
+import { looksLikeToken } from "./login.js";
 
 const mostRemembered = 10_000;
 const touchMs = 60_000;
 
-interface Remembered {
-  readonly answer: Promise<ApiKeyRecord | null>;
-  readonly until: number;
+/** A login, and the key that it stands for. */
+export interface FoundLogin {
+  readonly login: LoginRecord;
+  readonly key: ApiKeyRecord;
 }
 
 /**
- * The keys of a store, remembered for a moment. So a busy caller costs one look per moment, and a key that another node
- * has revoked works for a moment longer; what this node revokes it forgets at once.
+ * The keys and logins of a store, remembered for a moment. So a busy caller costs one look per moment, and a key that
+ * another node has revoked works for a moment longer; what this node revokes it forgets at once.
  */
 export class KeyRing {
   readonly #keys: KeyStore;
   readonly #clock: Clock;
-  readonly #forMs: number;
-  readonly #byHash = new Map<string, Remembered>();
+  readonly #pace: Pick<ServerPace, "keyMs" | "loginMs">;
+  readonly #byHash: Remembered<ApiKeyRecord | null>;
+  readonly #byToken: Remembered<FoundLogin | null>;
+  readonly #hashes: Remembered<ReadonlySet<string>>;
   readonly #touched = new Map<string, number>();
-  #any: { readonly answer: Promise<boolean>; readonly until: number } | undefined;
+  /** Logins that were good here, the latest last. */
+  readonly #seen = new Set<string>();
 
-  constructor(keys: KeyStore, clock: Clock, forMs: number) {
+  constructor(keys: KeyStore, clock: Clock, pace: Pick<ServerPace, "keyMs" | "loginMs">) {
     this.#keys = keys;
     this.#clock = clock;
-    this.#forMs = forMs;
+    this.#pace = pace;
+    this.#byHash = new Remembered(clock, pace.keyMs);
+    this.#byToken = new Remembered(clock, pace.keyMs);
+    this.#hashes = new Remembered(clock, pace.keyMs);
   }
 
   /** The key with this secret, or null. */
   async find(secret: string): Promise<ApiKeyRecord | null> {
-    if (!looksLikeSecret(secret)) return null;
-    return this.findByHash(hashSecret(secret));
+    return looksLikeSecret(secret) ? this.findByHash(hashSecret(secret)) : null;
   }
 
   /** The key with this hash, or null. */
   async findByHash(hash: string): Promise<ApiKeyRecord | null> {
-    const now = this.#clock.monotonic();
-    let known = this.#byHash.get(hash);
-    if (known === undefined || known.until <= now) {
-      known = { answer: this.#look(hash), until: now + this.#forMs };
-      if (this.#byHash.size >= mostRemembered) this.#byHash.clear();
-      this.#byHash.set(hash, known);
-      // A look that failed is not an answer: the next caller looks again.
-      known.answer.catch(() => {
-        if (this.#byHash.get(hash) === known) this.#byHash.delete(hash);
-      });
-    }
-    const record = await known.answer;
-    if (record !== null) this.#touch(record);
+    const record = await this.#byHash.get(hash, async () => {
+      const found = await this.#keys.find(hash);
+      return found !== null && isEqual(hash, found.hash) ? found : null;
+    });
+    if (record !== null) this.#touch(record.id, (at) => this.#keys.touch(record.id, at));
     return record;
+  }
+
+  /** The login with this token and its key as it is now, or null. */
+  async findLogin(token: string): Promise<FoundLogin | null> {
+    return looksLikeToken(token) ? this.findLoginByHash(hashSecret(token)) : null;
+  }
+
+  /** The login whose token has this hash, or null. */
+  async findLoginByHash(hash: string): Promise<FoundLogin | null> {
+    const found = await this.#byToken.get(hash, async () => {
+      const known = await this.#keys.findLogin(hash, this.#clock.now());
+      return known !== null && isEqual(hash, known.login.hash) ? known : null;
+    });
+    this.#seen.delete(hash);
+    if (found === null || found.login.expiresAt <= this.#clock.now()) return null;
+    if (this.#seen.size >= mostRemembered) this.#seen.clear();
+    this.#seen.add(hash);
+    const { login, key } = found;
+    this.#touch(key.id, (at) => this.#keys.touch(key.id, at));
+    this.#touch(login.id, (at) =>
+      this.#keys.touchLogin(login.id, { lastUsedAt: at, expiresAt: at + this.#pace.loginMs }),
+    );
+    return found;
   }
 
   /** Whether there is any key at all. */
   async hasAny(): Promise<boolean> {
-    const now = this.#clock.monotonic();
-    let known = this.#any;
-    if (known === undefined || known.until <= now) {
-      known = { answer: this.#keys.list().then((all) => all.length > 0), until: now + this.#forMs };
-      this.#any = known;
-      known.answer.catch(() => {
-        if (this.#any === known) this.#any = undefined;
-      });
-    }
-    return known.answer;
+    return (await this.#all()).size > 0;
   }
 
-  /** Keys were added or removed here: nothing that is remembered holds. */
+  /**
+   * Whether a key is among those of the store, or a login was good here, without asking for this one: however many are
+   * asked about, the store lists its keys once per moment.
+   */
+  async isKnown(secret: { readonly key: string } | { readonly token: string }): Promise<boolean> {
+    if ("token" in secret) return this.#seen.has(hashSecret(secret.token));
+    return looksLikeSecret(secret.key) && (await this.#all()).has(hashSecret(secret.key));
+  }
+
+  /** Keys or logins were added or removed here: nothing that is remembered holds. */
   forget(): void {
     this.#byHash.clear();
-    this.#any = undefined;
+    this.#byToken.clear();
+    this.#hashes.clear();
   }
 
-  async #look(hash: string): Promise<ApiKeyRecord | null> {
-    const record = await this.#keys.find(hash);
-    if (record === null) return null;
-    // The store compares as it likes; this comparison takes as long for a near miss as for a far one.
-    const given = Buffer.from(hash, "hex");
-    const kept = Buffer.from(record.hash, "hex");
-    return given.length === kept.length && timingSafeEqual(given, kept) ? record : null;
+  #all(): Promise<ReadonlySet<string>> {
+    return this.#hashes.get("", async () => new Set((await this.#keys.list()).map(({ hash }) => hash)));
   }
 
-  /** Notes the use, at most once a minute. Losing the note loses nothing else. */
-  #touch({ id }: ApiKeyRecord): void {
+  /** Notes a use, at most once a minute. Losing the note loses nothing else. */
+  #touch(id: string, note: (at: number) => Promise<void>): void {
     const now = this.#clock.now();
     if (now - (this.#touched.get(id) ?? Number.NEGATIVE_INFINITY) < touchMs) return;
     if (this.#touched.size >= mostRemembered) this.#touched.clear();
     this.#touched.set(id, now);
-    this.#keys.touch(id, now).catch(() => {});
+    note(now).catch(() => {});
   }
+}
+
+/** Answers that are believed for a moment. */
+class Remembered<T> {
+  readonly #clock: Pick<Clock, "monotonic">;
+  readonly #forMs: number;
+  readonly #answers = new Map<string, { readonly answer: Promise<T>; readonly until: number }>();
+
+  constructor(clock: Pick<Clock, "monotonic">, forMs: number) {
+    this.#clock = clock;
+    this.#forMs = forMs;
+  }
+
+  get(name: string, look: () => Promise<T>): Promise<T> {
+    const now = this.#clock.monotonic();
+    const known = this.#answers.get(name);
+    if (known !== undefined && known.until > now) return known.answer;
+    const made = { answer: look(), until: now + this.#forMs };
+    if (this.#answers.size >= mostRemembered) this.#answers.clear();
+    this.#answers.set(name, made);
+    // A look that failed is not an answer: the next caller looks again.
+    made.answer.catch(() => {
+      if (this.#answers.get(name) === made) this.#answers.delete(name);
+    });
+    return made.answer;
+  }
+
+  clear(): void {
+    this.#answers.clear();
+  }
+}
+
+/** The store compares as it likes; this comparison takes as long for a near miss as for a far one. */
+function isEqual(hash: string, kept: string): boolean {
+  const [one, other] = [Buffer.from(hash, "hex"), Buffer.from(kept, "hex")];
+  return one.length === other.length && timingSafeEqual(one, other);
 }

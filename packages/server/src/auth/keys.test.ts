@@ -3,11 +3,6 @@ import type { AgentEvent, CreateKeyResponse, KeyScope, KeysResponse } from "@par
 import { describe, expect, it } from "vitest";
 import { jsonLines, problemOf, startTestServer, type TestServer } from "../test-server.test-support.js";
 import { createKey, hashSecret, looksLikeSecret, toKeyInfo } from "./api-key.js";
-import { clearedKeyCookie, keyCookie, readKeyCookie } from "./key-cookie.js";
-
-function cookieOf(answer: { headers: Headers }): string {
-  return (answer.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
-}
 
 async function status(
   server: TestServer,
@@ -73,7 +68,10 @@ describe("a key", () => {
     await server.runtime.keys.remove(record?.id ?? "");
     expect((await server.call("GET", "/me", { key })).status).toBe(200);
     await clock.advance(3_000);
-    expect(await socket.closed).toEqual({ code: 4401, reason: "the key was revoked" });
+    expect(await socket.closed).toEqual({
+      code: 4401,
+      reason: "the key was revoked, or the login has ended",
+    });
     await stream.text();
     expect((await server.call("GET", "/me", { key })).status).toBe(401);
   });
@@ -185,68 +183,5 @@ describe("a socket's key", () => {
     stranger.send({ type: "ping" });
     await stranger.next("pong");
     expect(JSON.stringify(stranger.messages)).not.toContain("private");
-  });
-});
-
-describe("the cookie", () => {
-  it("is what a page trades its key for: out of reach of scripts and of other sites", async () => {
-    const server = await startTestServer({ auth: "keys" });
-    const key = await server.key("ann");
-    const wrong = await server.call("POST", "/login", { body: { key: "pk_wrong" } });
-    expect([wrong.status, wrong.headers.get("set-cookie")]).toEqual([401, null]);
-    const login = await server.call("POST", "/login", { body: { key } });
-    expect(login.json).toEqual({ owner: "ann", scopes: ["read", "write"], auth: "keys" });
-    expect(login.headers.get("set-cookie")).toMatch(/; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict$/);
-    const cookie = cookieOf(login);
-    expect(await status(server, "/me", { cookie })).toBe(200);
-    const origin = server.url;
-    const socket = await server.socket({ headers: { cookie, origin } });
-    await socket.next("catalog");
-    const logout = await server.call("POST", "/logout", { headers: { cookie } });
-    expect(logout.headers.get("set-cookie")).toMatch(/^parley_key=; Path=\/; Max-Age=0;/);
-  });
-
-  it("can be had by whoever has a key, however many strangers come by the same address", async () => {
-    const server = await startTestServer({
-      auth: "keys",
-      limits: { requestsPerSecond: 0.01, requestBurst: 3 },
-    });
-    const key = await server.key("ann");
-    const login = (body: unknown) => server.call("POST", "/login", { body });
-    const statuses: number[] = [];
-    for (const body of [{ key: "pk_wrong" }, {}, { key: "x".repeat(5_000) }, {}, { key: "pk_wrong" }]) {
-      statuses.push((await login(body)).status);
-    }
-    expect(statuses).toEqual([401, 400, 413, 429, 429]);
-    expect((await login({ key })).status).toBe(200);
-  });
-
-  it("is only sent over TLS where the page came over TLS", async () => {
-    const server = await startTestServer({ auth: "keys" });
-    const key = await server.key("ann");
-    const login = await server.call("POST", "/login", {
-      body: { key },
-      headers: { "x-forwarded-proto": "https" },
-    });
-    expect(login.headers.get("set-cookie")).toMatch(/; Secure$/);
-  });
-
-  it("speaks for nobody when another page asks, not even one that may call", async () => {
-    const server = await startTestServer({ auth: "keys", origins: ["https://app.example.org"] });
-    const cookie = `parley_key=${await server.key("ann")}`;
-    const origin = "https://app.example.org";
-    expect(await status(server, "/me", { cookie, origin, "sec-fetch-site": "cross-site" })).toBe(401);
-    expect(await status(server, "/me", { cookie, "sec-fetch-site": "same-site" })).toBe(403);
-    const socket = await server.socket({ headers: { cookie, origin } });
-    expect((await socket.closed).code).toBe(4401);
-  });
-
-  it("is written and read", () => {
-    expect(readKeyCookie("a=b; parley_key=pk_x; c=d")).toBe("pk_x");
-    expect(readKeyCookie("xparley_key=pk_x")).toBeUndefined();
-    expect(readKeyCookie("parley_key=")).toBeUndefined();
-    expect(readKeyCookie(undefined)).toBeUndefined();
-    expect(keyCookie("pk_x", { secure: true })).toContain("parley_key=pk_x; Path=/;");
-    expect(clearedKeyCookie({ secure: false })).toContain("Max-Age=0");
   });
 });

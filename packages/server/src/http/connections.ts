@@ -69,18 +69,32 @@ export class Connections {
     for (const connection of this.#all()) connection.close(reason);
   }
 
-  /** Closes the connections of callers who are not welcome any more. One question per caller. */
+  /** Closes the connections of callers who are not welcome any more. One question per key and per login. */
   async recheck(isWelcome: (caller: Caller) => Promise<boolean>): Promise<void> {
     await Promise.all(
-      [...this.#byCaller.values()].map(async (group) => {
-        const [first] = group;
-        if (first === undefined || (await isWelcome(first.caller))) return;
-        for (const connection of [...group]) connection.close("revoked");
-      }),
+      [...this.#byCaller.values()].flatMap((group) =>
+        [...byLogin(group)].map(async ([, same]) => {
+          const [first] = same;
+          if (first === undefined || (await isWelcome(first.caller))) return;
+          for (const connection of same) connection.close("revoked");
+        }),
+      ),
     );
   }
 
   #all(): LastingConnection[] {
     return [...this.#byCaller.values()].flatMap((group) => [...group]);
   }
+}
+
+/** Connections of one key, by the login that each came with. */
+function byLogin(group: Iterable<LastingConnection>): Map<string | undefined, LastingConnection[]> {
+  const groups = new Map<string | undefined, LastingConnection[]>();
+  for (const connection of group) {
+    const { loginHash } = connection.caller;
+    const same = groups.get(loginHash);
+    if (same === undefined) groups.set(loginHash, [connection]);
+    else same.push(connection);
+  }
+  return groups;
 }

@@ -308,12 +308,13 @@ describe("the log", () => {
     const server = await startTestServer({ auth: "keys", logger });
     const key = await server.key("ann", ["admin"]);
     const planted = "PLANTED-CONTENT";
-    const cookie = `parley_key=${key}`;
+    const login = await server.call("POST", "/login", { body: { key } });
+    const cookie = login.headers.getSetCookie().at(-1)?.split(";")[0] ?? "";
+    const token = cookie.slice(cookie.indexOf("=") + 1);
     const body = { conversationId: "c1", messageId: "m1", message: planted, instructions: planted };
     await server.call("POST", "/chat", { key, body });
     await server.call("GET", `/search?q=${planted}`, { key });
     await server.call("PUT", "/conversations/c1/title", { key, body: { title: planted } });
-    await server.call("POST", "/login", { body: { key } });
     await server.call("GET", "/me", { headers: { cookie } });
     await server.call("POST", "/keys", { key, body: { owner: "bob" } });
     await server.call("POST", "/chat", {
@@ -340,6 +341,8 @@ describe("the log", () => {
     expect(text).not.toContain(planted);
     expect(text).not.toContain(key);
     expect(text).not.toContain(key.slice(12));
+    expect(token).toMatch(/^pl_/);
+    expect(text).not.toContain(token);
     expect(text).not.toContain("pk_wrong");
     const parsed = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(parsed).toContainEqual(

@@ -10,6 +10,8 @@ export interface ServerLimits {
   readonly requestsPerSecond: number;
   /** Requests and socket messages of one key that are taken at once, after a rest. `rate_limited` */
   readonly requestBurst: number;
+  /** Wrong keys and cookies of one address that are answered at once; each further one makes it wait. `rate_limited` */
+  readonly failedLogins: number;
   /** Open sockets, streams, exports and waiting requests of one key. `limit_exceeded` */
   readonly connectionsPerKey: number;
   /** Conversations and surfaces that one socket follows. `limit_exceeded` */
@@ -26,11 +28,15 @@ export const defaultServerLimits: ServerLimits = {
   frameBytes: 4_000_000,
   requestsPerSecond: 100,
   requestBurst: 1_000,
+  failedLogins: 20,
   connectionsPerKey: 5_000,
   subscriptionsPerSocket: 500,
   bufferedBytes: 8_000_000,
   pageSize: 10_000,
 };
+
+/** Cookies that are looked up for an address that waits because of wrong keys: people behind one proxy share it. */
+export const looksWhileWaiting = { perSecond: 5, burst: 20 };
 
 /** How often a server does what it does by the clock. */
 export interface ServerPace {
@@ -40,6 +46,14 @@ export interface ServerPace {
   readonly pingMs: number;
   /** How long a key is believed without asking the store: a revoked one stops working after this long. */
   readonly keyMs: number;
+  /** How long a page's login holds after its last use. */
+  readonly loginMs: number;
+  /** The first wait of an address with too many wrong keys; each further wrong key doubles it. */
+  readonly failedWaitMs: number;
+  /** The longest such wait. */
+  readonly failedWaitMostMs: number;
+  /** How long wrong keys of an address are remembered after the last one. */
+  readonly failedForgetMs: number;
   /**
    * How long bytes of an answer may wait while its reader takes none: then, or after twice as long at the latest, the
    * connection is ended. Of the server that `serve` starts.
@@ -59,6 +73,10 @@ export const defaultServerPace: ServerPace = {
   heartbeatMs: 15_000,
   pingMs: 30_000,
   keyMs: 3_000,
+  loginMs: 30 * 24 * 60 * 60_000,
+  failedWaitMs: 1_000,
+  failedWaitMostMs: 60_000,
+  failedForgetMs: 15 * 60_000,
   unreadMs: 60_000,
   bodyIntervalMs: 20_000,
   bodyIntervalBytes: 10_000,

@@ -1,17 +1,21 @@
+import { isParleyError } from "@parley/core";
 import type { Context } from "hono";
 import type { AppContext, AppEnv } from "../app-env.js";
-import { admitWith } from "../auth/admit-request.js";
+import { admitRequest, admitWith } from "../auth/admit-request.js";
 import { createKey, toKeyInfo } from "../auth/api-key.js";
 import type { Caller } from "../auth/caller.js";
-import { clearedKeyCookie, keyCookie } from "../auth/key-cookie.js";
+import { createLogin } from "../auth/login.js";
+import { clearedCookies, loginCookie, readLoginCookie } from "../auth/login-cookie.js";
 import { endpoint } from "../http/endpoint.js";
 import {
   createKeyRequest,
   createKeyResponse,
   deleteKeyResponse,
+  endLoginsResponse,
   keyParams,
   keysResponse,
   loginRequest,
+  logoutRequest,
   logoutResponse,
   meResponse,
 } from "../schemas/keys.js";
@@ -19,6 +23,30 @@ import {
 /** Whether the browser speaks TLS, to us or to a proxy in front of us. */
 function isSecure(c: Context<AppEnv>): boolean {
   return c.req.header("x-forwarded-proto") === "https" || new URL(c.req.url).protocol === "https:";
+}
+
+/** Takes the cookie away, whatever it held. */
+function clearCookies(c: Context<AppEnv>): void {
+  for (const cookie of clearedCookies({ secure: isSecure(c) }))
+    c.header("set-cookie", cookie, { append: true });
+}
+
+function setCookie(c: Context<AppEnv>, { pace }: AppContext, token: string): void {
+  const cookie = loginCookie(token, { secure: isSecure(c), maxAgeMs: pace.loginMs });
+  c.header("set-cookie", cookie, { append: true });
+}
+
+/** Makes a login of the caller's key, and removes those that have expired. */
+async function logIn(
+  { runtime, clock, pace }: AppContext,
+  { keyId, owner }: Caller,
+): Promise<string | undefined> {
+  if (keyId === undefined) return undefined;
+  const now = clock.now();
+  const { token, record } = createLogin({ keyId, owner, now, holdsMs: pace.loginMs });
+  await runtime.keys.removeLogins({ expiredAt: now });
+  await runtime.keys.addLogin(record);
+  return token;
 }
 
 function describeCaller({ owner, scopes, auth }: Caller) {
@@ -36,26 +64,47 @@ export const keyEndpoints = [
     summary: "Who the caller is",
     access: "read",
     response: meResponse,
-    handle: async ({ caller }) => describeCaller(caller),
+    async handle({ caller, c, app }) {
+      // A page asks this when it is opened: its cookie lasts as long from now on as its login does.
+      const token = caller.loginHash === undefined ? undefined : readLoginCookie(c.req.header("cookie"));
+      if (token !== undefined) setCookie(c, app, token);
+      return describeCaller(caller);
+    },
   }),
   endpoint("POST /login", {
-    summary: "Trade a key for a cookie that scripts cannot read",
+    summary: "Trade a key for a login, whose cookie scripts cannot read",
     access: "public",
     body: loginRequest,
     bodyBytes: 4_000,
     response: meResponse,
     async handle({ body, c, app }) {
-      const caller = await admitWith(c, app, body.key);
-      if (caller.auth === "keys") c.header("set-cookie", keyCookie(body.key, { secure: isSecure(c) }));
+      const caller = await admitWith(c, app, { key: body.key });
+      const token = await logIn(app, caller);
+      if (token !== undefined) {
+        clearCookies(c);
+        setCookie(c, app, token);
+      }
       return describeCaller(caller);
     },
   }),
   endpoint("POST /logout", {
-    summary: "Take the cookie away",
+    summary: "End the login of the cookie; with `everywhere`, all logins of its key",
     access: "public",
+    body: logoutRequest,
+    bodyBytes: 4_000,
     response: logoutResponse,
-    async handle({ c }) {
-      c.header("set-cookie", clearedKeyCookie({ secure: isSecure(c) }));
+    async handle({ body, c, app }) {
+      const caller = await admitRequest(c, app).catch((error: unknown) => {
+        // Whoever is logged out already is logged out.
+        if (isParleyError(error) && error.code === "unauthorized") return undefined;
+        throw error;
+      });
+      if (caller?.loginHash !== undefined && caller.keyId !== undefined) {
+        const { loginHash: hash, keyId } = caller;
+        await app.runtime.keys.removeLogins(body.everywhere ? { keyId } : { hash });
+        await keysChanged(app);
+      }
+      clearCookies(c);
       return { loggedOut: true };
     },
   }),
@@ -90,6 +139,17 @@ export const keyEndpoints = [
       const removed = await app.runtime.keys.remove(params.id);
       await keysChanged(app);
       return { id: params.id, removed };
+    },
+  }),
+  endpoint("DELETE /keys/:id/logins", {
+    summary: "End all logins of an API key. The key stays",
+    access: "admin",
+    params: keyParams,
+    response: endLoginsResponse,
+    async handle({ params, app }) {
+      const ended = await app.runtime.keys.removeLogins({ keyId: params.id });
+      await keysChanged(app);
+      return { id: params.id, ended };
     },
   }),
 ];

@@ -206,7 +206,7 @@ describe("every route", () => {
     });
     expect(document).toMatchObject({
       components: {
-        securitySchemes: { key: { scheme: "bearer" }, cookie: { in: "cookie", name: "parley_key" } },
+        securitySchemes: { key: { scheme: "bearer" }, cookie: { in: "cookie", name: "parley_login" } },
       },
     });
     for (const path of ["/conversations", "/conversations/{id}"]) {

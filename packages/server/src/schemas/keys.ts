@@ -4,14 +4,16 @@ import type {
   CreateKeyRequest,
   CreateKeyResponse,
   DeleteKeyResponse,
+  EndLoginsResponse,
   KeyParams,
   KeysResponse,
   LoginRequest,
+  LogoutRequest,
   LogoutResponse,
   MeResponse,
 } from "@parley/wire";
 import { agree } from "./agree.js";
-import { id, instant, keyScope } from "./scalars.js";
+import { count, id, instant, keyScope } from "./scalars.js";
 
 const apiKeyInfo = agree<ApiKeyInfo>()(
   z
@@ -48,6 +50,8 @@ export const deleteKeyResponse = agree<DeleteKeyResponse>()(
 );
 
 export const loginRequest = agree<LoginRequest>()(z.object({ key: z.string().min(1).max(256) }));
+export const logoutRequest = agree<LogoutRequest>()(z.object({ everywhere: z.boolean().optional() }));
+export const endLoginsResponse = agree<EndLoginsResponse>()(z.object({ id: z.string(), ended: count }));
 export const logoutResponse = agree<LogoutResponse>()(z.object({ loggedOut: z.literal(true) }));
 export const meResponse = agree<MeResponse>()(
   z.object({ owner: z.string(), scopes: z.array(keyScope), auth: z.enum(["open", "keys"]) }),

@@ -28,7 +28,7 @@ const closeCodes: Readonly<
   closing: [1001, "going away"],
   behind: [1013, "too far behind: connect again, and resume by cursor"],
   full: [1013, "too many connections of this key are open"],
-  revoked: [4401, "the key was revoked"],
+  revoked: [4401, "the key was revoked, or the login has ended"],
   unauthorized: [4401, "a valid key is needed"],
   failed: [1013, "try again later"],
 };

@@ -1,7 +1,8 @@
 import type { ApiKeyRecord, KeyStore } from "@parley/core/ports";
-import type { KeyScope } from "@parley/wire";
 import type { StoreContext } from "../store-context.js";
-import { originalText, storedText } from "../stored-text.js";
+import { storedText } from "../stored-text.js";
+import { keyColumns, keyOf } from "./key-row.js";
+import { addLogin, findLogin, removeLogins, touchLogin } from "./logins.js";
 import { invalid } from "./refusals.js";
 
 /** Keys are few and asked for by their hash, which has an index. */
@@ -12,21 +13,10 @@ export function keyStore(store: StoreContext): KeyStore {
     find: (hash) => findKey(store, hash),
     touch: (id, at) => touchKey(store, id, at),
     remove: (id) => removeKey(store, id),
-  };
-}
-
-const keyColumns = `id, owner, hash, prefix, array_to_json(scopes)::text AS scopes,
-  date_part('epoch', created_at) * 1000 AS created_ms, date_part('epoch', last_used_at) * 1000 AS used_ms`;
-
-function keyOf(row: Record<string, unknown>): ApiKeyRecord {
-  return {
-    id: originalText(String(row.id)),
-    owner: originalText(String(row.owner)),
-    hash: originalText(String(row.hash)),
-    prefix: originalText(String(row.prefix)),
-    scopes: JSON.parse(String(row.scopes)) as KeyScope[],
-    createdAt: Math.round(Number(row.created_ms)),
-    ...(row.used_ms === null ? {} : { lastUsedAt: Math.round(Number(row.used_ms)) }),
+    addLogin: (login) => addLogin(store, login),
+    findLogin: (hash, at) => findLogin(store, hash, at),
+    touchLogin: (id, marks) => touchLogin(store, id, marks),
+    removeLogins: (query) => removeLogins(store, query),
   };
 }
 
@@ -54,7 +44,7 @@ async function addKey(store: StoreContext, key: ApiKeyRecord): Promise<void> {
 async function listKeys(store: StoreContext): Promise<ApiKeyRecord[]> {
   const rows = await store.database.query({
     name: "list_keys",
-    text: `SELECT ${keyColumns} FROM api_key ORDER BY created_at, id`,
+    text: `SELECT ${keyColumns} FROM api_key k ORDER BY created_at, id`,
   });
   return rows.map(keyOf);
 }
@@ -62,7 +52,7 @@ async function listKeys(store: StoreContext): Promise<ApiKeyRecord[]> {
 async function findKey(store: StoreContext, hash: string): Promise<ApiKeyRecord | null> {
   const [row] = await store.database.query({
     name: "find_key",
-    text: `SELECT ${keyColumns} FROM api_key WHERE hash = $1`,
+    text: `SELECT ${keyColumns} FROM api_key k WHERE hash = $1`,
     values: [storedText(hash)],
   });
   return row === undefined ? null : keyOf(row);

@@ -87,6 +87,10 @@ export const keyVerbs = {
   find: read,
   touch: running,
   remove: running,
+  addLogin: added,
+  findLogin: read,
+  touchLogin: running,
+  removeLogins: running,
 } as const satisfies Record<keyof KeyStore, Verb>;
 
 /** The thread's own verbs. Replaying the write-ahead log at the start touches files all the time. */

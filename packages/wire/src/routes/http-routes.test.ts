@@ -89,6 +89,7 @@ const everyRoute = {
   "GET /keys": true,
   "POST /keys": true,
   "DELETE /keys/:id": true,
+  "DELETE /keys/:id/logins": true,
   "GET /doctor": true,
   "POST /doctor": true,
   "GET /search": true,

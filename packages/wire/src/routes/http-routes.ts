@@ -34,8 +34,10 @@ import type {
   CreateKeyRequest,
   CreateKeyResponse,
   DeleteKeyResponse,
+  EndLoginsResponse,
   KeysResponse,
   LoginRequest,
+  LogoutRequest,
   LogoutResponse,
   MeResponse,
 } from "./key-routes.js";
@@ -218,10 +220,11 @@ export interface Routes {
 
   readonly "GET /me": Get<Nothing, Nothing, MeResponse>;
   readonly "POST /login": Write<Nothing, LoginRequest, MeResponse>;
-  readonly "POST /logout": Write<Nothing, undefined, LogoutResponse>;
+  readonly "POST /logout": Write<Nothing, LogoutRequest, LogoutResponse>;
   readonly "GET /keys": Get<Nothing, Nothing, KeysResponse>;
   readonly "POST /keys": Write<Nothing, CreateKeyRequest, CreateKeyResponse>;
   readonly "DELETE /keys/:id": Write<KeyParams, undefined, DeleteKeyResponse>;
+  readonly "DELETE /keys/:id/logins": Write<KeyParams, undefined, EndLoginsResponse>;
   readonly "GET /doctor": Get<Nothing, Nothing, DoctorResponse>;
   readonly "POST /doctor": Write<Nothing, undefined, DoctorResponse>;
 

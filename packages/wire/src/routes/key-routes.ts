@@ -42,7 +42,14 @@ export interface DeleteKeyResponse {
   readonly removed: boolean;
 }
 
-/** `POST /login`: a page trades a key for a cookie of its own origin, which scripts cannot read. */
+/** `DELETE /keys/:id/logins`, for admins: pages that logged in with this key have to do so again. */
+export interface EndLoginsResponse {
+  readonly id: string;
+  /** How many there were. */
+  readonly ended: number;
+}
+
+/** `POST /login`: a page trades a key for a login, a cookie of its own origin, which scripts cannot read. */
 export interface LoginRequest {
   readonly key: string;
 }
@@ -55,7 +62,13 @@ export interface MeResponse {
   readonly auth: "open" | "keys";
 }
 
-/** `POST /logout`: the cookie is gone. */
+/** `POST /logout`. The body may be left out. */
+export interface LogoutRequest {
+  /** Ends all logins of the key, not only the one of this browser. */
+  readonly everywhere?: boolean | undefined;
+}
+
+/** `POST /logout`: the login has ended, and the cookie is gone. */
 export interface LogoutResponse {
   readonly loggedOut: true;
 }

@@ -61,17 +61,26 @@ export async function listKeys(options: { readonly json?: boolean }, context: Ve
   );
 }
 
+async function resolveKey(word: string, context: VerbContext): Promise<{ id: string; isLast: boolean }> {
+  const client = await context.client();
+  const { keys } = await client.request("GET /keys");
+  const ids = keys.map((key) => key.id);
+  return { id: resolveAmong(word, ids, "key"), isLast: ids.length === 1 };
+}
+
+/** Ends the logins that pages have made with a key. */
+export async function endLogins(word: string, _options: object, context: VerbContext): Promise<void> {
+  const client = await context.client();
+  const { id } = await resolveKey(word, context);
+  const { ended } = await client.request("DELETE /keys/:id/logins", { params: { id } });
+  context.io.note(`Ended ${ended} ${ended === 1 ? "login" : "logins"} of ${id}. The key itself still works.`);
+}
+
 /** Revokes a key. */
 export async function removeKey(word: string, _options: object, context: VerbContext): Promise<void> {
   const client = await context.client();
-  const { keys } = await client.request("GET /keys");
-  const id = resolveAmong(
-    word,
-    keys.map((key) => key.id),
-    "key",
-  );
+  const { id, isLast } = await resolveKey(word, context);
   await client.request("DELETE /keys/:id", { params: { id } });
-  const last =
-    keys.length === 1 ? " It was the last one: the server now serves this machine only, without keys." : "";
+  const last = isLast ? " It was the last one: the server now serves this machine only, without keys." : "";
   context.io.note(`Revoked ${id}.${last}`);
 }

@@ -36,7 +36,7 @@ export async function login(client: ParleyClient, key: string): Promise<string |
     if (!(error instanceof ParleyRequestError) || error.status === 0) return "The server cannot be reached.";
     if (error.code === "unauthorized") return "The server does not know this key.";
     if (error.code === "rate_limited" || error.code === "limit_exceeded")
-      return "Too many attempts. Wait a moment.";
+      return "Too many wrong keys came from your address. Wait a minute, and check the key.";
     return error.message;
   }
 }

@@ -1,7 +1,7 @@
 import type { StepMetrics, TurnMetrics, TurnReason } from "@parley/wire";
 import type { Clock } from "../../clock.js";
 import { invalidField, ParleyError } from "../../errors.js";
-import type { ApiKeyRecord } from "../../key-store.js";
+import type { ApiKeyRecord, LoginRecord } from "../../key-store.js";
 import type {
   ConversationNotice,
   ConversationSettings,
@@ -132,6 +132,7 @@ export interface MemoryDatabase {
   /** When each node's life ends. A node that is not here is dead. */
   readonly nodes: Map<string, number>;
   readonly keys: Map<string, ApiKeyRecord>;
+  readonly logins: Map<string, LoginRecord>;
   /** The logs that have an open turn or a compaction. */
   readonly leased: Set<Log>;
   leases: number;
@@ -145,6 +146,7 @@ export function createMemoryDatabase(clock: Pick<Clock, "now">): MemoryDatabase 
     owners: new Map(),
     nodes: new Map(),
     keys: new Map(),
+    logins: new Map(),
     leased: new Set(),
     leases: 0,
   };

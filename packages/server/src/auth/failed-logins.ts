@@ -1,0 +1,92 @@
+import { isIPv6 } from "node:net";
+import type { Clock } from "@parley/core";
+import { RateLimiter } from "../limits/rate-limiter.js";
+import { looksWhileWaiting, type ServerLimits, type ServerPace } from "../limits/server-limits.js";
+
+const mostAddresses = 10_000;
+
+interface Failures {
+  count: number;
+  /** When the last one was. */
+  at: number;
+  /** Until when the address waits. */
+  until: number;
+}
+
+/**
+ * Counts wrong keys and cookies by address. After `failedLogins` of them an address waits, twice as long after each
+ * further one; what it brings meanwhile is neither looked up nor counted, so that nobody can make the wait longer than
+ * `failedWaitMostMs`. A key is 256 random bits: this bounds the load of guessing, not its chance, which is none. So
+ * what is known to be good passes also while its address waits, for strangers may come by the same one.
+ */
+export class FailedLogins {
+  readonly #limits: Pick<ServerLimits, "failedLogins">;
+  readonly #pace: Pick<ServerPace, "failedWaitMs" | "failedWaitMostMs" | "failedForgetMs">;
+  readonly #clock: Pick<Clock, "monotonic">;
+  /** In order of the last failure. */
+  readonly #byAddress = new Map<string, Failures>();
+  readonly #looks: RateLimiter;
+
+  constructor(
+    limits: Pick<ServerLimits, "failedLogins">,
+    pace: Pick<ServerPace, "failedWaitMs" | "failedWaitMostMs" | "failedForgetMs">,
+    clock: Pick<Clock, "monotonic">,
+  ) {
+    this.#limits = limits;
+    this.#pace = pace;
+    this.#clock = clock;
+    this.#looks = new RateLimiter({ ...looksWhileWaiting, clock });
+  }
+
+  /** Milliseconds that an address has still to wait; 0 where it need not. */
+  waitOf(address: string): number {
+    const known = this.#byAddress.get(networkOf(address));
+    return known === undefined ? 0 : Math.max(0, known.until - this.#clock.monotonic());
+  }
+
+  /** Whether a cookie may be looked up though its address waits. */
+  mayLook(address: string): boolean {
+    return this.#looks.take(networkOf(address)).allowed;
+  }
+
+  /** Notes a wrong key. Returns whether the address waits from now on and did not before. */
+  failed(address: string): boolean {
+    const now = this.#clock.monotonic();
+    const network = networkOf(address);
+    const known = this.#byAddress.get(network);
+    const isKnown = known !== undefined && now - known.at < this.#pace.failedForgetMs;
+    const count = isKnown ? known.count + 1 : 1;
+    const over = count - this.#limits.failedLogins;
+    const { failedWaitMs, failedWaitMostMs } = this.#pace;
+    const wait = over <= 0 ? 0 : Math.min(failedWaitMostMs, failedWaitMs * 2 ** Math.min(30, over - 1));
+    this.#byAddress.delete(network);
+    if (this.#byAddress.size >= mostAddresses) this.#makeRoom();
+    this.#byAddress.set(network, { count, at: now, until: now + wait });
+    return over === 1;
+  }
+
+  get size(): number {
+    return this.#byAddress.size;
+  }
+
+  /** Forgets the address whose last failure is the longest ago. */
+  #makeRoom(): void {
+    const [oldest] = this.#byAddress.keys();
+    if (oldest !== undefined) this.#byAddress.delete(oldest);
+  }
+}
+
+/** The part of an address that one party holds: of IPv6 the first half, for the rest is theirs to choose. */
+export function networkOf(address: string): string {
+  const bare = address.replace(/^::ffff:/i, "").replace(/%.*$/, "");
+  if (!isIPv6(bare)) return bare;
+  const [head = "", tail] = bare.split("::");
+  const groups = head === "" ? [] : head.split(":");
+  const behind = tail === undefined || tail === "" ? [] : tail.split(":");
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - groups.length - behind.length);
+  const all = [...groups, ...Array.from({ length: zeros }, () => "0"), ...behind];
+  return `${all
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(":")}::/64`;
+}

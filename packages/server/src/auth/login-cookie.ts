@@ -1,0 +1,34 @@
+/** What the cookie of a login is called. */
+export const loginCookieName = "parley_login";
+/** What earlier versions called a cookie that held the key itself. It opens nothing any more. */
+const keyCookieName = "parley_key";
+
+/** The token in a `Cookie` header. */
+export function readLoginCookie(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  for (const pair of header.split(";")) {
+    const [key, value] = pair.trim().split("=", 2);
+    if (key === loginCookieName && value !== undefined && value !== "") return value;
+  }
+  return undefined;
+}
+
+/** The `Set-Cookie` that keeps a login where scripts cannot read it and other sites cannot use it. */
+export function loginCookie(
+  token: string,
+  options: { readonly secure: boolean; readonly maxAgeMs: number },
+): string {
+  const maxAge = Math.floor(options.maxAgeMs / 1_000);
+  return `${loginCookieName}=${token}; Path=/; Max-Age=${maxAge}; ${attributes(options)}`;
+}
+
+/** The `Set-Cookie` lines that take it away, and one of an earlier version with it. */
+export function clearedCookies(options: { readonly secure: boolean }): string[] {
+  return [loginCookieName, keyCookieName].map(
+    (name) => `${name}=; Path=/; Max-Age=0; ${attributes(options)}`,
+  );
+}
+
+function attributes({ secure }: { readonly secure: boolean }): string {
+  return `HttpOnly; SameSite=Strict${secure ? "; Secure" : ""}`;
+}
