@@ -292,6 +292,8 @@ export type {
   SealInput,
   SealResult,
   SearchHit,
+  SearchIndexing,
+  SearchResult,
   StopRequest,
   StoreCheck,
   TurnChoices,

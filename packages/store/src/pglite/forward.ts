@@ -10,6 +10,8 @@ const rootMethods = [
   "claimExpired",
   "flushJournal",
   "news",
+  "indexSearch",
+  "unindexedOwners",
   "check",
   "examine",
 ] as const satisfies readonly (keyof LogStoreRoot)[];

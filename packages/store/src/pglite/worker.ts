@@ -20,7 +20,7 @@ export interface WorkerOptions {
 export type Opened = { readonly opened: true } | { readonly failure: ReturnType<typeof toFailure> };
 
 /** Methods that leave nothing to tidy up. */
-const reads = /^(read|get$|list$|check$|keys\.(find|list)$)/;
+const reads = /^(read|get$|list$|search$|unindexedOwners$|check$|keys\.(find|list)$)/;
 
 const port = parentPort;
 if (port === null) throw new Error("this module runs in a worker thread");

@@ -12,7 +12,12 @@ describeOnPostgres("the store on PostgreSQL", (postgres) => {
     database = await postgres.createDatabase();
     // The second handle stands for another node, and for one behind a transaction pooler.
     handles = [
-      openPostgres({ url: database.url, listenUrl: false }).store,
+      // So low bounds let searches take all of their steps with a handful of messages.
+      openPostgres({
+        url: database.url,
+        listenUrl: false,
+        search: { newestRows: 2, indexHits: 3, pageRows: 2, batchLogs: 2, batchCharacters: 50 },
+      }).store,
       openPostgres({ url: database.url, transactionPooler: true }).store,
     ];
     await handles[0]?.migrate();
