@@ -30,7 +30,7 @@ export function snippetParts(snippet: string, query: string): readonly SnippetPa
   // The longest first, so that "tokens" is not cut after "token". Words hold nothing that a pattern would read.
   const pattern = wanted
     .toSorted((a, b) => b.length - a.length)
-    .map((word) => (isUnspaced.test(word) ? word : `(?<![\\p{L}\\p{N}\\p{M}])${word}`))
+    .map((word) => (isUnspaced.test(word) ? word : `(?<!(?![${unspaced}])[\\p{L}\\p{N}\\p{M}])${word}`))
     .join("|");
   const parts: SnippetPart[] = [];
   let end = 0;

@@ -129,7 +129,7 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
   beforeAll(async () => {
     database = await postgres.createDatabase();
     recording = new RecordingDatabase(new PostgresDatabase({ url: database.url }));
-    root = openLogStore(recording);
+    root = openLogStore(recording, { search: { searchMs: 60_000 } });
     await root.migrate();
     client = new pg.Client({ connectionString: database.url });
     await client.connect();
@@ -300,7 +300,8 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
         const indexes = byTerms.flatMap(([, each]) =>
           each.flatMap((plan) => [...nodesOf(plan)].map((node) => node["Index Name"])),
         );
-        const isAsked = conversationId === undefined && !["of", "w"].includes(q);
+        // The newest entries have enough of the others: the forks are called after what they continue.
+        const isAsked = conversationId === undefined && !["of", "w", "medium"].includes(q);
         expect([q, indexes.includes("search_entry_words")]).toEqual([q, isAsked]);
       }
     }

@@ -17,7 +17,13 @@ async function indexAll(root: LogStoreRoot, owner: string): Promise<void> {
 describeOnPostgres("a search", (postgres) => {
   async function opened(options: Partial<OpenPostgresOptions> = {}) {
     const made = await postgres.createDatabase();
-    const { store: root, database } = openPostgres({ url: made.url, listenUrl: false, ...options });
+    const { store: root, database } = openPostgres({
+      url: made.url,
+      listenUrl: false,
+      ...options,
+      // However busy the machine is, nothing is partial unless it is meant to be.
+      search: { searchMs: 60_000, waitMs: 60_000, ...options.search },
+    });
     const client = new pg.Client({ connectionString: made.url });
     await client.connect();
     onTestFinished(async () => {

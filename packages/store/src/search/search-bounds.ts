@@ -23,7 +23,7 @@ export interface SearchBounds {
 }
 
 export const defaultSearchBounds: SearchBounds = {
-  searchMs: 2_000,
+  searchMs: 3_000,
   atOnce: 4,
   perOwner: 2,
   waitMs: 1_500,

@@ -83,7 +83,7 @@ export function byTermsStatements(query: string, limit: number): Statement[] {
   return [
     {
       text: `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_indexscan', 'off', true),
-  set_config('enable_indexonlyscan', 'off', true), set_config('jit', 'off', true), set_config('work_mem', '32MB', true)`,
+  set_config('enable_indexonlyscan', 'off', true), set_config('work_mem', '32MB', true)`,
     },
     {
       text: `SELECT log, first_seq, created_ms::float8 AS created_ms FROM search_entry

@@ -251,15 +251,18 @@ class Look {
     if (!(ms > 0)) return undefined;
     const { database } = this.#store;
     const limit = database.timeLimit?.(ms);
+    const settings = limit === undefined ? [withoutCompiling] : [withoutCompiling, limit];
     try {
-      const results = await database.batch(limit === undefined ? statements : [limit, ...statements]);
-      return limit === undefined ? results : results.slice(1);
+      return (await database.batch([...settings, ...statements])).slice(settings.length);
     } catch (error) {
       if (isOutOfTime(error)) return undefined;
       throw error;
     }
   }
 }
+
+/** Compiling a plan takes longer than any of these statements, and the planner overrates them. */
+const withoutCompiling: Statement = { name: "without_jit", text: "SELECT set_config('jit', 'off', true)" };
 
 const textsText = `
 SELECT m.log, m.first_seq, m.role, ${searchText} AS text
