@@ -67,6 +67,7 @@ export function withBudget(database: Database, budget: TimeBudget): Database {
     ...limited(database),
     transaction: (work) => database.transaction((connection) => work(limited(connection))),
     trouble: () => database.trouble?.(),
+    ...(database.timeLimit === undefined ? {} : { timeLimit: database.timeLimit.bind(database) }),
     close: () => database.close(),
   };
 }

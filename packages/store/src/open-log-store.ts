@@ -98,7 +98,7 @@ function forOwner(
     metrics: run(turns.metrics),
     changed: run(changed),
     importConversation: run(importConversation, long),
-    search: run(search, long),
+    search: run(search),
     remove: run(remove, long),
     createConversation: run(engine.createConversation),
     getConversation: run(engine.getConversation),
