@@ -12,7 +12,6 @@ CREATE TABLE conversation_message (
   type text NOT NULL, content jsonb NOT NULL, created_at timestamptz NOT NULL, resource_id text,
   part_count integer NOT NULL, turn_id text COLLATE "C", step text, covers_from integer, covers_to integer,
   PRIMARY KEY (thread_id, first_seq), UNIQUE (id, thread_id));
-CREATE INDEX ON conversation_message USING gin (message_words(content));
 CREATE TABLE conversation_turn (
   conversation_id text COLLATE "C" NOT NULL, ordinal integer NOT NULL, id text COLLATE "C" NOT NULL,
   status text NOT NULL, reason text, model text, effort text, instructions text, first_seq integer NOT NULL,

@@ -8,6 +8,10 @@ export async function openParley(url) {
   const store = opened.store.forOwner("owner");
   return {
     close: () => opened.store.close(),
+    /** Fills the search index, as a node does behind the seals. */
+    async index() {
+      while ((await opened.store.indexSearch({ owner: "owner", limit: 200 })).more);
+    },
     async turn(conversationId) {
       const { turnId, user, calling, results, last } = turnOf(conversationId);
       const outcome = await store.admit({

@@ -20,6 +20,14 @@ export function databaseBytes(url, { compact = false } = {}) {
   });
 }
 
+/** Bytes of write-ahead log that the server has written so far. */
+export function walBytes(url) {
+  return withClient(url, async (client) => {
+    const { rows } = await client.query("SELECT (pg_current_wal_insert_lsn() - '0/0')::float8 AS bytes");
+    return rows[0].bytes;
+  });
+}
+
 /** Does work that is not timed without waiting for the disk at each commit. */
 export async function withoutWaiting(server, work) {
   const set = (value) =>

@@ -67,8 +67,9 @@ describe.each(ways)("every verb %s", { timeout: 120_000 }, (way) => {
   it("rename, ls, search: name, list and find conversations", async () => {
     await place.ok(["rename", id, "Tomatoes", "on the balcony"]);
     expect(await place.ok(["ls", "tomatoes"])).toMatch(/^id +title +status[\s\S]*Tomatoes on the balcony/);
-    const hits = await place.json<SearchHit[]>("search", "calculator");
+    const hits = await place.json<SearchHit[]>("search", "calcul");
     expect(hits.map(({ conversationId }) => conversationId)).toContain(id);
+    expect(await place.ok(["search", "balc"])).toMatch(/title Tomatoes on the balcony/);
   });
 
   it("show, tail: what was said, for people and for programs", async () => {

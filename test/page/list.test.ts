@@ -116,7 +116,7 @@ describePage("the page's list of conversations", quick, (stage) => {
   it("searches all messages and jumps to the hit, far above what was loaded", async () => {
     const turns = Array.from({ length: 600 }, (_, n) => [
       asked(`question ${n}`),
-      said(n === 40 ? "Here hides the quokka among the words." : `answer ${n}`),
+      said(n === 40 ? "Here hides the quokka among the words: 東京都の黒猫。" : `answer ${n}`),
     ]);
     await stage().import(exportOf({ id: "searched", title: "A long search" }, turns));
     const tab = await stage().open();
@@ -128,10 +128,16 @@ describePage("the page's list of conversations", quick, (stage) => {
         return dialog.count();
       }, patience)
       .toBe(1);
-    await dialog.getByRole("combobox").fill("quokka");
+    const field = dialog.getByRole("combobox");
+    await field.fill("long sea");
+    await dialog.getByRole("option").filter({ hasText: "title" }).waitFor();
+    expect(await dialog.getByRole("option").count()).toBe(1);
+    await field.fill("黒猫");
     const hit = dialog.getByRole("option").filter({ hasText: "hides the quokka among" });
     await hit.waitFor();
-    expect(await hit.locator("mark").innerText()).toBe("quokka");
+    expect(await hit.locator("mark").innerText()).toBe("黒猫");
+    await field.fill("quok");
+    await expect.poll(() => hit.locator("mark").allInnerTexts(), patience).toEqual(["quok"]);
     expect(await dialog.getByRole("option").count()).toBe(1);
     await tab.page.keyboard.press("Enter");
     await dialog.waitFor({ state: "detached" });
@@ -148,6 +154,26 @@ describePage("the page's list of conversations", quick, (stage) => {
       )
       .toBe(true);
     expect(tab.page.url()).toContain("/c/searched?seq=82");
+  });
+
+  it("says so when not everything could be searched", async () => {
+    await stage().import(exportOf({ id: "partial", title: "Partial" }, [[asked("ocelot"), said("ocelots")]]));
+    const tab = await stage().open();
+    await tab.page.route("**/search?*", async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), partial: true } });
+    });
+    const dialog = tab.dialog("Search messages");
+    await expect
+      .poll(async () => {
+        if ((await dialog.count()) === 0) await tab.page.keyboard.press("Control+Shift+F");
+        return dialog.count();
+      }, patience)
+      .toBe(1);
+    await dialog.getByRole("combobox").fill("ocelot");
+    await dialog.getByText("not everything could be searched in time").waitFor();
+    await dialog.getByRole("combobox").fill("margay");
+    await dialog.getByText("Nothing was found in time").waitFor();
   });
 
   it("says so when earlier messages cannot be loaded, and loads them when asked again", async () => {

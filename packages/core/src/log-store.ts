@@ -108,6 +108,16 @@ export interface LogStoreRoot {
    */
   news(query: NewsQuery): Promise<News>;
 
+  /**
+   * Adds what an owner has written to the search index, at most about `limit` messages. Searches find everything
+   * without it, only slower and, where much is missing, not everything. `more`: there is more to add. Of two that add
+   * for the same owner one does nothing.
+   */
+  indexSearch(request: { owner: string; limit: number }): Promise<SearchIndexing>;
+
+  /** Owners, in order, of whom something is missing in the search index; `next` is where to go on, absent at the end. */
+  unindexedOwners(query: { after?: string }): Promise<{ owners: string[]; next?: string }>;
+
   /** The store as one owner sees it: another owner's ids behave as unknown. */
   forOwner(owner: string): LogStore;
 
@@ -121,7 +131,8 @@ export interface LogStoreRoot {
   check(): Promise<StoreCheck>;
 
   /**
-   * Looks the store over: `store`, `schema`, `nodes`, `turns`, `journal`, `queue` and `log`, at least one finding each.
+   * Looks the store over: `store`, `schema`, `nodes`, `turns`, `journal`, `queue`, `search` and `log`, at least one
+   * finding each.
    * With `fix` it also puts right what is safe to. The log is read piece by piece, never as a whole.
    */
   examine(options: { fix: boolean }): Promise<Finding[]>;
@@ -235,15 +246,32 @@ export interface CompactResult {
   queue: QueueState;
 }
 
-/** A message that a search found. */
+/** Progress of the search index. */
+export interface SearchIndexing {
+  /** Messages and titles that were added. */
+  indexed: number;
+  more: boolean;
+}
+
+/** A message, or a conversation's title, that a search found. */
 export interface SearchHit {
   conversationId: ConversationId;
   title: string;
+  /** The message's first; 0 for the title. */
   seq: number;
-  role: ConversationMessage["role"];
+  /** The message's; absent for the title. */
+  role?: ConversationMessage["role"];
   /** Around the first hit, plain text. */
   snippet: string;
+  /** Of the message, or of the conversation. */
   createdAt: number;
+}
+
+/** The newest hits first. */
+export interface SearchResult {
+  hits: SearchHit[];
+  /** There may be more hits, also newer ones, that could not be looked for in time. */
+  partial?: true;
 }
 
 /**
@@ -357,7 +385,16 @@ export interface LogStore extends ConversationStore {
    * another log stands is `message_conflict`.
    */
   importConversation(input: ImportInput): Promise<ImportResult>;
-  search(query: { q: string; limit: number; conversationId?: ConversationId }): Promise<SearchHit[]>;
+  /**
+   * Messages that have all terms of the query (see `parseSearch`) in their first 100 KB of text, and conversations that
+   * have them in their titles, newest first. A title is left out where messages of its conversation are found. What a
+   * living conversation shows is found there: the messages of a removed one in the nearest fork that shows them, those
+   * of an archive in its origin. With `conversationId`: the messages that this conversation shows, and no titles.
+   *
+   * The hits are all there are, up to the limit, or the result is `partial`. Takes a bounded time, and no longer
+   * because of what other owners have written.
+   */
+  search(query: { q: string; limit: number; conversationId?: ConversationId }): Promise<SearchResult>;
   /** Always succeeds on the owner's own: rows past the last living fork point go at once. Returns the ids that are gone. */
   remove(id: ConversationId, options: { cascade: boolean }): Promise<string[]>;
 }

@@ -298,6 +298,8 @@ export type {
   SealInput,
   SealResult,
   SearchHit,
+  SearchIndexing,
+  SearchResult,
   StopRequest,
   StoreCheck,
   TurnChoices,

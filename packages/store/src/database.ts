@@ -48,6 +48,12 @@ export interface Database extends Connection {
   /** Describes why the database should get no more work, if most recent calls failed; undefined otherwise. */
   trouble?(): string | undefined;
 
+  /**
+   * A statement that limits how long each of those behind it in a batch may take; one that takes longer fails with
+   * `store_unavailable`, see `isOutOfTime`. Absent where nothing ends a statement that runs.
+   */
+  timeLimit?(ms: number): Statement;
+
   close(): Promise<void>;
 }
 
@@ -61,6 +67,7 @@ export function withBudget(database: Database, budget: TimeBudget): Database {
     ...limited(database),
     transaction: (work) => database.transaction((connection) => work(limited(connection))),
     trouble: () => database.trouble?.(),
+    ...(database.timeLimit === undefined ? {} : { timeLimit: database.timeLimit.bind(database) }),
     close: () => database.close(),
   };
 }

@@ -1,4 +1,3 @@
-import { createUuidV7Factory, type IdFactory } from "@parley/core/messages";
 import type { LogStore, LogStoreRoot } from "@parley/core/ports";
 import { checkSchema } from "./check-schema.js";
 import { type Database, withBudget } from "./database.js";
@@ -16,7 +15,8 @@ import { list } from "./operations/reading/list.js";
 import { news } from "./operations/reading/news.js";
 import { readChunks } from "./operations/reading/read-chunks.js";
 import { readNewest } from "./operations/reading/read-newest.js";
-import { search } from "./operations/reading/search.js";
+import { indexSearch, unindexedOwners } from "./operations/searching/index-search.js";
+import { search } from "./operations/searching/search.js";
 import { admit } from "./operations/turns/admit.js";
 import { claimExpired } from "./operations/turns/claim-expired.js";
 import { commitStep } from "./operations/turns/commit-step.js";
@@ -28,23 +28,14 @@ import { readOpenTurn } from "./operations/turns/read-open-turn.js";
 import { findReceipt } from "./operations/turns/receipts.js";
 import { seal } from "./operations/turns/seal.js";
 import * as turns from "./operations/turns/turn-records.js";
-import type { StoreContext } from "./store-context.js";
+import { createStoreContext, type LogStoreOptions, type StoreContext } from "./store-context.js";
 import { storedText } from "./stored-text.js";
 
-/** What a store holds to, on a database of either kind. */
-export interface LogStoreOptions {
-  /** The largest content of a message, and of any other JSON that is stored whole, in bytes. Default 32 MB. */
-  readonly maxBytes?: number;
-  readonly ids?: IdFactory;
-}
+export type { LogStoreOptions };
 
 /** The runtime's store on a database of either kind. `migrate` has to be called before anything else. */
 export function openLogStore(database: Database, options: LogStoreOptions = {}): LogStoreRoot {
-  const store: StoreContext = {
-    database,
-    ids: options.ids ?? createUuidV7Factory(),
-    maxBytes: options.maxBytes ?? 32 * 2 ** 20,
-  };
+  const store = createStoreContext(database, options);
   const brief = { ...store, database: withBudget(database, "brief") };
   const long = { ...store, database: withBudget(database, "long") };
   return {
@@ -54,6 +45,8 @@ export function openLogStore(database: Database, options: LogStoreOptions = {}):
     claimExpired: (node, limit) => claimExpired(store, node, limit),
     flushJournal: (batches) => flushJournal(store, batches),
     news: (query) => news(store, query),
+    indexSearch: (request) => indexSearch(store, request),
+    unindexedOwners: (query) => unindexedOwners(store, query),
     forOwner: (owner) => forOwner({ store, long }, storedText(owner)),
     keys: keyStore(store),
     check: () => checkSchema(brief.database),
@@ -105,7 +98,7 @@ function forOwner(
     metrics: run(turns.metrics),
     changed: run(changed),
     importConversation: run(importConversation, long),
-    search: run(search, long),
+    search: run(search),
     remove: run(remove, long),
     createConversation: run(engine.createConversation),
     getConversation: run(engine.getConversation),

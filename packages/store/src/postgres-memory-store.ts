@@ -1,6 +1,5 @@
 import { ParleyError } from "@parley/core/errors";
 import type { CanonicalMessage, MessagePart } from "@parley/core/messages";
-import { createUuidV7Factory } from "@parley/core/messages";
 import type { MemoryStore, Thread } from "@parley/core/ports";
 import type { Database } from "./database.js";
 import { boundedJson, canonicalRow, readMessage } from "./message-row.js";
@@ -9,7 +8,7 @@ import { appendRows } from "./operations/engine.js";
 import { listStatement } from "./operations/reading/list-messages.js";
 import { checkCreatedAt } from "./operations/refusals.js";
 import { requireHead } from "./operations/turns/head.js";
-import type { StoreContext } from "./store-context.js";
+import { createStoreContext, type StoreContext } from "./store-context.js";
 import { originalJson, originalText, storedText } from "./stored-text.js";
 
 /** Whose messages a `PostgresMemoryStore` holds, and how large they may be. */
@@ -31,7 +30,8 @@ export class PostgresMemoryStore implements MemoryStore {
   readonly #resourceId: string;
 
   constructor(database: Database, options: PostgresMemoryStoreOptions) {
-    this.#store = { database, ids: createUuidV7Factory(), maxBytes: options.maxBytes ?? 32 * 2 ** 20 };
+    const { maxBytes } = options;
+    this.#store = createStoreContext(database, maxBytes === undefined ? {} : { maxBytes });
     this.#owner = storedText(options.owner);
     this.#resourceId = options.owner;
   }

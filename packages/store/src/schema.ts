@@ -21,6 +21,8 @@ import {
  */
 const key = customType<{ data: string; driverData: string }>({ dataType: () => 'text COLLATE "C"' });
 
+const tsvector = customType<{ data: string; driverData: string }>({ dataType: () => "tsvector" });
+
 const moment = (name: string) => timestamp(name, { withTimezone: true });
 
 /**
@@ -150,7 +152,6 @@ export const conversationMessage = pgTable(
     // By the id alone: an append asks whether one is used in any conversation. It is not unique; whoever writes has
     // looked for the id under the lock of the head.
     index("conversation_message_id").on(table.idKey),
-    index("conversation_message_words").using("gin", sql`message_words(${table.content})`),
   ],
 );
 
@@ -277,6 +278,49 @@ export const conversationNotice = pgTable(
     notedAt: moment("noted_at").notNull(),
   },
   (table) => [primaryKey({ name: "conversation_notice_change", columns: [table.owner, table.changedAt] })],
+);
+
+/**
+ * How far each owner's conversations are in the search index; see `operations/searching/index-search.ts`. Whoever adds to the
+ * index, or takes from it, holds the row of the owner.
+ */
+export const searchOwner = pgTable(
+  "search_owner",
+  {
+    /** What the terms of the owner begin with. */
+    number: integer("number").primaryKey().generatedAlwaysAsIdentity(),
+    owner: key("owner").notNull(),
+    /** Conversations whose last change is no later are in the index, as they were by then. */
+    through: bigint("through", { mode: "number" }).notNull().default(0),
+    /** Logs among them with an open turn, to which rows are added without a change. */
+    open: integer("open").array().notNull().default([]),
+  },
+  (table) => [uniqueIndex("search_owner_name").on(table.owner)],
+);
+
+/**
+ * The search index: a row for each message that has text, and one with the seq 0 for the title of a conversation. The
+ * last message of a log that was looked at has a row in any case: it says how far the log is in the index.
+ *
+ * Each term begins with the number of its owner. In the index over them every owner has lists of its own, and no search
+ * reads, or takes time for, another's. Alternatives: rows of (owner, term, message) take a row and an index entry for
+ * each term; lists of messages by term have to be merged as they grow; hashes of terms are smaller and know no prefixes;
+ * a column of the owner in the index of terms needs an extension.
+ */
+export const searchEntry = pgTable(
+  "search_entry",
+  {
+    createdMs: bigint("created_ms", { mode: "number" }).notNull(),
+    owner: integer("owner").notNull(),
+    log: integer("log").notNull(),
+    firstSeq: integer("first_seq").notNull(),
+    words: tsvector("words").notNull(),
+  },
+  (table) => [
+    primaryKey({ name: "search_entry_place", columns: [table.log, table.firstSeq] }),
+    index("search_entry_newest").on(table.owner, table.createdMs, table.firstSeq, table.log),
+    index("search_entry_words").using("gin", table.words),
+  ],
 );
 
 /** How long each node lives, by the database's clock. */

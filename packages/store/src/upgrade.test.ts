@@ -77,7 +77,20 @@ function carriesOver(open: () => Promise<Database>): void {
     ]);
     const shared = await store.readNewest({ conversationId: "fork", limit: 10 });
     expect(textsOf(shared.entries)).toEqual(["Shared", "Before"]);
-    expect(await store.search({ q: "another", limit: 5 })).toMatchObject([{ conversationId: "old", seq: 3 }]);
+    // The index begins empty, and is caught up behind.
+    for (const isIndexed of [false, true]) {
+      if (isIndexed) {
+        expect(await root.unindexedOwners({})).toEqual({ owners: ["ada"] });
+        // A title of each of the two that have one, and five messages.
+        expect(await root.indexSearch({ owner: "ada", limit: 100 })).toEqual({ indexed: 7, more: false });
+        expect(await root.unindexedOwners({})).toEqual({ owners: [] });
+      }
+      const places = async (q: string) =>
+        (await store.search({ q, limit: 5 })).hits.map(({ conversationId, seq }) => [conversationId, seq]);
+      expect(await places("another")).toEqual([["old", 3]]);
+      expect(await places("share")).toEqual([["fork", 2]]);
+      expect(await places("old")).toEqual([["old", 0]]);
+    }
 
     const metrics = {
       turnId: "t1",

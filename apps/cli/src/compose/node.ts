@@ -25,6 +25,7 @@ export interface NodeListener {
   /** Before a new store is made, which takes seconds. */
   onCreate?(): void;
   onError?(error: ParleyError, where: string, conversationId?: string): void;
+  readonly onSearchIndexed?: RuntimeHooks["onSearchIndexed"] | undefined;
   readonly onEvent?: RuntimeHooks["onEvent"] | undefined;
   readonly onWindowChange?: RuntimeHooks["onWindowChange"] | undefined;
 }
@@ -51,6 +52,7 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
       ...(compactAt === undefined ? {} : { compactAt }),
       hooks: {
         onError: (error, { where, conversationId }) => listener.onError?.(error, where, conversationId),
+        ...(listener.onSearchIndexed === undefined ? {} : { onSearchIndexed: listener.onSearchIndexed }),
         ...(listener.onEvent === undefined ? {} : { onEvent: listener.onEvent }),
         ...(listener.onWindowChange === undefined ? {} : { onWindowChange: listener.onWindowChange }),
       },

@@ -59,11 +59,11 @@ export function addReading(program: Command, act: Act): void {
     );
   program
     .command("search")
-    .description("search the messages of all conversations")
+    .description("search the messages and titles of all conversations")
     .argument("<words...>")
     .addOption(limit("how many at most", 20))
     .addOption(json())
-    .addHelpText("after", examples("parley search tomatoes", 'parley search "\\"exact words\\"" -n 5'))
+    .addHelpText("after", examples("parley search tomatoes balc", 'parley search "balcony " -n 5'))
     .action(
       act(async (context, words: readonly string[], options: SearchOptions) =>
         (await import("../verbs/reading/search.js")).search(words, options, context),

@@ -17,40 +17,43 @@ import { queryWords, snippetParts } from "./snippet-parts.js";
 import { useSettled } from "./use-settled.js";
 
 const mostHits = 50;
+const partialNote = "not everything could be searched in time";
 
-/** Finds messages by their words, over all conversations, and goes to the one that is chosen. */
+/** Finds messages and titles by their words, over all conversations, and goes to the one that is chosen. */
 export function SearchDialog({ open, onOpenChange, conversationId }: OverlayProps) {
   const [query, setQuery] = useState(lastQuery());
-  const settled = useSettled(query.trim(), 180);
+  const settled = useSettled(query.trimStart(), 180);
   const hasWords = queryWords(settled).length > 0;
   const found = useSearch(settled, hasWords && open);
   const hits = hasWords ? (found.data?.hits ?? []) : [];
-  const isBusy = hasWords && (found.isFetching || settled !== query.trim());
+  const isPartial = hasWords && found.data?.partial === true;
+  const isBusy = hasWords && (found.isFetching || settled !== query.trimStart());
   const go = (hit: SearchHit) => {
     onOpenChange(false);
     closeDrawer();
-    navigate(conversationPath(hit.conversationId, hit.seq));
+    navigate(conversationPath(hit.conversationId, hit.seq === 0 ? undefined : hit.seq));
   };
   return (
     <CommandFrame
       open={open}
       onOpenChange={onOpenChange}
       label="Search messages"
-      placeholder="Search all messages"
+      placeholder="Search all messages and titles"
       query={query}
       onQueryChange={(text) => {
         keepQuery(text);
         setQuery(text);
       }}
       isBusy={isBusy}
-      empty={emptyState({ hasWords, isBusy, hits: hits.length, found, query: settled })}
+      empty={emptyState({ hasWords, isBusy, isPartial, hits: hits.length, found, query: settled })}
       footer={
         hits.length === 0 ? undefined : (
           <>
             <span className="flex-1">
               {hits.length === mostHits
-                ? `The newest ${mostHits} messages`
-                : `${hits.length} ${hits.length === 1 ? "message" : "messages"}`}
+                ? `The newest ${mostHits} hits`
+                : `${hits.length} ${hits.length === 1 ? "hit" : "hits"}`}
+              {isPartial && `; ${partialNote}`}
             </span>
             <span className="flex items-center gap-1.5 touch:hidden">
               <Kbd keys="Enter" /> go there
@@ -91,12 +94,13 @@ function useSearch(query: string, enabled: boolean) {
 interface EmptyInput {
   readonly hasWords: boolean;
   readonly isBusy: boolean;
+  readonly isPartial: boolean;
   readonly hits: number;
   readonly found: ReturnType<typeof useSearch>;
   readonly query: string;
 }
 
-function emptyState({ hasWords, isBusy, hits, found, query }: EmptyInput) {
+function emptyState({ hasWords, isBusy, isPartial, hits, found, query }: EmptyInput) {
   if (hits > 0) return undefined;
   if (hasWords && found.isError) {
     return (
@@ -108,17 +112,23 @@ function emptyState({ hasWords, isBusy, hits, found, query }: EmptyInput) {
   if (!hasWords) {
     return (
       <p className="px-4 py-6 text-center text-sm text-soft">
-        Type whole words. Messages that hold all of them are found, in every conversation.
+        Messages and titles that have all words are found, in every conversation. The last word may be
+        unfinished.
       </p>
     );
   }
   if (isBusy) return <p className="px-4 py-6 text-center text-sm text-faint">Searching</p>;
   return (
-    <EmptyState title="No message holds these words">
+    <EmptyState title={isPartial ? "Nothing was found in time" : "No message has these words"}>
       <span className="isolate-text">{`Nothing was found for \u201c${query}\u201d. `}</span>
-      Only whole words count; try fewer of them, or another form.
+      {isPartial ? `But ${partialNote}: try again.` : "Try fewer words, or the beginning of one."}
     </EmptyState>
   );
+}
+
+function kindOf({ seq, role }: SearchHit): string | undefined {
+  if (seq === 0) return "title";
+  return role === "system" ? "summary" : role;
 }
 
 interface HitProps {
@@ -139,7 +149,7 @@ function Hit({ hit, query, isHere, onGo }: HitProps) {
       <span className="flex items-baseline gap-2 text-xs text-faint">
         <bdi className="min-w-0 truncate font-medium text-soft">{title}</bdi>
         {isHere && <span className="shrink-0">this conversation</span>}
-        <span className="ml-auto shrink-0">{hit.role === "system" ? "summary" : hit.role}</span>
+        <span className="ml-auto shrink-0">{kindOf(hit)}</span>
         {hit.createdAt !== undefined && (
           <time
             dateTime={new Date(hit.createdAt).toISOString()}

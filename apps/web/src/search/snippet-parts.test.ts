@@ -34,6 +34,11 @@ describe("snippetParts", () => {
     expect(hits("Grüße aus Zürich, İstanbul ve 東京", "zürich 東京")).toEqual(["Zürich", "東京"]);
   });
 
+  it("marks pieces of what is written without spaces, and words beside it", () => {
+    expect(hits("東京都の黒猫とGPT模型", "黒猫 gpt模型")).toEqual(["黒猫", "GPT", "模型"]);
+    expect(hits("한국어검색", "검색")).toEqual(["검색"]);
+  });
+
   it("leaves out marks that would turn the words around", () => {
     expect(snippetParts("a \u202Ecat\u2066 b", "cat").map(({ text }) => text)).toEqual(["a ", "cat", " b"]);
   });

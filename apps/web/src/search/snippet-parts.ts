@@ -7,9 +7,15 @@ export interface SnippetPart {
   readonly start: number;
 }
 
+/** Scripts without spaces between words: what is searched for may begin anywhere in them. */
+const unspaced =
+  "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}\u30fc";
+const words = new RegExp(`[${unspaced}]+|(?:(?![${unspaced}])[\\p{L}\\p{N}\\p{M}])+`, "gu");
+const isUnspaced = new RegExp(`^[${unspaced}]`, "u");
+
 /** The words of a query, as the search takes them: letters and digits; everything else only separates. */
 export function queryWords(query: string): readonly string[] {
-  return [...new Set(Array.from(query.toLowerCase().matchAll(/[\p{L}\p{N}]+/gu), ([word]) => word))];
+  return [...new Set(Array.from(query.toLowerCase().matchAll(words), ([word]) => word))];
 }
 
 /**
@@ -19,13 +25,16 @@ export function queryWords(query: string): readonly string[] {
  */
 export function snippetParts(snippet: string, query: string): readonly SnippetPart[] {
   const text = plainLine(snippet);
-  const words = queryWords(query);
-  if (words.length === 0) return text === "" ? [] : [{ text, isHit: false, start: 0 }];
+  const wanted = queryWords(query);
+  if (wanted.length === 0) return text === "" ? [] : [{ text, isHit: false, start: 0 }];
   // The longest first, so that "tokens" is not cut after "token". Words hold nothing that a pattern would read.
-  const pattern = words.toSorted((a, b) => b.length - a.length).join("|");
+  const pattern = wanted
+    .toSorted((a, b) => b.length - a.length)
+    .map((word) => (isUnspaced.test(word) ? word : `(?<!(?![${unspaced}])[\\p{L}\\p{N}\\p{M}])${word}`))
+    .join("|");
   const parts: SnippetPart[] = [];
   let end = 0;
-  for (const { 0: hit, index } of text.matchAll(new RegExp(`(?<![\\p{L}\\p{N}])(?:${pattern})`, "giu"))) {
+  for (const { 0: hit, index } of text.matchAll(new RegExp(pattern, "giu"))) {
     if (index > end) parts.push({ text: text.slice(end, index), isHit: false, start: end });
     parts.push({ text: hit, isHit: true, start: index });
     end = index + hit.length;

@@ -61,6 +61,15 @@ export {
 } from "./provider/repair.js";
 export { grownText } from "./text/grown-text.js";
 export { chainHash, hashText } from "./text/hash.js";
+export {
+  findTerms,
+  parseSearch,
+  searchableText,
+  searchedBytes,
+  searchTerms,
+  type WantedTerm,
+  withinSearchedBytes,
+} from "./text/search-text.js";
 export { snippetAround } from "./text/snippet.js";
 export { stableValue } from "./text/stable-value.js";
 export { countTextTokens } from "./tokens/text-tokens.js";

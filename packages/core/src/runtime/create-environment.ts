@@ -9,6 +9,7 @@ import { Hub } from "./delivery/hub.js";
 import { defaultJournalPace, Journal } from "./delivery/journal.js";
 import { Watchers } from "./delivery/watchers.js";
 import { defaultLeasePace, defaultRuntimeLimits, type Environment } from "./environment.js";
+import { SearchIndexer } from "./nodes/search-indexer.js";
 import { OwnerModels } from "./owner-models.js";
 import type { RuntimeOptions } from "./runtime-options.js";
 import { createWindowPolicy } from "./window-policy.js";
@@ -53,6 +54,7 @@ export function createEnvironment(options: RuntimeOptions): Environment {
     history: new BudgetedHistoryBuilder({ tokens }),
     hub,
     journal: new Journal(options.store, clock, { ...defaultJournalPace, ...options.journal }),
+    searchIndexer: new SearchIndexer({ root: options.store, clock, hooks, report }),
     watchers: new Watchers(options.store, { models: options.models, reasoningEffort }, (error) =>
       report(error, "watch"),
     ),

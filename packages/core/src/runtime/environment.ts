@@ -12,6 +12,7 @@ import type { Hub } from "./delivery/hub.js";
 import type { Journal } from "./delivery/journal.js";
 import type { Watchers } from "./delivery/watchers.js";
 import type { ModelCatalog } from "./models.js";
+import type { SearchIndexer } from "./nodes/search-indexer.js";
 import type { OwnerModels } from "./owner-models.js";
 import type { WindowChange } from "./window-policy.js";
 
@@ -110,6 +111,8 @@ export interface RuntimeHooks {
   onWindowChange?(change: WindowChange): void;
   /** After the seal and its events. */
   afterTurn?(turn: SealedTurn): void | Promise<void>;
+  /** Progress of a search index that had fallen behind, by messages and titles: for logs. */
+  onSearchIndexed?(progress: { readonly indexed: number; readonly done: boolean }): void;
   /** What went wrong in the background: for logs. Never carries message content. */
   onError?(error: ParleyError, context: { readonly where: string; readonly conversationId?: string }): void;
 }
@@ -136,6 +139,7 @@ export interface Environment {
   readonly hub: Hub;
   readonly journal: Journal;
   readonly watchers: Watchers;
+  readonly searchIndexer: SearchIndexer;
   readonly compaction: CompactionPolicy;
   /** Asks this model for the titles of new conversations, instead of cutting their first message. */
   readonly titleModel: string | undefined;

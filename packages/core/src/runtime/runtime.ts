@@ -54,6 +54,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   try {
     await life.start();
     await recovery.start();
+    env.searchIndexer.start();
   } catch (error) {
     stopAll();
     throw error;
@@ -62,8 +63,10 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   let closed: Promise<void> | undefined;
   const shutDown = async (deadlineMs: number) => {
     const compacted = compactions.stopAll();
+    const indexed = env.searchIndexer.stop();
     await coordinator.drain(deadlineMs);
     await compacted;
+    await indexed;
   };
   return {
     forOwner: (owner) => createOwnerRuntime(rooms, owner),

@@ -17,6 +17,7 @@ import { queueCases } from "./log-store-contract/queue.js";
 import { readCases } from "./log-store-contract/reads.js";
 import { removalCases } from "./log-store-contract/removal.js";
 import { type LogStoreFixture, Scenario } from "./log-store-contract/scenario.js";
+import { searchCases } from "./log-store-contract/search.js";
 import { turnCases } from "./log-store-contract/turns.js";
 
 export type { LogStoreFixture };
@@ -48,6 +49,7 @@ export function logStoreContract(make: () => LogStoreFixture | Promise<LogStoreF
     compaction: compactionCases,
     conversation: conversationCases,
     notice: noticeCases,
+    search: searchCases,
     owner: ownerCases,
     fidelity: fidelityCases,
     engine: engineCases,

@@ -147,6 +147,8 @@ export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRo
     claimExpired: (...args) => root("claimExpired", args, leases.claimExpired),
     flushJournal: (...args) => root("flushJournal", args, reads.flushJournal),
     news: (...args) => root("news", args, conversations.news),
+    indexSearch: (...args) => root("indexSearch", args, (_db, _request) => ({ indexed: 0, more: false })),
+    unindexedOwners: (...args) => root("unindexedOwners", args, (_db, _query) => ({ owners: [] })),
     forOwner,
     keys: {
       add: (...args) => root("keys.add", args, keys.addKey),

@@ -43,11 +43,11 @@ function reasonNotToBeReady(
 
 export const operationEndpoints = [
   endpoint("GET /search", {
-    summary: "Full text over the messages of the caller's conversations",
+    summary: "Full text over the messages and titles of the caller's conversations",
     access: "read",
     query: searchQuery,
     response: searchResponse,
-    handle: async ({ me, query }) => ({ hits: await me.search(query) }),
+    handle: ({ me, query }) => me.search(query),
   }),
   endpoint("GET /models", {
     summary: "The models that can be asked",

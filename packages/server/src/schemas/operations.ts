@@ -28,6 +28,7 @@ export const searchResponse = agree<SearchResponse>()(
         })
         .openapi("SearchHit"),
     ),
+    partial: z.literal(true).optional(),
   }),
 );
 

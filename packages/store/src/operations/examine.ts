@@ -2,9 +2,12 @@ import type { Finding } from "@parley/wire";
 import { checkSchema } from "../check-schema.js";
 import type { StoreContext } from "../store-context.js";
 import { examineLog } from "./examine-log.js";
+import { indexAll, unindexedConversations } from "./searching/index-search.js";
 
 /** A turn that has been open for longer than this is worth a look, whoever holds it. */
 const longTurnMinutes = 120;
+/** As many conversations may be missing in the search index without a warning. */
+const mostUnindexed = 100;
 /** How many rows of the journal one statement takes away. */
 const journalRowsAtOnce = 10_000;
 
@@ -22,6 +25,7 @@ export async function examine(store: StoreContext, options: { fix: boolean }): P
     ...(await turnFindings(store)),
     await journalFinding(store, options.fix),
     await queueFinding(store),
+    await searchFinding(store, options.fix),
     ...(await examineLog(store)),
   ];
 }
@@ -158,6 +162,26 @@ async function journalFinding(store: StoreContext, fix: boolean): Promise<Findin
     message: `${found} rows of the journal belong to no open turn`,
     fixable: true,
     ...(fix ? { fixed: true } : { advice: "Let the doctor fix it: such rows are never read again" }),
+  };
+}
+
+/** How far the search index is behind the log. A few conversations are no finding: they are added within seconds. */
+async function searchFinding(store: StoreContext, fix: boolean): Promise<Finding> {
+  const { conversations, owners } = await unindexedConversations(store);
+  const count = `${conversations} conversations of ${owners} owners`;
+  if (conversations <= mostUnindexed && !(fix && conversations > 0)) {
+    const message = conversations === 0 ? "The search index is complete" : `The search index lacks ${count}`;
+    return { area: "search", level: "ok", message };
+  }
+  const indexed = fix ? await indexAll(store) : 0;
+  return {
+    area: "search",
+    level: conversations <= mostUnindexed ? "ok" : "warning",
+    message: `The search index lacks ${count}: searches of large owners are partial${fix ? `; ${indexed} messages were added` : ""}`,
+    fixable: true,
+    ...(fix
+      ? { fixed: true }
+      : { advice: "A node that runs adds them in the background; the doctor can do it, too" }),
   };
 }
 

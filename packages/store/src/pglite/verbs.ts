@@ -37,6 +37,8 @@ export const rootVerbs = {
   claimExpired: running,
   flushJournal: running,
   news: read,
+  indexSearch: running,
+  unindexedOwners: read,
   check: read,
   examine: longRead,
 } as const satisfies Record<Exclude<keyof LogStoreRoot, "forOwner" | "keys" | "close">, Verb>;

@@ -3,6 +3,9 @@ import { afterAll, beforeAll, describe, it } from "vitest";
 import { describeOnPostgres, type TestDatabase } from "../../../../test/harness/postgres.js";
 import { openPostgres } from "./open-postgres.js";
 
+/** However busy the machine is, nothing is partial. */
+const patient = { searchMs: 60_000, waitMs: 60_000 };
+
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 describeOnPostgres("the store on PostgreSQL", (postgres) => {
@@ -12,8 +15,13 @@ describeOnPostgres("the store on PostgreSQL", (postgres) => {
     database = await postgres.createDatabase();
     // The second handle stands for another node, and for one behind a transaction pooler.
     handles = [
-      openPostgres({ url: database.url, listenUrl: false }).store,
-      openPostgres({ url: database.url, transactionPooler: true }).store,
+      // So low bounds let searches take all of their steps with a handful of messages.
+      openPostgres({
+        url: database.url,
+        listenUrl: false,
+        search: { ...patient, newestRows: 2, indexHits: 3, pageRows: 2, batchLogs: 2, batchCharacters: 50 },
+      }).store,
+      openPostgres({ url: database.url, transactionPooler: true, search: patient }).store,
     ];
     await handles[0]?.migrate();
   });

@@ -98,6 +98,11 @@ export function isConflict(error: ParleyError): boolean {
   return state === "40001" || state === "40P01";
 }
 
+/** True where the server ended a statement because it took too long. */
+export function isOutOfTime(error: unknown): boolean {
+  return isParleyError(error) && sqlState(error.cause) === "57014";
+}
+
 /** True where the connection is dead, or leads to a server that no longer takes writes. */
 export function spoilsConnection(error: ParleyError): boolean {
   if (error.code !== "store_unavailable") return false;

@@ -4,7 +4,8 @@ import pg from "pg";
 import type { Database } from "../database.js";
 import { type LogStoreOptions, openLogStore } from "../open-log-store.js";
 import { createLocalWake } from "../pglite/local-wake.js";
-import { PostgresDatabase, type PostgresDatabaseOptions } from "./postgres-database.js";
+import { defaultSearchBounds, type SearchBounds } from "../search/search-bounds.js";
+import { defaultConnections, PostgresDatabase, type PostgresDatabaseOptions } from "./postgres-database.js";
 import { refuseUnannouncedPooler } from "./recognise-pooler.js";
 import { timeoutsOf } from "./timeouts.js";
 import { PostgresWake } from "./wake.js";
@@ -37,7 +38,10 @@ export function openPostgres(options: OpenPostgresOptions): OpenedPostgres {
   checkAddress("url", url);
   if (listenUrl !== false) checkAddress("listenUrl", listenUrl);
   const database = new PostgresDatabase(options);
-  const store = openLogStore(database, options);
+  const store = openLogStore(database, {
+    ...options,
+    search: { ...searchesWithin(options), ...options.search },
+  });
   return {
     database,
     store: {
@@ -56,6 +60,15 @@ export function openPostgres(options: OpenPostgresOptions): OpenedPostgres {
             ...(driver === undefined ? {} : { driver }),
           }),
   };
+}
+
+/** Searches take half of the connections at most, however few there are. */
+function searchesWithin({
+  maxConnections = defaultConnections,
+}: PostgresDatabaseOptions): Partial<SearchBounds> {
+  const { atOnce, perOwner } = defaultSearchBounds;
+  const most = Math.max(1, Math.min(atOnce, Math.floor(maxConnections / 2)));
+  return { atOnce: most, perOwner: Math.min(perOwner, most) };
 }
 
 /** Refuses an address before anything is opened. The driver's own error may show what is in it. */

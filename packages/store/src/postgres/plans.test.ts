@@ -109,6 +109,15 @@ SELECT conversation_id, 'q' || n, n, 'queue', 'user', 'text', '{"format":2,"part
 FROM conversation_head CROSS JOIN generate_series(1, 5) n WHERE turn_id IS NOT NULL;
 INSERT INTO compaction (conversation_id, seq, kind, from_seq, to_seq, archive_id)
 SELECT conversation_id, n, 'made', 1, 2, 'none' FROM conversation_head CROSS JOIN generate_series(1, 2) n;
+INSERT INTO search_owner (owner, through, open)
+SELECT 'ada', max(changed_at), ARRAY(SELECT log FROM conversation_head WHERE turn_id IS NOT NULL) FROM conversation;
+INSERT INTO search_owner (owner) SELECT 'nobody-' || n FROM generate_series(1, 5000) n;
+INSERT INTO search_entry (created_ms, owner, log, first_seq, words)
+SELECT date_part('epoch', created_at) * 1000, 1, log, first_seq,
+  array_to_tsvector(ARRAY['1:word' || (first_seq % 5000), '1:of', '1:' || thread_id]) FROM conversation_message
+UNION ALL
+SELECT date_part('epoch', created_at) * 1000, 1, log, 0, array_to_tsvector(ARRAY['1:title', '1:of', '1:' || id])
+FROM conversation;
 `;
 
 describeOnPostgres("plans at 100,000 messages", (postgres) => {
@@ -120,7 +129,7 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
   beforeAll(async () => {
     database = await postgres.createDatabase();
     recording = new RecordingDatabase(new PostgresDatabase({ url: database.url }));
-    root = openLogStore(recording);
+    root = openLogStore(recording, { search: { searchMs: 60_000 } });
     await root.migrate();
     client = new pg.Client({ connectionString: database.url });
     await client.connect();
@@ -135,6 +144,7 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
       await store.seal(sealing(turn, [message(newId, "Answer", "assistant")]));
       parent = newId;
     }
+    await root.indexSearch({ owner, limit: 1_000 });
     await client.query("VACUUM ANALYZE");
   }, 120_000);
   afterAll(async () => {
@@ -262,53 +272,82 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
     );
   });
 
-  it("of searches look into the index of words, or at the newest messages where a word is too common for that", async () => {
+  /** The statements of a search, each with its plans. The settings before one hold for it. */
+  async function plansOfSearch(search: () => Promise<unknown>): Promise<[Statement, PlanNode[]][]> {
+    recording.statements.length = 0;
+    await search();
+    const statements = [...recording.statements];
+    const plans: [Statement, PlanNode[]][] = [];
+    await client.query("BEGIN");
+    for (const statement of statements) {
+      if (statement.text.includes("set_config")) await client.query(statement.text);
+      else plans.push([statement, await plansOf(statement)]);
+    }
+    await client.query("ROLLBACK");
+    return plans;
+  }
+
+  const places = (hits: readonly { conversationId: string; seq: number }[]) =>
+    hits.map(({ conversationId, seq }) => [conversationId, seq]);
+
+  it("of searches are by index, whatever is looked for", async () => {
     for (const conversationId of [undefined, big, medium, leaf]) {
-      for (const q of ["word4999", "medium", "word7 of", "of"]) {
-        recording.statements.length = 0;
-        const hits = await store.search({
-          q,
-          limit: 5,
-          ...(conversationId === undefined ? {} : { conversationId }),
-        });
-        expect(hits.length).toBeGreaterThan(q === "of" ? 4 : -1);
-        const [settings, byIndex, ...others] = recording.statements;
-        await client.query("BEGIN");
-        await client.query(settings?.text ?? "");
-        const plans = [...(await plansOf(byIndex as Statement))];
-        await client.query("ROLLBACK");
-        const indexes = plans.flatMap((plan) => [...nodesOf(plan)].map((each) => each["Index Name"]));
-        expect(indexes).toContain("conversation_message_words");
-        for (const plan of plans) expectNoScans(q, byIndex as Statement, plan);
-        // The word that every message has.
-        expect(others).toHaveLength(q === "of" ? 1 : 0);
-        for (const other of others) {
-          for (const plan of await plansOf(other)) {
-            expectNoScans(q, other, plan);
-            const nodes = [...nodesOf(plan)];
-            const log = nodes.filter((each) => each["Relation Name"] === "conversation_message");
-            expect(log.map((each) => each["Index Name"])).toEqual(["conversation_message_place"]);
-          }
-        }
+      for (const q of ["word4999", "medium", "word7 of ", "of", "w", "nothing"]) {
+        const within = conversationId === undefined ? {} : { conversationId };
+        const plans = await plansOfSearch(() => store.search({ q, limit: 5, ...within }));
+        for (const [statement, each] of plans) for (const plan of each) expectNoScans(q, statement, plan);
+        const byTerms = plans.filter(([{ text }]) => text.includes("FROM search_entry\n"));
+        const indexes = byTerms.flatMap(([, each]) =>
+          each.flatMap((plan) => [...nodesOf(plan)].map((node) => node["Index Name"])),
+        );
+        // The newest entries have enough of the others: the forks are called after what they continue.
+        const isAsked = conversationId === undefined && !["of", "w", "medium"].includes(q);
+        expect([q, indexes.includes("search_entry_words")]).toEqual([q, isAsked]);
       }
     }
-    const common = await store.search({ q: "of", limit: 5 });
-    expect(common.map(({ conversationId, seq }) => [conversationId, seq])).toEqual(
-      [60_000, 59_999, 59_998, 59_997, 59_996].map((seq) => [big, seq]),
-    );
+    const common = await store.search({ q: "of big", limit: 5 });
+    expect(places(common.hits)).toEqual([60_000, 59_999, 59_998, 59_997, 59_996].map((seq) => [big, seq]));
     const within = await store.search({ q: "of", limit: 3, conversationId: leaf });
-    expect(within.map(({ conversationId, seq }) => [conversationId, seq])).toEqual(
-      [1_000, 999, 998].map((seq) => [leaf, seq]),
-    );
-    // Whose few messages hold the word finds them among all the others.
+    expect(places(within.hits)).toEqual([1_000, 999, 998].map((seq) => [leaf, seq]));
+    expect([common.partial, within.partial]).toEqual([undefined, undefined]);
+  });
+
+  it("of one owner's searches touch nothing of another's 100,000 messages", async () => {
     const stranger = root.forOwner("grace");
     await stranger.createConversation({ id: "hers" });
-    await stranger.appendMessages([message("hers", "Of course"), message("hers", "Never")]);
-    await stranger.fork({ conversationId: "hers", atSeq: 2, newId: "heir" });
-    const mine = async () => (await stranger.search({ q: "of", limit: 5 })).map((hit) => hit.conversationId);
-    expect(await mine()).toEqual(["hers"]);
+    const texts = Array.from({ length: 1_500 }, (_, n) => (n % 500 === 7 ? `Of course ${n}` : `Never ${n}`));
+    await stranger.appendMessages(texts.map((text) => message("hers", text)));
+    while ((await root.indexSearch({ owner: "grace", limit: 500 })).more);
+    await client.query("VACUUM ANALYZE search_entry");
+    const mine = await stranger.search({ q: "of", limit: 5 });
+    expect(places(mine.hits)).toEqual([1_008, 508, 8].map((seq) => ["hers", seq]));
+    expect(mine.partial).toBeUndefined();
+    recording.statements.length = 0;
+    await stranger.search({ q: "of", limit: 5 });
+    let byTerms = 0;
+    await client.query("BEGIN");
+    for (const { text, values = [] } of recording.statements) {
+      if (text.includes("set_config")) {
+        await client.query(text);
+        continue;
+      }
+      const { rows } = await client.query<Explained>({
+        text: `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
+        values: [...values],
+      });
+      const plan = rows[0]?.["QUERY PLAN"][0]?.Plan;
+      const pages = (plan?.["Shared Hit Blocks"] ?? 0) + (plan?.["Shared Read Blocks"] ?? 0);
+      // A thousand of her own entries are looked at; the word of hers alone is in three of them.
+      expect(pages).toBeLessThan(300);
+      if (!text.includes("FROM search_entry\n")) continue;
+      byTerms += 1;
+      expect(pages).toBeLessThan(20);
+    }
+    await client.query("ROLLBACK");
+    expect(byTerms).toBe(1);
+    await stranger.fork({ conversationId: "hers", atSeq: 100, newId: "heir" });
     await stranger.remove("hers", { cascade: false });
-    expect(await mine()).toEqual(["heir"]);
+    expect(places((await stranger.search({ q: "of", limit: 5 })).hits)).toEqual([["heir", 8]]);
   });
 
   it("of a turn and of the reads of a page are made once and kept", async () => {

@@ -21,6 +21,9 @@ export interface PostgresDatabaseOptions extends Partial<PostgresTimeouts> {
   readonly driver?: Readonly<pg.PoolConfig>;
 }
 
+/** Connections at most, where nothing else is chosen. */
+export const defaultConnections = 10;
+
 /** How often work that the server undid because of others is done again. */
 const attempts = 6;
 
@@ -88,7 +91,7 @@ export class PostgresDatabase implements Database {
       ...options.driver,
       Client: boundClient(Base, timeouts.closeTimeoutMs),
       connectionString: options.url,
-      max: options.maxConnections ?? 10,
+      max: options.maxConnections ?? defaultConnections,
       connectionTimeoutMillis: timeouts.connectTimeoutMs,
       ...(transactionPooler
         ? {}
@@ -148,6 +151,14 @@ export class PostgresDatabase implements Database {
         throw error;
       }
     });
+  }
+
+  timeLimit(ms: number): Statement {
+    return {
+      name: "time_limit",
+      text: "SELECT set_config('statement_timeout', $1, true)",
+      values: [`${Math.max(1, Math.ceil(ms))}`],
+    };
   }
 
   /** True where no pooler stands between: the session is the one that the startup of the connection named. */

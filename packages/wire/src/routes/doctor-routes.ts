@@ -1,6 +1,6 @@
 /** One thing that the doctor looked at. */
 export interface Finding {
-  /** What was looked at: `store`, `schema`, `nodes`, `turns`, `journal`, `queue`, `log`, `models`. */
+  /** What was looked at: `store`, `schema`, `nodes`, `turns`, `journal`, `queue`, `search`, `log`, `models`. */
   readonly area: string;
   readonly level: "ok" | "warning" | "error";
   /** What was found, for people, with figures. */

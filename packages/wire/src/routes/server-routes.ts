@@ -1,28 +1,32 @@
 import type { Role } from "../log/ids.js";
 
-/** `GET /search`: full text over the messages of the caller's conversations. */
+/** `GET /search`: full text over the messages and titles of the caller's conversations. */
 export interface SearchQuery {
+  /** Words that all have to be there. The last one may be unfinished, unless a space follows it. */
   readonly q: string;
   readonly limit?: number | undefined;
 }
 
-/** One message that matches. */
+/** One message that matches, or one title. */
 export interface SearchHit {
   readonly conversationId: string;
-  /** The first seq of the message. */
+  /** The first seq of the message; 0 where the title matches. */
   readonly seq: number;
   /** The text around the match. Plain text. */
   readonly snippet: string;
   /** The conversation's title. */
   readonly title?: string;
+  /** The message's; absent where the title matches. */
   readonly role?: Role;
   /** Epoch milliseconds. */
   readonly createdAt?: number;
 }
 
-/** The matches, best first. */
+/** The matches, newest first. */
 export interface SearchResponse {
   readonly hits: readonly SearchHit[];
+  /** There may be more matches than these: not everything could be looked through in time. */
+  readonly partial?: true;
 }
 
 /** What is known of a model. */

@@ -50,6 +50,8 @@ export async function serve(options: ServeOptions, context: VerbContext): Promis
         { where, code: error.code, ...(conversationId === undefined ? {} : { conversationId }) },
         "something failed in the background",
       ),
+    onSearchIndexed: ({ indexed, done }) =>
+      logger.info({ indexed }, done ? "the search index has caught up" : "the search index is catching up"),
     onEvent: telemetry.onEvent,
     onWindowChange: (change) => logger.info({ ...change }, "context window changed"),
   });

@@ -11,7 +11,7 @@ export interface SearchOptions {
   readonly json?: boolean;
 }
 
-/** Searches the messages of all conversations. */
+/** Searches the messages and titles of all conversations. */
 export async function search(
   words: readonly string[],
   options: SearchOptions,
@@ -22,10 +22,12 @@ export async function search(
   if (query.trim() === "")
     throw usageError("There is nothing to search for.", "Say it: parley search tomatoes");
   const client = await context.client();
-  const { hits } = await client.request("GET /search", {
+  const { hits, partial } = await client.request("GET /search", {
     query: { q: query, limit: options.limit },
     signal: context.signal,
   });
+  if (partial === true)
+    io.note("Not everything could be searched in time: there may be more. Try again, or name more words.");
   if (options.json) return io.json(hits);
   if (hits.length === 0) return io.note(`Nothing was found for "${query}".`);
   const short = shortIds([...new Set(hits.map(({ conversationId }) => conversationId))]);
@@ -38,7 +40,7 @@ function hitLines(hit: SearchHit, id: string, words: readonly string[], { io }: 
   const facts = [hit.role, hit.createdAt === undefined ? undefined : moment(hit.createdAt)]
     .filter(Boolean)
     .join(", ");
-  const head = `${style.cyan(id)} ${style.dim(`#${hit.seq}`)} ${style.bold(safeLine(hit.title ?? ""))} ${style.dim(facts)}`;
+  const head = `${style.cyan(id)} ${style.dim(hit.seq === 0 ? "title" : `#${hit.seq}`)} ${style.bold(safeLine(hit.title ?? ""))} ${style.dim(facts)}`;
   const marked = safeLine(hit.snippet).replace(pattern(words), (found) => style.yellow(found));
   return [head, ...wrap(marked, { columns: io.columns ?? 100, first: "    ", rest: "    " }), ""];
 }

@@ -17,7 +17,7 @@ import type {
   TurnDetail,
   TurnMetrics,
 } from "@parley/wire";
-import type { ConversationSettings, SearchHit } from "../../log-store.js";
+import type { ConversationSettings, SearchResult } from "../../log-store.js";
 import type { Receipt, SendInput } from "../admission/inbox.js";
 import type { Subscriber } from "../delivery/hub.js";
 import type { Subscription } from "../delivery/subscribe.js";
@@ -122,7 +122,7 @@ export interface OwnerRuntime {
     lines: AsyncIterable<ExportLine> | Iterable<ExportLine>,
     options?: { readonly id?: string | undefined },
   ): Promise<ImportResponse>;
-  search(query: { readonly q: string; readonly limit?: number | undefined }): Promise<readonly SearchHit[]>;
+  search(query: { readonly q: string; readonly limit?: number | undefined }): Promise<SearchResult>;
   remove(
     conversationId: string,
     options?: { readonly cascade?: boolean | undefined },

@@ -27,6 +27,7 @@ export function ownerScope(rooms: Rooms, owner: string): OwnerScope {
     },
     changed(conversationId) {
       env.watchers.changed(owner);
+      env.searchIndexer.wake(owner);
       env.wake.notify([conversationId]);
     },
   };

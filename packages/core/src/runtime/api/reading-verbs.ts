@@ -87,6 +87,8 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
     exportLines: (conversationId) => exportConversation(store, conversationId),
     async search({ q, limit = defaultListLimit }) {
       if (q.trim() === "") throw invalidField("q", "what to search for");
+      // Whoever searches soon searches again.
+      env.searchIndexer.wake(owner);
       return store.search({ q, limit: Math.min(mostListed, Math.max(1, limit)) });
     },
   };

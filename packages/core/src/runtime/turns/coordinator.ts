@@ -171,6 +171,7 @@ export class Coordinator {
       eventContext(turn),
     );
     env.watchers.changed(owner);
+    env.searchIndexer.wake(owner);
     env.wake.notify([conversationId]);
     if (sealed.next !== undefined) this.run(owner, conversationId, sealed.next);
     const ended = { owner, conversationId, turnId, reason, firstSeq, lastSeq };

@@ -50,4 +50,5 @@ export async function titleConversation(env: Environment, turn: SealedTurn): Pro
   if (title === "" || !(await isUnnamed())) return;
   await store.set(turn.conversationId, { title });
   env.watchers.changed(turn.owner);
+  env.searchIndexer.wake(turn.owner);
 }

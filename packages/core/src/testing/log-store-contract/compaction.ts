@@ -97,7 +97,7 @@ export const compactionCases: readonly TopicCase[] = [
       );
       const closed = await s.store.list({ limit: 10, status: "closed" });
       checkEqual(closed.conversations, [], "the list of closed ones");
-      const found = await s.store.search({ q: "walrus", limit: 10 });
+      const found = await s.found("walrus");
       checkEqual([...new Set(found.map((hit) => hit.conversationId))], [id], "what a search finds");
       const changes = await s.store.changed({ since: 0, limit: 10 });
       checkEqual(

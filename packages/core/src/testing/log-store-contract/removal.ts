@@ -27,7 +27,7 @@ export const removalCases: readonly TopicCase[] = [
       checkEqual(await s.store.remove(id, { cascade: false }), [], "what is gone the second time");
       checkEqual(await s.store.get(id), null, "the conversation");
       checkEqual(await s.store.readTurn(id, turnId), null, "its turn");
-      checkEqual(await s.store.search({ q: "zanzibar", limit: 5 }), [], "its text");
+      checkEqual(await s.found("zanzibar"), [], "its text");
       await refused(s.store.readChunks({ conversationId: id }), "conversation_not_found", "its chunks");
       const turn = await s.start(id, { messageId: first?.message.id ?? "" });
       checkEqual(turn.entries[0]?.firstSeq, 1, "the first seq of a new one with its id");
@@ -65,8 +65,8 @@ export const removalCases: readonly TopicCase[] = [
       const whole = ["shared", "Answer to shared", "quokka", "Answer to quokka"];
       checkEqual(await s.texts(late), whole, "the other");
       checkEqual((await s.store.metrics(late)).length, 2, "its metrics");
-      checkEqual(await s.store.search({ q: "numbat", limit: 5 }), [], "what nobody shares");
-      const within = await s.store.search({ q: "quokka", limit: 5, conversationId: late });
+      checkEqual(await s.found("numbat"), [], "what nobody shares");
+      const within = await s.found("quokka", { conversationId: late });
       checkEqual(within.length > 0, true, "what a fork shares is found in it");
       await s.turn(late, "more");
       const again = uniqueId();
@@ -93,42 +93,6 @@ export const removalCases: readonly TopicCase[] = [
       checkEqual(texts, ["one", "two", "three"], "the log of the last");
       await s.start(third, { text: "four" });
       checkEqual((await s.texts(third)).at(-1), "four", "a message after");
-    },
-  },
-  {
-    name: "a search finds what forks show of removed conversations, once, in the nearest that shows it",
-    async run(s) {
-      const [first, early, late, last] = [uniqueId(), uniqueId(), uniqueId(), uniqueId()];
-      await s.turn(first, "quokka one");
-      await s.turn(first, "quokka two");
-      await s.turn(first, "quokka three");
-      await s.turn(first, "quokka four");
-      await s.store.fork({ conversationId: first, atSeq: 2, newId: early, title: "Early" });
-      await s.store.fork({ conversationId: first, atSeq: 6, newId: late });
-      await s.turn(late, "quokka five");
-      await s.store.fork({ conversationId: late, atSeq: 4, newId: last, title: "Last" });
-      const found = async () =>
-        (await s.store.search({ q: "quokka", limit: 50 }))
-          .map(({ conversationId, seq }) => `${[first, early, late, last].indexOf(conversationId)}:${seq}`)
-          .toSorted();
-      const places = (log: number, seqs: readonly number[]) => seqs.map((seq) => `${log}:${seq}`);
-      checkEqual(
-        await found(),
-        [...places(0, [1, 2, 3, 4, 5, 6, 7, 8]), ...places(2, [7, 8])],
-        "while all of them live",
-      );
-      await s.store.remove(late, { cascade: false });
-      checkEqual(await found(), places(0, [1, 2, 3, 4, 5, 6, 7, 8]), "what the origin shows is found there");
-      await s.store.remove(first, { cascade: false });
-      checkEqual(await found(), [...places(1, [1, 2]), ...places(3, [3, 4])], "what forks still show");
-      const [hit] = await s.store.search({ q: "quokka two", limit: 1 });
-      checkEqual([hit?.title, hit?.seq], ["Last", 4], "the title and the place of a hit");
-      const stranger = s.root.forOwner(`stranger-${uniqueId()}`);
-      checkEqual(await stranger.search({ q: "quokka", limit: 5 }), [], "what another owner finds");
-      await s.store.remove(early, { cascade: false });
-      checkEqual(await found(), places(3, [1, 2, 3, 4]), "without the nearest, the next one shows it");
-      await s.store.remove(last, { cascade: false });
-      checkEqual(await found(), [], "what nobody shows");
     },
   },
   {

@@ -10,6 +10,7 @@ import type {
   NextTurn,
   OpenedTurn,
   SealResult,
+  SearchHit,
   TurnChoices,
 } from "../../log-store.js";
 import type { ConversationMessage, MessageRole } from "../../messages/message.js";
@@ -230,6 +231,27 @@ export class Scenario {
     const record = await store.get(conversationId);
     checkEqual(record?.lastSeq, expected - 1, "the last seq");
     return entries.map((entry) => textIn(entry.message));
+  }
+
+  /** Adds all that this case has written to the search index, a few messages at a time, and returns how many. */
+  async index(limit = 3): Promise<number> {
+    let total = 0;
+    for (let call = 0; ; call++) {
+      check(call < 1_000, "the index is complete at some time");
+      const { indexed, more } = await this.root.indexSearch({ owner: this.owner, limit });
+      total += indexed;
+      if (!more) return total;
+    }
+  }
+
+  /** What a search finds, which has to be all there is. */
+  async found(
+    q: string,
+    query: { readonly limit?: number; readonly conversationId?: string } = {},
+  ): Promise<SearchHit[]> {
+    const { hits, partial } = await this.store.search({ q, limit: 50, ...query });
+    checkEqual(partial, undefined, "whether the search was partial");
+    return hits;
   }
 
   /** Claims until nothing is left, and returns what belonged to this case. */

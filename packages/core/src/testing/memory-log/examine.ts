@@ -27,6 +27,7 @@ export function examine(db: MemoryDatabase, options: { fix: boolean }): Finding[
       message: `${paused} conversations have a paused queue with messages in it`,
       ...(paused === 0 ? {} : { advice: "Resume or empty them; nothing is lost while they wait" }),
     },
+    { area: "search", level: "ok", message: "A store in memory is searched without an index" },
     ...logFindings(logs),
   ];
 }

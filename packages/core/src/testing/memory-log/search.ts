@@ -1,35 +1,44 @@
-import type { LogStore, SearchHit } from "../../log-store.js";
-import { textOf } from "../../messages/message.js";
+import type { LogStore, SearchHit, SearchResult } from "../../log-store.js";
+import { findTerms, parseSearch, searchableText, type WantedTerm } from "../../messages/text/search-text.js";
 import { snippetAround } from "../../messages/text/snippet.js";
 import { findLog, type Log, type MemoryDatabase, ownerOf, type Row } from "./database.js";
 import { rowsBackwards } from "./view.js";
 
-/** Messages that hold all words of the query, newest first. A word is a run of letters and digits, of any case. */
+/** Looks at every message: what the port promises, without an index. */
 export function search(
   db: MemoryDatabase,
   owner: string,
   query: Parameters<LogStore["search"]>[0],
-): SearchHit[] {
-  const words = wordsOf(query.q).map(({ word }) => word);
-  if (words.length === 0 || !(query.limit > 0)) return [];
+): SearchResult {
+  const wanted = parseSearch(query.q);
+  if (wanted.length === 0 || !(query.limit > 0)) return { hits: [] };
   const hits: SearchHit[] = [];
   if (query.conversationId !== undefined) {
     const log = findLog(db, owner, query.conversationId);
-    if (log !== undefined) for (const row of rowsBackwards(log)) collect(hits, log, row, words);
-  } else {
-    for (const log of ownerOf(db, owner).logs.values()) {
-      // What an archive shows stands in its origin.
-      if (log.archiveOf === undefined) for (const row of log.rows) collect(hits, log, row, words);
-    }
-    for (const [log, heirs] of heirsOf(db, owner)) {
-      for (const row of log.rows) {
-        const heir = heirs.find(({ through }) => row.firstSeq <= through);
-        if (heir !== undefined) collect(hits, heir.log, row, words);
-      }
-    }
-    hits.sort((left, right) => right.createdAt - left.createdAt || right.seq - left.seq);
+    if (log !== undefined) for (const row of rowsBackwards(log)) collect(hits, log, row, wanted);
+    return { hits: hits.slice(0, query.limit) };
   }
-  return hits.slice(0, query.limit);
+  const titles: SearchHit[] = [];
+  for (const log of ownerOf(db, owner).logs.values()) {
+    // What an archive shows stands in its origin.
+    if (log.archiveOf !== undefined) continue;
+    for (const row of log.rows) collect(hits, log, row, wanted);
+    collectTitle(titles, log, wanted);
+  }
+  for (const [log, heirs] of heirsOf(db, owner)) {
+    for (const row of log.rows) {
+      const heir = heirs.find(({ through }) => row.firstSeq <= through);
+      if (heir !== undefined) collect(hits, heir.log, row, wanted);
+    }
+  }
+  const newest = hits.sort(byTime).slice(0, query.limit);
+  const found = new Set(newest.map(({ conversationId }) => conversationId));
+  const named = titles.filter(({ conversationId }) => !found.has(conversationId));
+  return { hits: [...newest, ...named].sort(byTime).slice(0, query.limit) };
+}
+
+function byTime(left: SearchHit, right: SearchHit): number {
+  return right.createdAt - left.createdAt || right.seq - left.seq;
 }
 
 interface Heir {
@@ -60,25 +69,23 @@ function heirsOf(db: MemoryDatabase, owner: string): Map<Log, Heir[]> {
   return all;
 }
 
-function collect(hits: SearchHit[], log: Log, row: Row, words: readonly string[]): void {
-  const text = textOf(row.message);
-  const found = new Map<string, number>();
-  for (const { word, start } of wordsOf(text)) if (!found.has(word)) found.set(word, start);
-  if (!words.every((word) => found.has(word))) return;
-  const first = Math.min(...words.map((word) => found.get(word) ?? 0));
+function collect(hits: SearchHit[], log: Log, row: Row, wanted: readonly WantedTerm[]): void {
+  const text = searchableText(row.message);
+  const at = findTerms(text, wanted);
+  if (at === undefined) return;
   hits.push({
     conversationId: log.id,
     title: log.title,
     seq: row.firstSeq,
     role: row.message.role,
-    snippet: snippetAround(text, first),
+    snippet: snippetAround(text, at),
     createdAt: row.message.createdAt.getTime(),
   });
 }
 
-function wordsOf(text: string): { word: string; start: number }[] {
-  return Array.from(text.matchAll(/[\p{L}\p{N}]+/gu), (match) => ({
-    word: match[0].toLowerCase(),
-    start: match.index,
-  }));
+function collectTitle(hits: SearchHit[], log: Log, wanted: readonly WantedTerm[]): void {
+  const { id, title, createdAt } = log;
+  const at = findTerms(title, wanted);
+  if (at !== undefined)
+    hits.push({ conversationId: id, title, seq: 0, snippet: snippetAround(title, at), createdAt });
 }

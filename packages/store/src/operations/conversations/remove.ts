@@ -1,4 +1,4 @@
-import type { Connection } from "../../database.js";
+import type { Connection, Statement } from "../../database.js";
 import type { StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
 import { noticeStatement } from "../reading/notices.js";
@@ -32,6 +32,7 @@ export function remove(
     }
     const values = [gone];
     await connection.batch([
+      ...forgetStatements(owner, gone),
       ...["conversation_head", "receipt", "queued_message", "turn_journal"].map((table) => ({
         text: `DELETE FROM ${table} WHERE conversation_id = ANY($1::text[])`,
         values,
@@ -43,6 +44,23 @@ export function remove(
     for (const each of gone.toReversed()) await shrink(connection, each);
     return gone;
   });
+}
+
+/**
+ * Takes the titles out of the search index. Holds the row of the owner from here on: nobody adds to the index what is
+ * about to go.
+ */
+function forgetStatements(owner: string, gone: readonly string[]): Statement[] {
+  const logs = "SELECT log FROM conversation_head WHERE conversation_id = ANY($1::text[])";
+  return [
+    { text: "SELECT 1 AS locked FROM search_owner WHERE owner = $1 FOR UPDATE", values: [owner] },
+    { text: `DELETE FROM search_entry WHERE first_seq = 0 AND log IN (${logs})`, values: [gone] },
+    {
+      text: `UPDATE search_owner SET open = ARRAY(SELECT unnest(open) EXCEPT ${logs})
+        WHERE owner = $2 AND open && ARRAY(${logs})`,
+      values: [gone, owner],
+    },
+  ];
 }
 
 async function lockHeads(connection: Connection, owner: string, ids: readonly string[]): Promise<string[]> {
@@ -74,6 +92,7 @@ async function shrink(connection: Connection, id: string): Promise<void> {
   const values = [Number(log.log), last];
   await connection.batch([
     { text: "DELETE FROM conversation_message WHERE log = $1 AND first_seq > $2", values },
+    { text: "DELETE FROM search_entry WHERE log = $1 AND first_seq > $2", values },
     { text: "DELETE FROM conversation_turn WHERE log = $1 AND last_seq > $2", values },
     { text: "DELETE FROM compaction WHERE conversation_id = $1 AND seq > $2", values: [id, last] },
   ]);

@@ -1,0 +1,118 @@
+import type { Environment } from "../environment.js";
+import { wait } from "./retry.js";
+
+/** When and how fast the search index is filled. */
+export const searchPace = {
+  /** How long after a change: turns that end meanwhile are added together. */
+  settleMs: 1_000,
+  /** Messages at once. */
+  batch: 200,
+  /** How often all owners are looked through, for what nodes left behind that are no more. */
+  sweepMs: 5 * 60_000,
+  /** After how many messages progress is reported, and how many are worth a report at the end. */
+  reportEvery: 10_000,
+};
+
+/**
+ * Fills the search index behind the seals, where no turn waits for it.
+ *
+ * Owners whose conversations have changed here are woken one by one; a moment later their messages are added, in
+ * batches, owner by owner in rounds. All owners are looked through at the start and then now and again: that catches up
+ * after crashes, and after a migration. Between two batches of one owner it pauses for as long as a batch takes, so that
+ * a large import leaves half of the store to others. What fails is tried again with the next change or the next look.
+ */
+export class SearchIndexer {
+  readonly #env: Pick<Environment, "root" | "clock" | "hooks" | "report">;
+  readonly #owners = new Set<string>();
+  readonly #stopped = new AbortController();
+  /** Where to go on looking through all owners; undefined while that is not due. */
+  #sweep: { readonly after?: string } | undefined;
+  #cancelWork: (() => void) | undefined;
+  #cancelSweep: () => void = () => {};
+  #working: Promise<void> | undefined;
+
+  constructor(env: Pick<Environment, "root" | "clock" | "hooks" | "report">) {
+    this.#env = env;
+  }
+
+  /** Begins to look through all owners. Does not wait for it. */
+  start(): void {
+    if (this.#stopped.signal.aborted) return;
+    this.#sweep = {};
+    this.#begin();
+    this.#cancelSweep = this.#env.clock.after(searchPace.sweepMs, () => this.start());
+  }
+
+  /** Something of this owner has changed. */
+  wake(owner: string): void {
+    if (this.#stopped.signal.aborted) return;
+    this.#owners.add(owner);
+    if (this.#working === undefined)
+      this.#cancelWork ??= this.#env.clock.after(searchPace.settleMs, () => this.#begin());
+  }
+
+  /** Resolves when nothing is under way any more. What is left is added after the next start, by any node. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    this.#cancelWork?.();
+    this.#cancelSweep();
+    await this.#working;
+  }
+
+  #begin(): void {
+    this.#cancelWork?.();
+    this.#cancelWork = undefined;
+    this.#working ??= this.#work()
+      .catch((error: unknown) => this.#env.report(error, "search index"))
+      .finally(() => {
+        this.#working = undefined;
+        // Woken while the last batch was under way, or left over by a failure.
+        const [left] = this.#owners;
+        if (left !== undefined) this.wake(left);
+      });
+  }
+
+  async #work(): Promise<void> {
+    const { root, clock } = this.#env;
+    let total = 0;
+    let reported = 0;
+    while (!this.#stopped.signal.aborted) {
+      const [owner] = this.#owners;
+      if (owner === undefined) {
+        if (!(await this.#lookFurther())) break;
+        continue;
+      }
+      this.#owners.delete(owner);
+      const startedAt = clock.monotonic();
+      const { indexed, more } = await root.indexSearch({ owner, limit: searchPace.batch });
+      total += indexed;
+      if (total - reported >= searchPace.reportEvery) {
+        reported = total;
+        this.#tell(total, false);
+      }
+      if (!more) continue;
+      this.#owners.add(owner);
+      await wait(this.#env, clock.monotonic() - startedAt, this.#stopped.signal);
+    }
+    if (reported > 0) this.#tell(total, !this.#stopped.signal.aborted);
+  }
+
+  /** Whether there is more to do: the next owners of whom something is missing. */
+  async #lookFurther(): Promise<boolean> {
+    const sweep = this.#sweep;
+    if (sweep === undefined) return false;
+    this.#sweep = undefined;
+    const { owners, next } = await this.#env.root.unindexedOwners(sweep);
+    for (const owner of owners) this.#owners.add(owner);
+    if (next !== undefined) this.#sweep = { after: next };
+    return owners.length > 0 || next !== undefined;
+  }
+
+  #tell(indexed: number, done: boolean): void {
+    try {
+      this.#env.hooks.onSearchIndexed?.({ indexed, done });
+    } catch (error) {
+      this.#env.report(error, "onSearchIndexed");
+    }
+  }
+}

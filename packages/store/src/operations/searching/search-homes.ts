@@ -1,0 +1,87 @@
+import type { StoreContext } from "../../store-context.js";
+import { originalText, storedText } from "../../stored-text.js";
+import { lineage } from "../reading/lineage.js";
+
+/** Where rows of a log are shown: those above `above` and up to `through` in the conversation `id`. */
+export interface Home {
+  readonly id: string;
+  readonly title: string;
+  readonly above: number;
+  readonly through: number;
+}
+
+/**
+ * The homes of logs. A living log shows its own rows. One without a name is shown by its heirs, which continue it, each
+ * as far as it goes and no nearer one does. What an archive shows stands in its origin.
+ */
+export async function findHomes(
+  store: StoreContext,
+  owner: string,
+  logs: readonly number[],
+): Promise<Map<number, Home[]>> {
+  if (logs.length === 0) return new Map();
+  return homesOf(
+    await store.database.query({ name: "search_homes", text: homesText, values: [logs, owner] }),
+  );
+}
+
+/** The logs that a conversation reads through, each with itself as the home. */
+export async function findLineage(
+  store: StoreContext,
+  owner: string,
+  conversationId: string,
+): Promise<Map<number, Home[]>> {
+  return homesOf(
+    await store.database.query({
+      name: "search_lineage",
+      text: `${lineage()}
+SELECT l.log, c.id, c.title, 0 AS above, l.through FROM lineage l JOIN conversation c ON c.id = $1`,
+      values: [storedText(conversationId), owner],
+    }),
+  );
+}
+
+function homesOf(rows: readonly Record<string, unknown>[]): Map<number, Home[]> {
+  const homes = new Map<number, Home[]>();
+  for (const { log, id, title, above, through } of rows) {
+    const home = {
+      id: String(id),
+      title: originalText(String(title)),
+      above: Number(above),
+      through: Number(through),
+    };
+    const known = homes.get(Number(log));
+    if (known === undefined) homes.set(Number(log), [home]);
+    else known.push(home);
+  }
+  return homes;
+}
+
+/** A log is found by its head or, where it has none any more, by its first row. */
+const homesText = `
+WITH RECURSIVE logs AS MATERIALIZED (
+  SELECT c.* FROM unnest($1::int4[]) AS w(log)
+  CROSS JOIN LATERAL (
+    SELECT * FROM conversation c WHERE c.id = coalesce(
+      (SELECT h.conversation_id FROM conversation_head h WHERE h.log = w.log),
+      (SELECT m.thread_id FROM conversation_message m WHERE m.log = w.log ORDER BY m.first_seq LIMIT 1)) OFFSET 0
+  ) AS c
+  WHERE c.owner = $2 AND c.archive_of IS NULL
+), heirs AS (
+  SELECT r.log, f.id, f.title, f.status <> 'removed' AS living, f.parent_seq AS through, 1 AS distance
+  FROM logs r JOIN conversation f ON f.parent_id = r.id
+  WHERE r.status = 'removed'
+  UNION ALL
+  SELECT h.log, f.id, f.title, f.status <> 'removed', least(h.through, f.parent_seq), h.distance + 1
+  FROM heirs h JOIN conversation f ON f.parent_id = h.id
+  WHERE NOT h.living
+)
+SELECT log, id, title, 0 AS above, 2147483647 AS through FROM logs WHERE status <> 'removed'
+UNION ALL
+SELECT log, id, title, above, through
+FROM (
+  SELECT *, coalesce(max(through) OVER (
+    PARTITION BY log ORDER BY distance, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS above
+  FROM heirs WHERE living
+) AS stairs
+WHERE above < through`;
