@@ -121,7 +121,7 @@ export class FoldingClient {
     const message = "Hello";
     this.state = applyOptimistic(this.state, { messageId, text: message, createdAt: 1 });
     try {
-      const receipt = await node.me.send({ conversationId, messageId, message, ifBusy: "queue", mode });
+      const receipt = await node.me.send({ conversationId, messageId, message, ifBusy: mode });
       this.state = applyReceipt(this.state, receipt);
     } catch (error) {
       const failure = { code: "internal", message: String(error), retryable: false };

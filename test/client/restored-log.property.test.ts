@@ -26,7 +26,7 @@ async function happen(cluster: RealRuntime, { me }: TestNode, what: Happening): 
   const quietly = (promise: Promise<unknown>) => void promise.catch(() => undefined);
   if (what === "step") cluster.step();
   else if (what === "pass") await cluster.clock.advance(60);
-  else if (what === "send") quietly(me.send({ conversationId, message: "Hello", ifBusy: "queue" }));
+  else if (what === "send") quietly(me.send({ conversationId, message: "Hello", ifBusy: "steer" }));
   else quietly(me.compact(conversationId, { keepLastN: 1 }));
   await cluster.clock.advance(0);
 }

@@ -144,7 +144,7 @@ export class Client {
     const { conversationId, messageId, text, mode } = input;
     const message = this.book.sent.get(messageId) ?? { conversationId, messageId, text, receipt: undefined };
     this.book.sent.set(messageId, message);
-    const send = node.send({ conversationId, messageId, message: text, ifBusy: "queue", mode });
+    const send = node.send({ conversationId, messageId, message: text, ifBusy: mode });
     message.receipt ??= await unlessUnknown(send);
     return message;
   }

@@ -61,6 +61,16 @@ export function publishEndpoint(app: OpenAPIHono<AppEnv>, endpoint: Endpoint): v
             { description: "The same, for another state", content },
           ]),
         ),
+        ...Object.fromEntries(
+          Object.entries(endpoint.otherAnswers ?? {}).map(([status, { description, response }]) => [
+            status,
+            {
+              description,
+              content: { [mediaTypes.json]: { schema: response } },
+              ...(endpoint.answerHeaders === undefined ? {} : { headers: endpoint.answerHeaders }),
+            },
+          ]),
+        ),
         default: failure,
       },
     }),

@@ -119,7 +119,7 @@ export type {
 } from "./routes/key-routes.js";
 export type { FieldProblem, Problem } from "./routes/problem.js";
 export type { EnqueueRequest, EnqueueResponse, QueueEdit, QueueResponse } from "./routes/queue-routes.js";
-export type { ReceiptOutcome, SendMessageRequest } from "./routes/send-message.js";
+export type { IfBusy, MessageReceipt, ReceiptOutcome, SendMessageRequest } from "./routes/send-message.js";
 export type {
   HealthResponse,
   ModelInfo,

@@ -89,8 +89,8 @@ async function send(
   if (choice.fault) node.faults.fail("admit", "after");
   conversation.messages.set(messageId, "unknown");
   const { mode } = choice;
-  const input = { conversationId: conversation.id, messageId, message: `Message ${messageId}`, mode };
-  const receipt = await settled(real, node.me.send({ ...input, ifBusy: "queue" }));
+  const input = { conversationId: conversation.id, messageId, message: `Message ${messageId}` };
+  const receipt = await settled(real, node.me.send({ ...input, ifBusy: mode }));
   if (receipt === undefined) return;
   expect(receipt.repeated).toBe(false);
   conversation.messages.set(messageId, "acknowledged");

@@ -32,6 +32,11 @@ export interface OwnedCall<Name extends RouteName> extends Call<Name> {
   readonly me: OwnerRuntime;
 }
 
+interface OtherAnswer {
+  readonly description: string;
+  readonly response: z.ZodType;
+}
+
 interface Contract<Name extends RouteName> {
   /** One line, for the published contract. */
   readonly summary: string;
@@ -54,6 +59,8 @@ interface Contract<Name extends RouteName> {
   readonly answerHeaders?: z.ZodObject;
   /** Further statuses that come with the same body. */
   readonly statuses?: readonly number[];
+  /** Further answers, by status, that are JSON of their own shape, for the published contract. */
+  readonly otherAnswers?: Readonly<Record<number, OtherAnswer>>;
 }
 
 interface OwnedDefinition<Name extends RouteName> extends Contract<Name> {

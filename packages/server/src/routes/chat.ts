@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { ErrorCode, ParleyError } from "@parley/core";
 import type { OwnerRuntime } from "@parley/core/runtime";
+import type { MessageReceipt } from "@parley/wire";
 import type { Context } from "hono";
 import type { AppEnv } from "../app-env.js";
 import { breakOffError, whenGone } from "../http/connections.js";
@@ -8,7 +9,7 @@ import { endpoint } from "../http/endpoint.js";
 import { RequestRefusal } from "../http/request-refusal.js";
 import { agentEvent } from "../schemas/agent-event.js";
 import { conversationParams, eventsQuery } from "../schemas/conversation.js";
-import { sendMessageRequest } from "../schemas/send-message.js";
+import { messageReceipt, sendMessageRequest } from "../schemas/send-message.js";
 import { sseMessage } from "../schemas/socket.js";
 import { sseBytes } from "../stream/frame-bytes.js";
 import { writeTurn } from "../stream/ndjson.js";
@@ -39,7 +40,7 @@ async function waitsInQueue(me: OwnerRuntime, conversationId: string): Promise<R
 
 export const chatEndpoints = [
   endpoint("POST /chat", {
-    summary: "Send a message and follow its turn. The same `messageId` again re-attaches",
+    summary: "Send a message and follow its turn, or queue it. The same `messageId` again re-attaches",
     access: "write",
     body: sendMessageRequest,
     response: agentEvent,
@@ -48,6 +49,9 @@ export const chatEndpoints = [
       "X-Message-Id": z.string().openapi({ description: "The message, to be sent again under this id" }),
     }),
     format: "ndjson",
+    otherAnswers: {
+      202: { description: "The message was queued by its `ifBusy`", response: messageReceipt },
+    },
     async handle({ me, caller, body, c, app }) {
       // Before the message is admitted: what is refused must not have begun.
       app.connections.checkRoom(caller);
@@ -63,15 +67,26 @@ export const chatEndpoints = [
         },
       });
       try {
-        const { conversationId, messageId, turnId } = await me.send(body);
+        const { conversationId, messageId, outcome, turnId } = await me.send(body);
         c.set("conversationId", conversationId);
+        const names = { "x-conversation-id": conversationId, "x-message-id": messageId };
+        const isReattaching = body.ifBusy === undefined || body.ifBusy === "reject";
+        if (outcome === "queued" && !isReattaching) {
+          forget();
+          const receipt: MessageReceipt = {
+            conversationId,
+            messageId,
+            outcome,
+            ...(turnId === undefined ? {} : { turnId }),
+          };
+          return c.json(receipt, 202, { "cache-control": "no-store", ...names });
+        }
         if (turnId === undefined) throw await waitsInQueue(me, conversationId);
         if (why !== undefined) throw why;
         const stream = openResponseStream(c, {
           headers: {
             "content-type": "application/x-ndjson; charset=utf-8",
-            "x-conversation-id": conversationId,
-            "x-message-id": messageId,
+            ...names,
           },
           bufferedBytes: app.limits.bufferedBytes,
         });

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { SendMessageRequest } from "@parley/wire";
+import type { MessageReceipt, SendMessageRequest } from "@parley/wire";
 import { agree } from "./agree.js";
 import { id, reasoningEffort } from "./scalars.js";
 
@@ -10,8 +10,20 @@ export const sendMessageShape = {
   model: z.string().min(1).max(256).optional(),
   reasoningEffort: reasoningEffort.optional(),
   instructions: z.string().optional(),
+  ifBusy: z.enum(["reject", "queue", "steer"]).optional(),
 };
 
 export const sendMessageRequest = agree<SendMessageRequest>()(
   z.object(sendMessageShape).openapi("SendMessageRequest"),
+);
+
+export const messageReceipt = agree<MessageReceipt>()(
+  z
+    .object({
+      conversationId: z.string(),
+      messageId: z.string(),
+      outcome: z.enum(["started", "queued"]),
+      turnId: z.string().optional(),
+    })
+    .openapi("MessageReceipt"),
 );

@@ -122,6 +122,22 @@ describe("chat.send", () => {
     expect(chunks[0]).toMatchObject({ messageId: "m1", turnId });
   });
 
+  it("while a turn runs waits in the queue as it says, and tells the turn that runs", async () => {
+    const server = await startTestServer();
+    const me = server.runtime.forOwner("local");
+    await me.send({ conversationId, message: "wait" });
+    const socket = await server.socket();
+    for (const ifBusy of ["queue", "steer"] as const) {
+      socket.send({ type: "chat.send", conversationId, messageId: ifBusy, message: "more", ifBusy });
+      const { type: _, ...receipt } = await socket.next("chat.receipt");
+      expect(receipt).toEqual({ conversationId, messageId: ifBusy, outcome: "queued" });
+    }
+    const { messages } = await me.queue.list(conversationId);
+    expect(messages.map(({ mode }) => mode)).toEqual(["queue", "steer"]);
+    server.gate.open();
+    expect((await socket.event("turn-sealed")).conversationId).toBe(conversationId);
+  });
+
   it("while a turn runs is refused, and shows the sender that turn", async () => {
     const server = await startTestServer();
     await server.runtime.forOwner("local").send({ conversationId, message: "wait" });

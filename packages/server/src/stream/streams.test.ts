@@ -139,6 +139,62 @@ describe("POST /chat", () => {
     expect([answer.status, problemOf(answer).code]).toEqual([409, "turn_active"]);
   });
 
+  it("queues what says so while a turn runs, and answers with its receipt", async () => {
+    const server = await startTestServer();
+    const me = server.runtime.forOwner("local");
+    await me.send({ conversationId: "c1", message: "wait" });
+    const send = (messageId: string, ifBusy?: string) =>
+      server.call("POST", "/chat", { body: { conversationId: "c1", messageId, message: messageId, ifBusy } });
+    for (const mode of ["queue", "steer"]) {
+      const answer = await send(mode, mode);
+      expect([answer.status, answer.json]).toEqual([
+        202,
+        { conversationId: "c1", messageId: mode, outcome: "queued" },
+      ]);
+      expect(answer.headers.get("x-conversation-id")).toBe("c1");
+      expect(answer.headers.get("x-message-id")).toBe(mode);
+    }
+    const { messages } = await me.queue.list("c1");
+    expect(messages.map(({ id, mode }) => [id, mode])).toEqual([
+      ["queue", "queue"],
+      ["steer", "steer"],
+    ]);
+    expect((await send("queue", "steer")).status).toBe(202);
+    expect((await send("other", "reject")).status).toBe(409);
+
+    server.gate.open();
+    await me.last("c1");
+    await expect.poll(async () => (await me.meta("c1")).status).toBe("idle");
+    const [again, attached] = [await send("queue", "queue"), await send("queue")];
+    expect([again.status, again.json]).toMatchObject([202, { outcome: "queued", turnId: expect.anything() }]);
+    expect(attached.status).toBe(200);
+    expect(jsonLines<AgentEvent>(attached.text)[0]).toMatchObject({
+      type: "user-message",
+      messageId: "queue",
+    });
+  });
+
+  it.each(["reject", "queue", "steer"])(
+    "opens a turn in an idle conversation, also with %s",
+    async (ifBusy) => {
+      const server = await startTestServer();
+      const answer = await server.call("POST", "/chat", {
+        body: { messageId: "m1", message: "hello", ifBusy },
+      });
+      expect(answer.status).toBe(200);
+      expect(jsonLines<AgentEvent>(answer.text).at(-1)).toMatchObject({
+        type: "turn-sealed",
+        reason: "stop",
+      });
+    },
+  );
+
+  it("refuses what is no way to wait", async () => {
+    const server = await startTestServer();
+    const answer = await server.call("POST", "/chat", { body: { message: "hello", ifBusy: "wait" } });
+    expect([answer.status, problemOf(answer).code]).toEqual([400, "invalid_request"]);
+  });
+
   it("goes on without the one who asked", async () => {
     const server = await startTestServer();
     const leaving = new AbortController();

@@ -1,11 +1,18 @@
 import type { ReasoningEffort } from "../figures/usage.js";
+import type { QueueMode } from "../queue.js";
 
 /**
- * `POST /chat` and `chat.send`: a user message for an idle conversation. While a turn runs it is refused with
- * `turn_active`.
+ * What becomes of a message while a turn runs. `reject`: it is refused with `turn_active`. `queue` and `steer`: it waits
+ * in the queue in this mode. On an idle conversation each of them opens a turn.
+ */
+export type IfBusy = "reject" | QueueMode;
+
+/**
+ * `POST /chat` and `chat.send`: a user message. It opens a turn; while one runs, `ifBusy` decides.
  *
  * Over HTTP the answer is NDJSON, one `AgentEvent` a line, through `turn-sealed`, with the conversation's id
- * in the header `X-Conversation-Id`. Leaving early does not touch the turn.
+ * in the header `X-Conversation-Id`. Leaving early does not touch the turn. A message that was queued by its `ifBusy` is
+ * answered with status 202 and a `MessageReceipt` as JSON.
  */
 export interface SendMessageRequest {
   /** An unknown id is created. Absent: a new conversation whose id follows from `messageId`. */
@@ -23,7 +30,18 @@ export interface SendMessageRequest {
   readonly reasoningEffort?: ReasoningEffort | undefined;
   /** System instructions for this turn. Absent: the conversation's, else the server's. */
   readonly instructions?: string | undefined;
+  /** Absent: `reject`. A retry may say another one than the first attempt: the message is where that brought it. */
+  readonly ifBusy?: IfBusy | undefined;
 }
 
 /** What became of an admitted message: it opened a turn, or it waits in the queue. */
 export type ReceiptOutcome = "started" | "queued";
+
+/** The answer to a message that is durable. The same message sent again gets the same answer. */
+export interface MessageReceipt {
+  readonly conversationId: string;
+  readonly messageId: string;
+  readonly outcome: ReceiptOutcome;
+  /** The turn that it opened, or that has taken it from the queue. Absent while it waits. */
+  readonly turnId?: string;
+}

@@ -38,7 +38,7 @@ export interface WsChatUnsubscribe {
   readonly conversationId: string;
 }
 
-/** Queue a message, or open a turn when none runs. As `POST /conversations/:id/queue`. */
+/** Queue a message, or open a turn when none runs. As `POST /conversations/:id/queue`; `chat.send` with `ifBusy` does the same. */
 export interface WsChatQueue extends EnqueueRequest {
   readonly type: "chat.queue";
   readonly conversationId: string;

@@ -4,7 +4,7 @@ import type { Cursor, CursoredEvent } from "../log/cursor.js";
 import type { StoredChunk } from "../log/stored-chunk.js";
 import type { QueuePayload } from "../queue.js";
 import type { ActiveTurn } from "../routes/conversation-routes.js";
-import type { ReceiptOutcome } from "../routes/send-message.js";
+import type { MessageReceipt } from "../routes/send-message.js";
 import type { SurfaceCatalog, SurfaceSpec } from "./surface.js";
 
 /**
@@ -74,13 +74,8 @@ export interface WsChatReset {
 }
 
 /** A message of this client is durable. The same message sent again gets the same receipt. */
-export interface WsChatReceipt {
+export interface WsChatReceipt extends MessageReceipt {
   readonly type: "chat.receipt";
-  readonly conversationId: string;
-  readonly messageId: string;
-  readonly outcome: ReceiptOutcome;
-  /** The turn that it opened. Absent while it waits. */
-  readonly turnId?: string;
 }
 
 /** Something that this client asked for was refused or failed. */

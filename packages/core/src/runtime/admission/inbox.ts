@@ -1,4 +1,4 @@
-import type { QueueMode, ReasoningEffort } from "@parley/wire";
+import type { IfBusy, ReasoningEffort } from "@parley/wire";
 import { invalidField, isParleyError, ParleyError } from "../../errors.js";
 import type { AdmitInput, AdmitOutcome, QueueState, TurnChoices } from "../../log-store.js";
 import { type ConversationMessage, textOf } from "../../messages/message.js";
@@ -21,10 +21,8 @@ export interface SendInput {
   readonly model?: string | undefined;
   readonly reasoningEffort?: ReasoningEffort | undefined;
   readonly instructions?: string | undefined;
-  /** While a turn runs: refuse with `turn_active` (the default), or wait in the queue. */
-  readonly ifBusy?: "reject" | "queue" | undefined;
-  /** How it waits. Default `steer`. */
-  readonly mode?: QueueMode | undefined;
+  /** While a turn runs: refuse with `turn_active` (the default), or wait in the queue in this mode. */
+  readonly ifBusy?: IfBusy | undefined;
 }
 
 /** The answer to a send. Whoever holds it knows that the message is durable. */
@@ -185,13 +183,14 @@ export class Inbox {
       createdAt: new Date(clock.now()),
       content,
     };
+    const { ifBusy = "reject" } = input;
     return {
       conversationId,
       node: identity.node,
       message,
       bodyHash: hashText(`[${contentText},${JSON.stringify(choices)}]`),
-      ifBusy: input.ifBusy ?? "reject",
-      mode: input.mode ?? "steer",
+      ifBusy: ifBusy === "reject" ? "reject" : "queue",
+      mode: ifBusy === "queue" ? "queue" : "steer",
       choices,
       turnId: ids.next(),
       queueLength: limits.queueLength,

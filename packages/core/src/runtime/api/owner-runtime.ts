@@ -32,7 +32,13 @@ export type SettingsChange = {
 export interface QueueApi {
   list(conversationId: string): Promise<QueuePayload>;
   /** Waits if a turn runs, opens one if not. Idempotent by message id. */
-  add(input: Omit<SendInput, "ifBusy"> & { readonly conversationId: string }): Promise<Receipt>;
+  add(
+    input: Omit<SendInput, "ifBusy"> & {
+      readonly conversationId: string;
+      /** Default `steer`. */
+      readonly mode?: QueueMode | undefined;
+    },
+  ): Promise<Receipt>;
   /** Changes text, mode, model, effort or place. `message_conflict` once it was delivered. */
   edit(
     conversationId: string,

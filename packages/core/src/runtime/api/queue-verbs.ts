@@ -10,7 +10,7 @@ export function queueVerbs(scope: OwnerScope): QueueApi {
   const { env, owner, store, inbox, coordinator, changed } = scope;
   return {
     list: async (conversationId) => toQueuePayload(await store.queue(conversationId, { op: "list" })),
-    add: (input) => inbox.send(owner, { ...input, ifBusy: "queue" }),
+    add: ({ mode = "steer", ...input }) => inbox.send(owner, { ...input, ifBusy: mode }),
     async edit(conversationId, messageId, change) {
       const { text, mode, model, reasoningEffort, before } = change;
       if (text !== undefined && text.trim() === "") {

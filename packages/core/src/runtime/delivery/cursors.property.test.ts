@@ -133,7 +133,7 @@ async function happen(
       return;
     case "send": {
       const { mode } = what;
-      void quietly(here.me.send({ conversationId, message: "Hello", ifBusy: "queue", mode }));
+      void quietly(here.me.send({ conversationId, message: "Hello", ifBusy: mode }));
       return;
     }
     case "stop":

@@ -129,7 +129,7 @@ export const compactionCases: RuntimeTopicCase[] = [
       checkEqual(await world.refusal(refused, "a send that does not wait"), "turn_active", "the code");
       const again = node.me.compact(conversationId);
       checkEqual(await world.refusal(again, "a second compaction"), "turn_active", "the code");
-      const sent = await node.me.send({ conversationId, message: "Later", ifBusy: "queue" });
+      const sent = await node.me.send({ conversationId, message: "Later", ifBusy: "steer" });
       checkEqual(sent.outcome, "queued", "a send that waits");
       at.open();
       await world.pass(compacted, "the compaction");

@@ -29,7 +29,7 @@ export const limitCases: RuntimeTopicCase[] = [
       const waits = await node.me.send({
         conversationId: first.conversationId,
         message: "later",
-        ifBusy: "queue",
+        ifBusy: "steer",
       });
       checkEqual(waits.outcome, "queued", "a message that waits");
       const known = await node.me.send({

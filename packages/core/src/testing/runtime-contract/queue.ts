@@ -1,4 +1,4 @@
-import type { SendInput } from "../../runtime/index.js";
+import type { QueueApi } from "../../runtime/index.js";
 import { check, checkEqual } from "../contract-case.js";
 import { type Gate, gate } from "../gate.js";
 import { fail, pause, text, toolCall } from "../script.js";
@@ -27,7 +27,11 @@ export function waiting(at: Gate, name = "wait") {
 }
 
 /** Lets messages wait, each in its own request, in order. */
-async function waitIn(node: TestNode, conversationId: string, ...inputs: (string | Partial<SendInput>)[]) {
+async function waitIn(
+  node: TestNode,
+  conversationId: string,
+  ...inputs: (string | Partial<Parameters<QueueApi["add"]>[0]>)[]
+) {
   const ids: string[] = [];
   for (const input of inputs) {
     const { message = "", ...more } = typeof input === "string" ? { message: input } : input;

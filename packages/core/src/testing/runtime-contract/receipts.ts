@@ -170,6 +170,29 @@ export const receiptCases: RuntimeTopicCase[] = [
       checkEqual((await world.log(node, conversationId)).length, 4, "the log's length");
     },
   },
+  {
+    name: "a send waits in the mode that it names, and opens a turn where none runs",
+    async run(world) {
+      const at = gate();
+      const node = await world.node({ script: (_, index) => (index === 0 ? [pause(at)] : [text("More.")]) });
+      const conversationId = world.id("c");
+      const outcomes: string[] = [];
+      for (const ifBusy of ["queue", "steer", "queue"] as const) {
+        const { outcome } = await node.me.send({ conversationId, message: ifBusy, ifBusy });
+        outcomes.push(outcome);
+      }
+      checkEqual(outcomes, ["started", "queued", "queued"], "the outcomes");
+      const { messages } = await node.me.queue.list(conversationId);
+      checkEqual(
+        messages.map(({ mode }) => mode),
+        ["steer", "queue"],
+        "how they wait",
+      );
+      at.open();
+      await world.until(() => node.provider.calls.length === 3, "every message gets its turn");
+      await world.idle(node, conversationId);
+    },
+  },
   ...(["reject", "queue"] as const).map(
     (ifBusy): RuntimeTopicCase => ({
       name: `100 sends at once give one turn and 99 ${ifBusy === "queue" ? "entries that wait" : "refusals"}`,
@@ -187,7 +210,6 @@ export const receiptCases: RuntimeTopicCase[] = [
               messageId: `m${index}`,
               message: `message ${index}`,
               ifBusy,
-              mode: "queue",
             })
             .then(
               ({ outcome }) => outcome as string,
