@@ -4,6 +4,9 @@ import { isParleyError, ParleyError, toParleyError } from "@parley/core/errors";
 /** What the name of a method begins with that is one of the store's keys. */
 export const keyPrefix = "keys.";
 
+/** What the name of a method begins with that is one of an owner's store of canonical messages. */
+export const memoryPrefix = "memory.";
+
 /** A method of the store, called across the thread: everything in it survives a structured clone. */
 export interface Call {
   readonly id: number;

@@ -1,7 +1,7 @@
 import type { Worker } from "node:worker_threads";
 import { ParleyError } from "@parley/core/errors";
-import type { KeyStore, LogStore, LogStoreRoot } from "@parley/core/ports";
-import { type Answer, type Call, fromFailure, keyPrefix } from "./call.js";
+import type { KeyStore, LogStore, LogStoreRoot, MemoryStore } from "@parley/core/ports";
+import { type Answer, type Call, fromFailure, keyPrefix, memoryPrefix } from "./call.js";
 
 const rootMethods = [
   "migrate",
@@ -54,11 +54,19 @@ const ownerMethods = [
 
 const keyMethods = ["add", "list", "find", "touch", "remove"] as const satisfies readonly (keyof KeyStore)[];
 
+const memoryMethods = [
+  "listMessages",
+  "saveMessages",
+  "getThreadById",
+  "saveThread",
+] as const satisfies readonly (keyof MemoryStore)[];
+
 // A method that is added to the port and forgotten here does not compile.
 type Forgotten =
   | Exclude<keyof LogStoreRoot, (typeof rootMethods)[number] | "forOwner" | "keys" | "close">
   | Exclude<keyof LogStore, (typeof ownerMethods)[number]>
-  | Exclude<keyof KeyStore, (typeof keyMethods)[number]>;
+  | Exclude<keyof KeyStore, (typeof keyMethods)[number]>
+  | Exclude<keyof MemoryStore, (typeof memoryMethods)[number]>;
 const nothingForgotten: Forgotten extends never ? true : Forgotten = true;
 void nothingForgotten;
 
@@ -110,16 +118,24 @@ export class Forwarder {
   }
 }
 
+function forwarded(forwarder: Forwarder, names: readonly string[], owner?: string, prefix = ""): object {
+  const methods = names.map((name): [string, unknown] => [
+    name,
+    (...values: unknown[]) => forwarder.call(`${prefix}${name}`, values, owner),
+  ]);
+  return Object.fromEntries(methods);
+}
+
+/** An owner's store of canonical messages as the main thread sees it. */
+export function forwardedMemoryStore(forwarder: Forwarder, owner: string): MemoryStore {
+  return forwarded(forwarder, memoryMethods, owner, memoryPrefix) as MemoryStore;
+}
+
 /** The store as the main thread sees it: the same port, every call forwarded. */
 export function forwardedStore(forwarder: Forwarder, close: () => Promise<void>): LogStoreRoot {
   const owners = new Map<string, LogStore>();
-  const methods = (names: readonly string[], owner?: string, prefix = "") =>
-    Object.fromEntries(
-      names.map((name) => [
-        name,
-        (...values: unknown[]) => forwarder.call(`${prefix}${name}`, values, owner),
-      ]),
-    );
+  const methods = (names: readonly string[], owner?: string, prefix?: string) =>
+    forwarded(forwarder, names, owner, prefix);
   return {
     ...(methods(rootMethods) as unknown as Pick<LogStoreRoot, (typeof rootMethods)[number]>),
     keys: methods(keyMethods, undefined, keyPrefix) as unknown as KeyStore,

@@ -1,11 +1,11 @@
 import { Worker } from "node:worker_threads";
 import { ParleyError } from "@parley/core/errors";
-import type { LogStoreRoot, Wake } from "@parley/core/ports";
+import type { LogStoreRoot, MemoryStore, Wake } from "@parley/core/ports";
 import { builtFile } from "./built-file.js";
 import { fromFailure } from "./call.js";
 import { createDatabaseFolder, databaseFolder } from "./create-folder.js";
 import { lockFolder } from "./folder-lock.js";
-import { Forwarder, forwardedStore } from "./forward.js";
+import { Forwarder, forwardedMemoryStore, forwardedStore } from "./forward.js";
 import { createLocalWake } from "./local-wake.js";
 import type { Opened, WorkerOptions } from "./worker.js";
 
@@ -21,12 +21,20 @@ export interface PgliteOptions {
   readonly vacuumMs?: number;
 }
 
+/** The embedded store, and what belongs to it. */
+export interface OpenedPglite {
+  readonly store: LogStoreRoot;
+  readonly wake: Wake;
+  /** Makes an owner's store of canonical messages, over the same log. Closed with the store. */
+  readonly memoryStore: (owner: string) => MemoryStore;
+}
+
 /**
  * Opens the embedded store, for one process. A second one is refused with an error that names the first. The schema is
  * brought up, and whatever turns a crash left open can be claimed at once: the folder's lock proves that nobody runs
  * them.
  */
-export async function openPglite(options: PgliteOptions): Promise<{ store: LogStoreRoot; wake: Wake }> {
+export async function openPglite(options: PgliteOptions): Promise<OpenedPglite> {
   const { folder, durable = true, vacuumMs = 600_000 } = options;
   const lock = await lockFolder(folder);
   let end = async (): Promise<void> => {};
@@ -61,7 +69,7 @@ export async function openPglite(options: PgliteOptions): Promise<{ store: LogSt
     });
     await store.migrate();
     await forwarder.call("forgetNodes", []);
-    return { store, wake };
+    return { store, wake, memoryStore: (owner) => forwardedMemoryStore(forwarder, owner) };
   } catch (error) {
     // Why it was refused matters more than how the thread ended.
     await end().catch(() => undefined);

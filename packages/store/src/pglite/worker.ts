@@ -3,7 +3,8 @@ import { parentPort, workerData } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
 import type { LogStoreRoot } from "@parley/core/ports";
 import { openLogStore } from "../open-log-store.js";
-import { type Answer, type Call, keyPrefix, toFailure } from "./call.js";
+import { PostgresMemoryStore } from "../postgres-memory-store.js";
+import { type Answer, type Call, keyPrefix, memoryPrefix, toFailure } from "./call.js";
 import { DurableNodeFS, durableStartParams } from "./durable-node-fs.js";
 import { PgliteDatabase } from "./pglite-database.js";
 
@@ -20,7 +21,7 @@ export interface WorkerOptions {
 export type Opened = { readonly opened: true } | { readonly failure: ReturnType<typeof toFailure> };
 
 /** Methods that leave nothing to tidy up. */
-const reads = /^(read|get$|list$|check$|keys\.(find|list)$)/;
+const reads = /^(read|get$|list$|check$|keys\.(find|list)$|memory\.(get|list))/;
 
 const port = parentPort;
 if (port === null) throw new Error("this module runs in a worker thread");
@@ -63,15 +64,23 @@ async function answer(root: LogStoreRoot, database: PgliteDatabase, call: Call):
       await database.query({ text: "DELETE FROM node" });
       return { id: call.id, value: undefined };
     }
-    const ofKeys = call.method.startsWith(keyPrefix);
-    const method = ofKeys ? call.method.slice(keyPrefix.length) : call.method;
-    const target = (call.owner !== undefined
-      ? root.forOwner(call.owner)
-      : ofKeys
-        ? root.keys
-        : root) as unknown as Record<string, (...values: unknown[]) => Promise<unknown>>;
+    const [target, method] = targetOf(root, database, call);
     return { id: call.id, value: await target[method]?.(...call.values) };
   } catch (error) {
     return { id: call.id, failure: toFailure(error) };
   }
+}
+
+type Methods = Record<string, (...values: unknown[]) => Promise<unknown>>;
+
+/** The object that has the method of a call, and the method's own name. */
+function targetOf(root: LogStoreRoot, database: PgliteDatabase, { method, owner }: Call): [Methods, string] {
+  const own = method.slice(method.lastIndexOf(".") + 1);
+  let target: object = method.startsWith(keyPrefix) ? root.keys : root;
+  if (owner !== undefined) {
+    target = method.startsWith(memoryPrefix)
+      ? new PostgresMemoryStore(database, { owner })
+      : root.forOwner(owner);
+  }
+  return [target as Methods, own];
 }

@@ -1,9 +1,10 @@
 import { invalidField } from "@parley/core/errors";
-import type { LogStoreRoot, Wake } from "@parley/core/ports";
+import type { LogStoreRoot, MemoryStore, Wake } from "@parley/core/ports";
 import pg from "pg";
 import type { Database } from "../database.js";
 import { type LogStoreOptions, openLogStore } from "../open-log-store.js";
 import { createLocalWake } from "../pglite/local-wake.js";
+import { PostgresMemoryStore } from "../postgres-memory-store.js";
 import { PostgresDatabase, type PostgresDatabaseOptions } from "./postgres-database.js";
 import { refuseUnannouncedPooler } from "./recognise-pooler.js";
 import { timeoutsOf } from "./timeouts.js";
@@ -25,6 +26,8 @@ export interface OpenedPostgres {
   readonly wake: Wake;
   /** The connections of the store, for a `PostgresMemoryStore` beside it. Closed with the store. */
   readonly database: Database;
+  /** Makes an owner's store of canonical messages, over the same log. Closed with the store. */
+  readonly memoryStore: (owner: string) => MemoryStore;
 }
 
 /**
@@ -47,6 +50,11 @@ export function openPostgres(options: OpenPostgresOptions): OpenedPostgres {
         await store.migrate();
       },
     },
+    memoryStore: (owner) =>
+      new PostgresMemoryStore(database, {
+        owner,
+        ...(options.maxBytes === undefined ? {} : { maxBytes: options.maxBytes }),
+      }),
     wake:
       listenUrl === false
         ? createLocalWake()
