@@ -1,14 +1,9 @@
-import {
-  checkOfChunk,
-  formatCursor,
-  isCheckedRow,
-  type RowCheck,
-  type SubscriptionFrame,
-} from "@parley/fold";
+import { checkOfChunk, isCheckedRow, type RowCheck, type SubscriptionFrame } from "@parley/fold";
 import type { StoredChunk } from "@parley/wire";
 import { isParleyError, ParleyError } from "../../errors.js";
 import type { LogStore, LogStoreRoot, OpenTurnState } from "../../log-store.js";
 import { checkOfLast } from "./cursor.js";
+import { chunksFrame, committedCursor, statusFrame } from "./frames.js";
 import type { Hub } from "./hub.js";
 import type { OpenTurnView } from "./live-turn.js";
 import { RemoteTurn } from "./remote-turn.js";
@@ -261,8 +256,7 @@ export class Follower {
         const rows = others === -1 ? chunks : chunks.slice(0, others);
         room.seq = rows.at(-1)?.seq ?? room.seq;
         room.check = checkOfChunk(rows.at(-1));
-        const cursor = formatCursor({ seq: room.seq, check: room.check });
-        this.#publish(conversationId, [{ type: "chat.chunks", conversationId, chunks: rows, cursor }]);
+        this.#publish(conversationId, [chunksFrame(conversationId, rows, committedCursor(room))]);
         continue;
       }
       const { turnId } = first;
@@ -327,15 +321,6 @@ function openedTurn(conversationId: string, state: OpenTurnState): RemoteTurn {
   const { turnId, fence: epoch, startedAt, choices } = state;
   const beforeSeq = (state.entries[0]?.firstSeq ?? 1) - 1;
   return new RemoteTurn({ conversationId, turnId, epoch, startedAt, model: choices.model, beforeSeq });
-}
-
-function statusFrame(
-  conversationId: string,
-  status: string,
-  { seq, check }: { readonly seq: number; readonly check: RowCheck | undefined },
-): SubscriptionFrame {
-  const event = { type: "status" as const, conversationId, status };
-  return { type: "chat.delta", event, cursor: formatCursor({ seq, check }) };
 }
 
 /**

@@ -1,8 +1,9 @@
-import { formatCursor } from "@parley/fold";
+import { sealedEvent } from "@parley/fold";
 import type { TurnReason } from "@parley/wire";
 import type { Lease, NextTurn, OpenedTurn, SealResult } from "../../log-store.js";
 import { checkOfLast } from "../delivery/cursor.js";
 import type { Follower } from "../delivery/follower.js";
+import { committedCursor, sealedFrame, statusFrame } from "../delivery/frames.js";
 import type { LiveTurn } from "../delivery/live-turn.js";
 import type { Environment } from "../environment.js";
 import { defaultModelOf } from "../models.js";
@@ -166,10 +167,7 @@ export class Coordinator {
     const env = this.#env;
     const { owner, conversationId, turnId } = turn;
     const { firstSeq, lastSeq } = sealed;
-    env.observe(
-      { type: "turn-sealed", conversationId, turnId, firstSeq, lastSeq, reason },
-      eventContext(turn),
-    );
+    env.observe(sealedEvent({ conversationId, turnId, firstSeq, lastSeq, reason }), eventContext(turn));
     env.watchers.changed(owner);
     env.wake.notify([conversationId]);
     if (sealed.next !== undefined) this.run(owner, conversationId, sealed.next);
@@ -210,16 +208,10 @@ export class Coordinator {
     const { hub } = this.#env;
     const { conversationId, turnId } = live;
     this.#forget(live);
-    const check = checkOfLast(live.entries);
-    const cursor = formatCursor({ seq: lastSeq, check });
-    this.#follower.settled(conversationId, lastSeq, check);
-    hub.publish(conversationId, {
-      type: "chat.delta",
-      event: { type: "turn-sealed", conversationId, turnId, firstSeq, lastSeq, reason },
-      cursor,
-    });
-    if (next !== undefined) return;
-    const event = { type: "status" as const, conversationId, status };
-    hub.publish(conversationId, { type: "chat.delta", event, cursor });
+    const place = { seq: lastSeq, check: checkOfLast(live.entries) };
+    this.#follower.settled(conversationId, place.seq, place.check);
+    const ended = { conversationId, turnId, firstSeq, lastSeq, reason };
+    hub.publish(conversationId, sealedFrame(ended, committedCursor(place)));
+    if (next === undefined) hub.publish(conversationId, statusFrame(conversationId, status, place));
   }
 }

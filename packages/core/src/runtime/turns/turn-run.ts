@@ -1,10 +1,11 @@
-import { eventTraits, formatCursor, type NumberedEvent, type TurnEvent } from "@parley/fold";
+import { eventTraits, type NumberedEvent, type TurnEvent } from "@parley/fold";
 import type { AgentEvent, TurnReason } from "@parley/wire";
 import { ParleyError, toParleyError } from "../../errors.js";
 import type { LogStore, NextTurn, OpenedTurn, SealInput, SealResult } from "../../log-store.js";
 import { driveTurn } from "../../turn/run-turn.js";
 import type { StepCommit, StepCommitted, TurnOutcome, TurnResume } from "../../turn/turn.js";
 import { checkOfLast } from "../delivery/cursor.js";
+import { statusFrame } from "../delivery/frames.js";
 import { LiveTurn } from "../delivery/live-turn.js";
 import { isUnanswered, replayRows } from "../delivery/replay.js";
 import type { Environment, EventContext } from "../environment.js";
@@ -344,9 +345,8 @@ export class TurnRun {
 
   #tellStatus(status: string, seq: number): void {
     const { conversationId, entries } = this.live;
-    const event = { type: "status" as const, conversationId, status };
-    const cursor = formatCursor({ seq, check: checkOfLast(entries) });
-    this.#env.hub.publish(conversationId, { type: "chat.delta", event, cursor });
+    const place = { seq, check: checkOfLast(entries) };
+    this.#env.hub.publish(conversationId, statusFrame(conversationId, status, place));
   }
 
   #journalFailed(error: unknown): void {
