@@ -6,6 +6,7 @@ import type { MessageContentPart } from "../../messages/part.js";
 import { chainHash, hashText } from "../../messages/text/hash.js";
 import { utf8Length } from "../../messages/tokens/transcript-tokens.js";
 import { checkPlain } from "../../plain-data.js";
+import { notifyChanged } from "../delivery/notify-changed.js";
 import type { Environment } from "../environment.js";
 import { defaultModelOf } from "../models.js";
 import type { Coordinator } from "../turns/coordinator.js";
@@ -217,8 +218,7 @@ export class Inbox {
       this.#coordinator.run(owner, conversationId, outcome.turn);
       return { conversationId, messageId, outcome: "started", turnId, repeated: false };
     }
-    this.#env.watchers.changed(owner);
-    this.#env.wake.notify([conversationId]);
+    notifyChanged(this.#env, owner, [conversationId]);
     return { conversationId, messageId, outcome: "queued", repeated: false, queue: outcome.queue };
   }
 

@@ -1,5 +1,6 @@
 import { ParleyError } from "../../errors.js";
 import type { ConversationRecord, LogStore } from "../../log-store.js";
+import { notifyChanged } from "../delivery/notify-changed.js";
 import type { Rooms } from "../rooms.js";
 
 /** The rooms of a runtime, and the owner who is asking. */
@@ -8,7 +9,7 @@ export interface OwnerScope extends Rooms {
   readonly store: LogStore;
   /** The owner's conversation, or `conversation_not_found`. */
   find(conversationId: string): Promise<ConversationRecord>;
-  /** Tells watchers here, and nodes elsewhere, that something was written. */
+  /** Announces a change of one of the owner's conversations. */
   changed(conversationId: string): void;
 }
 
@@ -25,9 +26,6 @@ export function ownerScope(rooms: Rooms, owner: string): OwnerScope {
       if (record === null) throw new ParleyError("conversation_not_found");
       return record;
     },
-    changed(conversationId) {
-      env.watchers.changed(owner);
-      env.wake.notify([conversationId]);
-    },
+    changed: (conversationId) => notifyChanged(env, owner, [conversationId]),
   };
 }

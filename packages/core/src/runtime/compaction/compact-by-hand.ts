@@ -2,6 +2,7 @@ import type { CompactionPreview, CompactionResult, CompactRequest } from "@parle
 import { invalidField, isParleyError, ParleyError } from "../../errors.js";
 import type { LogStore, OpenedTurn } from "../../log-store.js";
 import { effectiveChoices } from "../conversation-meta.js";
+import { notifyChanged } from "../delivery/notify-changed.js";
 import type { Environment } from "../environment.js";
 import { retryWhileUnavailable, type SignalHolder } from "../nodes/retry.js";
 import type { Coordinator } from "../turns/coordinator.js";
@@ -118,7 +119,7 @@ export class HandCompactions {
       end = resolve;
     });
     this.#running.set(conversationId, { turnId, abort, lost, ended });
-    env.watchers.changed(owner);
+    notifyChanged(env, owner, [conversationId]);
     let next: OpenedTurn | undefined;
     try {
       const plan = await planCompaction(env, store, conversationId, keepNewest(keep));
@@ -152,8 +153,7 @@ export class HandCompactions {
       throw abort.signal.aborted ? new ParleyError("canceled", "The compaction was stopped") : error;
     } finally {
       this.#running.delete(conversationId);
-      env.watchers.changed(owner);
-      env.wake.notify([conversationId]);
+      notifyChanged(env, owner, [conversationId]);
       if (next !== undefined) this.#coordinator.run(owner, conversationId, next);
       end();
     }

@@ -6,6 +6,7 @@ import { recallToolName } from "../compaction/recall.js";
 import type { Follower } from "../delivery/follower.js";
 import { decodeBatch } from "../delivery/journal-batch.js";
 import type { LiveTurn } from "../delivery/live-turn.js";
+import { notifyChanged } from "../delivery/notify-changed.js";
 import type { Environment } from "../environment.js";
 import type { Coordinator } from "../turns/coordinator.js";
 import { sealWithLess } from "../turns/seal-with-less.js";
@@ -289,8 +290,7 @@ export class Recovery {
     const next: NextTurn = this.#coordinator.nextTurn(false);
     const ended = await this.#insist(() => store.endLease({ conversationId, turnId, fence, next }));
     if (ended.next !== undefined) this.#coordinator.run(owner, conversationId, ended.next);
-    env.watchers.changed(owner);
-    env.wake.notify([conversationId]);
+    notifyChanged(env, owner, [conversationId]);
   }
 
   /** Makes a call until its outcome is known, or the node shuts down. */

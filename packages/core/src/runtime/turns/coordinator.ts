@@ -5,6 +5,7 @@ import { checkOfLast } from "../delivery/cursor.js";
 import type { Follower } from "../delivery/follower.js";
 import { committedCursor, sealedFrame, statusFrame } from "../delivery/frames.js";
 import type { LiveTurn } from "../delivery/live-turn.js";
+import { notifyChanged } from "../delivery/notify-changed.js";
 import type { Environment } from "../environment.js";
 import { defaultModelOf } from "../models.js";
 import { titleConversation } from "./title.js";
@@ -168,8 +169,7 @@ export class Coordinator {
     const { owner, conversationId, turnId } = turn;
     const { firstSeq, lastSeq } = sealed;
     env.observe(sealedEvent({ conversationId, turnId, firstSeq, lastSeq, reason }), eventContext(turn));
-    env.watchers.changed(owner);
-    env.wake.notify([conversationId]);
+    notifyChanged(env, owner, [conversationId]);
     if (sealed.next !== undefined) this.run(owner, conversationId, sealed.next);
     const ended = { owner, conversationId, turnId, reason, firstSeq, lastSeq };
     if (env.titleModel !== undefined) {
