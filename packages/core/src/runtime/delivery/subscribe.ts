@@ -13,7 +13,7 @@ import type { ConversationRecord } from "../../log-store.js";
 import { Channel } from "../../messages/channel.js";
 import { effectiveChoices, toMeta } from "../conversation-meta.js";
 import type { Environment } from "../environment.js";
-import type { Coordinator } from "../turns/coordinator.js";
+import type { RunningTurns } from "../turns/running-turns.js";
 import { checkOfLast, readCursor } from "./cursor.js";
 import type { Follower } from "./follower.js";
 import { chunksFrame, committedCursor, eventFrame, resetFrame, sealedFrame } from "./frames.js";
@@ -35,12 +35,12 @@ export interface Subscription extends AsyncIterable<SubscriptionFrame> {
 /** How subscribers come in and what they are told first. */
 export class Subscriptions {
   readonly #env: Environment;
-  readonly #coordinator: Coordinator;
+  readonly #running: Pick<RunningTurns, "active">;
   readonly #follower: Follower;
 
-  constructor(env: Environment, coordinator: Coordinator, follower: Follower) {
+  constructor(env: Environment, running: Pick<RunningTurns, "active">, follower: Follower) {
     this.#env = env;
-    this.#coordinator = coordinator;
+    this.#running = running;
     this.#follower = follower;
   }
 
@@ -136,7 +136,7 @@ export class Subscriptions {
     take: (turn: OpenTurnView | undefined) => T,
   ): Promise<{ taken: T; seq: number; open: JoinPoint["open"] }> {
     const remote = await this.#follower.view(owner, conversationId);
-    const turn = this.#coordinator.active(conversationId) ?? remote.turn;
+    const turn = this.#running.active(conversationId) ?? remote.turn;
     const seq = turn?.committedSeq ?? remote.seq;
     const open = turn === undefined ? undefined : { turnId: turn.turnId, epoch: turn.epoch, n: turn.lastN };
     return { taken: take(turn), seq, open };
@@ -196,7 +196,7 @@ export class Subscriptions {
     for (let since = place.seq; since < seq; since += chunksPerFrame) {
       // What one page holds is told in one go, as everything else that is known at the cut.
       if (since > place.seq) {
-        joining.tell(frames);
+        joining.send(frames);
         frames = [];
       }
       if (joining.isOver) break;
