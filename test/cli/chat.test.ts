@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { dirname } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 import { launchBrowser } from "../harness/chromium.js";
@@ -156,6 +159,33 @@ describe("a chat in a terminal", { timeout: 60_000 }, () => {
     await terminal.see(idle);
     expect(terminal.cursor()).toEqual({ line: "› still here", column: 12 });
     expect(terminal.text().match(/› hello/g)).toHaveLength(1);
+  });
+});
+
+describe("a chat with a model that is silent", { timeout: 60_000 }, () => {
+  it("says how long it has been waiting, and then which limit passed", async () => {
+    const vendor = createServer(() => {}).listen(0, "127.0.0.1");
+    await once(vendor, "listening");
+    const { port } = vendor.address() as AddressInfo;
+    const quiet = new Workplace({
+      store: { folder: ".parley", durable: false },
+      models: { silent: { kind: "compatible", baseUrl: `http://127.0.0.1:${port}/v1`, models: ["m"] } },
+      limits: { firstContentMs: 6_000 },
+    });
+    try {
+      const terminal = new Terminal(quiet, ["chat"]);
+      terminals.push(terminal);
+      await terminal.see("Enter sends");
+      terminal.type(`hello${keys.enter}`);
+      await terminal.see(/Waiting for the model · [3-6]/);
+      await terminal.see("limits.firstContentMs");
+      expect(terminal.text()).not.toContain("Waiting for the model");
+    } finally {
+      for (const terminal of terminals.splice(0)) terminal.close();
+      vendor.close();
+      vendor.closeAllConnections();
+      await quiet.remove();
+    }
   });
 });
 

@@ -41,6 +41,8 @@ const advices: Partial<Record<ErrorCode, string>> = {
   schema_newer: "Use the version of Parley that wrote this store, or a newer one.",
   draining: "The server is shutting down: try again when it is back.",
   provider_auth: "Check the API key of this credential; `parley doctor` asks each provider.",
+  answer_too_large:
+    "What arrived is kept. Ask for less at once, or raise the limit that is named in the settings.",
   quota_exceeded: "Look at the account at the provider, or choose another model with -m.",
 };
 

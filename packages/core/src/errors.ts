@@ -44,6 +44,11 @@ const traits: Record<ErrorCode, ErrorTrait> = {
   network: { status: 502, retryable: true, title: "The connection failed" },
   canceled: { status: 499, retryable: false, title: "The call was canceled" },
   tool_failed: { status: 500, retryable: false, title: "A tool failed" },
+  answer_too_large: {
+    status: 502,
+    retryable: false,
+    title: "The model's answer is larger than the limit",
+  },
   internal: { status: 500, retryable: false, title: "Something went wrong inside Parley" },
 };
 

@@ -1,5 +1,6 @@
 import type { AgentContext, Extensions } from "@parley/http";
 import type { ContextManifest, ReasoningEffort } from "@parley/wire";
+import type { AnswerLimits } from "./answer-limits.js";
 import type { ParleyError } from "./errors.js";
 import type { CanonicalMessage } from "./messages/canonical/canonical-message.js";
 import type {
@@ -14,7 +15,7 @@ import type {
 } from "./messages/message.js";
 import type { MessageContentPart } from "./messages/part.js";
 
-export type { AgentContext, Extensions };
+export type { AgentContext, AnswerLimits, Extensions };
 
 export type ProviderRole = MessageRole;
 
@@ -81,6 +82,11 @@ export interface ProviderCallParams {
   extraParams?: Record<string, unknown>;
   /** The same for calls that share a prefix, so that a provider finds its cache. */
   cacheKey?: string;
+  /**
+   * What the caller holds the answer to: it leaves an answer that passes one. An adapter holds no more than this of an
+   * answer before its caller sees it, and does not give up waiting earlier by itself.
+   */
+  limits?: AnswerLimits;
 }
 
 /** Why a call's generation ended. */

@@ -30,4 +30,5 @@ export type ErrorCode =
   | "network"
   | "canceled"
   | "tool_failed"
+  | "answer_too_large"
   | "internal";

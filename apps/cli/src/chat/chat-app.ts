@@ -1,5 +1,6 @@
 import { explain } from "../explain.js";
 import type { Io } from "../io.js";
+import { duration } from "../terminal/figures.js";
 import type { Highlight } from "../terminal/highlighter.js";
 import { emptyLine, entered, type Key, type LineState, pressKey, withText } from "../terminal/line-editor.js";
 import { viewLine } from "../terminal/line-view.js";
@@ -25,6 +26,8 @@ export interface ChatAppOptions {
 
 /** How long a second Ctrl-C counts as the second. */
 const twiceMs = 2_000;
+/** Shorter waits for the model are usual, and not worth a word. */
+const waitShownFromMs = 3_000;
 
 /**
  * The interactive chat. The screen has three parts: what is final scrolls away upwards; below it what still changes,
@@ -44,6 +47,8 @@ export class ChatApp {
   #notice = "";
   #interruptedAt = Number.NEGATIVE_INFINITY;
   #ticker: NodeJS.Timeout | undefined;
+  /** Since when the running turn has shown nothing new. */
+  #quietSince: number | undefined;
   #end: ((exitCode: number) => void) | undefined;
 
   constructor(options: ChatAppOptions) {
@@ -98,18 +103,20 @@ export class ChatApp {
     if (earlier > 0)
       this.#screen.print([style.dim(`… ${earlier} earlier entries: parley show ${this.#desk.id}`), ""]);
     if (print.length > 0) this.#screen.print(print);
+    const isQuiet = this.#desk.isRunning && print.length === 0 && live.length === 0;
     const line = viewLine(this.#line.text, this.#line.cursor, style.cyan("› "), 2, columns);
     this.#screen.show({
       rows: [
         ...(live[0] === "" ? [] : [""]),
         ...live,
         ...(live.length > 0 ? [""] : []),
+        ...this.#silence(isQuiet),
         ...this.#waiting(columns),
       ],
       line,
       below: [style.dim(this.#hints(columns))],
     });
-    this.#tick(isMoving || this.#desk.connection.getState().phase === "waiting");
+    this.#tick(isMoving || isQuiet || this.#desk.connection.getState().phase === "waiting");
   }
 
   #greet(): void {
@@ -118,6 +125,15 @@ export class ChatApp {
       `${style.bold("Parley")} ${style.dim(`· ${this.#place} · /help for commands, Ctrl-D to leave`)}`,
       "",
     ]);
+  }
+
+  /** How long the model has been silent: some think for minutes before they show anything. */
+  #silence(isQuiet: boolean): string[] {
+    const now = Date.now();
+    this.#quietSince = isQuiet ? (this.#quietSince ?? now) : undefined;
+    const ms = now - (this.#quietSince ?? now);
+    if (ms < waitShownFromMs) return [];
+    return [this.#io.style.dim(`Waiting for the model · ${duration(ms - (ms % 1_000))}`)];
   }
 
   #waiting(columns: number): string[] {

@@ -1,4 +1,5 @@
 import type { AgentEvent, ReasoningEffort } from "@parley/wire";
+import { type AnswerLimits, defaultAnswerLimits } from "../answer-limits.js";
 import type { Clock } from "../clock.js";
 import type { ParleyError } from "../errors.js";
 import type { BudgetedHistoryBuilder } from "../history/budgeted-history-builder.js";
@@ -16,7 +17,7 @@ import type { OwnerModels } from "./owner-models.js";
 import type { WindowChange } from "./window-policy.js";
 
 /** Bounds of a runtime. Passing one is refused with a code that names it. */
-export interface RuntimeLimits {
+export interface RuntimeLimits extends AnswerLimits {
   /** Turns that run at once in this process. `limit_exceeded` */
   readonly runningTurns: number;
   /** Turns of one owner that run at once in this process. `limit_exceeded` */
@@ -41,6 +42,7 @@ export interface RuntimeLimits {
 
 /** The bounds of a runtime that chooses none. */
 export const defaultRuntimeLimits: RuntimeLimits = {
+  ...defaultAnswerLimits,
   runningTurns: 200,
   runningTurnsPerOwner: 100,
   queueLength: 50,

@@ -1,20 +1,15 @@
 import type { StepId, StepMetrics, Usage } from "@parley/wire";
+import type { AnswerLimits } from "../answer-limits.js";
 import type { Clock } from "../clock.js";
 import { ParleyError, toParleyError } from "../errors.js";
-import { Channel } from "../messages/channel.js";
+import { WorkSlices } from "../event-loop.js";
 import type { ConversationMessage, TokenUsage } from "../messages/message.js";
 import type { MessageContentPart, ToolCallContentPart } from "../messages/part.js";
-import { openProviderStream, toProviderFailure } from "../messages/provider/provider-stream.js";
-import type {
-  ProviderCallParams,
-  ProviderCallRecord,
-  ProviderFinishReason,
-  ProviderStream,
-  ProviderStreamEvent,
-} from "../ports.js";
-import { Assembly } from "./assemble.js";
+import type { ProviderCallParams, ProviderCallRecord, ProviderFinishReason } from "../ports.js";
+import { Assembly, type VisibleDelta } from "./assemble.js";
 import { callTimes } from "./call-times.js";
 import { keptRaw, plainParts } from "./plain-parts.js";
+import { readAnswer } from "./read-answer.js";
 import { ReasoningTimes } from "./reasoning-times.js";
 import type { StepContext, TurnListener, TurnSetup } from "./turn.js";
 
@@ -37,6 +32,7 @@ interface Step {
   readonly context: StepContext;
   readonly params: Omit<ProviderCallParams, "messages">;
   readonly messageId: string;
+  readonly limits: AnswerLimits;
   readonly clock: Clock;
 }
 
@@ -61,16 +57,10 @@ export async function runStep(setup: TurnSetup, step: Step, tell: TurnListener):
   const start = clock.monotonic();
   let firstToken: number | undefined;
   let error: ParleyError | undefined;
-  const assembly = new Assembly();
+  const assembly = new Assembly(step.limits);
   const reasoned = new ReasoningTimes();
 
-  const take = (event: ProviderStreamEvent): Promise<void> | undefined => {
-    if (event.type === "error") {
-      error = toProviderFailure(event.error);
-      return undefined;
-    }
-    const visible = assembly.apply(event);
-    if (visible === undefined) return undefined;
+  const show = (visible: VisibleDelta): Promise<void> | undefined => {
     firstToken ??= clock.monotonic();
     if (visible.kind === "reasoning") reasoned.note(visible.partIndex, clock.monotonic());
     return tell({
@@ -84,8 +74,9 @@ export async function runStep(setup: TurnSetup, step: Step, tell: TurnListener):
     });
   };
   try {
-    setup.signal?.throwIfAborted();
-    await readStream(openProviderStream(setup.provider, callParams(setup, step)), setup.signal, take);
+    const { provider, signal } = setup;
+    const params = callParams(step);
+    await readAnswer({ provider, params, limits: step.limits, clock, signal }, assembly, show);
   } catch (thrown) {
     error = setup.signal?.aborted
       ? new ParleyError("canceled", undefined, { cause: thrown })
@@ -97,8 +88,10 @@ export async function runStep(setup: TurnSetup, step: Step, tell: TurnListener):
   const said = finish(assembly);
   error ??= said.error;
   const parts = stampCalls(reasoned.stamp(said.parts), stepId);
+  const slices = new WorkSlices();
   for (const [partIndex, part] of parts.entries()) {
     if (part.type !== "tool-call") continue;
+    await slices.next();
     await tell({
       type: "tool-call",
       conversationId,
@@ -138,12 +131,11 @@ export async function runStep(setup: TurnSetup, step: Step, tell: TurnListener):
   };
 }
 
-function callParams(setup: TurnSetup, { params, context }: Step): ProviderCallParams {
+function callParams({ params, context }: Step): ProviderCallParams {
   return {
     ...params,
     messages: context.messages,
     ...(context.maxTokens === undefined ? {} : { maxTokens: context.maxTokens }),
-    ...(setup.signal === undefined ? {} : { signal: setup.signal }),
   };
 }
 
@@ -217,53 +209,4 @@ function stampCalls(parts: MessageContentPart[], stepId: string): MessageContent
 export function wireUsage(usage: TokenUsage): Usage {
   const { totalTokens: _, ...counters } = usage;
   return counters;
-}
-
-/**
- * Hands over the events of a stream until it ends or the signal aborts. An abort rejects at once, whether or not
- * the provider obeys it; what the provider still sends is dropped, and its iteration is told to end.
- */
-async function readStream(
-  opening: Promise<ProviderStream>,
-  signal: AbortSignal | undefined,
-  take: (event: ProviderStreamEvent) => Promise<void> | undefined,
-): Promise<void> {
-  let events: AsyncIterator<ProviderStreamEvent> | undefined;
-  let over = false;
-  const read = async () => {
-    const stream = await opening;
-    if (over) return;
-    events = stream[Symbol.asyncIterator]();
-    const channel = events instanceof Channel ? (events as Channel<ProviderStreamEvent>) : undefined;
-    while (!over) {
-      // What has arrived is taken at once; only what is still to come is awaited.
-      let event = channel?.takeArrived();
-      if (event === undefined) {
-        let next: IteratorResult<ProviderStreamEvent>;
-        try {
-          next = await events.next();
-        } catch (thrown) {
-          throw toProviderFailure(thrown);
-        }
-        if (next.done || over) return;
-        event = next.value;
-      }
-      const wait = take(event);
-      if (wait !== undefined) await wait;
-      if (event.type === "error") return;
-    }
-  };
-  let onAbort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(new ParleyError("canceled"));
-    signal?.addEventListener("abort", onAbort, { once: true });
-  });
-  try {
-    // One race for the whole stream: one for each event would cost more than the event.
-    await (signal === undefined ? read() : Promise.race([read(), aborted]));
-  } finally {
-    over = true;
-    signal?.removeEventListener("abort", onAbort);
-    void events?.return?.().then(undefined, () => {});
-  }
 }

@@ -1,11 +1,14 @@
 import type { AgentEvent, ToolTiming } from "@parley/wire";
 import type { Clock } from "../clock.js";
+import { WorkSlices } from "../event-loop.js";
 import { Channel } from "../messages/channel.js";
 import type { IdFactory } from "../messages/ids.js";
 import type { ConversationMessage } from "../messages/message.js";
 import type { ToolCallContentPart, ToolResultContentPart } from "../messages/part.js";
 import { resultFromText, textOfValue } from "../messages/part.js";
 import { interruptedResultText } from "../messages/provider/repair.js";
+import { firstBytes } from "../messages/text/first-bytes.js";
+import { utf8Length } from "../messages/tokens/transcript-tokens.js";
 import { stepIdOf } from "./run-step.js";
 import { isToolOutput, type Tool } from "./tool.js";
 import type { TurnLimits, TurnListener, TurnSetup } from "./turn.js";
@@ -89,18 +92,18 @@ export async function runTools(
     settle(index, call, answer, startedAt);
   };
 
-  const running = runLimited(calls, limits.toolConcurrency, runOne, setup.signal).then(
-    () => {
+  const running = runLimited(calls, limits.toolConcurrency, runOne, setup.signal)
+    .then(async () => {
+      const slices = new WorkSlices();
       // A stop leaves calls that never started: they are answered like the ones it interrupted.
-      for (const [index, call] of calls.entries()) settle(index, call, interrupted(), clock.monotonic());
+      for (const [index, call] of calls.entries()) {
+        settle(index, call, interrupted(), clock.monotonic());
+        await slices.next();
+      }
       events.end();
-    },
-    (error: unknown) => events.fail(error),
-  );
-  for await (const event of events) {
-    const wait = tell(event);
-    if (wait !== undefined) await wait;
-  }
+    })
+    .catch((error: unknown) => events.fail(error));
+  await tellAll(events, tell);
   await running;
   return {
     messages: messages.filter((message) => message !== undefined),
@@ -121,12 +124,34 @@ export async function interruptCalls(
   tell: TurnListener,
 ): Promise<readonly ConversationMessage[]> {
   const messages: ConversationMessage[] = [];
+  const events = new Channel<AgentEvent>();
   for (const call of step.calls) {
     const { message, event } = toolResult(setup, step, call, interrupted(), 0);
     messages.push(message);
-    await tell(event);
+    events.push(event);
   }
+  events.end();
+  await tellAll(events, tell);
   return messages;
+}
+
+/** Tells events in their order. Results that come together become durable together, not one after the other. */
+async function tellAll(events: Channel<AgentEvent>, tell: TurnListener): Promise<void> {
+  const slices = new WorkSlices();
+  let results: Promise<void>[] = [];
+  for (;;) {
+    const arrived = events.takeArrived();
+    if (results.length > 0 && arrived?.type !== "tool-result") {
+      await Promise.all(results);
+      results = [];
+    }
+    const next = arrived === undefined ? await events.next() : { value: arrived, done: false as const };
+    if (next.done) return;
+    const wait = tell(next.value);
+    if (wait !== undefined && next.value.type === "tool-result") results.push(wait);
+    else if (wait !== undefined) await wait;
+    await slices.next();
+  }
 }
 
 /** What an earlier run noted of a result. */
@@ -267,11 +292,13 @@ async function runLimited<T>(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   let next = 0;
+  const slices = new WorkSlices();
   const worker = async () => {
     while (next < values.length && !signal?.aborted) {
       const index = next;
       next += 1;
       await work(index, values[index] as T);
+      await slices.next();
     }
   };
   await Promise.all(Array.from({ length: Math.min(Math.max(1, limit), values.length) }, worker));
@@ -284,32 +311,23 @@ function boundOutput(maxBytes: number, pass: (data: string, stream: "stdout" | "
   let left = maxBytes;
   return (data, stream = "stdout") => {
     if (left < 0) return;
-    // Every character takes at least a byte, so that what is far too long need not be encoded whole.
-    const bytes = new TextEncoder().encode(data.length > left ? data.slice(0, left + 1) : data);
-    if (bytes.length <= left) {
-      left -= bytes.length;
+    const kept = firstBytes(data, left);
+    if (kept.length === data.length) {
+      left -= utf8Length(data);
       pass(data, stream);
       return;
     }
-    pass(firstBytes(bytes, left), stream);
+    pass(kept, stream);
     left = -1;
     pass(`\n[cut: only the first ${maxBytes} bytes of this output are shown]`, stream);
   };
 }
 
-/** At most so many bytes of a text, cut between characters. */
-function firstBytes(bytes: Uint8Array, maxBytes: number): string {
-  let end = maxBytes;
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, end));
-}
-
 /** At most `maxBytes` of UTF-8, cut between characters, with a line that says how much is missing. */
 function boundText(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes) return text;
-  const bytes = new TextEncoder().encode(text);
-  if (bytes.length <= maxBytes) return text;
-  const kept = firstBytes(bytes, maxBytes);
-  const end = new TextEncoder().encode(kept).length;
-  return `${kept}\n[cut: ${bytes.length - end} of ${bytes.length} bytes are left out]`;
+  const kept = firstBytes(text, maxBytes);
+  if (kept.length === text.length) return text;
+  const bytes = utf8Length(text);
+  return `${kept}\n[cut: ${bytes - utf8Length(kept)} of ${bytes} bytes are left out]`;
 }

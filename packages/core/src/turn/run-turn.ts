@@ -118,6 +118,7 @@ class TurnLoop {
         context: opened,
         params: this.#params,
         messageId: this.#ids.next(),
+        limits: this.#limits,
         clock: this.#clock,
       },
       this.#tell,
@@ -238,6 +239,11 @@ function limitsOf({ limits = defaultTurnLimits }: TurnSetup): TurnLimits {
     toolConcurrency: limits.toolConcurrency ?? defaultTurnLimits.toolConcurrency,
     toolTimeoutMs: limits.toolTimeoutMs ?? defaultTurnLimits.toolTimeoutMs,
     toolOutputBytes: limits.toolOutputBytes ?? defaultTurnLimits.toolOutputBytes,
+    answerBytes: limits.answerBytes ?? defaultTurnLimits.answerBytes,
+    answerCalls: limits.answerCalls ?? defaultTurnLimits.answerCalls,
+    answerParts: limits.answerParts ?? defaultTurnLimits.answerParts,
+    firstContentMs: limits.firstContentMs ?? defaultTurnLimits.firstContentMs,
+    betweenContentMs: limits.betweenContentMs ?? defaultTurnLimits.betweenContentMs,
   };
 }
 

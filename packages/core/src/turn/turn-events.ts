@@ -9,14 +9,15 @@ const over = { value: undefined, done: true } as unknown as Result;
 /**
  * Between a turn that tells its events and a reader that asks for them. The turn begins with the first read. An
  * event that nobody has asked for yet is held, and the turn waits until it is taken, so that it is never more
- * than one event ahead. Costs one promise per event, where an async generator in between would cost several.
+ * than one event ahead, or the results that came together. Costs one promise per event, where an async generator in
+ * between would cost several.
  */
 export class TurnEvents implements TurnStream {
   readonly #drive: (tell: TurnListener, left: AbortSignal) => Promise<TurnOutcome>;
   readonly #left = new AbortController();
   /** Reads that wait for an event, first come first served. */
   #readers: ((result: Result | PromiseLike<Result>) => void)[] = [];
-  #held: { readonly event: AgentEvent; readonly taken: () => void } | undefined;
+  #held: { readonly event: AgentEvent; readonly taken: () => void }[] = [];
   #state: "new" | "running" | "over" = "new";
   /** The turn's own end, until a read has taken it. */
   #end: Promise<Result> | undefined;
@@ -28,9 +29,8 @@ export class TurnEvents implements TurnStream {
 
   next(): Promise<Result> {
     if (this.#state === "new") this.#start();
-    const held = this.#held;
+    const held = this.#held.shift();
     if (held !== undefined) {
-      this.#held = undefined;
       held.taken();
       return Promise.resolve({ value: held.event, done: false });
     }
@@ -70,7 +70,7 @@ export class TurnEvents implements TurnStream {
       return undefined;
     }
     return new Promise((taken) => {
-      this.#held = { event, taken };
+      this.#held.push({ event, taken });
     });
   }
 
@@ -92,8 +92,8 @@ export class TurnEvents implements TurnStream {
 
   #leave(): void {
     this.#left.abort();
-    this.#held?.taken();
-    this.#held = undefined;
+    for (const { taken } of this.#held) taken();
+    this.#held = [];
     this.#finish(undefined);
   }
 }

@@ -1,4 +1,5 @@
 import type { AgentEvent, ContextManifest, TurnMetrics, TurnReason } from "@parley/wire";
+import { type AnswerLimits, defaultAnswerLimits } from "../answer-limits.js";
 import type { Clock } from "../clock.js";
 import type { ParleyError } from "../errors.js";
 import type { IdFactory } from "../messages/ids.js";
@@ -8,7 +9,7 @@ import type { ProviderAdapter, ProviderCallParams, ProviderCallRecord, ProviderM
 import type { Tool } from "./tool.js";
 
 /** Bounds of one turn. Every field has a default in `defaultTurnLimits`. */
-export interface TurnLimits {
+export interface TurnLimits extends AnswerLimits {
   /** Model calls in one turn. */
   readonly maxSteps: number;
   /** Tools of one step that run at the same time. */
@@ -21,6 +22,7 @@ export interface TurnLimits {
 
 /** The bounds of a turn that chooses none. */
 export const defaultTurnLimits: TurnLimits = {
+  ...defaultAnswerLimits,
   maxSteps: 32,
   toolConcurrency: 8,
   toolTimeoutMs: 120_000,
@@ -137,7 +139,10 @@ export interface TurnOutcome {
   readonly metrics: TurnMetrics;
 }
 
-/** Takes the events of a turn in their order. The turn goes on when a returned promise resolves. */
+/**
+ * Takes the events of a turn in their order. The turn goes on when a returned promise resolves; only `tool-result`s that
+ * come together are handed over together, and then waited for together.
+ */
 export type TurnListener = (event: AgentEvent) => Promise<void> | undefined;
 
 /** The events of a turn, from `user-message` to `done`, and its outcome as the return value. */

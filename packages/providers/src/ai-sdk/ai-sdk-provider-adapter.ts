@@ -19,6 +19,7 @@ import {
   streamText,
   type ToolSet,
 } from "ai";
+import { boundsFor, tooLarge } from "../call/answer-bounds.js";
 import { prepareMessages } from "../call/prepare-messages.js";
 import { createToolNames, type ToolNames } from "../call/tool-names.js";
 import { callSettings, callTools } from "./call-settings.js";
@@ -97,6 +98,7 @@ export class AiSdkProviderAdapter implements ProviderAdapter {
   async #attempt(params: ProviderCallParams, call: Call, writer: ProviderStreamWriter): Promise<Attempt> {
     const fold = new AnswerFold(call.names.fromSent);
     const attempt: Attempt = { fold, begun: false, error: undefined };
+    const { parts: mostParts } = boundsFor(params.limits);
     const source = new AbortController();
     // Without a reason: any other would be thrown by the SDK instead of ending its stream.
     const onAbort = () => source.abort();
@@ -110,6 +112,8 @@ export class AiSdkProviderAdapter implements ProviderAdapter {
         fold.push(part, (event) => {
           waiting = writer.write(event) ?? waiting;
         });
+        if (fold.parts > mostParts)
+          throw tooLarge(call.origin.provider, `the answer has more than ${mostParts} parts`);
         return fold.failure === undefined ? waiting : "stop";
       });
       attempt.error = problemOf(fold);

@@ -64,6 +64,11 @@ export class AnswerFold {
     this.#nameOf = nameOf;
   }
 
+  /** How many parts and calls have begun. */
+  get parts(): number {
+    return this.#slots.length + this.#inputs.size;
+  }
+
   get ending(): AnswerEnding | undefined {
     return this.#ending;
   }

@@ -1,3 +1,4 @@
+import type { AnswerLimits } from "@parley/core/ports";
 import {
   type AgentContext,
   createDefaultHttpClient,
@@ -6,6 +7,7 @@ import {
   type HttpHeaders,
   type HttpRequestOptions,
 } from "@parley/http";
+import { answerResilience, resilienceFor } from "../call/answer-resilience.js";
 import type { MessagesBody } from "./api-types.js";
 
 /** How to reach the API. */
@@ -34,6 +36,8 @@ export interface AnthropicHttpClientConfig {
 export interface MessagesRequestOptions {
   extensions?: Extensions | undefined;
   agentContext?: AgentContext | undefined;
+  /** What the caller holds the answer to; see `ProviderCallParams.limits`. */
+  limits?: AnswerLimits | undefined;
 }
 
 /** The API's client: the HTTP client that it calls through, and the requests that go through it. */
@@ -50,16 +54,21 @@ const firstBearerVersion = "2026-10-21";
 
 /** A client of the API. No policies are attached: whoever wants some gives an `httpClient` that has them. */
 export function createAnthropicHttpClient(config: AnthropicHttpClientConfig): AnthropicHttpClient {
+  // The API itself sends a ping now and then, so that a silence of minutes is a dead connection. Other servers may not.
+  const deadConnection = config.baseUrl === undefined ? { stallTimeoutMs: 120_000 } : {};
+  const patience = (limits: AnswerLimits | undefined) => {
+    const { resilience } = resilienceFor(limits);
+    return resilience === undefined ? {} : { resilience: { ...resilience, ...deadConnection } };
+  };
   const http =
     config.httpClient ??
     createDefaultHttpClient({
       clientName: config.clientName ?? "anthropic",
-      // The API sends a ping now and then, so a silence of minutes is a dead connection.
-      defaultResilience: { maxAttempts: 3, perAttemptTimeoutMs: 120_000, stallTimeoutMs: 120_000 },
+      defaultResilience: { ...answerResilience, ...deadConnection },
     });
   return {
     http,
-    messagesRequest(body, { extensions, agentContext } = {}) {
+    messagesRequest(body, { extensions, agentContext, limits } = {}) {
       const context = agentContext ?? config.agentContextFactory?.();
       return {
         operation: "anthropic.messages.create",
@@ -67,6 +76,7 @@ export function createAnthropicHttpClient(config: AnthropicHttpClientConfig): An
         urlParts: { baseUrl: config.baseUrl ?? defaultBaseUrl, path: "/messages" },
         headers: headersOf(config),
         body,
+        ...(config.httpClient === undefined ? patience(limits) : {}),
         extensions: {
           "ai.provider": "anthropic",
           "ai.model": body.model,

@@ -111,6 +111,7 @@ export class AnthropicProviderAdapter implements ProviderAdapter {
       request: this.#client.messagesRequest(before === undefined ? body : continued(body, before), {
         extensions: params.metadata.extensions,
         agentContext: params.agentContext,
+        limits: params.limits,
       }),
       createFold: () => {
         current = createFold();
@@ -124,6 +125,7 @@ export class AnthropicProviderAdapter implements ProviderAdapter {
         return [whole as MessagesEvent];
       },
       signal,
+      limits: params.limits,
       streamRetries: this.#settings.streamRetries,
     });
     return { stream, fold: () => current };

@@ -90,6 +90,10 @@ class StreamedMessage implements MessageFold {
     return this.#paused;
   }
 
+  get parts(): number {
+    return this.#parts.length;
+  }
+
   push(event: MessagesEvent): readonly ProviderStreamEvent[] {
     switch (event.type) {
       case "content_block_delta":

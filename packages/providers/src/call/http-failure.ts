@@ -43,7 +43,7 @@ const longestMessage = 500;
 export function toProviderError(error: unknown, provider: string, readFailure: ReadFailure): ParleyError {
   if (isParleyError(error)) return error;
   if (SseLimitError.isInstance(error)) {
-    return new ParleyError("provider_rejected", `${provider}: ${error.message}`, { cause: error });
+    return new ParleyError("answer_too_large", `${provider}: ${error.message}`, { cause: error });
   }
   if (!HttpError.isInstance(error)) {
     return new ParleyError("internal", undefined, { cause: error });

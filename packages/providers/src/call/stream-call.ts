@@ -5,7 +5,7 @@ import {
   TextDelta,
   toProviderFailure,
 } from "@parley/core/messages";
-import type { ProviderStream, ProviderStreamEvent } from "@parley/core/ports";
+import type { AnswerLimits, ProviderStream, ProviderStreamEvent } from "@parley/core/ports";
 import {
   createSseParser,
   type HttpClient,
@@ -14,6 +14,7 @@ import {
   type HttpResponse,
   readBytes,
 } from "@parley/http";
+import { type AnswerBounds, boundsFor, readText, tooLarge } from "./answer-bounds.js";
 import { hideHeaders } from "./hide-headers.js";
 import { type ReadFailure, toProviderError, unreadableAnswer } from "./http-failure.js";
 import { keepShape } from "./keep-shape.js";
@@ -29,6 +30,8 @@ export interface StreamFold<VendorEvent> {
   end(ending: { readonly marked: boolean }): readonly ProviderStreamEvent[];
   /** True once the answer is whole even if the connection breaks now; `end` is asked then. */
   readonly complete?: boolean;
+  /** How many parts of the answer have begun, also those that nothing was said of yet. */
+  readonly parts: number;
 }
 
 type CallRequest = Omit<HttpRequestOptions, "signal">;
@@ -42,6 +45,8 @@ export interface StreamCall<VendorEvent> {
   readonly createFold: () => StreamFold<VendorEvent>;
   readonly readFailure: ReadFailure;
   readonly signal: AbortSignal | undefined;
+  /** What the caller holds the answer to. */
+  readonly limits: AnswerLimits | undefined;
   /** The events that an answer in one piece of JSON stands for, from a server that does not stream. */
   readonly eventsOfBody?: (body: unknown) => readonly VendorEvent[];
   /** Another request for the same call where this failure can be avoided that way. Asked at most once. */
@@ -83,9 +88,10 @@ const sampleCall: StreamCall<unknown> = {
   provider: "",
   http: {} as HttpClient,
   request: { operation: "", method: "POST" },
-  createFold: () => ({ push: () => [], end: () => [] }),
+  createFold: () => ({ push: () => [], end: () => [], parts: 0 }),
   readFailure: () => undefined,
   signal: undefined,
+  limits: undefined,
 };
 
 async function produce<VendorEvent>(
@@ -125,6 +131,8 @@ class Attempt<VendorEvent> {
   readonly #call: StreamCall<VendorEvent>;
   readonly #writer: ProviderStreamWriter;
   readonly #fold: StreamFold<VendorEvent>;
+  readonly #bounds: AnswerBounds;
+  #unseenBytes = 0;
   #ended = false;
   #failure: ParleyError | undefined;
   #waiting: Promise<void> | undefined;
@@ -135,6 +143,7 @@ class Attempt<VendorEvent> {
     this.#call = call;
     this.#writer = writer;
     this.#fold = call.createFold();
+    this.#bounds = boundsFor(call.limits);
   }
 
   /** Undefined when the call ended well, else why it failed. */
@@ -144,8 +153,8 @@ class Attempt<VendorEvent> {
       const response = await this.#call.http.requestRaw({ ...request, signal: this.#writer.signal });
       this.answered = true;
       if (this.#call.eventsOfBody !== undefined && isJson(response)) {
-        const body = parseEvent(provider, await response.text());
-        for (const event of this.#call.eventsOfBody(body)) this.#push(event);
+        const body = parseEvent(provider, await readText(response, provider, this.#bounds.eventBytes));
+        for (const event of this.#call.eventsOfBody(body)) this.#push(event, 0);
         this.#end(true);
       } else {
         await this.#readEvents(response);
@@ -162,11 +171,14 @@ class Attempt<VendorEvent> {
 
   async #readEvents(response: HttpResponse): Promise<void> {
     let closing: ReturnType<typeof setTimeout> | undefined;
+    const { eventBytes } = this.#bounds;
     const parser = createSseParser({
+      maxLineBytes: eventBytes,
+      maxEventBytes: eventBytes,
       onEvent: ({ data }) => {
         if (this.#ended) return;
         if (data === "[DONE]") this.#end(true);
-        else this.#push(parseEvent(this.#call.provider, data) as VendorEvent);
+        else this.#push(parseEvent(this.#call.provider, data) as VendorEvent, data.length);
       },
     });
     const head = new BodyHead();
@@ -196,7 +208,7 @@ class Attempt<VendorEvent> {
     if (!head.isOfEvents()) throw unreadableAnswer(this.#call.provider, "it is no stream of events");
   }
 
-  #push(event: VendorEvent): void {
+  #push(event: VendorEvent, bytes: number): void {
     let events: readonly ProviderStreamEvent[];
     try {
       events = this.#fold.push(event);
@@ -206,7 +218,19 @@ class Attempt<VendorEvent> {
         ? cause
         : unreadableAnswer(this.#call.provider, "an event has another form", cause);
     }
+    if (events.length === 0) this.#unseenBytes += bytes;
     this.#take(events);
+    if (!this.#ended) this.#checkUnseen();
+  }
+
+  /** Holds an answer to its bounds while its caller does not see it grow. */
+  #checkUnseen(): void {
+    const { provider } = this.#call;
+    const { parts, unseenBytes } = this.#bounds;
+    if (this.#fold.parts > parts) throw tooLarge(provider, `the answer has more than ${parts} parts`);
+    if (this.#unseenBytes > unseenBytes) {
+      throw tooLarge(provider, `more than ${unseenBytes} bytes of the answer belong to no complete part`);
+    }
   }
 
   #take(events: readonly ProviderStreamEvent[]): void {

@@ -5,6 +5,7 @@ import {
   type HttpClient,
   type HttpHeaders,
 } from "@parley/http";
+import { answerResilience } from "../call/answer-resilience.js";
 import { createResponsesClient, type OpenAIResponsesClient } from "./responses/responses-client.js";
 
 /** How to reach the API. */
@@ -44,8 +45,7 @@ export function createOpenAIHttpClient(config: OpenAIHttpClientConfig): OpenAIHt
     config.httpClient ??
     createDefaultHttpClient({
       clientName,
-      // A reasoning model may be silent for minutes between two events.
-      defaultResilience: { maxAttempts: 3, perAttemptTimeoutMs: 120_000, stallTimeoutMs: 300_000 },
+      defaultResilience: answerResilience,
     });
   return { http, responses: createResponsesClient(config, http) };
 }

@@ -109,6 +109,7 @@ export const errorCode = agree<ErrorCode>()(
       "network",
       "canceled",
       "tool_failed",
+      "answer_too_large",
       "internal",
     ])
     .openapi("ErrorCode"),

@@ -127,6 +127,7 @@ const everyCode = {
   network: true,
   canceled: true,
   tool_failed: true,
+  answer_too_large: true,
   internal: true,
 } satisfies Record<ErrorCode, true>;
 

@@ -51,10 +51,17 @@ const words: Readonly<Record<ErrorCode, ErrorWords>> = {
   },
   provider_overloaded: { title: "The provider is overloaded", advice: "Try again in a moment." },
   content_filtered: { title: "The provider withheld the answer", advice: "Change the message." },
-  timeout: { title: "It took too long", advice: "Try again." },
+  timeout: {
+    title: "It took too long",
+    advice: "Try again. If the model needs longer, raise the limit that is named below.",
+  },
   network: { title: "The connection failed", advice: "Check the network and try again." },
   canceled: { title: "It was canceled", advice: "" },
   tool_failed: { title: "A tool failed", advice: "Try again, or ask without it." },
+  answer_too_large: {
+    title: "The answer was too long and was cut off",
+    advice: "What arrived is kept. Ask for less at once, or raise the limit in the server's settings.",
+  },
   internal: { title: "Something went wrong in the server", advice: "Try again; the server's log says more." },
 };
 
@@ -76,6 +83,7 @@ const lasting: ReadonlySet<string> = new Set<ErrorCode>([
   "context_overflow",
   "model_unavailable",
   "too_large",
+  "answer_too_large",
 ]);
 
 /** Whether the same may succeed later. History keeps only the code, so it is judged by that. */

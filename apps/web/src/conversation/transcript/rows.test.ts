@@ -120,6 +120,12 @@ describe("buildRows", () => {
     expect(kinds(buildRows(stateOf([user, called], running)))).toBe("user step");
     const answered = message("tool", "1", [result("a")]);
     expect(kinds(buildRows(stateOf([user, called, answered], running)))).toBe("user step waiting");
+    const waitsSince = (messages: MessageState[], startedAt: number) => {
+      const row = buildRows(stateOf(messages, [{ ...turn("1", "running"), startedAt }])).at(-1);
+      return row?.kind === "waiting" ? row.since : "not waiting";
+    };
+    expect(waitsSince([{ ...user, createdAt: 5 }], 7)).toBe(7);
+    expect(waitsSince([user, called, { ...answered, createdAt: 30 }], 7)).toBe(30);
   });
 
   it("does not end a turn while its message is on its way", () => {

@@ -67,6 +67,8 @@ export interface WaitingRow {
   readonly kind: "waiting";
   readonly key: string;
   readonly turnId: string | undefined;
+  /** Since when, in epoch milliseconds; undefined where the server has not said yet. */
+  readonly since: number | undefined;
 }
 
 interface Group {
@@ -121,7 +123,9 @@ function addGroup(add: (row: Row) => void, group: Group, state: ConversationStat
   }
   const talk = group.messages.some(isTalk);
   if (running) {
-    if (isWaiting(group.messages, results)) add({ kind: "waiting", key: "waiting", turnId: group.turnId });
+    if (isWaiting(group.messages, results)) {
+      add({ kind: "waiting", key: "waiting", turnId: group.turnId, since: lastSignOf(group, turn) });
+    }
   } else if (
     talk &&
     group.messages.every((message) => message.status === "committed" || message.role !== "user")
@@ -185,6 +189,12 @@ function isWaiting(
   const calls = callsOf(last);
   if (calls.length > 0) return last.status === "committed" && calls.every((id) => results.has(id));
   return last.parts.every(({ chunk }) => "text" in chunk && chunk.text === "");
+}
+
+/** When the turn began, or its last message was made, whichever came later. */
+function lastSignOf({ messages }: Group, turn: TurnState | undefined): number | undefined {
+  const times = [turn?.startedAt, messages.at(-1)?.createdAt].filter((time) => time !== undefined);
+  return times.length === 0 ? undefined : Math.max(...times);
 }
 
 function callsOf(message: MessageState): string[] {

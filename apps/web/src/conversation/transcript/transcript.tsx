@@ -16,6 +16,7 @@ import { UserMessage } from "../parts/user-message.js";
 import { estimateHeight } from "./estimate-height.js";
 import { endZone, useFollowEnd } from "./follow-end.js";
 import { buildRows, type Row, rowOfSeq } from "./rows.js";
+import { Waiting } from "./waiting.js";
 
 /** Room above the first row, where loading what is earlier is shown. */
 const topRoom = 56;
@@ -117,7 +118,7 @@ const RowView = memo(function RowView({ row }: { readonly row: Row }) {
     case "note":
       return <Note row={row} />;
     case "waiting":
-      return <Waiting />;
+      return <Waiting key={row.since} since={row.since} />;
   }
 });
 
@@ -126,22 +127,6 @@ function BrokenRow() {
     <p className="my-3 rounded-lg border border-line bg-raised px-4 py-3 text-sm text-soft">
       This message cannot be shown. It is safe in the log, and the inspector can still export it.
     </p>
-  );
-}
-
-function Waiting() {
-  return (
-    <div className="flex h-12 items-center gap-1.5 text-faint">
-      <span className="sr-only">Waiting for the model</span>
-      {[0, 1, 2].map((dot) => (
-        <span
-          key={dot}
-          aria-hidden
-          className="size-1.5 animate-pulse-soft rounded-full bg-current"
-          style={{ animationDelay: `${dot * 200}ms` }}
-        />
-      ))}
-    </div>
   );
 }
 

@@ -8,6 +8,7 @@ import { createTokenCounter } from "../../messages/tokens/token-counter.js";
 import type { HistoryEntry, ProviderCallRecord } from "../../ports.js";
 import { text } from "../../testing/script.js";
 import { createScriptedProvider } from "../../testing/scripted-provider.js";
+import { defaultRuntimeLimits } from "../environment.js";
 import { createModelCatalog } from "../models.js";
 import { OwnerModels } from "../owner-models.js";
 import { createWindowPolicy } from "../window-policy.js";
@@ -25,6 +26,7 @@ const env = {
     onChange: undefined,
     report: () => {},
   }),
+  limits: defaultRuntimeLimits,
 };
 const turnId = "t";
 

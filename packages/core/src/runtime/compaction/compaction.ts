@@ -4,11 +4,11 @@ import { createMessageMeter } from "../../history/message-tokens.js";
 import type { CompactInput, ConversationRecord, LogStore } from "../../log-store.js";
 import type { ConversationMessage } from "../../messages/message.js";
 import { argumentsTextOf, resultTextOf } from "../../messages/part.js";
-import { collect, openProviderStream } from "../../messages/provider/provider-stream.js";
 import { soundUsage } from "../../messages/provider/sound-usage.js";
 import type { HistoryEntry, ProviderCallRecord, ProviderCallResult } from "../../ports.js";
 import { callTimes } from "../../turn/call-times.js";
 import { keptRaw } from "../../turn/plain-parts.js";
+import { collectAnswer } from "../../turn/read-answer.js";
 import type { Environment } from "../environment.js";
 import type { OwnerModel } from "../owner-models.js";
 
@@ -141,7 +141,7 @@ export function toResult(plan: CompactionPlan, summary: string, archiveId: strin
  * each time with the summary so far. `onCall` hears of each call that was answered.
  */
 export async function summarize(
-  env: Pick<Environment, "clock" | "compaction" | "keepRaw" | "ownerModels" | "tokens">,
+  env: Pick<Environment, "clock" | "compaction" | "keepRaw" | "limits" | "ownerModels" | "tokens">,
   binding: OwnerModel,
   plan: CompactionPlan,
   signal: AbortSignal,
@@ -155,7 +155,8 @@ export async function summarize(
   const sumUp = async () => {
     const startedAt = new Date(env.clock.now());
     const start = env.clock.monotonic();
-    const result = await askForSummary(binding, summary, piece, signal).catch((error: unknown) => {
+    const ask = { earlier: summary, piece, signal };
+    const result = await askForSummary(env, binding, ask).catch((error: unknown) => {
       const estimatedTokens = pieceTokens + env.tokens.countText(summary, binding.name);
       env.ownerModels.refused(binding, error, estimatedTokens);
       throw error;
@@ -245,36 +246,31 @@ export function nothingToCompact(
 }
 
 async function askForSummary(
+  env: Pick<Environment, "clock" | "limits">,
   binding: OwnerModel,
-  earlier: string,
-  piece: string,
-  signal: AbortSignal,
+  ask: { readonly earlier: string; readonly piece: string; readonly signal: AbortSignal },
 ): Promise<ProviderCallResult> {
-  const before = earlier === "" ? "" : `The memory so far:\n${earlier}\n\n`;
-  signal.throwIfAborted();
-  const stream = await openProviderStream(binding.provider, {
-    messages: [
-      { role: "system", content: [{ type: "text", text: summaryInstructions }] },
-      {
-        role: "user",
-        content: [
-          {
-            type: "text",
-            text: `${before}The conversation to add:\n${piece}\n\nWrite the whole memory now.`,
-          },
-        ],
+  const before = ask.earlier === "" ? "" : `The memory so far:\n${ask.earlier}\n\n`;
+  const text = `${before}The conversation to add:\n${ask.piece}\n\nWrite the whole memory now.`;
+  return collectAnswer({
+    provider: binding.provider,
+    params: {
+      messages: [
+        { role: "system", content: [{ type: "text", text: summaryInstructions }] },
+        { role: "user", content: [{ type: "text", text }] },
+      ],
+      metadata: {
+        provider: binding.providerName,
+        model: binding.model,
+        extensions: { "parley.purpose": "compaction" },
       },
-    ],
-    metadata: {
-      provider: binding.providerName,
-      model: binding.model,
-      extensions: { "parley.purpose": "compaction" },
+      reasoningEffort: "low",
+      ...(binding.extraParams === undefined ? {} : { extraParams: binding.extraParams }),
     },
-    reasoningEffort: "low",
-    signal,
-    ...(binding.extraParams === undefined ? {} : { extraParams: binding.extraParams }),
+    limits: env.limits,
+    clock: env.clock,
+    signal: ask.signal,
   });
-  return untilAborted(collect(stream), signal);
 }
 
 function summaryIn(result: ProviderCallResult): string {
@@ -285,21 +281,6 @@ function summaryIn(result: ProviderCallResult): string {
     throw new ParleyError("provider_rejected", "The model returned an empty summary; nothing was compacted");
   }
   return text.trim();
-}
-
-/** Rejects when the signal aborts, also where the provider does not obey it. */
-async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  let onAbort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(new ParleyError("canceled"));
-    if (signal.aborted) onAbort();
-    else signal.addEventListener("abort", onAbort, { once: true });
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
 }
 
 function renderMessage(message: ConversationMessage, clipCharacters: number): string {

@@ -1,5 +1,5 @@
 import { textOf } from "../../messages/message.js";
-import { collect, openProviderStream } from "../../messages/provider/provider-stream.js";
+import { collectAnswer } from "../../turn/read-answer.js";
 import { titleFrom } from "../admission/inbox.js";
 import { notifyChanged } from "../delivery/notify-changed.js";
 import type { Environment, SealedTurn } from "../environment.js";
@@ -26,19 +26,24 @@ export async function titleConversation(env: Environment, turn: SealedTurn): Pro
     .map(({ message }) => `${message.role}: ${textOf(message)}`)
     .join("\n")
     .slice(0, readCharacters);
-  const stream = await openProviderStream(binding.provider, {
-    messages: [
-      { role: "system", content: [{ type: "text", text: titleInstructions }] },
-      { role: "user", content: [{ type: "text", text: transcript }] },
-    ],
-    metadata: {
-      provider: binding.providerName,
-      model: binding.model,
-      extensions: { "parley.purpose": "title" },
+  const { message } = await collectAnswer({
+    provider: binding.provider,
+    params: {
+      messages: [
+        { role: "system", content: [{ type: "text", text: titleInstructions }] },
+        { role: "user", content: [{ type: "text", text: transcript }] },
+      ],
+      metadata: {
+        provider: binding.providerName,
+        model: binding.model,
+        extensions: { "parley.purpose": "title" },
+      },
+      reasoningEffort: "low",
     },
-    reasoningEffort: "low",
+    limits: env.limits,
+    clock: env.clock,
+    signal: undefined,
   });
-  const { message } = await collect(stream);
   let title = "";
   for (const part of message.content) if (part.type === "text") title += (part as { text: string }).text;
   title = titleFrom(title);

@@ -19,6 +19,9 @@ export const followingCases: RuntimeTopicCase[] = [
       });
       const { conversationId } = await world.start(node);
       await world.pass(at.reached, "the model has written");
+      const early = node.follow(conversationId);
+      const read = () => ofType(early.events, "text-delta").map(({ delta }) => delta);
+      await world.until(() => read().join("").length === words.length, "the turn has read it");
       const late = node.follow(conversationId);
       await world.until(() => late.has("text-delta"), "the late client is told");
       checkEqual(

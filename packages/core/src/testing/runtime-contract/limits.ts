@@ -1,6 +1,7 @@
+import { interruptedResultText } from "../../messages/provider/repair.js";
 import { check, checkEqual } from "../contract-case.js";
 import { gate } from "../gate.js";
-import { hang, pause, text, toolCall } from "../script.js";
+import { delay, hang, pause, reasoning, type Script, type ScriptAction, text, toolCall } from "../script.js";
 import { always, ofType, only, type RuntimeTopicCase, transcript } from "./world.js";
 
 /** Every bound, and the refusal or the ending that it has. */
@@ -164,6 +165,89 @@ export const limitCases: RuntimeTopicCase[] = [
       checkEqual(only(events, "done").reason, "max-steps", "the reason");
       checkEqual([ofType(events, "step-complete").length, node.provider.calls.length], [3, 3], "steps");
       checkEqual((await world.log(node, receipt.conversationId)).length, 10, "the log's length");
+    },
+  },
+  {
+    name: "an answer that passes a bound is cut off there, keeps what came, and the conversation goes on",
+    async run(world) {
+      const bounds: { limits: object; script: Script; kept: string[] }[] = [
+        {
+          limits: { answerBytes: 8 },
+          script: [text("Hello "), text("you there")],
+          kept: ["assistant: Hello yo"],
+        },
+        {
+          limits: { answerCalls: 2 },
+          script: [text("All."), ...Array.from({ length: 40 }, () => toolCall("more"))],
+          kept: [
+            "assistant: All. [more {}] [more {}]",
+            ...Array(2).fill(`tool: [failed: ${interruptedResultText}]`),
+          ],
+        },
+        {
+          limits: { answerParts: 2 },
+          script: [reasoning("Hm."), text("A"), reasoning("Or?"), text("B")],
+          kept: ["assistant: Hm. A"],
+        },
+      ];
+      for (const { limits, script, kept } of bounds) {
+        let ran = 0;
+        const node = await world.node({
+          script: (_, index) => (index === 0 ? [...script, hang()] : [text("Short.")]),
+          tools: [{ name: "more", execute: () => (ran += 1) }],
+          limits,
+        });
+        const { receipt, events } = await world.turn(node);
+        const { code, message } = only(events, "error");
+        checkEqual(code, "answer_too_large", "the error");
+        const [name = ""] = Object.keys(limits);
+        check(message.includes(`limits.${name}`), `the bound is named: ${message}`);
+        checkEqual([only(events, "done").reason, ran], ["error", 0], "the end, and tools that ran");
+        await world.until(() => node.provider.calls[0]?.state === "canceled", "the call is canceled");
+        checkEqual(
+          transcript(await world.log(node, receipt.conversationId)),
+          ["user: Hi", ...kept, "assistant: [error answer_too_large]"],
+          "the log",
+        );
+        const next = await world.turn(node, "Shorter", { conversationId: receipt.conversationId });
+        checkEqual(only(next.events, "done").reason, "stop", "the next turn");
+      }
+    },
+  },
+  {
+    name: "a provider without content fails the turn with timeout, and a later one keeps what came",
+    async run(world) {
+      const limits = { firstContentMs: 400, betweenContentMs: 300 };
+      const pings: ScriptAction = async (stage) => {
+        for (;;) {
+          await stage.emit({ type: "usage", usage: { inputTokens: 1, outputTokens: 0 } });
+          await stage.emit({ type: "reasoning-delta", textDelta: "" });
+          await delay(50)(stage);
+        }
+      };
+      const silences: { script: Script; limit: string; kept: string[] }[] = [
+        { script: [hang()], limit: "firstContentMs", kept: [] },
+        { script: [pings], limit: "firstContentMs", kept: [] },
+        { script: [text("So "), pings], limit: "betweenContentMs", kept: ["assistant: So "] },
+      ];
+      for (const { script, limit, kept } of silences) {
+        const node = await world.node({
+          script: (_, index) => (index === 0 ? script : [text("Quick.")]),
+          limits,
+        });
+        const { receipt, events } = await world.turn(node);
+        const { code, message } = only(events, "error");
+        checkEqual([code, only(events, "done").reason], ["timeout", "error"], "the end");
+        check(message.includes(`limits.${limit}`), `the bound is named: ${message}`);
+        checkEqual(node.provider.calls.length, 1, "calls");
+        checkEqual(
+          transcript(await world.log(node, receipt.conversationId)),
+          ["user: Hi", ...kept, "assistant: [error timeout]"],
+          "the log",
+        );
+        const next = await world.turn(node, "Again", { conversationId: receipt.conversationId });
+        checkEqual(only(next.events, "done").reason, "stop", "the next turn");
+      }
     },
   },
   {

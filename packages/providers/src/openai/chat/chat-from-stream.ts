@@ -53,14 +53,20 @@ interface OpenChatCall {
   given: boolean;
   name: string;
   argumentsText: string;
-  shown: number;
+  /** The end of the arguments that was not shown yet. */
+  unshown: string;
+  /** Whether anything was shown of it, under its id. */
+  shown: boolean;
 }
 
 class ChatFold implements StreamFold<ChatChunk> {
   readonly #call: FoldChat;
   readonly #slots: (Growing | OpenChatCall)[] = [];
   #growing: Growing | undefined;
-  #calls: OpenChatCall[] = [];
+  readonly #calls: OpenChatCall[] = [];
+  /** The newest call of each of the server's numbers and ids. */
+  readonly #callsByPlace = new Map<number, OpenChatCall>();
+  readonly #callsById = new Map<string, OpenChatCall>();
   #text = "";
   #id = "";
   #created: number | undefined;
@@ -79,6 +85,10 @@ class ChatFold implements StreamFold<ChatChunk> {
 
   get complete(): boolean {
     return this.#finishReason !== undefined;
+  }
+
+  get parts(): number {
+    return this.#slots.length;
   }
 
   push(chunk: ChatChunk): readonly ProviderStreamEvent[] {
@@ -191,7 +201,10 @@ class ChatFold implements StreamFold<ChatChunk> {
     const given = delta.function?.arguments;
     // Some servers send the arguments parsed.
     const text = typeof given === "object" && given !== null ? JSON.stringify(given) : given;
-    if (typeof text === "string") call.argumentsText += text;
+    if (typeof text === "string") {
+      call.argumentsText = grownText(call.argumentsText, text);
+      call.unshown += text;
+    }
     return this.#showArguments(call);
   }
 
@@ -202,17 +215,18 @@ class ChatFold implements StreamFold<ChatChunk> {
   #callOf({ index: place, id, function: fn }: ChatToolCallDelta): OpenChatCall {
     const newId = typeof id === "string" && id !== "" ? id : undefined;
     let known: OpenChatCall | undefined;
-    if (typeof place === "number") known = this.#calls.findLast((call) => call.place === place);
-    else if (newId !== undefined) known = this.#calls.findLast((call) => call.id === newId);
+    if (typeof place === "number") known = this.#callsByPlace.get(place);
+    else if (newId !== undefined) known = this.#callsById.get(newId);
     // Neither number nor id: a name begins a call, anything else goes on with the last.
     else if (typeof fn?.name !== "string" || fn.name === "") known = this.#calls.at(-1);
     const begins = typeof fn?.name === "string" && fn.name !== "";
     if (known !== undefined && begins && newId !== undefined && known.given && known.id !== newId)
       known = undefined;
     if (known !== undefined) {
-      if (newId !== undefined && !known.given && known.shown === 0) {
+      if (newId !== undefined && !known.given && !known.shown) {
         known.id = newId;
         known.given = true;
+        this.#callsById.set(newId, known);
       }
       return known;
     }
@@ -225,10 +239,13 @@ class ChatFold implements StreamFold<ChatChunk> {
       given: newId !== undefined,
       name: "",
       argumentsText: "",
-      shown: 0,
+      unshown: "",
+      shown: false,
     };
     this.#slots.push(call);
     this.#calls.push(call);
+    if (call.place !== undefined) this.#callsByPlace.set(call.place, call);
+    this.#callsById.set(call.id, call);
     return call;
   }
 
@@ -239,9 +256,10 @@ class ChatFold implements StreamFold<ChatChunk> {
   }
 
   #showArguments(call: OpenChatCall): readonly ProviderStreamEvent[] {
-    if (call.name === "" || call.argumentsText.length <= call.shown) return nothing;
-    const inputTextDelta = call.argumentsText.slice(call.shown);
-    call.shown = call.argumentsText.length;
+    if (call.name === "" || call.unshown === "") return nothing;
+    const inputTextDelta = call.unshown;
+    call.unshown = "";
+    call.shown = true;
     const name = this.#call.names.fromSent(call.name);
     return [{ type: "tool-input-delta", toolCallId: call.id, name, inputTextDelta }];
   }

@@ -12,6 +12,7 @@ import {
   type HttpClient,
   type HttpHeaders,
 } from "@parley/http";
+import { answerResilience, resilienceFor } from "../../call/answer-resilience.js";
 import { unreadableAnswer } from "../../call/http-failure.js";
 import { streamCall } from "../../call/stream-call.js";
 import { readOpenAIFailure } from "../failure.js";
@@ -86,7 +87,7 @@ export class OpenAIChatProviderAdapter implements ProviderAdapter {
       config.httpClient ??
       createDefaultHttpClient({
         clientName: config.clientName ?? this.#provider,
-        defaultResilience: { maxAttempts: 3, perAttemptTimeoutMs: 600_000, stallTimeoutMs: 300_000 },
+        defaultResilience: answerResilience,
       });
   }
 
@@ -115,6 +116,7 @@ export class OpenAIChatProviderAdapter implements ProviderAdapter {
           ...config.headers,
         },
         body,
+        ...(config.httpClient === undefined ? resilienceFor(params.limits) : {}),
         extensions: {
           ...config.extensions,
           ...params.metadata.extensions,
@@ -142,6 +144,7 @@ export class OpenAIChatProviderAdapter implements ProviderAdapter {
         return [whole as ChatChunk];
       },
       signal: params.signal,
+      limits: params.limits,
       streamRetries: config.streamRetries,
     });
   }

@@ -1,4 +1,5 @@
 import type { MessageOrigin, TokenUsage } from "@parley/core/messages";
+import type { AnswerLimits } from "@parley/core/ports";
 import type { AgentContext, Extensions } from "@parley/http";
 
 /** Who speaks. `tool` carries results; the API has no such role, so it is lowered to what it has. */
@@ -88,6 +89,8 @@ export interface CreateResponseOptions {
   conversationState?: OpenAIConversationState;
   /** Aborting ends the call and its socket. */
   signal?: AbortSignal;
+  /** What the caller holds the answer to; see `ProviderCallParams.limits`. */
+  limits?: AnswerLimits;
   /** Whom the answer is ascribed to. Default: `openai` and the request's model. */
   origin?: MessageOrigin;
 }

@@ -23,7 +23,7 @@ import {
 } from "./answer-parts.js";
 import type { Annotation, OutputItem, OutputPart, ResponseBody, ResponsesEvent } from "./api-types.js";
 import { keep, summarySeparator } from "./kept-item.js";
-import { callOf, nameItem, type OpenItem, OpenItems, type Slot } from "./open-items.js";
+import { callOf, type OpenItem, OpenItems, type Slot, setArguments } from "./open-items.js";
 
 /** What the fold needs to know about its call. */
 export interface FoldResponse {
@@ -88,6 +88,10 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
 
   constructor(call: FoldResponse) {
     this.#call = call;
+  }
+
+  get parts(): number {
+    return this.#items.size;
   }
 
   push(event: ResponsesEvent): Said {
@@ -205,7 +209,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     if (item === undefined) return nothing;
     const open = this.#items.itemOf(event);
     if (open.closed) return nothing;
-    nameItem(open, item);
+    this.#items.name(open, item);
     // The part gets its place when it is announced, so that places follow the order of the answer.
     if (item.type === "message" || item.type === "reasoning") this.#items.slotOf(open, 0);
     if (item.type !== "function_call") return nothing;
@@ -219,7 +223,8 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     if (item.closed) return nothing;
     const call = callOf(item);
     if (call.whole) return nothing;
-    call.argumentsText += event.delta;
+    call.argumentsText = grownText(call.argumentsText, event.delta);
+    call.unshown += event.delta;
     return this.#showArguments(item);
   }
 
@@ -227,7 +232,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     const item = this.#items.itemOf(event);
     if (item.closed) return nothing;
     const call = callOf(item);
-    if (typeof event.arguments === "string") call.argumentsText = event.arguments;
+    if (typeof event.arguments === "string") setArguments(call, event.arguments);
     call.whole = true;
     return this.#showArguments(item);
   }
@@ -235,9 +240,9 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
   /** What has not been shown of a call's arguments, once it is known which call it is. */
   #showArguments(item: OpenItem): Said {
     const { call } = item;
-    if (call?.callId === undefined || call.argumentsText.length <= call.shown) return nothing;
-    const inputTextDelta = call.argumentsText.slice(call.shown);
-    call.shown = call.argumentsText.length;
+    if (call?.callId === undefined || call.unshown === "") return nothing;
+    const inputTextDelta = call.unshown;
+    call.unshown = "";
     return [
       {
         type: "tool-input-delta",
@@ -250,7 +255,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
 
   #closeItem(open: OpenItem, item: OutputItem): Said {
     if (open.closed) return nothing;
-    nameItem(open, item);
+    this.#items.name(open, item);
     open.closed = true;
     switch (open.type) {
       case "message":
@@ -331,7 +336,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
 
   #closeCall(open: OpenItem, item: OutputItem): Said {
     const call = callOf(open);
-    if (typeof item.arguments === "string") call.argumentsText = item.arguments;
+    if (typeof item.arguments === "string") setArguments(call, item.arguments);
     call.callId ??= `call_${open.outputIndex}`;
     const events = [...this.#showArguments(open)];
     const slot = this.#items.slotOf(open, 0);

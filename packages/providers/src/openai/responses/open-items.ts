@@ -13,8 +13,9 @@ export interface OpenItem {
   phase: string | undefined;
   /** Complete: later deltas of it are echoes. */
   closed: boolean;
-  /** The parts it makes, in order. */
+  /** The parts it makes, in order, and by their place. */
   readonly slots: Slot[];
+  readonly slotsByPlace: Map<number, Slot>;
   call: OpenCall | undefined;
 }
 
@@ -38,8 +39,8 @@ export interface OpenCall {
   name: string;
   namespace: string | undefined;
   argumentsText: string;
-  /** How much of the text has been shown. */
-  shown: number;
+  /** The end of the text that was not shown yet. */
+  unshown: string;
   /** Whether the text is whole. */
   whole: boolean;
 }
@@ -47,26 +48,31 @@ export interface OpenCall {
 /** The items of one answer, as far as they have come. */
 export class OpenItems {
   readonly #items = new Map<number, OpenItem>();
+  readonly #byId = new Map<string, OpenItem>();
+  #newest: OpenItem | undefined;
   #slots = 0;
+
+  /** How many items and parts there are. */
+  get size(): number {
+    return Math.max(this.#items.size, this.#slots);
+  }
 
   /** The item of an event: by its place, else by its id, else the newest. */
   itemOf({ output_index: place, item_id: id, item }: ResponsesEvent): OpenItem {
     if (typeof place === "number") return this.#items.get(place) ?? this.#open(place);
     const wanted = id ?? item?.id;
-    let newest: OpenItem | undefined;
-    for (const open of this.#items.values()) {
-      if (wanted !== undefined && open.id === wanted) return open;
-      newest = open;
-    }
+    const known = wanted === undefined ? undefined : this.#byId.get(wanted);
+    if (known !== undefined && known.id === wanted) return known;
+    const newest = this.#newest;
     if (newest !== undefined && !newest.closed && wanted === undefined) return newest;
     const open = this.#open(this.#items.size);
-    open.id = wanted;
+    if (wanted !== undefined) this.#setId(open, wanted);
     return open;
   }
 
   /** The item's part at a place, opened where it is the first to be heard of it. */
   slotOf(item: OpenItem, place: number): Slot {
-    const known = item.slots.find((slot) => slot.place === place);
+    const known = item.slotsByPlace.get(place);
     if (known !== undefined) return known;
     const slot: Slot = {
       index: this.#slots++,
@@ -78,6 +84,7 @@ export class OpenItems {
       part: undefined,
     };
     item.slots.push(slot);
+    item.slotsByPlace.set(place, slot);
     return slot;
   }
 
@@ -98,12 +105,30 @@ export class OpenItems {
   matched(output: readonly OutputItem[]): [OpenItem, OutputItem][] {
     const streamed = this.inOrder();
     const inStep = streamed.length === output.length;
+    const byId = new Map<string | undefined, OpenItem>();
+    for (const open of streamed) if (open.id !== undefined && !byId.has(open.id)) byId.set(open.id, open);
     return output.map((item, index) => {
-      const same = inStep
-        ? streamed[index]
-        : (streamed.find(({ id }) => id !== undefined && id === item.id) ?? this.#items.get(index));
+      const same = inStep ? streamed[index] : (byId.get(item.id) ?? this.#items.get(index));
       return [same ?? this.#open(index), item];
     });
+  }
+
+  /** Notes what an item says of itself. */
+  name(open: OpenItem, item: OutputItem): void {
+    if (item.type !== undefined) open.type = item.type;
+    if (item.id) this.#setId(open, item.id);
+    if (typeof item.phase === "string") open.phase = item.phase;
+    if (open.type !== "function_call") return;
+    const call = callOf(open);
+    if (item.call_id) call.callId = item.call_id;
+    if (item.name) call.name = item.name;
+    if (item.namespace) call.namespace = item.namespace;
+  }
+
+  #setId(open: OpenItem, id: string): void {
+    open.id = id;
+    // The first one of an id is the one that is found by it.
+    if (this.#byId.get(id)?.id !== id) this.#byId.set(id, open);
   }
 
   #open(outputIndex: number): OpenItem {
@@ -114,8 +139,11 @@ export class OpenItems {
       phase: undefined,
       closed: false,
       slots: [],
+      slotsByPlace: new Map(),
       call: undefined,
     };
+    // An item that takes another one's number also takes its place in their order.
+    if (!this.#items.has(outputIndex)) this.#newest = open;
     this.#items.set(outputIndex, open);
     return open;
   }
@@ -128,20 +156,14 @@ export function callOf(item: OpenItem): OpenCall {
     name: "",
     namespace: undefined,
     argumentsText: "",
-    shown: 0,
+    unshown: "",
     whole: false,
   };
   return item.call;
 }
 
-/** Notes what an item says of itself. */
-export function nameItem(open: OpenItem, item: OutputItem): void {
-  if (item.type !== undefined) open.type = item.type;
-  if (item.id) open.id = item.id;
-  if (typeof item.phase === "string") open.phase = item.phase;
-  if (open.type !== "function_call") return;
-  const call = callOf(open);
-  if (item.call_id) call.callId = item.call_id;
-  if (item.name) call.name = item.name;
-  if (item.namespace) call.namespace = item.namespace;
+/** Takes the whole text of a call's arguments; what it has more than the deltas is still to be shown. */
+export function setArguments(call: OpenCall, text: string): void {
+  if (text.length > call.argumentsText.length) call.unshown += text.slice(call.argumentsText.length);
+  call.argumentsText = text;
 }

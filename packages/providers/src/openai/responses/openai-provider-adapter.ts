@@ -82,6 +82,7 @@ export class OpenAIProviderAdapter implements ProviderAdapter {
       ...(params.metadata.extensions === undefined ? {} : { extensions: params.metadata.extensions }),
       ...(chains ? { conversationState: state ?? {} } : {}),
       ...(params.signal === undefined ? {} : { signal: params.signal }),
+      ...(params.limits === undefined ? {} : { limits: params.limits }),
     };
     return { request, options, state };
   }

@@ -1,5 +1,6 @@
 import type { ParleyError } from "@parley/core/errors";
 import type { HttpClient, HttpHeaders, HttpRequestOptions } from "@parley/http";
+import { resilienceFor } from "../../call/answer-resilience.js";
 import { unreadableAnswer } from "../../call/http-failure.js";
 import { streamCall } from "../../call/stream-call.js";
 import { readOpenAIFailure } from "../failure.js";
@@ -77,6 +78,7 @@ function openCall(
         ? httpRequest(config, options, toRequest(request, { ...how, reader: undefined }).body)
         : undefined,
     signal: options.signal,
+    limits: options.limits,
     streamRetries: config.streamRetries,
   });
   return toResponseStream(events, request.model);
@@ -104,8 +106,7 @@ function httpRequest(
     urlParts: { baseUrl: config.baseUrl ?? defaultBaseUrl, path: "/responses" },
     headers: headersOf(config, body.stream === true),
     body,
-    // Without a stream nothing comes before the answer is whole, and that may take as long as a stream would.
-    ...(body.stream !== true && config.httpClient === undefined ? { resilience: plainResilience } : {}),
+    ...(config.httpClient === undefined ? resilienceFor(options.limits) : {}),
     extensions: {
       ...config.extensions,
       ...options.extensions,
@@ -117,8 +118,6 @@ function httpRequest(
     ...(agentContext === undefined ? {} : { agentContext }),
   };
 }
-
-const plainResilience = { perAttemptTimeoutMs: 600_000, stallTimeoutMs: 600_000 };
 
 function headersOf(
   { apiKey, organizationId, projectId, headers }: OpenAIHttpClientConfig,

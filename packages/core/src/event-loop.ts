@@ -1,0 +1,30 @@
+type Schedule = (callback: () => void) => unknown;
+
+/** Behind the input that has arrived; a timer where the platform has nothing better. */
+const schedule: Schedule =
+  (globalThis as { setImmediate?: Schedule }).setImmediate ?? ((callback) => setTimeout(callback, 0));
+
+/** Resolves after timers, sockets and other turns have had their turn. Awaiting a promise alone lets none of them run. */
+function yieldToEventLoop(): Promise<void> {
+  return new Promise((resolve) => {
+    schedule(resolve);
+  });
+}
+
+/** How many small pieces of work run between two yields: some milliseconds' worth. */
+const sliceLength = 128;
+
+/**
+ * Cuts long work into slices: call `next` once per piece and await what it returns, if anything. However many pieces
+ * there are, other work of the process waits for one slice only.
+ */
+export class WorkSlices {
+  #done = 0;
+
+  next(): Promise<void> | undefined {
+    this.#done += 1;
+    if (this.#done < sliceLength) return undefined;
+    this.#done = 0;
+    return yieldToEventLoop();
+  }
+}
