@@ -25,6 +25,7 @@ export {
   type RecentNTurnsHistoryBuilderOptions,
 } from "./history/recent-n-turns.js";
 export { InMemoryConversationStore } from "./in-memory-conversation-store.js";
+export { InMemoryMemoryStore, type InMemoryMemoryStoreOptions } from "./in-memory-memory-store.js";
 export { createCountingIds, createUuidV7Factory, type IdFactory } from "./messages/ids.js";
 export {
   type Conversation,

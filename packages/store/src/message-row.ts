@@ -210,7 +210,9 @@ function ownMessage(canonical: CanonicalMessage): ConversationMessage | undefine
     content: own,
   };
   if (metadata !== undefined) message.metadata = metadata;
-  if (providerMetadata !== undefined) message.providerMetadata = providerMetadata;
+  if (providerMetadata !== undefined) {
+    message.providerMetadata = providerMetadata as NonNullable<ConversationMessage["providerMetadata"]>;
+  }
   if (canonical.resourceId !== undefined) message.resourceId = canonical.resourceId;
   return message;
 }

@@ -1,5 +1,6 @@
 import { ParleyError } from "@parley/core/errors";
-import type { CanonicalMessage, MessagePart } from "@parley/core/messages";
+import type { CanonicalMessage } from "@parley/core/messages";
+import { createUuidV7Factory, toStoredForm, withToolValues } from "@parley/core/messages";
 import type { MemoryStore, Thread } from "@parley/core/ports";
 import type { Database } from "./database.js";
 import { boundedJson, canonicalRow, readMessage } from "./message-row.js";
@@ -21,8 +22,9 @@ export interface PostgresMemoryStoreOptions {
 
 /**
  * Messages in canonical form over the tables of the log: what an agent saves here the runtime reads as a
- * conversation, and the other way round. A message is given back as it was saved (a file's bytes as base64); saving
- * the same id again changes nothing. A thread that is not there yet is made with its first message.
+ * conversation, and the other way round. A message is given back as it was saved (a file's bytes as base64, and tool
+ * parts with the values that their texts stand for); saving the same id again changes nothing. A thread that is not there
+ * yet is made with its first message. A `resourceId` other than the owner's is refused.
  */
 export class PostgresMemoryStore implements MemoryStore {
   readonly #store: StoreContext;
@@ -47,7 +49,7 @@ export class PostgresMemoryStore implements MemoryStore {
     );
     return rows.map((row) => {
       const { id, role, type, content, created_ms, resource_id } = readMessage(row);
-      return {
+      return withToolValues({
         id,
         threadId,
         role: role as CanonicalMessage["role"],
@@ -55,14 +57,15 @@ export class PostgresMemoryStore implements MemoryStore {
         content: content as CanonicalMessage["content"],
         createdAt: new Date(Math.round(created_ms)),
         ...(resource_id === null ? {} : { resourceId: resource_id }),
-      };
+      });
     });
   }
 
   async saveMessages(args: { messages: CanonicalMessage[] }): Promise<void> {
     const rows = args.messages.map((message) => {
       checkCreatedAt(message);
-      return canonicalRow(withoutBytes(message), this.#store.maxBytes);
+      this.#checkOwner(message.resourceId, { messageId: message.id });
+      return canonicalRow(toStoredForm(message), this.#store.maxBytes);
     });
     if (rows.length === 0) return;
     await this.#store.database.transaction(async (connection) => {
@@ -102,11 +105,7 @@ export class PostgresMemoryStore implements MemoryStore {
   /** Makes the thread, or replaces its title, metadata and times. */
   async saveThread(args: { thread: Thread }): Promise<void> {
     const { id, title, metadata, createdAt, updatedAt, resourceId } = args.thread;
-    if (resourceId !== undefined && resourceId !== this.#resourceId) {
-      throw new ParleyError("invalid_request", "The thread names another owner", {
-        details: { threadId: id },
-      });
-    }
+    this.#checkOwner(resourceId, { threadId: id });
     await this.#store.database.transaction(async (connection) => {
       await createConversationRow(this.#store, connection, {
         id,
@@ -128,16 +127,9 @@ export class PostgresMemoryStore implements MemoryStore {
       });
     });
   }
-}
 
-function withoutBytes(message: CanonicalMessage): CanonicalMessage {
-  const { parts } = message.content;
-  if (!parts.some((part) => part.type === "file" && typeof part.data !== "string")) return message;
-  const texts = parts.map(
-    (part): MessagePart =>
-      part.type === "file" && typeof part.data !== "string"
-        ? { ...part, data: Buffer.from(part.data).toString("base64") }
-        : part,
-  );
-  return { ...message, content: { ...message.content, parts: texts } };
+  #checkOwner(resourceId: string | undefined, details: Record<string, string>): void {
+    if (resourceId === undefined || resourceId === this.#resourceId) return;
+    throw new ParleyError("invalid_request", "The resourceId is that of another owner", { details });
+  }
 }

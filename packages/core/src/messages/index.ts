@@ -9,6 +9,7 @@ export type {
 } from "./canonical/canonical-message.js";
 export { mergeInvocations } from "./canonical/merge-invocations.js";
 export { normalizeMessage, normalizeMessages } from "./canonical/normalize-message.js";
+export { toStoredForm, withToolValues } from "./canonical/tool-values.js";
 export { createCountingIds, createUuidV7Factory, type IdFactory } from "./ids.js";
 export {
   type Conversation,

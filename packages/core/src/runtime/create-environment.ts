@@ -2,6 +2,7 @@ import { omitUndefined } from "@parley/fold";
 import { systemClock } from "../clock.js";
 import { toParleyError } from "../errors.js";
 import { BudgetedHistoryBuilder } from "../history/budgeted-history-builder.js";
+import type { Wake } from "../log-store.js";
 import { createUuidV7Factory } from "../messages/ids.js";
 import { createTokenCounter } from "../messages/tokens/token-counter.js";
 import { createCompactionPolicy } from "./compaction/compaction-policy.js";
@@ -14,7 +15,7 @@ import { OwnerModels } from "./owner-models.js";
 import type { RuntimeOptions } from "./runtime-options.js";
 import { createWindowPolicy } from "./window-policy.js";
 
-/** What the rooms of a runtime share, with a default for everything that was not chosen. */
+/** Makes what the services of a runtime share, with a default for everything that was not chosen. */
 export function createEnvironment(options: RuntimeOptions): Environment {
   const clock = options.clock ?? systemClock;
   const ids = options.ids ?? createUuidV7Factory(clock);
@@ -30,11 +31,11 @@ export function createEnvironment(options: RuntimeOptions): Environment {
   const reasoningEffort = options.reasoningEffort ?? "high";
   const tokens = options.tokens ?? createTokenCounter();
   const limits = { ...defaultRuntimeLimits, ...options.limits };
-  const hub = new Hub(limits.subscriberFrames);
+  const wake: Wake = options.wake ?? { notify() {}, listen: () => () => {} };
   return {
     identity: { node: options.node === undefined ? ids.next() : `${options.node}+${ids.next()}` },
     root: options.store,
-    wake: options.wake ?? { notify() {}, listen: () => () => {} },
+    wake,
     models: options.models,
     ownerModels: new OwnerModels({
       catalog: options.models,
@@ -52,8 +53,8 @@ export function createEnvironment(options: RuntimeOptions): Environment {
     hooks,
     tokens,
     history: new BudgetedHistoryBuilder({ tokens }),
-    hub,
-    journal: new Journal(options.store, clock, { ...defaultJournalPace, ...options.journal }),
+    hub: new Hub(limits.subscriberFrames),
+    journal: new Journal(options.store, clock, { ...defaultJournalPace, ...options.journal }, wake),
     searchIndexer: new SearchIndexer({ root: options.store, clock, hooks, report }),
     watchers: new Watchers(options.store, { models: options.models, reasoningEffort }, (error) =>
       report(error, "watch"),

@@ -8,6 +8,7 @@ import type { IdFactory } from "../messages/ids.js";
 import type { TokenEstimator } from "../messages/tokens/token-counter.js";
 import type { Tool } from "../turn/tool.js";
 import type { CompactionPolicy } from "./compaction/compaction-policy.js";
+import type { FollowedConversation } from "./delivery/follower.js";
 import type { Hub } from "./delivery/hub.js";
 import type { Journal } from "./delivery/journal.js";
 import type { Watchers } from "./delivery/watchers.js";
@@ -117,7 +118,7 @@ export interface RuntimeHooks {
   onError?(error: ParleyError, context: { readonly where: string; readonly conversationId?: string }): void;
 }
 
-/** What the rooms of the runtime share. */
+/** What the services of a runtime share. */
 export interface Environment {
   /** Under which name this process holds its leases. A new one after it lost touch with the store for too long. */
   readonly identity: { node: string };
@@ -136,7 +137,7 @@ export interface Environment {
   readonly hooks: RuntimeHooks;
   readonly tokens: TokenEstimator;
   readonly history: BudgetedHistoryBuilder;
-  readonly hub: Hub;
+  readonly hub: Hub<FollowedConversation>;
   readonly journal: Journal;
   readonly watchers: Watchers;
   readonly searchIndexer: SearchIndexer;

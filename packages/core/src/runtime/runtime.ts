@@ -7,8 +7,8 @@ import { createOwnerRuntime } from "./api/owner-verbs.js";
 import { createEnvironment } from "./create-environment.js";
 import { examineRuntime } from "./nodes/examine-runtime.js";
 import { watchOtherNodes } from "./nodes/watch-other-nodes.js";
-import { createRooms } from "./rooms.js";
 import type { RuntimeOptions } from "./runtime-options.js";
+import { createServices } from "./services.js";
 
 /** A node: runs turns, keeps them through crashes, and tells everyone who follows. */
 export interface Runtime {
@@ -42,9 +42,9 @@ const defaultDrainMs = 20_000;
  */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const env = createEnvironment(options);
-  const rooms = createRooms(env);
-  const { life, coordinator, recovery, compactions } = rooms;
-  const stopWatching = watchOtherNodes(rooms);
+  const services = createServices(env);
+  const { life, coordinator, recovery, compactions } = services;
+  const stopWatching = watchOtherNodes(services);
   const stopAll = () => {
     stopWatching();
     life.stop();
@@ -69,7 +69,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     await indexed;
   };
   return {
-    forOwner: (owner) => createOwnerRuntime(rooms, owner),
+    forOwner: (owner) => createOwnerRuntime(services, owner),
     models: () => env.models.list(),
     keys: env.root.keys,
     check: () => env.root.check(),

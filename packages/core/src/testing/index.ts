@@ -23,6 +23,7 @@ export {
   type StoreCall,
   type StoreFault,
 } from "./memory-log-store.js";
+export { type MemoryStoreFixture, memoryStoreContract } from "./memory-store-contract.js";
 export { createMemoryWake } from "./memory-wake.js";
 export {
   type ProviderContractOptions,

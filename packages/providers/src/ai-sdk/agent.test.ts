@@ -1,6 +1,7 @@
 import { createOpenAI } from "@ai-sdk/openai";
+import { InMemoryMemoryStore } from "@parley/core";
 import { ParleyError } from "@parley/core/errors";
-import { interruptedResultText } from "@parley/core/messages";
+import { type CanonicalMessage, interruptedResultText } from "@parley/core/messages";
 import { checkEventOrder } from "@parley/core/testing";
 import type { Tool } from "@parley/core/turn";
 import type { AgentEvent } from "@parley/wire";
@@ -91,6 +92,42 @@ describe("a turn of an agent", () => {
       "tool tool-invocation",
       "assistant text",
     ]);
+  });
+
+  it("runs without a database, and hands out tool parts with their values", async () => {
+    const store = new InMemoryMemoryStore();
+    const model = mockModel(
+      [...called("c1", "add", '{"a":1,', '"b":2}'), finish("tool-calls")],
+      [...said("t", "3"), finish()],
+      [...said("t", "Again 3"), finish()],
+    );
+    const agent = new Agent({ model, store, tools: [add] });
+    const first = await (await agent.stream({ threadId: "t1", messages: "1+2?", resourceId: "me" })).final;
+    const values = (messages: readonly CanonicalMessage[]) =>
+      messages.flatMap(({ content }) =>
+        content.parts.flatMap((part) =>
+          part.type === "tool-invocation"
+            ? [{ args: part.args, argsText: part.argsText, result: part.result, resultText: part.resultText }]
+            : [],
+        ),
+      );
+    const expected = [
+      { args: { a: 1, b: 2 }, argsText: '{"a":1,"b":2}' },
+      { result: { sum: 3 }, resultText: '{"sum":3}' },
+    ];
+    expect(values(first.messages)).toEqual(expected);
+    expect(values(await store.listMessages({ threadId: "t1" }))).toEqual(expected);
+    const second = await (await agent.stream({ threadId: "t1", messages: "Again?" })).final;
+    expect(second.text).toBe("Again 3");
+    expect(await store.getThreadById({ threadId: "t1" })).toMatchObject({ resourceId: "me" });
+  });
+
+  it("refuses a stored message that names no thread, and says so", async () => {
+    const agent = new Agent({ model: mockModel([finish()]), store: new InMemoryMemoryStore() });
+    const lost = { id: "lost", role: "user", type: "text", content: { format: 2, parts: [] } };
+    const error = await failure(agent.stream({ threadId: "t1", messages: [lost as never] }));
+    expect(error).toMatchObject({ code: "invalid_request" });
+    expect(error.message).toContain('Message "lost" has no threadId');
   });
 
   it("shows the model what was stored before, its instructions and its results", async () => {

@@ -10,6 +10,7 @@ import {
   textOf,
   toCanonical,
   toProviderMessages,
+  withToolValues,
 } from "@parley/core/messages";
 import type { MemoryStore, ProviderCallParams, ProviderMessage, Thread } from "@parley/core/ports";
 import { runTurn, type Tool, type TurnLimits, type TurnOutcome, type TurnSetup } from "@parley/core/turn";
@@ -154,6 +155,13 @@ export class Agent {
         return fromCanonical(message);
       }
       const { id = this.#ids.next(), role = "user", content, metadata } = message;
+      if (typeof content !== "string" && !Array.isArray(content)) {
+        throw new ParleyError(
+          "invalid_request",
+          `Message ${JSON.stringify(id)} has no threadId: set it to the id of its thread`,
+          { details: { messageId: id, field: "threadId" } },
+        );
+      }
       return [
         {
           id,
@@ -279,7 +287,7 @@ class Scribe {
     const canonical = messages.map((message) => {
       const isInput = message.role === "user" || message.role === "system";
       const createdAt = isInput ? message.createdAt : this.after(message.createdAt);
-      return toCanonical({ ...message, createdAt }, owner);
+      return withToolValues(toCanonical({ ...message, createdAt }, owner));
     });
     await this.#store.saveMessages({ messages: canonical });
     this.saved.push(...canonical.filter(({ role }) => role === "assistant" || role === "tool"));

@@ -170,10 +170,18 @@ describe("a stream as canonical messages", () => {
           type: "tool-invocation",
           toolCallId: "c1",
           toolName: "double",
+          args: { a: 4 },
           argsText: '{"a": 4}',
           state: "call",
         },
-        { type: "tool-invocation", toolCallId: "c2", toolName: "fail", argsText: '{"a":1}', state: "call" },
+        {
+          type: "tool-invocation",
+          toolCallId: "c2",
+          toolName: "fail",
+          args: { a: 1 },
+          argsText: '{"a":1}',
+          state: "call",
+        },
       ],
     });
     expect(rest.pop()).toEqual({
@@ -190,13 +198,29 @@ describe("a stream as canonical messages", () => {
           role: "tool",
           type: "tool",
           parts: [
-            { ...answer, toolCallId: "c1", toolName: "double", resultText: '{"twice":8}', isError: false },
+            {
+              ...answer,
+              toolCallId: "c1",
+              toolName: "double",
+              result: { twice: 8 },
+              resultText: '{"twice":8}',
+              isError: false,
+            },
           ],
         },
         {
           role: "tool",
           type: "tool",
-          parts: [{ ...answer, toolCallId: "c2", toolName: "fail", resultText: "no luck", isError: true }],
+          parts: [
+            {
+              ...answer,
+              toolCallId: "c2",
+              toolName: "fail",
+              result: "no luck",
+              resultText: "no luck",
+              isError: true,
+            },
+          ],
         },
       ]),
     );

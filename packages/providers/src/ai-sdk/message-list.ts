@@ -8,6 +8,7 @@ import {
   resultFromText,
   type ToolResultContentPart,
   toCanonical,
+  withToolValues,
 } from "@parley/core/messages";
 import type { TextStreamPart, ToolSet } from "ai";
 import { toCallError } from "./failure.js";
@@ -104,7 +105,7 @@ export function flushToCanonical(
 ): CanonicalMessage | null {
   if (ended) completeAnswer(state, false);
   const message = state.complete.shift();
-  return message === undefined ? null : toCanonical(message);
+  return message === undefined ? null : withToolValues(toCanonical(message));
 }
 
 /** A part that answers a call, with the text of the answer where it is the last one. */

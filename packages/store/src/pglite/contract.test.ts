@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { conversationStoreContract, logStoreContract } from "@parley/core/testing";
+import { conversationStoreContract, logStoreContract, memoryStoreContract } from "@parley/core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openPglite } from "./index.js";
 
@@ -26,6 +26,28 @@ describe("the store on PGlite", () => {
   describe("keeps the contract of the engine's store:", () => {
     for (const { name, run } of conversationStoreContract(() => ({ store: opened.store.forOwner("engine") })))
       it(name, run);
+  });
+
+  describe("keeps the contract of a store of canonical messages:", () => {
+    const cases = memoryStoreContract(() => ({ store: opened.memoryStore("agent"), owner: "agent" }));
+    for (const { name, run } of cases) it(name, run);
+  });
+
+  it("shows an agent's messages to the runtime, and nothing of them to another owner", async () => {
+    const message = {
+      id: "of-an-agent",
+      threadId: "thread-of-an-agent",
+      role: "user" as const,
+      type: "text" as const,
+      content: { format: 2 as const, parts: [{ type: "text" as const, text: "hello" }] },
+      createdAt: new Date(1_700_000_000_000),
+    };
+    await opened.memoryStore("agent").saveMessages({ messages: [message] });
+    const read = await opened.store.forOwner("agent").listMessages(message.threadId);
+    expect(read.map(({ content }) => content)).toEqual([[{ type: "text", text: "hello" }]]);
+    const other = opened.memoryStore("somebody else");
+    expect(await other.getThreadById({ threadId: message.threadId })).toBeNull();
+    expect(await other.listMessages({ threadId: message.threadId })).toEqual([]);
   });
 
   it("refuses a second opener of the same folder, naming the first", async () => {

@@ -1,6 +1,24 @@
-import type { KeyStore, LogStore, LogStoreRoot } from "@parley/core/ports";
+import type { KeyStore, LogStore, LogStoreRoot, MemoryStore } from "@parley/core/ports";
 import type { EmbeddedDatabase } from "./embedded-database.js";
-import { keyPrefix, keyVerbs, ownerVerbs, rootVerbs } from "./verbs.js";
+import { keyPrefix, keyVerbs, memoryPrefix, memoryVerbs, ownerVerbs, rootVerbs } from "./verbs.js";
+
+function forwarded(
+  database: Pick<EmbeddedDatabase, "call">,
+  verbs: object,
+  owner?: string,
+  prefix = "",
+): object {
+  const methods = Object.keys(verbs).map((name): [string, unknown] => [
+    name,
+    (...values: unknown[]) => database.call(`${prefix}${name}`, values, owner),
+  ]);
+  return Object.fromEntries(methods);
+}
+
+/** An owner's store of canonical messages as the main thread sees it. */
+export function forwardedMemoryStore(database: Pick<EmbeddedDatabase, "call">, owner: string): MemoryStore {
+  return forwarded(database, memoryVerbs, owner, memoryPrefix) as MemoryStore;
+}
 
 /** The store as the main thread sees it: the same port, every call forwarded. */
 export function forwardedStore(
@@ -8,13 +26,8 @@ export function forwardedStore(
   close: () => Promise<void>,
 ): LogStoreRoot {
   const owners = new Map<string, LogStore>();
-  const methods = (verbs: object, owner?: string, prefix = "") =>
-    Object.fromEntries(
-      Object.keys(verbs).map((name) => [
-        name,
-        (...values: unknown[]) => database.call(`${prefix}${name}`, values, owner),
-      ]),
-    );
+  const methods = (verbs: object, owner?: string, prefix?: string) =>
+    forwarded(database, verbs, owner, prefix);
   return {
     ...(methods(rootVerbs) as unknown as Pick<LogStoreRoot, keyof typeof rootVerbs>),
     keys: methods(keyVerbs, undefined, keyPrefix) as unknown as KeyStore,

@@ -1,8 +1,8 @@
-import type { LogStoreRoot, Wake } from "@parley/core/ports";
+import type { LogStoreRoot, MemoryStore, Wake } from "@parley/core/ports";
 import { createDatabaseFolder, databaseFolder } from "./create-folder.js";
 import { EmbeddedDatabase } from "./embedded-database.js";
 import { type FolderLock, lockFolder } from "./folder-lock.js";
-import { forwardedStore } from "./forward.js";
+import { forwardedMemoryStore, forwardedStore } from "./forward.js";
 import { createLocalWake } from "./local-wake.js";
 
 export { folderIdentity } from "./folder-identity.js";
@@ -17,12 +17,20 @@ export interface PgliteOptions {
   readonly vacuumMs?: number;
 }
 
+/** The embedded store, and what belongs to it. */
+export interface OpenedPglite {
+  readonly store: LogStoreRoot;
+  readonly wake: Wake;
+  /** Makes an owner's store of canonical messages, over the same log. Closed with the store. */
+  readonly memoryStore: (owner: string) => MemoryStore;
+}
+
 /**
  * Opens the embedded store, for one process. A second one is refused with an error that names the first. The schema is
  * brought up, and whatever turns a crash left open can be claimed at once: the folder's lock proves that nobody runs
  * them. A thread of the database that fails later is replaced, and then leases are left as they are.
  */
-export async function openPglite(options: PgliteOptions): Promise<{ store: LogStoreRoot; wake: Wake }> {
+export async function openPglite(options: PgliteOptions): Promise<OpenedPglite> {
   const { folder, durable = true, vacuumMs = 600_000 } = options;
   const lock = await lockFolder(folder);
   let database: EmbeddedDatabase | undefined;
@@ -33,7 +41,8 @@ export async function openPglite(options: PgliteOptions): Promise<{ store: LogSt
     const store = forwardedStore(database, closeOnce(database, lock, wake));
     await store.migrate();
     await database.call("forgetNodes", []);
-    return { store, wake };
+    const opened = database;
+    return { store, wake, memoryStore: (owner) => forwardedMemoryStore(opened, owner) };
   } catch (error) {
     // Why it was refused matters more than how the database ended.
     await database?.close().catch(() => undefined);

@@ -1,7 +1,10 @@
-import type { KeyStore, LogStore, LogStoreRoot } from "@parley/core/ports";
+import type { KeyStore, LogStore, LogStoreRoot, MemoryStore } from "@parley/core/ports";
 
 /** The beginning of the name of a verb that is one of the store's keys. */
 export const keyPrefix = "keys.";
+
+/** The beginning of the name of a verb that is one of an owner's store of canonical messages. */
+export const memoryPrefix = "memory.";
 
 /**
  * What a verb writes, which decides how much free space it needs (`disk-space.ts`). `running`: the records of work that
@@ -95,6 +98,14 @@ export const keyVerbs = {
   removeLogins: running,
 } as const satisfies Record<keyof KeyStore, Verb>;
 
+/** The verbs of an owner's store of canonical messages. */
+export const memoryVerbs = {
+  listMessages: read,
+  saveMessages: added,
+  getThreadById: read,
+  saveThread: added,
+} as const satisfies Record<keyof MemoryStore, Verb>;
+
 /** The thread's own verbs. Replaying the write-ahead log at the start touches files all the time. */
 const threadVerbs = {
   open: { writes: "nothing", stillSeconds: 60 },
@@ -106,8 +117,13 @@ const verbs: Readonly<Record<string, Verb>> = {
   ...rootVerbs,
   ...ownerVerbs,
   ...threadVerbs,
-  ...Object.fromEntries(Object.entries(keyVerbs).map(([name, verb]) => [`${keyPrefix}${name}`, verb])),
+  ...prefixed(keyPrefix, keyVerbs),
+  ...prefixed(memoryPrefix, memoryVerbs),
 };
+
+function prefixed(prefix: string, named: Readonly<Record<string, Verb>>): Record<string, Verb> {
+  return Object.fromEntries(Object.entries(named).map(([name, verb]) => [`${prefix}${name}`, verb]));
+}
 
 /** The rules for a verb by its name. A name that is not known is refused when it is called. */
 export function verbOf(method: string): Verb {

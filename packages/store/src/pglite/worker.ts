@@ -6,11 +6,12 @@ import { PGlite } from "@electric-sql/pglite";
 import { ParleyError } from "@parley/core/errors";
 import type { LogStoreRoot } from "@parley/core/ports";
 import { openLogStore } from "../open-log-store.js";
+import { PostgresMemoryStore } from "../postgres-memory-store.js";
 import { type Answer, type Call, openId, type ThreadMessage, toFailure } from "./call.js";
 import { checkSpace, diskFull, freeSpace, reservedBytes } from "./disk-space.js";
 import { DurableNodeFS, startParams } from "./durable-node-fs.js";
 import { PgliteDatabase } from "./pglite-database.js";
-import { keyPrefix, verbOf } from "./verbs.js";
+import { keyPrefix, memoryPrefix, verbOf } from "./verbs.js";
 
 /** What the opener tells the thread. */
 export interface WorkerOptions {
@@ -102,7 +103,7 @@ try {
 }
 
 async function answer(root: LogStoreRoot, database: PgliteDatabase, call: Call): Promise<Answer> {
-  const { id, method, values, owner } = call;
+  const { id, method, values } = call;
   try {
     const { writes } = verbOf(method);
     if (writes !== "nothing") checkSpace(folder, writes, values);
@@ -110,13 +111,7 @@ async function answer(root: LogStoreRoot, database: PgliteDatabase, call: Call):
       await database.query({ text: "DELETE FROM node" });
       return { id, value: undefined };
     }
-    const ofKeys = method.startsWith(keyPrefix);
-    const name = ofKeys ? method.slice(keyPrefix.length) : method;
-    const target = (owner !== undefined
-      ? root.forOwner(owner)
-      : ofKeys
-        ? root.keys
-        : root) as unknown as Record<string, (...values: unknown[]) => Promise<unknown>>;
+    const [target, name] = targetOf(root, database, call);
     return { id, value: await target[name]?.(...values) };
   } catch (error) {
     return { id, failure: toFailure(error) };
@@ -130,4 +125,18 @@ function logLength(): number {
   } catch {
     return 0;
   }
+}
+
+type Methods = Record<string, (...values: unknown[]) => Promise<unknown>>;
+
+/** The object that has the method of a call, and the method's own name. */
+function targetOf(root: LogStoreRoot, database: PgliteDatabase, { method, owner }: Call): [Methods, string] {
+  const own = method.slice(method.lastIndexOf(".") + 1);
+  let target: object = method.startsWith(keyPrefix) ? root.keys : root;
+  if (owner !== undefined) {
+    target = method.startsWith(memoryPrefix)
+      ? new PostgresMemoryStore(database, { owner })
+      : root.forOwner(owner);
+  }
+  return [target as Methods, own];
 }

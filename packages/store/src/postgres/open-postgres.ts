@@ -1,9 +1,10 @@
 import { invalidField } from "@parley/core/errors";
-import type { LogStoreRoot, Wake } from "@parley/core/ports";
+import type { LogStoreRoot, MemoryStore, Wake } from "@parley/core/ports";
 import pg from "pg";
 import type { Database } from "../database.js";
 import { type LogStoreOptions, openLogStore } from "../open-log-store.js";
 import { createLocalWake } from "../pglite/local-wake.js";
+import { PostgresMemoryStore } from "../postgres-memory-store.js";
 import { defaultSearchBounds, type SearchBounds } from "../search/search-bounds.js";
 import { defaultConnections, PostgresDatabase, type PostgresDatabaseOptions } from "./postgres-database.js";
 import { refuseUnannouncedPooler } from "./recognise-pooler.js";
@@ -26,6 +27,8 @@ export interface OpenedPostgres {
   readonly wake: Wake;
   /** The connections of the store, for a `PostgresMemoryStore` beside it. Closed with the store. */
   readonly database: Database;
+  /** Makes an owner's store of canonical messages, over the same log. Closed with the store. */
+  readonly memoryStore: (owner: string) => MemoryStore;
 }
 
 /**
@@ -51,6 +54,11 @@ export function openPostgres(options: OpenPostgresOptions): OpenedPostgres {
         await store.migrate();
       },
     },
+    memoryStore: (owner) =>
+      new PostgresMemoryStore(database, {
+        owner,
+        ...(options.maxBytes === undefined ? {} : { maxBytes: options.maxBytes }),
+      }),
     wake:
       listenUrl === false
         ? createLocalWake()

@@ -1,4 +1,5 @@
 import type { CanonicalMessage } from "@parley/core/messages";
+import { memoryStoreContract } from "@parley/core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { describeOnPostgres, type TestDatabase } from "../../../../test/harness/postgres.js";
 import { PostgresMemoryStore } from "../postgres-memory-store.js";
@@ -56,59 +57,8 @@ describeOnPostgres("PostgresMemoryStore", (postgres) => {
     await database.drop();
   });
 
-  it("refuses a message whose createdAt is no date", async () => {
-    const broken = message("dated", "undated", { createdAt: new Date(Number.NaN) });
-    const refused = memory.saveMessages({ messages: [message("dated", "first"), broken] });
-    await expect(refused).rejects.toMatchObject({ code: "invalid_request" });
-    await expect(refused).rejects.toThrow("createdAt");
-    expect(await memory.getThreadById({ threadId: "dated" })).toBeNull();
-  });
-
-  it("gives threads back as they were saved, and saves them again", async () => {
-    const thread = {
-      id: "thread-1",
-      resourceId: "ada",
-      title: "Plans",
-      metadata: { tags: ["a", "\u0000"] },
-      createdAt,
-      updatedAt: new Date(1_700_000_001_000),
-    };
-    expect(await memory.getThreadById({ threadId: thread.id })).toBeNull();
-    await memory.saveThread({ thread });
-    expect(await memory.getThreadById({ threadId: thread.id })).toEqual(thread);
-    const { title: _, metadata: __, ...bare } = { ...thread, updatedAt: new Date(1_700_000_002_000) };
-    await memory.saveThread({ thread: bare });
-    expect(await memory.getThreadById({ threadId: thread.id })).toEqual(bare);
-    const foreign = memory.saveThread({ thread: { ...thread, id: "other", resourceId: "bob" } });
-    await expect(foreign).rejects.toMatchObject({ code: "invalid_request" });
-  });
-
-  it("gives messages back as they were saved, in order, once each", async () => {
-    const id = "thread-2";
-    const messages = [
-      message(id, "m1"),
-      merged(id, "m2"),
-      message(id, "m3", { role: "tool", type: "tool", resourceId: "someone" }),
-    ];
-    await memory.saveMessages({ messages: messages.slice(0, 2) });
-    await memory.saveMessages({ messages });
-    expect(await memory.listMessages({ threadId: id })).toEqual(messages);
-    expect(await memory.listMessages({ threadId: id, limit: 2 })).toEqual(messages.slice(0, 2));
-    expect(await memory.listMessages({ threadId: id, orderBy: "desc", limit: 2 })).toEqual(
-      messages.toReversed().slice(0, 2),
-    );
-    await memory.saveMessages({ messages: [] });
-    expect(await memory.listMessages({ threadId: "unknown" })).toEqual([]);
-  });
-
-  it("keeps a file's bytes as base64", async () => {
-    const parts = [{ type: "file" as const, data: new Uint8Array([104, 105]), mimeType: "text/plain" }];
-    await memory.saveMessages({
-      messages: [message("thread-3", "f", { content: { format: 2, parts } })],
-    });
-    const [read] = await memory.listMessages({ threadId: "thread-3" });
-    expect(read?.content.parts).toEqual([{ type: "file", data: "aGk=", mimeType: "text/plain" }]);
-  });
+  const cases = memoryStoreContract(() => ({ store: opened.memoryStore("ada"), owner: "ada" }));
+  for (const { name, run } of cases) it(name, run);
 
   it("shows the runtime what an agent saved, with a seq for every part, and pages of any size agree", async () => {
     const id = "thread-4";

@@ -1,8 +1,10 @@
-import type { ProviderMetadata } from "@parley/wire";
 import type { MessageRole } from "../message.js";
 
 /** `tool`: tool parts only; `event`: error and compaction entries; else `text`. */
 export type MessageType = "text" | "tool" | "event";
+
+/** Data of providers, by provider. What Parley writes is an object for each; other writers may put anything. */
+export type CanonicalProviderMetadata = Record<string, unknown>;
 
 /** The stored envelope of a message, independent of any database and SDK. */
 export type CanonicalMessage = {
@@ -21,18 +23,18 @@ export type MessageContentV2 = {
   parts: MessagePart[];
   content?: string;
   metadata?: Record<string, unknown>;
-  providerMetadata?: ProviderMetadata;
+  providerMetadata?: CanonicalProviderMetadata;
 };
 
 /** The fields beyond the base form are additive; readers of the base form may ignore them. */
 export type MessagePart =
-  | { type: "text"; text: string; providerMetadata?: ProviderMetadata }
+  | { type: "text"; text: string; providerMetadata?: CanonicalProviderMetadata }
   | {
       type: "reasoning";
       reasoning: string;
       durationMs?: number;
       details?: unknown;
-      providerMetadata?: ProviderMetadata;
+      providerMetadata?: CanonicalProviderMetadata;
     }
   | ToolInvocationPart
   | {
@@ -42,16 +44,23 @@ export type MessagePart =
       /** Set where `data` is empty because the file lies elsewhere. */
       url?: string;
       filename?: string;
-      providerMetadata?: ProviderMetadata;
+      providerMetadata?: CanonicalProviderMetadata;
     }
-  | { type: "source"; id?: string; title?: string; url?: string; providerMetadata?: ProviderMetadata }
-  | { type: "data"; data: unknown; providerMetadata?: ProviderMetadata }
-  | { type: "error"; message: string; code?: string; providerMetadata?: ProviderMetadata };
+  | {
+      type: "source";
+      id?: string;
+      title?: string;
+      url?: string;
+      providerMetadata?: CanonicalProviderMetadata;
+    }
+  | { type: "data"; data: unknown; providerMetadata?: CanonicalProviderMetadata }
+  | { type: "error"; message: string; code?: string; providerMetadata?: CanonicalProviderMetadata };
 
 /**
  * A tool call (`state: "call"`), an unfinished one (`partial-call`), or a result (`state: "result"`).
  * Parley stores call and result in messages of their own, and both as text: `argsText` and `resultText`
- * are what a request carried, `args` and `result` are derived and absent where the text is present.
+ * are what a request carried. `args` and `result` are derived from them: what Parley hands out has both, what it
+ * stores has the text alone.
  */
 export type ToolInvocationPart = {
   type: "tool-invocation";
@@ -65,5 +74,5 @@ export type ToolInvocationPart = {
   stepId?: string;
   durationMs?: number;
   state: "call" | "result" | "partial-call";
-  providerMetadata?: ProviderMetadata;
+  providerMetadata?: CanonicalProviderMetadata;
 };

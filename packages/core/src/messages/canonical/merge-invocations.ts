@@ -1,6 +1,6 @@
-import { argumentsFromText, resultFromText } from "../part.js";
 import { createCallLedger } from "../provider/call-ledger.js";
 import type { CanonicalMessage, MessagePart, ToolInvocationPart } from "./canonical-message.js";
+import { withToolValue } from "./tool-values.js";
 
 /**
  * Stored messages for readers that want a call and its result in one part: each result moves into the part of
@@ -18,7 +18,7 @@ export function mergeInvocations(messages: readonly CanonicalMessage[]): Canonic
         parts.push(part);
         continue;
       }
-      const invocation = withValues(part);
+      const invocation = withToolValue(part);
       const slot = isLoneResult(part) ? ledger.answer(part.toolCallId) : undefined;
       if (slot !== undefined) {
         slot.parts[slot.index] = answered(slot.call, invocation);
@@ -37,15 +37,6 @@ export function mergeInvocations(messages: readonly CanonicalMessage[]): Canonic
 
 function isLoneResult(part: ToolInvocationPart): boolean {
   return part.state === "result" && part.args === undefined && part.argsText === undefined;
-}
-
-function withValues(part: ToolInvocationPart): ToolInvocationPart {
-  const { argsText, resultText } = part;
-  return {
-    ...part,
-    ...(argsText === undefined ? {} : { args: argumentsFromText(argsText) }),
-    ...(resultText === undefined ? {} : { result: resultFromText(resultText) }),
-  };
 }
 
 /** The call with its result in it. Where both say something of the same name, the call's stands. */

@@ -228,7 +228,7 @@ function fileSource(
 }
 
 /** The bytes in base64, in pieces that fit the argument limit of a call. */
-function base64Of(bytes: Uint8Array): string {
+export function base64Of(bytes: Uint8Array): string {
   let binary = "";
   for (let start = 0; start < bytes.length; start += 0x2000) {
     binary += String.fromCharCode(...bytes.subarray(start, start + 0x2000));

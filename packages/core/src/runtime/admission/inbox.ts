@@ -6,8 +6,10 @@ import type { MessageContentPart } from "../../messages/part.js";
 import { chainHash, hashText } from "../../messages/text/hash.js";
 import { utf8Length } from "../../messages/tokens/transcript-tokens.js";
 import { checkPlain } from "../../plain-data.js";
+import { notifyChanged } from "../delivery/notify-changed.js";
 import type { Environment } from "../environment.js";
 import { defaultModelOf } from "../models.js";
+import type { Recovery } from "../nodes/recovery.js";
 import type { Coordinator } from "../turns/coordinator.js";
 
 /** What a client sends. */
@@ -83,18 +85,14 @@ export function titleFrom(text: string): string {
 export class Inbox {
   readonly #env: Environment;
   readonly #coordinator: Coordinator;
-  readonly #onDoubt: (owner: string, conversationId: string, turnId: string) => void;
+  readonly #recovery: Pick<Recovery, "resolveUnknown">;
   /** Admissions under way, by owner: each may become a running turn. */
   readonly #admitting = new Map<string, number>();
 
-  constructor(
-    env: Environment,
-    coordinator: Coordinator,
-    onDoubt: (owner: string, conversationId: string, turnId: string) => void,
-  ) {
+  constructor(env: Environment, coordinator: Coordinator, recovery: Pick<Recovery, "resolveUnknown">) {
     this.#env = env;
     this.#coordinator = coordinator;
-    this.#onDoubt = onDoubt;
+    this.#recovery = recovery;
   }
 
   async send(owner: string, input: SendInput): Promise<Receipt> {
@@ -131,7 +129,7 @@ export class Inbox {
       return await call();
     } catch (error) {
       if (isParleyError(error) && error.code === "store_unavailable") {
-        this.#onDoubt(owner, conversationId, turnId);
+        this.#recovery.resolveUnknown(owner, conversationId, turnId);
       }
       throw error;
     } finally {
@@ -217,8 +215,7 @@ export class Inbox {
       this.#coordinator.run(owner, conversationId, outcome.turn);
       return { conversationId, messageId, outcome: "started", turnId, repeated: false };
     }
-    this.#env.watchers.changed(owner);
-    this.#env.wake.notify([conversationId]);
+    notifyChanged(this.#env, owner, [conversationId]);
     return { conversationId, messageId, outcome: "queued", repeated: false, queue: outcome.queue };
   }
 

@@ -2,6 +2,7 @@ import { invalidField, ParleyError } from "../../errors.js";
 import type { OpenedTurn } from "../../log-store.js";
 import { checkId, derivedMessageId } from "../admission/inbox.js";
 import { toMeta } from "../conversation-meta.js";
+import { notifyChanged } from "../delivery/notify-changed.js";
 import { importConversation } from "../transfer/import-conversation.js";
 import type { OwnerRuntime } from "./owner-runtime.js";
 import type { OwnerScope } from "./owner-scope.js";
@@ -26,7 +27,7 @@ export function conversationVerbs(scope: OwnerScope): ConversationVerbs {
     },
     async open(conversationId) {
       await store.set(conversationId, { closed: false });
-      env.watchers.changed(owner);
+      changed(conversationId);
       openRequests.ask(owner, conversationId);
     },
     async create({ id, ...settings }) {
@@ -68,9 +69,8 @@ export function conversationVerbs(scope: OwnerScope): ConversationVerbs {
         compactions.stop(id);
         env.hub.end(id, new ParleyError("conversation_not_found", "The conversation was deleted"));
       }
-      env.watchers.changed(owner);
-      // Whoever runs a turn of these finds out that it is gone.
-      env.wake.notify(gone, "stop");
+      // A node that runs a turn of these finds out that it is gone.
+      notifyChanged(env, owner, gone, "stop");
       return gone;
     },
   };

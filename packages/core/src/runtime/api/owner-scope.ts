@@ -1,23 +1,24 @@
 import { ParleyError } from "../../errors.js";
 import type { ConversationRecord, LogStore } from "../../log-store.js";
-import type { Rooms } from "../rooms.js";
+import { notifyChanged } from "../delivery/notify-changed.js";
+import type { Services } from "../services.js";
 
-/** The rooms of a runtime, and the owner who is asking. */
-export interface OwnerScope extends Rooms {
+/** The services of a runtime, and the owner who is asking. */
+export interface OwnerScope extends Services {
   readonly owner: string;
   readonly store: LogStore;
   /** The owner's conversation, or `conversation_not_found`. */
   find(conversationId: string): Promise<ConversationRecord>;
-  /** Tells watchers here, and nodes elsewhere, that something was written. */
+  /** Announces a change of one of the owner's conversations. */
   changed(conversationId: string): void;
 }
 
-/** One owner's view of the rooms. */
-export function ownerScope(rooms: Rooms, owner: string): OwnerScope {
-  const { env } = rooms;
+/** One owner's view of the services. */
+export function ownerScope(services: Services, owner: string): OwnerScope {
+  const { env } = services;
   const store = env.root.forOwner(owner);
   return {
-    ...rooms,
+    ...services,
     owner,
     store,
     async find(conversationId) {
@@ -26,9 +27,8 @@ export function ownerScope(rooms: Rooms, owner: string): OwnerScope {
       return record;
     },
     changed(conversationId) {
-      env.watchers.changed(owner);
       env.searchIndexer.wake(owner);
-      env.wake.notify([conversationId]);
+      notifyChanged(env, owner, [conversationId]);
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Rooms } from "../rooms.js";
+import type { Services } from "../services.js";
 import { conversationVerbs } from "./conversation-verbs.js";
 import type { OwnerRuntime } from "./owner-runtime.js";
 import { ownerScope } from "./owner-scope.js";
@@ -6,9 +6,9 @@ import { queueVerbs } from "./queue-verbs.js";
 import { readingVerbs } from "./reading-verbs.js";
 
 /** One owner's verbs. */
-export function createOwnerRuntime(rooms: Rooms, owner: string): OwnerRuntime {
-  const { env, inbox, subscriptions, compactions } = rooms;
-  const scope = ownerScope(rooms, owner);
+export function createOwnerRuntime(services: Services, owner: string): OwnerRuntime {
+  const { env, inbox, subscriptions, compactions } = services;
+  const scope = ownerScope(services, owner);
   const { store } = scope;
   return {
     send: (input) => inbox.send(owner, input),

@@ -2,7 +2,10 @@ import type { CompactionPreview, CompactionResult, CompactRequest } from "@parle
 import { invalidField, isParleyError, ParleyError } from "../../errors.js";
 import type { LogStore, OpenedTurn } from "../../log-store.js";
 import { effectiveChoices } from "../conversation-meta.js";
+import type { Follower } from "../delivery/follower.js";
+import { notifyChanged } from "../delivery/notify-changed.js";
 import type { Environment } from "../environment.js";
+import type { Recovery } from "../nodes/recovery.js";
 import { retryWhileUnavailable, type SignalHolder } from "../nodes/retry.js";
 import type { Coordinator } from "../turns/coordinator.js";
 import {
@@ -25,14 +28,6 @@ interface Running {
   readonly ended: Promise<void>;
 }
 
-/** Where a compaction tells what it did. */
-export interface CompactionEvents {
-  /** Rows were added outside a turn. */
-  onRows(conversationId: string): Promise<void>;
-  /** A lease may have been taken, but the answer was lost. */
-  onDoubt(owner: string, conversationId: string, turnId: string): void;
-}
-
 /**
  * Compactions that someone asked for. Each holds the conversation's lease while the model writes, so that sends
  * wait in the queue, and lets the queue go on when it is done, failed or stopped.
@@ -40,13 +35,20 @@ export interface CompactionEvents {
 export class HandCompactions {
   readonly #env: Environment;
   readonly #coordinator: Coordinator;
-  readonly #events: CompactionEvents;
+  readonly #recovery: Pick<Recovery, "resolveUnknown">;
+  readonly #follower: Pick<Follower, "look">;
   readonly #running = new Map<string, Running>();
 
-  constructor(env: Environment, coordinator: Coordinator, events: CompactionEvents) {
+  constructor(
+    env: Environment,
+    coordinator: Coordinator,
+    recovery: Pick<Recovery, "resolveUnknown">,
+    follower: Pick<Follower, "look">,
+  ) {
     this.#env = env;
     this.#coordinator = coordinator;
-    this.#events = events;
+    this.#recovery = recovery;
+    this.#follower = follower;
   }
 
   /** Whether a compaction of this conversation runs here. */
@@ -118,7 +120,7 @@ export class HandCompactions {
       end = resolve;
     });
     this.#running.set(conversationId, { turnId, abort, lost, ended });
-    env.watchers.changed(owner);
+    notifyChanged(env, owner, [conversationId]);
     let next: OpenedTurn | undefined;
     try {
       const plan = await planCompaction(env, store, conversationId, keepNewest(keep));
@@ -142,7 +144,7 @@ export class HandCompactions {
           store.compact({ ...lease, summary: message, covers, archiveId, release, notice: noticeOf(plan) }),
         lost,
       ));
-      if (next === undefined) await this.#events.onRows(conversationId);
+      if (next === undefined) await this.#follower.look(conversationId);
       return toResult(plan, summary, archiveId);
     } catch (error) {
       next = await this.#endLease(store, lease, abort.signal.aborted, lost);
@@ -152,8 +154,7 @@ export class HandCompactions {
       throw abort.signal.aborted ? new ParleyError("canceled", "The compaction was stopped") : error;
     } finally {
       this.#running.delete(conversationId);
-      env.watchers.changed(owner);
-      env.wake.notify([conversationId]);
+      notifyChanged(env, owner, [conversationId]);
       if (next !== undefined) this.#coordinator.run(owner, conversationId, next);
       end();
     }
@@ -164,7 +165,7 @@ export class HandCompactions {
       return await store.lease({ conversationId, node: this.#env.identity.node, turnId });
     } catch (error) {
       if (isParleyError(error) && error.code === "store_unavailable") {
-        this.#events.onDoubt(owner, conversationId, turnId);
+        this.#recovery.resolveUnknown(owner, conversationId, turnId);
       }
       throw error;
     }

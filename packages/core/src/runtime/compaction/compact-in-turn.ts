@@ -4,6 +4,7 @@ import type { ConversationMessage } from "../../messages/message.js";
 import type { ProviderCallRecord } from "../../ports.js";
 import type { StepContext } from "../../turn/turn.js";
 import type { LiveTurn } from "../delivery/live-turn.js";
+import { notifyChanged } from "../delivery/notify-changed.js";
 import type { Environment } from "../environment.js";
 import { retryWhileUnavailable, type SignalHolder } from "../nodes/retry.js";
 import type { OwnerModel } from "../owner-models.js";
@@ -110,6 +111,6 @@ export class TurnCompactor {
       lost,
     );
     live.committed([entry], live.steps);
-    env.watchers.changed(live.owner);
+    notifyChanged(env, live.owner, [conversationId]);
   }
 }

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { HistoryEntry } from "../../ports.js";
 import { checkOfLast, readCursor } from "./cursor.js";
-import { chunksOf } from "./live-turn.js";
+import { chunksOf } from "./frames.js";
 
 const place = fc.record({
   seq: fc.nat(),

@@ -44,7 +44,7 @@ function listener() {
 const nothing: JoinPoint = { frames: [], seq: 0 };
 
 describe("the hub", () => {
-  it("tells everyone in the room, and nobody elsewhere", async () => {
+  it("delivers to all subscribers of a conversation, and to no others", async () => {
     const hub = new Hub();
     const [a, b, other] = [listener(), listener(), listener()];
     hub.join(conversationId, a, async () => nothing);
@@ -80,12 +80,12 @@ describe("the hub", () => {
     const reading = gate();
     let isOver: boolean | undefined;
     const leave = hub.join(conversationId, late, async (joining) => {
-      joining.tell([chunks(1), chunks(2)]);
+      joining.send([chunks(1), chunks(2)]);
       await reading.wait();
-      joining.tell([chunks(3)]);
+      joining.send([chunks(3)]);
       leave();
       isOver = joining.isOver;
-      joining.tell([chunks(4)]);
+      joining.send([chunks(4)]);
       return { frames: [chunks(5)], seq: 5 };
     });
     hub.publish(conversationId, event(0, 5));
@@ -127,26 +127,27 @@ describe("the hub", () => {
     ]);
   });
 
-  it("tells who has left nothing more, and when a room is empty", async () => {
+  it("sends nothing more to a subscriber that left, and keeps a value as long as there is one", async () => {
     const hub = new Hub();
-    const occupied: [string, boolean][] = [];
-    hub.onOccupied = (id, isOccupied) => occupied.push([id, isOccupied]);
+    hub.keep(conversationId, "before anyone came");
     const [a, b] = [listener(), listener()];
     const leaveA = hub.join(conversationId, a, async () => nothing);
     const leaveB = hub.join(conversationId, b, async () => nothing);
     leaveA();
     leaveA();
-    expect(hub.occupied(conversationId)).toBe(true);
+    expect([hub.occupied(conversationId), hub.kept(conversationId)]).toEqual([true, undefined]);
+    hub.keep(conversationId, "kept");
+    expect(hub.allKept()).toEqual([[conversationId, "kept"]]);
     hub.publish(conversationId, event(0));
     await settle();
     leaveB();
     hub.publish(conversationId, event(1));
     expect([a.frames, b.frames.length, a.ends, b.ends]).toEqual([[], 1, [], []]);
-    expect(occupied).toEqual([
-      [conversationId, true],
-      [conversationId, false],
+    expect([hub.occupied(conversationId), hub.kept(conversationId), hub.allKept()]).toEqual([
+      false,
+      undefined,
+      [],
     ]);
-    expect(hub.rooms()).toEqual([]);
   });
 
   it("ends a subscriber whose join point cannot be read, or who falls behind before it is", async () => {
@@ -184,7 +185,7 @@ describe("the hub", () => {
     expect([good.frames.length, ends]).toEqual([2, ["internal"]]);
   });
 
-  it("ends one room, or all of them", async () => {
+  it("ends one conversation's subscriptions, or all of them", async () => {
     const hub = new Hub();
     const [a, b] = [listener(), listener()];
     hub.join(conversationId, a, async () => nothing);

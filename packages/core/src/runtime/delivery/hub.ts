@@ -2,7 +2,7 @@ import type { SubscriptionFrame } from "@parley/fold";
 import { ParleyError, toParleyError } from "../../errors.js";
 import { readCursor } from "./cursor.js";
 
-/** Someone who follows a conversation. */
+/** A subscriber of a conversation. */
 export interface Subscriber {
   /** Called in order, never concurrently. A throw ends the subscription, and nothing else. */
   onFrame(frame: SubscriptionFrame): void;
@@ -23,17 +23,17 @@ export interface JoinPoint {
 /** A subscriber whose join point is being read. */
 export interface Joining {
   /** Sends frames ahead of those of the join point, so that a long log need not be held as a whole. */
-  tell(frames: readonly SubscriptionFrame[]): void;
+  send(frames: readonly SubscriptionFrame[]): void;
   /** Whether it has gone meanwhile, so that nobody waits for the rest. */
   readonly isOver: boolean;
 }
 
-/** Those who listen to a conversation. Never changed: whoever comes or goes makes another list. */
+/** The subscribers of a conversation. Never changed: whoever comes or goes makes another list. */
 export type Audience = readonly { deliver(frame: SubscriptionFrame): void }[];
 
-/** Hands a frame to all of them. */
+/** Delivers a frame to all of them. */
 export function deliver(audience: Audience, frame: SubscriptionFrame): void {
-  // By index: with one listener, as usual, an iterator would cost more than the delivery.
+  // By index: with one subscriber, as usual, an iterator would cost more than the delivery.
   for (let index = 0; index < audience.length; index += 1) audience[index]?.deliver(frame);
 }
 
@@ -42,35 +42,48 @@ export function deliver(audience: Audience, frame: SubscriptionFrame): void {
  *
  * A subscriber joins in two moves, so that nothing falls between: it is registered first and collects what is
  * published from then on; then its join point is read, and of what it collected only the part that the join
- * point does not cover is sent. From there on it hears everything directly. Publishing is synchronous and
- * never waits for anyone.
+ * point does not cover is sent. From there on it receives everything directly. Publishing is synchronous and
+ * never waits for a subscriber.
  */
-export class Hub {
-  readonly #rooms = new Map<string, readonly Membership[]>();
+export class Hub<Kept = unknown> {
+  readonly #channels = new Map<string, Channel<Kept>>();
   readonly #maxPending: number;
-  /** Called when a conversation gets its first subscriber or loses its last. */
-  onOccupied: ((conversationId: string, occupied: boolean) => void) | undefined;
 
   constructor(maxPending = 10_000) {
     this.#maxPending = maxPending;
   }
 
+  /** Returns true while a conversation has subscribers. */
   occupied(conversationId: string): boolean {
-    return this.#rooms.has(conversationId);
-  }
-
-  rooms(): string[] {
-    return [...this.#rooms.keys()];
+    return this.#channels.has(conversationId);
   }
 
   publish(conversationId: string, frame: SubscriptionFrame): void {
-    const room = this.#rooms.get(conversationId);
-    if (room !== undefined) deliver(room, frame);
+    const audience = this.audience(conversationId);
+    if (audience !== undefined) deliver(audience, frame);
   }
 
-  /** Those who listen to a conversation now; undefined when nobody does, so that nothing is made for nobody. */
+  /** Returns the subscribers of a conversation; undefined when there are none, so that nothing is made for nobody. */
   audience(conversationId: string): Audience | undefined {
-    return this.#rooms.get(conversationId);
+    return this.#channels.get(conversationId)?.members;
+  }
+
+  /** Keeps a value for a conversation as long as it has subscribers; without any, nothing is kept. */
+  keep(conversationId: string, value: Kept): void {
+    const channel = this.#channels.get(conversationId);
+    if (channel !== undefined) channel.kept = value;
+  }
+
+  /** Returns the value that is kept for a conversation. */
+  kept(conversationId: string): Kept | undefined {
+    return this.#channels.get(conversationId)?.kept;
+  }
+
+  /** Returns all values that are kept, by conversation. */
+  allKept(): [conversationId: string, value: Kept][] {
+    const all: [string, Kept][] = [];
+    for (const [id, { kept }] of this.#channels) if (kept !== undefined) all.push([id, kept]);
+    return all;
   }
 
   /** Returns a function that leaves. */
@@ -80,9 +93,9 @@ export class Hub {
     readJoinPoint: (joining: Joining) => Promise<JoinPoint>,
   ): () => void {
     const membership = new Membership(subscriber, this.#maxPending);
-    const room = this.#rooms.get(conversationId);
-    this.#rooms.set(conversationId, room === undefined ? [membership] : [...room, membership]);
-    if (room === undefined) this.onOccupied?.(conversationId, true);
+    const channel = this.#channels.get(conversationId);
+    if (channel === undefined) this.#channels.set(conversationId, { members: [membership], kept: undefined });
+    else channel.members = [...channel.members, membership];
     const leave = () => {
       membership.leave();
       this.#remove(conversationId, membership);
@@ -96,27 +109,29 @@ export class Hub {
   }
 
   #remove(conversationId: string, membership: Membership): void {
-    const room = this.#rooms.get(conversationId);
-    if (room === undefined || !room.includes(membership)) return;
-    const left = room.filter((each) => each !== membership);
-    if (left.length > 0) this.#rooms.set(conversationId, left);
-    else {
-      this.#rooms.delete(conversationId);
-      this.onOccupied?.(conversationId, false);
-    }
+    const channel = this.#channels.get(conversationId);
+    if (channel === undefined || !channel.members.includes(membership)) return;
+    channel.members = channel.members.filter((each) => each !== membership);
+    if (channel.members.length === 0) this.#channels.delete(conversationId);
   }
 
   /** Ends all subscriptions of a conversation that is gone, or of all when the hub closes. */
   end(conversationId: string | undefined, error?: ParleyError): void {
-    const ids = conversationId === undefined ? [...this.#rooms.keys()] : [conversationId];
+    const ids = conversationId === undefined ? [...this.#channels.keys()] : [conversationId];
     for (const id of ids) {
-      const room = this.#rooms.get(id);
-      if (room === undefined) continue;
-      this.#rooms.delete(id);
-      for (const membership of room) membership.end(error);
-      this.onOccupied?.(id, false);
+      const channel = this.#channels.get(id);
+      if (channel === undefined) continue;
+      this.#channels.delete(id);
+      for (const membership of channel.members) membership.end(error);
     }
   }
+}
+
+/** The subscribers of a conversation, and what is kept for them. */
+interface Channel<Kept> {
+  /** Never changed: whoever comes or goes makes another list. */
+  members: readonly Membership[];
+  kept: Kept | undefined;
 }
 
 class Membership implements Joining {
@@ -124,7 +139,7 @@ class Membership implements Joining {
   readonly #maxPending: number;
   #collected: SubscriptionFrame[] | undefined = [];
   #left = false;
-  /** Takes this membership out of its room. */
+  /** Takes this membership out of its channel. */
   onFailed: (() => void) | undefined;
 
   constructor(subscriber: Subscriber, maxPending: number) {
@@ -149,14 +164,14 @@ class Membership implements Joining {
     return this.#left;
   }
 
-  tell(frames: readonly SubscriptionFrame[]): void {
+  send(frames: readonly SubscriptionFrame[]): void {
     for (const frame of frames) this.#pass(frame);
   }
 
   begin(point: JoinPoint): void {
     const collected = this.#collected ?? [];
     this.#collected = undefined;
-    this.tell(point.frames);
+    this.send(point.frames);
     for (const frame of collected) {
       const rest = notCovered(frame, point);
       if (rest !== undefined) this.#pass(rest);
@@ -195,7 +210,7 @@ class Membership implements Joining {
   }
 }
 
-/** The part of a frame that a join point has not told already. */
+/** Returns the part of a frame that a join point does not cover. */
 function notCovered(frame: SubscriptionFrame, point: JoinPoint): SubscriptionFrame | undefined {
   if (frame.type === "chat.reset" || frame.type === "chat.snapshot") return frame;
   if (frame.type === "chat.chunks") {

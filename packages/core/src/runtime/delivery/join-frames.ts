@@ -1,13 +1,8 @@
-import {
-  type CursorPlace,
-  formatCursor,
-  openCursor,
-  type SubscriptionFrame,
-  type TurnEvent,
-} from "@parley/fold";
+import { type CursorPlace, openCursor, type SubscriptionFrame, type TurnEvent } from "@parley/fold";
 import type { AgentEvent } from "@parley/wire";
 import { checkOfLast } from "./cursor.js";
 import { EventDeduplicator } from "./event-deduplicator.js";
+import { committedCursor, eventFrame } from "./frames.js";
 import type { OpenTurnView } from "./live-turn.js";
 import { isUnanswered, replayRows } from "./replay.js";
 
@@ -24,15 +19,13 @@ export function wholeTurnFrames(view: OpenTurnView): SubscriptionFrame[] {
   // Until the first commit the opening events are still in the tail; after it, the rows speak for them.
   const committed = told.rest(isUnanswered(view.entries) ? [] : replayRows(view));
   // Whoever is cut off in the middle of it has none of it yet: only the last event brings them past the rows.
-  const before = formatCursor({
+  const before = committedCursor({
     seq: (view.entries[0]?.firstSeq ?? 1) - 1,
     check: checkOfLast(view.entries),
   });
   for (const [index, event] of committed.entries()) {
     const isLast = index === committed.length - 1;
-    frames.push(
-      isLast ? deltaFrame(view, event, view.committedN) : { type: "chat.delta", event, cursor: before },
-    );
+    frames.push(isLast ? deltaFrame(view, event, view.committedN) : eventFrame(event, before));
   }
   // What a commit brought and the turn told behind it, as a steering message, is in both.
   for (const { n, event } of view.tailSince(view.committedN)) {
@@ -68,9 +61,5 @@ function committedOf(view: OpenTurnView) {
 }
 
 function deltaFrame(view: OpenTurnView, event: AgentEvent, n: number): SubscriptionFrame {
-  return {
-    type: "chat.delta",
-    event,
-    cursor: openCursor(view.committedSeq, checkOfLast(view.entries), view)(n),
-  };
+  return eventFrame(event, openCursor(view.committedSeq, checkOfLast(view.entries), view)(n));
 }

@@ -15,6 +15,7 @@ function journalFixture() {
   const clock = createManualClock();
   const flushes: JournalBatch[][] = [];
   const answers: (Gate | Error | ("ok" | "stale_fence")[])[] = [];
+  const news: (readonly string[])[] = [];
   const journal = new Journal(
     {
       async flushJournal(batches) {
@@ -28,6 +29,7 @@ function journalFixture() {
     },
     clock,
     pace,
+    { notify: (ids) => news.push(ids) },
   );
   const open = (conversationId: string) => {
     const tail = new EventTail();
@@ -47,7 +49,7 @@ function journalFixture() {
           .join(""),
       ),
     );
-  return { clock, journal, flushes, answers, open, texts };
+  return { clock, journal, flushes, answers, news, open, texts };
 }
 
 const unavailable = () => new ParleyError("store_unavailable");
@@ -289,10 +291,8 @@ describe("the journal", () => {
     expect([isDiscarded, flushes.length]).toEqual([true, 2]);
   });
 
-  it("tells which conversations have news, once per flush", async () => {
-    const { clock, journal, open, answers } = journalFixture();
-    const news: string[][] = [];
-    journal.onFlushed = (ids) => news.push(ids);
+  it("wakes other nodes for the conversations that have news, once per flush", async () => {
+    const { clock, news, open, answers } = journalFixture();
     const [a, b] = [open("a"), open("b")];
     a.say("1");
     a.say("2");

@@ -1,7 +1,7 @@
 import type { TurnEvent } from "@parley/fold";
 import type { Clock } from "../../clock.js";
 import { isParleyError, ParleyError, toParleyError } from "../../errors.js";
-import type { JournalBatch, Lease, LogStoreRoot } from "../../log-store.js";
+import type { JournalBatch, Lease, LogStoreRoot, Wake } from "../../log-store.js";
 import type { EventTail } from "./event-tail.js";
 import { encodeBatch } from "./journal-batch.js";
 
@@ -33,6 +33,7 @@ export class Journal {
   readonly #root: Pick<LogStoreRoot, "flushJournal">;
   readonly #clock: Clock;
   readonly #pace: JournalPace;
+  readonly #wake: Pick<Wake, "notify"> | undefined;
   readonly #dirty = new Set<JournalWriter>();
   #cancelTimer: (() => void) | undefined;
   /** When the interval under way began, and when the last event came. */
@@ -43,27 +44,27 @@ export class Journal {
   /** The last flush failed: the next one comes by the timer alone. */
   #backingOff = false;
   #closed = false;
-  readonly #desk: JournalDesk = {
+  readonly #queue: JournalQueue = {
     note: (writer) => this.#note(writer),
     came: () => this.#came(),
     forget: (writer) => this.#dirty.delete(writer),
   };
-  /** Called after each flush with the conversations that have news in the store. */
-  onFlushed: ((conversationIds: string[]) => void) | undefined;
-
   constructor(
     root: Pick<LogStoreRoot, "flushJournal">,
     clock: Clock,
     pace: JournalPace = defaultJournalPace,
+    /** Wakes other nodes after each flush, for the conversations that have news in the store. */
+    wake?: Pick<Wake, "notify">,
   ) {
     this.#root = root;
+    this.#wake = wake;
     this.#clock = clock;
     this.#pace = pace;
   }
 
   /** The writer of one turn. What its tail holds already is in the journal. */
   open(lease: Pick<Lease, "conversationId" | "turnId" | "fence">, tail: EventTail): JournalWriter {
-    return new JournalWriter(lease, tail, this.#pace.bytes, this.#desk);
+    return new JournalWriter(lease, tail, this.#pace.bytes, this.#queue);
   }
 
   close(): void {
@@ -142,7 +143,7 @@ export class Journal {
           news.push(batch.conversationId);
         }
       }
-      if (news.length > 0) this.onFlushed?.(news);
+      if (news.length > 0) this.#wake?.notify(news);
       return true;
     } catch (error) {
       const unknown = isParleyError(error) && error.retryable;
@@ -163,7 +164,7 @@ function takeFrom(writer: JournalWriter): JournalBatch | undefined {
 }
 
 /** The journal as its writers see it. */
-interface JournalDesk {
+interface JournalQueue {
   /** The writer has something to write. */
   note(writer: JournalWriter): void;
   /** An event came that can wait. */
@@ -177,7 +178,7 @@ export class JournalWriter {
   readonly #lease: Pick<Lease, "conversationId" | "turnId" | "fence">;
   readonly #tail: EventTail;
   readonly #largeBytes: number;
-  readonly #desk: JournalDesk;
+  readonly #queue: JournalQueue;
   /** Everything up to here is in the journal, on its way there, or in rows. */
   #takenN: number;
   #bytes = 0;
@@ -191,14 +192,14 @@ export class JournalWriter {
     lease: Pick<Lease, "conversationId" | "turnId" | "fence">,
     tail: EventTail,
     largeBytes: number,
-    desk: JournalDesk,
+    queue: JournalQueue,
   ) {
     const { conversationId, turnId, fence } = lease;
     this.#lease = { conversationId, turnId, fence };
     this.#tail = tail;
     this.#takenN = tail.lastN;
     this.#largeBytes = largeBytes;
-    this.#desk = desk;
+    this.#queue = queue;
   }
 
   get waitingBytes(): number {
@@ -221,8 +222,8 @@ export class JournalWriter {
     const isFirst = this.#bytes === 0;
     this.#bytes += event.type === "text-delta" ? event.delta.length + 4 : sizeOf(event);
     // Once noted, only a share that has grown large is worth another word.
-    if (isFirst || this.#bytes >= this.#largeBytes) this.#desk.note(this);
-    this.#desk.came();
+    if (isFirst || this.#bytes >= this.#largeBytes) this.#queue.note(this);
+    this.#queue.came();
   }
 
   /** Resolves when everything in the tail is durable; rejects when nothing can be written any more. */
@@ -240,7 +241,7 @@ export class JournalWriter {
     this.#skip();
     const batch = this.#inFlight;
     if (batch !== undefined) await this.#until(batch.firstN + batch.count - 1).catch(() => {});
-    if (!this.waiting && !this.urgent) this.#desk.forget(this);
+    if (!this.waiting && !this.urgent) this.#queue.forget(this);
     // A journal that failed for another reason keeps nothing from the rows, which need no journal.
     const error = this.#failure?.error;
     if (isParleyError(error) && error.code === "stale_fence") throw error;
@@ -294,7 +295,7 @@ export class JournalWriter {
   #until(throughN: number): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiters.push({ throughN, resolve, reject });
-      this.#desk.note(this);
+      this.#queue.note(this);
     });
   }
 }

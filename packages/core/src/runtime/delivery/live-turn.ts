@@ -1,10 +1,10 @@
 import { eventTraits, type formatCursor, type NumberedEvent, openCursor, type TurnEvent } from "@parley/fold";
-import type { StepMetrics, StoredChunk } from "@parley/wire";
+import type { StepMetrics } from "@parley/wire";
 import type { OpenedTurn } from "../../log-store.js";
-import { type ChunkPlace, toStoredChunks } from "../../messages/wire-chunks.js";
 import type { HistoryEntry } from "../../ports.js";
 import { checkOfLast } from "./cursor.js";
 import { EventTail } from "./event-tail.js";
+import { chunksFrame, chunksOf, eventFrame } from "./frames.js";
 import { type Audience, deliver } from "./hub.js";
 import type { JournalWriter } from "./journal.js";
 
@@ -25,17 +25,6 @@ export interface OpenTurnView {
   readonly lastN: number;
   /** Events that are not in rows, after `n`, one per part. */
   tailSince(n: number): NumberedEvent[];
-}
-
-/** The chunks of committed rows. */
-export function chunksOf(entries: readonly HistoryEntry[]): StoredChunk[] {
-  return entries.flatMap((entry) =>
-    toStoredChunks(entry.message, hasPlace(entry) ? entry : { ...entry, firstSeq: 0 }),
-  );
-}
-
-function hasPlace(entry: HistoryEntry): entry is HistoryEntry & ChunkPlace {
-  return entry.firstSeq !== undefined;
 }
 
 /**
@@ -142,15 +131,13 @@ export class LiveTurn implements OpenTurnView {
   publishChunks(entries: readonly HistoryEntry[]): void {
     const audience = this.lost || entries.length === 0 ? undefined : this.#audience();
     if (audience === undefined) return;
-    const { conversationId } = this;
-    const cursor = this.#cursor(this.#toldN);
-    deliver(audience, { type: "chat.chunks", conversationId, chunks: chunksOf(entries), cursor });
+    deliver(audience, chunksFrame(this.conversationId, chunksOf(entries), this.#cursor(this.#toldN)));
   }
 
   #tell(n: number, event: TurnEvent): void {
     if (this.lost) return;
     this.#toldN = n;
     const audience = this.#audience();
-    if (audience !== undefined) deliver(audience, { type: "chat.delta", event, cursor: this.#cursor(n) });
+    if (audience !== undefined) deliver(audience, eventFrame(event, this.#cursor(n)));
   }
 }

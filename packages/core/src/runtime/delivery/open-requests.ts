@@ -21,7 +21,7 @@ export class OpenRequests {
   ask(owner: string, conversationId: string): void {
     const { clock, wake, watchers } = this.#env;
     const now = clock.monotonic();
-    // Where nothing is heard, nothing comes back.
+    // Without a wake-up port nothing comes back.
     for (const [id, until] of this.#echoes) if ((until.at(-1) ?? 0) < now) this.#echoes.delete(id);
     this.#echoes.set(conversationId, [...(this.#echoes.get(conversationId) ?? []), now + echoMs]);
     watchers.tell(owner, { type: "conversation.open", conversationId });
@@ -29,7 +29,7 @@ export class OpenRequests {
   }
 
   /** A wake-up asks to show a conversation. */
-  async heard(conversationId: string): Promise<void> {
+  async received(conversationId: string): Promise<void> {
     const { clock, watchers } = this.#env;
     const expected = this.#echoes.get(conversationId)?.filter((until) => until >= clock.monotonic()) ?? [];
     if (expected.length > 1) this.#echoes.set(conversationId, expected.slice(1));

@@ -1,18 +1,13 @@
-import {
-  closingEvents,
-  formatCursor,
-  type NumberedEvent,
-  openCursor,
-  type SubscriptionFrame,
-} from "@parley/fold";
+import { closingEvents, type NumberedEvent, openCursor, type SubscriptionFrame } from "@parley/fold";
 import type { AgentEvent, StepMetrics } from "@parley/wire";
 import type { OpenTurnState, TurnRecord } from "../../log-store.js";
 import type { HistoryEntry } from "../../ports.js";
 import { checkOfLast } from "./cursor.js";
 import { EventDeduplicator } from "./event-deduplicator.js";
 import { EventTail } from "./event-tail.js";
+import { chunksFrame, chunksOf, committedCursor, eventFrame, resetFrame, sealedFrame } from "./frames.js";
 import { coalesce, decodeBatch } from "./journal-batch.js";
-import { chunksOf, type OpenTurnView } from "./live-turn.js";
+import type { OpenTurnView } from "./live-turn.js";
 import { isUnanswered, replayRows } from "./replay.js";
 
 /**
@@ -129,11 +124,8 @@ export class RemoteTurn implements OpenTurnView {
     for (const event of this.#told.rest(told)) frames.push(this.#delta(event, this.lastN));
     const rows = ended.entries.filter((entry) => (entry.lastSeq ?? 0) > this.committedSeq);
     if (rows.length > 0) frames.push(this.#chunks(rows, this.lastN));
-    frames.push({
-      type: "chat.delta",
-      event: { type: "turn-sealed", conversationId, turnId, firstSeq, lastSeq, reason },
-      cursor: formatCursor({ seq: lastSeq, check: checkOfLast(ended.entries) }),
-    });
+    const end = committedCursor({ seq: lastSeq, check: checkOfLast(ended.entries) });
+    frames.push(sealedFrame({ conversationId, turnId, firstSeq, lastSeq, reason }, end));
     return frames;
   }
 
@@ -149,22 +141,17 @@ export class RemoteTurn implements OpenTurnView {
   #reset(): SubscriptionFrame[] {
     if (!this.#resetFirst) return [];
     this.#resetFirst = false;
-    const { conversationId, turnId } = this;
-    const cursor = formatCursor({ seq: this.committedSeq, check: checkOfLast(this.entries) });
-    return [{ type: "chat.reset", conversationId, turnId, cursor }];
+    const cursor = committedCursor({ seq: this.committedSeq, check: checkOfLast(this.entries) });
+    return [resetFrame(this.conversationId, this.turnId, cursor)];
   }
 
   #chunks(rows: readonly HistoryEntry[], n: number): SubscriptionFrame {
     const cursor = openCursor(rows.at(-1)?.lastSeq ?? this.committedSeq, checkOfLast(rows), this)(n);
-    return { type: "chat.chunks", conversationId: this.conversationId, chunks: chunksOf(rows), cursor };
+    return chunksFrame(this.conversationId, chunksOf(rows), cursor);
   }
 
   #delta(event: AgentEvent, n: number): SubscriptionFrame {
-    return {
-      type: "chat.delta",
-      event,
-      cursor: openCursor(this.committedSeq, checkOfLast(this.entries), this)(n),
-    };
+    return eventFrame(event, openCursor(this.committedSeq, checkOfLast(this.entries), this)(n));
   }
 }
 

@@ -13,9 +13,10 @@ import type { ConversationRecord } from "../../log-store.js";
 import { Channel } from "../../messages/channel.js";
 import { effectiveChoices, toMeta } from "../conversation-meta.js";
 import type { Environment } from "../environment.js";
-import type { Coordinator } from "../turns/coordinator.js";
+import type { RunningTurns } from "../turns/running-turns.js";
 import { checkOfLast, readCursor } from "./cursor.js";
 import type { Follower } from "./follower.js";
+import { chunksFrame, committedCursor, eventFrame, resetFrame, sealedFrame } from "./frames.js";
 import type { Joining, JoinPoint, Subscriber } from "./hub.js";
 import { figuresAfter, isKnownPlace, restOfTurnFrames, wholeTurnFrames } from "./join-frames.js";
 import type { OpenTurnView } from "./live-turn.js";
@@ -34,12 +35,12 @@ export interface Subscription extends AsyncIterable<SubscriptionFrame> {
 /** How subscribers come in and what they are told first. */
 export class Subscriptions {
   readonly #env: Environment;
-  readonly #coordinator: Coordinator;
+  readonly #running: Pick<RunningTurns, "active">;
   readonly #follower: Follower;
 
-  constructor(env: Environment, coordinator: Coordinator, follower: Follower) {
+  constructor(env: Environment, running: Pick<RunningTurns, "active">, follower: Follower) {
     this.#env = env;
-    this.#coordinator = coordinator;
+    this.#running = running;
     this.#follower = follower;
   }
 
@@ -135,7 +136,7 @@ export class Subscriptions {
     take: (turn: OpenTurnView | undefined) => T,
   ): Promise<{ taken: T; seq: number; open: JoinPoint["open"] }> {
     const remote = await this.#follower.view(owner, conversationId);
-    const turn = this.#coordinator.active(conversationId) ?? remote.turn;
+    const turn = this.#running.active(conversationId) ?? remote.turn;
     const seq = turn?.committedSeq ?? remote.seq;
     const open = turn === undefined ? undefined : { turnId: turn.turnId, epoch: turn.epoch, n: turn.lastN };
     return { taken: take(turn), seq, open };
@@ -159,8 +160,8 @@ export class Subscriptions {
     const model = metrics?.model ?? choices.model;
     const told = { conversationId, turnId, model, startedAt, entries: found.entries };
     const events = replayRows({ ...told, steps: metrics?.steps ?? [] }, { isSealed: true });
-    const cursor = formatCursor({ seq: lastSeq, check: checkOfLast(found.entries) });
-    const frames: SubscriptionFrame[] = events.map((event) => ({ type: "chat.delta", event, cursor }));
+    const cursor = committedCursor({ seq: lastSeq, check: checkOfLast(found.entries) });
+    const frames = events.map((event) => eventFrame(event, cursor));
     return { ...point, frames: [...frames, ...(await this.#endOf(owner, conversationId, turnId, cursor))] };
   }
 
@@ -187,15 +188,15 @@ export class Subscriptions {
     const unmoved = formatCursor(isKnown ? place : { ...place, open: undefined });
 
     let frames: SubscriptionFrame[] = [taken.snapshot];
-    if (!holds) frames.push({ type: "chat.reset", conversationId, cursor: unmoved });
+    if (!holds) frames.push(resetFrame(conversationId, undefined, unmoved));
     else if (place.open !== undefined && !isKnown) {
-      frames.push({ type: "chat.reset", conversationId, turnId: place.open.turnId, cursor: unmoved });
+      frames.push(resetFrame(conversationId, place.open.turnId, unmoved));
     }
-    for (const event of taken.figures) frames.push({ type: "chat.delta", event, cursor: unmoved });
+    for (const event of taken.figures) frames.push(eventFrame(event, unmoved));
     for (let since = place.seq; since < seq; since += chunksPerFrame) {
       // What one page holds is told in one go, as everything else that is known at the cut.
       if (since > place.seq) {
-        joining.tell(frames);
+        joining.send(frames);
         frames = [];
       }
       if (joining.isOver) break;
@@ -211,7 +212,7 @@ export class Subscriptions {
       const onTheWay = formatCursor({ seq: end, check, open: isKnown ? place.open : undefined });
       if (end === seq) here = taken.committed ?? onTheWay;
       const cursor = end === seq ? here : onTheWay;
-      frames.push({ type: "chat.chunks", conversationId, chunks, cursor });
+      frames.push(chunksFrame(conversationId, chunks, cursor));
     }
     const before = place.open?.turnId;
     if (before !== undefined && before !== open?.turnId) {
@@ -251,10 +252,11 @@ export class Subscriptions {
     const known = await this.#env.root.forOwner(owner).readTurn(conversationId, turnId);
     if (known?.turn.status !== "sealed") return [];
     const { reason = "interrupted", metrics, firstSeq, lastSeq } = known.turn;
+    const closing = closingEvents({ conversationId, turnId, reason, metrics });
     return [
-      ...closingEvents({ conversationId, turnId, reason, metrics }),
-      { type: "turn-sealed" as const, conversationId, turnId, firstSeq, lastSeq, reason },
-    ].map((event) => ({ type: "chat.delta", event, cursor }));
+      ...closing.map((event) => eventFrame(event, cursor)),
+      sealedFrame({ conversationId, turnId, firstSeq, lastSeq, reason }, cursor),
+    ];
   }
 
   #snapshot(

@@ -5,6 +5,7 @@ import { createCountingIds } from "../../messages/ids.js";
 import { type Gate, gate } from "../../testing/gate.js";
 import { createManualClock } from "../../testing/manual-clock.js";
 import { defaultLeasePace, type Environment } from "../environment.js";
+import { LeaseDeadline } from "./lease-deadline.js";
 import { NodeLife } from "./node-life.js";
 
 function lifeFixture() {
@@ -30,39 +31,41 @@ function lifeFixture() {
       },
     },
   } as unknown as Environment;
-  const life = new NodeLife(env, {
-    onLost: () => losses.push(clock.monotonic()),
-    onStop: (request) => stops.push(request),
+  const deadline = new LeaseDeadline(clock);
+  const life = new NodeLife(env, deadline, {
+    loseAll: () => losses.push(clock.monotonic()),
+    stop: (request) => stops.push(request),
   });
+  const { alive } = deadline;
   const fail = (times: number) => {
     for (let count = 0; count < times; count += 1) answers.push(new ParleyError("store_unavailable"));
   };
-  return { clock, env, life, beats, answers, losses, stops, fail };
+  return { clock, env, life, alive, beats, answers, losses, stops, fail };
 }
 
 describe("the life of a node", () => {
   it("is renewed in its pace", async () => {
-    const { clock, life, beats, losses } = lifeFixture();
+    const { clock, alive, life, beats, losses } = lifeFixture();
     await life.start();
     await clock.advance(9_000);
     expect(beats.map(({ at }) => at)).toEqual([0, 3_000, 6_000, 9_000]);
-    expect([life.alive(), losses]).toEqual([true, []]);
+    expect([alive(), losses]).toEqual([true, []]);
     life.stop();
     expect(clock.pending).toBe(0);
   });
 
   it("is renewed sooner after a failure, for that may have cost time already", async () => {
-    const { clock, life, beats, losses, fail } = lifeFixture();
+    const { clock, alive, life, beats, losses, fail } = lifeFixture();
     await life.start();
     fail(2);
     await clock.advance(9_000);
     expect(beats.map(({ at }) => at)).toEqual([0, 3_000, 4_000, 5_000, 8_000]);
-    expect([life.alive(), losses]).toEqual([true, []]);
+    expect([alive(), losses]).toEqual([true, []]);
     life.stop();
   });
 
   it("ends at a deadline that counts from before the last renewal was sent", async () => {
-    const { clock, life, answers, losses, fail } = lifeFixture();
+    const { clock, alive, life, answers, losses, fail } = lifeFixture();
     await life.start();
     const slow = gate();
     answers.push(slow);
@@ -72,24 +75,24 @@ describe("the life of a node", () => {
     await clock.advance(2_000);
     slow.open();
     await clock.advance(7_999);
-    expect([life.alive(), losses]).toEqual([true, []]);
+    expect([alive(), losses]).toEqual([true, []]);
     await clock.advance(1);
-    expect([life.alive(), losses[0]]).toEqual([false, 13_000]);
+    expect([alive(), losses[0]]).toEqual([false, 13_000]);
   });
 
   it("goes on under a new name, which lives only when the store has heard of it", async () => {
-    const { clock, env, life, beats, fail } = lifeFixture();
+    const { clock, alive, env, life, beats, fail } = lifeFixture();
     await life.start();
     fail(10);
     await clock.advance(12_500);
-    expect([life.alive(), env.identity.node]).toEqual([false, "n+name1"]);
+    expect([alive(), env.identity.node]).toEqual([false, "n+name1"]);
     await clock.advance(3_000);
     expect(beats.at(-1)?.node).toBe(env.identity.node);
-    expect([life.alive(), env.identity.node]).toEqual([true, "n+name1"]);
+    expect([alive(), env.identity.node]).toEqual([true, "n+name1"]);
   });
 
   it("does not take an answer about a name that was given up", async () => {
-    const { clock, env, life, answers, fail } = lifeFixture();
+    const { clock, alive, env, life, answers, fail } = lifeFixture();
     await life.start();
     const old = gate();
     answers.push(old);
@@ -101,29 +104,29 @@ describe("the life of a node", () => {
     expect(env.identity.node).toBe("n+name1");
     old.open();
     await clock.advance(0);
-    expect(life.alive()).toBe(false);
+    expect(alive()).toBe(false);
   });
 
   it("does not go back to a name whose deadline has passed when a renewal of it is answered late", async () => {
-    const { clock, env, life, beats, answers, losses } = lifeFixture();
+    const { clock, alive, env, life, beats, answers, losses } = lifeFixture();
     await life.start();
     const late = gate();
     answers.push(late);
     await clock.advance(3_000);
     await late.reached;
     await clock.advance(7_500);
-    expect([life.alive(), losses[0]]).toEqual([false, 10_000]);
+    expect([alive(), losses[0]]).toEqual([false, 10_000]);
     late.open();
     await clock.advance(0);
-    expect([life.alive(), env.identity.node]).toEqual([true, "n+name1"]);
+    expect([alive(), env.identity.node]).toEqual([true, "n+name1"]);
     expect(beats.at(-1)).toEqual({ node: "n+name1", at: 10_500 });
   });
 
   it("notices after a suspension that its time is over, before any timer tells it", async () => {
-    const { clock, life } = lifeFixture();
+    const { clock, alive, life } = lifeFixture();
     await life.start();
     clock.jump(10_000);
-    expect(life.alive()).toBe(false);
+    expect(alive()).toBe(false);
   });
 
   it("brings the stops that others have asked for, with one chain of renewals however often it is asked", async () => {

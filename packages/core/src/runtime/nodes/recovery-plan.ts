@@ -16,8 +16,8 @@ import { interruptedResult } from "../../messages/provider/repair.js";
 import { fromChatMessage } from "../../messages/wire-chunks.js";
 import type { HistoryEntry } from "../../ports.js";
 import { stepIdOf } from "../../turn/run-step.js";
+import { chunksOf } from "../delivery/frames.js";
 import { coalesce } from "../delivery/journal-batch.js";
-import { chunksOf } from "../delivery/live-turn.js";
 import type { TakenTurn } from "../turns/turn-run.js";
 
 /** An open turn as its holder left it: its rows, the events of its journal, and the state that both fold to. */

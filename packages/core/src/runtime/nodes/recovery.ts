@@ -6,10 +6,12 @@ import { recallToolName } from "../compaction/recall.js";
 import type { Follower } from "../delivery/follower.js";
 import { decodeBatch } from "../delivery/journal-batch.js";
 import type { LiveTurn } from "../delivery/live-turn.js";
+import { notifyChanged } from "../delivery/notify-changed.js";
 import type { Environment } from "../environment.js";
 import type { Coordinator } from "../turns/coordinator.js";
 import { sealWithLess } from "../turns/seal-with-less.js";
 import { isGone } from "./is-gone.js";
+import type { LeaseHandler } from "./lease-events.js";
 import {
   currentStep,
   foldLeftTurn,
@@ -22,17 +24,17 @@ import { retryWhileUnavailable, wait } from "./retry.js";
 
 const claimsAtOnce = 16;
 
-/** How often a lost call is looked for after the first time: at 1, 3, 7, ... TTLs, the last time after 85 minutes. */
-const looksForDoubt = 9;
+/** The checks of an unknown outcome after the first one: at 1, 3, 7, ... TTLs, the last one after 85 minutes. */
+const checksOfUnknown = 9;
 
 /**
  * Takes over what other nodes left behind, and what this one does not know to be its own.
  *
  * A turn whose node died is continued where that is possible, and else sealed with what exists of it. Three more
  * ways lead here: a stop that its node does not obey (`seize`), a call whose answer was lost so that this node may
- * hold a lease without knowing (`settleDoubt`), and a turn of this node that broke (`finish`).
+ * hold a lease without knowing (`resolveUnknown`), and a turn of this node that broke (`broken`).
  */
-export class Recovery {
+export class Recovery implements LeaseHandler {
   readonly #env: Environment;
   readonly #coordinator: Coordinator;
   readonly #follower: Follower;
@@ -70,9 +72,18 @@ export class Recovery {
     await this.#claiming;
   }
 
-  /** The same without waiting: what goes wrong is reported. */
-  claimSoon(): void {
+  /** A turn that is followed here has no holder: claims it without waiting for the next look. */
+  orphaned(): void {
     void this.claim().catch((error: unknown) => this.#env.report(error, "claim"));
+  }
+
+  /** A turn of this node broke: ends it from what the store has of it. */
+  broken(lease: Lease): void {
+    const work = this.#holding(lease, async () => {
+      const left = await this.#read(lease);
+      if (left !== undefined) await this.#seal(lease, left);
+    });
+    work.catch((error: unknown) => this.#env.report(error, "turn", lease.conversationId));
   }
 
   /** After the time that its node has to obey a stop: takes the lease from whoever still holds it, and ends it. */
@@ -92,12 +103,12 @@ export class Recovery {
    * and takes care of what is there. It looks again and again, less and less often, for a transaction may outlive its
    * caller: what waits in a proxy that hangs reaches the store when it goes on, however late.
    */
-  settleDoubt(owner: string, conversationId: string, turnId: string): void {
+  resolveUnknown(owner: string, conversationId: string, turnId: string): void {
     const env = this.#env;
     const { node } = env.identity;
     const store = env.root.forOwner(owner);
     const work = async () => {
-      for (let look = 0; look <= looksForDoubt; look += 1) {
+      for (let look = 0; look <= checksOfUnknown; look += 1) {
         if (look > 0) await wait(env, env.lease.ttlMs * 2 ** (look - 1), this.#stopped.signal);
         const record = await this.#insist(() => store.get(conversationId));
         // Under another name this node has nothing to say: then the lease is a dead node's.
@@ -118,14 +129,6 @@ export class Recovery {
     const active = record?.active;
     if (active?.turnId === live.turnId && active.fence === live.epoch) return;
     if (this.#coordinator.active(live.conversationId) === live) this.#coordinator.lose(live.conversationId);
-  }
-
-  /** Ends a turn of this node from what the store has of it. */
-  async finish(lease: Lease): Promise<void> {
-    await this.#holding(lease, async () => {
-      const left = await this.#read(lease);
-      if (left !== undefined) await this.#seal(lease, left);
-    });
   }
 
   #plan(): void {
@@ -169,7 +172,7 @@ export class Recovery {
       return await root.forOwner(owner).takeOver({ conversationId, turnId, fence, node: identity.node });
     } catch (error) {
       if (isParleyError(error) && error.code === "store_unavailable") {
-        this.settleDoubt(owner, conversationId, turnId);
+        this.resolveUnknown(owner, conversationId, turnId);
       }
       throw error;
     }
@@ -289,8 +292,7 @@ export class Recovery {
     const next: NextTurn = this.#coordinator.nextTurn(false);
     const ended = await this.#insist(() => store.endLease({ conversationId, turnId, fence, next }));
     if (ended.next !== undefined) this.#coordinator.run(owner, conversationId, ended.next);
-    env.watchers.changed(owner);
-    env.wake.notify([conversationId]);
+    notifyChanged(env, owner, [conversationId]);
   }
 
   /** Makes a call until its outcome is known, or the node shuts down. */

@@ -1,21 +1,21 @@
 import type { WakeKind } from "../../log-store.js";
-import type { Rooms } from "../rooms.js";
+import type { Services } from "../services.js";
 
 /**
- * Hears what other nodes do: at once by wake-ups, and in the pace of the polls where one was lost or there are none.
+ * Follows what other nodes do: at once by wake-ups, and in the pace of the polls where one was lost or there are none.
  * Returns a function that stops.
  */
-export function watchOtherNodes(rooms: Rooms): () => void {
-  const { env, follower } = rooms;
+export function watchOtherNodes(services: Services): () => void {
+  const { env, follower } = services;
   const { clock, watchers, lease } = env;
   const stopListening = env.wake.listen((conversationIds, kind) => {
-    for (const conversationId of conversationIds) heard(rooms, conversationId, kind);
+    for (const conversationId of conversationIds) wokenUp(services, conversationId, kind);
   });
   let stopPolling = () => {};
   let isStopped = false;
   const poll = () => {
     follower.lookAtTurns();
-    void lookWhereNewsIs(rooms).then(pollLater);
+    void lookWhereNewsIs(services).then(pollLater);
   };
   const pollLater = () => {
     if (!isStopped && lease.pollMs > 0) stopPolling = clock.after(lease.pollMs, poll);
@@ -30,7 +30,7 @@ export function watchOtherNodes(rooms: Rooms): () => void {
 }
 
 /** One question for all who are followed and watched here: most of the time most of them have no news. */
-async function lookWhereNewsIs({ env, follower }: Rooms): Promise<void> {
+async function lookWhereNewsIs({ env, follower }: Services): Promise<void> {
   const query = { owners: env.watchers.marks(), conversations: follower.marks() };
   if (query.owners.length === 0 && query.conversations.length === 0) return;
   try {
@@ -42,8 +42,8 @@ async function lookWhereNewsIs({ env, follower }: Rooms): Promise<void> {
   }
 }
 
-function heard(rooms: Rooms, conversationId: string, kind: WakeKind): void {
-  const { env, life, follower, coordinator, recovery, compactions, openRequests } = rooms;
+function wokenUp(services: Services, conversationId: string, kind: WakeKind): void {
+  const { env, life, follower, coordinator, recovery, compactions, openRequests } = services;
   void follower.look(conversationId);
   if (kind === "stop") {
     const live = coordinator.active(conversationId);
@@ -53,6 +53,8 @@ function heard(rooms: Rooms, conversationId: string, kind: WakeKind): void {
     }
   }
   if (kind === "open") {
-    openRequests.heard(conversationId).catch((error: unknown) => env.report(error, "open", conversationId));
+    openRequests
+      .received(conversationId)
+      .catch((error: unknown) => env.report(error, "open", conversationId));
   }
 }

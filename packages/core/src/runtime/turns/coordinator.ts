@@ -1,11 +1,15 @@
-import { formatCursor } from "@parley/fold";
+import { sealedEvent } from "@parley/fold";
 import type { TurnReason } from "@parley/wire";
 import type { Lease, NextTurn, OpenedTurn, SealResult } from "../../log-store.js";
 import { checkOfLast } from "../delivery/cursor.js";
 import type { Follower } from "../delivery/follower.js";
+import { committedCursor, sealedFrame, statusFrame } from "../delivery/frames.js";
 import type { LiveTurn } from "../delivery/live-turn.js";
+import { notifyChanged } from "../delivery/notify-changed.js";
 import type { Environment } from "../environment.js";
 import { defaultModelOf } from "../models.js";
+import type { LeaseEvents } from "../nodes/lease-events.js";
+import type { RunningTurns } from "./running-turns.js";
 import { titleConversation } from "./title.js";
 import {
   eventContext,
@@ -16,11 +20,6 @@ import {
   TurnRun,
 } from "./turn-run.js";
 
-interface Running {
-  readonly run: TurnRun;
-  readonly ended: Promise<void>;
-}
-
 /**
  * Runs turns, at most one per conversation, each from an opened turn to its seal and on to the turn that the
  * seal opened. Four verbs: `run` starts one, `interrupt` cuts one short, `active` tells what runs, `drain` lets
@@ -28,22 +27,33 @@ interface Running {
  *
  * A turn leaves this node in one of four ways. Sealed: it is told, and the next one starts. Released: it is open,
  * and subscribers follow it in the store from then on. Lost: the same, without a word to the store, for the turn
- * may be another node's. Broken: something failed that must not fail; `onBroken` ends the turn from what the
- * store has of it, so that no conversation stays in the hand of a node that does not run it.
+ * may be another node's. Broken: something failed that must not fail; recovery ends the turn from what the store has
+ * of it, so that no conversation stays in the hand of a node that does not run it.
  */
 export class Coordinator {
   readonly #env: Environment;
   readonly #follower: Follower;
   readonly #host: TurnHost;
-  readonly #running = new Map<string, Running>();
+  readonly #running: RunningTurns;
+  readonly #leases: Pick<LeaseEvents, "broken">;
   #draining = false;
   /** Past its deadline a node publishes nothing and starts nothing: its leases may be another's. */
   readonly alive: () => boolean;
-  onBroken: ((lease: Lease) => Promise<void>) | undefined;
 
-  constructor(env: Environment, follower: Follower, alive: () => boolean) {
+  constructor(
+    env: Environment,
+    options: {
+      readonly running: RunningTurns;
+      readonly follower: Follower;
+      readonly leases: Pick<LeaseEvents, "broken">;
+      readonly alive: () => boolean;
+    },
+  ) {
+    const { follower, alive } = options;
     this.#env = env;
+    this.#running = options.running;
     this.#follower = follower;
+    this.#leases = options.leases;
     this.alive = alive;
     this.#host = {
       alive,
@@ -78,15 +88,12 @@ export class Coordinator {
   }
 
   sizeOf(owner: string): number {
-    let count = 0;
-    for (const { run } of this.#running.values()) if (run.owner === owner) count += 1;
-    return count;
+    return this.#running.sizeOf(owner);
   }
 
   /** The turn that runs here, unless it is lost. */
   active(conversationId: string): LiveTurn | undefined {
-    const live = this.#running.get(conversationId)?.run.live;
-    return live?.lost ? undefined : live;
+    return this.#running.active(conversationId);
   }
 
   /** Starts a turn that this node holds. Never throws: whatever goes wrong ends in the turn's own seal. */
@@ -101,14 +108,14 @@ export class Coordinator {
     const ended = new Promise<void>((resolve) => {
       end = resolve;
     });
-    this.#running.set(conversationId, { run, ended });
+    this.#running.add({ run, ended });
     // Of a turn that was taken over, everything durable has been told.
     if (taken !== undefined)
       this.#follower.settled(conversationId, live.committedSeq, checkOfLast(live.entries));
     run
       .run()
       .then((result) => {
-        this.#forget(live);
+        this.#running.remove(live);
         this.#leave(run, result);
       })
       .catch((error: unknown) => this.#env.report(error, "turn", conversationId))
@@ -132,16 +139,16 @@ export class Coordinator {
       const deadline = new Promise<void>((resolve) => {
         cancel = this.#env.clock.after(deadlineMs, resolve);
       });
-      await Promise.race([this.#allEnded(), deadline]);
+      await Promise.race([this.#running.allEnded(), deadline]);
       cancel();
     }
-    for (const { run } of this.#running.values()) run.interrupt({ reason: "interrupted" });
-    await this.#allEnded();
+    for (const { run } of this.#running.all()) run.interrupt({ reason: "interrupted" });
+    await this.#running.allEnded();
   }
 
   /** The node lost touch with the store for too long: all its turns may be another's. */
   loseAll(): void {
-    for (const conversationId of [...this.#running.keys()]) this.lose(conversationId);
+    for (const { run } of this.#running.all()) run.lose();
   }
 
   /** The conversation is gone, or its turn another's. */
@@ -166,13 +173,9 @@ export class Coordinator {
     const env = this.#env;
     const { owner, conversationId, turnId } = turn;
     const { firstSeq, lastSeq } = sealed;
-    env.observe(
-      { type: "turn-sealed", conversationId, turnId, firstSeq, lastSeq, reason },
-      eventContext(turn),
-    );
-    env.watchers.changed(owner);
+    env.observe(sealedEvent({ conversationId, turnId, firstSeq, lastSeq, reason }), eventContext(turn));
     env.searchIndexer.wake(owner);
-    env.wake.notify([conversationId]);
+    notifyChanged(env, owner, [conversationId]);
     if (sealed.next !== undefined) this.run(owner, conversationId, sealed.next);
     const ended = { owner, conversationId, turnId, reason, firstSeq, lastSeq };
     if (env.titleModel !== undefined) {
@@ -185,17 +188,6 @@ export class Coordinator {
     }
   }
 
-  async #allEnded(): Promise<void> {
-    while (this.#running.size > 0) {
-      await Promise.all([...this.#running.values()].map(({ ended }) => ended));
-    }
-  }
-
-  #forget(live: LiveTurn): void {
-    const { conversationId } = live;
-    if (this.#running.get(conversationId)?.run.live === live) this.#running.delete(conversationId);
-  }
-
   #leave(run: TurnRun, end: RunEnd): void {
     const { live, owner } = run;
     const { conversationId, turnId, epoch: fence } = live;
@@ -204,23 +196,17 @@ export class Coordinator {
     if (end.state !== "broken") return;
     this.#env.report(end.error, "turn", conversationId);
     const lease: Lease = { owner, conversationId, turnId, fence, purpose: "turn", stopRequested: false };
-    this.onBroken?.(lease).catch((error: unknown) => this.#env.report(error, "turn", conversationId));
+    this.#leases.broken(lease);
   }
 
   #tellSealed(live: LiveTurn, reason: TurnReason, { firstSeq, lastSeq, next, status }: SealResult): void {
     const { hub } = this.#env;
     const { conversationId, turnId } = live;
-    this.#forget(live);
-    const check = checkOfLast(live.entries);
-    const cursor = formatCursor({ seq: lastSeq, check });
-    this.#follower.settled(conversationId, lastSeq, check);
-    hub.publish(conversationId, {
-      type: "chat.delta",
-      event: { type: "turn-sealed", conversationId, turnId, firstSeq, lastSeq, reason },
-      cursor,
-    });
-    if (next !== undefined) return;
-    const event = { type: "status" as const, conversationId, status };
-    hub.publish(conversationId, { type: "chat.delta", event, cursor });
+    this.#running.remove(live);
+    const place = { seq: lastSeq, check: checkOfLast(live.entries) };
+    this.#follower.settled(conversationId, place.seq, place.check);
+    const ended = { conversationId, turnId, firstSeq, lastSeq, reason };
+    hub.publish(conversationId, sealedFrame(ended, committedCursor(place)));
+    if (next === undefined) hub.publish(conversationId, statusFrame(conversationId, status, place));
   }
 }

@@ -1,6 +1,7 @@
 import { textOf } from "../../messages/message.js";
 import { collectAnswer } from "../../turn/read-answer.js";
 import { titleFrom } from "../admission/inbox.js";
+import { notifyChanged } from "../delivery/notify-changed.js";
 import type { Environment, SealedTurn } from "../environment.js";
 
 /** The `titleModel` that stands for the model of the conversation's first turn. */
@@ -49,6 +50,6 @@ export async function titleConversation(env: Environment, turn: SealedTurn): Pro
   // Someone may have named it meanwhile.
   if (title === "" || !(await isUnnamed())) return;
   await store.set(turn.conversationId, { title });
-  env.watchers.changed(turn.owner);
   env.searchIndexer.wake(turn.owner);
+  notifyChanged(env, turn.owner, [turn.conversationId]);
 }

@@ -1,11 +1,13 @@
-import { eventTraits, formatCursor, type NumberedEvent, type TurnEvent } from "@parley/fold";
+import { eventTraits, type NumberedEvent, type TurnEvent } from "@parley/fold";
 import type { AgentEvent, TurnReason } from "@parley/wire";
 import { ParleyError, toParleyError } from "../../errors.js";
 import type { LogStore, NextTurn, OpenedTurn, SealInput, SealResult } from "../../log-store.js";
 import { driveTurn } from "../../turn/run-turn.js";
 import type { StepCommit, StepCommitted, TurnOutcome, TurnResume } from "../../turn/turn.js";
 import { checkOfLast } from "../delivery/cursor.js";
+import { statusFrame } from "../delivery/frames.js";
 import { LiveTurn } from "../delivery/live-turn.js";
+import { notifyChanged } from "../delivery/notify-changed.js";
 import { isUnanswered, replayRows } from "../delivery/replay.js";
 import type { Environment, EventContext } from "../environment.js";
 import { isGone } from "../nodes/is-gone.js";
@@ -162,8 +164,7 @@ export class TurnRun {
       // It was admitted while the node began to drain: another node can begin it.
       if (this.#host.draining()) return this.#release();
     } else this.#tellOpening(this.#taken);
-    env.watchers.changed(owner);
-    env.wake.notify([conversationId]);
+    notifyChanged(env, owner, [conversationId]);
 
     const elapsedMs = this.#taken?.resume.elapsedMs ?? 0;
     const limitMs = env.limits.turnDurationMs;
@@ -262,8 +263,8 @@ export class TurnRun {
       );
       if (!this.#mayAct()) throw new ParleyError("stale_fence");
       live.committed([...result.entries, ...result.promoted], commit.steps);
-      if (result.promoted.length > 0) env.watchers.changed(owner);
-      env.wake.notify([conversationId]);
+      if (result.promoted.length > 0) notifyChanged(env, owner, [conversationId]);
+      else env.wake.notify([conversationId]);
       if (result.stopRequested) this.interrupt({ reason: "aborted" });
       return { steering: result.promoted.map(({ message }) => message) };
     } catch (error) {
@@ -344,9 +345,8 @@ export class TurnRun {
 
   #tellStatus(status: string, seq: number): void {
     const { conversationId, entries } = this.live;
-    const event = { type: "status" as const, conversationId, status };
-    const cursor = formatCursor({ seq, check: checkOfLast(entries) });
-    this.#env.hub.publish(conversationId, { type: "chat.delta", event, cursor });
+    const place = { seq, check: checkOfLast(entries) };
+    this.#env.hub.publish(conversationId, statusFrame(conversationId, status, place));
   }
 
   #journalFailed(error: unknown): void {

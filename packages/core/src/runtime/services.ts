@@ -1,0 +1,52 @@
+import { Inbox } from "./admission/inbox.js";
+import { HandCompactions } from "./compaction/compact-by-hand.js";
+import { Follower } from "./delivery/follower.js";
+import { OpenRequests } from "./delivery/open-requests.js";
+import { Subscriptions } from "./delivery/subscribe.js";
+import type { Environment } from "./environment.js";
+import { LeaseDeadline } from "./nodes/lease-deadline.js";
+import { LeaseEvents } from "./nodes/lease-events.js";
+import { NodeLife } from "./nodes/node-life.js";
+import { Recovery } from "./nodes/recovery.js";
+import { Coordinator } from "./turns/coordinator.js";
+import { RunningTurns } from "./turns/running-turns.js";
+
+/** The services of a runtime. */
+export interface Services {
+  readonly env: Environment;
+  readonly life: NodeLife;
+  readonly follower: Follower;
+  readonly coordinator: Coordinator;
+  readonly recovery: Recovery;
+  readonly compactions: HandCompactions;
+  readonly inbox: Inbox;
+  readonly subscriptions: Subscriptions;
+  readonly openRequests: OpenRequests;
+}
+
+/** Builds the services, each on those before it. Nothing runs yet. */
+export function createServices(env: Environment): Services {
+  const { hub, root, clock, wake, watchers, report } = env;
+  const running = new RunningTurns();
+  const leases = new LeaseEvents();
+  const deadline = new LeaseDeadline(clock);
+  const follower = new Follower({ hub, root, running, leases, report });
+  const coordinator = new Coordinator(env, { running, follower, leases, alive: deadline.alive });
+  const recovery = new Recovery(env, coordinator, follower);
+  leases.handleWith(recovery);
+  const compactions = new HandCompactions(env, coordinator, recovery, follower);
+  const life = new NodeLife(env, deadline, {
+    loseAll() {
+      coordinator.loseAll();
+      compactions.loseAll();
+    },
+    stop({ conversationId, turnId }) {
+      if (compactions.stop(conversationId, turnId)) return;
+      void coordinator.interrupt(conversationId, turnId, { reason: "aborted" });
+    },
+  });
+  const inbox = new Inbox(env, coordinator, recovery);
+  const subscriptions = new Subscriptions(env, running, follower);
+  const openRequests = new OpenRequests({ clock, wake, watchers });
+  return { env, life, follower, coordinator, recovery, compactions, inbox, subscriptions, openRequests };
+}
