@@ -1,6 +1,6 @@
 import { ParleyError } from "@parley/core/errors";
 import type { CanonicalMessage } from "@parley/core/messages";
-import { createUuidV7Factory, toStoredForm, withToolValues } from "@parley/core/messages";
+import { toStoredForm, withToolValues } from "@parley/core/messages";
 import type { MemoryStore, Thread } from "@parley/core/ports";
 import type { Database } from "./database.js";
 import { boundedJson, canonicalRow, readMessage } from "./message-row.js";
