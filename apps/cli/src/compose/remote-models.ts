@@ -7,6 +7,9 @@ export type RemoteModels =
 
 const usualUrl = { openai: "https://api.openai.com/v1", anthropic: "https://api.anthropic.com/v1" } as const;
 
+/** The longest lists of today, of servers with thousands of models, are below 2 MB. */
+const longestListBytes = 8_000_000;
+
 /**
  * Asks a provider which models it has: the cheapest call that needs the address and the key to be right, and no
  * tokens.
@@ -28,7 +31,7 @@ export async function listRemoteModels(
       await response.body?.cancel();
       return { problem: refusal(response.status), status: response.status };
     }
-    const names = modelNames(await response.json());
+    const names = modelNames(await readList(response));
     if (names === undefined) return { problem: `${host(base)} does not answer as an API of models does` };
     return { models: names, ms: Math.round(performance.now() - started) };
   } catch (error) {
@@ -38,6 +41,18 @@ export async function listRemoteModels(
     if (error instanceof SyntaxError) return { problem: `${host(base)} did not answer with JSON` };
     return { problem: `${host(base)} cannot be reached${reason(error)}` };
   }
+}
+
+/** Reads a list whole, up to a bound; what is longer is no list of models. */
+async function readList(response: Response): Promise<unknown> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > longestListBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return JSON.parse(Buffer.concat(chunks).toString()) as unknown;
 }
 
 function headersFor(

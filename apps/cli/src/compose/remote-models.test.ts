@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { listRemoteModels } from "./remote-models.js";
+
+const credential = {
+  kind: "compatible",
+  name: "local",
+  baseUrl: "http://127.0.0.1:1/v1",
+} as unknown as Parameters<typeof listRemoteModels>[0];
+
+/** Answers with pieces of a body, and counts the pieces that were asked for. */
+function answering(piece: string, pieces: number) {
+  let sent = 0;
+  const body = () =>
+    new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (sent === pieces) controller.close();
+        else controller.enqueue(new TextEncoder().encode(piece));
+        sent += 1;
+      },
+    });
+  return { fetch: async () => new Response(body()), sent: () => sent };
+}
+
+describe("asking a provider for its models", () => {
+  it("reads the names of the list", async () => {
+    const { fetch } = answering('{"data":[{"id":"a"},{"id":"b"}]}', 1);
+    expect(await listRemoteModels(credential, { fetch })).toMatchObject({ models: ["a", "b"] });
+  });
+
+  it("stops reading an answer that is no list, however long it is", async () => {
+    const { fetch, sent } = answering("x".repeat(1_000_000), 1_000);
+    expect(await listRemoteModels(credential, { fetch })).toMatchObject({
+      problem: expect.stringContaining("does not answer as an API of models does"),
+    });
+    expect(sent()).toBeLessThan(20);
+  });
+});
