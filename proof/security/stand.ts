@@ -106,19 +106,16 @@ export async function openStand(options: StandOptions = {}): Promise<Stand> {
     ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
   });
   const { limits, ...rest } = options.serve ?? {};
-  const keys = options.keys?.(runtime.keys) ?? runtime.keys;
-  const server = await serve(
-    { ...runtime, keys },
-    {
-      port: 0,
-      auth: "keys",
-      pace: { keyMs: 0 },
-      telemetry,
-      logger,
-      ...rest,
-      limits: { ...generous, ...limits },
-    },
-  );
+  const served = options.keys === undefined ? runtime : { ...runtime, keys: options.keys(runtime.keys) };
+  const server = await serve(served, {
+    port: 0,
+    auth: "keys",
+    pace: { keyMs: 0 },
+    telemetry,
+    logger,
+    ...rest,
+    limits: { ...generous, ...limits },
+  });
   const sockets: TestSocket[] = [];
   return {
     url: server.url,
