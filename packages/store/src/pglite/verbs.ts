@@ -40,7 +40,8 @@ export const rootVerbs = {
   claimExpired: running,
   flushJournal: running,
   news: read,
-  indexSearch: running,
+  // What searches find without it needs none of the space that is kept for turns.
+  indexSearch: added,
   unindexedOwners: read,
   check: read,
   examine: longRead,

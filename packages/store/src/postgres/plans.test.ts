@@ -447,13 +447,12 @@ describeOnPostgres("a database without statistics", (postgres) => {
     });
     const store = root.forOwner(owner);
     const rowsRead = async (): Promise<number> => {
-      const [, rows = []] = await database.batch([
-        { text: "SELECT 1 FROM (SELECT pg_stat_force_next_flush()) AS flushed" },
-        {
-          text: `SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::float8 AS read FROM pg_stat_user_tables
+      // What a connection has counted is told at the end of a round trip, and this one says: at the end of this one.
+      await database.query({ text: "SELECT 1 FROM (SELECT pg_stat_force_next_flush()) AS flushed" });
+      const rows = await database.query({
+        text: `SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::float8 AS read FROM pg_stat_user_tables
             WHERE relname IN ('conversation_message', 'conversation_turn', 'receipt')`,
-        },
-      ]);
+      });
       return Number(rows[0]?.read);
     };
     const turns = async (count: number): Promise<number> => {

@@ -1,4 +1,5 @@
 import type { MessageContentPart } from "../part.js";
+import { firstBytes } from "./first-bytes.js";
 
 /** UTF-8 bytes of a message's text that a search looks at. What stands behind them is not found. */
 export const searchedBytes = 100_000;
@@ -37,18 +38,9 @@ export function searchableText(message: { readonly content: readonly MessageCont
   return withinSearchedBytes(texts.join(" "));
 }
 
-/** The beginning of a text that takes no more than `searchedBytes` in UTF-8. Never parts a character. */
+/** The beginning of a text that a search looks at. */
 export function withinSearchedBytes(text: string): string {
-  // A code unit takes three bytes at most.
-  if (text.length * 3 <= searchedBytes) return text;
-  let bytes = 0;
-  for (let place = 0; place < text.length; ) {
-    const code = text.codePointAt(place) ?? 0;
-    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    if (bytes > searchedBytes) return text.slice(0, place);
-    place += code < 0x10000 ? 1 : 2;
-  }
-  return text;
+  return firstBytes(text, searchedBytes);
 }
 
 /**

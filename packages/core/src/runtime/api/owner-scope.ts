@@ -26,9 +26,6 @@ export function ownerScope(services: Services, owner: string): OwnerScope {
       if (record === null) throw new ParleyError("conversation_not_found");
       return record;
     },
-    changed(conversationId) {
-      env.searchIndexer.wake(owner);
-      notifyChanged(env, owner, [conversationId]);
-    },
+    changed: (conversationId) => notifyChanged(env, owner, [conversationId]),
   };
 }

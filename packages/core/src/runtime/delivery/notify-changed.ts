@@ -1,13 +1,14 @@
-import type { Wake, WakeKind } from "../../log-store.js";
-import type { Watchers } from "./watchers.js";
+import type { WakeKind } from "../../log-store.js";
+import type { Environment } from "../environment.js";
 
-/** Announces a change of conversations: to their owner's watchers on this node, and to the other nodes. */
+/** Announces a change of conversations: on this node to their owner's watchers and the search index, and to other nodes. */
 export function notifyChanged(
-  { watchers, wake }: { readonly watchers: Watchers; readonly wake: Wake },
+  { watchers, searchIndexer, wake }: Pick<Environment, "watchers" | "searchIndexer" | "wake">,
   owner: string,
   conversationIds: readonly string[],
   kind?: WakeKind,
 ): void {
   watchers.changed(owner);
+  searchIndexer.wake(owner);
   wake.notify(conversationIds, kind);
 }

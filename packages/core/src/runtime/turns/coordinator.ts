@@ -174,7 +174,6 @@ export class Coordinator {
     const { owner, conversationId, turnId } = turn;
     const { firstSeq, lastSeq } = sealed;
     env.observe(sealedEvent({ conversationId, turnId, firstSeq, lastSeq, reason }), eventContext(turn));
-    env.searchIndexer.wake(owner);
     notifyChanged(env, owner, [conversationId]);
     if (sealed.next !== undefined) this.run(owner, conversationId, sealed.next);
     const ended = { owner, conversationId, turnId, reason, firstSeq, lastSeq };

@@ -50,6 +50,5 @@ export async function titleConversation(env: Environment, turn: SealedTurn): Pro
   // Someone may have named it meanwhile.
   if (title === "" || !(await isUnnamed())) return;
   await store.set(turn.conversationId, { title });
-  env.searchIndexer.wake(turn.owner);
   notifyChanged(env, turn.owner, [turn.conversationId]);
 }
