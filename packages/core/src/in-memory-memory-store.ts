@@ -1,7 +1,9 @@
 import { copyOf } from "./copy-of.js";
 import { ParleyError } from "./errors.js";
+import { fromCanonical } from "./messages/canonical/canonical-form.js";
 import type { CanonicalMessage } from "./messages/canonical/canonical-message.js";
 import { toStoredForm, withToolValues } from "./messages/canonical/tool-values.js";
+import { titleOf } from "./messages/text/title.js";
 import { checkPlain } from "./plain-data.js";
 import type { MemoryStore, Thread } from "./ports.js";
 
@@ -22,8 +24,8 @@ interface StoredThread {
  *
  * It keeps the promises of `PostgresMemoryStore`. A message is given back as it was saved (a file's bytes as base64, and
  * tool parts with the values that their texts stand for), in the order of saving; saving the same id again changes
- * nothing. A save is whole or not at all. A thread that is not there yet is made with its first message. What goes in
- * and what comes out are copies.
+ * nothing. A save is whole or not at all. A thread that is not there yet is made with its first message, and one without
+ * a title gets it from its first user message. What goes in and what comes out are copies.
  */
 export class InMemoryMemoryStore implements MemoryStore {
   readonly #threads = new Map<string, StoredThread>();
@@ -64,7 +66,12 @@ export class InMemoryMemoryStore implements MemoryStore {
       stored.messages.push(message);
       this.#threadOfMessage.set(message.id, message.threadId);
       const updatedAt = Math.max(stored.thread.updatedAt.getTime(), Date.now());
-      stored.thread = { ...stored.thread, updatedAt: new Date(updatedAt) };
+      const title = stored.thread.title ?? titleOf(fromCanonical(message));
+      stored.thread = {
+        ...stored.thread,
+        updatedAt: new Date(updatedAt),
+        ...(title === "" ? {} : { title }),
+      };
     }
   }
 

@@ -352,7 +352,7 @@ export interface LogStore extends ConversationStore {
    */
   list(query: {
     q?: string;
-    status?: ConversationStatus;
+    status?: readonly ConversationStatus[];
     parent?: ConversationId;
     limit: number;
     before?: string;

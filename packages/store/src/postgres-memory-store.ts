@@ -24,7 +24,8 @@ export interface PostgresMemoryStoreOptions {
  * Messages in canonical form over the tables of the log: what an agent saves here the runtime reads as a
  * conversation, and the other way round. A message is given back as it was saved (a file's bytes as base64, and tool
  * parts with the values that their texts stand for); saving the same id again changes nothing. A thread that is not there
- * yet is made with its first message. A `resourceId` other than the owner's is refused.
+ * yet is made with its first message, and one without a title gets it from its first user message. A `resourceId` other
+ * than the owner's is refused.
  */
 export class PostgresMemoryStore implements MemoryStore {
   readonly #store: StoreContext;

@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import type { AgentEvent, Chunk, Cursor, StepId, WsClientMessage, WsServerMessage } from "./index.js";
+import type {
+  AgentEvent,
+  Chunk,
+  Cursor,
+  StepId,
+  SurfaceSpec,
+  WsClientMessage,
+  WsServerMessage,
+} from "./index.js";
 
 // Each switch below names every member of its union and nothing else: a member that is added, renamed or
 // removed stops this file from compiling.
@@ -157,17 +165,13 @@ describe("the unions of the wire", () => {
     const cursor = "4~turn-1~1~7" as Cursor;
     expect(cursorOf({ type: "chat.chunks", conversationId, chunks: [], cursor })).toBe(cursor);
     expect(cursorOf({ type: "chat.reset", conversationId, turnId })).toBeUndefined();
-    expect(
-      cursorOf({
-        type: "update",
-        conversationId,
-        spec: {
-          id: "message-queue",
-          region: "composer",
-          title: "Queue",
-          fields: [{ kind: "custom", rendererId: "message-queue", payload: { messages: [], paused: true } }],
-        },
-      }),
-    ).toBeUndefined();
+    const spec: SurfaceSpec = {
+      id: "message-queue",
+      region: "composer",
+      title: "Queue",
+      fields: [{ kind: "custom", rendererId: "message-queue", payload: { messages: [], paused: true } }],
+    };
+    const update = { surfaceId: spec.id, conversationId, spec };
+    expect(cursorOf({ type: "update", conversationId, spec, update })).toBeUndefined();
   });
 });

@@ -55,14 +55,14 @@ describe("calls", () => {
     const calls = () => ({
       meta: client.request("GET /conversations/:id/meta", { params: { id: "c" } }),
       list: client.request("GET /conversations"),
-      some: client.request("GET /conversations", { query: { status: "idle", limit: 3 } }),
+      some: client.request("GET /conversations", { query: { status: ["active", "idle"], limit: 3 } }),
       stop: client.request("POST /conversations/:id/stop", { params: { id: "c" } }),
       // @ts-expect-error the route needs an id
       bare: () => client.request("GET /conversations/:id/meta"),
       // @ts-expect-error the route needs a body
       empty: () => client.request("PUT /conversations/:id/title", { params: { id: "c" } }),
       // @ts-expect-error a status that there is not
-      wrong: () => client.request("GET /conversations", { query: { status: "asleep" } }),
+      wrong: () => client.request("GET /conversations", { query: { status: ["asleep"] } }),
       // @ts-expect-error a stream is no JSON route
       stream: () => client.request("POST /chat", { body: { message: "Hi" } }),
     });

@@ -73,6 +73,7 @@ export {
 } from "./text/search-text.js";
 export { snippetAround } from "./text/snippet.js";
 export { stableValue } from "./text/stable-value.js";
+export { titleOf } from "./text/title.js";
 export { countTextTokens } from "./tokens/text-tokens.js";
 export type { ModelCalibration, TokenObservation } from "./tokens/token-calibration.js";
 export {

@@ -103,6 +103,21 @@ const cases: [string, MemoryStoreCase][] = [
     },
   ],
   [
+    "makes the first user message the title of a thread that has none",
+    async (store) => {
+      const titleOf = async (threadId: string) => (await store.getThreadById({ threadId }))?.title;
+      const [id, named] = [uniqueId(), uniqueId()];
+      await store.saveMessages({ messages: [merged(id)] });
+      checkEqual(await titleOf(id), undefined, "the title before there is a user message");
+      const first = message(id);
+      await store.saveMessages({ messages: [first, message(id)] });
+      checkEqual(await titleOf(id), `text of ${first.id}`, "the title");
+      await store.saveThread({ thread: { id: named, title: "Mine", createdAt, updatedAt: createdAt } });
+      await store.saveMessages({ messages: [message(named)] });
+      checkEqual(await titleOf(named), "Mine", "a title that was saved");
+    },
+  ],
+  [
     "gives messages back as they were saved, in order, once each",
     async (store, owner) => {
       const id = uniqueId();

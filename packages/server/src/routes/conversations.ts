@@ -1,4 +1,5 @@
 import type { ParleyError } from "@parley/core";
+import { isParleyError } from "@parley/core/errors";
 import { breakOffError } from "../http/connections.js";
 import { endpoint } from "../http/endpoint.js";
 import { historyResponse } from "../schemas/chunk.js";
@@ -22,6 +23,11 @@ import {
   turnParams,
 } from "../schemas/conversation.js";
 import { metricsQuery, metricsResponse } from "../schemas/usage.js";
+
+/** Whether there is no such conversation. */
+export function isUnknown(error: unknown): boolean {
+  return isParleyError(error) && error.code === "conversation_not_found";
+}
 
 /** Settings of a new conversation, without those that were left out. */
 function given<T extends object>(settings: T): { [Key in keyof T]: Exclude<T[Key], undefined> } {
@@ -50,12 +56,19 @@ export const conversationEndpoints = [
     params: conversationParams,
     query: historyQuery,
     response: historyResponse,
-    handle: ({ me, params, query: { limit, ...bounds }, app }) =>
-      me.history({
-        conversationId: params.id,
-        ...bounds,
-        ...(limit === undefined ? {} : { limit: Math.min(limit, app.limits.pageSize) }),
-      }),
+    async handle({ me, params, query: { limit, ...bounds }, app }) {
+      try {
+        return await me.history({
+          conversationId: params.id,
+          ...bounds,
+          ...(limit === undefined ? {} : { limit: Math.min(limit, app.limits.pageSize) }),
+        });
+      } catch (error) {
+        // Whoever says how far it knows may follow a conversation before its first message has made it.
+        if (bounds.sinceSeq === undefined || !isUnknown(error)) throw error;
+        return { chunks: [], latestSeq: 0 };
+      }
+    },
   }),
   endpoint("GET /conversations/:id/meta", {
     summary: "Read the metadata and what is going on right now",

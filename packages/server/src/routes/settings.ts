@@ -1,4 +1,5 @@
-import type { OwnerRuntime } from "@parley/core/runtime";
+import type { ConversationSettings } from "@parley/core/ports";
+import type { OwnerRuntime, SettingsChange } from "@parley/core/runtime";
 import { endpoint } from "../http/endpoint.js";
 import { conversationParams } from "../schemas/conversation.js";
 import {
@@ -8,6 +9,7 @@ import {
   reasoningEffortSetting,
   titleSetting,
 } from "../schemas/settings.js";
+import { isUnknown } from "./conversations.js";
 
 const shared = { params: conversationParams };
 
@@ -38,6 +40,21 @@ async function thresholdOf(me: OwnerRuntime, id: string) {
   };
 }
 
+/** Changes a setting. An id that is not used yet becomes a conversation with it, as its first message would make it. */
+async function change(me: OwnerRuntime, id: string, setting: SettingsChange): Promise<void> {
+  try {
+    await me.set(id, setting);
+  } catch (error) {
+    if (!isUnknown(error)) throw error;
+    const { created } = await me.create({ id, ...withoutNull(setting) });
+    if (!created) await me.set(id, setting);
+  }
+}
+
+function withoutNull(setting: SettingsChange): ConversationSettings {
+  return Object.fromEntries(Object.entries(setting).filter(([, value]) => value !== null));
+}
+
 export const settingsEndpoints = [
   endpoint("GET /conversations/:id/title", {
     ...shared,
@@ -53,7 +70,7 @@ export const settingsEndpoints = [
     body: titleSetting,
     response: titleSetting,
     handle: async ({ me, params, body }) => {
-      await me.set(params.id, { title: body.title });
+      await change(me, params.id, { title: body.title });
       return titleOf(me, params.id);
     },
   }),
@@ -71,7 +88,7 @@ export const settingsEndpoints = [
     body: modelSetting,
     response: modelSetting,
     handle: async ({ me, params, body }) => {
-      await me.set(params.id, { model: body.model });
+      await change(me, params.id, { model: body.model });
       return modelOf(me, params.id);
     },
   }),
@@ -89,7 +106,7 @@ export const settingsEndpoints = [
     body: reasoningEffortSetting,
     response: reasoningEffortSetting,
     handle: async ({ me, params, body }) => {
-      await me.set(params.id, { reasoningEffort: body.reasoningEffort });
+      await change(me, params.id, { reasoningEffort: body.reasoningEffort });
       return effortOf(me, params.id);
     },
   }),
@@ -107,7 +124,7 @@ export const settingsEndpoints = [
     body: instructionsSetting,
     response: instructionsSetting,
     handle: async ({ me, params, body }) => {
-      await me.set(params.id, { instructions: body.instructions });
+      await change(me, params.id, { instructions: body.instructions });
       return instructionsOf(me, params.id);
     },
   }),
@@ -125,7 +142,7 @@ export const settingsEndpoints = [
     body: compactThresholdSetting,
     response: compactThresholdSetting,
     handle: async ({ me, params, body }) => {
-      await me.set(params.id, { compactThreshold: body.compactThreshold });
+      await change(me, params.id, { compactThreshold: body.compactThreshold });
       return thresholdOf(me, params.id);
     },
   }),

@@ -42,6 +42,20 @@ import { turnMetrics } from "./usage.js";
 
 const status = z.enum(["active", "idle", "closed"]);
 
+/** Statuses in a query string, with commas between them. */
+const statusesInQuery = z
+  .string()
+  .transform((text, context) => {
+    const named = z.array(status).safeParse(text.split(","));
+    if (named.success) return named.data;
+    context.addIssue({
+      code: "custom",
+      message: `expected ${status.options.join(", ")}: one, or several with commas`,
+    });
+    return z.NEVER;
+  })
+  .openapi({ type: "string", description: `${status.options.join(", ")}: one, or several with commas` });
+
 export const modelSource = z.enum(["conversation", "last-turn", "default"]);
 
 const effectiveChoices = agree<EffectiveChoices>()(
@@ -118,7 +132,7 @@ export const createConversationResponse = agree<CreateConversationResponse>()(
 export const listConversationsQuery = agree<ListConversationsQuery>()(
   z.object({
     q: z.string().max(500).optional(),
-    status: status.optional(),
+    status: statusesInQuery.optional(),
     parent: z.string().max(200).optional(),
     limit: limitInQuery.optional(),
     before: z.string().max(1_000).optional(),
@@ -144,6 +158,7 @@ export const lastResponse = agree<LastResponse>()(
   z.object({
     conversationId: z.string(),
     text: z.string(),
+    content: z.string(),
     turnId: z.string().optional(),
     reason: turnReason.optional(),
   }),

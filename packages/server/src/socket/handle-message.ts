@@ -1,5 +1,6 @@
 import { ParleyError } from "@parley/core";
 import { toParleyError } from "@parley/core/errors";
+import type { Receipt } from "@parley/core/runtime";
 import type { KeyScope, WsChatSend, WsClientMessage } from "@parley/wire";
 import { checkScope } from "../auth/caller.js";
 import { invalidFields } from "../http/request-refusal.js";
@@ -26,6 +27,8 @@ const handlers: Handlers = {
     scope: "read",
     handle(connection, { conversationId, cursor }) {
       if (!connection.chats.has(conversationId)) checkRoom(connection);
+      // What is followed already comes once: told again from its beginning, a turn would be folded twice.
+      else if (cursor === undefined) return;
       connection.chats.join(conversationId, cursor);
     },
   },
@@ -36,17 +39,13 @@ const handlers: Handlers = {
   "chat.queue": {
     scope: "write",
     isWork: true,
-    async handle(connection, { type: _, text, ...input }) {
-      const receipt = await connection.me.queue.add({ ...input, message: text });
-      const { conversationId, messageId, outcome, turnId } = receipt;
-      connection.send({
-        type: "chat.receipt",
-        conversationId,
-        messageId,
-        outcome,
-        ...(turnId === undefined ? {} : { turnId }),
-      });
-    },
+    handle: (connection, { type: _, text, ...input }) =>
+      admitAndFollow(connection, {
+        named: input.conversationId,
+        // What waits is worth more than being told of it.
+        mayFollow: hasRoom(connection),
+        admit: () => connection.me.queue.add({ ...input, message: text }),
+      }),
   },
   "chat.stop": {
     scope: "write",
@@ -111,29 +110,45 @@ async function perform<Type extends WsClientMessage["type"]>(
   await handle(connection, validate(schema as Parameters<typeof validate<MessageOf<Type>>>[0], value));
 }
 
-function checkRoom({ chats, surfaces, app }: Connection): void {
-  const { subscriptionsPerSocket } = app.limits;
-  if (chats.size + surfaces.size < subscriptionsPerSocket) return;
+function hasRoom({ chats, surfaces, app }: Connection): boolean {
+  return chats.size + surfaces.size < app.limits.subscriptionsPerSocket;
+}
+
+function checkRoom(connection: Connection): void {
+  if (hasRoom(connection)) return;
+  const { subscriptionsPerSocket } = connection.app.limits;
   throw new ParleyError(
     "limit_exceeded",
     `This socket follows ${subscriptionsPerSocket} things already (subscriptionsPerSocket)`,
   );
 }
 
-/**
- * Sends, and subscribes the sender. A conversation that may exist is joined before the message is admitted, so that
- * the sender hears the turn from its first event, however fast it is. One that turns out not to exist yet is joined
- * from its very beginning once the message has made it.
- */
 async function sendMessage(connection: Connection, { type: _, ...request }: WsChatSend): Promise<void> {
-  const { chats, me } = connection;
   const named = request.conversationId;
+  if (named === undefined || !connection.chats.has(named)) checkRoom(connection);
+  await admitAndFollow(connection, { named, mayFollow: true, admit: () => connection.me.send(request) });
+}
+
+/**
+ * Admits a message, and subscribes the sender. A conversation that may exist is joined before the message is admitted,
+ * so that the sender hears the turn from its first event, however fast it is. One that turns out not to exist yet is
+ * joined from its very beginning once the message has made it.
+ */
+async function admitAndFollow(
+  connection: Connection,
+  message: {
+    readonly named: string | undefined;
+    readonly mayFollow: boolean;
+    readonly admit: () => Promise<Receipt>;
+  },
+): Promise<void> {
+  const { chats } = connection;
+  const { named, mayFollow } = message;
   let sent: "not yet" | "admitted" | "refused" = "not yet";
   let isMissing = false;
   let hasJoined = false;
   const joinFromStart = (conversationId: string) => chats.join(conversationId, "0");
-  if (named === undefined || !chats.has(named)) checkRoom(connection);
-  if (named !== undefined && !chats.has(named)) {
+  if (mayFollow && named !== undefined && !chats.has(named)) {
     hasJoined = true;
     chats.join(named, undefined, (error) => {
       if (error?.code !== "conversation_not_found") {
@@ -143,9 +158,10 @@ async function sendMessage(connection: Connection, { type: _, ...request }: WsCh
     });
   }
   try {
-    const { conversationId, messageId, outcome, turnId } = await me.send(request);
+    const { conversationId, messageId, outcome, turnId } = await message.admit();
     sent = "admitted";
-    if (named === undefined ? !chats.has(conversationId) : isMissing) joinFromStart(conversationId);
+    if (named === undefined ? mayFollow && !chats.has(conversationId) : isMissing)
+      joinFromStart(conversationId);
     connection.send({
       type: "chat.receipt",
       conversationId,

@@ -62,8 +62,13 @@ export class Surfaces {
   queueChanged(conversationId: string, queue: QueuePayload): void {
     const state = this.#queues.get(conversationId);
     if (state === undefined) return;
-    if (state.isShown) this.#send({ type: "update", conversationId, spec: queueSpec(queue) });
-    else state.heard = queue;
+    if (!state.isShown) {
+      state.heard = queue;
+      return;
+    }
+    const spec = queueSpec(queue);
+    const update = { surfaceId: spec.id, conversationId, spec };
+    this.#send({ type: "update", conversationId, spec, update });
   }
 
   removed(conversationId: string): void {

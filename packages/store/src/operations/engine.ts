@@ -1,4 +1,9 @@
-import { type Conversation, type ConversationMessage, requireConversationId } from "@parley/core/messages";
+import {
+  type Conversation,
+  type ConversationMessage,
+  requireConversationId,
+  titleOf,
+} from "@parley/core/messages";
 import type { ListConversationsOptions, ListMessagesOptions } from "@parley/core/ports";
 import type { Connection } from "../database.js";
 import { entriesOf, type MessageRow, messageRow, readMessage } from "../message-row.js";
@@ -151,8 +156,9 @@ export async function appendRows(
         values: [storedText(conversationId), total],
       },
       {
-        text: `UPDATE conversation SET ${touched}, last_activity_at = greatest(last_activity_at, ${nowMs}) WHERE id = $1`,
-        values: [storedText(conversationId)],
+        text: `UPDATE conversation SET ${touched}, last_activity_at = greatest(last_activity_at, ${nowMs}),
+          title = CASE WHEN title = '' THEN $2 ELSE title END WHERE id = $1`,
+        values: [storedText(conversationId), storedText(titleOf(added.map(({ message }) => message)))],
       },
     ]);
   }

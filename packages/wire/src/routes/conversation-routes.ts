@@ -31,8 +31,8 @@ export interface CreateConversationResponse {
 export interface ListConversationsQuery {
   /** The beginning of an id, or a part of a title. */
   readonly q?: string | undefined;
-  /** Only those with this status. Absent: all. */
-  readonly status?: ConversationStatus | undefined;
+  /** Only those with one of these; in the address, a list with commas. Absent: all. */
+  readonly status?: readonly ConversationStatus[] | undefined;
   /** Only the forks of this conversation: those that left its own log, not their forks. */
   readonly parent?: string | undefined;
   readonly limit?: number | undefined;
@@ -49,7 +49,8 @@ export interface ListConversationsResponse {
 
 /**
  * `GET /conversations/:id`: the chunks with `sinceSeq < seq < beforeSeq`, always ascending. Of sealed turns
- * only, unless `open` is set.
+ * only, unless `open` is set. An id without a conversation is unknown, but with `sinceSeq` it is an empty log: so a
+ * client can follow a conversation that its first message will make.
  */
 export interface HistoryQuery {
   readonly sinceSeq?: number | undefined;
@@ -116,6 +117,8 @@ export interface LastResponse {
   readonly conversationId: string;
   /** The text of the last assistant message; empty when there is none yet. */
   readonly text: string;
+  /** The same as `text`. */
+  readonly content: string;
   /** The turn it belongs to. Absent when there is none yet. */
   readonly turnId?: string;
   readonly reason?: OpenUnion<TurnReason>;

@@ -141,11 +141,16 @@ export interface WsSurface {
   readonly spec: SurfaceSpec;
 }
 
-/** A surface changed: its whole new spec. */
+/** A surface changed: its whole new spec, in the two places that clients look for it. */
 export interface WsSurfaceUpdate {
   readonly type: "update";
   readonly conversationId?: string;
   readonly spec: SurfaceSpec;
+  readonly update: {
+    readonly surfaceId: string;
+    readonly conversationId?: string;
+    readonly spec: SurfaceSpec;
+  };
 }
 
 /** A surface request failed. */

@@ -22,7 +22,12 @@ export async function ls(query: string | undefined, options: LsOptions, context:
   let before: string | undefined;
   do {
     const page = await client.request("GET /conversations", {
-      query: { q: query, status: options.status, limit: Math.min(pageSize, most - found.length), before },
+      query: {
+        q: query,
+        status: options.status && [options.status],
+        limit: Math.min(pageSize, most - found.length),
+        before,
+      },
       signal: context.signal,
     });
     found.push(...page.conversations);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { checkId, derivedConversationId, titleFrom } from "./inbox.js";
+import { titleFrom } from "../../messages/text/title.js";
+import { checkId, derivedConversationId } from "./inbox.js";
 
 describe("the id of a conversation that a message opens", () => {
   it("is a valid id, the same for the same owner and message, and another for any other", () => {

@@ -4,6 +4,7 @@ import type { AdmitInput, AdmitOutcome, QueueState, TurnChoices } from "../../lo
 import { type ConversationMessage, textOf } from "../../messages/message.js";
 import type { MessageContentPart } from "../../messages/part.js";
 import { chainHash, hashText } from "../../messages/text/hash.js";
+import { titleFrom } from "../../messages/text/title.js";
 import { utf8Length } from "../../messages/tokens/transcript-tokens.js";
 import { checkPlain } from "../../plain-data.js";
 import { notifyChanged } from "../delivery/notify-changed.js";
@@ -41,7 +42,6 @@ export interface Receipt {
 
 /** Not one or two dots alone: in an address they name a folder, and nothing could be asked of such a conversation. */
 const idPattern = /^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/;
-const titleCharacters = 80;
 
 /** Refuses what cannot be an id. */
 export function checkId(name: string, id: string): string {
@@ -62,18 +62,6 @@ export function derivedMessageId(owner: string, conversationId: string): string 
 function derived(owner: string, from: string): string {
   const first = chainHash(hashText(owner), from);
   return `${first}${chainHash(first, from)}`;
-}
-
-/** The first line of a text, shortened. */
-export function titleFrom(text: string): string {
-  const line = text.trim().replace(/\s+/gu, " ");
-  if (line.length <= titleCharacters) return line;
-  const characters = Array.from(line.slice(0, titleCharacters * 4));
-  if (characters.length <= titleCharacters) return line;
-  return `${characters
-    .slice(0, titleCharacters - 1)
-    .join("")
-    .trimEnd()}…`;
 }
 
 /**

@@ -73,7 +73,7 @@ export interface OwnerRuntime {
   }>;
   list(query?: {
     readonly q?: string | undefined;
-    readonly status?: ConversationStatus | undefined;
+    readonly status?: readonly ConversationStatus[] | undefined;
     readonly parent?: string | undefined;
     readonly limit?: number | undefined;
     readonly before?: string | undefined;

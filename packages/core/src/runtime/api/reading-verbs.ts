@@ -118,13 +118,14 @@ async function lastAnswer(
       return {
         conversationId,
         text,
+        content: text,
         ...(turnId === undefined ? {} : { turnId }),
         ...(reason === undefined ? {} : { reason }),
       };
     }
     before = page.before;
   } while (before !== undefined);
-  return { conversationId, text: "" };
+  return { conversationId, text: "", content: "" };
 }
 
 function newestOf(

@@ -1,8 +1,10 @@
-import { textOf } from "../../messages/message.js";
+import type { LogStore } from "../../log-store.js";
+import { type ConversationMessage, textOf } from "../../messages/message.js";
+import { titleFrom, titleOf } from "../../messages/text/title.js";
 import { collectAnswer } from "../../turn/read-answer.js";
-import { titleFrom } from "../admission/inbox.js";
 import { notifyChanged } from "../delivery/notify-changed.js";
 import type { Environment, SealedTurn } from "../environment.js";
+import type { ModelBinding } from "../models.js";
 
 /** The `titleModel` that stands for the model of the conversation's first turn. */
 const conversationModel = "conversation";
@@ -11,19 +13,40 @@ const titleInstructions =
   "Name the conversation in at most six words, in its language. Answer with the name alone: no quotes, no full stop.";
 const readCharacters = 2_000;
 
+/** How many messages a title is made of. */
+const readMessages = 20;
+
 /** After a conversation's first turn: asks the configured model for a title, unless someone has set one. */
 export async function titleConversation(env: Environment, turn: SealedTurn): Promise<void> {
-  if (env.titleModel === undefined || turn.firstSeq !== 1) return;
+  if (env.titleModel === undefined) return;
+  const { conversationId } = turn;
   const store = env.root.forOwner(turn.owner);
-  const found = await store.readTurn(turn.conversationId, turn.turnId);
-  const first = found?.entries[0]?.message;
-  if (first === undefined) return;
-  const isUnnamed = async () => (await store.get(turn.conversationId))?.title === titleFrom(textOf(first));
-  if (!(await isUnnamed())) return;
-  const own = found?.turn.choices.model;
+  const messages = await store.listMessages(conversationId, { limit: readMessages, ascending: true });
+  const derived = titleOf(messages);
+  if (!(await isUnnamed(store, conversationId, derived))) return;
+  // An engine or an agent may have written before it. Their turns have no figures, so the first that has is a runtime's.
+  if (turn.firstSeq !== 1 && (await store.metrics(conversationId)).length !== 1) return;
+  const own = (await store.readTurn(conversationId, turn.turnId))?.turn.choices.model;
   const binding = env.models.resolve(env.titleModel === conversationModel ? own : env.titleModel);
-  const transcript = (found?.entries ?? [])
-    .map(({ message }) => `${message.role}: ${textOf(message)}`)
+  const title = await askForTitle(env, binding, messages);
+  // Someone may have named it meanwhile.
+  if (title === "" || !(await isUnnamed(store, conversationId, derived))) return;
+  await store.set(conversationId, { title });
+  notifyChanged(env, turn.owner, [conversationId]);
+}
+
+/** Whether the conversation still has the title that follows from its first message. */
+async function isUnnamed(store: LogStore, id: string, derived: string): Promise<boolean> {
+  return (await store.get(id))?.title === derived;
+}
+
+async function askForTitle(
+  env: Environment,
+  binding: ModelBinding,
+  messages: readonly ConversationMessage[],
+): Promise<string> {
+  const transcript = messages
+    .map((message) => `${message.role}: ${textOf(message)}`)
     .join("\n")
     .slice(0, readCharacters);
   const { message } = await collectAnswer({
@@ -46,9 +69,5 @@ export async function titleConversation(env: Environment, turn: SealedTurn): Pro
   });
   let title = "";
   for (const part of message.content) if (part.type === "text") title += (part as { text: string }).text;
-  title = titleFrom(title);
-  // Someone may have named it meanwhile.
-  if (title === "" || !(await isUnnamed())) return;
-  await store.set(turn.conversationId, { title });
-  notifyChanged(env, turn.owner, [turn.conversationId]);
+  return titleFrom(title);
 }

@@ -95,7 +95,7 @@ export const compactionCases: readonly TopicCase[] = [
         [id],
         "the list",
       );
-      const closed = await s.store.list({ limit: 10, status: "closed" });
+      const closed = await s.store.list({ limit: 10, status: ["closed"] });
       checkEqual(closed.conversations, [], "the list of closed ones");
       const found = await s.found("walrus");
       checkEqual([...new Set(found.map((hit) => hit.conversationId))], [id], "what a search finds");

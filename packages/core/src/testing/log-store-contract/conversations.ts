@@ -171,7 +171,7 @@ export const conversationCases: readonly TopicCase[] = [
     async run(s) {
       const [plans = "", travel = "", closed = ""] = await created(s, "Plans", "Travel PLAN 100%_", "Old");
       await s.store.set(closed, { closed: true });
-      const found = async (query: { q?: string; status?: ConversationRecord["status"] }) =>
+      const found = async (query: { q?: string; status?: ConversationRecord["status"][] }) =>
         idsOf(await s.store.list({ limit: 10, ...query }));
       checkEqual(await found({ q: "plan" }), [travel, plans], "by a part of the title");
       checkEqual(await found({ q: plans.slice(0, 20) }), [plans], "by the beginning of an id");
@@ -180,10 +180,15 @@ export const conversationCases: readonly TopicCase[] = [
       checkEqual(await found({ q: "%" }), [travel], "by one of them alone");
       checkEqual(await found({ q: "nothing" }), [], "by what nobody has");
       await s.start(plans);
-      checkEqual(await found({ status: "active" }), [plans], "the active ones");
-      checkEqual(await found({ status: "idle" }), [travel], "the idle ones");
-      checkEqual(await found({ status: "closed" }), [closed], "the closed ones");
-      checkEqual(await found({ q: "plan", status: "idle" }), [travel], "both");
+      checkEqual(await found({ status: ["active"] }), [plans], "the active ones");
+      checkEqual(await found({ status: ["idle"] }), [travel], "the idle ones");
+      checkEqual(await found({ status: ["closed"] }), [closed], "the closed ones");
+      checkEqual(await found({ q: "plan", status: ["idle"] }), [travel], "both");
+      checkEqual(
+        await found({ status: ["active", "closed"] }).then((ids) => ids.toSorted()),
+        [plans, closed].toSorted(),
+        "those with one of two",
+      );
     },
   },
   {

@@ -46,6 +46,26 @@ export const engineCases: readonly TopicCase[] = [
     },
   },
   {
+    name: "a conversation without a title gets the first user message that is appended as its title",
+    async run(s) {
+      const { id } = await s.store.createConversation({ id: uniqueId() });
+      await s.store.appendMessages([message(id, { role: "system", text: "Be brief." })]);
+      checkEqual((await s.store.get(id))?.title, "", "the title before there is a user message");
+      const long = `What   is\n${"very ".repeat(40)}long?`;
+      await s.store.appendMessages([
+        message(id, { role: "assistant", text: "Hello" }),
+        message(id, { text: long }),
+        message(id, { text: "Another" }),
+      ]);
+      const title = (await s.store.get(id))?.title ?? "";
+      check(title.startsWith("What is very very") && title.endsWith("…"), `the title "${title}"`);
+      checkEqual((await s.store.getConversation(id))?.title, title, "as an engine reads it");
+      await s.store.updateConversation(id, { title: "Mine" });
+      await s.store.appendMessages([message(id, { text: "More" })]);
+      checkEqual((await s.store.get(id))?.title, "Mine", "a title that someone has set");
+    },
+  },
+  {
     name: "nobody appends beside a running turn",
     async run(s) {
       const turn = await s.start();

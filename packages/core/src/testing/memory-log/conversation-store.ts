@@ -6,6 +6,7 @@ import {
   type ConversationMessage,
   requireConversationId,
 } from "../../messages/message.js";
+import { titleOf } from "../../messages/text/title.js";
 import { checkPlain } from "../../plain-data.js";
 import type { ConversationTurn, ListConversationsOptions, ListMessagesOptions } from "../../ports.js";
 import {
@@ -105,6 +106,7 @@ export function appendMessages(
     fresh.set(message.id, { log, message });
   }
   for (const { log, message } of fresh.values()) {
+    if (log.title === "") log.title = titleOf([message]);
     appendRow(db, log, message);
     log.sealedSeq = log.lastSeq;
     touch(db, log);

@@ -54,7 +54,7 @@ export function list(
         query.parent === undefined ||
         (parent === undefined ? log.parent?.log.id === query.parent : log.parent?.log === parent),
     )
-    .filter((log) => query.status === undefined || statusOf(log) === query.status)
+    .filter((log) => query.status === undefined || query.status.includes(statusOf(log)))
     .filter(
       (log) =>
         words === undefined ||

@@ -187,6 +187,44 @@ export const settingsCases: RuntimeTopicCase[] = [
     },
   },
   {
+    name: "with a title model the first turn names a conversation that an engine began, too",
+    async run(world) {
+      const namer = createScriptedProvider(() => [text("A Fine Name")]);
+      const node = await world.node({ moreModels: [testModel("namer", namer)], titleModel: "test/namer" });
+      const store = world.store(world.owner);
+      const { id } = await store.createConversation({ id: world.id("c") });
+      const said = (role: "user" | "assistant", words: string) => ({
+        id: world.id("m"),
+        conversationId: id,
+        role,
+        createdAt: new Date(1_700_000_000_000),
+        content: [{ type: "text" as const, text: words }],
+      });
+      const [question, answer] = [said("user", "From an engine"), said("assistant", "Yes.")];
+      await store.appendMessages([question, answer]);
+      await store.appendTurn({
+        id: world.id("t"),
+        conversationId: id,
+        createdAt: new Date(1_700_000_000_000),
+        userMessages: [question],
+        assistantMessages: [answer],
+        providerCalls: [],
+      });
+      checkEqual((await node.me.meta(id)).title, "From an engine", "the title at first");
+      await world.turn(node, "And now here", { conversationId: id });
+      let title = "";
+      await world.until(() => {
+        void node.me.meta(id).then((meta) => {
+          title = meta.title;
+        });
+        return title === "A Fine Name";
+      }, "the name is there");
+      await world.turn(node, "More", { conversationId: id });
+      await world.advance(100);
+      checkEqual(namer.calls.length, 1, "how often it was asked");
+    },
+  },
+  {
     name: "the hook runs after the seal, and one that throws is reported and changes nothing",
     async run(world) {
       const ended: SealedTurn[] = [];

@@ -226,7 +226,7 @@ export const stoppingCases: RuntimeTopicCase[] = [
         "the meta",
       );
       checkEqual(
-        (await node.me.list({ status: "closed" })).conversations.length,
+        (await node.me.list({ status: ["closed"] })).conversations.length,
         1,
         "closed ones in the list",
       );

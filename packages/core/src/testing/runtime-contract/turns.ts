@@ -296,7 +296,7 @@ export const turnCases: RuntimeTopicCase[] = [
       const answer = await world.pass(last, "the last answer");
       checkEqual(
         answer,
-        { conversationId, text: "Slow answer.", turnId, reason: "stop" },
+        { conversationId, text: "Slow answer.", content: "Slow answer.", turnId, reason: "stop" },
         "the last answer and its turn",
       );
       const after = (await node.me.meta(conversationId)).lastActivityAt;

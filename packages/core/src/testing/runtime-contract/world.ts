@@ -1,7 +1,7 @@
 import type { AgentEvent, StoredChunk } from "@parley/wire";
 import type { Clock } from "../../clock.js";
 import { isParleyError, type ParleyError } from "../../errors.js";
-import type { LogStoreRoot, Wake } from "../../log-store.js";
+import type { LogStore, LogStoreRoot, Wake } from "../../log-store.js";
 import type {
   JournalPace,
   LeasePace,
@@ -86,6 +86,11 @@ export class World {
   /** A new id, for a conversation, a message or another owner. */
   id(prefix = "id"): string {
     return `${prefix}-${uniqueId()}`;
+  }
+
+  /** An owner's part of the store, as an engine or an agent beside the runtime writes to it. */
+  store(owner: string): LogStore {
+    return this.#fixture.store.forOwner(owner);
   }
 
   /** Whether time passes by itself, and how much depends on the machine. */

@@ -1,6 +1,7 @@
 import { invalidField } from "@parley/core/errors";
 import type { ConversationRecord, LogStore } from "@parley/core/ports";
-import { and, eq, isNotNull, isNull, ne, type SQL, sql } from "drizzle-orm";
+import type { ConversationStatus } from "@parley/wire";
+import { and, eq, isNotNull, isNull, ne, or, type SQL, sql } from "drizzle-orm";
 import { alias, PgDialect } from "drizzle-orm/pg-core";
 import type { Statement, StatementValue } from "../../database.js";
 import { conversation, conversationHead } from "../../schema.js";
@@ -40,7 +41,7 @@ function listStatement(owner: string, query: ListQuery, limit: number): Statemen
     eq(c.owner, owner),
     isNull(c.archiveOf),
     ne(c.status, "removed"),
-    query.status === undefined ? undefined : statusIs(query.status),
+    query.status === undefined ? undefined : or(...query.status.map(statusIs)),
     query.parent === undefined ? undefined : eq(c.parentId, storedText(query.parent)),
     query.q === undefined ? undefined : matches(query.q),
     query.before === undefined ? undefined : behind(query.before),
@@ -52,7 +53,7 @@ function listStatement(owner: string, query: ListQuery, limit: number): Statemen
   return { text: built.sql, values: built.params as StatementValue[] };
 }
 
-function statusIs(status: ListQuery["status"] & string): SQL | undefined {
+function statusIs(status: ConversationStatus): SQL | undefined {
   if (status === "closed") return eq(c.status, "closed");
   return and(eq(c.status, "open"), status === "active" ? isNotNull(h.turnId) : isNull(h.turnId));
 }
