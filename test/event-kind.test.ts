@@ -40,7 +40,7 @@ describe("a new kind of event", { timeout: 120_000 }, () => {
 
   it("needs nothing else in the runtime, the client and the command line", () => {
     const row =
-      'planted: { durable: "journal", increment: false, once: () => "planted", observed: true, generated: false },';
+      'planted: { durable: "journal", increment: false, once: () => "planted", observed: true, generated: false, inRows: false },';
     tree.plant(tableFile, tree.read(tableFile).replace('  "turn-sealed": {', `  ${row}\n  "turn-sealed": {`));
     const fold = `case "planted": {
       const { turnId, text } = event;

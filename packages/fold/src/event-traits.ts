@@ -25,6 +25,11 @@ export interface EventTraits<Event extends AgentEvent = AgentEvent> {
   readonly observed: boolean;
   /** Whether the model produced it: a turn with such an event uncommitted cannot be continued by another node. */
   readonly generated: boolean;
+  /**
+   * Whether the turn's rows state it too. Where events are made from rows, a subscriber that receives the rows is sent
+   * only the others.
+   */
+  readonly inRows: boolean;
 }
 
 type TraitsOf<Kind extends AgentEvent["type"]> = EventTraits<Extract<AgentEvent, { type: Kind }>>;
@@ -34,13 +39,14 @@ type TraitsOf<Kind extends AgentEvent["type"]> = EventTraits<Extract<AgentEvent,
  * and everything else reads the row.
  */
 export const eventTraits: { readonly [Kind in AgentEvent["type"]]: TraitsOf<Kind> } = {
-  status: { durable: "commit", increment: false, observed: true, generated: false },
+  status: { durable: "commit", increment: false, observed: true, generated: false, inRows: false },
   "user-message": {
     durable: "commit",
     increment: false,
     once: () => "user-message",
     observed: true,
     generated: false,
+    inRows: true,
   },
   "turn-start": {
     durable: "commit",
@@ -48,15 +54,17 @@ export const eventTraits: { readonly [Kind in AgentEvent["type"]]: TraitsOf<Kind
     once: () => "turn-start",
     observed: true,
     generated: false,
+    inRows: false,
   },
-  "text-delta": { durable: "no", increment: true, observed: false, generated: true },
-  "reasoning-delta": { durable: "no", increment: true, observed: false, generated: true },
+  "text-delta": { durable: "no", increment: true, observed: false, generated: true, inRows: true },
+  "reasoning-delta": { durable: "no", increment: true, observed: false, generated: true, inRows: true },
   "tool-call": {
     durable: "no",
     increment: false,
     once: ({ stepId, toolCallId }) => `tool-call ${stepId} ${toolCallId}`,
     observed: true,
     generated: true,
+    inRows: true,
   },
   usage: {
     durable: "no",
@@ -64,6 +72,7 @@ export const eventTraits: { readonly [Kind in AgentEvent["type"]]: TraitsOf<Kind
     once: ({ stepId }) => `usage ${stepId}`,
     observed: true,
     generated: true,
+    inRows: false,
   },
   "step-complete": {
     durable: "no",
@@ -71,14 +80,16 @@ export const eventTraits: { readonly [Kind in AgentEvent["type"]]: TraitsOf<Kind
     once: ({ stepId }) => `step-complete ${stepId}`,
     observed: true,
     generated: true,
+    inRows: false,
   },
-  "tool-output": { durable: "no", increment: true, observed: false, generated: false },
+  "tool-output": { durable: "no", increment: true, observed: false, generated: false, inRows: false },
   "tool-result": {
     durable: "journal",
     increment: false,
     once: ({ stepId, toolCallId }) => `tool-result ${stepId} ${toolCallId}`,
     observed: true,
     generated: false,
+    inRows: true,
   },
   steering: {
     durable: "commit",
@@ -86,15 +97,31 @@ export const eventTraits: { readonly [Kind in AgentEvent["type"]]: TraitsOf<Kind
     once: ({ messageIds }) => `steering ${messageIds?.join(" ")}`,
     observed: true,
     generated: false,
+    inRows: true,
   },
-  error: { durable: "no", increment: false, once: () => "error", observed: true, generated: false },
-  done: { durable: "no", increment: false, once: () => "done", observed: true, generated: false },
+  error: {
+    durable: "no",
+    increment: false,
+    once: () => "error",
+    observed: true,
+    generated: false,
+    inRows: true,
+  },
+  done: {
+    durable: "no",
+    increment: false,
+    once: () => "done",
+    observed: true,
+    generated: false,
+    inRows: false,
+  },
   "turn-sealed": {
     durable: "commit",
     increment: false,
     once: () => "turn-sealed",
     observed: true,
     generated: false,
+    inRows: false,
   },
 };
 

@@ -103,7 +103,7 @@ export interface EventContext {
 /** Where a host listens in. A hook that throws is reported to `onError` and changes nothing. */
 export interface RuntimeHooks {
   /**
-   * Every event of the turns that run here, as it is told, but for `text-delta`, `reasoning-delta` and `tool-output`;
+   * Every event of the turns that run here, as it is published, but for `text-delta`, `reasoning-delta` and `tool-output`;
    * of a turn that is ended here for a dead node, `turn-sealed` alone. For figures and traces: called in the turn's
    * own path, so it has to be quick. Events carry message content.
    */

@@ -10,7 +10,7 @@ import { watchOtherNodes } from "./nodes/watch-other-nodes.js";
 import type { RuntimeOptions } from "./runtime-options.js";
 import { createServices } from "./services.js";
 
-/** A node: runs turns, keeps them through crashes, and tells everyone who follows. */
+/** A node: runs turns, keeps them through crashes, and publishes them to subscribers. */
 export interface Runtime {
   /** What one owner can do. */
   forOwner(owner: string): OwnerRuntime;

@@ -5,7 +5,7 @@ import type { ConversationRecord, LogStore } from "../../log-store.js";
 import { effectiveChoices, toMeta } from "../conversation-meta.js";
 import { checkOfLast } from "../delivery/cursor.js";
 import { chunksOf } from "../delivery/frames.js";
-import type { LiveTurn } from "../delivery/live-turn.js";
+import type { OpenTurn } from "../delivery/open-turn.js";
 import { toQueuePayload } from "../delivery/watchers.js";
 import type { Environment } from "../environment.js";
 import { toCallInfo } from "./call-info.js";
@@ -15,7 +15,7 @@ export function conversationDetail(
   env: Environment,
   owner: string,
   record: ConversationRecord,
-  live: LiveTurn | undefined,
+  live: OpenTurn | undefined,
   newest: RowCheck | undefined,
 ): ConversationDetail {
   const { active, metadata, contextSize } = record;

@@ -36,14 +36,14 @@ export class HandCompactions {
   readonly #env: Environment;
   readonly #coordinator: Coordinator;
   readonly #recovery: Pick<Recovery, "resolveUnknown">;
-  readonly #follower: Pick<Follower, "look">;
+  readonly #follower: Pick<Follower, "publishRows" | "look">;
   readonly #running = new Map<string, Running>();
 
   constructor(
     env: Environment,
     coordinator: Coordinator,
     recovery: Pick<Recovery, "resolveUnknown">,
-    follower: Pick<Follower, "look">,
+    follower: Pick<Follower, "publishRows" | "look">,
   ) {
     this.#env = env;
     this.#coordinator = coordinator;
@@ -138,13 +138,17 @@ export class HandCompactions {
       });
       const release = this.#coordinator.nextTurn(false);
       const covers = { fromSeq: plan.fromSeq, toSeq: plan.toSeq };
-      ({ next } = await retryWhileUnavailable(
+      const written = await retryWhileUnavailable(
         env,
         () =>
           store.compact({ ...lease, summary: message, covers, archiveId, release, notice: noticeOf(plan) }),
         lost,
-      ));
-      if (next === undefined) await this.#follower.look(conversationId);
+      );
+      ({ next } = written);
+      // Where this node's subscribers are behind, the next turn catches up with it, or a look if there is none.
+      if (!this.#follower.publishRows(conversationId, [written.entry]) && next === undefined) {
+        await this.#follower.look(conversationId);
+      }
       return toResult(plan, summary, archiveId);
     } catch (error) {
       next = await this.#endLease(store, lease, abort.signal.aborted, lost);

@@ -3,8 +3,8 @@ import type { ConversationRecord, LogStore } from "../../log-store.js";
 import type { ConversationMessage } from "../../messages/message.js";
 import type { ProviderCallRecord } from "../../ports.js";
 import type { StepContext } from "../../turn/turn.js";
-import type { LiveTurn } from "../delivery/live-turn.js";
 import { notifyChanged } from "../delivery/notify-changed.js";
+import type { OpenTurn } from "../delivery/open-turn.js";
 import type { Environment } from "../environment.js";
 import { retryWhileUnavailable, type SignalHolder } from "../nodes/retry.js";
 import type { OwnerModel } from "../owner-models.js";
@@ -21,7 +21,7 @@ import {
 export interface CompactableTurn {
   readonly env: Environment;
   readonly store: LogStore;
-  readonly live: LiveTurn;
+  readonly live: OpenTurn;
   readonly binding: OwnerModel;
   /** The turn's own input: it stays, whatever it takes. */
   readonly userMessages: readonly ConversationMessage[];
@@ -110,7 +110,7 @@ export class TurnCompactor {
       () => store.compact({ conversationId, turnId, fence, covers, archiveId, summary: message, notice }),
       lost,
     );
-    live.committed([entry], live.steps);
+    live.commit([entry], live.steps);
     notifyChanged(env, live.owner, [conversationId]);
   }
 }

@@ -1,15 +1,15 @@
-import { checkOfChunk, isCheckedRow, type RowCheck, type SubscriptionFrame } from "@parley/fold";
+import { checkOfChunk, isCheckedRow, type RowCheck } from "@parley/fold";
 import type { StoredChunk } from "@parley/wire";
 import { isParleyError, ParleyError } from "../../errors.js";
 import type { LogStore, LogStoreRoot, OpenTurnState } from "../../log-store.js";
+import type { HistoryEntry } from "../../ports.js";
 import type { Environment } from "../environment.js";
 import type { LeaseEvents } from "../nodes/lease-events.js";
 import type { RunningTurns } from "../turns/running-turns.js";
 import { checkOfLast } from "./cursor.js";
-import { chunksFrame, committedCursor, statusFrame } from "./frames.js";
+import { type CommittedPlace, chunksFrame, chunksOf, committedCursor, statusFrame } from "./frames.js";
 import type { Hub } from "./hub.js";
-import type { OpenTurnView } from "./live-turn.js";
-import { RemoteTurn } from "./remote-turn.js";
+import { OpenTurn, type Publish } from "./open-turn.js";
 
 /** How many chunks are read at once when a follower has fallen behind. */
 const pageSize = 500;
@@ -21,23 +21,23 @@ export interface FollowedConversation {
   seq: number;
   /** The row that was published last, as far as it is known. */
   check: RowCheck | undefined;
-  /** The turn that was open at the last look. */
-  turn: RemoteTurn | undefined;
+  /** The turn that was open at the last look. Out of date while a turn runs on this node. */
+  turn: OpenTurn | undefined;
   /** One look at a time, and another one after it for whoever asked meanwhile. */
   looking: Promise<void> | undefined;
   again: boolean;
 }
 
 /**
- * Follows conversations whose turns run on other nodes, for the subscribers of this one.
+ * Publishes to the subscribers of this node what other nodes write, and keeps track of what has been published.
  *
- * A followed is kept per conversation that someone here follows. Each look reads what is durable and publishes what
- * is new since the last one: the end of the turn that was followed, turns that came and went meanwhile, rows
- * outside turns, and the turn that is open now. A wake-up only makes a look come sooner.
+ * Each look reads what is durable and publishes what is new since the last one: the end of the turn that was followed,
+ * turns that came and went meanwhile, rows outside turns, and the turn that is open now. A wake-up only makes a look
+ * come sooner.
  *
- * While a turn runs on this node the followed rests. Three words pass between them: `handOver` before the turn tells
- * anything, so that everything before it is told first; `settled` when it is over; `givenUp` when it is open still
- * and may go on elsewhere.
+ * While a turn runs on this node it publishes itself, and no look is taken. Before it publishes anything, `catchUpTo`
+ * publishes what comes before it. When it is sealed, `published` says how far it came; when it is open still but runs
+ * here no more, `resume` goes on from it.
  */
 export class Follower {
   readonly #hub: Hub<FollowedConversation>;
@@ -60,43 +60,40 @@ export class Follower {
     this.#report = options.report;
   }
 
-  /** The open turn of a followed conversation as of now, and the seq it stands on. Rejects where there is none. */
-  async view(
-    owner: string,
-    conversationId: string,
-  ): Promise<{ seq: number; turn: OpenTurnView | undefined }> {
+  /** Returns a conversation as it is published now. Rejects where there is none. */
+  async follow(owner: string, conversationId: string): Promise<FollowedConversation> {
     const followed = this.#hub.kept(conversationId) ?? (await this.#open(owner, conversationId));
     // A conversation has one owner: to all others it is unknown.
     if (followed.owner !== owner) throw new ParleyError("conversation_not_found");
     await this.catchUp(conversationId);
-    return { seq: followed.seq, turn: followed.turn };
+    return followed;
   }
 
-  /** Whether subscribers have not heard everything below a seq. */
+  /** Returns true if something below a seq has not been published here. */
   isBehind(conversationId: string, seq: number): boolean {
     const followed = this.#hub.kept(conversationId);
     if (followed === undefined) return false;
     return followed.turn !== undefined || followed.looking !== undefined || followed.seq !== seq - 1;
   }
 
-  /** Before a turn of this node tells anything: everything below its first seq is published. */
-  async handOver(conversationId: string, firstSeq: number): Promise<void> {
+  /** Publishes everything below the first seq of a turn that runs on this node and has published nothing. */
+  async catchUpTo(conversationId: string, firstSeq: number): Promise<void> {
     const followed = this.#hub.kept(conversationId);
     if (followed === undefined) return;
     // A look under way sees that the turn runs here, and leaves the rest to this.
     await followed.looking?.catch(() => {});
     try {
       if (followed.turn === undefined && followed.seq >= firstSeq) throw new LogReplaced();
-      await this.#tellEnded(this.#root.forOwner(followed.owner), conversationId, followed, firstSeq);
+      await this.#publishEnded(this.#root.forOwner(followed.owner), conversationId, followed, firstSeq);
     } catch (error) {
       if (!(error instanceof LogReplaced)) throw error;
       this.#hub.end(conversationId, error);
     }
-    this.settled(conversationId, firstSeq - 1, undefined);
+    this.published(conversationId, { seq: firstSeq - 1, check: undefined });
   }
 
-  /** A turn of this node is over, or has begun: the followed goes on from there. */
-  settled(conversationId: string, seq: number, check: RowCheck | undefined): void {
+  /** Notes that everything up to a place has been published, and that no turn is open there. */
+  published(conversationId: string, { seq, check }: CommittedPlace): void {
     const followed = this.#hub.kept(conversationId);
     if (followed === undefined) return;
     if (check !== undefined && seq >= followed.seq) followed.check = check;
@@ -104,17 +101,35 @@ export class Follower {
     followed.turn = undefined;
   }
 
-  /** A turn of this node is open still, but runs here no more. `isLost`: more may have been told than will last. */
-  givenUp(view: OpenTurnView, isLost: boolean): void {
-    const followed = this.#hub.kept(view.conversationId);
-    if (followed === undefined) return;
-    followed.turn = RemoteTurn.after(view, isLost);
-    followed.seq = followed.turn.committedSeq;
-    followed.check = checkOfLast(view.entries);
-    void this.look(view.conversationId);
+  /**
+   * Publishes rows that this node wrote outside a turn. Returns false, with nothing published, where rows before them
+   * are still to be published, or these may have been: then a look finds out.
+   */
+  publishRows(conversationId: string, entries: readonly HistoryEntry[]): boolean {
+    const followed = this.#hub.kept(conversationId);
+    if (followed === undefined) return true;
+    const last = entries.at(-1);
+    if (last?.lastSeq === undefined || this.isBehind(conversationId, entries[0]?.firstSeq ?? 0)) return false;
+    followed.seq = last.lastSeq;
+    followed.check = checkOfLast(entries);
+    this.#hub.publish(
+      conversationId,
+      chunksFrame(conversationId, chunksOf(entries), committedCursor(followed)),
+    );
+    return true;
   }
 
-  /** What is followed here with no turn under way, and the seq up to which each is told. */
+  /** Goes on with a turn that is open still, but runs on this node no more. */
+  resume(turn: OpenTurn): void {
+    const followed = this.#hub.kept(turn.conversationId);
+    if (followed === undefined) return;
+    followed.turn = turn;
+    followed.seq = turn.committedSeq;
+    followed.check = checkOfLast(turn.entries);
+    void this.look(turn.conversationId);
+  }
+
+  /** Returns what is followed here with no turn under way, and the seq up to which each is published. */
   marks(): { id: string; owner: string; seq: number }[] {
     const marks: { id: string; owner: string; seq: number }[] = [];
     for (const [id, { owner, seq, turn }] of this.#hub.allKept()) {
@@ -133,28 +148,38 @@ export class Follower {
   /** Publishes what is new; what goes wrong is reported, and left to the next look. */
   async look(conversationId: string): Promise<void> {
     const followed = this.#hub.kept(conversationId);
-    // Each flush of the journal says so of every turn that runs here: to be as cheap as it is frequent.
+    // Each flush of the journal calls this for every turn that runs here: it has to be as cheap as it is frequent.
     if (followed === undefined || (followed.looking === undefined && this.#runsHere(conversationId))) return;
     await this.catchUp(conversationId).catch((error: unknown) => this.#failed(conversationId, error));
   }
 
-  /** Resolves when everything durable at the time of the call has been published. */
-  async catchUp(conversationId: string): Promise<void> {
+  /**
+   * Resolves when everything durable at the time of the call has been published. `state` is the open turn, where the
+   * caller has read it and holds its lease, so that it need not be read again.
+   */
+  async catchUp(conversationId: string, state?: OpenTurnState): Promise<void> {
     const followed = this.#hub.kept(conversationId);
     if (followed === undefined) return;
-    if (followed.looking === undefined) followed.looking = this.#lookUntilQuiet(conversationId, followed);
+    if (followed.looking === undefined)
+      followed.looking = this.#lookUntilQuiet(conversationId, followed, state);
     else followed.again = true;
     await followed.looking;
   }
 
-  async #lookUntilQuiet(conversationId: string, followed: FollowedConversation): Promise<void> {
-    // The followed is marked before anything here can end, and unmarked in the same breath as the last question.
+  async #lookUntilQuiet(
+    conversationId: string,
+    followed: FollowedConversation,
+    state: OpenTurnState | undefined,
+  ): Promise<void> {
+    // It is marked before anything here can end, and unmarked in the same breath as the last question.
     await Promise.resolve();
+    let known = state;
     try {
       do {
         followed.again = false;
         if (this.#runsHere(conversationId)) return;
-        await this.#lookOnce(conversationId, followed);
+        await this.#lookOnce(conversationId, followed, known);
+        known = undefined;
       } while (followed.again && this.#hub.kept(conversationId) === followed);
     } finally {
       followed.looking = undefined;
@@ -181,45 +206,58 @@ export class Follower {
         : null;
     const known = this.#hub.kept(conversationId);
     if (known !== undefined) return known;
-    const turn = state === null ? undefined : openedTurn(conversationId, state);
-    // Whoever joins is told all of this at once.
-    if (state !== null) turn?.update(state);
+    const turn = state === null ? undefined : OpenTurn.stored(owner, conversationId, state);
+    // All of this is part of the join point.
+    if (state !== null) turn?.update(state, () => {});
     const seq = turn?.committedSeq ?? record.lastSeq;
     const check = checkOfLast(state?.entries ?? []);
-    const followed: FollowedConversation = { owner, seq, check, turn, looking: undefined, again: false };
+    const followed = { owner, seq, check, turn, looking: undefined, again: false };
     // Not kept if the one who asked has left meanwhile.
     this.#hub.keep(conversationId, followed);
     return followed;
   }
 
-  async #lookOnce(conversationId: string, followed: FollowedConversation): Promise<void> {
+  async #lookOnce(
+    conversationId: string,
+    followed: FollowedConversation,
+    known: OpenTurnState | undefined,
+  ): Promise<void> {
     const store = this.#root.forOwner(followed.owner);
-    const { turn } = followed;
-    // Most looks find nothing: one question tells.
-    if (turn === undefined && (await this.#isQuiet(store, conversationId, followed.seq))) return;
-    const state = await store.readOpenTurn({
-      conversationId,
-      ...(turn === undefined ? {} : { afterN: turn.lastN, fence: turn.epoch }),
-    });
-    if (this.#runsHere(conversationId) || this.#hub.kept(conversationId) !== followed) return;
+    const state = known ?? (await this.#read(store, conversationId, followed));
+    if (state === "quiet" || this.#runsHere(conversationId) || this.#hub.kept(conversationId) !== followed) {
+      return;
+    }
     if (state?.node === "") this.#leases.orphaned();
+    const { turn } = followed;
     if (state !== null && turn?.turnId === state.turnId) {
-      this.#publish(conversationId, turn.update(state));
+      turn.update(state, this.#publisher(conversationId));
       followed.seq = turn.committedSeq;
       followed.check = checkOfLast(state.entries);
       return;
     }
-    const hasEnded = await this.#tellEnded(store, conversationId, followed, state?.entries[0]?.firstSeq);
+    const hasEnded = await this.#publishEnded(store, conversationId, followed, state?.entries[0]?.firstSeq);
     if (this.#runsHere(conversationId) || this.#hub.kept(conversationId) !== followed) return;
     if (state === null) {
-      if (hasEnded) await this.#tellStatus(store, conversationId, followed);
+      if (hasEnded) await this.#publishStatus(store, conversationId, followed);
       return;
     }
-    const next = openedTurn(conversationId, state);
+    const next = OpenTurn.stored(followed.owner, conversationId, state);
     followed.check = checkOfLast(state.entries);
-    this.#publish(conversationId, [statusFrame(conversationId, "active", followed), ...next.update(state)]);
+    this.#hub.publish(conversationId, statusFrame(conversationId, "active", followed));
+    next.update(state, this.#publisher(conversationId));
     followed.turn = next;
     followed.seq = next.committedSeq;
+  }
+
+  /** Reads the open turn; null where there is none. Most looks find nothing, which a cheaper read shows. */
+  async #read(
+    store: LogStore,
+    conversationId: string,
+    { turn, seq }: FollowedConversation,
+  ): Promise<OpenTurnState | null | "quiet"> {
+    if (turn === undefined && (await this.#isQuiet(store, conversationId, seq))) return "quiet";
+    const since = turn === undefined ? {} : { afterN: turn.lastN, fence: turn.epoch };
+    return store.readOpenTurn({ conversationId, ...since });
   }
 
   async #isQuiet(store: LogStore, conversationId: string, seq: number): Promise<boolean> {
@@ -230,19 +268,19 @@ export class Follower {
   }
 
   /**
-   * Tells what is final behind the followed's seq, below `beforeSeq`: the rest of the turn that was followed, whole
-   * turns that nobody here has seen, and rows outside turns. Returns whether a turn was among it.
+   * Publishes what is final and has not been published, below `beforeSeq`: the rest of the turn that was followed,
+   * whole turns that nobody here has seen, and rows outside turns. Returns true if a turn was among it.
    */
-  async #tellEnded(
+  async #publishEnded(
     store: LogStore,
     conversationId: string,
     followed: FollowedConversation,
     beforeSeq = Number.MAX_SAFE_INTEGER,
   ): Promise<boolean> {
     let hasEnded = false;
-    const { turn } = followed;
+    const { turn, owner } = followed;
     if (turn !== undefined) {
-      hasEnded = await this.#tellTurn(store, followed, turn);
+      hasEnded = await this.#publishEnd(store, followed, turn);
       if (!hasEnded) return false;
     }
     while (followed.seq + 1 < beforeSeq) {
@@ -254,24 +292,20 @@ export class Follower {
         const rows = others === -1 ? chunks : chunks.slice(0, others);
         followed.seq = rows.at(-1)?.seq ?? followed.seq;
         followed.check = checkOfChunk(rows.at(-1));
-        this.#publish(conversationId, [chunksFrame(conversationId, rows, committedCursor(followed))]);
+        this.#hub.publish(conversationId, chunksFrame(conversationId, rows, committedCursor(followed)));
         continue;
       }
       const { turnId } = first;
-      const unseen = new RemoteTurn({
-        conversationId,
-        turnId,
-        epoch: 0,
-        startedAt: 0,
-        beforeSeq: followed.seq,
-      });
-      if (!(await this.#tellTurn(store, followed, unseen))) break;
+      const beforeTurn = followed.seq;
+      const ids = { owner, conversationId, turnId };
+      const unseen = new OpenTurn({ ...ids, epoch: 0, startedAt: 0, beforeSeq: beforeTurn });
+      if (!(await this.#publishEnd(store, followed, unseen))) break;
       hasEnded = true;
     }
     return hasEnded;
   }
 
-  /** Reads the next page behind the followed's seq. Rejects where the row that was published last is no longer there. */
+  /** Reads the next page of rows. Rejects where the row that was published last is no longer there. */
   async #readOn(
     store: LogStore,
     conversationId: string,
@@ -291,11 +325,11 @@ export class Follower {
     return chunks.slice(1);
   }
 
-  /** Tells how a turn ended; of one that nobody here has seen, also that it began. False when it has not ended. */
-  async #tellTurn(store: LogStore, followed: FollowedConversation, turn: RemoteTurn): Promise<boolean> {
+  /** Publishes how a turn ended; of one that nobody here has seen, also that it began. False if it has not ended. */
+  async #publishEnd(store: LogStore, followed: FollowedConversation, turn: OpenTurn): Promise<boolean> {
     const { conversationId } = turn;
     const found = await store.readTurn(conversationId, turn.turnId);
-    // The conversation is there still, or it is gone: the next question tells.
+    // The next read shows whether the conversation is still there.
     if (found === null)
       throw (await store.get(conversationId)) === null
         ? new ParleyError("conversation_not_found")
@@ -303,32 +337,30 @@ export class Follower {
     if (found.turn.status !== "sealed") return false;
     const isUnseen = followed.turn !== turn;
     followed.check = checkOfLast(found.entries);
-    const opening = isUnseen ? [statusFrame(conversationId, "active", followed)] : [];
-    this.#publish(conversationId, [...opening, ...turn.end(found)]);
+    if (isUnseen) this.#hub.publish(conversationId, statusFrame(conversationId, "active", followed));
+    turn.end(found, this.#publisher(conversationId));
     followed.turn = undefined;
     followed.seq = Math.max(followed.seq, found.turn.lastSeq);
     return true;
   }
 
-  async #tellStatus(store: LogStore, conversationId: string, followed: FollowedConversation): Promise<void> {
+  async #publishStatus(
+    store: LogStore,
+    conversationId: string,
+    followed: FollowedConversation,
+  ): Promise<void> {
     const record = await store.get(conversationId);
     if (record === null || record.status === "active" || this.#runsHere(conversationId)) return;
-    this.#publish(conversationId, [statusFrame(conversationId, record.status, followed)]);
+    this.#hub.publish(conversationId, statusFrame(conversationId, record.status, followed));
   }
 
   #runsHere(conversationId: string): boolean {
     return this.#running.active(conversationId) !== undefined;
   }
 
-  #publish(conversationId: string, frames: readonly SubscriptionFrame[]): void {
-    for (const frame of frames) this.#hub.publish(conversationId, frame);
+  #publisher(conversationId: string): Publish {
+    return (frame, readers) => this.#hub.publish(conversationId, frame, readers);
   }
-}
-
-function openedTurn(conversationId: string, state: OpenTurnState): RemoteTurn {
-  const { turnId, fence: epoch, startedAt, choices } = state;
-  const beforeSeq = (state.entries[0]?.firstSeq ?? 1) - 1;
-  return new RemoteTurn({ conversationId, turnId, epoch, startedAt, model: choices.model, beforeSeq });
 }
 
 /**

@@ -28,6 +28,9 @@ export interface Joining {
   readonly isOver: boolean;
 }
 
+/** The subscribers that a frame is for: all, or those that read events and take no rows. */
+export type Readers = "all" | "events";
+
 /** The subscribers of a conversation. Never changed: whoever comes or goes makes another list. */
 export type Audience = readonly { deliver(frame: SubscriptionFrame): void }[];
 
@@ -58,9 +61,11 @@ export class Hub<Kept = unknown> {
     return this.#channels.has(conversationId);
   }
 
-  publish(conversationId: string, frame: SubscriptionFrame): void {
-    const audience = this.audience(conversationId);
-    if (audience !== undefined) deliver(audience, frame);
+  /** Delivers a frame to the subscribers of a conversation. `events`: only to those that joined to read events. */
+  publish(conversationId: string, frame: SubscriptionFrame, readers: Readers = "all"): void {
+    const members = this.#channels.get(conversationId)?.members;
+    if (members === undefined) return;
+    deliver(readers === "all" ? members : members.filter(({ reads }) => reads === "events"), frame);
   }
 
   /** Returns the subscribers of a conversation; undefined when there are none, so that nothing is made for nobody. */
@@ -86,13 +91,14 @@ export class Hub<Kept = unknown> {
     return all;
   }
 
-  /** Returns a function that leaves. */
+  /** Adds a subscriber. `reads`: what it folds, rows or events alone. Returns a function that leaves. */
   join(
     conversationId: string,
     subscriber: Subscriber,
     readJoinPoint: (joining: Joining) => Promise<JoinPoint>,
+    reads: "rows" | "events" = "rows",
   ): () => void {
-    const membership = new Membership(subscriber, this.#maxPending);
+    const membership = new Membership(subscriber, this.#maxPending, reads);
     const channel = this.#channels.get(conversationId);
     if (channel === undefined) this.#channels.set(conversationId, { members: [membership], kept: undefined });
     else channel.members = [...channel.members, membership];
@@ -142,7 +148,11 @@ class Membership implements Joining {
   /** Takes this membership out of its channel. */
   onFailed: (() => void) | undefined;
 
-  constructor(subscriber: Subscriber, maxPending: number) {
+  constructor(
+    subscriber: Subscriber,
+    maxPending: number,
+    readonly reads: "rows" | "events",
+  ) {
     this.#subscriber = subscriber;
     this.#maxPending = maxPending;
   }

@@ -4,7 +4,6 @@ import {
   closingEvents,
   formatCursor,
   isCheckedRow,
-  openCursor,
   type SubscriptionFrame,
 } from "@parley/fold";
 import type { Cursor, CursoredEvent } from "@parley/wire";
@@ -19,7 +18,7 @@ import type { Follower } from "./follower.js";
 import { chunksFrame, committedCursor, eventFrame, resetFrame, sealedFrame } from "./frames.js";
 import type { Joining, JoinPoint, Subscriber } from "./hub.js";
 import { figuresAfter, isKnownPlace, restOfTurnFrames, wholeTurnFrames } from "./join-frames.js";
-import type { OpenTurnView } from "./live-turn.js";
+import type { OpenTurn } from "./open-turn.js";
 import { replayRows } from "./replay.js";
 import { toQueuePayload } from "./watchers.js";
 
@@ -32,7 +31,7 @@ export interface Subscription extends AsyncIterable<SubscriptionFrame> {
   close(): void;
 }
 
-/** How subscribers come in and what they are told first. */
+/** Lets subscribers join, and reads what each is sent first. */
 export class Subscriptions {
   readonly #env: Environment;
   readonly #running: Pick<RunningTurns, "active">;
@@ -45,7 +44,7 @@ export class Subscriptions {
   }
 
   /**
-   * Follows with a callback. Without a cursor the open turn, if there is one, is told from its first event, then
+   * Follows with a callback. Without a cursor the open turn, if there is one, is sent from its first event, then
    * what comes; with one, everything after it. A cursor whose rows are no longer in the log, because it was restored
    * to an earlier state or made anew under its id, starts over: a reset of the whole conversation, then everything.
    * Returns a function that leaves.
@@ -57,10 +56,12 @@ export class Subscriptions {
     subscriber: Subscriber,
   ): () => void {
     const place = cursor === undefined ? undefined : readCursor(cursor);
-    return this.#env.hub.join(conversationId, subscriber, (joining) =>
-      place === undefined
-        ? this.#joinWithout(owner, conversationId)
-        : this.#joinAt(owner, conversationId, place, joining),
+    const { hub } = this.#env;
+    if (place === undefined) {
+      return hub.join(conversationId, subscriber, () => this.#joinWithout(owner, conversationId), "events");
+    }
+    return hub.join(conversationId, subscriber, (joining) =>
+      this.#joinAt(owner, conversationId, place, joining),
     );
   }
 
@@ -84,7 +85,7 @@ export class Subscriptions {
     };
   }
 
-  /** The events of one turn, from its first to `turn-sealed`: live if it is open, else told again from the log. */
+  /** Reads the events of one turn, from its first to `turn-sealed`: live if it is open, else replayed from the log. */
   events(owner: string, conversationId: string, turnId: string): AsyncIterableIterator<CursoredEvent> {
     const { channel, leave } = this.#reader<CursoredEvent>((subscriber, push) =>
       this.#env.hub.join(
@@ -102,6 +103,7 @@ export class Subscriptions {
           onEnd: subscriber.onEnd,
         },
         () => this.#joinTurn(owner, conversationId, turnId),
+        "events",
       ),
     );
     return channel;
@@ -133,11 +135,11 @@ export class Subscriptions {
   async #cut<T>(
     owner: string,
     conversationId: string,
-    take: (turn: OpenTurnView | undefined) => T,
+    take: (turn: OpenTurn | undefined) => T,
   ): Promise<{ taken: T; seq: number; open: JoinPoint["open"] }> {
-    const remote = await this.#follower.view(owner, conversationId);
-    const turn = this.#running.active(conversationId) ?? remote.turn;
-    const seq = turn?.committedSeq ?? remote.seq;
+    const followed = await this.#follower.follow(owner, conversationId);
+    const turn = this.#running.active(conversationId) ?? followed.turn;
+    const seq = turn?.committedSeq ?? followed.seq;
     const open = turn === undefined ? undefined : { turnId: turn.turnId, epoch: turn.epoch, n: turn.lastN };
     return { taken: take(turn), seq, open };
   }
@@ -158,8 +160,8 @@ export class Subscriptions {
     if (found.turn.status !== "sealed") return { ...point, frames: [] };
     const { metrics, lastSeq, startedAt, choices } = found.turn;
     const model = metrics?.model ?? choices.model;
-    const told = { conversationId, turnId, model, startedAt, entries: found.entries };
-    const events = replayRows({ ...told, steps: metrics?.steps ?? [] }, { isSealed: true });
+    const turn = { conversationId, turnId, model, startedAt, entries: found.entries };
+    const events = replayRows({ ...turn, steps: metrics?.steps ?? [] }, { isSealed: true });
     const cursor = committedCursor({ seq: lastSeq, check: checkOfLast(found.entries) });
     const frames = events.map((event) => eventFrame(event, cursor));
     return { ...point, frames: [...frames, ...(await this.#endOf(owner, conversationId, turnId, cursor))] };
@@ -178,10 +180,7 @@ export class Subscriptions {
       figures: turn === undefined ? [] : figuresAfter(turn, place.seq),
       rest: turn === undefined ? [] : restOfTurnFrames(turn, place),
       isKnown: turn !== undefined && isKnownPlace(turn, place),
-      committed:
-        turn === undefined
-          ? undefined
-          : openCursor(turn.committedSeq, checkOfLast(turn.entries), turn)(turn.committedN),
+      committed: turn?.cursorAt(turn.committedN),
     }));
     const { isKnown } = taken;
     let here = taken.committed ?? formatCursor({ ...place, seq, open: undefined });
@@ -194,7 +193,7 @@ export class Subscriptions {
     }
     for (const event of taken.figures) frames.push(eventFrame(event, unmoved));
     for (let since = place.seq; since < seq; since += chunksPerFrame) {
-      // What one page holds is told in one go, as everything else that is known at the cut.
+      // What one page holds is sent in one go, as everything else that is known at the cut.
       if (since > place.seq) {
         joining.send(frames);
         frames = [];
@@ -263,7 +262,7 @@ export class Subscriptions {
     owner: string,
     record: ConversationRecord,
     place: CursorPlace,
-    turn: OpenTurnView | undefined,
+    turn: OpenTurn | undefined,
   ): SubscriptionFrame {
     return {
       type: "chat.snapshot",

@@ -5,8 +5,8 @@ import type { Lease, NextTurn, OpenTurnState, SealInput } from "../../log-store.
 import { recallToolName } from "../compaction/recall.js";
 import type { Follower } from "../delivery/follower.js";
 import { decodeBatch } from "../delivery/journal-batch.js";
-import type { LiveTurn } from "../delivery/live-turn.js";
 import { notifyChanged } from "../delivery/notify-changed.js";
+import type { OpenTurn } from "../delivery/open-turn.js";
 import type { Environment } from "../environment.js";
 import type { Coordinator } from "../turns/coordinator.js";
 import { sealWithLess } from "../turns/seal-with-less.js";
@@ -124,7 +124,7 @@ export class Recovery implements LeaseHandler {
   }
 
   /** Gives a turn of this node up if its conversation is gone, or the turn another's. */
-  async checkHeld(live: LiveTurn): Promise<void> {
+  async checkHeld(live: OpenTurn): Promise<void> {
     const record = await this.#env.root.forOwner(live.owner).get(live.conversationId);
     const active = record?.active;
     if (active?.turnId === live.turnId && active.fence === live.epoch) return;
@@ -229,8 +229,8 @@ export class Recovery implements LeaseHandler {
       await this.#seal(lease, left);
       return;
     }
-    // What is durable is told before the turn goes on from there.
-    await this.#insist(() => this.#follower.catchUp(conversationId));
+    // What is durable is published before the turn goes on from there. Nobody else can have written since the read.
+    await this.#insist(() => this.#follower.catchUp(conversationId, state));
     const { choices, entries, startedAt } = state;
     this.#coordinator.run(owner, conversationId, { turnId, fence, choices, entries, startedAt }, plan);
   }

@@ -3,9 +3,8 @@ import type { TurnReason } from "@parley/wire";
 import type { Lease, NextTurn, OpenedTurn, SealResult } from "../../log-store.js";
 import { checkOfLast } from "../delivery/cursor.js";
 import type { Follower } from "../delivery/follower.js";
-import { committedCursor, sealedFrame, statusFrame } from "../delivery/frames.js";
-import type { LiveTurn } from "../delivery/live-turn.js";
 import { notifyChanged } from "../delivery/notify-changed.js";
+import type { OpenTurn } from "../delivery/open-turn.js";
 import type { Environment } from "../environment.js";
 import { defaultModelOf } from "../models.js";
 import type { LeaseEvents } from "../nodes/lease-events.js";
@@ -22,10 +21,10 @@ import {
 
 /**
  * Runs turns, at most one per conversation, each from an opened turn to its seal and on to the turn that the
- * seal opened. Four verbs: `run` starts one, `interrupt` cuts one short, `active` tells what runs, `drain` lets
+ * seal opened. Four verbs: `run` starts one, `interrupt` cuts one short, `active` returns what runs, `drain` lets
  * every turn finish its step and give its lease back.
  *
- * A turn leaves this node in one of four ways. Sealed: it is told, and the next one starts. Released: it is open,
+ * A turn leaves this node in one of four ways. Sealed: its end is published, and the next one starts. Released: it is open,
  * and subscribers follow it in the store from then on. Lost: the same, without a word to the store, for the turn
  * may be another node's. Broken: something failed that must not fail; recovery ends the turn from what the store has
  * of it, so that no conversation stays in the hand of a node that does not run it.
@@ -59,19 +58,20 @@ export class Coordinator {
       alive,
       draining: () => this.#draining,
       isBehind: (conversationId, firstSeq) => follower.isBehind(conversationId, firstSeq),
-      handOver: (conversationId, firstSeq) => follower.handOver(conversationId, firstSeq),
+      catchUpTo: (conversationId, firstSeq) => follower.catchUpTo(conversationId, firstSeq),
       nextTurn: (pauseQueue) => this.nextTurn(pauseQueue),
       lost: ({ live, hasBegun }) => {
-        if (hasBegun) follower.givenUp(live, true);
-        // Its subscribers hear all of it from whoever runs it, its user's message included.
+        live.leave(true);
+        if (hasBegun) follower.resume(live);
+        // Nothing of it was published here: subscribers receive all of it as another node's turn.
         else void follower.look(live.conversationId);
       },
-      sealed: ({ live, owner }, reason, sealed) => {
+      sealed: ({ live, owner, isLost }, reason, sealed) => {
         const { conversationId, turnId } = live;
         const { next, ...ended } = sealed;
         // A turn that opened under a name that may be dead is for whoever claims it.
-        const isOurs = !live.lost && next !== undefined;
-        if (!live.lost) this.#tellSealed(live, reason, sealed);
+        const isOurs = !isLost && next !== undefined;
+        if (!isLost) this.#publishSealed(live, reason, sealed);
         const { providerName, model } = live;
         const turn = { owner, conversationId, turnId, providerName, model };
         this.afterSeal(turn, reason, isOurs ? { ...ended, next } : ended);
@@ -92,7 +92,7 @@ export class Coordinator {
   }
 
   /** The turn that runs here, unless it is lost. */
-  active(conversationId: string): LiveTurn | undefined {
+  active(conversationId: string): OpenTurn | undefined {
     return this.#running.active(conversationId);
   }
 
@@ -109,9 +109,6 @@ export class Coordinator {
       end = resolve;
     });
     this.#running.add({ run, ended });
-    // Of a turn that was taken over, everything durable has been told.
-    if (taken !== undefined)
-      this.#follower.settled(conversationId, live.committedSeq, checkOfLast(live.entries));
     run
       .run()
       .then((result) => {
@@ -168,7 +165,7 @@ export class Coordinator {
     };
   }
 
-  /** After a seal that subscribers have been told of: the next turn, the watchers, the hook. */
+  /** Follows up on a seal that has been published: the next turn, the watchers, the hook. */
   afterSeal(turn: Parameters<typeof eventContext>[0], reason: TurnReason, sealed: SealResult): void {
     const env = this.#env;
     const { owner, conversationId, turnId } = turn;
@@ -191,21 +188,18 @@ export class Coordinator {
     const { live, owner } = run;
     const { conversationId, turnId, epoch: fence } = live;
     if (end.state === "sealed" || end.state === "lost") return;
-    this.#follower.givenUp(live, end.state === "broken");
+    live.leave(end.state === "broken");
+    this.#follower.resume(live);
     if (end.state !== "broken") return;
     this.#env.report(end.error, "turn", conversationId);
     const lease: Lease = { owner, conversationId, turnId, fence, purpose: "turn", stopRequested: false };
     this.#leases.broken(lease);
   }
 
-  #tellSealed(live: LiveTurn, reason: TurnReason, { firstSeq, lastSeq, next, status }: SealResult): void {
-    const { hub } = this.#env;
-    const { conversationId, turnId } = live;
+  #publishSealed(live: OpenTurn, reason: TurnReason, sealed: SealResult): void {
     this.#running.remove(live);
-    const place = { seq: lastSeq, check: checkOfLast(live.entries) };
-    this.#follower.settled(conversationId, place.seq, place.check);
-    const ended = { conversationId, turnId, firstSeq, lastSeq, reason };
-    hub.publish(conversationId, sealedFrame(ended, committedCursor(place)));
-    if (next === undefined) hub.publish(conversationId, statusFrame(conversationId, status, place));
+    const place = { seq: sealed.lastSeq, check: checkOfLast(live.entries) };
+    this.#follower.published(live.conversationId, place);
+    live.publishSealed(reason, sealed);
   }
 }

@@ -1,4 +1,4 @@
-import type { LiveTurn } from "../delivery/live-turn.js";
+import type { OpenTurn } from "../delivery/open-turn.js";
 import type { TurnRun } from "./turn-run.js";
 
 /** A turn that runs on this node. */
@@ -27,9 +27,9 @@ export class RunningTurns {
   }
 
   /** Returns the turn that runs here, unless it is lost. */
-  active(conversationId: string): LiveTurn | undefined {
-    const live = this.#byConversation.get(conversationId)?.run.live;
-    return live?.lost ? undefined : live;
+  active(conversationId: string): OpenTurn | undefined {
+    const run = this.#byConversation.get(conversationId)?.run;
+    return run?.isLost ? undefined : run?.live;
   }
 
   all(): RunningTurn[] {
@@ -41,7 +41,7 @@ export class RunningTurns {
   }
 
   /** Removes a turn, unless another one has taken its place. */
-  remove(live: LiveTurn): void {
+  remove(live: OpenTurn): void {
     const { conversationId } = live;
     if (this.#byConversation.get(conversationId)?.run.live === live) {
       this.#byConversation.delete(conversationId);

@@ -4,10 +4,8 @@ import { ParleyError, toParleyError } from "../../errors.js";
 import type { LogStore, NextTurn, OpenedTurn, SealInput, SealResult } from "../../log-store.js";
 import { driveTurn } from "../../turn/run-turn.js";
 import type { StepCommit, StepCommitted, TurnOutcome, TurnResume } from "../../turn/turn.js";
-import { checkOfLast } from "../delivery/cursor.js";
-import { statusFrame } from "../delivery/frames.js";
-import { LiveTurn } from "../delivery/live-turn.js";
 import { notifyChanged } from "../delivery/notify-changed.js";
+import { OpenTurn } from "../delivery/open-turn.js";
 import { isUnanswered, replayRows } from "../delivery/replay.js";
 import type { Environment, EventContext } from "../environment.js";
 import { isGone } from "../nodes/is-gone.js";
@@ -25,7 +23,7 @@ export interface Interruption {
 /** How a turn goes on that another node began. */
 export interface TakenTurn {
   readonly resume: TurnResume;
-  /** Events in the journal: they were told, or may have been, and are not in rows yet. */
+  /** Events in the journal: they were published, or may have been, and are not in rows yet. */
   readonly kept: readonly NumberedEvent[];
 }
 
@@ -34,15 +32,15 @@ export interface TurnHost {
   /** Past its deadline a node publishes nothing and starts nothing: its leases may be another's. */
   alive(): boolean;
   draining(): boolean;
-  /** Whether subscribers here have not heard everything before the turn's first seq. */
+  /** Returns true if something before the turn's first seq has not been published here. */
   isBehind(conversationId: string, firstSeq: number): boolean;
-  /** Tells them. */
-  handOver(conversationId: string, firstSeq: number): Promise<void>;
+  /** Publishes it. */
+  catchUpTo(conversationId: string, firstSeq: number): Promise<void>;
   /** What the store needs to know to open the next turn when a lease ends. */
   nextTurn(pauseQueue: boolean): NextTurn;
   /** The turn goes on elsewhere, if it goes on: called once, at the moment in which it is lost. */
   lost(run: TurnRun): void;
-  /** The turn is final: called in the same breath in which its last rows are told. */
+  /** The turn is final: called in the same go in which its last rows are published. */
   sealed(run: TurnRun, reason: TurnReason, sealed: SealResult): void;
 }
 
@@ -68,7 +66,7 @@ const nextGo = Promise.resolve();
  */
 export class TurnRun {
   readonly owner: string;
-  readonly live: LiveTurn;
+  readonly live: OpenTurn;
   readonly #env: Environment;
   readonly #host: TurnHost;
   readonly #store: LogStore;
@@ -78,6 +76,7 @@ export class TurnRun {
   readonly #lost = new AbortController();
   #interruption: Interruption | undefined;
   #hasBegun: boolean;
+  #isLost = false;
   /** The clock was read in this very go, and this node was alive. */
   #wasAlive = false;
   readonly #endGo = () => {
@@ -103,26 +102,39 @@ export class TurnRun {
     this.#opened = opened;
     this.#taken = taken;
     this.#hasBegun = taken !== undefined;
-    this.live = new LiveTurn({
+    this.live = new OpenTurn({
       owner,
       conversationId,
-      opened,
-      openJournal: (tail) => {
-        const writer = env.journal.open({ conversationId, turnId, fence }, tail);
-        writer.onFailed = (error) => this.#journalFailed(error);
-        return writer;
+      turnId,
+      epoch: fence,
+      startedAt: opened.startedAt,
+      model: opened.choices.model,
+      beforeSeq: 0,
+      entries: opened.entries,
+      steps: taken?.resume.steps,
+      kept: taken?.kept,
+      feed: {
+        openJournal: (tail) => {
+          const writer = env.journal.open({ conversationId, turnId, fence }, tail);
+          writer.onFailed = (error) => this.#journalFailed(error);
+          return writer;
+        },
+        audience: () => {
+          const audience = env.hub.audience(conversationId);
+          return audience !== undefined && this.#mayPublish() ? audience : undefined;
+        },
       },
-      audience: () => {
-        const audience = env.hub.audience(conversationId);
-        return audience !== undefined && this.#mayTell() ? audience : undefined;
-      },
-      ...(taken === undefined ? {} : { from: { steps: taken.resume.steps ?? [], kept: taken.kept } }),
     });
   }
 
-  /** Whether subscribers here may have heard of the turn. */
+  /** Whether subscribers here may have received something of the turn. */
   get hasBegun(): boolean {
     return this.#hasBegun;
+  }
+
+  /** Whether the turn is, or may be, another node's: nothing is published or written any more. */
+  get isLost(): boolean {
+    return this.#isLost;
   }
 
   /** Never rejects. */
@@ -130,7 +142,7 @@ export class TurnRun {
     try {
       return await this.#work();
     } catch (error) {
-      return this.live.lost ? { state: "lost" } : { state: "broken", error };
+      return this.#isLost ? { state: "lost" } : { state: "broken", error };
     }
   }
 
@@ -141,8 +153,8 @@ export class TurnRun {
 
   /** The turn is, or may be, another node's. */
   lose(): void {
-    if (this.live.lost) return;
-    this.live.lost = true;
+    if (this.#isLost) return;
+    this.#isLost = true;
     this.#host.lost(this);
     this.interrupt({ reason: "interrupted" });
     this.#lost.abort();
@@ -155,15 +167,14 @@ export class TurnRun {
     if (this.#taken === undefined) {
       const firstSeq = this.#opened.entries[0]?.firstSeq ?? 1;
       if (this.#host.isBehind(conversationId, firstSeq)) {
-        await this.#insist(() => this.#host.handOver(conversationId, firstSeq));
+        await this.#insist(() => this.#host.catchUpTo(conversationId, firstSeq));
       }
       if (!this.#mayAct()) return { state: "lost" };
       this.#hasBegun = true;
-      this.#tellStatus("active", firstSeq - 1);
-      live.publishChunks(this.#opened.entries);
+      live.publishOpening();
       // It was admitted while the node began to drain: another node can begin it.
       if (this.#host.draining()) return this.#release();
-    } else this.#tellOpening(this.#taken);
+    } else this.#emitOpening(this.#taken);
     notifyChanged(env, owner, [conversationId]);
 
     const elapsedMs = this.#taken?.resume.elapsedMs ?? 0;
@@ -178,7 +189,7 @@ export class TurnRun {
     } finally {
       cancelDeadline();
     }
-    if (live.lost) return { state: "lost" };
+    if (this.#isLost) return { state: "lost" };
     return outcome.state === "released" ? this.#release() : this.#seal(outcome);
   }
 
@@ -214,27 +225,30 @@ export class TurnRun {
         ...prepared,
         ...(this.#taken === undefined ? {} : { resume: this.#taken.resume }),
       },
-      // The loop tells neither `status` nor `turn-sealed`.
+      // The loop emits neither `status` nor `turn-sealed`.
       (event: AgentEvent) => this.#emit(event as TurnEvent),
     );
   }
 
   /**
    * Whether this node's lease holds, for one more event. Events that come in one go, as a burst from the provider
-   * does, are told on one reading of the clock: no other code runs between them.
+   * does, are published on one reading of the clock: no other code runs between them.
    */
-  #mayTell(): boolean {
-    if (this.#wasAlive) return true;
+  #mayPublish(): boolean {
+    return this.#wasAlive || this.#isAlive();
+  }
+
+  #isAlive(): boolean {
     if (!this.#host.alive()) return false;
     this.#wasAlive = true;
     void nextGo.then(this.#endGo);
     return true;
   }
 
-  /** False, and the turn lost, once this node's lease may have run out. */
+  /** False, and the turn lost, once this node's lease may have run out. If true, all that follows may be published. */
   #mayAct(): boolean {
-    if (!this.live.lost && !this.#host.alive()) this.lose();
-    return !this.live.lost;
+    if (!this.#isLost && !this.#isAlive()) this.lose();
+    return !this.#isLost;
   }
 
   /** Makes a call until its outcome is known, or the turn is lost. */
@@ -262,7 +276,7 @@ export class TurnRun {
         }),
       );
       if (!this.#mayAct()) throw new ParleyError("stale_fence");
-      live.committed([...result.entries, ...result.promoted], commit.steps);
+      live.commit([...result.entries, ...result.promoted], commit.steps);
       if (result.promoted.length > 0) notifyChanged(env, owner, [conversationId]);
       else env.wake.notify([conversationId]);
       if (result.stopRequested) this.interrupt({ reason: "aborted" });
@@ -301,15 +315,15 @@ export class TurnRun {
         (each) => this.#insist(() => this.#store.seal(each)),
         (error) => env.report(error, "turn", conversationId),
       );
-      // It has been told to its end, and that was not its end: subscribers hear anew from the store how it ended.
+      // Its end was published, and was not its end: subscribers receive it anew as the store has it.
       if (taken.reason !== reason) this.lose();
       if (!this.#mayAct()) {
-        // The turn is final, but this node may say nothing: its subscribers hear of it from the store.
+        // The turn is final, but this node may publish nothing: its subscribers receive the end from the store.
         this.#host.sealed(this, taken.reason, sealed);
         return { state: "lost" };
       }
       // Nobody can join in between: from here on the rows speak for the turn, and it is over.
-      live.committed(sealed.entries, taken.metrics.steps);
+      live.commit(sealed.entries, taken.metrics.steps);
       this.#host.sealed(this, taken.reason, sealed);
       return { state: "sealed" };
     } catch (error) {
@@ -327,26 +341,20 @@ export class TurnRun {
     return { state: "released" };
   }
 
-  /** A turn that nobody has begun to tell, or whose beginning was not all written down, begins here. */
-  #tellOpening({ kept }: TakenTurn): void {
+  /** Emits the opening events that the journal of a turn without an answer does not hold. */
+  #emitOpening({ kept }: TakenTurn): void {
     const { live } = this;
     if (!isUnanswered(live.entries)) return;
-    const told = new Set(kept.map(({ event }) => event.type));
-    for (const event of replayRows(live)) if (!told.has(event.type)) this.#emit(event);
+    const known = new Set(kept.map(({ event }) => event.type));
+    for (const event of replayRows(live)) if (!known.has(event.type)) this.#emit(event);
   }
 
   #emit(event: TurnEvent): Promise<void> | undefined {
     const { live } = this;
-    if (this.#env.hooks.onEvent !== undefined && !live.lost && eventTraits[event.type].observed) {
+    if (this.#env.hooks.onEvent !== undefined && !this.#isLost && eventTraits[event.type].observed) {
       this.#env.observe(event, eventContext(live));
     }
     return live.emit(event);
-  }
-
-  #tellStatus(status: string, seq: number): void {
-    const { conversationId, entries } = this.live;
-    const place = { seq, check: checkOfLast(entries) };
-    this.#env.hub.publish(conversationId, statusFrame(conversationId, status, place));
   }
 
   #journalFailed(error: unknown): void {
@@ -357,8 +365,8 @@ export class TurnRun {
 
 /** Which turn an event is of, for those who listen in. */
 export function eventContext(
-  turn: Pick<LiveTurn, "owner" | "conversationId" | "turnId"> &
-    Partial<Pick<LiveTurn, "providerName" | "model">>,
+  turn: Pick<OpenTurn, "owner" | "conversationId" | "turnId"> &
+    Partial<Pick<OpenTurn, "providerName" | "model">>,
 ): EventContext {
   const { owner, conversationId, turnId, providerName, model } = turn;
   return {

@@ -9,7 +9,7 @@ import type { StepContext, TurnSetup } from "../../turn/turn.js";
 import { TurnCompactor } from "../compaction/compact-in-turn.js";
 import { recallTool } from "../compaction/recall.js";
 import { effectiveChoices } from "../conversation-meta.js";
-import type { LiveTurn } from "../delivery/live-turn.js";
+import type { OpenTurn } from "../delivery/open-turn.js";
 import type { Environment } from "../environment.js";
 import type { ModelBinding } from "../models.js";
 import { retryWhileUnavailable, type SignalHolder } from "../nodes/retry.js";
@@ -25,7 +25,7 @@ type PreparedTurn = Pick<
 interface PrepareRequest {
   readonly env: Environment;
   readonly store: LogStore;
-  readonly live: LiveTurn;
+  readonly live: OpenTurn;
   readonly opened: OpenedTurn;
   /** Aborts when the turn is stopped. */
   readonly signal: AbortSignal;

@@ -1,0 +1,332 @@
+import {
+  closingEvents,
+  eventTraits,
+  type NumberedEvent,
+  openCursor,
+  type SubscriptionFrame,
+  type TurnEvent,
+} from "@parley/fold";
+import type { Cursor, StepMetrics, TurnReason } from "@parley/wire";
+import { ParleyError } from "../../errors.js";
+import type { OpenTurnState, SealResult, TurnRecord } from "../../log-store.js";
+import type { HistoryEntry } from "../../ports.js";
+import { checkOfLast } from "./cursor.js";
+import { EventDeduplicator } from "./event-deduplicator.js";
+import { EventTail } from "./event-tail.js";
+import {
+  chunksFrame,
+  chunksOf,
+  committedCursor,
+  eventFrame,
+  resetFrame,
+  sealedFrame,
+  statusFrame,
+} from "./frames.js";
+import { type Audience, deliver, type Readers } from "./hub.js";
+import type { JournalWriter } from "./journal.js";
+import { coalesce, decodeBatch } from "./journal-batch.js";
+import { isUnanswered, replayRows } from "./replay.js";
+
+/** Publishes a frame to all subscribers of a conversation, or to those alone that read events and no rows. */
+export type Publish = (frame: SubscriptionFrame, readers?: Readers) => void;
+
+/** Connects an open turn to the node that runs it. */
+export interface LocalFeed {
+  /** Opens the turn's part of the journal, which follows the tail. */
+  readonly openJournal: (tail: EventTail) => JournalWriter;
+  /** The subscribers that may be sent something now; undefined when there are none, or nothing may be published. */
+  readonly audience: () => Audience | undefined;
+}
+
+const nobody = () => undefined;
+
+/**
+ * An open turn as this node knows it: its committed rows, and its events since the last commit.
+ *
+ * It is fed in one of two ways. While the turn runs on this node, its run feeds it: `emit` numbers, journals and
+ * publishes an event, `commit` takes in rows. Text is published at once and journaled soon after; a tool's result is
+ * published once it is durable. A turn that does not run here is read from the store: `update` takes in the open turn
+ * as it is durable, `end` the sealed one, and both publish what is new. `leave` switches from the first way to the
+ * second, when the turn is open and runs here no more. A turn that is taken over starts as a new object.
+ */
+export class OpenTurn {
+  readonly owner: string;
+  readonly conversationId: string;
+  readonly turnId: string;
+  readonly startedAt: number;
+  /** The fence of the turn's holder. */
+  epoch: number;
+  model: string | undefined;
+  /** The provider that is asked, once this node has chosen it. */
+  providerName: string | undefined;
+  steps: readonly StepMetrics[];
+  /** The last committed seq. */
+  committedSeq: number;
+  /** The number of the last event that is in rows. */
+  committedN: number;
+  #entries: HistoryEntry[];
+  #tail: EventTail;
+  #publishedN: number;
+  /** Makes the cursor of an event; anew after each commit. */
+  #cursor: (n: number) => Cursor;
+  /** Undefined where the turn does not run on this node: nothing is journaled, and nothing is published by `emit`. */
+  #writer: JournalWriter | undefined;
+  readonly #audience: () => Audience | undefined;
+  /** The events that were published, for a turn that is read from the store: made with the first read. */
+  #published: EventDeduplicator | undefined;
+  #resetFirst = false;
+
+  constructor(turn: {
+    readonly owner: string;
+    readonly conversationId: string;
+    readonly turnId: string;
+    readonly epoch: number;
+    readonly startedAt: number;
+    readonly model?: string | undefined;
+    /** The last seq before the turn. */
+    readonly beforeSeq: number;
+    /** Rows that have been published, or are about to be. */
+    readonly entries?: readonly HistoryEntry[];
+    readonly steps?: readonly StepMetrics[] | undefined;
+    /** The events in the journal of a turn that was taken over. */
+    readonly kept?: readonly NumberedEvent[] | undefined;
+    /** Set for a turn that runs on this node. */
+    readonly feed?: LocalFeed;
+  }) {
+    const { entries = [], steps = [], kept = [], feed } = turn;
+    this.owner = turn.owner;
+    this.conversationId = turn.conversationId;
+    this.turnId = turn.turnId;
+    this.epoch = turn.epoch;
+    this.startedAt = turn.startedAt;
+    this.model = turn.model;
+    this.providerName = undefined;
+    this.steps = steps;
+    this.committedSeq = entries.at(-1)?.lastSeq ?? turn.beforeSeq;
+    this.committedN = (kept[0]?.n ?? 0) - 1;
+    this.#entries = [...entries];
+    this.#tail = new EventTail(this.committedN);
+    for (const { n, event } of kept) this.#tail.append(n, event);
+    this.#publishedN = this.#tail.lastN;
+    this.#cursor = this.#cursorMaker();
+    this.#writer = feed?.openJournal(this.#tail);
+    this.#audience = feed?.audience ?? nobody;
+  }
+
+  /** Makes the view of an open turn that was read from the store, before any of it is taken in. */
+  static stored(owner: string, conversationId: string, state: OpenTurnState): OpenTurn {
+    const { turnId, fence: epoch, startedAt, choices, entries } = state;
+    const beforeSeq = (entries[0]?.firstSeq ?? 1) - 1;
+    return new OpenTurn({ owner, conversationId, turnId, epoch, startedAt, model: choices.model, beforeSeq });
+  }
+
+  /** The committed rows. */
+  get entries(): readonly HistoryEntry[] {
+    return this.#entries;
+  }
+
+  /** The number of the newest event that was published. */
+  get lastN(): number {
+    return this.#publishedN;
+  }
+
+  /** Returns the published events after `n` that are not in rows, one per part. */
+  tailSince(n: number): NumberedEvent[] {
+    return this.#tail.since(n, this.#publishedN);
+  }
+
+  /** Formats the cursor of an event. */
+  cursorAt(n: number): Cursor {
+    return this.#cursor(n);
+  }
+
+  /** Publishes the turn's beginning: that the conversation is active, and the rows that opened the turn. */
+  publishOpening(): void {
+    const seq = (this.#entries[0]?.firstSeq ?? 1) - 1;
+    const audience = this.#audience();
+    if (audience === undefined) return;
+    const place = { seq, check: checkOfLast(this.#entries) };
+    deliver(audience, statusFrame(this.conversationId, "active", place));
+    this.#publishRows(this.#entries);
+  }
+
+  /** Takes the next event. A returned promise resolves when the event counts as published. */
+  emit(event: TurnEvent): Promise<void> | undefined {
+    const writer = this.#writer;
+    if (writer === undefined) return undefined;
+    const n = this.#tail.push(event);
+    writer.appended(event);
+    if (eventTraits[event.type].durable === "journal") return this.#publishDurable(writer, n, event);
+    this.#publish(n, event);
+    return undefined;
+  }
+
+  /** By itself: with callbacks inside, `emit` would allocate what they hold for every delta, too. */
+  #publishDurable(writer: JournalWriter, n: number, event: TurnEvent): Promise<void> {
+    return writer.flush().then(
+      () => this.#publish(n, event),
+      () => {},
+    );
+  }
+
+  #publish(n: number, event: TurnEvent): void {
+    if (this.#writer === undefined) return;
+    this.#publishedN = n;
+    const audience = this.#audience();
+    if (audience !== undefined) deliver(audience, eventFrame(event, this.#cursor(n)));
+  }
+
+  /** Prepares a commit: no event that the commit turns into rows may reach the journal after it. */
+  async beforeCommit(): Promise<void> {
+    if (this.#writer === undefined) throw new ParleyError("stale_fence");
+    await this.#writer.discard();
+  }
+
+  /** Takes in and publishes the rows of a commit: what came since the last one is in them now. */
+  commit(entries: readonly HistoryEntry[], steps: readonly StepMetrics[]): void {
+    if (this.#writer === undefined) return;
+    this.#entries.push(...entries);
+    this.committedSeq = entries.at(-1)?.lastSeq ?? this.committedSeq;
+    this.steps = steps;
+    this.#tail.clear();
+    this.#publishedN = this.#tail.lastN;
+    this.committedN = this.#publishedN;
+    this.#cursor = this.#cursorMaker();
+    this.#publishRows(entries);
+  }
+
+  /** Publishes the end of a turn whose last rows were committed, and the conversation's status if no turn follows. */
+  publishSealed(reason: TurnReason, { firstSeq, lastSeq, next, status }: SealResult): void {
+    const audience = this.#writer === undefined ? undefined : this.#audience();
+    if (audience === undefined) return;
+    const { conversationId, turnId } = this;
+    const place = { seq: lastSeq, check: checkOfLast(this.#entries) };
+    const sealed = { conversationId, turnId, firstSeq, lastSeq, reason };
+    deliver(audience, sealedFrame(sealed, committedCursor(place)));
+    if (next === undefined) deliver(audience, statusFrame(conversationId, status, place));
+  }
+
+  #publishRows(entries: readonly HistoryEntry[]): void {
+    const audience = entries.length === 0 ? undefined : this.#audience();
+    if (audience === undefined) return;
+    deliver(audience, chunksFrame(this.conversationId, chunksOf(entries), this.#cursor(this.#publishedN)));
+  }
+
+  /**
+   * Ends the feed of this node: from here on the turn is read from the store. What is in rows was published. Where the
+   * turn is lost, more was published than may last, so subscribers are asked to discard it first.
+   */
+  leave(isLost: boolean): void {
+    this.#writer = undefined;
+    this.#published = undefined;
+    this.#tail = new EventTail(this.committedN);
+    this.#publishedN = this.committedN;
+    this.#resetFirst = isLost;
+  }
+
+  /**
+   * Takes in the open turn as it is durable now, and publishes what is new: the events of rows that were committed
+   * before their journal was read here, then the rows, then the events of the journal.
+   */
+  update(state: OpenTurnState, publish: Publish): void {
+    this.#reset(publish);
+    const published = this.#publishedEvents();
+    // Batches of earlier holders keep their numbers; a new holder counts on behind them, or anew if there are none.
+    const isKept = (batch: { fence: number }) => batch.fence <= this.epoch;
+    const events = state.journal.flatMap((batch) =>
+      decodeBatch(batch, isKept(batch) ? { afterN: this.#tail.lastN } : {}),
+    );
+    this.model ??= modelIn(state, events);
+    const isRestarted = state.fence !== this.epoch && !state.journal.some(isKept);
+    const rows = state.entries.filter((entry) => (entry.lastSeq ?? 0) > this.committedSeq);
+    this.steps = state.steps;
+    if (rows.length > 0) {
+      this.#entries = [...state.entries];
+      this.#cursor = this.#cursorMaker();
+      // Until something is answered the journal holds the events of the opening.
+      if (!isUnanswered(this.#entries)) this.#publishMissed(published.rest(replayRows(this)), publish);
+    }
+    this.epoch = state.fence;
+    if (isRestarted || rows.length > 0) {
+      this.committedN = (events[0]?.n ?? (isRestarted ? 0 : this.#tail.lastN + 1)) - 1;
+      this.#tail = new EventTail(this.committedN);
+    }
+    this.committedSeq = rows.at(-1)?.lastSeq ?? this.committedSeq;
+    this.#cursor = this.#cursorMaker();
+    if (rows.length > 0) {
+      published.complete(rows.map(({ message }) => message.id));
+      publish(chunksFrame(this.conversationId, chunksOf(rows), this.#cursor(this.committedN)));
+    }
+    const fresh: NumberedEvent[] = [];
+    for (const each of events) {
+      // An event that was published from a row before is no part of the tail.
+      if (!published.take(each.event)) continue;
+      this.#tail.append(each.n, each.event);
+      fresh.push(each);
+    }
+    this.#publishedN = this.#tail.lastN;
+    for (const { n, event } of coalesce(fresh)) publish(eventFrame(event, this.#cursor(n)));
+  }
+
+  /** Publishes what is left of a turn that is over. */
+  end(
+    ended: { readonly turn: TurnRecord; readonly entries: readonly HistoryEntry[] },
+    publish: Publish,
+  ): void {
+    const { conversationId, turnId } = this;
+    const { reason = "interrupted", metrics, firstSeq, lastSeq, startedAt, choices } = ended.turn;
+    const { entries } = ended;
+    const published = this.#publishedEvents();
+    this.#entries = [...entries];
+    this.#cursor = this.#cursorMaker();
+    this.#reset(publish);
+    const steps = metrics?.steps ?? this.steps;
+    const model = metrics?.model ?? choices.model;
+    const committed = { conversationId, turnId, startedAt, model, entries, steps };
+    const all = [
+      ...replayRows(committed, { isSealed: true }),
+      ...closingEvents({ conversationId, turnId, reason, metrics }),
+    ];
+    this.#publishMissed(published.rest(all), publish);
+    const rows = entries.filter((entry) => (entry.lastSeq ?? 0) > this.committedSeq);
+    this.committedSeq = rows.at(-1)?.lastSeq ?? this.committedSeq;
+    this.#cursor = this.#cursorMaker();
+    if (rows.length > 0) publish(chunksFrame(conversationId, chunksOf(rows), this.#cursor(this.lastN)));
+    const place = { seq: lastSeq, check: checkOfLast(entries) };
+    publish(sealedFrame({ conversationId, turnId, firstSeq, lastSeq, reason }, committedCursor(place)));
+  }
+
+  /** Publishes events made from rows: those that the rows state themselves only to readers of events. */
+  #publishMissed(events: readonly TurnEvent[], publish: Publish): void {
+    for (const event of events) {
+      const readers = eventTraits[event.type].inRows ? "events" : "all";
+      publish(eventFrame(event, this.#cursor(this.lastN)), readers);
+    }
+  }
+
+  #publishedEvents(): EventDeduplicator {
+    if (this.#published === undefined) {
+      this.#published = new EventDeduplicator();
+      if (!isUnanswered(this.#entries)) this.#published.rest(replayRows(this));
+      this.#published.complete(this.#entries.map(({ message }) => message.id));
+    }
+    return this.#published;
+  }
+
+  #reset(publish: Publish): void {
+    if (!this.#resetFirst) return;
+    this.#resetFirst = false;
+    const cursor = committedCursor({ seq: this.committedSeq, check: checkOfLast(this.#entries) });
+    publish(resetFrame(this.conversationId, this.turnId, cursor));
+  }
+
+  #cursorMaker(): (n: number) => Cursor {
+    return openCursor(this.committedSeq, checkOfLast(this.#entries), this);
+  }
+}
+
+/** Returns the model that the node of the turn has chosen, where the turn itself named none. */
+function modelIn({ steps }: OpenTurnState, events: readonly NumberedEvent[]): string | undefined {
+  for (const { event } of events) if (event.type === "turn-start") return event.model;
+  return steps[0]?.model;
+}
