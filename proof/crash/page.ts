@@ -35,7 +35,7 @@ export class Page {
       } catch (error) {
         if (performance.now() > limitAt) throw error;
         await lookAgain();
-        sent = this.handle.retrySend(messageId);
+        sent = this.handle.retry(messageId);
       }
     }
   }

@@ -131,8 +131,8 @@ export class Talker {
     const handle = this.#open().conversation(this.#id);
     try {
       await handle.send("slow start");
-      await handle.enqueue("quick steered", { mode: "steer" });
-      await handle.enqueue("quick queued", { mode: "queue" });
+      await handle.send("quick steered", { ifBusy: "steer" });
+      await handle.send("quick queued", { ifBusy: "queue" });
       const { messageId } = await this.#enqueue("quick and gone");
       await this.#client
         .request("DELETE /conversations/:id/queue/:messageId", { params: { id: this.#id, messageId } })

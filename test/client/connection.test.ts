@@ -1,5 +1,7 @@
 import { gate } from "@parley/core/testing";
 import { describe, expect, it } from "vitest";
+import { WebSocket } from "ws";
+import type { SocketConstructor } from "../../packages/client/src/connection/socket.js";
 import type { ConversationListState } from "../../packages/client/src/conversations/conversation-list.js";
 import { ParleyRequestError } from "../../packages/client/src/requests/request-error.js";
 import type { ConversationState } from "../../packages/client/src/state/conversation-state.js";
@@ -150,17 +152,17 @@ describe("a conversation that is followed", () => {
     });
     live.at.open();
     await until(handle, ({ status }) => status === "idle");
-    await handle.retrySend("m2");
+    await handle.retry("m2");
     const state = await until(handle, isIdle);
     expect(lastText(state)).toBe("You said: And this?");
-    await expect(handle.retrySend("m2")).rejects.toBeInstanceOf(ParleyRequestError);
+    await expect(handle.retry("m2")).rejects.toBeInstanceOf(ParleyRequestError);
   });
 
   it("lets a failed message be forgotten", async () => {
     const live = await liveServer();
     const handle = testClient(live.url).connect().conversation("c1");
     await expect(handle.send("   ", { messageId: "m1" })).rejects.toMatchObject({ code: "invalid_request" });
-    handle.discardSend("m1");
+    handle.cancel("m1");
     expect(handle.getState().messages).toEqual([]);
   });
 
@@ -174,7 +176,7 @@ describe("a conversation that is followed", () => {
     await until(client.connect(), ({ phase }) => phase === "waiting" || phase === "connecting");
     const forgotten = handle.send("never mind", { messageId: "m2" });
     const sent = handle.send("go on", { messageId: "m3" });
-    handle.discardSend("m2");
+    handle.cancel("m2");
     await expect(forgotten).rejects.toMatchObject({ code: "canceled" });
     expect(handle.getState().messages.at(-1)).toMatchObject({ id: "m3", status: "sending" });
     await live.start();
@@ -201,12 +203,12 @@ describe("a conversation that is followed", () => {
     await until(here, hasWord("One moment"));
     const there = testClient(live.url).connect().conversation("c1");
     await until(there, ({ phase }) => phase === "ready");
-    expect(await here.enqueue("Second", { mode: "queue", messageId: "q1" })).toMatchObject({
-      startedTurn: false,
+    expect(await here.send("Second", { ifBusy: "queue", messageId: "q1" })).toMatchObject({
+      outcome: "queued",
     });
     const first = await until(here, ({ queue }) => queue.messages.length === 1);
     expect(first.queue.messages).toMatchObject([{ id: "q1", text: "Second", mode: "queue" }]);
-    await here.enqueue("Third", { mode: "queue", messageId: "q2" });
+    await here.send("Third", { ifBusy: "queue", messageId: "q2" });
     await until(there, ({ queue }) => queue.messages.length === 2);
     await there.editQueued("q2", { text: "Third!", before: "q1" });
     await until(here, ({ queue }) => queue.messages[0]?.text === "Third!");
@@ -230,7 +232,7 @@ describe("a conversation that is followed", () => {
     const live = await liveServer();
     const handle = testClient(live.url).connect().conversation("c1");
     await until(handle, ({ phase }) => phase === "missing");
-    expect(await handle.enqueue("Hello")).toMatchObject({ startedTurn: true });
+    expect(await handle.send("Hello", { ifBusy: "steer" })).toMatchObject({ outcome: "started" });
     expect(lastText(await until(handle, isIdle))).toBe("You said: Hello");
   });
 
@@ -378,7 +380,7 @@ describe("a conversation that is followed", () => {
     await client.request("DELETE /conversations/:id", { params: { id: "c1" } });
     const gone = await until(handle, ({ phase }) => phase === "missing");
     expect(gone.messages).toMatchObject([{ id: "m2", status: "failed", error: { code: "turn_active" } }]);
-    await handle.retrySend("m2");
+    await handle.retry("m2");
     const state = await until(handle, (each) => each.phase === "ready" && isIdle(each));
     expect(state.messages).toHaveLength(2);
     expect(lastText(state)).toBe("You said: And this?");
@@ -533,22 +535,25 @@ describe("a connection that breaks", () => {
     await network.down();
     await until(connection, ({ phase }) => phase !== "open");
     const sent = handle.send("Second", { messageId: "m2" });
-    const queued = handle.enqueue("Third", { mode: "queue", messageId: "m3" });
+    const queued = handle.send("Third", { ifBusy: "queue", messageId: "m3" });
     expect(handle.getState()).toMatchObject({
       messages: [{}, {}, { id: "m2", status: "sending" }],
-      unsent: [{ id: "m3", text: "Third", mode: "queue" }],
+      pending: [
+        { id: "m2", text: "Second", ifBusy: "reject", status: "sending", shownIn: "messages" },
+        { id: "m3", text: "Third", ifBusy: "queue", status: "sending", shownIn: "queue" },
+      ],
     });
     await network.up();
     connection.retryNow();
-    await Promise.all([sent.catch(() => handle.retrySend("m2")), queued]);
-    expect(handle.getState().unsent).toEqual([]);
+    await Promise.all([sent, queued]);
+    expect(handle.getState().pending).toEqual([]);
     const state = await until(handle, (each) => isIdle(each) && each.messages.length === 6);
     expect(
       state.messages
         .filter(({ role }) => role === "user")
         .map(({ id }) => id)
-        .sort(),
-    ).toEqual(expect.arrayContaining(["m2", "m3"]));
+        .slice(1),
+    ).toEqual(["m2", "m3"]);
   });
 
   it("brings what is unsent to the queue though nobody holds the conversation any more", async () => {
@@ -560,13 +565,13 @@ describe("a connection that breaks", () => {
     await until(handle, hasWord("One moment"));
     await network.down();
     await until(connection, ({ phase }) => phase !== "open");
-    const queued = handle.enqueue("Second", { mode: "queue", messageId: "q1" });
-    const dropped = handle.enqueue("Third", { mode: "queue", messageId: "q2" });
-    handle.discardUnsent("q2");
+    const queued = handle.send("Second", { ifBusy: "queue", messageId: "q1" });
+    const dropped = handle.send("Third", { ifBusy: "queue", messageId: "q2" });
+    handle.cancel("q2");
     handle.release();
     await until(connection, ({ attempt }) => attempt > 5);
     await network.up();
-    expect((await queued).queue.messages.map(({ id }) => id)).toEqual(["q1"]);
+    expect(await queued).toMatchObject({ messageId: "q1", outcome: "queued" });
     await expect(dropped).rejects.toMatchObject({ code: "canceled" });
     const there = testClient(live.url).connect().conversation("c1");
     const state = await until(there, ({ phase }) => phase === "ready");
@@ -599,93 +604,82 @@ describe("a connection that breaks", () => {
     expect(asked.slice(before)).toEqual(["c2", "c2"]);
   });
 
-  it("queues what is unsent at once when someone tries again, though the socket never broke", async () => {
+  it("queues a message once, whatever the server answered before", async () => {
     const live = await liveServer();
-    let failed: () => void = () => {};
-    const isDown = new Promise<void>((resolve) => {
-      failed = resolve;
-    });
-    let isUp = false;
-    const client = testClient(live.url, {
-      pace: { retryMinMs: 3_600_000, retryMaxMs: 3_600_000 },
-      fetch: (input, init) => {
-        if (isUp || init?.method !== "POST") return fetch(input, init);
-        failed();
-        return Promise.reject(new TypeError("Failed to fetch"));
-      },
-    });
-    const connection = client.connect();
-    const handle = connection.conversation("c1");
-    await handle.send("wait");
+    const troubles = ["timeout", "store_unavailable", "draining"];
+    const said: string[] = [];
+    class Troubled extends WebSocket {
+      override send(data: string): void {
+        super.send(data);
+        const { type, messageId } = JSON.parse(data) as { type: string; messageId?: string };
+        if (type === "chat.send" && messageId !== undefined) said.push(messageId);
+      }
+      override addEventListener(...[type, listener]: Parameters<WebSocket["addEventListener"]>): void {
+        const heard = listener as (event: { readonly data: unknown }) => void;
+        // It arrives each time; the receipt does not.
+        super.addEventListener(type, ((event: { readonly data: unknown }) => {
+          const isReceipt =
+            String(event.data).includes('"chat.receipt"') && String(event.data).includes('"q1"');
+          const code = type === "message" && isReceipt ? troubles.shift() : undefined;
+          const error = {
+            type: "chat.error",
+            conversationId: "c1",
+            messageId: "q1",
+            code,
+            message: "Not now",
+          };
+          heard(code === undefined ? event : { data: JSON.stringify(error) });
+        }) as typeof listener);
+      }
+    }
+    const handle = testClient(live.url, { WebSocket: Troubled as unknown as SocketConstructor })
+      .connect()
+      .conversation("c1");
+    await handle.send("wait", { messageId: "m1" });
     await until(handle, hasWord("One moment"));
-    const queued = handle.enqueue("Second", { mode: "queue", messageId: "q1" });
-    await isDown;
-    expect(handle.getState().unsent).toHaveLength(1);
-    isUp = true;
-    const retried = () => {
-      connection.retryNow();
-      return handle.getState().unsent;
-    };
-    await expect.poll(retried, { timeout: 30_000 }).toEqual([]);
-    await queued;
-    expect(handle.getState()).toMatchObject({ unsent: [], queue: { messages: [{ id: "q1" }] } });
+    const receipt = await handle.send("Second", { ifBusy: "queue", messageId: "q1" });
+    expect(receipt).toMatchObject({ outcome: "queued" });
+    expect(said).toEqual(["m1", "q1", "q1", "q1", "q1"]);
+    const state = await until(handle, ({ queue }) => queue.messages.length > 0);
+    expect(state.queue.messages.map(({ id }) => id)).toEqual(["q1"]);
   });
 
-  it("queues a message once, whatever stood between it and its answer", async () => {
+  it("does not let an attempt that hangs hold up the next message, nor one that is canceled", async () => {
     const live = await liveServer();
-    const problem = { code: "store_unavailable", title: "The store cannot be reached", status: 503 };
-    const troubles: (() => Response)[] = [
-      () => new Response("<h1>Gateway Timeout</h1>", { status: 504 }),
-      () => Response.json(problem, { status: 503 }),
-      () => Response.json({ ...problem, code: "draining" }, { status: 503 }),
-    ];
-    const client = testClient(live.url, {
-      fetch: async (input, init) => {
-        // It arrives each time; the answer does not.
-        const response = await fetch(input, init);
-        const isQueued = init?.method === "POST" && String(input).endsWith("/queue");
-        return (isQueued ? troubles.shift()?.() : undefined) ?? response;
-      },
-    });
-    const handle = client.connect().conversation("c1");
-    await handle.send("wait");
-    await until(handle, hasWord("One moment"));
-    const { queue } = await handle.enqueue("Second", { mode: "queue", messageId: "q1" });
-    expect(troubles).toEqual([]);
-    expect(queue.messages.map(({ id }) => id)).toEqual(["q1"]);
-  });
-
-  it("does not let a request that hangs hold up the queue, nor one that is taken back", async () => {
-    const live = await liveServer();
-    const methods: string[] = [];
     const hung = gate();
+    let sends = 0;
+    let deletes = 0;
     const client = testClient(live.url, {
       pace: { loadMs: 500 },
+      WebSocket: class extends WebSocket {
+        override send(data: string): void {
+          // It gets lost on its way, and the connection does not break.
+          if (data.includes('"q1"') && ++sends === 1) hung.open();
+          else super.send(data);
+        }
+      },
       fetch: (input, init) => {
-        const { method = "GET", signal } = init ?? {};
-        if (!String(input).includes("/queue")) return fetch(input, init);
-        methods.push(method);
-        // The first of each kind is never answered, and its connection does not break.
-        if (methods.filter((one) => one === method).length > 1) return fetch(input, init);
-        hung.open();
+        if (init?.method !== "DELETE" || ++deletes > 1) return fetch(input, init);
         return new Promise((_, reject) => {
-          signal?.addEventListener("abort", () => reject(signal.reason));
+          init.signal?.addEventListener("abort", () => reject(init.signal?.reason));
         });
       },
     });
     const handle = client.connect().conversation("c1");
     await handle.send("wait");
     await until(handle, hasWord("One moment"));
-    const discarded = handle.enqueue("First", { mode: "queue", messageId: "q1" });
-    const queued = handle.enqueue("Second", { mode: "queue", messageId: "q2" });
+    const canceled = handle.send("First", { ifBusy: "queue", messageId: "q1" });
+    const queued = handle.send("Second", { ifBusy: "queue", messageId: "q2" });
     await hung.wait();
-    handle.discardUnsent("q1");
-    await expect(discarded).rejects.toMatchObject({ code: "canceled" });
-    expect((await queued).queue.messages.map(({ id }) => id)).toEqual(["q2"]);
-    expect(methods.filter((method) => method === "DELETE").length).toBeGreaterThan(1);
+    handle.cancel("q1");
+    await expect(canceled).rejects.toMatchObject({ code: "canceled" });
+    expect(await queued).toMatchObject({ outcome: "queued" });
+    expect(deletes).toBeGreaterThan(1);
+    const state = await until(handle, ({ queue }) => queue.messages.length > 0);
+    expect(state.queue.messages.map(({ id }) => id)).toEqual(["q2"]);
   });
 
-  it("takes a discarded message out of the queue that came through unheard", async () => {
+  it("takes a canceled message out of the queue that came through unheard", async () => {
     const live = await liveServer();
     const network = await networkTo(live.server);
     const handle = testClient(network.url).connect().conversation("c1");
@@ -694,9 +688,9 @@ describe("a connection that breaks", () => {
     const there = testClient(live.url).connect().conversation("c1");
     // The message arrives, the answer does not.
     network.freeze();
-    const queued = handle.enqueue("Second", { mode: "queue", messageId: "q1" });
+    const queued = handle.send("Second", { ifBusy: "queue", messageId: "q1" });
     await until(there, ({ queue }) => queue.messages.length === 1);
-    handle.discardUnsent("q1");
+    handle.cancel("q1");
     network.cut();
     network.thaw();
     await expect(queued).rejects.toMatchObject({ code: "canceled" });
@@ -738,7 +732,7 @@ describe("a connection that breaks", () => {
       { id: "m2", status: "failed", error: { code: "too_large", retryable: false } },
     ]);
     expect(await small).toMatchObject({ messageId: "m1", outcome: "started" });
-    handle.discardSend("m2");
+    handle.cancel("m2");
     await handle.send("Hello");
     expect(lastText(await until(handle, isIdle))).toBe("You said: Hello");
   });

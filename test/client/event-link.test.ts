@@ -4,6 +4,7 @@ import { gate } from "@parley/core/testing";
 import { createApp } from "@parley/server";
 import { describe, expect, it, vi } from "vitest";
 import type { ClientOptions } from "../../packages/client/src/client.js";
+import type { ConversationState } from "../../packages/client/src/state/conversation-state.js";
 import { afterwards, isIdle, lastText, liveServer, testClient, until } from "./live-server.js";
 
 /** A client of an app in the same process, whose calls can be made to fail. */
@@ -83,6 +84,29 @@ describe("a client without a socket", () => {
     expect(Object.values(state.turns)).toMatchObject([{ reason: "stop" }]);
   });
 
+  it("sends what may wait, and shows the queue as it changes, by whomever", async () => {
+    const { live, client } = await inProcess();
+    const handle = client.connect().conversation("c1");
+    await handle.send("wait");
+    await until(handle, (state) => lastText(state).includes("One moment") && state.cursor !== undefined);
+    const receipt = await handle.send("Second", { ifBusy: "queue", messageId: "q1" });
+    expect(receipt).toEqual({ conversationId: "c1", messageId: "q1", outcome: "queued" });
+    const idsOf = () => handle.getState().queue.messages.map(({ id }) => id);
+    await until(handle, ({ queue, pending }) => queue.messages.length === 1 && pending.length === 0);
+    const me = live.runtime.forOwner("local");
+    await me.queue.add({ conversationId: "c1", messageId: "q2", message: "Third", mode: "queue" });
+    await until(handle, ({ queue }) => queue.messages.length === 2);
+    expect(idsOf()).toEqual(["q1", "q2"]);
+    await handle.editQueued("q2", { text: "Third!", before: "q1" });
+    await until(handle, ({ queue }) => queue.messages[0]?.text === "Third!");
+    await handle.removeQueued("q1");
+    await until(handle, ({ queue }) => queue.messages.length === 1);
+    live.at.open();
+    const isOver = ({ queue, status }: ConversationState) => queue.messages.length === 0 && status === "idle";
+    const state = await until(handle, (each) => isOver(each) && lastText(each) === "You said: Third!");
+    expect(state.messages.map(({ id }) => id)).toContain("q2");
+  });
+
   it("comes back by cursor when a stream is cut, and sends what it could not", async () => {
     const { live, client, faults, cut } = await inProcess();
     const connection = client.connect();
@@ -136,7 +160,7 @@ describe("a client without a socket", () => {
     expect(state.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
   });
 
-  it("sends a message no more that was discarded", async () => {
+  it("sends a message no more that was canceled", async () => {
     const { client, faults, posted } = await inProcess({ random: () => 0 });
     const connection = client.connect();
     const handle = connection.conversation("c1");
@@ -145,7 +169,7 @@ describe("a client without a socket", () => {
     faults.isDown = true;
     const forgotten = handle.send("never mind", { messageId: "m2" });
     await vi.waitUntil(() => posted.filter((id) => id === "m2").length > 1, 30_000);
-    handle.discardSend("m2");
+    handle.cancel("m2");
     await expect(forgotten).rejects.toMatchObject({ code: "canceled" });
     const attempts = posted.length;
     faults.isDown = false;
@@ -161,7 +185,7 @@ describe("a client without a socket", () => {
     let retried: Promise<unknown> | undefined;
     handle.subscribe(() => {
       if (retried === undefined && handle.getState().messages[0]?.status === "failed")
-        retried = handle.retrySend("m1");
+        retried = handle.retry("m1");
     });
     await expect(handle.send("   ", { messageId: "m1" })).rejects.toMatchObject({ code: "invalid_request" });
     await expect(retried).rejects.toMatchObject({ code: "invalid_request" });

@@ -20,17 +20,10 @@ const happening = fc.oneof(
     arbitrary: fc.record({ do: fc.constant("pass" as const), ms: fc.constantFrom(1, 20, 60, 300) }),
   },
   {
-    weight: 3,
+    weight: 5,
     arbitrary: fc.record({
       do: fc.constant("send" as const),
-      mode: fc.constantFrom("steer" as const, "queue" as const),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant("enqueue" as const),
-      mode: fc.constantFrom("steer" as const, "queue" as const),
+      ifBusy: fc.constantFrom("steer" as const, "queue" as const, "reject" as const),
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("stop" as const) }) },
@@ -89,10 +82,7 @@ async function happen(
       await nodes.clock.advance(what.ms);
       return;
     case "send":
-      quietly(sender.send(here, messageId, what.mode));
-      return;
-    case "enqueue":
-      quietly(sender.enqueue(here, messageId, what.mode));
+      quietly(sender.send(here, messageId, what.ifBusy));
       return;
     case "stop":
       quietly(there.me.stop(conversationId));
@@ -140,7 +130,7 @@ async function expectOneState(
     client.told(queue);
     expect(client.ended).toBeUndefined();
     expect(client.state.queue).toEqual(queue);
-    expect(client.state.unsent).toEqual([]);
+    expect(client.state.pending).toEqual([]);
     expect(shown(client.state, metrics)).toEqual(expected);
     const parts = client.state.messages.flatMap((message) => message.parts);
     expect(parts.map(({ seq, chunk }) => ({ seq, chunk }))).toEqual(

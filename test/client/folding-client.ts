@@ -7,8 +7,8 @@ import {
   applyQueue,
 } from "../../packages/client/src/state/apply-history.js";
 import {
-  applyDiscard,
-  applyOptimistic,
+  applyCancel,
+  applyPending,
   applyReceipt,
   applySendFailure,
 } from "../../packages/client/src/state/apply-send.js";
@@ -17,7 +17,6 @@ import type {
   SubscriptionFrame,
 } from "../../packages/client/src/state/conversation-state.js";
 import { initialState } from "../../packages/client/src/state/fold.js";
-import { applyUnsent, applyUnsentDone } from "../../packages/client/src/state/unsent.js";
 import type { TestNode } from "./real-runtime.js";
 
 /** Whether a frame is one that may come again at any time without harm: increments and rows. */
@@ -115,35 +114,24 @@ export class FoldingClient {
     return this.#pages.length === 0;
   }
 
-  /** Says something, and shows it before the server has heard of it. */
-  async send(node: TestNode, messageId: string, mode: "steer" | "queue"): Promise<void> {
+  /** Sends a message, which is pending until the server has it, or refuses it. */
+  async send(node: TestNode, messageId: string, ifBusy: "reject" | "steer" | "queue"): Promise<void> {
     const { conversationId } = this.state;
     const message = "Hello";
-    this.state = applyOptimistic(this.state, { messageId, text: message, createdAt: 1 });
+    const pending = { id: messageId, text: message, ifBusy, status: "sending" as const, createdAt: 1 };
+    this.state = applyPending(this.state, pending);
     try {
-      const receipt = await node.me.send({ conversationId, messageId, message, ifBusy: mode });
+      const receipt = await node.me.send({ conversationId, messageId, message, ifBusy });
       this.state = applyReceipt(this.state, receipt);
     } catch (error) {
       const failure = { code: "internal", message: String(error), retryable: false };
-      this.state = applyDiscard(applySendFailure(this.state, messageId, failure), messageId);
-    }
-  }
-
-  /** Queues something, and holds it as unsent until the server has it, or refuses it. */
-  async enqueue(node: TestNode, messageId: string, mode: "steer" | "queue"): Promise<void> {
-    const { conversationId } = this.state;
-    const message = "Hello";
-    this.state = applyUnsent(this.state, { id: messageId, text: message, mode });
-    try {
-      await node.me.queue.add({ conversationId, messageId, message, mode });
-    } finally {
-      this.state = applyUnsentDone(this.state, messageId);
+      this.state = applyCancel(applySendFailure(this.state, messageId, failure), messageId);
     }
   }
 
   /** Whether it shows what it said itself, before the stream has told it. */
   get isAhead(): boolean {
-    if (this.state.unsent.length > 0) return true;
+    if (this.state.pending.length > 0) return true;
     return this.state.messages.some(({ role, status }) => role === "user" && status !== "committed");
   }
 

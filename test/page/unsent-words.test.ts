@@ -1,3 +1,4 @@
+import type { HistoryResponse } from "@parley/wire";
 import { expect, it, onTestFinished } from "vitest";
 import { CutWire } from "./cut-wire.js";
 import { describePage, type Stage } from "./stage.js";
@@ -17,9 +18,16 @@ async function openByWire(stage: Stage): Promise<{ readonly tab: Tab; readonly w
   return { tab, wire };
 }
 
-/** The messages whose words this browser keeps. */
-const kept = (tab: Tab): Promise<readonly { readonly messageId: string; readonly text: string }[]> =>
-  tab.page.evaluate(() => JSON.parse(localStorage.getItem("parley.unsent") ?? "[]"));
+/** The unsent messages that this browser keeps. */
+const kept = async (
+  tab: Tab,
+): Promise<readonly { readonly messageId: string; readonly message: string }[]> => {
+  const stored = await tab.page.evaluate(() => JSON.parse(localStorage.getItem("parley.unsent") ?? "[]"));
+  return stored.map(({ message }: { message: unknown }) => message);
+};
+
+/** The messages that are shown as not sent. */
+const notSent = (tab: Tab) => tab.questions.filter({ hasText: "Not sent. The page was closed" });
 
 describePage("the page and words that did not get through", strict, (stage) => {
   it("gives a first message that is refused for good back, to be edited where a conversation begins", async () => {
@@ -63,7 +71,7 @@ describePage("the page and words that did not get through", strict, (stage) => {
     expect(await tab.focused()).toBe("Message");
   });
 
-  it("gives words that were unsent when the page was closed back as a draft, unless the server has them", async () => {
+  it("shows what was unsent when the page was closed, to be sent or edited, unless the server has it", async () => {
     const { tab, wire } = await openByWire(stage());
     const id = await tab.begin("Give me a long answer");
     await tab.log.getByText("You asked for something long").waitFor();
@@ -73,20 +81,33 @@ describePage("the page and words that did not get through", strict, (stage) => {
     await tab.send("be brief", "Control+Enter");
     await tab.button("Remove unsent message").nth(2).click();
     await expect.poll(() => tab.button("Remove unsent message").count(), patience).toBe(3);
-    const [first] = await kept(tab);
+    const [first, second] = await kept(tab);
     await tab.page.goto("about:blank");
     await stage().ask("POST", `/conversations/${id}/stop`);
     // The first one came through, and nobody heard so.
-    await stage().ask("POST", `/conversations/${id}/queue`, { ...first, mode: "queue" });
+    const { messageId, message: text } = first ?? {};
+    await stage().ask("POST", `/conversations/${id}/queue`, { messageId, text, mode: "queue" });
     wire.mend();
     await tab.page.goto(`${wire.url}/c/${id}`);
-    await expect.poll(() => tab.composer.inputValue(), patience).toBe("work out 2 + 2\nbe brief");
-    expect(await kept(tab)).toEqual([]);
+    await expect.poll(() => notSent(tab).count(), patience).toBe(2);
+    expect(await tab.composer.inputValue()).toBe("");
     await tab.page.reload();
-    await expect.poll(() => tab.composer.inputValue(), patience).toBe("work out 2 + 2\nbe brief");
+    await expect.poll(() => notSent(tab).count(), patience).toBe(2);
+    expect((await kept(tab)).map(({ message }) => message)).toEqual(["work out 2 + 2", "be brief"]);
+
+    await notSent(tab).last().getByRole("button", { name: "Edit" }).click();
+    await expect.poll(() => tab.composer.inputValue(), patience).toBe("be brief");
+    await notSent(tab).getByRole("button", { name: "Retry" }).click();
+    await expect.poll(() => notSent(tab).count(), patience).toBe(0);
+    await expect.poll(() => kept(tab), patience).toEqual([]);
+    const isThere = async () => {
+      const { chunks } = await stage().ask<HistoryResponse>("GET", `/conversations/${id}`);
+      return chunks.filter((chunk) => chunk.messageId === second?.messageId).length;
+    };
+    await expect.poll(isThere, patience).toBe(1);
   });
 
-  it("gives the first words of a conversation back where one begins, when they were unsent", async () => {
+  it("shows the first message of a conversation when it was unsent, and sends it on demand", async () => {
     const { tab, wire } = await openByWire(stage());
     tab.allowMissing();
     // What shows a conversation is there before the connection goes.
@@ -98,10 +119,11 @@ describePage("the page and words that did not get through", strict, (stage) => {
     await tab.page.goto("about:blank");
     wire.mend();
     await tab.page.goto(`${wire.url}/c/${id}`);
-    await tab.page.getByRole("heading", { name: heading }).waitFor();
-    expect(await tab.composer.inputValue()).toBe("work out 3 + 3");
-    await tab.composer.press("Enter");
+    await notSent(tab).getByText("work out 3 + 3").waitFor();
+    await notSent(tab).getByRole("button", { name: "Retry" }).click();
     await tab.ended(1);
+    expect(tab.conversationId).toBe(id);
+    expect(await tab.answers.last().innerText()).toContain("6");
     expect(await kept(tab)).toEqual([]);
   });
 
@@ -143,15 +165,18 @@ describePage("the page and words that did not get through", strict, (stage) => {
     await tab.ended(1);
     isLost = true;
     await tab.send("work out 6 + 6");
-    await expect.poll(() => kept(tab), patience).toMatchObject([{ text: "work out 6 + 6" }]);
+    await expect.poll(() => kept(tab), patience).toMatchObject([{ message: "work out 6 + 6" }]);
 
     const other = await Tab.open(tab.context, stage().url);
     await other.page.goto(`${stage().url}/c/${id}`);
     await other.ended(1);
-    expect(await other.composer.inputValue()).toBe("");
+    expect(await notSent(other).count()).toBe(0);
     expect(await kept(other)).toHaveLength(1);
     await tab.page.close();
-    await expect.poll(() => other.composer.inputValue(), patience).toBe("work out 6 + 6");
+    await notSent(other).getByText("work out 6 + 6").waitFor();
+    expect(await kept(other)).toHaveLength(1);
+    await notSent(other).getByRole("button", { name: "Discard" }).click();
+    await expect.poll(() => notSent(other).count(), patience).toBe(0);
     expect(await kept(other)).toEqual([]);
     expect(other.problems()).toEqual([]);
   });

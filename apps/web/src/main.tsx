@@ -1,4 +1,5 @@
 import { createClient } from "@parley/client";
+import { browserStorage } from "@parley/client/storage";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { askAccess } from "./app/access/access.js";
@@ -8,7 +9,7 @@ import { followTheme } from "./app/theme.js";
 import { commitDeletesOnLeave } from "./list/conversation-actions.js";
 import "./styles.css";
 
-const client = createClient({ url: location.origin, schedule: steadyPace() });
+const client = createClient({ url: location.origin, schedule: steadyPace(), storage: browserStorage() });
 void askAccess(client);
 followTheme();
 commitDeletesOnLeave();

@@ -1,9 +1,16 @@
-import type { AgentEvent, ImportResponse, SendMessageRequest, SseMessage } from "@parley/wire";
+import type {
+  AgentEvent,
+  ImportResponse,
+  MessageReceipt,
+  SendMessageRequest,
+  SseMessage,
+} from "@parley/wire";
 import { type Connection, createConnection } from "./connection/connection.js";
 import { type FollowOptions, followConversation } from "./connection/follow-conversation.js";
 import { type ConnectionPace, defaultPace } from "./connection/pace.js";
 import type { SocketConstructor } from "./connection/socket.js";
 import { frameSchedule, type Schedule } from "./conversations/store.js";
+import type { OutboxStorage } from "./outbox/outbox-storage.js";
 import { readLines } from "./requests/read-lines.js";
 import {
   type Caller,
@@ -14,6 +21,7 @@ import {
   transportError,
 } from "./requests/request.js";
 import { ParleyRequestError } from "./requests/request-error.js";
+import { sendMessage } from "./requests/send-message.js";
 import { exportConversation, importConversation } from "./requests/transfer.js";
 
 /** How to reach a server. */
@@ -26,6 +34,8 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch | undefined;
   /** Absent: the global one; on Node 20 there is none, so give the one of `ws`. Null: follow by server-sent events. */
   readonly WebSocket?: SocketConstructor | null | undefined;
+  /** Keeps messages that the server does not have beyond the life of the page. Absent: they live as long as the client. */
+  readonly storage?: OutboxStorage | undefined;
   /** When listeners hear of changes. Absent: with the next animation frame, or within 16 ms. */
   readonly schedule?: Schedule | undefined;
   /** How soon to reconnect, how often to ping, how long to linger. */
@@ -44,12 +54,18 @@ export interface ParleyClient {
   readonly request: Request;
   /**
    * Sends a message and gives the events of its turn, through `turn-sealed`. With a message id, sending the same
-   * again gives the same turn. Leaving early does not touch the turn.
+   * again gives the same turn. Leaving early does not touch the turn. While another turn runs it is refused: a message
+   * that may wait is for `send`.
    */
   chat(
-    request: SendMessageRequest,
+    request: Omit<SendMessageRequest, "ifBusy">,
     options?: { readonly signal?: AbortSignal | undefined },
   ): AsyncIterable<AgentEvent>;
+  /** Sends a message in one attempt and gives its receipt; its turn runs on. `ifBusy` says whether it may wait. */
+  send(
+    request: SendMessageRequest,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<MessageReceipt>;
   /** Follows a conversation by server-sent events, and comes back by itself when it is cut off. */
   follow(conversationId: string, options?: FollowOptions): AsyncIterable<SseMessage>;
   /** A conversation as text: `jsonl` one line at a time with its line feed, `markdown` as it comes. */
@@ -73,7 +89,7 @@ export function createClient(options: ClientOptions): ParleyClient {
   if (!/^https?:\/\/[^/]/.test(url)) {
     throw new ParleyRequestError("invalid_request", `url: "${options.url}" is not an http or https address`);
   }
-  const { apiKey, now = Date.now, random = Math.random, schedule = frameSchedule } = options;
+  const { apiKey, storage, now = Date.now, random = Math.random, schedule = frameSchedule } = options;
   // Called as a function of its own: browsers refuse a `fetch` that belongs to another object.
   const ask: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init));
   const call = createCaller({ url, apiKey, fetch: ask });
@@ -89,6 +105,7 @@ export function createClient(options: ClientOptions): ParleyClient {
     url,
     request,
     chat: (message, { signal } = {}) => chat(call, message, signal),
+    send: (message, { signal } = {}) => sendMessage(call, message, signal),
     follow: (conversationId, follow = {}) => followConversation(call, conversationId, follow, followPace),
     exportConversation: (id, format, { signal } = {}) => exportConversation(call, id, format, signal),
     importConversation: (lines, more = {}) => importConversation(call, lines, more),
@@ -101,7 +118,7 @@ export function createClient(options: ClientOptions): ParleyClient {
         );
       }
       connection ??= createConnection(
-        { url, apiKey, call, request, WebSocket, schedule, pace, now, random },
+        { url, apiKey, call, request, storage, WebSocket, schedule, pace, now, random },
         () => {
           connection = undefined;
         },
@@ -113,7 +130,7 @@ export function createClient(options: ClientOptions): ParleyClient {
 
 async function* chat(
   call: Caller,
-  message: SendMessageRequest,
+  message: Omit<SendMessageRequest, "ifBusy">,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<AgentEvent, void, undefined> {
   const response = await call("POST /chat", { body: message, accept: "application/x-ndjson", signal });

@@ -4,14 +4,10 @@ export type { Connection, ConnectionState } from "./connection/connection.js";
 export type { FollowOptions } from "./connection/follow-conversation.js";
 export { type ConnectionPace, defaultPace } from "./connection/pace.js";
 export type { Socket, SocketCloseEvent, SocketConstructor, SocketMessageEvent } from "./connection/socket.js";
-export type {
-  ConversationHandle,
-  EnqueueOptions,
-  SendOptions,
-  SendOutcome,
-} from "./conversations/conversation-handle.js";
+export type { ConversationHandle, SendOptions } from "./conversations/conversation-handle.js";
 export type { ConversationListHandle, ConversationListState } from "./conversations/conversation-list.js";
 export { frameSchedule, type Schedule } from "./conversations/store.js";
+export type { OutboxStorage, StoredMessage } from "./outbox/outbox-storage.js";
 export type { JsonRouteName, Request, RequestArguments, RequestInput } from "./requests/request.js";
 export { ParleyRequestError } from "./requests/request-error.js";
 export { applyDetail, applyFrame } from "./state/apply-frame.js";
@@ -23,18 +19,17 @@ export {
   applyMetrics,
   applyQueue,
 } from "./state/apply-history.js";
-export { applyDiscard, applyOptimistic, applyReceipt, applySendFailure } from "./state/apply-send.js";
+export { applyCancel, applyPending, applyReceipt, applySendFailure } from "./state/apply-send.js";
 export type {
   ConversationState,
   Failure,
   MessageState,
   PartState,
+  PendingMessage,
   StepState,
   SubscriptionFrame,
   ToolCallState,
   TurnState,
-  UnsentMessage,
 } from "./state/conversation-state.js";
 export { initialState } from "./state/fold.js";
 export { toolCallsOf } from "./state/tool-calls.js";
-export { applyUnsent, applyUnsentDone } from "./state/unsent.js";

@@ -166,7 +166,7 @@ export type {
   WsSurfaceError,
   WsSurfaceUpdate,
 } from "./socket/socket-server-message.js";
-export type { SseEventName, SseEvents, SseMessage } from "./socket/sse.js";
+export type { SseEventName, SseEvents, SseMessage, SseQueueChanged } from "./socket/sse.js";
 export type {
   CustomSurfaceField,
   MessageQueueField,

@@ -1,10 +1,4 @@
-import {
-  type Connection,
-  type ConversationHandle,
-  type ConversationState,
-  type ParleyClient,
-  ParleyRequestError,
-} from "@parley/client";
+import type { Connection, ConversationHandle, ConversationState, ParleyClient } from "@parley/client";
 import { createUuidV7Factory } from "@parley/core/messages";
 import type { QueueMode, ReasoningEffort } from "@parley/wire";
 import type { EntryOptions } from "../transcript/render-entry.js";
@@ -99,7 +93,7 @@ export class ChatDesk {
 
   /** A message is on its way and has not been acknowledged. */
   get isSending(): boolean {
-    return this.state.messages.some(({ status }) => status === "sending");
+    return this.state.pending.some(({ status }) => status === "sending");
   }
 
   /** What is new since the last call. Of a conversation that was there before, first its newest messages. */
@@ -126,27 +120,21 @@ export class ChatDesk {
     this.#onChange();
   }
 
-  /** Says something. A running turn is steered, or the words wait for the next one. */
-  async say(text: string, mode: QueueMode): Promise<"sent" | "queued"> {
+  /** Sends a message. While a turn runs it steers that turn, or waits for the next one. */
+  async say(text: string, ifBusy: QueueMode): Promise<"sent" | "queued"> {
     const { model, effort } = this.choices;
     const chosen = {
       ...(model === undefined ? {} : { model }),
       ...(effort === undefined ? {} : { reasoningEffort: effort }),
     };
-    if (this.isRunning || this.isSending) {
-      const { startedTurn } = await this.#handle.enqueue(text, { mode, ...chosen });
-      return startedTurn ? "sent" : "queued";
-    }
     const messageId = this.#ids.next();
     try {
-      await this.#handle.send(text, { messageId, ...chosen });
-      return "sent";
+      const { outcome } = await this.#handle.send(text, { ifBusy, messageId, ...chosen });
+      return outcome === "started" ? "sent" : "queued";
     } catch (error) {
-      this.#handle.discardSend(messageId);
-      if (!(error instanceof ParleyRequestError) || error.code !== "turn_active") throw error;
-      // Someone else was first.
-      await this.#handle.enqueue(text, { mode, messageId, ...chosen });
-      return "queued";
+      // The text goes back to where it was typed, with the error.
+      this.#handle.cancel(messageId);
+      throw error;
     }
   }
 

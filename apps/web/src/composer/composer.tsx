@@ -1,4 +1,4 @@
-import { type ConversationHandle, ParleyRequestError, type UnsentMessage } from "@parley/client";
+import type { ConversationHandle, PendingMessage } from "@parley/client";
 import { useClient } from "@parley/client/react";
 import type { ConversationMeta, QueueMode, QueuePayload } from "@parley/wire";
 import { Archive, ArrowUp, CornerDownRight, ListEnd, Square } from "lucide-react";
@@ -10,18 +10,16 @@ import { Button } from "../ui/button.js";
 import { Kbd } from "../ui/kbd.js";
 import { Tooltip } from "../ui/overlay/tooltip.js";
 import { ComposerField, type ComposerFieldHandle } from "./composer-field.js";
-import { putBack } from "./drafts.js";
 import { QueueList } from "./queue-list.js";
 import { SettingPickers } from "./setting-pickers.js";
 import { UnsentList } from "./unsent-list.js";
-import { forgetWords, keepWords } from "./unsent-words.js";
 
 export interface ComposerProps {
   readonly conversationId: string;
   readonly handle: ConversationHandle;
   readonly running: boolean;
   readonly queue: QueuePayload;
-  readonly unsent: readonly UnsentMessage[];
+  readonly pending: readonly PendingMessage[];
   readonly meta: ConversationMeta | undefined;
   /** ArrowUp in the empty composer, when nothing waits. */
   readonly onEditLast: () => void;
@@ -33,7 +31,7 @@ export const Composer = memo(function Composer({
   handle,
   running,
   queue,
-  unsent,
+  pending,
   meta,
   onEditLast,
 }: ComposerProps) {
@@ -43,55 +41,21 @@ export const Composer = memo(function Composer({
   const model = meta?.model;
   const reasoningEffort = meta?.reasoningEffort;
 
-  const enqueue = useCallback(
-    (text: string, mode: QueueMode, messageId = newId()) => {
-      // What it was written for holds, also when the conversation's settings change before its turn comes.
-      const settings = mode === "queue" ? { model, reasoningEffort } : {};
-      keepWords({ conversationId, messageId, text });
-      handle
-        .enqueue(text, { mode, messageId, ...settings })
-        .catch((error: unknown) => {
-          // It was removed here before it was sent.
-          if (error instanceof ParleyRequestError && error.code === "canceled") return;
-          // Words are not lost: they go back to where they were typed.
-          putBack(conversationId, text);
-          reportFailure(mode === "steer" ? "Not steered" : "Not queued", error);
-        })
-        .finally(() => forgetWords(messageId));
-    },
-    [conversationId, handle, model, reasoningEffort],
-  );
-  const send = useCallback(
-    (text: string) => {
-      const messageId = newId();
-      keepWords({ conversationId, messageId, text });
-      handle.send(text, { messageId }).then(
-        () => forgetWords(messageId),
-        (error: unknown) => {
-          // A turn began in the meantime, from another tab or the queue: then it waits for its turn.
-          if (!(error instanceof ParleyRequestError && error.code === "turn_active")) return;
-          handle.discardSend(messageId);
-          enqueue(text, "queue", messageId);
-        },
-      );
-    },
-    [conversationId, handle, enqueue],
-  );
+  const submit = (ifBusy: QueueMode) => {
+    const text = field.current?.take();
+    if (text === undefined) return;
+    // What a queued message was written for holds, also when the settings change before its turn comes.
+    const settings = running && ifBusy === "queue" ? { model, reasoningEffort } : {};
+    void handle.send(text, { ifBusy, messageId: newId(), ...settings });
+  };
   const stop = useCallback(() => {
     handle.stop().catch((error: unknown) => reportFailure("Not stopped", error));
   }, [handle]);
 
-  const submit = (how: "send" | QueueMode) => {
-    const text = field.current?.take();
-    if (text === undefined) return;
-    if (how === "send") send(text);
-    else enqueue(text, how);
-  };
   const onKey = (event: KeyboardEvent, text: string) => {
     if (event.key === "Enter" && !event.shiftKey) {
       event.preventDefault();
-      const alternative = event.metaKey || event.ctrlKey;
-      submit(!running ? "send" : alternative ? "steer" : "queue");
+      submit(running && (event.metaKey || event.ctrlKey) ? "steer" : "queue");
     } else if (event.key === "Escape" && running) {
       event.preventDefault();
       stop();
@@ -113,7 +77,7 @@ export const Composer = memo(function Composer({
         editingId={editingId}
         onEdit={setEditingId}
       />
-      <UnsentList unsent={unsent} handle={handle} />
+      <UnsentList pending={pending} handle={handle} />
       <ComposerField
         ref={field}
         draftKey={conversationId}
@@ -146,7 +110,7 @@ export const Composer = memo(function Composer({
               <StopButton onStop={stop} />
             </>
           ) : (
-            <SendButton empty={empty} onSend={() => submit("send")} />
+            <SendButton empty={empty} onSend={() => submit("queue")} />
           )
         }
       />

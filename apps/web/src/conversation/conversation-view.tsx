@@ -7,7 +7,6 @@ import { reportFailure } from "../app/report-failure.js";
 import { conversationPath, navigate } from "../app/router.js";
 import { Composer } from "../composer/composer.js";
 import { composerId } from "../composer/focus-composer.js";
-import { useLostWords } from "../composer/use-lost-words.js";
 import { branchPoints } from "../list/branches.js";
 import type { FamilyFound } from "../list/read-family.js";
 import { useFamily } from "../list/use-family.js";
@@ -37,7 +36,6 @@ export function ConversationView({ conversationId, seq }: ConversationViewProps)
   const contextChanged = useContextChanged(state);
   const parentId = state.meta?.parentId;
   useConversationCommands(state, handle);
-  useLostWords(handle, state.phase);
   useEffect(() => {
     const title = state.meta?.title;
     document.title = title === undefined || title === "" ? "Parley" : `${title.slice(0, 80)} · Parley`;
@@ -80,7 +78,7 @@ export function ConversationView({ conversationId, seq }: ConversationViewProps)
             handle={handle}
             running={state.activeTurn !== undefined || state.status === "active"}
             queue={state.queue}
-            unsent={state.unsent}
+            pending={state.pending}
             meta={state.meta}
             onEditLast={editLast}
           />

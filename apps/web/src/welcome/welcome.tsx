@@ -11,7 +11,6 @@ import { ComposerField, type ComposerFieldHandle } from "../composer/composer-fi
 import { newDraft, putBack } from "../composer/drafts.js";
 import { takeNewSettings } from "../composer/new-settings.js";
 import { SettingPickers } from "../composer/setting-pickers.js";
-import { forgetWords, keepWords } from "../composer/unsent-words.js";
 import { preloadAnswer } from "../conversation/conversation-part.js";
 
 /** What the demo model can show, as messages to send. */
@@ -123,16 +122,9 @@ function useStart(): (text: string) => void {
       const id = newId();
       const send = () => {
         const handle = connection.conversation(id);
-        const messageId = newId();
-        keepWords({ conversationId: id, messageId, text });
-        handle
-          .send(text, { messageId })
-          // If it failed, the message itself shows that, and why.
-          .then(
-            () => forgetWords(messageId),
-            () => undefined,
-          )
-          .finally(() => handle.release());
+        // If it fails, the message itself shows that, and why.
+        const done = () => handle.release();
+        handle.send(text, { messageId: newId() }).then(done, done);
         navigate(conversationPath(id));
       };
       const settings = takeNewSettings();

@@ -4,6 +4,7 @@ import { createConversationList } from "../conversations/conversation-list.js";
 import type { FollowEnvironment } from "../conversations/followed-conversation.js";
 import { FollowedConversations } from "../conversations/followed-conversations.js";
 import { createStore, type Schedule } from "../conversations/store.js";
+import type { OutboxStorage } from "../outbox/outbox-storage.js";
 import type { Caller, Request } from "../requests/request.js";
 import type { Failure } from "../state/conversation-state.js";
 import { EventLink } from "./event-link.js";
@@ -48,6 +49,7 @@ export interface ConnectionOptions {
   readonly apiKey: string | undefined;
   readonly call: Caller;
   readonly request: Request;
+  readonly storage: OutboxStorage | undefined;
   readonly WebSocket: SocketConstructor | null;
   readonly schedule: Schedule;
   readonly pace: ConnectionPace;
@@ -57,7 +59,7 @@ export interface ConnectionOptions {
 
 /** Opens a connection. How it lives is told in `socket-link.ts`, where the socket is. */
 export function createConnection(options: ConnectionOptions, onClosed: () => void): Connection {
-  const { call, request, schedule, pace, now, random } = options;
+  const { call, request, storage, schedule, pace, now, random } = options;
   const isSocket = options.WebSocket !== null;
   const store = createStore<ConnectionState>(
     isSocket
@@ -96,14 +98,13 @@ export function createConnection(options: ConnectionOptions, onClosed: () => voi
           onUp,
           audience: {
             conversation,
-            conversations: () => rooms.all(),
             list: listListener,
             onOpenRequest(conversationId) {
               for (const listener of [...openRequests]) listener(conversationId);
             },
           },
         });
-  const environment: FollowEnvironment = { link, request, schedule, pace, now, random };
+  const environment: FollowEnvironment = { link, request, storage, schedule, pace, now, random };
 
   const stopWatching = watchPage(() => {
     wake();

@@ -1,12 +1,12 @@
 import { isRetryable } from "@parley/fold";
-import type { WsServerMessage } from "@parley/wire";
+import type { WsChatError, WsServerMessage } from "@parley/wire";
 import type { ListListener } from "../conversations/conversation-list.js";
+import type { Failure } from "../state/conversation-state.js";
 import type { Listener } from "./link.js";
 
 /** Who hears what a server says. */
 export interface Audience {
   conversation(id: string): Listener | undefined;
-  conversations(): Iterable<Listener>;
   readonly list: ListListener;
   onOpenRequest(conversationId: string): void;
 }
@@ -22,19 +22,11 @@ export function dispatchMessage(message: WsServerMessage, audience: Audience): v
     case "chat.reset":
       audience.conversation(message.conversationId)?.onFrame(message);
       return;
-    case "chat.receipt":
-      audience.conversation(message.conversationId)?.onReceipt(message);
+    case "chat.error":
+      // One that names a message is the link's, which has sent it.
+      if (message.conversationId !== undefined && message.messageId === undefined)
+        audience.conversation(message.conversationId)?.onFailure(failureOf(message));
       return;
-    case "chat.error": {
-      const { conversationId, messageId, code, message: text, retryable = isRetryable(code) } = message;
-      const error = { code, message: text, retryable };
-      if (conversationId !== undefined) audience.conversation(conversationId)?.onFailure(error, messageId);
-      else if (messageId !== undefined) {
-        // Whose message it is, only its sender knows.
-        for (const conversation of audience.conversations()) conversation.onFailure(error, messageId);
-      }
-      return;
-    }
     case "conversation.statusChanged":
       audience.list.onStatus(message.conversationId, message.status);
       return;
@@ -58,7 +50,8 @@ export function dispatchMessage(message: WsServerMessage, audience: Audience): v
       }
       return;
     }
-    // What a compaction added comes as chunks; the rest is for other kinds of clients.
+    // The link has sent what a receipt is for. What a compaction added comes as chunks; the rest is for other kinds of clients.
+    case "chat.receipt":
     case "conversation.compacted":
     case "catalog":
     case "error":
@@ -67,4 +60,9 @@ export function dispatchMessage(message: WsServerMessage, audience: Audience): v
     default:
       message satisfies never;
   }
+}
+
+/** Returns what an error message says, as the state shows it. */
+export function failureOf({ code, message, retryable = isRetryable(code) }: WsChatError): Failure {
+  return { code, message, retryable };
 }

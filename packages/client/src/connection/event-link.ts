@@ -1,8 +1,8 @@
-import { readLines } from "../requests/read-lines.js";
-import { type Caller, parseJson, transportError } from "../requests/request.js";
+import type { MessageReceipt } from "@parley/wire";
+import type { Caller } from "../requests/request.js";
 import { toFailure } from "../requests/request-error.js";
-import { backoffMs } from "./backoff.js";
-import { followConversation, wait } from "./follow-conversation.js";
+import { sendMessage } from "../requests/send-message.js";
+import { followConversation } from "./follow-conversation.js";
 import type { Link, Listener, OutgoingMessage } from "./link.js";
 import type { ConnectionPace } from "./pace.js";
 
@@ -16,12 +16,6 @@ export interface EventLinkOptions {
   onWait(attempt: number, ms: number): void;
 }
 
-/** A message that is sent again and again. */
-interface Sending {
-  /** Ends the wait before the next attempt. */
-  pause: AbortController;
-}
-
 /**
  * A link without a socket: an event stream for each conversation, and calls for what is sent. For places where
  * there is only `fetch`, such as an app in the same process.
@@ -29,7 +23,6 @@ interface Sending {
 export class EventLink implements Link {
   readonly #options: EventLinkOptions;
   readonly #streams = new Map<string, AbortController>();
-  readonly #sending = new Map<string, Sending>();
   #isClosed = false;
 
   constructor(options: EventLinkOptions) {
@@ -43,7 +36,6 @@ export class EventLink implements Link {
   close(): void {
     this.#isClosed = true;
     for (const id of [...this.#streams.keys()]) this.unfollow(id);
-    for (const id of [...this.#sending.keys()]) this.unsend(id);
   }
 
   unfollow(conversationId: string): void {
@@ -70,69 +62,12 @@ export class EventLink implements Link {
     }
   }
 
-  /** One that is on its way already goes at once instead of waiting, not a second time beside itself. */
-  send(message: OutgoingMessage): void {
-    const { messageId } = message;
-    const known = this.#sending.get(messageId);
-    if (known !== undefined) {
-      known.pause.abort();
-      return;
-    }
-    const sending = { pause: new AbortController() };
-    this.#sending.set(messageId, sending);
-    void this.#post(message, sending);
-  }
-
-  unsend(messageId: string): void {
-    this.#sending.get(messageId)?.pause.abort();
-    this.#sending.delete(messageId);
-  }
-
-  async #post(message: OutgoingMessage, sending: Sending): Promise<void> {
-    const { call, conversation } = this.#options;
-    const { conversationId, messageId } = message;
-    const isWanted = () => this.#sending.get(messageId) === sending;
-    for (let attempt = 0; isWanted(); attempt += 1) {
-      // Whoever asks while this attempt is under way does not wait for the next one either.
-      sending.pause = new AbortController();
-      try {
-        const response = await call("POST /chat", { body: message, accept: "application/x-ndjson" });
-        // It is durable. The turn is followed by its stream; its first event tells which one it is.
-        const turnId = await firstTurnId(response);
-        // First, for whoever hears of the outcome may send it again at once.
-        if (isWanted()) this.#sending.delete(messageId);
-        const started = { conversationId, messageId, outcome: "started" as const };
-        conversation(conversationId)?.onReceipt(turnId === undefined ? started : { ...started, turnId });
-        return;
-      } catch (thrown) {
-        // Nobody waits for this, or another one under the same id is on its way.
-        if (!isWanted()) return;
-        const error = toFailure(thrown);
-        if (error.code !== "network") {
-          this.#sending.delete(messageId);
-          conversation(conversationId)?.onFailure(error, messageId);
-          return;
-        }
-        await wait(backoffMs(attempt, this.#backoff), sending.pause.signal);
-      }
-    }
+  send(message: OutgoingMessage, signal: AbortSignal): Promise<MessageReceipt> {
+    return sendMessage(this.#options.call, message, signal);
   }
 
   get #backoff() {
     const { pace, random } = this.#options;
     return { minMs: pace.retryMinMs, maxMs: pace.retryMaxMs, random };
   }
-}
-
-async function firstTurnId(response: Response): Promise<string | undefined> {
-  if (response.body === null) return undefined;
-  try {
-    for await (const line of readLines(response.body)) {
-      const event = parseJson(line) as { readonly turnId?: string };
-      if (event.turnId !== undefined) return event.turnId;
-    }
-  } catch (cause) {
-    throw transportError(cause, undefined, response.url);
-  }
-  return undefined;
 }

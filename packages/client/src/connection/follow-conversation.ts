@@ -46,7 +46,7 @@ export async function* followConversation(
       for await (const { data } of readEvents(response.body, signal)) {
         attempt = 0;
         const message = parseJson(data) as SseMessage;
-        if (message.cursor !== undefined) cursor = message.cursor;
+        if (message.type !== "queue.changed") cursor = message.cursor ?? cursor;
         yield message;
       }
     } catch (cause) {
@@ -61,7 +61,7 @@ export async function* followConversation(
 }
 
 /** Resolves after some time, or as soon as the signal aborts. */
-export function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) {
       resolve();

@@ -1,6 +1,11 @@
-import type { ConversationMeta, QueuePayload, SendMessageRequest } from "@parley/wire";
-import type { SendOutcome } from "../conversations/conversation-handle.js";
-import type { Failure, SubscriptionFrame } from "../state/conversation-state.js";
+import type {
+  ConversationMeta,
+  MessageReceipt,
+  QueuePayload,
+  SendMessageRequest,
+  SseMessage,
+} from "@parley/wire";
+import type { Failure } from "../state/conversation-state.js";
 
 /** A message with everything that a retry needs. */
 export type OutgoingMessage = SendMessageRequest & {
@@ -15,20 +20,20 @@ export interface Link {
   /** Follows on from a cursor. What was followed of the conversation before is replaced. */
   follow(conversationId: string, cursor: string): void;
   unfollow(conversationId: string): void;
-  /** Sends a message. Its outcome comes to the conversation; when the link breaks before, it must be sent again. */
-  send(message: OutgoingMessage): void;
-  /** Sends a message no more that has no outcome. It may be there already. */
-  unsend(messageId: string): void;
+  /**
+   * Makes one attempt to send a message. Resolves when it is durable; rejects when it is refused, or with `network` when
+   * the link breaks before. Nobody waits for the outcome once the signal has aborted.
+   */
+  send(message: OutgoingMessage, signal: AbortSignal): Promise<MessageReceipt>;
 }
 
 /** What a conversation hears from its link. */
 export interface Listener {
-  /** The link is open: follow on, and send again what has no outcome. */
+  /** The link is open: follow on, and send what waits. */
   onUp(): void;
-  onFrame(frame: SubscriptionFrame): void;
-  onReceipt(outcome: SendOutcome): void;
-  /** What was asked for has failed: a message if one is named, else following. */
-  onFailure(error: Failure, messageId?: string): void;
+  onFrame(frame: SseMessage): void;
+  /** Following has failed. */
+  onFailure(error: Failure): void;
   onQueue(queue: QueuePayload): void;
   onMeta(meta: ConversationMeta): void;
   onRemoved(): void;

@@ -6,7 +6,7 @@ export interface ConnectionPace {
   readonly retryMaxMs: number;
   /** How long a socket may take to open. */
   readonly openMs: number;
-  /** How long a page of a conversation, the list or figures may take to load, and a message to get into the queue. */
+  /** How long a page of a conversation, the list or figures may take to load, and one attempt to send a message. */
   readonly loadMs: number;
   /** How often an open socket is asked whether it still carries anything. */
   readonly pingMs: number;

@@ -1,11 +1,17 @@
-import type { WsClientMessage, WsServerMessage } from "@parley/wire";
+import type {
+  ErrorCode,
+  MessageReceipt,
+  WsChatError,
+  WsChatReceipt,
+  WsClientMessage,
+  WsServerMessage,
+} from "@parley/wire";
 import type { Store } from "../conversations/store.js";
 import type { Request } from "../requests/request.js";
 import { ParleyRequestError, toFailure } from "../requests/request-error.js";
-import type { Failure } from "../state/conversation-state.js";
 import { backoffMs } from "./backoff.js";
 import type { ConnectionState } from "./connection.js";
-import { type Audience, dispatchMessage } from "./dispatch-message.js";
+import { type Audience, dispatchMessage, failureOf } from "./dispatch-message.js";
 import type { Link, OutgoingMessage } from "./link.js";
 import type { ConnectionPace } from "./pace.js";
 import type { Socket, SocketConstructor } from "./socket.js";
@@ -18,12 +24,12 @@ const queueSurface = "message-queue";
 /** After this long an open socket counts as stable, whether or not it has said anything. */
 const stableMs = 5_000;
 
-/** What becomes of the message in a frame that the server does not take. */
-const tooLarge: Failure = {
-  code: "too_large",
-  message: "The input is larger than the limit",
-  retryable: false,
-};
+/** A message that was sent over this socket and has no outcome. */
+interface Unanswered {
+  readonly message: OutgoingMessage;
+  readonly resolve: (receipt: MessageReceipt) => void;
+  readonly reject: (error: ParleyRequestError) => void;
+}
 
 /** What a socket link needs, and whom it tells. */
 export interface SocketLinkOptions {
@@ -65,8 +71,8 @@ export class SocketLink implements Link {
   #isOpen = false;
   #isClosed = false;
   #attempt = 0;
-  /** What was sent over this socket and has no outcome, by its id. */
-  readonly #unanswered = new Map<string, OutgoingMessage>();
+  /** By message id. */
+  readonly #unanswered = new Map<string, Unanswered>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #pinging: ReturnType<typeof setTimeout> | undefined;
   #deadline: ReturnType<typeof setTimeout> | undefined;
@@ -89,13 +95,20 @@ export class SocketLink implements Link {
     this.#say({ type: "unsubscribe", surfaceId: queueSurface, conversationId });
   }
 
-  send(message: OutgoingMessage): void {
-    this.#unanswered.set(message.messageId, message);
-    this.#say({ type: "chat.send", ...message });
+  send(message: OutgoingMessage, signal: AbortSignal): Promise<MessageReceipt> {
+    return new Promise((resolve, reject) => {
+      if (!this.#isOpen) {
+        reject(this.#broken());
+        return;
+      }
+      const sending = { message, resolve, reject };
+      this.#unanswered.set(message.messageId, sending);
+      signal.addEventListener("abort", () => {
+        if (this.#unanswered.get(message.messageId) === sending) this.#unanswered.delete(message.messageId);
+      });
+      this.#say({ type: "chat.send", ...message });
+    });
   }
-
-  /** What was said is said, and nothing is said twice unless someone asks for it. */
-  unsend(): void {}
 
   /** Asks whether the socket still carries anything. */
   ping(): void {
@@ -175,10 +188,28 @@ export class SocketLink implements Link {
     for (const message of messages) {
       // The catalog comes with every socket, also with one that breaks as soon as it is used.
       if (message.type !== "catalog") this.#proved();
-      if (message.type === "chat.receipt" || message.type === "chat.error")
-        this.#unanswered.delete(message.messageId ?? "");
+      if (message.type === "chat.receipt" || message.type === "chat.error") this.#answered(message);
       dispatchMessage(message, this.#options.audience);
     }
+  }
+
+  #answered(answer: WsChatReceipt | WsChatError): void {
+    const { messageId = "" } = answer;
+    const sending = this.#unanswered.get(messageId);
+    this.#unanswered.delete(messageId);
+    if (answer.type === "chat.receipt") {
+      const { type: _, ...receipt } = answer;
+      sending?.resolve(receipt);
+    } else {
+      const { code, message, retryable } = failureOf(answer);
+      sending?.reject(new ParleyRequestError(code as ErrorCode, message, { retryable }));
+    }
+  }
+
+  #broken(): ParleyRequestError {
+    return new ParleyRequestError("network", "The connection broke before the answer came", {
+      retryable: true,
+    });
   }
 
   /** The socket is good for something: should it break, the first wait is a short one again. */
@@ -197,10 +228,11 @@ export class SocketLink implements Link {
 
   #broke(code: number): void {
     const wasOpen = this.#isOpen;
-    const largest = code === tooLargeCode ? this.#largestUnanswered() : undefined;
+    if (code === tooLargeCode) {
+      const tooLarge = new ParleyRequestError("too_large", "The input is larger than the limit");
+      this.#largestUnanswered()?.reject(tooLarge);
+    }
     this.#letGo(undefined);
-    if (largest !== undefined)
-      this.#options.audience.conversation(largest.conversationId)?.onFailure(tooLarge, largest.messageId);
     if (refusalCodes.includes(code)) {
       this.#refuse(
         new ParleyRequestError("unauthorized", "The server refused the connection: a valid key is needed"),
@@ -209,11 +241,11 @@ export class SocketLink implements Link {
   }
 
   /** If a frame was too large, it is this one, in bytes: whatever else was said is short. */
-  #largestUnanswered(): OutgoingMessage | undefined {
-    const sizeOf = (message: OutgoingMessage) => new Blob([JSON.stringify(message)]).size;
-    let largest: OutgoingMessage | undefined;
-    for (const message of this.#unanswered.values())
-      if (largest === undefined || sizeOf(message) > sizeOf(largest)) largest = message;
+  #largestUnanswered(): Unanswered | undefined {
+    const sizeOf = ({ message }: Unanswered) => new Blob([JSON.stringify(message)]).size;
+    let largest: Unanswered | undefined;
+    for (const sending of this.#unanswered.values())
+      if (largest === undefined || sizeOf(sending) > sizeOf(largest)) largest = sending;
     return largest;
   }
 
@@ -221,10 +253,11 @@ export class SocketLink implements Link {
   #letGo(code: number | undefined): void {
     for (const timer of [this.#timer, this.#pinging, this.#deadline]) clearTimeout(timer);
     this.#deadline = undefined;
-    this.#unanswered.clear();
     const socket = this.#socket;
     this.#socket = undefined;
     this.#isOpen = false;
+    for (const { reject } of this.#unanswered.values()) reject(this.#broken());
+    this.#unanswered.clear();
     if (code === undefined) return;
     try {
       socket?.close(code);

@@ -3,8 +3,8 @@ import type { ConversationMeta, HistoryResponse, QueuePayload, WsChatSnapshot } 
 import { backoffMs } from "../connection/backoff.js";
 import type { Link, Listener } from "../connection/link.js";
 import type { ConnectionPace } from "../connection/pace.js";
-import { MessagesToQueue } from "../outbox/messages-to-queue.js";
-import { OutgoingMessages } from "../outbox/outgoing-messages.js";
+import { Outbox } from "../outbox/outbox.js";
+import type { OutboxStorage } from "../outbox/outbox-storage.js";
 import type { Request } from "../requests/request.js";
 import { toFailure } from "../requests/request-error.js";
 import { applyDetail, applyFrame } from "../state/apply-frame.js";
@@ -18,7 +18,7 @@ import {
 import { applyRestart } from "../state/apply-send.js";
 import type { ConversationState, Failure } from "../state/conversation-state.js";
 import { initialState } from "../state/fold.js";
-import type { ConversationHandle, SendOutcome } from "./conversation-handle.js";
+import type { ConversationHandle } from "./conversation-handle.js";
 import { createStore, type Schedule, type Store } from "./store.js";
 import { TurnFigures } from "./turn-figures.js";
 
@@ -31,6 +31,7 @@ const figuresAfterMs = 100;
 export interface FollowEnvironment {
   readonly link: Link;
   readonly request: Request;
+  readonly storage: OutboxStorage | undefined;
   readonly schedule: Schedule;
   readonly pace: ConnectionPace;
   readonly now: () => number;
@@ -50,8 +51,7 @@ export class FollowedConversation implements Listener {
   readonly handle: ConversationHandle;
   readonly #env: FollowEnvironment;
   readonly #store: Store<ConversationState>;
-  readonly #outgoing: OutgoingMessages;
-  readonly #toQueue: MessagesToQueue;
+  readonly #outbox: Outbox;
   #isStarted = false;
   #loading: Promise<void> | undefined;
   #loadAbort: AbortController | undefined;
@@ -60,36 +60,30 @@ export class FollowedConversation implements Listener {
   #start: string | undefined;
   /** Whether this subscription has had its snapshot. */
   #isJoined = false;
-  /** How often the queue was told since the link is up: what was told is newer than what a snapshot has. */
-  #queueHeard = 0;
+  /** True once the queue was told since the link is up: what was told is newer than what a snapshot has. */
+  #isQueueTold = false;
   readonly #figures: TurnFigures;
   #attempt = 0;
   readonly #timers = new Set<ReturnType<typeof setTimeout>>();
-  readonly #waking = new Set<() => void>();
 
   constructor(id: string, env: FollowEnvironment, release: () => void) {
     this.id = id;
     this.#env = env;
     this.#store = createStore(initialState(id), env.schedule);
-    this.#outgoing = new OutgoingMessages({
-      conversationId: id,
-      link: env.link,
-      now: env.now,
-      change: (by) => this.#change(by),
-      retryLater: (work) => this.#retryLater(work),
-    });
     const params = { id };
     const { request } = env;
-    this.#toQueue = new MessagesToQueue({
+    this.#outbox = new Outbox({
       conversationId: id,
+      link: env.link,
       request,
-      requestMs: env.pace.loadMs,
+      storage: env.storage,
+      attemptMs: env.pace.loadMs,
+      backoffMs: (attempt) => this.#backoff(attempt),
+      now: env.now,
+      state: this.#store.get,
       change: (by) => this.#change(by),
-      take: (call) => this.#takeQueue(call),
-      pause: async (attempt) => {
-        await this.#pause(this.#backoff(attempt));
-        return this.#isStarted;
-      },
+      // A conversation that a message makes was not there before.
+      onOutcome: () => this.#loadIfMissing(),
     });
     this.#figures = new TurnFigures({
       conversationId: id,
@@ -103,25 +97,17 @@ export class FollowedConversation implements Listener {
       id,
       getState: this.#store.get,
       subscribe: this.#store.subscribe,
-      send: (text, options) => this.#outgoing.send(text, options),
-      enqueue: async (text, options) => {
-        const answer = await this.#toQueue.enqueue(text, options);
-        this.#loadIfMissing();
-        return answer;
-      },
-      discardUnsent: (messageId) => this.#toQueue.discard(messageId),
+      send: (text, options) => this.#outbox.send(text, options),
+      cancel: (messageId) => this.#outbox.cancel(messageId),
+      retry: (messageId) => this.#outbox.retry(messageId),
       editQueued: (messageId, change) =>
-        this.#takeQueue(
-          request("PATCH /conversations/:id/queue/:messageId", { params: { id, messageId }, body: change }),
-        ),
+        request("PATCH /conversations/:id/queue/:messageId", { params: { id, messageId }, body: change }),
       removeQueued: (messageId) =>
-        this.#takeQueue(request("DELETE /conversations/:id/queue/:messageId", { params: { id, messageId } })),
-      resumeQueue: () => this.#takeQueue(request("POST /conversations/:id/queue/resume", { params })),
+        request("DELETE /conversations/:id/queue/:messageId", { params: { id, messageId } }),
+      resumeQueue: () => request("POST /conversations/:id/queue/resume", { params }),
       stop: () => request("POST /conversations/:id/stop", { params }),
       loadEarlier: (limit) => this.#loadEarlier(limit),
       loadThrough: (seq) => this.#loadThrough(seq),
-      retrySend: (messageId) => this.#outgoing.retry(messageId),
-      discardSend: (messageId) => this.#outgoing.discard(messageId),
       reload: () => this.#reload(),
       release,
     };
@@ -140,7 +126,7 @@ export class FollowedConversation implements Listener {
     this.#isStarted = true;
     // A conversation that begins with a message is not there before that message is: it is loaded with its receipt.
     queueMicrotask(() => {
-      if (this.#isStarted && this.#loadAbort === undefined && !this.#outgoing.isBusy) void this.#load();
+      if (this.#isStarted && this.#loadAbort === undefined && !this.#outbox.isBusy) void this.#load();
     });
   }
 
@@ -151,30 +137,28 @@ export class FollowedConversation implements Listener {
     this.#loadAbort = undefined;
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
-    this.retryNow();
     this.#env.link.unfollow(this.id);
-    this.#outgoing.end();
+    this.#outbox.end();
   }
 
   /** Whether a message has no outcome yet. */
   get isBusy(): boolean {
-    return this.#outgoing.isBusy || this.#toQueue.isBusy;
+    return this.#outbox.isBusy;
   }
 
-  /** Sends at once what waits to be sent to the queue again. */
+  /** Sends at once what waits to be sent again. */
   retryNow(): void {
-    for (const wake of this.#waking) wake();
+    this.#outbox.wake();
   }
 
   onUp(): void {
     this.#isJoined = false;
-    this.#queueHeard = 0;
+    this.#isQueueTold = false;
     if (this.#isStarted) {
       if (this.#start === undefined) void this.#load();
       else this.#follow();
     }
-    this.#outgoing.sendAgain();
-    this.retryNow();
+    this.#outbox.wake();
   }
 
   onFrame(frame: Parameters<Listener["onFrame"]>[0]): void {
@@ -199,23 +183,12 @@ export class FollowedConversation implements Listener {
     // Once all that was missed has come.
     this.#later(figuresAfterMs, () => this.#figures.load());
     this.#change((state) => {
-      const queue = this.#queueHeard > 0 ? state.queue : snapshot.queue;
+      const queue = this.#isQueueTold ? state.queue : snapshot.queue;
       return applyFrame(state, { ...snapshot, queue });
     });
   }
 
-  onReceipt(outcome: SendOutcome): void {
-    this.#outgoing.onReceipt(outcome);
-    // It was not there before: now it is.
-    this.#loadIfMissing();
-  }
-
-  onFailure(error: Failure, messageId?: string): void {
-    if (messageId !== undefined) {
-      this.#outgoing.onFailure(messageId, error);
-      this.#loadIfMissing();
-      return;
-    }
+  onFailure(error: Failure): void {
     this.#isJoined = false;
     if (error.code === "conversation_not_found") this.onRemoved();
     // The cursor is none of this server's: what is here may be another log's.
@@ -225,7 +198,7 @@ export class FollowedConversation implements Listener {
   }
 
   onQueue(queue: QueuePayload): void {
-    this.#queueHeard += 1;
+    this.#isQueueTold = true;
     this.#change((state) => applyQueue(state, queue));
   }
 
@@ -286,12 +259,14 @@ export class FollowedConversation implements Listener {
       this.#attempt = 0;
       this.#start = page.cursor ?? pageCursor(page.chunks) ?? "0";
       this.#change((state) => applyHistory(applyDetail(state, detail), page));
+      this.#outbox.adopt();
       this.#follow();
       this.#figures.load();
     } catch (thrown) {
       if (this.#loadAbort !== abort) return;
       const error = toFailure(thrown);
       this.#change((state) => applyLoadFailure(state, error));
+      if (error.code === "conversation_not_found") this.#outbox.adopt();
       // Unless it was loaded meanwhile: what comes now may be older than what the link has brought since.
       if (error.retryable) this.#retryLater(() => this.#loadIfMissing());
     } finally {
@@ -369,29 +344,9 @@ export class FollowedConversation implements Listener {
     }
   }
 
-  /** Shows the queue of an answer, unless it was told while the answer was on its way. */
-  async #takeQueue<Answer extends { readonly queue: QueuePayload }>(call: Promise<Answer>): Promise<Answer> {
-    const heard = this.#queueHeard;
-    const answer = await call;
-    if (heard === this.#queueHeard) this.#change((state) => applyQueue(state, answer.queue));
-    return answer;
-  }
-
   #backoff(attempt: number): number {
     const { pace, random } = this.#env;
     return backoffMs(attempt, { minMs: pace.retryMinMs, maxMs: pace.retryMaxMs, random });
-  }
-
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      if (!this.#isStarted) resolve();
-      const wake = () => {
-        this.#waking.delete(wake);
-        resolve();
-      };
-      this.#waking.add(wake);
-      this.#later(ms, wake);
-    });
   }
 
   #retryLater(work: () => void): void {

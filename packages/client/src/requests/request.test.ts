@@ -181,6 +181,35 @@ describe("calls", () => {
   });
 });
 
+describe("a message over HTTP", () => {
+  const sent = { conversationId: "c", messageId: "m", message: "Hi", ifBusy: "queue" as const };
+
+  it("is answered with the turn that it opened, which is left alone", async () => {
+    const event = { type: "user-message", conversationId: "c", turnId: "t", text: "Hi" };
+    let isLeft = false;
+    const body = () =>
+      new ReadableStream<Uint8Array>({
+        start: (controller) => controller.enqueue(new TextEncoder().encode(`${JSON.stringify(event)}\n`)),
+        cancel: () => {
+          isLeft = true;
+        },
+      });
+    const { client, asked } = clientOf(() => new Response(body(), { headers: { "x-message-id": "made" } }));
+    const receipt = { conversationId: "c", messageId: "m", outcome: "started", turnId: "t" };
+    expect(await client.send(sent)).toEqual(receipt);
+    expect(asked[0]).toMatchObject({ method: "POST", body: JSON.stringify(sent) });
+    expect(isLeft).toBe(true);
+    const { messageId: _, ...unnamed } = sent;
+    expect(await client.send(unnamed)).toEqual({ ...receipt, messageId: "made" });
+  });
+
+  it("is answered with its receipt when it waits", async () => {
+    const receipt = { conversationId: "c", messageId: "m", outcome: "queued" };
+    const { client } = clientOf(() => Response.json(receipt, { status: 202 }));
+    expect(await client.send(sent)).toEqual(receipt);
+  });
+});
+
 describe("a chat over HTTP", () => {
   const events = [
     { type: "user-message", conversationId: "c", turnId: "t", text: "Hi" },

@@ -2,7 +2,7 @@ import type { StepId } from "@parley/wire";
 import { describe, expect, it } from "vitest";
 import { applyFrame } from "./apply-frame.js";
 import { applyHistory, applyMeta, applyMetrics, applyQueue } from "./apply-history.js";
-import { applyOptimistic } from "./apply-send.js";
+import { applyPending } from "./apply-send.js";
 import { foldOf, initialState } from "./fold.js";
 import {
   conversationId,
@@ -435,7 +435,12 @@ describe("a resumed subscription", () => {
   });
 
   it("forgets everything but what is on its way when the whole conversation is reset", () => {
-    const before = applyOptimistic(fold([...opening, text(2, "It is")]), { messageId: "m9", text: "More" });
+    const before = applyPending(fold([...opening, text(2, "It is")]), {
+      id: "m9",
+      text: "More",
+      ifBusy: "reject",
+      status: "sending",
+    });
     const activeTurn = { turnId: "t2", startedAt: 50 };
     const state = fold(
       [snapshot("0", { activeTurn }), { type: "chat.reset", conversationId, cursor: "0" as never }],

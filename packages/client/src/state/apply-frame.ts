@@ -1,13 +1,15 @@
-import { foldDetail, foldFrame, type SubscriptionFrame } from "@parley/fold";
-import type { ConversationDetail } from "@parley/wire";
+import { foldDetail, foldFrame } from "@parley/fold";
+import type { ConversationDetail, SseMessage } from "@parley/wire";
+import { applyQueue } from "./apply-history.js";
 import type { ConversationState } from "./conversation-state.js";
 import { changeConversation } from "./fold.js";
 
 /**
- * Returns the state after a frame of a subscription. The same frame twice changes nothing the second time, and neither
+ * Returns the state after a frame of a subscription or a change of the queue. The same frame twice changes nothing the second time, and neither
  * does a frame whose content is already known from history.
  */
-export function applyFrame(state: ConversationState, frame: SubscriptionFrame): ConversationState {
+export function applyFrame(state: ConversationState, frame: SseMessage): ConversationState {
+  if (frame.type === "queue.changed") return applyQueue(state, frame.queue);
   return changeConversation(state, (conversation) => foldFrame(conversation, frame));
 }
 

@@ -1,76 +1,75 @@
-import { type Failure, isDelivered, omitUndefined, partKey, turnOf, withProvisional } from "@parley/fold";
-import type { SendOutcome } from "../conversations/conversation-handle.js";
-import type { ConversationState, MessageState } from "./conversation-state.js";
-import { type ClientFold, change, foldOf, initialState } from "./fold.js";
+import { type Failure, turnOf, withProvisional } from "@parley/fold";
+import type { MessageReceipt } from "@parley/wire";
+import type { ConversationState, PendingMessage } from "./conversation-state.js";
+import { type ClientFold, change, foldOf, initialState, isAtServer, shownMessage } from "./fold.js";
 
-/** The state with a message that is on its way. It gives way to the same message as the server tells it. */
-export function applyOptimistic(
+/**
+ * The state with a message that this client sends, unless the server is known to have it. One that should open a turn
+ * is among the messages at once; it gives way to the same message as the server tells it.
+ */
+export function applyPending(
   state: ConversationState,
-  message: { readonly messageId: string; readonly text: string; readonly createdAt?: number },
+  message: Omit<PendingMessage, "shownIn">,
 ): ConversationState {
   return change(state, (fold) => {
-    const { messageId: id, text, createdAt } = message;
-    if (isDelivered(fold.conversation.log, id)) return fold;
-    const chunk = { type: "text" as const, text };
-    const outgoing: MessageState = {
-      id,
-      role: "user",
-      parts: [{ key: partKey(id, 0), index: 0, chunk, streaming: false }],
-      status: "sending",
-      ...omitUndefined({ createdAt }),
-    };
-    return withOutgoing(fold, outgoing);
+    const { conversation, pending } = fold;
+    const before = pending.find(({ id }) => id === message.id);
+    if (before === undefined && isAtServer(conversation, message.id)) return fold;
+    const isBusy =
+      conversation.activeTurn !== undefined ||
+      conversation.status === "active" ||
+      pending.some(({ status }) => status === "sending");
+    const waits = isBusy && message.ifBusy !== "reject" && message.status === "sending";
+    return withPending(fold, { ...message, shownIn: before?.shownIn ?? (waits ? "queue" : "messages") });
   });
 }
 
 /** The state after a receipt: the message is durable. It opened a turn, or it waits in the queue. */
-export function applyReceipt(state: ConversationState, receipt: SendOutcome): ConversationState {
+export function applyReceipt(state: ConversationState, receipt: MessageReceipt): ConversationState {
   return change(state, (fold) => {
     const { messageId, outcome, turnId } = receipt;
-    const outgoing = fold.outgoing.find(({ id }) => id === messageId);
-    if (outgoing === undefined) return fold;
-    const isOver = turnId !== undefined && turnOf(fold.conversation.turns, turnId)?.status === "sealed";
-    if (outcome === "queued" || turnId === undefined || isOver) {
-      return withoutOutgoing(fold, messageId);
-    }
-    const { error: _, ...message } = outgoing;
+    const pending = fold.pending.find(({ id }) => id === messageId);
+    if (pending === undefined) return fold;
     const { conversation } = fold;
+    const isOver = turnId !== undefined && turnOf(conversation.turns, turnId)?.status === "sealed";
+    if (outcome === "queued" || turnId === undefined || isOver) return withoutPending(fold, messageId);
+    const { error: _, ...message } = shownMessage(pending);
     const log = withProvisional(conversation.log, { ...message, turnId, status: "streaming" });
-    return withoutOutgoing({ ...fold, conversation: { ...conversation, log } }, messageId);
+    return withoutPending({ ...fold, conversation: { ...conversation, log } }, messageId);
   });
 }
 
-/** The state after a message was refused, or could not be sent. It stays, to be sent again or discarded. */
+/** The state after a message was refused, or could not be sent. It stays, to be sent again or canceled. */
 export function applySendFailure(
   state: ConversationState,
   messageId: string,
   error: Failure,
 ): ConversationState {
   return change(state, (fold) => {
-    const message = fold.outgoing.find(({ id }) => id === messageId);
-    return message === undefined ? fold : withOutgoing(fold, { ...message, status: "failed", error });
+    const message = fold.pending.find(({ id }) => id === messageId);
+    return message === undefined ? fold : withPending(fold, { ...message, status: "failed", error });
   });
 }
 
 /** The state without a message that was not sent. */
-export function applyDiscard(state: ConversationState, messageId: string): ConversationState {
-  return change(state, (fold) => withoutOutgoing(fold, messageId));
+export function applyCancel(state: ConversationState, messageId: string): ConversationState {
+  return change(state, (fold) => withoutPending(fold, messageId));
 }
 
 /** A conversation of which nothing is known, except what is on its way to it. */
 export function applyRestart(state: ConversationState): ConversationState {
-  const { outgoing, unsent } = foldOf(state);
-  return change(initialState(state.conversationId), (fold) => ({ ...fold, unsent, outgoing }));
+  const { pending } = foldOf(state);
+  return change(initialState(state.conversationId), (fold) => ({ ...fold, pending }));
 }
 
-/** Adds an outgoing message, or replaces the one with its id. */
-function withOutgoing(fold: ClientFold, message: MessageState): ClientFold {
-  const at = fold.outgoing.findIndex(({ id }) => id === message.id);
-  const outgoing = at === -1 ? [...fold.outgoing, message] : fold.outgoing.with(at, message);
-  return { ...fold, outgoing };
+/** Adds a pending message, or replaces the one with its id. */
+function withPending(fold: ClientFold, message: PendingMessage): ClientFold {
+  const at = fold.pending.findIndex(({ id }) => id === message.id);
+  const pending = at === -1 ? [...fold.pending, message] : fold.pending.with(at, message);
+  return { ...fold, pending };
 }
 
-function withoutOutgoing(fold: ClientFold, messageId: string): ClientFold {
-  const outgoing = fold.outgoing.filter(({ id }) => id !== messageId);
-  return outgoing.length === fold.outgoing.length ? fold : { ...fold, outgoing };
+function withoutPending(fold: ClientFold, messageId: string): ClientFold {
+  const pending = fold.pending.filter(({ id }) => id !== messageId);
+  return pending.length === fold.pending.length ? fold : { ...fold, pending };
 }

@@ -4,7 +4,7 @@ import type {
   ConversationMeta,
   ConversationStatus,
   Cursor,
-  QueueMode,
+  IfBusy,
   QueuePayload,
   ToolCallChunk,
   ToolResultChunk,
@@ -34,8 +34,8 @@ export interface ConversationState {
   readonly activeTurn?: ActiveTurn;
   /** What waits in the server, in order. */
   readonly queue: QueuePayload;
-  /** What is on its way to the queue, in order: the server does not have it yet, as far as is known here. */
-  readonly unsent: readonly UnsentMessage[];
+  /** What this client sends, in order: the server does not have it yet, as far as is known here. */
+  readonly pending: readonly PendingMessage[];
   /** Tokens in context after the newest turn. Absent: unknown. */
   readonly contextSize?: number;
   /** The window of the model that the next turn would ask. Absent: unknown. */
@@ -49,12 +49,22 @@ export interface ConversationState {
   readonly cursor?: Cursor;
 }
 
-/** A message on its way to the queue. */
-export interface UnsentMessage {
+/** A message that this client sends. It goes when the queue or the log shows it, or when it is canceled. */
+export interface PendingMessage {
   /** The id that it will have in the queue and in the log. */
   readonly id: string;
   readonly text: string;
-  readonly mode: QueueMode;
+  readonly ifBusy: IfBusy;
+  /** `sending`: on its way, also while the connection is away. `failed`: it needs a retry or a cancel, see `error`. */
+  readonly status: "sending" | "failed";
+  readonly error?: Failure;
+  /** When it was sent first, in epoch milliseconds. */
+  readonly createdAt?: number;
+  /**
+   * `messages`: it should open a turn, and is among the `messages` too. `queue`: something else was running or on its
+   * way when it was sent, so that it should wait, and it is here alone.
+   */
+  readonly shownIn: "messages" | "queue";
 }
 
 /** One message: of the log, of the open turn, or one that this client is sending. */

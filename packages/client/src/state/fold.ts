@@ -7,20 +7,18 @@ import {
   messagesOf,
   omitUndefined,
   parseCursor,
-  provisionalOf,
+  partKey,
   tableOf,
   turnsOf,
 } from "@parley/fold";
-import type { ConversationState, Failure, MessageState, UnsentMessage } from "./conversation-state.js";
+import type { ConversationState, Failure, MessageState, PendingMessage } from "./conversation-state.js";
 
 /** A conversation's state in the form in which it is changed: the server's part, and what only this client knows. */
 export interface ClientFold {
   readonly conversation: ConversationFold;
   readonly phase: ConversationState["phase"];
   readonly error?: Failure | undefined;
-  /** Messages that this client has sent and the server has not confirmed. */
-  readonly outgoing: readonly MessageState[];
-  readonly unsent: readonly UnsentMessage[];
+  readonly pending: readonly PendingMessage[];
   readonly loadingEarlier: boolean;
 }
 
@@ -34,8 +32,7 @@ export function initialState(conversationId: string): ConversationState {
   return toState({
     conversation: emptyFold(conversationId),
     phase: "loading",
-    outgoing: [],
-    unsent: [],
+    pending: [],
     loadingEarlier: false,
   });
 }
@@ -51,7 +48,7 @@ export function foldOf(state: ConversationState): ClientFold {
     hasEarlier: __,
     phase,
     error,
-    unsent,
+    pending,
     loadingEarlier,
     ...rest
   } = state;
@@ -60,8 +57,7 @@ export function foldOf(state: ConversationState): ClientFold {
     conversation: { ...rest, place, log: logOf(messages.filter(isFolded)), turns: tableOf(turns) },
     phase,
     error,
-    outgoing: messages.filter((message) => !isFolded(message)),
-    unsent,
+    pending,
     loadingEarlier,
   };
 }
@@ -70,19 +66,39 @@ function isFolded(message: MessageState): message is FoldedMessage {
   return message.status === "committed" || message.status === "streaming";
 }
 
+const shown = new WeakMap<PendingMessage, MessageState>();
+
+/** Returns a pending message as it is shown among the messages: the same one for the same pending message. */
+export function shownMessage(pending: PendingMessage): MessageState {
+  const known = shown.get(pending);
+  if (known !== undefined) return known;
+  const { id, text, status, error, createdAt } = pending;
+  const chunk = { type: "text" as const, text };
+  const message: MessageState = {
+    id,
+    role: "user",
+    parts: [{ key: partKey(id, 0), index: 0, chunk, streaming: false }],
+    status,
+    ...omitUndefined({ error, createdAt }),
+  };
+  shown.set(pending, message);
+  return message;
+}
+
 const joined = new WeakMap<
   readonly FoldedMessage[],
-  WeakMap<readonly MessageState[], readonly MessageState[]>
+  WeakMap<readonly PendingMessage[], readonly MessageState[]>
 >();
 
 /** All messages in order; joined once per pair of lists, when someone reads them. */
-function allMessages({ conversation, outgoing }: ClientFold): readonly MessageState[] {
+function allMessages({ conversation, pending }: ClientFold): readonly MessageState[] {
   const folded = messagesOf(conversation.log);
+  const outgoing = pending.filter(({ shownIn }) => shownIn === "messages");
   if (outgoing.length === 0) return folded;
-  const known = joined.get(folded) ?? new WeakMap<readonly MessageState[], readonly MessageState[]>();
+  const known = joined.get(folded) ?? new WeakMap<readonly PendingMessage[], readonly MessageState[]>();
   joined.set(folded, known);
-  const all = known.get(outgoing) ?? [...folded, ...outgoing];
-  known.set(outgoing, all);
+  const all = known.get(pending) ?? [...folded, ...outgoing.map(shownMessage)];
+  known.set(pending, all);
   return all;
 }
 
@@ -102,7 +118,7 @@ function toState(fold: ClientFold): ConversationState {
       return turnsOf(turns);
     },
     queue: conversation.queue,
-    unsent: fold.unsent,
+    pending: fold.pending,
     hasEarlier: oldestSeq !== undefined && oldestSeq > 1,
     loadingEarlier: fold.loadingEarlier,
     [source]: fold,
@@ -121,10 +137,7 @@ export function change(state: ConversationState, by: (fold: ClientFold) => Clien
   return after === before ? state : toState(after);
 }
 
-/**
- * Changes what is known from the server. A message that the log or the queue holds now is neither outgoing nor
- * unsent any more.
- */
+/** Changes what is known from the server. A message that the log or the queue holds now is not pending any more. */
 export function changeConversation(
   state: ConversationState,
   by: (conversation: ConversationFold) => ConversationFold,
@@ -136,20 +149,17 @@ export function changeConversation(
 }
 
 function settle(fold: ClientFold, before: ConversationFold): ClientFold {
-  const { conversation, outgoing, unsent } = fold;
-  if (outgoing.length === 0 && unsent.length === 0) return fold;
-  const { log, queue } = conversation;
+  const { conversation, pending } = fold;
+  if (pending.length === 0) return fold;
+  const { log } = conversation;
   // Rows come once per step: only then is the whole log searched.
   const fresh = log.committed === before.log.committed ? [] : log.committed;
   const rows = new Set(fresh.map(({ id }) => id));
-  const isInLog = (id: string) => rows.has(id) || provisionalOf(log, id) !== undefined;
-  const isQueued = (id: string) => queue.messages.some((message) => message.id === id);
-  const isSettled = ({ id }: UnsentMessage) => isInLog(id) || isQueued(id) || isDelivered(log, id);
-  const stillOutgoing = outgoing.filter(({ id }) => !isInLog(id));
-  const stillUnsent = unsent.filter((message) => !isSettled(message));
-  return {
-    ...fold,
-    outgoing: stillOutgoing.length === outgoing.length ? outgoing : stillOutgoing,
-    unsent: stillUnsent.length === unsent.length ? unsent : stillUnsent,
-  };
+  const left = pending.filter(({ id }) => !rows.has(id) && !isAtServer(conversation, id));
+  return left.length === pending.length ? fold : { ...fold, pending: left };
+}
+
+/** Returns true for a message that waits in the queue or is part of the newest turn. */
+export function isAtServer({ log, queue }: ConversationFold, id: string): boolean {
+  return queue.messages.some((message) => message.id === id) || isDelivered(log, id);
 }

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { ErrorCode, ParleyError } from "@parley/core";
 import type { OwnerRuntime } from "@parley/core/runtime";
-import type { MessageReceipt } from "@parley/wire";
+import type { MessageReceipt, SseMessage } from "@parley/wire";
 import type { Context } from "hono";
 import type { AppEnv } from "../app-env.js";
 import { breakOffError, whenGone } from "../http/connections.js";
@@ -13,6 +13,7 @@ import { messageReceipt, sendMessageRequest } from "../schemas/send-message.js";
 import { sseMessage } from "../schemas/socket.js";
 import { sseBytes } from "../stream/frame-bytes.js";
 import { writeTurn } from "../stream/ndjson.js";
+import { queueFrames } from "../stream/queue-frames.js";
 import { openResponseStream } from "../stream/response-stream.js";
 
 const retryMs = 2_000;
@@ -119,15 +120,25 @@ export const chatEndpoints = [
       const cursor = lastEventId === undefined || lastEventId === "" ? query.cursor : lastEventId;
       // Whether there is such a conversation, and such a place in it, has to be known before the answer begins.
       await me.checkCursor(params.id, cursor);
-      // The node may have begun to shut down meanwhile, and has ended the streams that were there by then.
-      app.checkDraining();
       const headers = { "content-type": "text/event-stream; charset=utf-8" };
-      if (isHead(c)) return c.body(null, 200, headers);
-
-      app.connections.checkRoom(caller);
+      if (isHead(c)) {
+        app.checkDraining();
+        return c.body(null, 200, headers);
+      }
+      const write = (frame: SseMessage) => stream.write(sseBytes(frame));
+      // Without a cursor there is no snapshot, and so no queue that could change.
+      const queue = cursor === undefined ? undefined : await queueFrames(me, params.id, write);
+      try {
+        // The node may have begun to shut down meanwhile, and has ended the streams that were there by then.
+        app.checkDraining();
+        app.connections.checkRoom(caller);
+      } catch (thrown) {
+        queue?.stop();
+        throw thrown;
+      }
       const stream = openResponseStream(c, { headers, bufferedBytes: app.limits.bufferedBytes });
       const leave = me.attach(params.id, cursor, {
-        onFrame: (frame) => stream.write(sseBytes(frame)),
+        onFrame: queue?.onFrame ?? write,
         onEnd: (error) => stream.end(error === undefined ? undefined : farewell(error.code)),
       });
       stream.write(opening);
@@ -137,6 +148,7 @@ export const chatEndpoints = [
       c.set("streaming", stream.over);
       void stream.over.then(() => {
         leave();
+        queue?.stop();
         stopBeating();
         whenGone(c.env?.outgoing, forget);
         app.telemetry?.streamClosed();

@@ -67,6 +67,7 @@ export const sseMessage = agree<SseMessage>()(
         cursor: cursor.optional(),
       }),
       z.object({ type: z.literal("chat.delta"), event: agentEvent, cursor }),
+      z.object({ type: z.literal("queue.changed"), ...ofConversation, queue: queuePayload }),
     ])
     .openapi("SseMessage"),
 );

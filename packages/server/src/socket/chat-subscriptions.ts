@@ -1,10 +1,9 @@
 import type { ParleyError } from "@parley/core";
-import type { OwnerRuntime } from "@parley/core/runtime";
-import type { SseMessage } from "@parley/wire";
+import type { OwnerRuntime, SubscriptionFrame } from "@parley/core/runtime";
 
 /** Where a subscription's frames go, and what is told when one ends by itself. */
 interface Listener {
-  readonly onFrame: (frame: SseMessage) => void;
+  readonly onFrame: (frame: SubscriptionFrame) => void;
   onEnd(conversationId: string, error: ParleyError | undefined): void;
 }
 

@@ -44,13 +44,15 @@ const eventNames: { readonly [Type in SseMessage["type"]]: SseEventName } = {
   "chat.chunks": "chunks",
   "chat.reset": "reset",
   "chat.delta": "delta",
+  "queue.changed": "queue",
 };
 
 /** A message as a server-sent event, with its cursor as the id from which a browser resumes. */
 export function sseBytes(message: SseMessage): Buffer {
   const bytes = bytesOf(message);
   if (bytes.sse === undefined) {
-    const id = message.cursor === undefined ? "" : `id: ${message.cursor}\n`;
+    const cursor = message.type === "queue.changed" ? undefined : message.cursor;
+    const id = cursor === undefined ? "" : `id: ${cursor}\n`;
     bytes.sse = Buffer.from(`event: ${eventNames[message.type]}\n${id}data: ${JSON.stringify(message)}\n\n`);
   }
   return bytes.sse;

@@ -13,7 +13,7 @@ import {
   toolCall,
   usage,
 } from "@parley/core/testing";
-import type { AgentEvent } from "@parley/wire";
+import type { AgentEvent, SseQueueChanged } from "@parley/wire";
 import { describe, expect, it } from "vitest";
 import { createApp } from "../app.js";
 import { createLogger } from "../telemetry/logging.js";
@@ -388,6 +388,40 @@ describe("GET /conversations/:id/events", () => {
     const head = await server.call("HEAD", "/conversations/c1/events");
     expect([head.status, head.text]).toEqual([200, ""]);
     expect((await server.call("GET", "/metrics")).text).toContain("parley_sse_connections 0");
+  });
+
+  it("tells whoever names a cursor how the queue changes, behind the snapshot", async () => {
+    const server = await startTestServer();
+    const me = server.runtime.forOwner("local");
+    await me.send({ conversationId: "c1", message: "wait" });
+    const response = await follow(server, "c1", {}, "?cursor=0");
+    const bare = await follow(server, "c1");
+    const add = (messageId: string) =>
+      me.queue.add({ conversationId: "c1", messageId, message: "later", mode: "queue" });
+    await add("q1");
+    const told: string[][] = [];
+    let hasSnapshot = false;
+    for await (const { event, id, data } of readSse(response)) {
+      if (event === "snapshot") {
+        hasSnapshot = true;
+        await add("q2");
+        await me.create({ id: "c2" });
+      }
+      if (event !== "queue") continue;
+      expect([hasSnapshot, id]).toEqual([true, undefined]);
+      const change = JSON.parse(data ?? "") as SseQueueChanged;
+      expect(change).toMatchObject({ type: "queue.changed", conversationId: "c1" });
+      told.push(change.queue.messages.map((message) => message.id));
+      if (told.at(-1)?.length === 2) break;
+    }
+    // The first one is in the snapshot, or was told.
+    expect(told.at(-1)).toEqual(["q1", "q2"]);
+    expect(new Set(told.map(String)).size).toBe(told.length);
+
+    server.gate.open();
+    await me.last("c1");
+    const names = (await readFrames(bare)).map(({ event }) => event);
+    expect(names).not.toContain("queue");
   });
 
   it("resumes after a cut at any event, to what a reader sees that was never cut off", async () => {

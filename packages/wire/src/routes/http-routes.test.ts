@@ -194,7 +194,7 @@ describe("the socket and the event stream", () => {
   it("carry the same requests and payloads as HTTP", () => {
     expectTypeOf<WsChatSend>().toExtend<SendMessageRequest>();
     expectTypeOf<SseEvents["delta"]>().toEqualTypeOf<WsChatDelta>();
-    expectTypeOf<keyof SseEvents>().toEqualTypeOf<"snapshot" | "chunks" | "reset" | "delta">();
+    expectTypeOf<keyof SseEvents>().toEqualTypeOf<"snapshot" | "chunks" | "reset" | "delta" | "queue">();
   });
 
   it("show the queue as a surface of one custom field", () => {

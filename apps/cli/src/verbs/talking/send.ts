@@ -30,38 +30,19 @@ export async function send(
   const { client } = connected;
   const id = await resolveConversation(client, word);
   const { model, effort } = options;
-  const messageId = options.messageId ?? randomUUID();
-  let outcome: { conversationId: string; messageId: string; outcome: "started" | "queued"; turnId?: string };
-  if (options.queue || options.steer) {
-    const answer = await client.request("POST /conversations/:id/queue", {
-      params: { id },
-      body: { text, messageId, mode: options.steer ? "steer" : "queue", model, reasoningEffort: effort },
-      signal,
-    });
-    const { startedTurn, turnId } = answer;
-    outcome = {
+  const receipt = await client.send(
+    {
       conversationId: id,
-      messageId,
-      outcome: startedTurn ? "started" : "queued",
-      ...(turnId === undefined ? {} : { turnId }),
-    };
-  } else {
-    const turnId = await begin(context, {
-      conversationId: id,
-      messageId,
+      messageId: options.messageId ?? randomUUID(),
       message: text,
+      ifBusy: options.steer ? "steer" : options.queue ? "queue" : "reject",
       model,
       reasoningEffort: effort,
-    });
-    outcome = {
-      conversationId: id,
-      messageId,
-      outcome: "started",
-      ...(turnId === undefined ? {} : { turnId }),
-    };
-  }
-  if (options.json) io.json(outcome);
-  else if (outcome.outcome === "queued")
+    },
+    { signal },
+  );
+  if (options.json) io.json(receipt);
+  else if (receipt.outcome === "queued")
     io.note(`Waits in ${id}${options.steer ? ", for the running turn" : ", for the next turn"}.`);
   else {
     // Nobody else can look into a folder that this process has open.
@@ -73,16 +54,4 @@ export async function send(
     if (!options.json) io.line(answer);
   }
   await waitUntilIdle(connected, id, context);
-}
-
-/** Sends, and leaves when the first event is there: by then the message is durable, and leaving touches nothing. */
-async function begin(
-  context: VerbContext,
-  request: Parameters<Awaited<ReturnType<VerbContext["client"]>>["chat"]>[0],
-): Promise<string | undefined> {
-  const client = await context.client();
-  for await (const event of client.chat(request, { signal: context.signal })) {
-    if ("turnId" in event) return event.turnId;
-  }
-  return undefined;
 }

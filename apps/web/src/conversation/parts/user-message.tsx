@@ -1,10 +1,8 @@
-import { CornerDownRight, Pencil, RotateCcw, Trash2 } from "lucide-react";
+import { CornerDownRight, Pencil } from "lucide-react";
 import { memo, useEffect, useRef, useState } from "react";
 import { useAway } from "../../app/access/use-away.js";
-import { navigate } from "../../app/router.js";
-import { newDraft, putBack } from "../../composer/drafts.js";
 import { focusComposer } from "../../composer/focus-composer.js";
-import { forgetWords } from "../../composer/unsent-words.js";
+import { FailedSend, TakeBackButtons, type UnsentMessage } from "../../composer/unsent-message.js";
 import { fullTime } from "../../list/relative-time.js";
 import { Badge } from "../../ui/badge.js";
 import { Button } from "../../ui/button.js";
@@ -18,7 +16,6 @@ import { BranchSwitcher } from "../branch-switcher.js";
 import { useConversationActions } from "../conversation-context.js";
 import { messageText } from "../message-text.js";
 import type { UserRow } from "../transcript/rows.js";
-import { errorWords, isRetryable } from "./error-words.js";
 import { OtherPart } from "./other-part.js";
 import { RowActions } from "./row-actions.js";
 
@@ -49,9 +46,9 @@ export const UserMessage = memo(function UserMessage({ row }: { readonly row: Us
           part.chunk.type === "text" ? null : <OtherPart key={part.key} chunk={part.chunk} />,
         )}
       </div>
-      {message.status === "sending" && <Sending row={row} />}
+      {message.status === "sending" && <Sending message={{ id: message.id, text }} />}
       {failed ? (
-        <FailedSend row={row} />
+        <FailedSend message={{ id: message.id, text }} error={message.error} />
       ) : (
         <div className="flex items-center gap-1">
           <RowActions>
@@ -81,16 +78,14 @@ export const UserMessage = memo(function UserMessage({ row }: { readonly row: Us
 });
 
 /** Said at once while the connection is away, else only when it takes long enough to be noticed. */
-function Sending({ row }: { readonly row: UserRow }) {
+function Sending({ message }: { readonly message: UnsentMessage }) {
   const away = useAway();
   const late = useLate();
-  const discard = useDiscard(row);
   if (away) {
     return (
       <div className="mt-1 flex flex-wrap items-center justify-end gap-2 text-xs text-warn">
         Unsent: waits for the connection
-        <EditButton onClick={() => discard("words")} />
-        <DiscardButton onClick={() => discard("nothing")} />
+        <TakeBackButtons message={message} />
       </div>
     );
   }
@@ -99,67 +94,6 @@ function Sending({ row }: { readonly row: UserRow }) {
     <p className="mt-1 flex items-center gap-1.5 text-xs text-faint">
       <Spinner /> Sending
     </p>
-  );
-}
-
-/** Takes a message that the server does not have back: its words go to where they can be edited, or nowhere. */
-function useDiscard({ message }: UserRow): (keep: "words" | "nothing") => void {
-  const { conversationId, handle } = useConversationActions();
-  return (keep) => {
-    handle.discardSend(message.id);
-    forgetWords(message.id);
-    const { meta, messages } = handle.getState();
-    // Without its first message there is no such conversation, and the words belong to a new one.
-    const begun = meta !== undefined || messages.length > 0;
-    if (keep === "words") putBack(begun ? conversationId : newDraft, messageText(message));
-    if (begun) focusComposer();
-    else navigate("/", { replace: true });
-  };
-}
-
-function EditButton({ onClick }: { readonly onClick: () => void }) {
-  return (
-    <Button size="small" onClick={onClick}>
-      <Pencil aria-hidden className="size-3.5" /> Edit
-    </Button>
-  );
-}
-
-function DiscardButton({ onClick }: { readonly onClick: () => void }) {
-  return (
-    <Button size="small" tone="quiet" onClick={onClick}>
-      <Trash2 aria-hidden className="size-3.5" /> Discard
-    </Button>
-  );
-}
-
-function FailedSend({ row }: { readonly row: UserRow }) {
-  const { handle } = useConversationActions();
-  const discard = useDiscard(row);
-  const { id, error } = row.message;
-  const { title, advice } = errorWords(error?.code);
-  const retry = () => {
-    handle.retrySend(id).then(
-      () => forgetWords(id),
-      () => {
-        // The message itself shows that it failed again, and why.
-      },
-    );
-  };
-  return (
-    <div role="alert" className="mt-1.5 flex flex-wrap items-center justify-end gap-2 text-sm text-danger">
-      <span title={error?.message}>
-        Not sent. {title}. {advice}
-      </span>
-      {isRetryable(error?.code) ? (
-        <Button size="small" onClick={retry}>
-          <RotateCcw aria-hidden className="size-3.5" /> Retry
-        </Button>
-      ) : (
-        <EditButton onClick={() => discard("words")} />
-      )}
-      <DiscardButton onClick={() => discard("nothing")} />
-    </div>
   );
 }
 

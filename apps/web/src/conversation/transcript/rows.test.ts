@@ -50,7 +50,7 @@ function stateOf(messages: readonly MessageState[], turns: readonly TurnState[] 
     turns: Object.fromEntries(turns.map((each) => [each.turnId, each])),
     ...(running === undefined ? {} : { activeTurn: { turnId: running.turnId } }),
     queue: { messages: [] },
-    unsent: [],
+    pending: [],
     hasEarlier: false,
     loadingEarlier: false,
   };

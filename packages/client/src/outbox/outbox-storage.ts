@@ -1,0 +1,27 @@
+import type { OutgoingMessage } from "../connection/link.js";
+
+/** A message as it is stored until the server has it: everything that sending it again needs. */
+export type StoredMessage = OutgoingMessage & {
+  /** When it was sent first, in epoch milliseconds. */
+  readonly createdAt: number;
+};
+
+/**
+ * Storage for messages that the server does not have, so that their text outlives the page. A stored message belongs to
+ * the page that sends it. None of its functions throws: what cannot be stored is sent all the same.
+ */
+export interface OutboxStorage {
+  /** Stores a message for this page, in place of one with its id. */
+  save(message: StoredMessage): void;
+  /** Removes a message: the server has it, or nobody wants it sent any more. */
+  remove(messageId: string): void;
+  /**
+   * Makes the messages to a conversation this page's that it stored itself, or that a page stored which is gone, and
+   * calls back with them, oldest first. Calls back again when another page with messages goes, until the signal aborts.
+   */
+  adopt(
+    conversationId: string,
+    signal: AbortSignal,
+    take: (messages: readonly StoredMessage[]) => void,
+  ): void;
+}

@@ -1,0 +1,1 @@
+export { type BrowserStorageOptions, browserStorage } from "./browser-storage.js";
