@@ -189,6 +189,8 @@ describe.each(ways)("every verb %s", { timeout: 120_000 }, (way) => {
       const listed = JSON.parse(await place.ok(["keys", "ls", "--json"], { env })) as ApiKeyInfo[];
       expect(listed).toMatchObject([{ owner: "local", scopes: ["read", "write", "admin"] }]);
     }
+    const ended = await place.parley(["keys", "logout", "key_"], { env });
+    expect(ended.stderr).toMatch(/Ended 0 logins of key_\w+\. The key itself still works\./);
     await place.ok(["keys", "rm", "key_"], { env });
   });
 });
