@@ -86,6 +86,7 @@ describe("a peer that", () => {
     const piece = "x".repeat(200_000);
     const server = await startTestServer({
       limits: { bufferedBytes: 100_000 },
+      runtimeLimits: { answerBytes: 20_000_000 },
       script: () => Array.from({ length: 70 }, () => text(piece)),
     });
     await idle(server);

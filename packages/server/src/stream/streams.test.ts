@@ -336,7 +336,7 @@ describe("POST /chat of a turn that is larger than what a reader may be behind",
   it("says so when the reader is left behind by a turn that runs", async () => {
     const server = await startTestServer({
       limits: { bufferedBytes: 300_000 },
-      runtimeLimits: { subscriberFrames: 40 },
+      runtimeLimits: { subscriberFrames: 40, answerBytes: 50_000_000 },
       script: (gate) => [text("Now."), pause(gate), ...Array.from({ length: 100 }, () => text(piece))],
     });
     const unread = await chatUnread(server, body);
@@ -511,6 +511,7 @@ describe("GET /conversations/:id/events", () => {
     const piece = "x".repeat(200_000);
     const server = await startTestServer({
       limits: { bufferedBytes: 100_000 },
+      runtimeLimits: { answerBytes: 20_000_000 },
       script: () => Array.from({ length: 70 }, () => text(piece)),
     });
     const me = server.runtime.forOwner("local");
