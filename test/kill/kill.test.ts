@@ -156,15 +156,16 @@ function pair(): void {
           () =>
             ground.use(async (stage) => {
               const { plan, work, ends } = points.get(name) as NamedPoint;
-              // The older one lives on, and with it a viewer that was never cut off.
+              // The older one lives on, and with it a reader that was never cut off.
               const [other, victim] = await stage.pair();
-              const viewer = stage.viewerAt(other);
+              const reader = stage.readEventsAt(other);
               const message = await stage.killAt(victim, plan, work);
               stage.moveViewers(other);
               await stage.recover(other, victim);
               if (message !== undefined && ends !== undefined)
                 expect(ends).toContain(await stage.reasonOf(other, message));
-              expect(checkEventOrder(viewer.events)).toEqual([]);
+              expect(reader.events.map(({ type }) => type)).toContain("turn-sealed");
+              expect(checkEventOrder(reader.events)).toEqual([]);
               await stage.nextTurn(other);
             }),
           caseMs,

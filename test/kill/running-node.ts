@@ -319,8 +319,8 @@ export class RunningNode {
     return this.ask("resume", { conversationId, cursor });
   }
 
-  /** Follows a conversation from a cursor on. Returns a function that leaves. */
-  attach(conversationId: string, cursor: string, listener: FrameListener): () => void {
+  /** Follows a conversation from a cursor on, or reads its events without one. Returns a function that leaves. */
+  attach(conversationId: string, cursor: string | undefined, listener: FrameListener): () => void {
     const subscription = ++this.#lastId;
     this.#listeners.set(subscription, listener);
     const end = () => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LeasePace } from "@parley/core/runtime";
 import { expect } from "vitest";
-import type { SentMessage, Viewer } from "./book.js";
+import { type SentMessage, Viewer } from "./book.js";
 import { Client } from "./client.js";
 import type { Work } from "./points.js";
 import type { Random } from "./random.js";
@@ -107,6 +107,14 @@ export class Stage {
     const viewer = this.client.book.viewers.find((each) => this.client.nodeOf(each) === node);
     if (viewer === undefined) throw new Error(`nobody looks at ${node.name}`);
     return viewer;
+  }
+
+  /** Reads the events of the main conversation on a node, without a cursor: a view with one takes rows instead. */
+  readEventsAt(node: RunningNode): Viewer {
+    const { conversationId } = this.viewerAt(node);
+    const reader = new Viewer(conversationId);
+    node.attach(conversationId, undefined, { onFrame: (frame) => reader.take(frame), onEnd: () => {} });
+    return reader;
   }
 
   /** The views of dead nodes go on at another one, from where they are. */
