@@ -141,7 +141,7 @@ describe("a full disk", { timeout: 240_000 }, () => {
     mkdirSync(join(place.folder, "disk"));
     const ended = await shell(
       place,
-      `mount -t tmpfs -o size=64m tmpfs disk && cp -r .parley disk/store && export PARLEY_STORE=$PWD/disk/store
+      `mount -t tmpfs -o size=160m tmpfs disk && cp -r .parley disk/store && export PARLEY_STORE=$PWD/disk/store
       parley run -q "What is 6 * 7?"
       cat /dev/zero > disk/fill 2> /dev/null
       parley run -q "What is 2 ^ 10?"; echo "ended with $?"
