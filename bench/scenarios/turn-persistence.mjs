@@ -7,13 +7,7 @@ import { openLangGraph } from "../turn-stores/langgraph.mjs";
 import { openMastra } from "../turn-stores/mastra.mjs";
 import { openParley } from "../turn-stores/parley.mjs";
 import { nextId, turnOf } from "../turn-stores/persisted-turn.mjs";
-import {
-  createDatabase,
-  databaseBytes,
-  walBytes,
-  withClient,
-  withoutWaiting,
-} from "../turn-stores/postgres-size.mjs";
+import { createDatabase, databaseBytes, walBytes, withoutWaiting } from "../turn-stores/postgres-size.mjs";
 
 /** So many turns, so many at a time, each worker in conversations of its own of 1,000 turns. */
 async function runTurns(contestant, { turns, inFlight }) {
@@ -56,14 +50,12 @@ async function measure(contestants, { turns, inFlight, rounds, log }) {
 
 /**
  * Bytes that a turn leaves in the database, early and late in conversations of 1,000 turns, and that it writes ahead:
- * of its own commits, and of the search index that is filled behind them every hundred turns or so.
+ * of its own commits, and of the search index that is filled behind them, all at once here.
  */
 async function bytesPerTurn(url, contestant, { conversations, turns }) {
   const ids = Array.from({ length: conversations }, nextId);
   const through = async (from, to) => {
     const before = await databaseBytes(url);
-    // Whole pages after a checkpoint would hide the rest.
-    await withClient(url, (client) => client.query("CHECKPOINT"));
     const figures = { wal: 0, indexWal: 0, index: 0 };
     for (let number = from; number < to; number++) {
       const start = await walBytes(url);
@@ -79,6 +71,8 @@ async function bytesPerTurn(url, contestant, { conversations, turns }) {
     return Object.fromEntries(Object.entries({ own, ...figures }).map(([name, sum]) => [name, sum / turns]));
   };
   const tenth = turns / 10;
+  // Turns of the rounds before are not to be counted here.
+  await contestant.index?.();
   const first = await through(0, tenth);
   await through(tenth, turns - tenth);
   const last = await through(turns - tenth, turns);

@@ -28,11 +28,15 @@ export function walBytes(url) {
   });
 }
 
-/** Does work that is not timed without waiting for the disk at each commit. */
+/**
+ * Does work that is not timed without waiting for the disk at each commit, and without whole pages in the write-ahead
+ * log: their number says when the last checkpoint was, and nothing of the work.
+ */
 export async function withoutWaiting(server, work) {
   const set = (value) =>
     withClient(server.urlOf("postgres"), async (client) => {
       await client.query(`ALTER SYSTEM SET synchronous_commit = ${value}`);
+      await client.query(`ALTER SYSTEM SET full_page_writes = ${value}`);
       await client.query("SELECT pg_reload_conf()");
     });
   await set("off");
