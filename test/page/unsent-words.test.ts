@@ -97,6 +97,7 @@ describePage("the page and words that did not get through", strict, (stage) => {
 
     await notSent(tab).last().getByRole("button", { name: "Edit" }).click();
     await expect.poll(() => tab.composer.inputValue(), patience).toBe("be brief");
+    await expect.poll(() => notSent(tab).count(), patience).toBe(1);
     await notSent(tab).getByRole("button", { name: "Retry" }).click();
     await expect.poll(() => notSent(tab).count(), patience).toBe(0);
     await expect.poll(() => kept(tab), patience).toEqual([]);
