@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 /** How the program ends. Documented in `parley --help`. */
 export const exitCodes = { ok: 0, failure: 1, usage: 2, interrupted: 130 } as const;
 
@@ -19,5 +20,5 @@ export class CliError extends Error {
 
 /** A command that was called in a way that makes no sense. */
 export function usageError(message: string, advice?: string): CliError {
-  return new CliError(message, { exitCode: exitCodes.usage, ...(advice === undefined ? {} : { advice }) });
+  return new CliError(message, { exitCode: exitCodes.usage, ...omitUndefined({ advice }) });
 }

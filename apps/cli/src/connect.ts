@@ -1,5 +1,6 @@
 import { createClient, type ParleyClient } from "@parley/client";
 import { isParleyError } from "@parley/core/errors";
+import { omitUndefined } from "@parley/fold";
 import { CliError } from "./cli-error.js";
 import type { LocalNode } from "./compose/node.js";
 import { describeStore } from "./compose/store.js";
@@ -63,7 +64,7 @@ async function toServer(url: string, options: ConnectOptions, config?: Config): 
     client,
     via: "server",
     place: url,
-    ...(config === undefined ? {} : { config }),
+    ...omitUndefined({ config }),
     async close() {
       if (options.socket) client.connect().close();
     },

@@ -1,5 +1,6 @@
 import { ParleyRequestError } from "@parley/client";
 import { isParleyError } from "@parley/core/errors";
+import { omitUndefined } from "@parley/fold";
 import type { ErrorCode } from "@parley/wire";
 import { CliError, type ExitCode, exitCodes } from "./cli-error.js";
 
@@ -14,7 +15,7 @@ export interface Explanation {
 export function explain(error: unknown): Explanation {
   if (error instanceof CliError) {
     const { message, advice, exitCode } = error;
-    return { message, exitCode, ...(advice === undefined ? {} : { advice }) };
+    return { message, exitCode, ...omitUndefined({ advice }) };
   }
   if (isAbort(error)) return { message: "Interrupted.", exitCode: exitCodes.interrupted };
   if (error instanceof ParleyRequestError)
@@ -54,7 +55,7 @@ function explainRefusal(code: ErrorCode, message: string, unanswered: boolean, c
     ? "Is the server running? `parley serve` starts it; --url and PARLEY_URL say where it is."
     : advices[code];
   const exitCode = code === "canceled" ? exitCodes.interrupted : exitCodes.failure;
-  return { message: sentence(message), exitCode, ...(advice === undefined ? {} : { advice }) };
+  return { message: sentence(message), exitCode, ...omitUndefined({ advice }) };
 }
 
 /** Failures of the system, by the code that it gives. */

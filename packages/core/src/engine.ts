@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { AgentEvent } from "@parley/wire";
 import { type Clock, systemClock } from "./clock.js";
 import { ParleyError, toParleyError } from "./errors.js";
@@ -174,10 +175,7 @@ export class DefaultConversationEngine implements ConversationEngine {
       },
       clock: this.#clock,
       ids: this.#ids,
-      ...(options.tools === undefined ? {} : { tools: options.tools }),
-      ...(options.limits === undefined ? {} : { limits: options.limits }),
-      ...(options.keepRaw === undefined ? {} : { keepRaw: options.keepRaw }),
-      ...(signal === undefined ? {} : { signal }),
+      ...omitUndefined({ tools: options.tools, limits: options.limits, keepRaw: options.keepRaw, signal }),
     };
   }
 
@@ -198,14 +196,12 @@ export class DefaultConversationEngine implements ConversationEngine {
         turnMessages: [...turnMessages],
         tools: definitions,
         model,
-        ...(historyBudget === undefined ? {} : { budget: historyBudget }),
-        ...(instructions === undefined ? {} : { instructions }),
-        ...(previous === undefined ? {} : { previous }),
+        ...omitUndefined({ budget: historyBudget, instructions, previous }),
       });
       if (manifest !== undefined) previous = { manifest, model };
       const shown = repairHistory(withTurn(messages, turnMessages)).messages;
       const sent = [...systemMessages(instructions), ...toProviderMessages(shown)];
-      return { messages: sent, ...(manifest === undefined ? {} : { manifest }) };
+      return { messages: sent, ...omitUndefined({ manifest }) };
     };
   }
 
@@ -268,8 +264,7 @@ function merged(engine: TurnOptions, turn: TurnOptions): TurnOptions {
   return {
     limits: { ...engine.limits, ...turn.limits },
     keepRaw: turn.keepRaw ?? engine.keepRaw ?? false,
-    ...(tools === undefined ? {} : { tools }),
-    ...(instructions === undefined ? {} : { instructions }),
+    ...omitUndefined({ tools, instructions }),
   };
 }
 
@@ -312,8 +307,7 @@ function summaryOf(outcome: TurnOutcome): Record<string, unknown> {
     reason,
     durationMs: metrics.durationMs,
     steps: metrics.steps,
-    ...(usage === undefined ? {} : { usage }),
-    ...(contextSize === undefined ? {} : { contextSize }),
+    ...omitUndefined({ usage, contextSize }),
     ...(error === undefined ? {} : { error: error.toJSON() }),
   };
 }

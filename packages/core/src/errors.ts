@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { ErrorCode } from "@parley/wire";
 
 export type { ErrorCode };
@@ -105,7 +106,7 @@ export class ParleyError extends Error {
       code: this.code,
       message: this.message,
       retryable: this.retryable,
-      ...(this.details === undefined ? {} : { details: this.details }),
+      ...omitUndefined({ details: this.details }),
     };
   }
 }

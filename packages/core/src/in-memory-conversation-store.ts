@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { Clock } from "./clock.js";
 import { systemClock } from "./clock.js";
 import { copyOf } from "./copy-of.js";
@@ -92,7 +93,7 @@ export class InMemoryConversationStore implements ConversationStore, NewestFirst
     const { title, metadata } = updates;
     log.conversation = {
       ...log.conversation,
-      ...(title === undefined ? {} : { title }),
+      ...omitUndefined({ title }),
       ...(metadata === undefined ? {} : { metadata: copyOf(metadata) }),
     };
     this.#touch(log);

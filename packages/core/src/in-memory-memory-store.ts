@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import { copyOf } from "./copy-of.js";
 import { ParleyError } from "./errors.js";
 import { fromCanonical } from "./messages/canonical/canonical-form.js";
@@ -87,7 +88,7 @@ export class InMemoryMemoryStore implements MemoryStore {
     if (thread.metadata !== undefined) checkPlain(thread.metadata, "metadata");
     const stored = this.#threads.get(thread.id);
     const resourceId = this.#ownerOf(thread.id) ?? thread.resourceId;
-    const saved = copyOf({ ...thread, ...(resourceId === undefined ? {} : { resourceId }) });
+    const saved = copyOf({ ...thread, ...omitUndefined({ resourceId }) });
     if (stored === undefined) this.#threads.set(thread.id, { thread: saved, messages: [] });
     else stored.thread = saved;
   }
@@ -120,7 +121,7 @@ export class InMemoryMemoryStore implements MemoryStore {
     const owner = this.#owner ?? resourceId;
     const thread: Thread = {
       id: threadId,
-      ...(owner === undefined ? {} : { resourceId: owner }),
+      ...omitUndefined({ resourceId: owner }),
       createdAt: now,
       updatedAt: now,
     };

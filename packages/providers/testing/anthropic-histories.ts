@@ -1,4 +1,5 @@
 import type { MessageContentPart, MessageOrigin } from "@parley/core/messages";
+import { omitUndefined } from "@parley/core/messages";
 import type { ProviderMessage } from "@parley/core/ports";
 import fc from "fast-check";
 
@@ -69,7 +70,7 @@ const reasoning: fc.Arbitrary<MessageContentPart> = fc
   .map(([text, providerMetadata]) => ({
     type: "reasoning",
     text,
-    ...(providerMetadata === undefined ? {} : { providerMetadata }),
+    ...omitUndefined({ providerMetadata }),
   }));
 
 const opaqueTexts = [

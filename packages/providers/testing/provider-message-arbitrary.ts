@@ -1,4 +1,5 @@
 import type { MessageContentPart, MessageOrigin, MessageRole } from "@parley/core/messages";
+import { omitUndefined } from "@parley/core/messages";
 import type { ProviderMessage } from "@parley/core/ports";
 import fc from "fast-check";
 
@@ -69,7 +70,7 @@ function part(fields: fc.Arbitrary<object>): fc.Arbitrary<MessageContentPart> {
     ([given, metadata]) =>
       ({
         ...given,
-        ...(metadata === undefined ? {} : { providerMetadata: metadata }),
+        ...omitUndefined({ providerMetadata: metadata }),
       }) as MessageContentPart,
   );
 }
@@ -167,8 +168,7 @@ const message = fc
       ({
         role,
         content,
-        ...(from === undefined ? {} : { origin: from }),
-        ...(metadata === undefined ? {} : { metadata }),
+        ...omitUndefined({ origin: from, metadata }),
       }) as ProviderMessage,
   );
 

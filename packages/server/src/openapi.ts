@@ -1,4 +1,5 @@
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { omitUndefined } from "@parley/core/messages";
 import type { JsonObject } from "@parley/wire";
 import type { AppEnv } from "./app-env.js";
 import { loginCookieName } from "./auth/login-cookie.js";
@@ -33,7 +34,7 @@ export function publishEndpoint(app: OpenAPIHono<AppEnv>, endpoint: Endpoint): v
       ...(endpoint.access === "public" ? {} : { "x-scope": endpoint.access }),
       request: {
         ...(endpoint.params === undefined ? {} : { params: endpoint.params as unknown as z.ZodObject }),
-        ...(endpoint.headers === undefined ? {} : { headers: endpoint.headers }),
+        ...omitUndefined({ headers: endpoint.headers }),
         ...(endpoint.query === undefined ? {} : { query: endpoint.query as unknown as z.ZodObject }),
         ...(endpoint.body === undefined
           ? {}
@@ -53,7 +54,7 @@ export function publishEndpoint(app: OpenAPIHono<AppEnv>, endpoint: Endpoint): v
           description:
             endpoint.format === "ndjson" || endpoint.format === "sse" ? "A stream of these" : "The answer",
           content,
-          ...(endpoint.answerHeaders === undefined ? {} : { headers: endpoint.answerHeaders }),
+          ...omitUndefined({ headers: endpoint.answerHeaders }),
         },
         ...Object.fromEntries(
           (endpoint.statuses ?? []).map((status) => [
@@ -67,7 +68,7 @@ export function publishEndpoint(app: OpenAPIHono<AppEnv>, endpoint: Endpoint): v
             {
               description,
               content: { [mediaTypes.json]: { schema: response } },
-              ...(endpoint.answerHeaders === undefined ? {} : { headers: endpoint.answerHeaders }),
+              ...omitUndefined({ headers: endpoint.answerHeaders }),
             },
           ]),
         ),

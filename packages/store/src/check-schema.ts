@@ -1,4 +1,5 @@
 import { isParleyError } from "@parley/core/errors";
+import { omitUndefined } from "@parley/core/messages";
 import type { StoreCheck } from "@parley/core/ports";
 import type { Database } from "./database.js";
 import { isCurrent, type Migration, readMigrations } from "./migrate.js";
@@ -11,7 +12,7 @@ export async function checkSchema(
   try {
     const isUpToDate = await isCurrent(database, migrations ?? (await readMigrations()));
     const trouble = database.trouble?.();
-    return { schema: isUpToDate ? "current" : "older", ...(trouble === undefined ? {} : { trouble }) };
+    return { schema: isUpToDate ? "current" : "older", ...omitUndefined({ trouble }) };
   } catch (error) {
     if (isParleyError(error) && error.code === "schema_newer") return { schema: "newer" };
     throw error;

@@ -1,5 +1,6 @@
 import type { Connection, ConversationHandle, ConversationState, ParleyClient } from "@parley/client";
 import { createUuidV7Factory } from "@parley/core/messages";
+import { omitUndefined } from "@parley/fold";
 import type { QueueMode, ReasoningEffort } from "@parley/wire";
 import type { EntryOptions } from "../transcript/render-entry.js";
 import { type TranscriptUpdate, TranscriptView } from "../transcript/transcript-view.js";
@@ -124,8 +125,7 @@ export class ChatDesk {
   async say(text: string, ifBusy: QueueMode): Promise<"sent" | "queued"> {
     const { model, effort } = this.choices;
     const chosen = {
-      ...(model === undefined ? {} : { model }),
-      ...(effort === undefined ? {} : { reasoningEffort: effort }),
+      ...omitUndefined({ model, reasoningEffort: effort }),
     };
     const messageId = this.#ids.next();
     try {

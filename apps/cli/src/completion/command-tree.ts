@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { Command, Option } from "commander";
 
 /** What a shell needs to know of a command. */
@@ -44,7 +45,7 @@ export function commandTree(command: Command): CommandNode {
 function optionNode(option: Option): OptionNode {
   return {
     long: option.long ?? "",
-    ...(option.short === undefined ? {} : { short: option.short }),
+    ...omitUndefined({ short: option.short }),
     about: option.description,
     takesValue: option.required || option.optional,
     choices: option.argChoices ?? [],

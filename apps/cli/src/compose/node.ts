@@ -7,6 +7,7 @@ import {
   type RuntimeHooks,
   type RuntimeLimits,
 } from "@parley/core/runtime";
+import { omitUndefined } from "@parley/fold";
 import type { Config } from "../config/config.js";
 import { type ComposedModels, composeModels } from "./models.js";
 import { openStore } from "./store.js";
@@ -46,15 +47,14 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
       // Nobody else can be on an embedded store, so there is nothing to look for.
       ...(config.store.kind === "folder" ? { lease: { pollMs: 0 } } : {}),
       keepRaw: config.keepRawResponses,
-      ...(instructions === undefined ? {} : { instructions }),
-      ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
-      ...(titleModel === undefined ? {} : { titleModel }),
-      ...(compactAt === undefined ? {} : { compactAt }),
+      ...omitUndefined({ instructions, reasoningEffort, titleModel, compactAt }),
       hooks: {
         onError: (error, { where, conversationId }) => listener.onError?.(error, where, conversationId),
-        ...(listener.onSearchIndexed === undefined ? {} : { onSearchIndexed: listener.onSearchIndexed }),
-        ...(listener.onEvent === undefined ? {} : { onEvent: listener.onEvent }),
-        ...(listener.onWindowChange === undefined ? {} : { onWindowChange: listener.onWindowChange }),
+        ...omitUndefined({
+          onSearchIndexed: listener.onSearchIndexed,
+          onEvent: listener.onEvent,
+          onWindowChange: listener.onWindowChange,
+        }),
       },
     });
     return {

@@ -1,4 +1,5 @@
 import type { Tool } from "@parley/core/turn";
+import { omitUndefined } from "@parley/fold";
 import { CliError } from "../cli-error.js";
 import type { Config } from "../config/config.js";
 
@@ -14,8 +15,7 @@ export async function composeTools(config: Config): Promise<readonly Tool<never>
     tools.push(
       ...fileTools({
         root,
-        ...(maxBytes === undefined ? {} : { maxBytes }),
-        ...(maxEntries === undefined ? {} : { maxEntries }),
+        ...omitUndefined({ maxBytes, maxEntries }),
       }),
     );
   }
@@ -25,9 +25,7 @@ export async function composeTools(config: Config): Promise<readonly Tool<never>
     tools.push(
       httpGetTool({
         allow,
-        ...(maxBytes === undefined ? {} : { maxBytes }),
-        ...(timeoutMs === undefined ? {} : { timeoutMs }),
-        ...(maxRedirects === undefined ? {} : { maxRedirects }),
+        ...omitUndefined({ maxBytes, timeoutMs, maxRedirects }),
       }),
     );
   }

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { Environment, ResolvedCredential } from "./config.js";
 import type { ModelEntry } from "./config-schema.js";
 
@@ -21,7 +22,7 @@ export function environmentCredentials(env: Environment): ReadonlyMap<string, Re
     found.set("compatible", {
       kind: "compatible",
       baseUrl,
-      ...(openAiKey === undefined ? {} : { apiKey: openAiKey }),
+      ...omitUndefined({ apiKey: openAiKey }),
       ...named(env, "compatible"),
     });
   } else if (openAiKey !== undefined) {

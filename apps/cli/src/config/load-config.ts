@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { omitUndefined } from "@parley/fold";
 import { CliError, usageError } from "../cli-error.js";
 import {
   type Config,
@@ -43,7 +44,7 @@ export async function loadConfig(context: LoadContext = {}): Promise<Config> {
     hosts: content.hosts ?? [],
     auth: content.auth ?? "auto",
     owner: flags.owner ?? given(env.PARLEY_OWNER) ?? content.owner ?? "local",
-    ...(defaultModel === undefined ? {} : { defaultModel }),
+    ...omitUndefined({ defaultModel }),
     credentials,
     credentialsFrom: credentials.size === 0 ? "nowhere" : fromFile === undefined ? "environment" : "file",
     ...only(content, "instructions", "reasoningEffort", "titleModel", "compactAt"),
@@ -108,8 +109,7 @@ function resolveCredential(
   const url = baseUrl === undefined ? undefined : lookUp(baseUrl, [...path, "baseUrl"], env, fault);
   return {
     ...rest,
-    ...(key === undefined ? {} : { apiKey: key }),
-    ...(url === undefined ? {} : { baseUrl: url }),
+    ...omitUndefined({ apiKey: key, baseUrl: url }),
   } as ResolvedCredential;
 }
 
@@ -157,7 +157,7 @@ function storeOf(content: ConfigFile, { base, flags, env, workingFolder, fault }
   return {
     kind: "postgres",
     url,
-    ...(listenUrl === undefined ? {} : { listenUrl }),
+    ...omitUndefined({ listenUrl }),
     ...only(
       store,
       "maxConnections",

@@ -1,4 +1,5 @@
 import type { ConversationState, MessageState, PartState, TurnState } from "@parley/client";
+import { omitUndefined } from "@parley/fold";
 import type { ToolCallChunk, ToolResultChunk } from "@parley/wire";
 
 /** One thing that is shown of a conversation, in the order in which it happened. */
@@ -139,7 +140,7 @@ function entryOf(message: MessageState, part: PartState, around: Surroundings): 
         key,
         done,
         text: chunk.text,
-        ...(chunk.covers === undefined ? {} : { covers: chunk.covers }),
+        ...omitUndefined({ covers: chunk.covers }),
       };
     case "error":
       return {
@@ -147,7 +148,7 @@ function entryOf(message: MessageState, part: PartState, around: Surroundings): 
         key,
         done,
         message: chunk.message,
-        ...(chunk.code === undefined ? {} : { code: chunk.code }),
+        ...omitUndefined({ code: chunk.code }),
       };
     case "file":
       return { kind: "attachment", key, done, text: `file ${chunk.filename ?? ""} (${chunk.mediaType})` };
@@ -196,7 +197,7 @@ function resultOf(
     done: true,
     status: result.isError ? "failed" : "done",
     result: result.content,
-    ...(result.durationMs === undefined ? {} : { durationMs: result.durationMs }),
+    ...omitUndefined({ durationMs: result.durationMs }),
   };
 }
 
@@ -211,6 +212,6 @@ function endOf(
     key: `end ${turn.turnId}`,
     turn,
     ...(error === undefined || error.message === toldError ? {} : { error }),
-    ...(contextWindow === undefined ? {} : { contextWindow }),
+    ...omitUndefined({ contextWindow }),
   };
 }

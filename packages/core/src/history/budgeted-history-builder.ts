@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { ConversationMessage } from "../messages/message.js";
 import { createTokenCounter } from "../messages/tokens/token-counter.js";
 import type { HistoryEntry } from "../ports.js";
@@ -89,7 +90,7 @@ export class BudgetedHistoryBuilder implements HistoryBuilder {
       manifest: described.manifest,
       providerMessages: described.messages,
       entries: window.pieces.flatMap((piece) => piece.entries),
-      ...(dropped === undefined ? {} : { dropped }),
+      ...omitUndefined({ dropped }),
     };
   }
 }

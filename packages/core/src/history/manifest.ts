@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { ContextManifest, ContextSegment, ContextTransform, PrefixBreak } from "@parley/wire";
 import type { ConversationMessage } from "../messages/message.js";
 import { toProviderMessages } from "../messages/provider/provider-messages.js";
@@ -64,7 +65,7 @@ function manifestOf(input: ManifestInput, links: readonly RequestLink[]): Contex
     dropped: window.dropped,
     transforms: window.pieces.flatMap(transformsOf),
     estimatedTokens: links.reduce((sum, link) => sum + link.estimatedTokens, 0),
-    ...(input.contextWindow === undefined ? {} : { contextWindow: input.contextWindow }),
+    ...omitUndefined({ contextWindow: input.contextWindow }),
     prefixHash: links.at(-1)?.hash ?? hashText(""),
     ...comparison,
   };
@@ -111,7 +112,7 @@ function breakAt(
   const kinds: readonly PrefixBreak["at"][] = ["instructions", "tools", "summary", "messages"];
   const at = kinds.find((kind) => kind === old?.kind || kind === now?.kind) ?? "messages";
   const seq = now?.kind === at || at === "messages" ? now?.firstSeq : old?.firstSeq;
-  return { at, ...(seq === undefined ? {} : { seq }), detail: breakDetail(at, old, now) };
+  return { at, ...omitUndefined({ seq }), detail: breakDetail(at, old, now) };
 }
 
 function breakDetail(at: PrefixBreak["at"], old: ContextSegment | undefined, now: RequestLink | undefined) {
@@ -183,7 +184,7 @@ function joinLinks(links: readonly RequestLink[]): ContextSegment[] {
     segments[segments.length - 1] = {
       ...joined,
       ...(role === last.role && role !== undefined ? { role } : {}),
-      ...(firstSeq === undefined ? {} : { firstSeq }),
+      ...omitUndefined({ firstSeq }),
       estimatedTokens: last.estimatedTokens + link.estimatedTokens,
     };
   }

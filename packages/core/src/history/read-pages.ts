@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { ConversationId } from "../messages/message.js";
 import type { ConversationStore, HistoryEntry, NewestFirstReader } from "../ports.js";
 
@@ -21,7 +22,7 @@ export async function* readPages(
     const page = await store.readNewest({
       conversationId,
       limit,
-      ...(before === undefined ? {} : { before }),
+      ...omitUndefined({ before }),
     });
     yield page.entries;
     before = page.before;

@@ -1,3 +1,4 @@
+export { omitUndefined } from "@parley/fold";
 export { checkPlain } from "../plain-data.js";
 export { fromCanonical, isCompactionEntry, messageTypeOf, toCanonical } from "./canonical/canonical-form.js";
 export type {

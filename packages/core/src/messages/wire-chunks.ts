@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { ChatMessage, Chunk, StepId, StoredChunk } from "@parley/wire";
 import { isOwnMessage, normalizeEnvelope, normalizeMessage } from "./canonical/normalize-message.js";
 import { type Fields, isFields, normalizePart, type PartPlace } from "./canonical/normalize-part.js";
@@ -42,8 +43,7 @@ export function toStoredChunks(message: ConversationMessage, place: ChunkPlace):
       role,
       chunk,
       messageId,
-      ...(turnId === undefined ? {} : { turnId }),
-      ...(stepId === undefined ? {} : { stepId }),
+      ...omitUndefined({ turnId, stepId }),
       createdAt,
       partIndex,
       partCount,
@@ -121,7 +121,7 @@ function toChunk(part: MessageContentPart, role: MessageRole): Chunk {
     }
     case "reasoning": {
       const { type: _, text, durationMs, ...rest } = part;
-      return { type: "thinking", text, ...(durationMs === undefined ? {} : { durationMs }), ...rest };
+      return { type: "thinking", text, ...omitUndefined({ durationMs }), ...rest };
     }
     case "tool-call": {
       const { name, arguments: input, argumentsText: _, toolCallId = "", stepId, ...rest } = part;

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { ConversationMeta, EffectiveChoices } from "@parley/wire";
 import type { ConversationRecord } from "../log-store.js";
 import type { Environment } from "./environment.js";
@@ -33,10 +34,12 @@ export function storedMeta(record: ConversationRecord): ConversationMeta {
     lastActivityAt,
     title,
     status,
-    ...(compactedFrom === undefined ? {} : { compactedFrom }),
-    ...(model === undefined ? {} : { model }),
-    ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
-    ...(record.parentId === undefined ? {} : { parentId: record.parentId }),
-    ...(record.parentSeq === undefined ? {} : { forkedAtSeq: record.parentSeq }),
+    ...omitUndefined({
+      compactedFrom,
+      model,
+      reasoningEffort,
+      parentId: record.parentId,
+      forkedAtSeq: record.parentSeq,
+    }),
   };
 }

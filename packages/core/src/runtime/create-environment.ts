@@ -22,7 +22,7 @@ export function createEnvironment(options: RuntimeOptions): Environment {
   const hooks = options.hooks ?? {};
   const report: Environment["report"] = (error, where, conversationId) => {
     try {
-      const context = { where, ...(conversationId === undefined ? {} : { conversationId }) };
+      const context = { where, ...omitUndefined({ conversationId }) };
       hooks.onError?.(toParleyError(error), context);
     } catch {
       // The one who is told of failures has failed: there is nobody left to tell.

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { ModelInfo, ModelsResponse } from "@parley/wire";
 import { invalidField } from "../errors.js";
 import type { DefaultModel, ProviderAdapter } from "../ports.js";
@@ -50,12 +51,12 @@ export function createModelCatalog(
     list() {
       const modelInfo: Record<string, ModelInfo> = {};
       for (const { name, contextWindow, maxOutputTokens } of byName.values()) {
-        modelInfo[name] = { contextWindow, ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }) };
+        modelInfo[name] = { contextWindow, ...omitUndefined({ maxOutputTokens }) };
       }
       return {
         models: [...byName.keys()],
         modelInfo,
-        ...(fallback === undefined ? {} : { defaultModel: fallback }),
+        ...omitUndefined({ defaultModel: fallback }),
       };
     },
   };

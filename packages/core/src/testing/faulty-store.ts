@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import { ParleyError } from "../errors.js";
 import type { KeyStore } from "../key-store.js";
 import type { LogStore, LogStoreRoot } from "../log-store.js";
@@ -63,7 +64,7 @@ export function createFaultyStore(root: LogStoreRoot): {
         if (name === "forOwner") return (id: string) => wrap((of as LogStoreRoot).forOwner(id), id);
         return (...args: unknown[]) => {
           const method = `${prefix}${String(name)}` as StoreCall["method"];
-          const call = { method, args, ...(owner === undefined ? {} : { owner }) };
+          const call = { method, args, ...omitUndefined({ owner }) };
           return pass(call, () => Reflect.apply(value, of, args) as Promise<unknown>);
         };
       },

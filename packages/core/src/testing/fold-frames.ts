@@ -1,4 +1,5 @@
 import type { SubscriptionFrame } from "@parley/fold";
+import { omitUndefined } from "@parley/fold";
 import type { Chunk, StoredChunk } from "@parley/wire";
 
 /** A message as a client shows it: from committed chunks, or from the events of an open turn. */
@@ -122,7 +123,7 @@ export class FrameFold {
           toolName,
           input,
           stepId,
-          ...(argumentsText === undefined ? {} : { argumentsText }),
+          ...omitUndefined({ argumentsText }),
         });
         return;
       }
@@ -135,7 +136,7 @@ export class FrameFold {
           content,
           isError,
           stepId,
-          ...(durationMs === undefined ? {} : { durationMs }),
+          ...omitUndefined({ durationMs }),
         });
         return;
       }

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { Clock } from "../clock.js";
 import { copyOf } from "../copy-of.js";
 import { ParleyError } from "../errors.js";
@@ -69,7 +70,7 @@ export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRo
     const given = copyOf(args);
     let fault: StoreFault | undefined;
     if (options.faults !== undefined) {
-      fault = await options.faults({ method, args, ...(owner === undefined ? {} : { owner }) });
+      fault = await options.faults({ method, args, ...omitUndefined({ owner }) });
     }
     if (closed) throw new ParleyError("store_unavailable", "The store is closed", { retryable: false });
     if (fault === "before") throw new ParleyError("store_unavailable");

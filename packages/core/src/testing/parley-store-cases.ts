@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import { isParleyError } from "../errors.js";
 import type { ConversationMessage } from "../messages/message.js";
 import type { ConversationStore, NewestFirstReader } from "../ports.js";
@@ -158,7 +159,7 @@ export const newestFirstCases: [string, StoreCase][] = [
         const page = await store.readNewest({
           conversationId: id,
           limit: 2,
-          ...(before === undefined ? {} : { before }),
+          ...omitUndefined({ before }),
         });
         read.push(...page.entries.map((entry) => entry.message));
         before = page.before;

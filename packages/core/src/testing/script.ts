@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { ErrorCode } from "@parley/wire";
 import type { Clock } from "../clock.js";
 import { isParleyError, ParleyError, type ParleyErrorOptions } from "../errors.js";
@@ -74,14 +75,14 @@ export function toolCall(
     await stage.emit({
       type: "tool-call",
       toolCall: { id, name, arguments: argumentsFromText(argumentsText), argumentsText },
-      ...(options.index === undefined ? {} : { index: options.index }),
+      ...omitUndefined({ index: options.index }),
     });
   };
 }
 
 /** A complete part of any kind. */
 export function part(content: MessageContentPart, index?: number): ProviderStreamEvent {
-  return { type: "part", part: content, ...(index === undefined ? {} : { index }) };
+  return { type: "part", part: content, ...omitUndefined({ index }) };
 }
 
 /** What the call reports to have used. */

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import { type Clock, systemClock } from "../clock.js";
 import { ParleyError } from "../errors.js";
 import { createCountingIds, type IdFactory } from "../messages/ids.js";
@@ -201,7 +202,7 @@ class Stage implements ScriptStage {
       message: { role: "assistant", content: said.content },
       finishReason: said.finishReason ?? (said.toolCalls.length > 0 ? "tool-calls" : "stop"),
       ...(said.toolCalls.length > 0 ? { toolCalls: said.toolCalls } : {}),
-      ...(said.usage === undefined ? {} : { usage: said.usage }),
+      ...omitUndefined({ usage: said.usage }),
     };
     void this.emit({ type: "done", result });
   }

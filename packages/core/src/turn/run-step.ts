@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { StepId, StepMetrics, Usage } from "@parley/wire";
 import type { AnswerLimits } from "../answer-limits.js";
 import type { Clock } from "../clock.js";
@@ -102,7 +103,7 @@ export async function runStep(setup: TurnSetup, step: Step, tell: TurnListener):
       toolCallId: part.toolCallId ?? "",
       toolName: part.name,
       input: part.arguments,
-      ...(part.argumentsText === undefined ? {} : { argumentsText: part.argumentsText }),
+      ...omitUndefined({ argumentsText: part.argumentsText }),
     });
   }
   const usage = assembly.usage;
@@ -135,7 +136,7 @@ function callParams({ params, context }: Step): ProviderCallParams {
   return {
     ...params,
     messages: context.messages,
-    ...(context.maxTokens === undefined ? {} : { maxTokens: context.maxTokens }),
+    ...omitUndefined({ maxTokens: context.maxTokens }),
   };
 }
 
@@ -171,7 +172,7 @@ function recordOf(
     id: result?.id ?? messageId,
     ...callTimes(startedAt, result),
     metadata: params.metadata,
-    ...(setup.model === undefined ? {} : { modelName: setup.model }),
+    ...omitUndefined({ modelName: setup.model }),
     stepId: stepIdOf(setup.turnId, index),
     ...timing,
     ...(usage === undefined ? {} : { usage }),

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { AgentEvent, ToolTiming } from "@parley/wire";
 import type { Clock } from "../clock.js";
 import { WorkSlices } from "../event-loop.js";
@@ -159,7 +160,7 @@ function timingOf(message: ConversationMessage): ToolTiming | undefined {
   for (const part of message.content) {
     if (part.type !== "tool-result") continue;
     const { toolCallId = "", name: toolName, isError = false, durationMs } = part;
-    return { toolCallId, toolName, isError, ...(durationMs === undefined ? {} : { durationMs }) };
+    return { toolCallId, toolName, isError, ...omitUndefined({ durationMs }) };
   }
   return undefined;
 }
@@ -264,7 +265,7 @@ async function execute(
       turnId: setup.turnId,
       stepId: step.stepId,
       toolCallId: call.toolCallId ?? "",
-      ...(setup.owner === undefined ? {} : { owner: setup.owner }),
+      ...omitUndefined({ owner: setup.owner }),
       signal,
       output: step.output,
     });

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { ProviderToolDefinition } from "../ports.js";
 
 /** The part of Standard Schema that Parley uses: any validator that speaks it can describe a tool's arguments. */
@@ -79,8 +80,7 @@ export function toolDefinition(tool: Tool<never>): ProviderToolDefinition {
   const schema = toolJsonSchema(tool);
   return {
     name: tool.name,
-    ...(tool.description === undefined ? {} : { description: tool.description }),
-    ...(schema === undefined ? {} : { schema }),
+    ...omitUndefined({ description: tool.description, schema }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { AgentEvent } from "@parley/wire";
 import { type ConversationMessage, textOf } from "../messages/message.js";
 import { wireUsage } from "./run-step.js";
@@ -42,8 +43,8 @@ export function doneEvent(setup: TurnSetup, outcome: TurnOutcome): AgentEvent {
     conversationId,
     turnId,
     reason,
-    ...(metrics.durationMs === undefined ? {} : { durationMs: metrics.durationMs }),
+    ...omitUndefined({ durationMs: metrics.durationMs }),
     ...(usage === undefined ? {} : { usage: wireUsage(usage) }),
-    ...(contextSize === undefined ? {} : { contextSize }),
+    ...omitUndefined({ contextSize }),
   };
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { StepMetrics, TurnReason } from "@parley/wire";
 import type { ParleyError } from "../errors.js";
 import type { ConversationMessage, TokenUsage } from "../messages/message.js";
@@ -47,9 +48,7 @@ export function outcomeOf(
       model: modelOf(setup),
       ...contextSize,
     },
-    ...(ending.error === undefined ? {} : { error: ending.error }),
-    ...(ending.failedCall === undefined ? {} : { failedCall: ending.failedCall }),
-    ...(usage === undefined ? {} : { usage }),
+    ...omitUndefined({ error: ending.error, failedCall: ending.failedCall, usage }),
     ...contextSize,
   };
 }

@@ -6,6 +6,7 @@ import {
   fromCanonical,
   type IdFactory,
   type MessageContentPart,
+  omitUndefined,
   repairHistory,
   textOf,
   toCanonical,
@@ -80,7 +81,7 @@ export class Agent {
     this.#config = config;
     this.#adapter = new AiSdkProviderAdapter({
       ...adapter,
-      ...(providerTools === undefined ? {} : { tools: providerTools }),
+      ...omitUndefined({ tools: providerTools }),
     });
     this.#ids = config.ids ?? createUuidV7Factory();
   }
@@ -131,7 +132,7 @@ export class Agent {
       id: threadId,
       createdAt: now,
       updatedAt: now,
-      ...(owner === undefined ? {} : { resourceId: owner }),
+      ...omitUndefined({ resourceId: owner }),
     };
     const stored = existing === null ? [] : await loadMessages(store, threadId, historyLimit);
     const scribe = new Scribe(store, owner, stored.at(-1)?.createdAt);
@@ -169,7 +170,7 @@ export class Agent {
           role,
           createdAt: scribe.after(this.#now()),
           content: typeof content === "string" ? [{ type: "text", text: content }] : [...content],
-          ...(metadata === undefined ? {} : { metadata }),
+          ...omitUndefined({ metadata }),
         },
       ];
     });
@@ -201,7 +202,7 @@ export class Agent {
     let done: AgentEvent | undefined;
     for (;;) {
       const next = await events.next();
-      if (next.done) return { outcome: next.value, ...(done === undefined ? {} : { done }) };
+      if (next.done) return { outcome: next.value, ...omitUndefined({ done }) };
       if (next.value.type === "done") done = next.value;
       else feed.push(next.value);
     }
@@ -217,16 +218,14 @@ export class Agent {
     return {
       conversationId: thread.id,
       turnId,
-      ...(thread.resourceId === undefined ? {} : { owner: thread.resourceId }),
+      ...omitUndefined({ owner: thread.resourceId }),
       provider: this.#adapter,
       providerParams: {
         metadata: this.#adapter.origin,
         cacheKey: thread.id,
-        ...(extraParams === undefined ? {} : { extraParams }),
-        ...(maxTokens === undefined ? {} : { maxTokens }),
-        ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
+        ...omitUndefined({ extraParams, maxTokens, reasoningEffort }),
       },
-      ...(tools === undefined ? {} : { tools }),
+      ...omitUndefined({ tools }),
       userMessages,
       context: async ({ turnMessages }) => {
         const { messages } = repairHistory([...history, ...userMessages, ...turnMessages]);
@@ -239,9 +238,9 @@ export class Agent {
         },
       },
       ids: this.#ids,
-      ...(clock === undefined ? {} : { clock }),
+      ...omitUndefined({ clock }),
       signal,
-      ...(limits === undefined ? {} : { limits }),
+      ...omitUndefined({ limits }),
     };
   }
 
@@ -323,6 +322,6 @@ function resultOf(outcome: TurnOutcome, feed: AgentFeed, messages: CanonicalMess
     reason: outcome.reason,
     text: last === undefined ? "" : textOf(last),
     messages,
-    ...(outcome.usage === undefined ? {} : { usage: outcome.usage }),
+    ...omitUndefined({ usage: outcome.usage }),
   };
 }

@@ -3,6 +3,7 @@ import {
   collect,
   createProviderStream,
   type MessageOrigin,
+  omitUndefined,
   type ProviderStreamWriter,
 } from "@parley/core/messages";
 import type {
@@ -213,8 +214,7 @@ function resultOf(fold: AnswerFold, origin: MessageOrigin): ProviderCallResult {
     createdAt: timestamp ?? new Date(),
     message: { role: "assistant", content: fold.content(true), origin },
     ...(toolCalls.length === 0 ? {} : { toolCalls }),
-    ...(usage === undefined ? {} : { usage }),
-    ...(finishReason === undefined ? {} : { finishReason }),
+    ...omitUndefined({ usage, finishReason }),
   };
 }
 

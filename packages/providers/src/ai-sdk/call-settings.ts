@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/core/messages";
 import type { ProviderCallParams, ProviderToolDefinition } from "@parley/core/ports";
 import { type JSONSchema7, jsonSchema, type ModelMessage, type ToolChoice, type ToolSet, tool } from "ai";
 import type { ToolNames } from "../call/tool-names.js";
@@ -81,7 +82,7 @@ export function callTools(
   const offered = new Set(Object.keys(tools));
   if (offered.size > 0) {
     const toolChoice = toolChoiceOf(params.toolChoice, names, offered);
-    return { tools, ...(toolChoice === undefined ? {} : { toolChoice }) };
+    return { tools, ...omitUndefined({ toolChoice }) };
   }
   // Some providers refuse calls in a history when they are told of no tools.
   const former = family === "openai" ? [] : usedTools(call.messages);

@@ -1,4 +1,5 @@
 import { type ErrorCode, isParleyError, ParleyError } from "@parley/core/errors";
+import { omitUndefined } from "@parley/core/messages";
 import { HttpError } from "@parley/http";
 import {
   AISDKError,
@@ -132,10 +133,9 @@ function fromApiError(error: APICallError, call: FailedCall): ParleyError {
   return new ParleyError(code, `${call.provider}: ${clip(message)}`, {
     cause: causeOf(error),
     ...(said?.code === undefined ? { retryable: error.isRetryable } : {}),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...omitUndefined({ retryAfterMs }),
     details: {
-      ...(statusCode === undefined ? {} : { status: statusCode }),
-      ...(requestId === undefined ? {} : { requestId }),
+      ...omitUndefined({ status: statusCode, requestId }),
       ...(said === undefined ? {} : failureDetails(said)),
     },
   });

@@ -2,6 +2,7 @@ import {
   argumentsFromText,
   grownText,
   type MessageContentPart,
+  omitUndefined,
   type ReasoningContentPart,
   type TextContentPart,
   TextDelta,
@@ -302,7 +303,7 @@ function sourcePart(part: StreamPartOf<"source">): MessageContentPart {
   return {
     type: "source",
     id: part.id,
-    ...(title === undefined ? {} : { title }),
+    ...omitUndefined({ title }),
     ...(part.sourceType === "url" ? { url: part.url } : {}),
     ...asMetadata(toProviderFields(part.providerMetadata)),
   };
@@ -322,7 +323,7 @@ function endingOf(
   return {
     finishReason: part.finishReason,
     cutOff: part.finishReason === "other" && part.rawFinishReason === undefined && usage === undefined,
-    ...(usage === undefined ? {} : { usage }),
+    ...omitUndefined({ usage }),
     ...(response === undefined ? {} : { id: response.id, timestamp: response.timestamp }),
   };
 }
@@ -336,9 +337,6 @@ function usageOf(usage: LanguageModelUsage): TokenUsage | undefined {
   return {
     inputTokens: inputTokens ?? 0,
     outputTokens: outputTokens ?? 0,
-    ...(totalTokens === undefined ? {} : { totalTokens }),
-    ...(cacheReadTokens === undefined ? {} : { cacheReadTokens }),
-    ...(cacheWriteTokens === undefined ? {} : { cacheWriteTokens }),
-    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
+    ...omitUndefined({ totalTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens }),
   };
 }

@@ -5,6 +5,7 @@ import {
   type IdFactory,
   type MessageContentPart,
   type MessageOrigin,
+  omitUndefined,
   resultFromText,
   type ToolResultContentPart,
   toCanonical,
@@ -187,7 +188,7 @@ function addMessage(
     role,
     createdAt: state.now(),
     content,
-    ...(resourceId === undefined ? {} : { resourceId }),
+    ...omitUndefined({ resourceId }),
     ...rest,
   });
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/core/messages";
 import type { ProviderCallParams } from "@parley/core/ports";
 import type { JSONValue } from "ai";
 import { thinkingFields } from "../anthropic/thinking.js";
@@ -38,7 +39,7 @@ export function derivedOptions(
       return {
         // The log can always rebuild a request, so nothing has to lie with the provider between two calls.
         ...(family === "openai" ? { store: false } : {}),
-        ...(cacheKey === undefined ? {} : { promptCacheKey: cacheKey }),
+        ...omitUndefined({ promptCacheKey: cacheKey }),
         ...(effort === undefined ? {} : { reasoningEffort: effortFor(modelId, effort) }),
         ...(effort === undefined || family !== "openai" ? {} : { reasoningSummary: "auto" }),
       };

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/core/messages";
 import type { AnswerLimits } from "@parley/core/ports";
 import {
   type AgentContext,
@@ -84,7 +85,7 @@ export function createAnthropicHttpClient(config: AnthropicHttpClientConfig): An
           ...config.extensions,
           ...extensions,
         },
-        ...(context === undefined ? {} : { agentContext: context }),
+        ...omitUndefined({ agentContext: context }),
       };
     },
   };

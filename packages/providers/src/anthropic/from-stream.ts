@@ -4,6 +4,7 @@ import {
   grownText,
   type MessageContentPart,
   type MessageOrigin,
+  omitUndefined,
   TextDelta,
   type TokenUsage,
 } from "@parley/core/messages";
@@ -278,7 +279,7 @@ class StreamedMessage implements MessageFold {
         createdAt: this.#call.startedAt,
         message: { role: "assistant", content, origin: this.#call.origin },
         ...(toolCalls.length === 0 ? {} : { toolCalls }),
-        ...(usage === undefined ? {} : { usage }),
+        ...omitUndefined({ usage }),
         finishReason: finishReason(this.#stopReason, toolCalls.length > 0),
       },
     });
@@ -300,7 +301,7 @@ function toolCallOf(part: Extract<MessageContentPart, { type: "tool-call" }>): P
     id: toolCallId,
     name,
     arguments: parsed,
-    ...(argumentsText === undefined ? {} : { argumentsText }),
+    ...omitUndefined({ argumentsText }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { MessageOrigin } from "@parley/core/messages";
+import { omitUndefined } from "@parley/core/messages";
 import type { ProviderCallParams } from "@parley/core/ports";
 import { prepareMessages } from "../call/prepare-messages.js";
 import { createToolNames, type ToolNames } from "../call/tool-names.js";
@@ -72,7 +73,7 @@ export function toRequest(params: ProviderCallParams, how: LowerRequest): Lowere
       ...(cached.system.length === 0 ? {} : { system: cached.system }),
       messages: cached.messages,
       ...(tools.length === 0 ? {} : { tools: cached.tools }),
-      ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }),
+      ...omitUndefined({ tool_choice: toolChoice }),
       ...allowedThinking(thinking, toolChoice, messages),
       ...extra,
       stream: true,

@@ -1,4 +1,5 @@
 import type { TokenUsage } from "@parley/core/messages";
+import { omitUndefined } from "@parley/core/messages";
 import type { MessagesUsage } from "./api-types.js";
 
 /** The counts of a message with those that came later: each replaces what was said before. */
@@ -23,9 +24,7 @@ export function toTokenUsage(usage: MessagesUsage | undefined): TokenUsage | und
     inputTokens,
     outputTokens,
     totalTokens: inputTokens + outputTokens,
-    ...(read === undefined ? {} : { cacheReadTokens: read }),
-    ...(written === undefined ? {} : { cacheWriteTokens: written }),
-    ...(reasoning === undefined ? {} : { reasoningTokens: reasoning }),
+    ...omitUndefined({ cacheReadTokens: read, cacheWriteTokens: written, reasoningTokens: reasoning }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { ParleyError } from "@parley/core/errors";
+import { omitUndefined } from "@parley/core/messages";
 import type { HttpHeaders } from "@parley/http";
 
 const blot = "[hidden]";
@@ -18,7 +19,7 @@ export function hideHeaders(error: ParleyError, headers: HttpHeaders | undefined
   if (message === error.message && hiddenReason === reason) return error;
   return new ParleyError(error.code, message, {
     retryable: error.retryable,
-    ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+    ...omitUndefined({ retryAfterMs: error.retryAfterMs }),
     ...(error.details === undefined ? {} : { details: { ...error.details, reason: hiddenReason } }),
     cause: error.cause,
   });

@@ -1,4 +1,5 @@
 import { type ErrorCode, isParleyError, ParleyError } from "@parley/core/errors";
+import { omitUndefined } from "@parley/core/messages";
 import { type ErrorCategory, HttpError, SseLimitError } from "@parley/http";
 
 /** What a provider's own error payload says, where there is one. */
@@ -59,7 +60,7 @@ export function toProviderError(error: unknown, provider: string, readFailure: R
     retryAfterMs: error.fallback?.retryAfterMs,
     details: {
       ...(error.status === 0 ? {} : { status: error.status }),
-      ...(requestId === undefined ? {} : { requestId }),
+      ...omitUndefined({ requestId }),
     },
   });
 }
@@ -77,7 +78,7 @@ export function toStreamError(payload: unknown, provider: string, readFailure: R
 /** The failure of an answer that is not what the provider's protocol says. Not repeated: it would come again. */
 export function unreadableAnswer(provider: string, problem: string, cause?: unknown): ParleyError {
   return new ParleyError("provider_rejected", `${provider}: the answer cannot be read: ${problem}`, {
-    ...(cause === undefined ? {} : { cause }),
+    ...omitUndefined({ cause }),
   });
 }
 
@@ -96,8 +97,7 @@ function failureError(
   const details = { ...known.details, ...failureDetails(said) };
   return new ParleyError(said.code ?? known.code, `${provider}: ${clip(said.message ?? known.message)}`, {
     cause: known.cause,
-    ...(known.retryable === undefined ? {} : { retryable: known.retryable }),
-    ...(known.retryAfterMs === undefined ? {} : { retryAfterMs: known.retryAfterMs }),
+    ...omitUndefined({ retryable: known.retryable, retryAfterMs: known.retryAfterMs }),
     ...(Object.keys(details).length === 0 ? {} : { details }),
   });
 }
@@ -105,8 +105,7 @@ function failureError(
 /** What a provider's payload adds to the details of the error. */
 export function failureDetails({ reason, contextWindow }: ProviderFailure): Record<string, unknown> {
   return {
-    ...(reason === undefined ? {} : { reason }),
-    ...(contextWindow === undefined ? {} : { contextWindow }),
+    ...omitUndefined({ reason, contextWindow }),
   };
 }
 

@@ -6,6 +6,7 @@ import {
   type MessageRole,
   messageOrigin,
   normalizeMessages,
+  omitUndefined,
   repairHistory,
 } from "@parley/core/messages";
 import type { ProviderMessage } from "@parley/core/ports";
@@ -66,8 +67,7 @@ function toPrepared(message: ConversationMessage): PreparedMessage {
   return {
     role: message.role,
     content: message.content,
-    ...(origin === undefined ? {} : { origin }),
-    ...(message.metadata === undefined ? {} : { metadata: message.metadata }),
+    ...omitUndefined({ origin, metadata: message.metadata }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { FileContentPart } from "@parley/core/messages";
+import { omitUndefined } from "@parley/core/messages";
 import { wellFormed } from "./well-formed.js";
 
 /** A file as far as it can be sent: what it is, its bytes, its address. */
@@ -26,8 +27,7 @@ export function readFile(file: FileContentPart): ReadableFile {
   return {
     kind: kindOf(mediaType),
     mediaType,
-    ...(data === undefined ? {} : { data }),
-    ...(url === undefined ? {} : { url }),
+    ...omitUndefined({ data, url }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { ErrorCode } from "@parley/core/errors";
+import { omitUndefined } from "@parley/core/messages";
 import type { ProviderFailure } from "../call/http-failure.js";
 import { readOverflow } from "../call/read-overflow.js";
 
@@ -60,8 +61,7 @@ export function readOpenAIFailure(body: unknown, status: number): ProviderFailur
   // A status of the HTTP layer says as much as a number in the payload; inside a stream there is only the number.
   const code = known ?? (status === 0 ? byNumber(payload.code) : undefined);
   const failure: ProviderFailure = {
-    ...(code === undefined ? {} : { code }),
-    ...(message === undefined ? {} : { message }),
+    ...omitUndefined({ code, message }),
     ...(reason === undefined ? {} : { reason: String(reason) }),
   };
   return readOverflow(failure, payload, status);

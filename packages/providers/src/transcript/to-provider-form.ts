@@ -4,6 +4,7 @@ import {
   type ConversationMessage,
   type MessageContentPart,
   type MessageOrigin,
+  omitUndefined,
   type Repair,
   type RepairedHistory,
   repairHistory,
@@ -130,7 +131,7 @@ function contentOf(message: TranscriptMessage): MessageContentPart[] {
         name: toolName ?? "",
         result: resultFromText(content),
         resultText: content,
-        ...(toolCallId === undefined ? {} : { toolCallId }),
+        ...omitUndefined({ toolCallId }),
         isError,
       },
     ];

@@ -5,6 +5,7 @@ import {
   type MessageContentPart,
   type MessageOrigin,
   type MessageRole,
+  omitUndefined,
   textOf,
 } from "@parley/core/messages";
 
@@ -117,7 +118,7 @@ export class TranscriptMessage {
     return estimateTranscriptTokens({
       content: content + reasoning,
       toolCalls,
-      ...(toolCallId === undefined ? {} : { toolCallId }),
+      ...omitUndefined({ toolCallId }),
     });
   }
 
@@ -127,11 +128,10 @@ export class TranscriptMessage {
       role,
       content,
       ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls.map(toolCallJson) }),
-      ...(toolCallId === undefined ? {} : { tool_call_id: toolCallId }),
-      ...(toolName === undefined ? {} : { tool_name: toolName }),
+      ...omitUndefined({ tool_call_id: toolCallId, tool_name: toolName }),
       ...(isError ? { is_error: true } : {}),
       ...(parts === undefined ? {} : { parts: [...parts] }),
-      ...(origin === undefined ? {} : { origin }),
+      ...omitUndefined({ origin }),
     };
   }
 

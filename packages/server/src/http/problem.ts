@@ -1,5 +1,6 @@
 import type { ParleyError } from "@parley/core";
 import { errorTrait } from "@parley/core/errors";
+import { omitUndefined } from "@parley/core/messages";
 import type { FieldProblem, Problem } from "@parley/wire";
 import { RequestRefusal } from "./request-refusal.js";
 
@@ -22,8 +23,7 @@ export function toProblem(error: ParleyError, requestId?: string): Problem {
     code: error.code,
     error: error.message === title ? title : `${title}: ${error.message}`,
     retryable: error.retryable,
-    ...(requestId === undefined ? {} : { requestId }),
-    ...(errors === undefined ? {} : { errors }),
+    ...omitUndefined({ requestId, errors }),
   };
 }
 

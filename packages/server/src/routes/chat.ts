@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { ErrorCode, ParleyError } from "@parley/core";
+import { omitUndefined } from "@parley/core/messages";
 import type { OwnerRuntime } from "@parley/core/runtime";
 import type { MessageReceipt, SseMessage } from "@parley/wire";
 import type { Context } from "hono";
@@ -78,7 +79,7 @@ export const chatEndpoints = [
             conversationId,
             messageId,
             outcome,
-            ...(turnId === undefined ? {} : { turnId }),
+            ...omitUndefined({ turnId }),
           };
           return c.json(receipt, 202, { "cache-control": "no-store", ...names });
         }

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/core/messages";
 import { endpoint } from "../http/endpoint.js";
 import {
   compactionPreview,
@@ -32,7 +33,7 @@ export const compactionEndpoints = [
     response: undoCompactionResponse,
     handle: async ({ me, params }) => {
       const { compactedFrom } = await me.undoCompaction(params.id);
-      return { conversationId: params.id, ...(compactedFrom === undefined ? {} : { compactedFrom }) };
+      return { conversationId: params.id, ...omitUndefined({ compactedFrom }) };
     },
   }),
 ];

@@ -1,4 +1,5 @@
 import { isParleyError } from "@parley/core";
+import { omitUndefined } from "@parley/core/messages";
 import type { Context } from "hono";
 import type { AppContext, AppEnv } from "../app-env.js";
 import { admitRequest, admitWith } from "../auth/admit-request.js";
@@ -123,7 +124,7 @@ export const keyEndpoints = [
       const { secret, record } = createKey({
         owner: body.owner ?? caller.owner,
         createdAt: app.clock.now(),
-        ...(body.scopes === undefined ? {} : { scopes: body.scopes }),
+        ...omitUndefined({ scopes: body.scopes }),
       });
       await app.runtime.keys.add(record);
       await keysChanged(app);

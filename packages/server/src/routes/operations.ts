@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { omitUndefined } from "@parley/core/messages";
 import type { StoreCheck } from "@parley/core/ports";
 import type { Runtime } from "@parley/core/runtime";
 import type { ReadyResponse } from "@parley/wire";
@@ -88,7 +89,7 @@ export const operationEndpoints = [
         store: check !== undefined && check.trouble === undefined && alive,
         schema: check?.schema === "current",
         draining,
-        ...(reason === undefined ? {} : { reason }),
+        ...omitUndefined({ reason }),
       };
       return c.json(answer, answer.ready ? 200 : 503, { "cache-control": "no-store" });
     },

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/core/messages";
 import { endpoint } from "../http/endpoint.js";
 import { conversationParams, queuedMessageParams } from "../schemas/conversation.js";
 import { enqueueRequest, enqueueResponse, queueEdit, queueResponse } from "../schemas/queue.js";
@@ -27,7 +28,7 @@ export const queueEndpoints = [
         conversationId: params.id,
         startedTurn: receipt.outcome === "started",
         queue,
-        ...(receipt.turnId === undefined ? {} : { turnId: receipt.turnId }),
+        ...omitUndefined({ turnId: receipt.turnId }),
       };
     },
   }),
@@ -65,7 +66,7 @@ export const queueEndpoints = [
         conversationId: params.id,
         startedTurn: turnId !== undefined,
         queue,
-        ...(turnId === undefined ? {} : { turnId }),
+        ...omitUndefined({ turnId }),
       };
     },
   }),

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/core/messages";
 import type { ConversationSettings } from "@parley/core/ports";
 import type { OwnerRuntime, SettingsChange } from "@parley/core/runtime";
 import { endpoint } from "../http/endpoint.js";
@@ -36,7 +37,7 @@ async function thresholdOf(me: OwnerRuntime, id: string) {
   const { compactThreshold, defaultThreshold } = await me.settings(id);
   return {
     compactThreshold: compactThreshold ?? null,
-    ...(defaultThreshold === undefined ? {} : { defaultThreshold }),
+    ...omitUndefined({ defaultThreshold }),
   };
 }
 

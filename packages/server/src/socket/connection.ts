@@ -1,6 +1,7 @@
 import type { Duplex } from "node:stream";
 import type { ParleyError } from "@parley/core";
 import { toParleyError } from "@parley/core/errors";
+import { omitUndefined } from "@parley/core/messages";
 import type { OwnerRuntime, WatchEvent } from "@parley/core/runtime";
 import type { WsServerMessage } from "@parley/wire";
 import type { RawData, WebSocket } from "ws";
@@ -140,8 +141,7 @@ export class Connection implements LastingConnection {
     const { code, message, retryable } = error;
     this.send({
       type: "chat.error",
-      ...(about.conversationId === undefined ? {} : { conversationId: about.conversationId }),
-      ...(about.messageId === undefined ? {} : { messageId: about.messageId }),
+      ...omitUndefined({ conversationId: about.conversationId, messageId: about.messageId }),
       code,
       message,
       retryable,

@@ -1,5 +1,6 @@
 import { ParleyError } from "@parley/core";
 import { toParleyError } from "@parley/core/errors";
+import { omitUndefined } from "@parley/core/messages";
 import type { Receipt } from "@parley/core/runtime";
 import type { KeyScope, WsChatSend, WsClientMessage } from "@parley/wire";
 import { checkScope } from "../auth/caller.js";
@@ -167,7 +168,7 @@ async function admitAndFollow(
       conversationId,
       messageId,
       outcome,
-      ...(turnId === undefined ? {} : { turnId }),
+      ...omitUndefined({ turnId }),
     });
   } catch (thrown) {
     sent = "refused";

@@ -1,6 +1,7 @@
 import {
   type Conversation,
   type ConversationMessage,
+  omitUndefined,
   requireConversationId,
   titleOf,
 } from "@parley/core/messages";
@@ -73,8 +74,7 @@ export async function updateConversation(
   if ((await find(store.database, owner, id)) === null) return null;
   const { title, metadata } = updates;
   await set(store, owner, id, {
-    ...(title === undefined ? {} : { title }),
-    ...(metadata === undefined ? {} : { metadata }),
+    ...omitUndefined({ title, metadata }),
   });
   return find(store.database, owner, id);
 }

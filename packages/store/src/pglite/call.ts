@@ -1,5 +1,6 @@
 import type { ErrorCode } from "@parley/core/errors";
 import { isParleyError, ParleyError, toParleyError } from "@parley/core/errors";
+import { omitUndefined } from "@parley/core/messages";
 
 /** A method of the store, called across the thread: everything in it survives a structured clone. */
 export interface Call {
@@ -36,7 +37,7 @@ export function toFailure(error: unknown): Failure {
     code,
     message,
     retryable,
-    ...(details === undefined ? {} : { details }),
+    ...omitUndefined({ details }),
     ...(cause instanceof Error ? { cause: cause.message } : {}),
   };
 }
@@ -44,7 +45,7 @@ export function toFailure(error: unknown): Failure {
 export function fromFailure({ code, message, retryable, details, cause }: Failure): ParleyError {
   return new ParleyError(code, message, {
     retryable,
-    ...(details === undefined ? {} : { details }),
+    ...omitUndefined({ details }),
     ...(cause === undefined ? {} : { cause: new Error(cause) }),
   });
 }

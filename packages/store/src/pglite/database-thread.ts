@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { ParleyError } from "@parley/core/errors";
+import { omitUndefined } from "@parley/core/messages";
 import { builtFile } from "./built-file.js";
 import { type Answer, type Call, fromFailure, openId, type ThreadMessage } from "./call.js";
 import { verbOf } from "./verbs.js";
@@ -63,7 +64,7 @@ export class DatabaseThread {
   call(method: string, values: readonly unknown[], owner?: string): Promise<unknown> {
     if (this.#reason !== undefined) return Promise.reject(this.#reason);
     this.#last += 1;
-    const call: Call = { id: this.#last, method, values, ...(owner === undefined ? {} : { owner }) };
+    const call: Call = { id: this.#last, method, values, ...omitUndefined({ owner }) };
     const answer = this.#expect(call.id, method);
     try {
       this.#worker.postMessage(call);

@@ -1,5 +1,6 @@
 import { statfsSync } from "node:fs";
 import { ParleyError } from "@parley/core/errors";
+import { omitUndefined } from "@parley/core/messages";
 
 const mebibyte = 2 ** 20;
 
@@ -46,8 +47,8 @@ export function diskFull(found: {
     `The disk of the embedded store is full: ${free}${inMebibytes(neededBytes)} needed. ` +
       "Free some space on it; the store goes on by itself, and nothing that was acknowledged is lost.",
     {
-      details: { reason: "disk_full", neededBytes, ...(freeBytes === undefined ? {} : { freeBytes }) },
-      ...(cause === undefined ? {} : { cause }),
+      details: { reason: "disk_full", neededBytes, ...omitUndefined({ freeBytes }) },
+      ...omitUndefined({ cause }),
     },
   );
 }

@@ -1,4 +1,5 @@
 import { isParleyError, ParleyError } from "@parley/core/errors";
+import { omitUndefined } from "@parley/core/messages";
 import { SilentConnectionError } from "./bounded-client.js";
 
 /** The SQLSTATE that the server gave, if it was the server that spoke. */
@@ -45,8 +46,8 @@ export function poolerFailure(
   const { cause, sqlState: state } = options;
   return new ParleyError("store_unavailable", advice, {
     retryable: false,
-    details: { setting: "transactionPooler", ...(state === undefined ? {} : { sqlState: state }) },
-    ...(cause === undefined ? {} : { cause }),
+    details: { setting: "transactionPooler", ...omitUndefined({ sqlState: state }) },
+    ...omitUndefined({ cause }),
   });
 }
 

@@ -1,4 +1,5 @@
 import { invalidField } from "@parley/core/errors";
+import { omitUndefined } from "@parley/core/messages";
 import type { LogStoreRoot, MemoryStore, Wake } from "@parley/core/ports";
 import pg from "pg";
 import type { Database } from "../database.js";
@@ -57,7 +58,7 @@ export function openPostgres(options: OpenPostgresOptions): OpenedPostgres {
     memoryStore: (owner) =>
       new PostgresMemoryStore(database, {
         owner,
-        ...(options.maxBytes === undefined ? {} : { maxBytes: options.maxBytes }),
+        ...omitUndefined({ maxBytes: options.maxBytes }),
       }),
     wake:
       listenUrl === false
@@ -65,7 +66,7 @@ export function openPostgres(options: OpenPostgresOptions): OpenedPostgres {
         : new PostgresWake({
             ...timeoutsOf(options),
             url: listenUrl,
-            ...(driver === undefined ? {} : { driver }),
+            ...omitUndefined({ driver }),
           }),
   };
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { Finding } from "@parley/wire";
 import { exitCodes } from "../../cli-error.js";
 import { loadConfig } from "../../config/load-config.js";
@@ -31,7 +32,7 @@ export async function doctor(options: DoctorOptions, context: VerbContext): Prom
       if (options.providers) add(...(await examineProviders(config)));
     } catch (error) {
       const { message, advice } = explain(error);
-      add({ area: "config", level: "error", message, ...(advice === undefined ? {} : { advice }) });
+      add({ area: "config", level: "error", message, ...omitUndefined({ advice }) });
     }
   }
   try {
@@ -51,7 +52,7 @@ export async function doctor(options: DoctorOptions, context: VerbContext): Prom
   } catch (error) {
     const { message, advice } = explain(error);
     if (!findings.some((finding) => finding.message === message)) {
-      add({ area: "store", level: "error", message, ...(advice === undefined ? {} : { advice }) });
+      add({ area: "store", level: "error", message, ...omitUndefined({ advice }) });
     }
   }
   const bad = findings.filter(({ level, fixed }) => level === "error" && fixed !== true);

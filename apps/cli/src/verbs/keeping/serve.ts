@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { omitUndefined } from "@parley/fold";
 import { CliError, exitCodes } from "../../cli-error.js";
 import { isLoopbackHost } from "../../compose/loopback.js";
 import type { LocalNode } from "../../compose/node.js";
@@ -47,7 +48,7 @@ export async function serve(options: ServeOptions, context: VerbContext): Promis
       io.note(`Creating the store in ${describeStore(config.store)}, once; this takes a few seconds.`),
     onError: (error, where, conversationId) =>
       logger.warn(
-        { where, code: error.code, ...(conversationId === undefined ? {} : { conversationId }) },
+        { where, code: error.code, ...omitUndefined({ conversationId }) },
         "something failed in the background",
       ),
     onSearchIndexed: ({ indexed, done }) =>

@@ -1,4 +1,5 @@
 import { createInterface } from "node:readline";
+import { omitUndefined } from "@parley/fold";
 import type { ReasoningEffort } from "@parley/wire";
 import { ChatDesk, type Choices } from "../../chat/chat-desk.js";
 import { exitCodes } from "../../cli-error.js";
@@ -24,8 +25,7 @@ export async function chat(
   const named = word ?? (options.continue ? "@" : undefined);
   const id = named === undefined ? undefined : await resolveConversation(client, named);
   const choices: Choices = {
-    ...(options.model === undefined ? {} : { model: options.model }),
-    ...(options.effort === undefined ? {} : { effort: options.effort }),
+    ...omitUndefined({ model: options.model, effort: options.effort }),
   };
   let changed = () => {};
   const desk = new ChatDesk({ client, id, choices, defaultModel, onChange: () => changed() });

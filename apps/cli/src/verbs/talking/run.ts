@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type ParleyClient, ParleyRequestError } from "@parley/client";
+import { omitUndefined } from "@parley/fold";
 import type { AgentEvent, ReasoningEffort, SendMessageRequest } from "@parley/wire";
 import { exitCodes } from "../../cli-error.js";
 import { resolveConversation } from "../../resolve-id.js";
@@ -30,7 +31,7 @@ export async function run(
   const { io } = context;
   const message = await readPrompt({
     words,
-    ...(options.file === undefined ? {} : { files: options.file }),
+    ...omitUndefined({ files: options.file }),
     input: process.stdin,
   });
   const client = await context.client();

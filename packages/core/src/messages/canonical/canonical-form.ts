@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { ConversationMessage } from "../message.js";
 import type { MessageContentPart } from "../part.js";
 import type { CanonicalMessage, MessageType } from "./canonical-message.js";
@@ -42,11 +43,10 @@ export function toCanonical(
       ...unknown,
       format: 2,
       parts: content.map(toCanonicalPart),
-      ...(metadata === undefined ? {} : { metadata }),
-      ...(providerMetadata === undefined ? {} : { providerMetadata }),
+      ...omitUndefined({ metadata, providerMetadata }),
     },
     createdAt,
-    ...(resourceId === undefined ? {} : { resourceId }),
+    ...omitUndefined({ resourceId }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import { createCallLedger } from "../provider/call-ledger.js";
 import type { CanonicalMessage, MessagePart, ToolInvocationPart } from "./canonical-message.js";
 import { withToolValue } from "./tool-values.js";
@@ -47,7 +48,7 @@ function answered(call: ToolInvocationPart, result: ToolInvocationPart): ToolInv
     ...call,
     state: "result",
     result: result.result,
-    ...(result.resultText === undefined ? {} : { resultText: result.resultText }),
+    ...omitUndefined({ resultText: result.resultText }),
     ...(Object.keys(providerMetadata).length === 0 ? {} : { providerMetadata }),
   };
 }

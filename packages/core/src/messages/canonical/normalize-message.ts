@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { ConversationMessage, MessageRole } from "../message.js";
 import type { MessageContentPart } from "../part.js";
 import { createCallLedger } from "../provider/call-ledger.js";
@@ -98,7 +99,7 @@ export function normalizeEnvelope(
     role: known,
     createdAt: dateOf(createdAt),
     content: parts.length === 0 ? [{ type: "text", text: "" }] : parts,
-    ...(kept === undefined ? {} : { metadata: kept }),
+    ...omitUndefined({ metadata: kept }),
     ...(isFields(providerMetadata) ? { providerMetadata } : {}),
     ...(typeof resourceId === "string" ? { resourceId } : {}),
     ...fieldsBeside(fields, envelopeFields),

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import {
   argumentsFromText,
   type FileContentPart,
@@ -202,9 +203,7 @@ function normalizeFile(part: Fields): FileContentPart | undefined {
     ...rest,
     type: "file",
     mediaType: type,
-    ...(source.data === undefined ? {} : { data: source.data }),
-    ...(source.url === undefined ? {} : { url: source.url }),
-    ...(filename === undefined ? {} : { filename }),
+    ...omitUndefined({ data: source.data, url: source.url, filename }),
   };
 }
 
@@ -212,18 +211,18 @@ function fileSource(
   data: string | Uint8Array | undefined,
   url: string | undefined,
 ): { data?: string; url?: string; mediaType?: string } {
-  if (data instanceof Uint8Array) return { data: base64Of(data), ...(url === undefined ? {} : { url }) };
+  if (data instanceof Uint8Array) return { data: base64Of(data), ...omitUndefined({ url }) };
   const dataUrl = data === undefined ? null : /^data:([^;,]*)[^,]*;base64,(.*)$/s.exec(data);
   if (dataUrl !== null) {
     const [, mediaType = "", base64 = ""] = dataUrl;
     return {
       data: base64,
       ...(mediaType === "" ? {} : { mediaType }),
-      ...(url === undefined ? {} : { url }),
+      ...omitUndefined({ url }),
     };
   }
   if (data === undefined || data === "") return url === undefined ? { data: "" } : { url };
-  if (!data.includes(":")) return { data, ...(url === undefined ? {} : { url }) };
+  if (!data.includes(":")) return { data, ...omitUndefined({ url }) };
   return { url: url ?? data };
 }
 

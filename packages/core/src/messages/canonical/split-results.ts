@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { ConversationMessage } from "../message.js";
 import type { MessageContentPart } from "../part.js";
 import { hashText } from "../text/hash.js";
@@ -49,6 +50,6 @@ export function pieceEnvelope(
     role,
     createdAt: message.createdAt,
     ...(role === "assistant" && message.metadata !== undefined ? { metadata: message.metadata } : {}),
-    ...(message.resourceId === undefined ? {} : { resourceId: message.resourceId }),
+    ...omitUndefined({ resourceId: message.resourceId }),
   };
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { ProviderContentPart, ProviderMessage } from "../../ports.js";
 import { ownMessages } from "../canonical/normalize-message.js";
 import { type ConversationMessage, messageOrigin } from "../message.js";
@@ -24,8 +25,7 @@ export function toProviderMessages(messages: readonly ConversationMessage[]): Pr
     lowered.push({
       role: message.role,
       content,
-      ...(origin === undefined ? {} : { origin }),
-      ...(metadata === undefined ? {} : { metadata }),
+      ...omitUndefined({ origin, metadata }),
     });
   }
   return lowered;

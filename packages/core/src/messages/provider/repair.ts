@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import { ownMessages } from "../canonical/normalize-message.js";
 import { derivedMessageId, pieceEnvelope, splitResults } from "../canonical/split-results.js";
 import type { ConversationMessage } from "../message.js";
@@ -50,7 +51,7 @@ export function interruptedResult(assistant: ConversationMessage, callIndex: num
         resultText: interruptedResultText,
         toolCallId: toolCallId ?? "",
         isError: true,
-        ...(stepId === undefined ? {} : { stepId }),
+        ...omitUndefined({ stepId }),
       },
     ],
   };

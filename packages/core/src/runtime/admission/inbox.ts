@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { IfBusy, ReasoningEffort } from "@parley/wire";
 import { invalidField, isParleyError, ParleyError } from "../../errors.js";
 import type { AdmitInput, AdmitOutcome, QueueState, TurnChoices } from "../../log-store.js";
@@ -159,8 +160,7 @@ export class Inbox {
     this.#checkText("message", contentText);
     const choices: TurnChoices = {
       ...(input.model === undefined ? {} : { model: models.resolve(input.model).name }),
-      ...(input.reasoningEffort === undefined ? {} : { reasoningEffort: input.reasoningEffort }),
-      ...(input.instructions === undefined ? {} : { instructions: input.instructions }),
+      ...omitUndefined({ reasoningEffort: input.reasoningEffort, instructions: input.instructions }),
     };
     const message: ConversationMessage = {
       id: messageId,

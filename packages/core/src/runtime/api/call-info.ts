@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { ProviderCallInfo, StepId } from "@parley/wire";
 import type { ProviderCallRecord } from "../../ports.js";
 import { wireUsage } from "../../turn/run-step.js";
@@ -9,18 +10,14 @@ export function toCallInfo(record: ProviderCallRecord): ProviderCallInfo {
   return {
     id,
     stepId: (stepId ?? "") as StepId,
-    ...(record.purpose === undefined ? {} : { purpose: record.purpose }),
+    ...omitUndefined({ purpose: record.purpose }),
     model: record.modelName ?? nameOf(metadata),
     provider: metadata.provider,
     providerModel: metadata.model,
     startedAt: (startedAt ?? createdAt).getTime(),
     ...(startedAt === undefined ? {} : { createdAt: createdAt.getTime() }),
     ...(usage === undefined ? {} : { usage: wireUsage(usage) }),
-    ...(ttftMs === undefined ? {} : { ttftMs }),
-    ...(decodeMs === undefined ? {} : { decodeMs }),
-    ...(genTotalMs === undefined ? {} : { genTotalMs }),
-    ...(manifest === undefined ? {} : { manifest }),
-    ...(raw === undefined ? {} : { raw }),
+    ...omitUndefined({ ttftMs, decodeMs, genTotalMs, manifest, raw }),
   };
 }
 
@@ -46,12 +43,6 @@ export function fromCallInfo(info: ProviderCallInfo): ProviderCallRecord {
     metadata,
     ...(isOther ? { modelName: model } : {}),
     ...(stepId === "" ? {} : { stepId }),
-    ...(purpose === undefined ? {} : { purpose }),
-    ...(usage === undefined ? {} : { usage }),
-    ...(ttftMs === undefined ? {} : { ttftMs }),
-    ...(decodeMs === undefined ? {} : { decodeMs }),
-    ...(genTotalMs === undefined ? {} : { genTotalMs }),
-    ...(manifest === undefined ? {} : { manifest }),
-    ...(raw === undefined ? {} : { raw }),
+    ...omitUndefined({ purpose, usage, ttftMs, decodeMs, genTotalMs, manifest, raw }),
   };
 }

@@ -1,4 +1,4 @@
-import { formatCursor, type RowCheck } from "@parley/fold";
+import { formatCursor, omitUndefined, type RowCheck } from "@parley/fold";
 import type { ConversationDetail, TurnDetail } from "@parley/wire";
 import { ParleyError } from "../../errors.js";
 import type { ConversationRecord, LogStore } from "../../log-store.js";
@@ -36,14 +36,13 @@ export function conversationDetail(
       open,
     }),
     ...(metadata === undefined ? {} : { metadata: metadata as NonNullable<ConversationDetail["metadata"]> }),
-    ...(contextSize === undefined ? {} : { contextSize }),
-    ...(contextWindow === undefined ? {} : { contextWindow }),
+    ...omitUndefined({ contextSize, contextWindow }),
     ...(active?.purpose === "turn"
       ? {
           activeTurn: {
             turnId: active.turnId,
             startedAt: active.startedAt,
-            ...(model === undefined ? {} : { model }),
+            ...omitUndefined({ model }),
           },
         }
       : {}),
@@ -67,9 +66,6 @@ export async function turnDetail(
     startedAt: turn.startedAt,
     chunks: chunksOf(entries),
     providerCalls: turn.providerCalls.map(toCallInfo),
-    ...(turn.reason === undefined ? {} : { reason: turn.reason }),
-    ...(model === undefined ? {} : { model }),
-    ...(turn.sealedAt === undefined ? {} : { sealedAt: turn.sealedAt }),
-    ...(turn.metrics === undefined ? {} : { metrics: turn.metrics }),
+    ...omitUndefined({ reason: turn.reason, model, sealedAt: turn.sealedAt, metrics: turn.metrics }),
   };
 }

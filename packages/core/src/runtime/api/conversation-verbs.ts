@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import { invalidField, ParleyError } from "../../errors.js";
 import type { OpenedTurn } from "../../log-store.js";
 import { checkId, derivedMessageId } from "../admission/inbox.js";
@@ -121,7 +122,7 @@ async function forkConversation(
       conversationId: input.conversationId,
       atSeq: input.atSeq,
       newId,
-      ...(admit === undefined ? {} : { admit }),
+      ...omitUndefined({ admit }),
     });
   const forked = await (admit === undefined ? fork() : inbox.opening(owner, newId, admit.turnId, fork));
   scope.changed(newId);

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import { invalidField } from "../../errors.js";
 import { toQueuePayload } from "../delivery/watchers.js";
 import { defaultModelOf } from "../models.js";
@@ -21,11 +22,7 @@ export function queueVerbs(scope: OwnerScope): QueueApi {
       const queue = await store.queue(conversationId, {
         op: "edit",
         id: messageId,
-        ...(text === undefined ? {} : { text }),
-        ...(mode === undefined ? {} : { mode }),
-        ...(model === undefined ? {} : { model }),
-        ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
-        ...(before === undefined ? {} : { before }),
+        ...omitUndefined({ text, mode, model, reasoningEffort, before }),
       });
       changed(conversationId);
       return toQueuePayload(queue);

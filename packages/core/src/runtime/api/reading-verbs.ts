@@ -1,4 +1,4 @@
-import { checkOfChunk, pageCursor } from "@parley/fold";
+import { checkOfChunk, omitUndefined, pageCursor } from "@parley/fold";
 import type { LastResponse, TurnMetrics } from "@parley/wire";
 import { invalidField } from "../../errors.js";
 import { textOf } from "../../messages/message.js";
@@ -26,13 +26,11 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
       const { conversations, next } = await store.list({
         limit,
         ...(query.q === undefined || query.q === "" ? {} : { q: query.q }),
-        ...(query.status === undefined ? {} : { status: query.status }),
-        ...(query.parent === undefined ? {} : { parent: query.parent }),
-        ...(query.before === undefined ? {} : { before: query.before }),
+        ...omitUndefined({ status: query.status, parent: query.parent, before: query.before }),
       });
       return {
         conversations: conversations.map((record) => toMeta(env, record)),
-        ...(next === undefined ? {} : { nextBefore: next }),
+        ...omitUndefined({ nextBefore: next }),
       };
     },
     async meta(conversationId) {
@@ -56,27 +54,21 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
       return {
         title,
         effective,
-        ...(compactThreshold === undefined ? {} : { compactThreshold }),
+        ...omitUndefined({ compactThreshold }),
         ...(window === undefined
           ? {}
           : { defaultThreshold: env.compaction.threshold({ contextWindow: window }) }),
-        ...(model === undefined ? {} : { model }),
-        ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
-        ...(instructions === undefined ? {} : { instructions }),
-        ...(metadata === undefined ? {} : { metadata }),
+        ...omitUndefined({ model, reasoningEffort, instructions, metadata }),
       };
     },
     async history({ conversationId, sinceSeq, beforeSeq, limit, open }) {
       checkBounds({ sinceSeq, beforeSeq, limit });
       const page = await store.readChunks({
         conversationId,
-        ...(sinceSeq === undefined ? {} : { sinceSeq }),
-        ...(beforeSeq === undefined ? {} : { beforeSeq }),
-        ...(limit === undefined ? {} : { limit }),
-        ...(open === undefined ? {} : { open }),
+        ...omitUndefined({ sinceSeq, beforeSeq, limit, open }),
       });
       const cursor = pageCursor(page.chunks);
-      return { ...page, ...(cursor === undefined ? {} : { cursor }) };
+      return { ...page, ...omitUndefined({ cursor }) };
     },
     async metrics(conversationId, { limit, before } = {}) {
       checkBounds({ limit });
@@ -108,7 +100,7 @@ async function lastAnswer(
     const page = await store.readNewest({
       conversationId,
       limit: 50,
-      ...(before === undefined ? {} : { before }),
+      ...omitUndefined({ before }),
     });
     for (const { message, turnId } of page.entries) {
       const text = textOf(message);
@@ -119,8 +111,7 @@ async function lastAnswer(
         conversationId,
         text,
         content: text,
-        ...(turnId === undefined ? {} : { turnId }),
-        ...(reason === undefined ? {} : { reason }),
+        ...omitUndefined({ turnId, reason }),
       };
     }
     before = page.before;

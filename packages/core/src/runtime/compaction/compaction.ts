@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { CompactionPreview, CompactionResult } from "@parley/wire";
 import { ParleyError } from "../../errors.js";
 import { createMessageMeter } from "../../history/message-tokens.js";
@@ -48,7 +49,7 @@ export async function planCompaction(
     const page = await store.readNewest({
       conversationId,
       limit: pageSize,
-      ...(before === undefined ? {} : { before }),
+      ...omitUndefined({ before }),
     });
     for (const entry of page.entries) {
       if (earlier !== undefined && (entry.lastSeq ?? 0) <= (earlier.covers?.toSeq ?? 0)) continue;
@@ -169,8 +170,7 @@ export async function summarize(
       metadata: { provider: binding.providerName, model: binding.model },
       modelName: binding.name,
       genTotalMs: env.clock.monotonic() - start,
-      ...(usage === undefined ? {} : { usage }),
-      ...(result.finishReason === undefined ? {} : { finishReason: result.finishReason }),
+      ...omitUndefined({ usage, finishReason: result.finishReason }),
       ...(env.keepRaw ? keptRaw(result.raw) : {}),
     });
     summary = summaryIn(result);
@@ -265,7 +265,7 @@ async function askForSummary(
         extensions: { "parley.purpose": "compaction" },
       },
       reasoningEffort: "low",
-      ...(binding.extraParams === undefined ? {} : { extraParams: binding.extraParams }),
+      ...omitUndefined({ extraParams: binding.extraParams }),
     },
     limits: env.limits,
     clock: env.clock,

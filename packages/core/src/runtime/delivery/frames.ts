@@ -1,4 +1,10 @@
-import { formatCursor, type RowCheck, type SubscriptionFrame, sealedEvent } from "@parley/fold";
+import {
+  formatCursor,
+  omitUndefined,
+  type RowCheck,
+  type SubscriptionFrame,
+  sealedEvent,
+} from "@parley/fold";
 import type { AgentEvent, Cursor, StoredChunk } from "@parley/wire";
 import { type ChunkPlace, toStoredChunks } from "../../messages/wire-chunks.js";
 import type { HistoryEntry } from "../../ports.js";
@@ -39,7 +45,7 @@ export function resetFrame(
   turnId: string | undefined,
   cursor: Cursor,
 ): SubscriptionFrame {
-  return { type: "chat.reset", conversationId, ...(turnId === undefined ? {} : { turnId }), cursor };
+  return { type: "chat.reset", conversationId, ...omitUndefined({ turnId }), cursor };
 }
 
 /** Makes the frame of a conversation's new status. */

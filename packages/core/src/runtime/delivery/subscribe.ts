@@ -4,6 +4,7 @@ import {
   closingEvents,
   formatCursor,
   isCheckedRow,
+  omitUndefined,
   type SubscriptionFrame,
 } from "@parley/fold";
 import type { Cursor, CursoredEvent } from "@parley/wire";
@@ -271,7 +272,7 @@ export class Subscriptions {
       queue: toQueuePayload({ entries: record.queue, paused: record.queuePaused }),
       // The place the client came with: what follows moves it on, frame by frame.
       cursor: formatCursor(place),
-      ...(record.contextSize === undefined ? {} : { contextSize: record.contextSize }),
+      ...omitUndefined({ contextSize: record.contextSize }),
       ...this.#window(owner, record),
       ...(turn === undefined
         ? {}
@@ -279,7 +280,7 @@ export class Subscriptions {
             activeTurn: {
               turnId: turn.turnId,
               startedAt: turn.startedAt,
-              ...(turn.model === undefined ? {} : { model: turn.model }),
+              ...omitUndefined({ model: turn.model }),
             },
           }),
     };

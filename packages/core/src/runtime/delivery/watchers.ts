@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type {
   QueuePayload,
   WsConversationCompacted,
@@ -183,8 +184,7 @@ export function toQueuePayload(queue: QueueState): QueuePayload {
       text: textOf(message),
       queuedAt,
       mode,
-      ...(choices.model === undefined ? {} : { model: choices.model }),
-      ...(choices.reasoningEffort === undefined ? {} : { reasoningEffort: choices.reasoningEffort }),
+      ...omitUndefined({ model: choices.model, reasoningEffort: choices.reasoningEffort }),
     })),
     ...(queue.paused ? { paused: true } : {}),
   };

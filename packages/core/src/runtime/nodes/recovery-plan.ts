@@ -119,7 +119,7 @@ export function metricsOf(
     steps,
     reason: end.reason,
     durationMs: end.durationMs,
-    ...(model === undefined ? {} : { model }),
+    ...omitUndefined({ model }),
     ...(last === undefined ? {} : { contextSize: last.inputTokens + last.outputTokens }),
   };
 }

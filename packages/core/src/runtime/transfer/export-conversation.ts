@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { ExportedChunk, ExportedConversation, ExportLine, StoredChunk } from "@parley/wire";
 import { ParleyError } from "../../errors.js";
 import type { ConversationRecord, LogStore } from "../../log-store.js";
@@ -35,7 +36,7 @@ export async function* exportConversation(
       type: "turn",
       turnId,
       startedAt: turn.startedAt,
-      ...(turn.sealedAt === undefined ? {} : { sealedAt: turn.sealedAt }),
+      ...omitUndefined({ sealedAt: turn.sealedAt }),
       metrics: turn.metrics,
       providerCalls: turn.providerCalls.map(toCallInfo),
     };
@@ -49,8 +50,7 @@ function header(record: ConversationRecord): ExportedConversation {
     type: "conversation",
     format: "parley.conversation.1",
     conversation: { ...meta, status: meta.status === "closed" ? "closed" : "idle" },
-    ...(instructions === undefined ? {} : { instructions }),
-    ...(compactThreshold === undefined ? {} : { compactThreshold }),
+    ...omitUndefined({ instructions, compactThreshold }),
     ...(metadata === undefined
       ? {}
       : { metadata: metadata as NonNullable<ExportedConversation["metadata"]> }),

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { ExportedConversation, ExportedTurn, ExportLine, StoredChunk } from "@parley/wire";
 import { ParleyError } from "../../errors.js";
 import type { ImportedEntry, ImportedTurn, ImportInput } from "../../imported-conversation.js";
@@ -127,9 +128,7 @@ export class ImportLines {
       const [message, another] = fromChunks(stored, { conversationId });
       const place = {
         firstSeq: seq,
-        ...(turnId === undefined ? {} : { turnId }),
-        ...(stepId === undefined ? {} : { stepId }),
-        ...(covers === undefined ? {} : { covers }),
+        ...omitUndefined({ turnId, stepId, covers }),
       };
       if (message === undefined || another !== undefined) throw this.#refused("not one message", line);
       const again = toStoredChunks(message, place);
@@ -248,11 +247,7 @@ function settingsOf(header: ExportedConversation): ConversationSettings {
   const { instructions, compactThreshold, metadata } = header;
   return {
     title,
-    ...(model === undefined ? {} : { model }),
-    ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
-    ...(instructions === undefined ? {} : { instructions }),
-    ...(compactThreshold === undefined ? {} : { compactThreshold }),
-    ...(metadata === undefined ? {} : { metadata }),
+    ...omitUndefined({ model, reasoningEffort, instructions, compactThreshold, metadata }),
   };
 }
 

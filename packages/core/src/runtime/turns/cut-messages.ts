@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { ConversationMessage } from "../../messages/message.js";
 import {
   type MessageContentPart,
@@ -71,9 +72,7 @@ function cutResult(part: ToolResultContentPart, room: number): ToolResultContent
   const bare = {
     type,
     name,
-    ...(toolCallId === undefined ? {} : { toolCallId }),
-    ...(stepId === undefined ? {} : { stepId }),
-    ...(durationMs === undefined ? {} : { durationMs }),
+    ...omitUndefined({ toolCallId, stepId, durationMs }),
   };
   // The text is there twice: as it was, and as the value that it stands for.
   const text = cutText(part.resultText ?? "", (room - sizeOf(bare)) / 2 - noticeBytes);

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { TurnMetrics, TurnReason, Usage } from "@parley/wire";
 import { type ParleyError, toParleyError } from "../../errors.js";
 import type { SealInput, SealResult } from "../../log-store.js";
@@ -133,8 +134,7 @@ function withoutAnswer(messages: readonly ConversationMessage[]): ConversationMe
       if (part.type !== "tool-result" || made.has(part.toolCallId)) return [];
       const { type, name, toolCallId, stepId } = part;
       const call = {
-        ...(toolCallId === undefined ? {} : { toolCallId }),
-        ...(stepId === undefined ? {} : { stepId }),
+        ...omitUndefined({ toolCallId, stepId }),
       };
       return [{ type, name, ...call, ...missingResult }];
     });
@@ -156,7 +156,7 @@ function leastMetrics(metrics: TurnMetrics): TurnMetrics {
     steps,
     ...(isFigure(durationMs) ? { durationMs } : {}),
     ...(isFigure(contextSize) ? { contextSize } : {}),
-    ...(reason === undefined ? {} : { reason }),
+    ...omitUndefined({ reason }),
     ...(typeof model === "string" ? { model } : {}),
   };
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { ContextManifest } from "@parley/wire";
 import { isParleyError, ParleyError } from "../../errors.js";
 import type { HistoryBuildResult, PreviousCall } from "../../history/history-builder.js";
@@ -80,8 +81,7 @@ export async function buildStepContext(
       tokens: env.tokens,
       contextWindow: binding.contextWindow,
       tools: request.tools,
-      ...(instructions === undefined ? {} : { instructions }),
-      ...(request.previous === undefined ? {} : { previous: request.previous }),
+      ...omitUndefined({ instructions, previous: request.previous }),
     }),
   );
   const messages: ProviderMessage[] = built.providerMessages ?? toProviderMessages(built.messages);

@@ -1,4 +1,4 @@
-import { eventTraits, type NumberedEvent, type TurnEvent } from "@parley/fold";
+import { eventTraits, type NumberedEvent, omitUndefined, type TurnEvent } from "@parley/fold";
 import type { AgentEvent, TurnReason } from "@parley/wire";
 import { ParleyError, toParleyError } from "../../errors.js";
 import type { LogStore, NextTurn, OpenedTurn, SealInput, SealResult } from "../../log-store.js";
@@ -303,7 +303,7 @@ export class TurnRun {
       metrics,
       providerCalls: [...outcome.providerCalls],
       next: this.#host.nextTurn(reason === "aborted" || reason === "error"),
-      ...(stepId === undefined ? {} : { stepId }),
+      ...omitUndefined({ stepId }),
     };
     learnFrom(env, this.owner, live.model, outcome);
     if (!this.#mayAct()) return { state: "lost" };
@@ -373,8 +373,7 @@ export function eventContext(
     owner,
     conversationId,
     turnId,
-    ...(providerName === undefined ? {} : { providerName }),
-    ...(model === undefined ? {} : { model }),
+    ...omitUndefined({ providerName, model }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import { ParleyError, toParleyError } from "../../errors.js";
 import type { PreviousCall } from "../../history/history-builder.js";
 import type { ConversationRecord, LogStore, OpenedTurn } from "../../log-store.js";
@@ -69,8 +70,7 @@ export async function prepareTurn(request: PrepareRequest): Promise<PreparedTurn
       metadata: { provider: binding.providerName, model: binding.model },
       reasoningEffort: effort,
       cacheKey: live.conversationId,
-      ...(binding.maxOutputTokens === undefined ? {} : { maxTokens: binding.maxOutputTokens }),
-      ...(binding.extraParams === undefined ? {} : { extraParams: binding.extraParams }),
+      ...omitUndefined({ maxTokens: binding.maxOutputTokens, extraParams: binding.extraParams }),
     },
     tools,
     userMessages,

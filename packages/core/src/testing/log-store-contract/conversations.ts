@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { ConversationRecord } from "../../log-store.js";
 import { check, checkEqual } from "../contract-case.js";
 import { callingMessage, message, refused, type Scenario, type TopicCase, uniqueId } from "./scenario.js";
@@ -134,7 +135,7 @@ export const conversationCases: readonly TopicCase[] = [
       let before: string | undefined;
       let pages = 0;
       do {
-        const page = await s.store.list({ limit: 2, ...(before === undefined ? {} : { before }) });
+        const page = await s.store.list({ limit: 2, ...omitUndefined({ before }) });
         listed.push(...idsOf(page));
         before = page.next;
         pages += 1;
@@ -157,7 +158,7 @@ export const conversationCases: readonly TopicCase[] = [
       for (let page = 0; page < 10; page++) {
         const { conversations, next } = await s.store.list({
           limit: 3,
-          ...(before === undefined ? {} : { before }),
+          ...omitUndefined({ before }),
         });
         listed.push(...conversations.map(({ id }) => id));
         if (next === undefined) break;

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import { check, checkEqual } from "../contract-case.js";
 import {
   batch,
@@ -111,7 +112,7 @@ export const journalCases: readonly TopicCase[] = [
       const batches = [batch(turn, 0), batch(turn, 2), batch(turn, 4)];
       await s.root.flushJournal(batches);
       const after = async (afterN: number, fence?: number) => {
-        const query = { conversationId: id, afterN, ...(fence === undefined ? {} : { fence }) };
+        const query = { conversationId: id, afterN, ...omitUndefined({ fence }) };
         return (await s.store.readOpenTurn(query))?.journal.map(({ firstN }) => firstN);
       };
       checkEqual(await after(-1), [0, 2, 4], "after none");

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { QueueMode, StepId, StepMetrics, TurnMetrics, TurnReason } from "@parley/wire";
 import { isParleyError, type ParleyError } from "../../errors.js";
 import type {
@@ -119,7 +120,7 @@ export class Scenario {
     return {
       node: sending.node ?? this.node,
       conversationId,
-      ...(sending.settings === undefined ? {} : { settings: sending.settings }),
+      ...omitUndefined({ settings: sending.settings }),
       message: sending.message ?? message(conversationId, { id, text }),
       bodyHash: sending.bodyHash ?? `hash of ${text}`,
       ifBusy: sending.ifBusy ?? "queue",
@@ -128,7 +129,7 @@ export class Scenario {
       turnId: sending.turnId ?? uniqueId(),
       queueLength: sending.queueLength ?? 1_000,
       title: sending.title ?? "A title",
-      ...(sending.defaultModel === undefined ? {} : { defaultModel: sending.defaultModel }),
+      ...omitUndefined({ defaultModel: sending.defaultModel }),
     };
   }
 
@@ -210,7 +211,7 @@ export class Scenario {
       const page = await store.readNewest({
         conversationId,
         limit: 7,
-        ...(before === undefined ? {} : { before }),
+        ...omitUndefined({ before }),
       });
       entries.push(...page.entries);
       check(page.before === undefined || page.before < (before ?? Infinity), "a page leads to an older one");

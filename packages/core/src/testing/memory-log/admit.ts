@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import { ParleyError } from "../../errors.js";
 import type { AdmitInput, AdmitOutcome, ConversationSettings } from "../../log-store.js";
 import {
@@ -40,7 +41,7 @@ export function knownAdmission(
   return {
     kind: "known",
     outcome: receipt.outcome,
-    ...(receipt.turnId === undefined ? {} : { turnId: receipt.turnId }),
+    ...omitUndefined({ turnId: receipt.turnId }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import { ParleyError } from "../../errors.js";
 import type { CommitInput, CommitResult, SealInput, SealResult } from "../../log-store.js";
 import type { ConversationMessage } from "../../messages/message.js";
@@ -64,13 +65,13 @@ export function seal(db: MemoryDatabase, owner: string, input: SealInput): SealR
     fence: input.fence,
     reason: input.reason,
     metrics: input.metrics,
-    ...(nextTurnId === undefined ? {} : { nextTurnId }),
+    ...omitUndefined({ nextTurnId }),
   };
   return {
     firstSeq: turn.firstSeq,
     lastSeq: turn.lastSeq,
     entries: rows.map((row) => entryOf(row, log.id)),
-    ...(next === undefined ? {} : { next }),
+    ...omitUndefined({ next }),
     queue: queueStateOf(log),
     status: statusOf(log),
   };
@@ -88,7 +89,7 @@ function sealedBefore(log: Log, turn: Turn, input: SealInput): SealResult {
     firstSeq: turn.firstSeq,
     lastSeq: turn.lastSeq,
     entries: rows.map((row) => entryOf(row, log.id)),
-    ...(next === undefined ? {} : { next }),
+    ...omitUndefined({ next }),
     queue: queueStateOf(log),
     status: statusOf(log),
   };
@@ -120,7 +121,7 @@ function writeRows(
   messages: readonly ConversationMessage[],
   stepId: string | undefined,
 ): Row[] {
-  const place = { turn, ...(stepId === undefined ? {} : { stepId }) };
+  const place = { turn, ...omitUndefined({ stepId }) };
   return messages.map((message) => log.rowsById.get(message.id) ?? appendRow(db, log, message, place));
 }
 

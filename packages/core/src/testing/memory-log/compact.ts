@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import { ParleyError } from "../../errors.js";
 import type { CompactInput, CompactResult, ConversationRecord } from "../../log-store.js";
 import type { ConversationId } from "../../messages/message.js";
@@ -45,7 +46,7 @@ export function compact(db: MemoryDatabase, owner: string, input: CompactInput):
   const turn = log.turnsById.get(input.turnId);
   const row = appendRow(db, log, input.summary, {
     covers: input.covers,
-    ...(turn === undefined ? {} : { turn }),
+    ...omitUndefined({ turn }),
   });
   log.compactions.push({ seq: row.lastSeq, archiveId: input.archiveId });
   // Without a turn around it, the summary is final at once.
@@ -64,7 +65,7 @@ export function compact(db: MemoryDatabase, owner: string, input: CompactInput):
   const next = input.release === undefined ? undefined : endLease(db, log, input.release).next;
   return {
     entry: entryOf(row, log.id),
-    ...(next === undefined ? {} : { next }),
+    ...omitUndefined({ next }),
     queue: queueStateOf(log),
   };
 }
@@ -78,7 +79,7 @@ function compactedBefore(db: MemoryDatabase, log: Log, input: CompactInput): Com
   const next = release === undefined ? undefined : stillOpened(log, release.turnId, release.node);
   return {
     entry: entryOf(row, log.id),
-    ...(next === undefined ? {} : { next }),
+    ...omitUndefined({ next }),
     queue: queueStateOf(log),
   };
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { TurnReason } from "@parley/wire";
 import type { IdFactory } from "../../messages/ids.js";
 import {
@@ -34,7 +35,7 @@ function conversationOf(log: Log): Conversation {
     createdAt: new Date(log.createdAt),
     updatedAt: new Date(log.updatedAt),
     ...(log.title === "" ? {} : { title: log.title }),
-    ...(log.settings.metadata === undefined ? {} : { metadata: log.settings.metadata }),
+    ...omitUndefined({ metadata: log.settings.metadata }),
   };
 }
 

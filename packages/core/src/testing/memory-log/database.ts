@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { StepMetrics, TurnMetrics, TurnReason } from "@parley/wire";
 import type { Clock } from "../../clock.js";
 import { invalidField, ParleyError } from "../../errors.js";
@@ -210,8 +211,7 @@ export function addLog(db: MemoryDatabase, input: NewLog): Log {
     id: input.id,
     owner: input.owner,
     createdAt: input.createdAt ?? now,
-    ...(parent === undefined ? {} : { parent }),
-    ...(input.archiveOf === undefined ? {} : { archiveOf: input.archiveOf }),
+    ...omitUndefined({ parent, archiveOf: input.archiveOf }),
     settings,
     title: input.title,
     closed: input.archiveOf !== undefined,
@@ -314,9 +314,7 @@ export function entryOf(row: Row, conversationId: ConversationId): HistoryEntry 
     message: row.message.conversationId === conversationId ? row.message : { ...row.message, conversationId },
     firstSeq: row.firstSeq,
     lastSeq: row.lastSeq,
-    ...(row.turnId === undefined ? {} : { turnId: row.turnId }),
-    ...(row.stepId === undefined ? {} : { stepId: row.stepId }),
-    ...(row.covers === undefined ? {} : { covers: row.covers }),
+    ...omitUndefined({ turnId: row.turnId, stepId: row.stepId, covers: row.covers }),
   };
 }
 

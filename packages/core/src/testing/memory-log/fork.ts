@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import { invalidField } from "../../errors.js";
 import type { ConversationSettings, ForkInput, ForkResult, OpenedTurn } from "../../log-store.js";
 import type { ConversationId } from "../../messages/message.js";
@@ -50,7 +51,7 @@ export function addFork(
     settings,
     title: input.title,
     parent: { log: origin, seq: input.atSeq },
-    ...(input.archiveOf === undefined ? {} : { archiveOf: input.archiveOf }),
+    ...omitUndefined({ archiveOf: input.archiveOf }),
   });
   const contextSize = sealedTurns(log).findLast((turn) => turn.sealed?.metrics?.contextSize !== undefined)
     ?.sealed?.metrics?.contextSize;
@@ -73,6 +74,6 @@ function forkedBefore(db: MemoryDatabase, log: Log, origin: Log, input: ForkInpu
   return {
     conversation: recordOf(db, log),
     created: false,
-    ...(turn === undefined ? {} : { turn }),
+    ...omitUndefined({ turn }),
   };
 }

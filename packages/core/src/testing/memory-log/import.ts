@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import { ParleyError } from "../../errors.js";
 import type { ImportedEntry, ImportInput, ImportResult } from "../../imported-conversation.js";
 import { toStoredChunks } from "../../messages/wire-chunks.js";
@@ -67,9 +68,7 @@ function writeEntry(
 ): void {
   const turn = entry.turnId === undefined ? undefined : turns.get(entry.turnId);
   const row = appendRow(db, log, entry.message, {
-    ...(turn === undefined ? {} : { turn }),
-    ...(entry.stepId === undefined ? {} : { stepId: entry.stepId }),
-    ...(entry.covers === undefined ? {} : { covers: entry.covers }),
+    ...omitUndefined({ turn, stepId: entry.stepId, covers: entry.covers }),
   });
   if (entry.covers === undefined) return;
   log.compactions.push({ seq: row.lastSeq });
@@ -90,7 +89,7 @@ function addTurn(db: MemoryDatabase, log: Log, given: ImportInput["turns"][numbe
     sealed: {
       at: given.sealedAt,
       metrics: given.metrics,
-      ...(given.reason === undefined ? {} : { reason: given.reason }),
+      ...omitUndefined({ reason: given.reason }),
     },
   };
   log.turns.push(turn);

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import { ParleyError } from "../../errors.js";
 import type {
   DefaultModel,
@@ -208,7 +209,7 @@ function endedBefore(
   }
   if (log.active.turnId !== request.next.turnId || log.active.fence !== request.fence + 1) return undefined;
   const next = stillOpened(log, request.next.turnId, request.next.node);
-  return { ...(next === undefined ? {} : { next }), queue: queueStateOf(log) };
+  return { ...omitUndefined({ next }), queue: queueStateOf(log) };
 }
 
 export function heartbeat(db: MemoryDatabase, node: string, ttlMs: number): StopRequest[] {
@@ -303,5 +304,5 @@ export function endIdleLease(
   if (active.purpose !== "compaction") throw invalid("A turn is ended by sealing it");
   checkTurnId(log, request.next.turnId);
   const { next } = endLease(db, log, request.next);
-  return { ...(next === undefined ? {} : { next }), queue: queueStateOf(log) };
+  return { ...omitUndefined({ next }), queue: queueStateOf(log) };
 }

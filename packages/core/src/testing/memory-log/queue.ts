@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import { invalidField, ParleyError } from "../../errors.js";
 import type { OpenedTurn, QueueEntry, QueueOperation, QueueState, TurnChoices } from "../../log-store.js";
 import type { ConversationId, ConversationMessage } from "../../messages/message.js";
@@ -43,7 +44,7 @@ function resume(
   const started = log.active === undefined ? openNextTurn(db, log, operation) : undefined;
   if (started !== undefined) log.closed = false;
   touch(db, log);
-  return { ...queueStateOf(log), ...(started === undefined ? {} : { started }) };
+  return { ...queueStateOf(log), ...omitUndefined({ started }) };
 }
 
 function edit(log: Log, operation: QueueOperation & { op: "edit" }): void {

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { StoredChunk, TurnMetrics } from "@parley/wire";
 import type { JournalBatch, LogStore, OpenTurnState, TurnRecord } from "../../log-store.js";
 import type { ConversationId, TurnId } from "../../messages/message.js";
@@ -126,7 +127,7 @@ export function findReceipt(
   const receipt = findLog(db, owner, id)?.receipts.get(messageId);
   if (receipt === undefined) return null;
   const { outcome, turnId } = receipt;
-  return { outcome, ...(turnId === undefined ? {} : { turnId }) };
+  return { outcome, ...omitUndefined({ turnId }) };
 }
 
 export function metrics(db: MemoryDatabase, owner: string, id: ConversationId): TurnMetrics[] {

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { ConversationStatus } from "@parley/wire";
 import type { ConversationRecord, QueueState } from "../../log-store.js";
 import type { Log, MemoryDatabase } from "./database.js";
@@ -31,10 +32,9 @@ export function recordOf(db: MemoryDatabase, log: Log): ConversationRecord {
     ...(parent === undefined ? {} : { parentId: parent.log.id, parentSeq: parent.seq }),
     ...(compaction === undefined ? {} : { compacted: true as const }),
     ...(archiveId !== undefined && db.logs.has(archiveId) ? { compactedFrom: archiveId } : {}),
-    ...(log.archiveOf === undefined ? {} : { archiveOf: log.archiveOf }),
+    ...omitUndefined({ archiveOf: log.archiveOf }),
     ...(active === undefined ? {} : { active: activeLeaseOf(log, active) }),
-    ...(log.contextSize === undefined ? {} : { contextSize: log.contextSize }),
-    ...(log.lastModel === undefined ? {} : { lastModel: log.lastModel }),
+    ...omitUndefined({ contextSize: log.contextSize, lastModel: log.lastModel }),
   };
   return Object.keys(settings).length === 0 ? head : { ...settings, ...head };
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { AgentEvent, StepMetrics, TurnMetrics } from "@parley/wire";
 import { check, checkEqual } from "../contract-case.js";
 import { gate } from "../gate.js";
@@ -371,9 +372,7 @@ function withoutExtras(step: StepMetrics): StepMetrics {
   return {
     stepId,
     usage: used,
-    ...(ttftMs === undefined ? {} : { ttftMs }),
-    ...(decodeMs === undefined ? {} : { decodeMs }),
-    ...(genTotalMs === undefined ? {} : { genTotalMs }),
+    ...omitUndefined({ ttftMs, decodeMs, genTotalMs }),
   };
 }
 
@@ -386,16 +385,13 @@ function metricsFrom(events: readonly AgentEvent[]): TurnMetrics {
     return withoutExtras({
       stepId,
       usage: used,
-      ...(ttftMs === undefined ? {} : { ttftMs }),
-      ...(decodeMs === undefined ? {} : { decodeMs }),
-      ...(genTotalMs === undefined ? {} : { genTotalMs }),
+      ...omitUndefined({ ttftMs, decodeMs, genTotalMs }),
     });
   });
   return {
     turnId: done.turnId,
     usage: done.usage ?? none,
     steps,
-    ...(done.durationMs === undefined ? {} : { durationMs: done.durationMs }),
-    ...(done.contextSize === undefined ? {} : { contextSize: done.contextSize }),
+    ...omitUndefined({ durationMs: done.durationMs, contextSize: done.contextSize }),
   };
 }

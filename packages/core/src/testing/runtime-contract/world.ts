@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { AgentEvent, StoredChunk } from "@parley/wire";
 import type { Clock } from "../../clock.js";
 import { isParleyError, type ParleyError } from "../../errors.js";
@@ -138,7 +139,7 @@ export class World {
           },
         },
         ...(handle.wake === undefined || withoutWake ? {} : { wake: handle.wake }),
-        ...(fixture.clock === undefined ? {} : { clock: fixture.clock }),
+        ...omitUndefined({ clock: fixture.clock }),
       }),
       "a node starts",
     );

@@ -3,6 +3,7 @@ import {
   grownText,
   type MessageContentPart,
   type MessageOrigin,
+  omitUndefined,
   TextDelta,
 } from "@parley/core/messages";
 import type { ProviderFinishReason, ProviderStreamEvent, ProviderToolCall } from "@parley/core/ports";
@@ -140,7 +141,7 @@ class ChatFold implements StreamFold<ChatChunk> {
         createdAt: this.#created === undefined ? this.#call.startedAt : new Date(this.#created * 1000),
         message: { role: "assistant", content, origin: this.#call.origin },
         ...(toolCalls.length === 0 ? {} : { toolCalls }),
-        ...(usage === undefined ? {} : { usage }),
+        ...omitUndefined({ usage }),
         finishReason: this.#reason(toolCalls.length),
         raw: this.#last,
       },

@@ -1,5 +1,5 @@
 import type { MessageContentPart, MessageOrigin } from "@parley/core/messages";
-import { argumentsTextOf, resultTextOf } from "@parley/core/messages";
+import { argumentsTextOf, omitUndefined, resultTextOf } from "@parley/core/messages";
 import type { ProviderCallParams } from "@parley/core/ports";
 import { type PreparedMessage, prepareMessages } from "../../call/prepare-messages.js";
 import { createToolNames, type ToolNames } from "../../call/tool-names.js";
@@ -59,7 +59,7 @@ export function toChatRequest(
               type: "function",
               function: {
                 name: names.toSent(name),
-                ...(description === undefined ? {} : { description }),
+                ...omitUndefined({ description }),
                 parameters: functionParameters(schema),
               },
             })),

@@ -1,4 +1,4 @@
-import { collect, type MessageOrigin } from "@parley/core/messages";
+import { collect, type MessageOrigin, omitUndefined } from "@parley/core/messages";
 import type {
   ProviderAdapter,
   ProviderCallParams,
@@ -124,7 +124,7 @@ export class OpenAIChatProviderAdapter implements ProviderAdapter {
           "ai.model": origin.model,
           "ai.operation": "chat.completions.create",
         },
-        ...(agentContext === undefined ? {} : { agentContext }),
+        ...omitUndefined({ agentContext }),
       },
       createFold: () =>
         createChatFold({

@@ -3,6 +3,7 @@ import {
   grownText,
   type MessageContentPart,
   type MessageOrigin,
+  omitUndefined,
   TextDelta,
 } from "@parley/core/messages";
 import type { ProviderStreamEvent, ProviderToolCall } from "@parley/core/ports";
@@ -393,7 +394,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
           origin: this.#call.origin,
         },
         ...(toolCalls.length === 0 ? {} : { toolCalls }),
-        ...(usage === undefined ? {} : { usage }),
+        ...omitUndefined({ usage }),
         finishReason: finishReasonOf(response, { status, calls: toolCalls.length, refused: this.#refused }),
         raw: response,
       },

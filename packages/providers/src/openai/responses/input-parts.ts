@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/core/messages";
 import type { ProviderMessage } from "@parley/core/ports";
 import type {
   CreateResponseRequest,
@@ -16,7 +17,7 @@ export function toInputMessages(messages: readonly ProviderMessage[]): OpenAIInp
   return messages.map(({ role, content, origin, metadata }) => ({
     role: roleOf(role, metadata),
     content: content as Record<string, unknown>[],
-    ...(origin === undefined ? {} : { origin }),
+    ...omitUndefined({ origin }),
   }));
 }
 
@@ -43,7 +44,7 @@ export function fromInputMessages(input: Exclude<CreateResponseRequest["input"],
     return {
       role: role === "developer" ? "system" : role,
       content: content.map((part) => (isNativeBlock(part) ? native.take(part) : withoutNumber(part))),
-      ...(origin === undefined ? {} : { origin }),
+      ...omitUndefined({ origin }),
       ...(role === "developer" ? { metadata: { role: "developer" } } : {}),
     };
   });

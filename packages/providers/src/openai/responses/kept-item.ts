@@ -1,4 +1,5 @@
 import type { MessageContentPart, ReasoningContentPart } from "@parley/core/messages";
+import { omitUndefined } from "@parley/core/messages";
 import type { JsonObject, ProviderMetadata } from "@parley/wire";
 import { isWellFormed, wellFormed } from "../../call/well-formed.js";
 import type { AssistantItem, OpaqueItem, OutputItem, ReasoningItem } from "./api-types.js";
@@ -37,7 +38,7 @@ export function readKept(part: MessageContentPart): KeptItem | undefined {
     ...(phase === "commentary" || phase === "final_answer" ? { phase } : {}),
     ...(refusal === true ? { refusal } : {}),
     ...(isId(namespace) ? { namespace } : {}),
-    ...(whole === undefined ? {} : { item: whole }),
+    ...omitUndefined({ item: whole }),
   };
 }
 

@@ -1,5 +1,11 @@
 import { ParleyError } from "@parley/core/errors";
-import { createProviderStream, type MessageOrigin, streamOf, TextDelta } from "@parley/core/messages";
+import {
+  createProviderStream,
+  type MessageOrigin,
+  omitUndefined,
+  streamOf,
+  TextDelta,
+} from "@parley/core/messages";
 import type {
   ProviderAdapter,
   ProviderCallParams,
@@ -74,15 +80,13 @@ export class OpenAIProviderAdapter implements ProviderAdapter {
     const previousResponseId = state?.lastResponseId;
     const request: CreateResponseRequest = {
       ...this.#request(params, model, chains),
-      ...(previousResponseId === undefined ? {} : { previousResponseId }),
+      ...omitUndefined({ previousResponseId }),
     };
     const options: CreateResponseOptions = {
       origin,
-      ...(params.agentContext === undefined ? {} : { agentContext: params.agentContext }),
-      ...(params.metadata.extensions === undefined ? {} : { extensions: params.metadata.extensions }),
+      ...omitUndefined({ agentContext: params.agentContext, extensions: params.metadata.extensions }),
       ...(chains ? { conversationState: state ?? {} } : {}),
-      ...(params.signal === undefined ? {} : { signal: params.signal }),
-      ...(params.limits === undefined ? {} : { limits: params.limits }),
+      ...omitUndefined({ signal: params.signal, limits: params.limits }),
     };
     return { request, options, state };
   }
@@ -93,8 +97,7 @@ export class OpenAIProviderAdapter implements ProviderAdapter {
       model,
       input: toInputMessages(params.messages),
       ...(tools === undefined || tools.length === 0 ? {} : { tools: tools.map(toFunctionTool) }),
-      ...(toolChoice === undefined ? {} : { toolChoice }),
-      ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
+      ...omitUndefined({ toolChoice, maxOutputTokens: maxTokens }),
       ...(chains ? {} : { store: false }),
       extraParams: this.#extraParams(params, model, chains),
     };
@@ -135,7 +138,7 @@ function toFunctionTool({ name, description, schema }: ProviderToolDefinition): 
   return {
     type: "function",
     name,
-    ...(description === undefined ? {} : { description }),
+    ...omitUndefined({ description }),
     parameters: schema,
   };
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/core/messages";
 import type {
   ProviderCallResult,
   ProviderFinishReason,
@@ -55,9 +56,7 @@ function toResponseObject(result: ProviderCallResult, model: string): OpenAIResp
     createdAt,
     ...(outputText === "" ? {} : { outputText }),
     providerMessage: message,
-    ...(toolCalls === undefined ? {} : { toolCalls }),
-    ...(usage === undefined ? {} : { usage }),
-    ...(finishReason === undefined ? {} : { finishReason }),
+    ...omitUndefined({ toolCalls, usage, finishReason }),
     raw,
   };
 }
@@ -72,9 +71,7 @@ export function fromResponseObject(response: OpenAIResponseObject): ProviderCall
       role: "assistant",
       content: [{ type: "text", text: response.outputText ?? "" }],
     },
-    ...(toolCalls === undefined ? {} : { toolCalls }),
-    ...(usage === undefined ? {} : { usage }),
-    ...(finishReason === undefined ? {} : { finishReason }),
+    ...omitUndefined({ toolCalls, usage, finishReason }),
     raw,
   };
 }

@@ -1,4 +1,5 @@
 import type { ParleyError } from "@parley/core/errors";
+import { omitUndefined } from "@parley/core/messages";
 import type { HttpClient, HttpHeaders, HttpRequestOptions } from "@parley/http";
 import { resilienceFor } from "../../call/answer-resilience.js";
 import { unreadableAnswer } from "../../call/http-failure.js";
@@ -115,7 +116,7 @@ function httpRequest(
       "ai.operation": "responses.create",
       ...(tenant === undefined ? {} : { "ai.tenant": tenant }),
     },
-    ...(agentContext === undefined ? {} : { agentContext }),
+    ...omitUndefined({ agentContext }),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { MessageOrigin } from "@parley/core/messages";
-import { textOfValue } from "@parley/core/messages";
+import { omitUndefined, textOfValue } from "@parley/core/messages";
 import type { ProviderMessage } from "@parley/core/ports";
 import { normalizeOnly, type PreparedMessage, prepareMessages } from "../../call/prepare-messages.js";
 import { createToolNames, type ToolNames } from "../../call/tool-names.js";
@@ -48,15 +48,17 @@ export function toRequest(request: CreateResponseRequest, how: LowerRequest): Lo
     body: {
       model,
       input: lowerInput(request, how, { names, previousResponseId, isContinued }),
-      ...(request.modalities === undefined ? {} : { modalities: request.modalities }),
+      ...omitUndefined({ modalities: request.modalities }),
       ...(tools.length === 0 ? {} : { tools }),
       ...(hasTools && request.toolChoice !== undefined
         ? { tool_choice: lowerToolChoice(request.toolChoice, names) }
         : {}),
-      ...(maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }),
-      ...(request.store === undefined ? {} : { store: request.store }),
-      ...(previousResponseId === undefined ? {} : { previous_response_id: previousResponseId }),
-      ...(metadata === undefined ? {} : { metadata }),
+      ...omitUndefined({
+        max_output_tokens: maxOutputTokens,
+        store: request.store,
+        previous_response_id: previousResponseId,
+        metadata,
+      }),
       ...(how.stream === false ? {} : { stream: true }),
       ...extra,
     },

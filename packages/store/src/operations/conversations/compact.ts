@@ -1,4 +1,5 @@
 import { ParleyError } from "@parley/core/errors";
+import { omitUndefined } from "@parley/core/messages";
 import type { CompactInput, CompactResult, ConversationRecord } from "@parley/core/ports";
 import type { Connection } from "../../database.js";
 import {
@@ -84,13 +85,13 @@ export function compact(store: StoreContext, owner: string, input: CompactInput)
             },
           ]),
     ]);
-    const entry = entryAt(row, { firstSeq, covers, ...(inTurn === undefined ? {} : { turnId: inTurn }) });
+    const entry = entryAt(row, { firstSeq, covers, ...omitUndefined({ turnId: inTurn }) });
     if (release === undefined) {
       const queue = await readQueue(connection, conversationId);
       return { entry, queue: queueState(queue, head.queuePaused) };
     }
     const { next, queue } = await endLease(store, connection, { ...head, nextSeq, sealedSeq }, release);
-    return { entry, ...(next === undefined ? {} : { next }), queue };
+    return { entry, ...omitUndefined({ next }), queue };
   });
 }
 
@@ -124,7 +125,7 @@ async function compactedBefore(
   const next =
     release === undefined ? undefined : await stillOpened(connection, head, release.turnId, release.node);
   const queue = await readQueue(connection, conversationId);
-  return { entry, ...(next === undefined ? {} : { next }), queue: queueState(queue, head.queuePaused) };
+  return { entry, ...omitUndefined({ next }), queue: queueState(queue, head.queuePaused) };
 }
 
 function checkCovers(head: Head, covers: CompactInput["covers"]): void {

@@ -1,4 +1,5 @@
 import { invalidField } from "@parley/core/errors";
+import { omitUndefined } from "@parley/core/messages";
 import type { ForkInput, ForkResult, OpenedTurn } from "@parley/core/ports";
 import type { Connection } from "../../database.js";
 import { messageRow } from "../../message-row.js";
@@ -42,7 +43,7 @@ export function fork(store: StoreContext, owner: string, input: ForkInput): Prom
       if (outcome.kind === "started") turn = outcome.turn;
     }
     const conversation = await requireRecord(connection, owner, newId);
-    return { conversation, created: true, ...(turn === undefined ? {} : { turn }) };
+    return { conversation, created: true, ...omitUndefined({ turn }) };
   });
 }
 
@@ -147,7 +148,7 @@ async function forkedBefore(
     }
   }
   const conversation = await requireRecord(connection, owner, newId);
-  return { conversation, created: false, ...(turn === undefined ? {} : { turn }) };
+  return { conversation, created: false, ...omitUndefined({ turn }) };
 }
 
 /** Whether a fork may leave after `seq`: at the beginning, or where something sealed ends. */

@@ -1,5 +1,5 @@
 import { ParleyError } from "@parley/core/errors";
-import { stableValue, toStoredChunks } from "@parley/core/messages";
+import { omitUndefined, stableValue, toStoredChunks } from "@parley/core/messages";
 import type { HistoryEntry, ImportedEntry, ImportInput, ImportResult } from "@parley/core/ports";
 import type { Connection, Statement } from "../../database.js";
 import {
@@ -293,8 +293,7 @@ function placeOf(entry: HistoryEntry | ImportedEntry): Parameters<typeof toStore
   const { firstSeq = 0, turnId, stepId } = entry;
   return {
     firstSeq,
-    ...(turnId === undefined ? {} : { turnId }),
-    ...(stepId === undefined ? {} : { stepId }),
+    ...omitUndefined({ turnId, stepId }),
   };
 }
 

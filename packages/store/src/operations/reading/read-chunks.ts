@@ -1,4 +1,4 @@
-import { toStoredChunks } from "@parley/core/messages";
+import { omitUndefined, toStoredChunks } from "@parley/core/messages";
 import type { LogStore } from "@parley/core/ports";
 import type { StoredChunk } from "@parley/wire";
 import { entriesOf, messageColumns, readMessage } from "../../message-row.js";
@@ -45,9 +45,7 @@ export async function readChunks(
       const { firstSeq = 0, turnId, stepId, covers } = entry;
       const place = {
         firstSeq,
-        ...(turnId === undefined ? {} : { turnId }),
-        ...(stepId === undefined ? {} : { stepId }),
-        ...(covers === undefined ? {} : { covers }),
+        ...omitUndefined({ turnId, stepId, covers }),
       };
       // The window may begin or end inside a message.
       for (const chunk of toStoredChunks(entry.message, place).reverse()) {

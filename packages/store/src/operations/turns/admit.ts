@@ -1,4 +1,5 @@
 import { ParleyError } from "@parley/core/errors";
+import { omitUndefined } from "@parley/core/messages";
 import type { AdmitInput, AdmitOutcome } from "@parley/core/ports";
 import type { Connection } from "../../database.js";
 import { idIs } from "../../id-is.js";
@@ -208,6 +209,6 @@ RETURNING date_part('epoch', queued_at) * 1000 AS queued_ms`,
   return {
     kind: "queued",
     queue: queueState([...queue, entry], head.queuePaused),
-    ...(head.turnId === undefined ? {} : { turnId: head.turnId }),
+    ...omitUndefined({ turnId: head.turnId }),
   };
 }

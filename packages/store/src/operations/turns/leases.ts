@@ -1,4 +1,5 @@
 import { ParleyError } from "@parley/core/errors";
+import { omitUndefined } from "@parley/core/messages";
 import type { Lease, LogStore, NextTurn, OpenedTurn, QueueState } from "@parley/core/ports";
 import type { Connection } from "../../database.js";
 import type { StoreContext } from "../../store-context.js";
@@ -104,7 +105,7 @@ export function endLeaseOf(
     if (head.compactionId === undefined) throw invalid("A turn is ended by sealing it");
     await checkTurnId(connection, head, request.next.turnId);
     const { next, queue } = await endLease(store, connection, head, request.next);
-    return { ...(next === undefined ? {} : { next }), queue };
+    return { ...omitUndefined({ next }), queue };
   });
 }
 
@@ -127,5 +128,5 @@ async function endedBefore(
   const next =
     following === undefined ? undefined : await stillOpened(connection, head, following, request.next.node);
   const queue = queueState(await readQueue(connection, head.conversationId), head.queuePaused);
-  return { ...(next === undefined ? {} : { next }), queue };
+  return { ...omitUndefined({ next }), queue };
 }

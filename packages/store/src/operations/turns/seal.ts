@@ -1,4 +1,5 @@
 import { ParleyError } from "@parley/core/errors";
+import { omitUndefined } from "@parley/core/messages";
 import type { HistoryEntry, SealInput, SealResult } from "@parley/core/ports";
 import type { ConversationStatus } from "@parley/wire";
 import type { Connection } from "../../database.js";
@@ -63,7 +64,7 @@ export async function seal(store: StoreContext, owner: string, input: SealInput)
   return {
     firstSeq: Number(answer.first_seq),
     lastSeq,
-    entries: placed(rows, lastSeq - total + 1, { turnId, ...(stepId === undefined ? {} : { stepId }) }),
+    entries: placed(rows, lastSeq - total + 1, { turnId, ...omitUndefined({ stepId }) }),
     queue: queueState([], answer.queue_paused === true),
     status: answer.status === "closed" ? "closed" : "idle",
   };
@@ -118,7 +119,7 @@ async function sealSlowly(
   const entries = new Map<string, HistoryEntry>(known);
   let next = head.nextSeq;
   for (const row of fresh) {
-    const place = { firstSeq: next, turnId, ...(stepId === undefined ? {} : { stepId }) };
+    const place = { firstSeq: next, turnId, ...omitUndefined({ stepId }) };
     entries.set(row.message.id, entryAt(row, place));
     next += row.parts;
   }
@@ -168,7 +169,7 @@ WHERE log = $1 AND ordinal = $2 RETURNING first_seq`,
     firstSeq: Number(turns[0]?.first_seq),
     lastSeq: next - 1,
     entries: ordered(sealing.rows, entries),
-    ...(ended.next === undefined ? {} : { next: ended.next }),
+    ...omitUndefined({ next: ended.next }),
     queue: ended.queue,
     status: statusAfter(head, ended.nextTurnId !== undefined),
   };
@@ -200,7 +201,7 @@ async function sealedBefore(
     firstSeq: Number(turn.first_seq),
     lastSeq: Number(turn.last_seq),
     entries: ordered(rows, known),
-    ...(next === undefined ? {} : { next }),
+    ...omitUndefined({ next }),
     queue: queueState(queue, head.queuePaused),
     status: statusAfter(head, head.turnId !== undefined),
   };

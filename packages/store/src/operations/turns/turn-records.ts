@@ -1,5 +1,5 @@
 import { ParleyError } from "@parley/core/errors";
-import { type ConversationMessage, fromCanonical, toCanonical } from "@parley/core/messages";
+import { type ConversationMessage, fromCanonical, omitUndefined, toCanonical } from "@parley/core/messages";
 import type { ConversationTurn, HistoryEntry, ProviderCallRecord, TurnRecord } from "@parley/core/ports";
 import type { TurnMetrics, TurnReason } from "@parley/wire";
 import type { Connection } from "../../database.js";
@@ -75,7 +75,7 @@ function turnRecordOf(row: Record<string, unknown>): TurnRecord {
     lastSeq: Number(row.last_seq),
     startedAt: Math.round(Number(row.started_ms)),
     ...(sealed ? { sealedAt: Math.round(Number(row.sealed_ms)) } : {}),
-    ...(figures === undefined ? {} : { metrics: figures }),
+    ...omitUndefined({ metrics: figures }),
     providerCalls: readCalls(row.provider_calls),
   };
 }
@@ -155,7 +155,7 @@ export function appendTurn(store: StoreContext, owner: string, turn: Conversatio
       ...(turn.toolMessages === undefined
         ? {}
         : { tool: turn.toolMessages.map((message) => mention(message, places)) }),
-      ...(turn.metadata === undefined ? {} : { metadata: turn.metadata }),
+      ...omitUndefined({ metadata: turn.metadata }),
     };
     await connection.batch([
       {
@@ -250,7 +250,7 @@ JOIN conversation_message m ON m.log = l.log AND m.first_seq <= l.through ORDER 
         userMessages: all(appended.user),
         assistantMessages: all(appended.assistant),
         ...(appended.tool === undefined ? {} : { toolMessages: all(appended.tool) }),
-        ...(appended.metadata === undefined ? {} : { metadata: appended.metadata }),
+        ...omitUndefined({ metadata: appended.metadata }),
       };
     }
     const messages = entries
