@@ -1,10 +1,10 @@
 import { omitUndefined } from "@parley/fold";
 import type { ConversationMeta, EffectiveChoices } from "@parley/wire";
 import type { ConversationRecord } from "../log-store.js";
-import type { Environment } from "./environment.js";
+import type { Uses } from "./environment.js";
 
 /** The runtime's own choices, for conversations that have made none. */
-export type Defaults = Pick<Environment, "models" | "reasoningEffort">;
+export type Defaults = Uses<"models" | "reasoningEffort">;
 
 /** Resolves what the next turn of a conversation uses where it names nothing itself, as the store does on opening it. */
 export function effectiveChoices(

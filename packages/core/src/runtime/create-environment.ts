@@ -8,6 +8,7 @@ import { createTokenCounter } from "../messages/tokens/token-counter.js";
 import { createCompactionPolicy } from "./compaction/compaction-policy.js";
 import { Hub } from "./delivery/hub.js";
 import { defaultJournalPace, Journal } from "./delivery/journal.js";
+import { createNotifyChanged } from "./delivery/notify-changed.js";
 import { Watchers } from "./delivery/watchers.js";
 import { defaultLeasePace, defaultRuntimeLimits, type Environment } from "./environment.js";
 import { SearchIndexer } from "./nodes/search-indexer.js";
@@ -25,13 +26,17 @@ export function createEnvironment(options: RuntimeOptions): Environment {
       const context = { where, ...omitUndefined({ conversationId }) };
       hooks.onError?.(toParleyError(error), context);
     } catch {
-      // The one who is told of failures has failed: there is nobody left to tell.
+      // The host's own hook failed: there is nowhere left to report to.
     }
   };
   const reasoningEffort = options.reasoningEffort ?? "high";
   const tokens = options.tokens ?? createTokenCounter();
   const limits = { ...defaultRuntimeLimits, ...options.limits };
   const wake: Wake = options.wake ?? { notify() {}, listen: () => () => {} };
+  const searchIndexer = new SearchIndexer({ root: options.store, clock, hooks, report });
+  const watchers = new Watchers(options.store, { models: options.models, reasoningEffort }, (error) =>
+    report(error, "watch"),
+  );
   return {
     identity: { node: options.node === undefined ? ids.next() : `${options.node}+${ids.next()}` },
     root: options.store,
@@ -55,10 +60,9 @@ export function createEnvironment(options: RuntimeOptions): Environment {
     history: new BudgetedHistoryBuilder({ tokens }),
     hub: new Hub(limits.subscriberFrames),
     journal: new Journal(options.store, clock, { ...defaultJournalPace, ...options.journal }, wake),
-    searchIndexer: new SearchIndexer({ root: options.store, clock, hooks, report }),
-    watchers: new Watchers(options.store, { models: options.models, reasoningEffort }, (error) =>
-      report(error, "watch"),
-    ),
+    searchIndexer,
+    watchers,
+    notifyChanged: createNotifyChanged({ watchers, searchIndexer, wake }),
     compaction:
       options.compaction ?? createCompactionPolicy(omitUndefined({ thresholdShare: options.compactAt })),
     titleModel: options.titleModel,

@@ -11,6 +11,7 @@ import type { CompactionPolicy } from "./compaction/compaction-policy.js";
 import type { FollowedConversation } from "./delivery/follower.js";
 import type { Hub } from "./delivery/hub.js";
 import type { Journal } from "./delivery/journal.js";
+import type { NotifyChanged } from "./delivery/notify-changed.js";
 import type { Watchers } from "./delivery/watchers.js";
 import type { ModelCatalog } from "./models.js";
 import type { SearchIndexer } from "./nodes/search-indexer.js";
@@ -145,8 +146,12 @@ export interface Environment {
   /** Asks this model for the titles of new conversations, instead of cutting their first message. */
   readonly titleModel: string | undefined;
   readonly keepRaw: boolean;
-  /** Tells the host of an event. Never throws. */
+  readonly notifyChanged: NotifyChanged;
+  /** Passes an event to the host. Never throws. */
   observe(event: AgentEvent, context: EventContext): void;
-  /** Tells the host what went wrong in the background. Never throws. */
+  /** Reports to the host what went wrong in the background. Never throws. */
   report(error: unknown, where: string, conversationId?: string): void;
 }
+
+/** The members of the environment that a service uses. */
+export type Uses<Key extends keyof Environment> = Pick<Environment, Key>;

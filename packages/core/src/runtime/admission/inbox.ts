@@ -8,11 +8,13 @@ import { chainHash, hashText } from "../../messages/text/hash.js";
 import { titleFrom } from "../../messages/text/title.js";
 import { utf8Length } from "../../messages/tokens/transcript-tokens.js";
 import { checkPlain } from "../../plain-data.js";
-import { notifyChanged } from "../delivery/notify-changed.js";
-import type { Environment } from "../environment.js";
+import type { Uses } from "../environment.js";
 import { defaultModelOf } from "../models.js";
 import type { Recovery } from "../nodes/recovery.js";
 import type { Coordinator } from "../turns/coordinator.js";
+
+/** The parts of the environment that admission uses. */
+export type InboxUses = Uses<"clock" | "identity" | "ids" | "limits" | "models" | "notifyChanged" | "root">;
 
 /** What a client sends. */
 export interface SendInput {
@@ -72,13 +74,13 @@ function derived(owner: string, from: string): string {
  * finds out on its own whether it now holds a turn.
  */
 export class Inbox {
-  readonly #env: Environment;
+  readonly #env: InboxUses;
   readonly #coordinator: Coordinator;
   readonly #recovery: Pick<Recovery, "resolveUnknown">;
   /** Admissions under way, by owner: each may become a running turn. */
   readonly #admitting = new Map<string, number>();
 
-  constructor(env: Environment, coordinator: Coordinator, recovery: Pick<Recovery, "resolveUnknown">) {
+  constructor(env: InboxUses, coordinator: Coordinator, recovery: Pick<Recovery, "resolveUnknown">) {
     this.#env = env;
     this.#coordinator = coordinator;
     this.#recovery = recovery;
@@ -203,7 +205,7 @@ export class Inbox {
       this.#coordinator.run(owner, conversationId, outcome.turn);
       return { conversationId, messageId, outcome: "started", turnId, repeated: false };
     }
-    notifyChanged(this.#env, owner, [conversationId]);
+    this.#env.notifyChanged(owner, [conversationId]);
     return { conversationId, messageId, outcome: "queued", repeated: false, queue: outcome.queue };
   }
 

@@ -2,17 +2,17 @@ import { formatCursor, omitUndefined, type RowCheck } from "@parley/fold";
 import type { ConversationDetail, TurnDetail } from "@parley/wire";
 import { ParleyError } from "../../errors.js";
 import type { ConversationRecord, LogStore } from "../../log-store.js";
-import { effectiveChoices, toMeta } from "../conversation-meta.js";
+import { type Defaults, effectiveChoices, toMeta } from "../conversation-meta.js";
 import { checkOfLast } from "../delivery/cursor.js";
 import { chunksOf } from "../delivery/frames.js";
 import type { OpenTurn } from "../delivery/open-turn.js";
 import { toQueuePayload } from "../delivery/watchers.js";
-import type { Environment } from "../environment.js";
+import type { Uses } from "../environment.js";
 import { toCallInfo } from "./call-info.js";
 
 /** A conversation with all that a page shows around its transcript, and the cursor to follow it from. */
 export function conversationDetail(
-  env: Environment,
+  env: Defaults & Uses<"ownerModels">,
   owner: string,
   record: ConversationRecord,
   live: OpenTurn | undefined,

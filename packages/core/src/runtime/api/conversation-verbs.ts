@@ -3,7 +3,6 @@ import { invalidField, ParleyError } from "../../errors.js";
 import type { OpenedTurn } from "../../log-store.js";
 import { checkId, derivedMessageId } from "../admission/inbox.js";
 import { toMeta } from "../conversation-meta.js";
-import { notifyChanged } from "../delivery/notify-changed.js";
 import { importConversation } from "../transfer/import-conversation.js";
 import type { OwnerRuntime } from "./owner-runtime.js";
 import type { OwnerScope } from "./owner-scope.js";
@@ -71,7 +70,7 @@ export function conversationVerbs(scope: OwnerScope): ConversationVerbs {
         env.hub.end(id, new ParleyError("conversation_not_found", "The conversation was deleted"));
       }
       // A node that runs a turn of these finds out that it is gone.
-      notifyChanged(env, owner, gone, "stop");
+      env.notifyChanged(owner, gone, "stop");
       return gone;
     },
   };

@@ -1,6 +1,5 @@
 import { ParleyError } from "../../errors.js";
 import type { ConversationRecord, LogStore } from "../../log-store.js";
-import { notifyChanged } from "../delivery/notify-changed.js";
 import type { Services } from "../services.js";
 
 /** The services of a runtime, and the owner who is asking. */
@@ -26,6 +25,6 @@ export function ownerScope(services: Services, owner: string): OwnerScope {
       if (record === null) throw new ParleyError("conversation_not_found");
       return record;
     },
-    changed: (conversationId) => notifyChanged(env, owner, [conversationId]),
+    changed: (conversationId) => env.notifyChanged(owner, [conversationId]),
   };
 }

@@ -1,13 +1,14 @@
 import type { CompactionPreview, CompactionResult, CompactRequest } from "@parley/wire";
 import { invalidField, isParleyError, ParleyError } from "../../errors.js";
 import type { LogStore, OpenedTurn } from "../../log-store.js";
+import type { Defaults } from "../conversation-meta.js";
 import { effectiveChoices } from "../conversation-meta.js";
 import type { Follower } from "../delivery/follower.js";
-import { notifyChanged } from "../delivery/notify-changed.js";
-import type { Environment } from "../environment.js";
+import type { Uses } from "../environment.js";
 import type { Recovery } from "../nodes/recovery.js";
 import { retryWhileUnavailable, type SignalHolder } from "../nodes/retry.js";
 import type { Coordinator } from "../turns/coordinator.js";
+import type { SummaryUses } from "./compaction.js";
 import {
   keepNewest,
   nothingToCompact,
@@ -18,6 +19,11 @@ import {
   toPreview,
   toResult,
 } from "./compaction.js";
+
+/** The parts of the environment that a compaction by hand uses. */
+export type HandCompactionUses = SummaryUses &
+  Defaults &
+  Uses<"identity" | "ids" | "notifyChanged" | "report">;
 
 interface Running {
   readonly turnId: string;
@@ -33,14 +39,14 @@ interface Running {
  * wait in the queue, and lets the queue go on when it is done, failed or stopped.
  */
 export class HandCompactions {
-  readonly #env: Environment;
+  readonly #env: HandCompactionUses;
   readonly #coordinator: Coordinator;
   readonly #recovery: Pick<Recovery, "resolveUnknown">;
   readonly #follower: Pick<Follower, "publishRows" | "look">;
   readonly #running = new Map<string, Running>();
 
   constructor(
-    env: Environment,
+    env: HandCompactionUses,
     coordinator: Coordinator,
     recovery: Pick<Recovery, "resolveUnknown">,
     follower: Pick<Follower, "publishRows" | "look">,
@@ -120,7 +126,7 @@ export class HandCompactions {
       end = resolve;
     });
     this.#running.set(conversationId, { turnId, abort, lost, ended });
-    notifyChanged(env, owner, [conversationId]);
+    env.notifyChanged(owner, [conversationId]);
     let next: OpenedTurn | undefined;
     try {
       const plan = await planCompaction(env, store, conversationId, keepNewest(keep));
@@ -158,7 +164,7 @@ export class HandCompactions {
       throw abort.signal.aborted ? new ParleyError("canceled", "The compaction was stopped") : error;
     } finally {
       this.#running.delete(conversationId);
-      notifyChanged(env, owner, [conversationId]);
+      env.notifyChanged(owner, [conversationId]);
       if (next !== undefined) this.#coordinator.run(owner, conversationId, next);
       end();
     }
@@ -193,7 +199,7 @@ export class HandCompactions {
   }
 }
 
-function keepCount(request: CompactRequest, { compaction }: Pick<Environment, "compaction">): number {
+function keepCount(request: CompactRequest, { compaction }: Uses<"compaction">): number {
   const keep = request.keepLastN ?? compaction.keepLastN();
   if (!Number.isInteger(keep) || keep < 0) {
     throw invalidField("keepLastN", "a whole number of at least 0");

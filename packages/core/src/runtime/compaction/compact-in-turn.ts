@@ -3,11 +3,11 @@ import type { ConversationRecord, LogStore } from "../../log-store.js";
 import type { ConversationMessage } from "../../messages/message.js";
 import type { ProviderCallRecord } from "../../ports.js";
 import type { StepContext } from "../../turn/turn.js";
-import { notifyChanged } from "../delivery/notify-changed.js";
 import type { OpenTurn } from "../delivery/open-turn.js";
-import type { Environment } from "../environment.js";
+import type { Uses } from "../environment.js";
 import { retryWhileUnavailable, type SignalHolder } from "../nodes/retry.js";
 import type { OwnerModel } from "../owner-models.js";
+import type { SummaryUses } from "./compaction.js";
 import {
   type CompactionPlan,
   keepTokens,
@@ -17,9 +17,12 @@ import {
   summaryMessage,
 } from "./compaction.js";
 
+/** The parts of the environment that a compaction inside a turn uses. */
+export type CompactInTurnUses = SummaryUses & Uses<"ids" | "notifyChanged" | "report">;
+
 /** A turn that may be compacted in its middle. */
 export interface CompactableTurn {
-  readonly env: Environment;
+  readonly env: CompactInTurnUses;
   readonly store: LogStore;
   readonly live: OpenTurn;
   readonly binding: OwnerModel;
@@ -111,6 +114,6 @@ export class TurnCompactor {
       lost,
     );
     live.commit([entry], live.steps);
-    notifyChanged(env, live.owner, [conversationId]);
+    env.notifyChanged(live.owner, [conversationId]);
   }
 }

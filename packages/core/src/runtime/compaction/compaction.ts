@@ -10,8 +10,11 @@ import type { HistoryEntry, ProviderCallRecord, ProviderCallResult } from "../..
 import { callTimes } from "../../turn/call-times.js";
 import { keptRaw } from "../../turn/plain-parts.js";
 import { collectAnswer } from "../../turn/read-answer.js";
-import type { Environment } from "../environment.js";
+import type { Uses } from "../environment.js";
 import type { OwnerModel } from "../owner-models.js";
+
+/** The parts of the environment that summaries use. */
+export type SummaryUses = Uses<"clock" | "compaction" | "keepRaw" | "limits" | "ownerModels" | "tokens">;
 
 const pageSize = 200;
 
@@ -36,7 +39,7 @@ export interface CompactionPlan {
  * Undefined where nothing would be gained.
  */
 export async function planCompaction(
-  env: Pick<Environment, "tokens">,
+  env: Uses<"tokens">,
   store: LogStore,
   conversationId: string,
   keep: (entry: HistoryEntry, index: number) => boolean,
@@ -96,7 +99,7 @@ export function keepNewest(n: number): (entry: HistoryEntry, index: number) => b
  * whatever it takes. The turn's newest step may take more, for the model has not answered to it yet.
  */
 export function keepTokens(
-  env: Pick<Environment, "tokens">,
+  env: Uses<"tokens">,
   limits: { readonly tokens: number; readonly newestStepTokens: number },
   turn: { readonly turnId: string; readonly inputIds: ReadonlySet<string> },
 ): (entry: HistoryEntry, index: number) => boolean {
@@ -142,7 +145,7 @@ export function toResult(plan: CompactionPlan, summary: string, archiveId: strin
  * each time with the summary so far. `onCall` hears of each call that was answered.
  */
 export async function summarize(
-  env: Pick<Environment, "clock" | "compaction" | "keepRaw" | "limits" | "ownerModels" | "tokens">,
+  env: SummaryUses,
   binding: OwnerModel,
   plan: CompactionPlan,
   signal: AbortSignal,
@@ -191,7 +194,7 @@ export async function summarize(
 
 /** A text in pieces of at most about so many tokens; none for an empty one. */
 function* splitText(
-  env: Pick<Environment, "tokens">,
+  env: Uses<"tokens">,
   binding: OwnerModel,
   text: string,
   room: number,
@@ -246,7 +249,7 @@ export function nothingToCompact(
 }
 
 async function askForSummary(
-  env: Pick<Environment, "clock" | "limits">,
+  env: Uses<"clock" | "limits">,
   binding: OwnerModel,
   ask: { readonly earlier: string; readonly piece: string; readonly signal: AbortSignal },
 ): Promise<ProviderCallResult> {

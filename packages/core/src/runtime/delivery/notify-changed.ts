@@ -1,14 +1,19 @@
-import type { WakeKind } from "../../log-store.js";
-import type { Environment } from "../environment.js";
+import type { Wake, WakeKind } from "../../log-store.js";
+import type { SearchIndexer } from "../nodes/search-indexer.js";
+import type { Watchers } from "./watchers.js";
 
 /** Announces a change of conversations: on this node to their owner's watchers and the search index, and to other nodes. */
-export function notifyChanged(
-  { watchers, searchIndexer, wake }: Pick<Environment, "watchers" | "searchIndexer" | "wake">,
-  owner: string,
-  conversationIds: readonly string[],
-  kind?: WakeKind,
-): void {
-  watchers.changed(owner);
-  searchIndexer.wake(owner);
-  wake.notify(conversationIds, kind);
+export type NotifyChanged = (owner: string, conversationIds: readonly string[], kind?: WakeKind) => void;
+
+/** Creates the one function that announces changes. */
+export function createNotifyChanged(to: {
+  readonly watchers: Pick<Watchers, "changed">;
+  readonly searchIndexer: Pick<SearchIndexer, "wake">;
+  readonly wake: Pick<Wake, "notify">;
+}): NotifyChanged {
+  return (owner, conversationIds, kind) => {
+    to.watchers.changed(owner);
+    to.searchIndexer.wake(owner);
+    to.wake.notify(conversationIds, kind);
+  };
 }

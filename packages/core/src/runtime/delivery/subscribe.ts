@@ -11,8 +11,9 @@ import type { Cursor, CursoredEvent } from "@parley/wire";
 import { ParleyError } from "../../errors.js";
 import type { ConversationRecord } from "../../log-store.js";
 import { Channel } from "../../messages/channel.js";
+import type { Defaults } from "../conversation-meta.js";
 import { effectiveChoices, toMeta } from "../conversation-meta.js";
-import type { Environment } from "../environment.js";
+import type { Uses } from "../environment.js";
 import type { RunningTurns } from "../turns/running-turns.js";
 import { checkOfLast, readCursor } from "./cursor.js";
 import type { Follower } from "./follower.js";
@@ -22,6 +23,9 @@ import { figuresAfter, isKnownPlace, restOfTurnFrames, wholeTurnFrames } from ".
 import type { OpenTurn } from "./open-turn.js";
 import { replayRows } from "./replay.js";
 import { toQueuePayload } from "./watchers.js";
+
+/** The parts of the environment that subscriptions use. */
+export type SubscriptionUses = Defaults & Uses<"hub" | "limits" | "ownerModels" | "root">;
 
 /** How many chunks one frame brings. */
 const chunksPerFrame = 500;
@@ -34,11 +38,11 @@ export interface Subscription extends AsyncIterable<SubscriptionFrame> {
 
 /** Lets subscribers join, and reads what each is sent first. */
 export class Subscriptions {
-  readonly #env: Environment;
+  readonly #env: SubscriptionUses;
   readonly #running: Pick<RunningTurns, "active">;
   readonly #follower: Follower;
 
-  constructor(env: Environment, running: Pick<RunningTurns, "active">, follower: Follower) {
+  constructor(env: SubscriptionUses, running: Pick<RunningTurns, "active">, follower: Follower) {
     this.#env = env;
     this.#running = running;
     this.#follower = follower;

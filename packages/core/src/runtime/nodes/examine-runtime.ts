@@ -1,12 +1,9 @@
 import type { DoctorResponse, Finding } from "@parley/wire";
 import { toParleyError } from "../../errors.js";
-import type { Environment } from "../environment.js";
+import type { Uses } from "../environment.js";
 
 /** What the store's doctor finds, and what the runtime itself knows. A store that does not answer is a finding. */
-export async function examineRuntime(
-  env: Pick<Environment, "root" | "models">,
-  fix: boolean,
-): Promise<DoctorResponse> {
+export async function examineRuntime(env: Uses<"root" | "models">, fix: boolean): Promise<DoctorResponse> {
   const findings: Finding[] = [];
   try {
     findings.push(...(await env.root.examine({ fix })));
@@ -23,7 +20,7 @@ export async function examineRuntime(
   return { healthy: findings.every(({ level, fixed }) => level !== "error" || fixed === true), findings };
 }
 
-function modelFinding({ models }: Pick<Environment, "models">): Finding {
+function modelFinding({ models }: Uses<"models">): Finding {
   const { models: names, defaultModel } = models.list();
   if (names.length === 0) {
     return {

@@ -1,6 +1,9 @@
 import type { StopRequest } from "../../log-store.js";
-import type { Environment } from "../environment.js";
+import type { Uses } from "../environment.js";
 import type { LeaseDeadline } from "./lease-deadline.js";
+
+/** The parts of the environment that keep a node alive. */
+export type NodeLifeUses = Uses<"clock" | "identity" | "ids" | "lease" | "report" | "root">;
 
 /** The share of the pace after which a renewal that failed is tried again. */
 const retryShare = 1 / 3;
@@ -22,7 +25,7 @@ export interface LeasedWork {
  * and claims what is left like any other node would.
  */
 export class NodeLife {
-  readonly #env: Environment;
+  readonly #env: NodeLifeUses;
   readonly #deadline: LeaseDeadline;
   readonly #work: LeasedWork;
   /** Whether the store knows the present name: one that never lived can still be used. */
@@ -31,7 +34,7 @@ export class NodeLife {
   #cancelDeadline: () => void = () => {};
   #stopped = false;
 
-  constructor(env: Environment, deadline: LeaseDeadline, work: LeasedWork) {
+  constructor(env: NodeLifeUses, deadline: LeaseDeadline, work: LeasedWork) {
     this.#env = env;
     this.#deadline = deadline;
     this.#work = work;

@@ -5,9 +5,8 @@ import type { Lease, NextTurn, OpenTurnState, SealInput } from "../../log-store.
 import { recallToolName } from "../compaction/recall.js";
 import type { Follower } from "../delivery/follower.js";
 import { decodeBatch } from "../delivery/journal-batch.js";
-import { notifyChanged } from "../delivery/notify-changed.js";
 import type { OpenTurn } from "../delivery/open-turn.js";
-import type { Environment } from "../environment.js";
+import type { Uses } from "../environment.js";
 import type { Coordinator } from "../turns/coordinator.js";
 import { sealWithLess } from "../turns/seal-with-less.js";
 import { isGone } from "./is-gone.js";
@@ -22,6 +21,11 @@ import {
 } from "./recovery-plan.js";
 import { retryWhileUnavailable, wait } from "./retry.js";
 
+/** The parts of the environment that recovery uses. */
+export type RecoveryUses = Uses<
+  "clock" | "identity" | "ids" | "lease" | "notifyChanged" | "report" | "root" | "tools"
+>;
+
 const claimsAtOnce = 16;
 
 /** The checks of an unknown outcome after the first one: at 1, 3, 7, ... TTLs, the last one after 85 minutes. */
@@ -35,7 +39,7 @@ const checksOfUnknown = 9;
  * hold a lease without knowing (`resolveUnknown`), and a turn of this node that broke (`broken`).
  */
 export class Recovery implements LeaseHandler {
-  readonly #env: Environment;
+  readonly #env: RecoveryUses;
   readonly #coordinator: Coordinator;
   readonly #follower: Follower;
   readonly #stopped = new AbortController();
@@ -47,7 +51,7 @@ export class Recovery implements LeaseHandler {
   #cancelClaim: () => void = () => {};
   #claiming: Promise<void> | undefined;
 
-  constructor(env: Environment, coordinator: Coordinator, follower: Follower) {
+  constructor(env: RecoveryUses, coordinator: Coordinator, follower: Follower) {
     this.#env = env;
     this.#coordinator = coordinator;
     this.#follower = follower;
@@ -292,7 +296,7 @@ export class Recovery implements LeaseHandler {
     const next: NextTurn = this.#coordinator.nextTurn(false);
     const ended = await this.#insist(() => store.endLease({ conversationId, turnId, fence, next }));
     if (ended.next !== undefined) this.#coordinator.run(owner, conversationId, ended.next);
-    notifyChanged(env, owner, [conversationId]);
+    env.notifyChanged(owner, [conversationId]);
   }
 
   /** Makes a call until its outcome is known, or the node shuts down. */

@@ -1,5 +1,5 @@
 import { isParleyError } from "../../errors.js";
-import type { Environment } from "../environment.js";
+import type { Uses } from "../environment.js";
 
 const firstWaitMs = 100;
 const longestWaitMs = 2_000;
@@ -13,7 +13,7 @@ export type SignalHolder = Pick<AbortController, "signal">;
  * and reads it only once a call has failed: an `AbortController` makes its signal, which is costly, when it is read.
  */
 export async function retryWhileUnavailable<T>(
-  env: Pick<Environment, "clock">,
+  env: Uses<"clock">,
   call: () => Promise<T>,
   stop?: SignalHolder,
 ): Promise<T> {
@@ -31,7 +31,7 @@ export async function retryWhileUnavailable<T>(
 }
 
 /** Resolves after the time has passed, or at once when the signal aborts. */
-export function wait(env: Pick<Environment, "clock">, ms: number, signal?: AbortSignal): Promise<void> {
+export function wait(env: Uses<"clock">, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
     const finish = () => {

@@ -1,4 +1,4 @@
-import type { Environment } from "../environment.js";
+import type { Uses } from "../environment.js";
 import { wait } from "./retry.js";
 
 /** When and how fast the search index is filled. */
@@ -22,7 +22,7 @@ export const searchPace = {
  * a large import leaves half of the store to others. What fails is tried again with the next change or the next look.
  */
 export class SearchIndexer {
-  readonly #env: Pick<Environment, "root" | "clock" | "hooks" | "report">;
+  readonly #env: Uses<"root" | "clock" | "hooks" | "report">;
   readonly #owners = new Set<string>();
   readonly #stopped = new AbortController();
   /** Where to go on looking through all owners; undefined while that is not due. */
@@ -31,7 +31,7 @@ export class SearchIndexer {
   #cancelSweep: () => void = () => {};
   #working: Promise<void> | undefined;
 
-  constructor(env: Pick<Environment, "root" | "clock" | "hooks" | "report">) {
+  constructor(env: Uses<"root" | "clock" | "hooks" | "report">) {
     this.#env = env;
   }
 

@@ -3,13 +3,14 @@ import type { TurnReason } from "@parley/wire";
 import type { Lease, NextTurn, OpenedTurn, SealResult } from "../../log-store.js";
 import { checkOfLast } from "../delivery/cursor.js";
 import type { Follower } from "../delivery/follower.js";
-import { notifyChanged } from "../delivery/notify-changed.js";
 import type { OpenTurn } from "../delivery/open-turn.js";
-import type { Environment } from "../environment.js";
+import type { Uses } from "../environment.js";
 import { defaultModelOf } from "../models.js";
 import type { LeaseEvents } from "../nodes/lease-events.js";
 import type { RunningTurns } from "./running-turns.js";
+import type { TitleUses } from "./title.js";
 import { titleConversation } from "./title.js";
+import type { TurnRunUses } from "./turn-run.js";
 import {
   eventContext,
   type Interruption,
@@ -18,6 +19,9 @@ import {
   type TurnHost,
   TurnRun,
 } from "./turn-run.js";
+
+/** The parts of the environment that the coordinator and its turns use. */
+export type CoordinatorUses = TurnRunUses & TitleUses & Uses<"identity">;
 
 /**
  * Runs turns, at most one per conversation, each from an opened turn to its seal and on to the turn that the
@@ -30,7 +34,7 @@ import {
  * of it, so that no conversation stays in the hand of a node that does not run it.
  */
 export class Coordinator {
-  readonly #env: Environment;
+  readonly #env: CoordinatorUses;
   readonly #follower: Follower;
   readonly #host: TurnHost;
   readonly #running: RunningTurns;
@@ -40,7 +44,7 @@ export class Coordinator {
   readonly alive: () => boolean;
 
   constructor(
-    env: Environment,
+    env: CoordinatorUses,
     options: {
       readonly running: RunningTurns;
       readonly follower: Follower;
@@ -171,7 +175,7 @@ export class Coordinator {
     const { owner, conversationId, turnId } = turn;
     const { firstSeq, lastSeq } = sealed;
     env.observe(sealedEvent({ conversationId, turnId, firstSeq, lastSeq, reason }), eventContext(turn));
-    notifyChanged(env, owner, [conversationId]);
+    env.notifyChanged(owner, [conversationId]);
     if (sealed.next !== undefined) this.run(owner, conversationId, sealed.next);
     const ended = { owner, conversationId, turnId, reason, firstSeq, lastSeq };
     if (env.titleModel !== undefined) {

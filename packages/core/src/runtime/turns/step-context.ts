@@ -7,13 +7,16 @@ import type { ConversationMessage } from "../../messages/message.js";
 import { toProviderMessages } from "../../messages/provider/provider-messages.js";
 import type { ProviderMessage, ProviderToolDefinition } from "../../ports.js";
 import type { StepContext } from "../../turn/turn.js";
-import type { Environment } from "../environment.js";
+import type { Uses } from "../environment.js";
 import type { OwnerModel } from "../owner-models.js";
 import { answerBudget, requestBudget } from "../window-policy.js";
 
+/** The parts of the environment that the context of a step uses. */
+export type StepContextUses = Uses<"history" | "tokens">;
+
 /** Everything that decides what a turn shows its model. */
 export interface ContextRequest {
-  readonly env: Environment;
+  readonly env: StepContextUses;
   readonly store: LogStore;
   readonly record: ConversationRecord;
   readonly binding: OwnerModel;
@@ -38,7 +41,7 @@ export function factorOf(manifest: ContextManifest): { factor?: number } {
  * tokens) shortens a request but never refuses one: if the indispensable part does not fit, that part alone is sent,
  * unless it exceeds the declared window even by the uncalibrated count.
  */
-async function buildWithin(binding: OwnerModel, env: Environment, build: BuildHistory) {
+async function buildWithin(binding: OwnerModel, env: StepContextUses, build: BuildHistory) {
   const budget = requestBudget(binding);
   try {
     return await build(budget);

@@ -2,9 +2,11 @@ import type { LogStore } from "../../log-store.js";
 import { type ConversationMessage, textOf } from "../../messages/message.js";
 import { titleFrom, titleOf } from "../../messages/text/title.js";
 import { collectAnswer } from "../../turn/read-answer.js";
-import { notifyChanged } from "../delivery/notify-changed.js";
-import type { Environment, SealedTurn } from "../environment.js";
+import type { SealedTurn, Uses } from "../environment.js";
 import type { ModelBinding } from "../models.js";
+
+/** The parts of the environment that titles use. */
+export type TitleUses = Uses<"clock" | "limits" | "models" | "notifyChanged" | "root" | "titleModel">;
 
 /** The `titleModel` that stands for the model of the conversation's first turn. */
 const conversationModel = "conversation";
@@ -17,7 +19,7 @@ const readCharacters = 2_000;
 const readMessages = 20;
 
 /** After a conversation's first turn: asks the configured model for a title, unless someone has set one. */
-export async function titleConversation(env: Environment, turn: SealedTurn): Promise<void> {
+export async function titleConversation(env: TitleUses, turn: SealedTurn): Promise<void> {
   if (env.titleModel === undefined) return;
   const { conversationId } = turn;
   const store = env.root.forOwner(turn.owner);
@@ -32,7 +34,7 @@ export async function titleConversation(env: Environment, turn: SealedTurn): Pro
   // Someone may have named it meanwhile.
   if (title === "" || !(await isUnnamed(store, conversationId, derived))) return;
   await store.set(conversationId, { title });
-  notifyChanged(env, turn.owner, [conversationId]);
+  env.notifyChanged(turn.owner, [conversationId]);
 }
 
 /** Whether the conversation still has the title that follows from its first message. */
@@ -41,7 +43,7 @@ async function isUnnamed(store: LogStore, id: string, derived: string): Promise<
 }
 
 async function askForTitle(
-  env: Environment,
+  env: TitleUses,
   binding: ModelBinding,
   messages: readonly ConversationMessage[],
 ): Promise<string> {

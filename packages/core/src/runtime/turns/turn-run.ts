@@ -4,15 +4,18 @@ import { ParleyError, toParleyError } from "../../errors.js";
 import type { LogStore, NextTurn, OpenedTurn, SealInput, SealResult } from "../../log-store.js";
 import { driveTurn } from "../../turn/run-turn.js";
 import type { StepCommit, StepCommitted, TurnOutcome, TurnResume } from "../../turn/turn.js";
-import { notifyChanged } from "../delivery/notify-changed.js";
 import { OpenTurn } from "../delivery/open-turn.js";
 import { isUnanswered, replayRows } from "../delivery/replay.js";
-import type { Environment, EventContext } from "../environment.js";
+import type { EventContext, Uses } from "../environment.js";
 import { isGone } from "../nodes/is-gone.js";
 import { retryWhileUnavailable } from "../nodes/retry.js";
 import { sealWithLess } from "./seal-with-less.js";
 import { factorOf } from "./step-context.js";
+import type { TurnSetupUses } from "./turn-setup.js";
 import { prepareTurn } from "./turn-setup.js";
+
+/** The parts of the environment that a turn uses. */
+export type TurnRunUses = TurnSetupUses & Uses<"hooks" | "hub" | "journal" | "observe" | "root" | "wake">;
 
 /** Why a turn is cut short. */
 export interface Interruption {
@@ -67,7 +70,7 @@ const nextGo = Promise.resolve();
 export class TurnRun {
   readonly owner: string;
   readonly live: OpenTurn;
-  readonly #env: Environment;
+  readonly #env: TurnRunUses;
   readonly #host: TurnHost;
   readonly #store: LogStore;
   readonly #opened: OpenedTurn;
@@ -84,7 +87,7 @@ export class TurnRun {
   };
 
   constructor(
-    env: Environment,
+    env: TurnRunUses,
     host: TurnHost,
     turn: {
       readonly owner: string;
@@ -175,7 +178,7 @@ export class TurnRun {
       // It was admitted while the node began to drain: another node can begin it.
       if (this.#host.draining()) return this.#release();
     } else this.#emitOpening(this.#taken);
-    notifyChanged(env, owner, [conversationId]);
+    env.notifyChanged(owner, [conversationId]);
 
     const elapsedMs = this.#taken?.resume.elapsedMs ?? 0;
     const limitMs = env.limits.turnDurationMs;
@@ -277,7 +280,7 @@ export class TurnRun {
       );
       if (!this.#mayAct()) throw new ParleyError("stale_fence");
       live.commit([...result.entries, ...result.promoted], commit.steps);
-      if (result.promoted.length > 0) notifyChanged(env, owner, [conversationId]);
+      if (result.promoted.length > 0) env.notifyChanged(owner, [conversationId]);
       else env.wake.notify([conversationId]);
       if (result.stopRequested) this.interrupt({ reason: "aborted" });
       return { steering: result.promoted.map(({ message }) => message) };
@@ -378,7 +381,7 @@ export function eventContext(
 }
 
 /** What the provider counted calibrates the estimator; what fitted and what did not, the model's window. */
-function learnFrom(env: Environment, owner: string, model: string | undefined, outcome: TurnOutcome): void {
+function learnFrom(env: TurnRunUses, owner: string, model: string | undefined, outcome: TurnOutcome): void {
   const { failedCall, error } = outcome;
   const used = model === undefined ? undefined : env.ownerModels.find(owner, model);
   if (model === undefined || used === undefined) return;

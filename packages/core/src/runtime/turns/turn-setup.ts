@@ -7,15 +7,21 @@ import type { ProviderAdapter, ProviderCallRecord } from "../../ports.js";
 import type { Tool } from "../../turn/tool.js";
 import { toolDefinition } from "../../turn/tool.js";
 import type { StepContext, TurnSetup } from "../../turn/turn.js";
+import type { CompactInTurnUses } from "../compaction/compact-in-turn.js";
 import { TurnCompactor } from "../compaction/compact-in-turn.js";
 import { recallTool } from "../compaction/recall.js";
+import type { Defaults } from "../conversation-meta.js";
 import { effectiveChoices } from "../conversation-meta.js";
 import type { OpenTurn } from "../delivery/open-turn.js";
-import type { Environment } from "../environment.js";
+import type { Uses } from "../environment.js";
 import type { ModelBinding } from "../models.js";
 import { retryWhileUnavailable, type SignalHolder } from "../nodes/retry.js";
 import type { OwnerModel } from "../owner-models.js";
+import type { StepContextUses } from "./step-context.js";
 import { buildStepContext, type ContextRequest } from "./step-context.js";
+
+/** The parts of the environment that the set-up of a turn uses. */
+export type TurnSetupUses = CompactInTurnUses & StepContextUses & Defaults & Uses<"instructions" | "tools">;
 
 /** The part of a turn's setup that follows from its conversation and from what was chosen for it. */
 type PreparedTurn = Pick<
@@ -24,7 +30,7 @@ type PreparedTurn = Pick<
 >;
 
 interface PrepareRequest {
-  readonly env: Environment;
+  readonly env: TurnSetupUses;
   readonly store: LogStore;
   readonly live: OpenTurn;
   readonly opened: OpenedTurn;
