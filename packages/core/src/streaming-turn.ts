@@ -1,4 +1,5 @@
 import type { ParleyError } from "./errors.js";
+import { Channel } from "./messages/channel.js";
 import type { Conversation, ConversationMessage } from "./messages/message.js";
 import type { ToolCallContentPart, ToolResultContentPart } from "./messages/part.js";
 import type { ConversationTurn } from "./ports.js";
@@ -47,19 +48,11 @@ const maxWaiting = 256;
 export class TurnFeed implements StreamingTurn {
   readonly final: Promise<TurnOutput>;
   #settle: { resolve: (output: TurnOutput) => void; reject: (error: ParleyError) => void } | undefined;
-  #waiting: StreamingTurnEvent[] = [];
-  #head = 0;
-  /** Reads that wait for an event, first come first served. */
-  #readers: {
-    resolve: (result: IteratorResult<StreamingTurnEvent>) => void;
-    reject: (error: unknown) => void;
-  }[] = [];
-  #end: { error?: ParleyError } | undefined;
-  #left = false;
+  readonly #events = new Channel<StreamingTurnEvent>({ join, joinAbove: maxWaiting });
 
   /** `unread` says that nobody will iterate, so that nothing is kept for it. */
   constructor(options: { unread?: boolean } = {}) {
-    this.#left = options.unread === true;
+    if (options.unread === true) void this.#events.return();
     this.final = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
@@ -68,96 +61,33 @@ export class TurnFeed implements StreamingTurn {
 
   /** False when nobody reads, or will: then nothing needs to be pushed. */
   get watched(): boolean {
-    return !this.#left;
+    return !this.#events.left;
   }
 
   push(event: StreamingTurnEvent): void {
-    if (this.#left || this.#end !== undefined) return;
-    const reader = this.#readers.shift();
-    if (reader !== undefined) {
-      reader.resolve({ value: event, done: false });
-      return;
-    }
-    const last = this.#waiting.at(-1);
-    const joined = this.#waiting.length - this.#head > maxWaiting ? join(last, event) : undefined;
-    if (joined === undefined) this.#waiting.push(event);
-    else this.#waiting[this.#waiting.length - 1] = joined;
+    void this.#events.push(event);
   }
 
   complete(output: TurnOutput): void {
     this.push({ type: "completed", output });
-    this.#finish({});
+    this.#events.end();
     this.#settle?.resolve(output);
   }
 
   fail(error: ParleyError): void {
-    this.#finish({ error });
+    this.#events.fail(error);
     this.#settle?.reject(error);
   }
 
   [Symbol.asyncIterator](): AsyncIterator<StreamingTurnEvent> {
-    return {
-      next: () => this.#next(),
-      return: () => {
-        this.#leave();
-        return Promise.resolve({ value: undefined, done: true });
-      },
-    };
-  }
-
-  #next(): Promise<IteratorResult<StreamingTurnEvent>> {
-    const event = this.#waiting[this.#head];
-    if (event !== undefined) {
-      this.#head += 1;
-      if (this.#head > maxWaiting) {
-        this.#waiting = this.#waiting.slice(this.#head);
-        this.#head = 0;
-      }
-      return Promise.resolve({ value: event, done: false });
-    }
-    if (this.#end?.error !== undefined && !this.#left) {
-      const { error } = this.#end;
-      // An iteration throws once; asking again finds it ended.
-      this.#end = {};
-      return Promise.reject(error);
-    }
-    if (this.#end !== undefined || this.#left) return Promise.resolve({ value: undefined, done: true });
-    return new Promise((resolve, reject) => {
-      this.#readers.push({ resolve, reject });
-    });
-  }
-
-  #finish(end: { error?: ParleyError }): void {
-    this.#end = end;
-    const [first] = this.#readers;
-    if (end.error !== undefined && first !== undefined) {
-      this.#readers.shift();
-      this.#end = {};
-      first.reject(end.error);
-    }
-    this.#endReaders();
-  }
-
-  #leave(): void {
-    this.#left = true;
-    this.#waiting = [];
-    this.#head = 0;
-    this.#endReaders();
-  }
-
-  #endReaders(): void {
-    for (const reader of this.#readers) reader.resolve({ value: undefined, done: true });
-    this.#readers = [];
+    return this.#events;
   }
 }
 
 /** Two events as one, where the second only continues the text of the first. */
-function join(
-  last: StreamingTurnEvent | undefined,
-  next: StreamingTurnEvent,
-): StreamingTurnEvent | undefined {
+function join(last: StreamingTurnEvent, next: StreamingTurnEvent): StreamingTurnEvent | undefined {
   if (last instanceof TurnTextDelta && next instanceof TurnTextDelta) return last.joined(next);
-  if (last?.type !== "reasoning-delta" || next.type !== "reasoning-delta") return undefined;
+  if (last.type !== "reasoning-delta" || next.type !== "reasoning-delta") return undefined;
   if (last.messageId !== next.messageId) return undefined;
   return { ...next, textDelta: last.textDelta + next.textDelta };
 }

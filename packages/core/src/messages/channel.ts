@@ -1,25 +1,46 @@
+/** Options of a channel. */
+export interface ChannelOptions<T> {
+  /** How many values may wait before `push` asks its caller to wait; unbounded by default. */
+  readonly highWater?: number;
+  /**
+   * Merges a value into the last one that waits, once more than `joinAbove` do. Undefined: these two stay two.
+   */
+  readonly join?: (last: T, next: T) => T | undefined;
+  readonly joinAbove?: number;
+  /** Runs when the reader leaves before the end. */
+  readonly onLeave?: () => void;
+}
+
+interface Reader<T, R> {
+  readonly resolve: (result: IteratorResult<T, R>) => void;
+  readonly reject: (error: unknown) => void;
+}
+
 /**
  * A queue between one writer and one reader. Writing is synchronous; reading is an async iteration that costs
- * one promise per value, which an async generator in between would treble.
+ * one promise per value, which an async generator in between would treble. Several reads may be pending at once; they
+ * are served in order.
  *
  * `push` returns a promise while the reader is more than `highWater` values behind: a writer that can wait
  * awaits it, one that cannot goes on, and nothing is lost either way. After `end` or `fail` the reader still
- * gets what was pushed before. When the reader leaves, `onLeave` runs and later values are dropped.
+ * gets what was pushed before, then the end's value or the error, once. When the reader leaves, `onLeave` runs and later
+ * values are dropped.
  */
-export class Channel<T> implements AsyncIterableIterator<T> {
+export class Channel<T, R = undefined> implements AsyncIterableIterator<T, R | undefined> {
   #values: T[] = [];
   #head = 0;
   #ended = false;
-  #failure: { error: unknown } | undefined;
+  /** The end, until a read has taken it. */
+  #end: { readonly error: unknown } | { readonly value: R | undefined } | undefined;
   #left = false;
-  #waiting: { resolve: (result: IteratorResult<T>) => void; reject: (error: unknown) => void } | undefined;
+  readonly #readers: Reader<T, R | undefined>[] = [];
   #room: { promise: Promise<void>; resolve: () => void } | undefined;
   readonly #highWater: number;
-  readonly #onLeave: (() => void) | undefined;
+  readonly #options: ChannelOptions<T>;
 
-  constructor(options: { highWater?: number; onLeave?: () => void } = {}) {
+  constructor(options: ChannelOptions<T> = {}) {
     this.#highWater = options.highWater ?? Number.POSITIVE_INFINITY;
-    this.#onLeave = options.onLeave;
+    this.#options = options;
   }
 
   /** True once the reader has left. */
@@ -29,13 +50,12 @@ export class Channel<T> implements AsyncIterableIterator<T> {
 
   push(value: T): Promise<void> | undefined {
     if (this.#ended || this.#left) return undefined;
-    const waiting = this.#waiting;
-    if (waiting !== undefined) {
-      this.#waiting = undefined;
-      waiting.resolve({ value, done: false });
+    const reader = this.#readers.shift();
+    if (reader !== undefined) {
+      reader.resolve({ value, done: false });
       return undefined;
     }
-    this.#values.push(value);
+    if (!this.#joined(value)) this.#values.push(value);
     if (this.#values.length - this.#head <= this.#highWater) return undefined;
     if (this.#room === undefined) {
       let resolve = () => {};
@@ -47,21 +67,37 @@ export class Channel<T> implements AsyncIterableIterator<T> {
     return this.#room.promise;
   }
 
-  end(): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
-    waiting?.resolve({ value: undefined, done: true });
+  #joined(value: T): boolean {
+    const { join, joinAbove = 0 } = this.#options;
+    if (join === undefined || this.#values.length - this.#head <= joinAbove) return false;
+    const joined = join(this.#values[this.#values.length - 1] as T, value);
+    if (joined === undefined) return false;
+    this.#values[this.#values.length - 1] = joined;
+    return true;
+  }
+
+  end(...[value]: R extends undefined ? [] : [value: R]): void {
+    this.#finish({ value });
   }
 
   fail(error: unknown): void {
+    this.#finish({ error });
+  }
+
+  #finish(end: { readonly error: unknown } | { readonly value: R | undefined }): void {
     if (this.#ended) return;
     this.#ended = true;
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
-    if (waiting === undefined) this.#failure = { error };
-    else waiting.reject(error);
+    if (this.#left) return;
+    this.#end = end;
+    for (const { resolve, reject } of this.#readers.splice(0)) this.#takeEnd().then(resolve, reject);
+  }
+
+  /** Takes the end, or says that it was taken before. */
+  #takeEnd(): Promise<IteratorResult<T, R | undefined>> {
+    const end = this.#end;
+    this.#end = undefined;
+    if (end !== undefined && "error" in end) return Promise.reject(end.error);
+    return Promise.resolve({ value: end?.value, done: true });
   }
 
   /**
@@ -84,30 +120,24 @@ export class Channel<T> implements AsyncIterableIterator<T> {
     return value;
   }
 
-  next(): Promise<IteratorResult<T>> {
+  next(): Promise<IteratorResult<T, R | undefined>> {
     if (this.#head < this.#values.length)
       return Promise.resolve({ value: this.takeArrived() as T, done: false });
-    if (this.#failure !== undefined) {
-      const { error } = this.#failure;
-      this.#failure = undefined;
-      return Promise.reject(error);
-    }
-    if (this.#ended || this.#left) return Promise.resolve({ value: undefined, done: true });
+    if (this.#ended || this.#left) return this.#takeEnd();
     return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject };
+      this.#readers.push({ resolve, reject });
     });
   }
 
-  return(): Promise<IteratorResult<T>> {
+  return(): Promise<IteratorResult<T, R | undefined>> {
     if (!this.#left) {
       this.#left = true;
+      this.#end = undefined;
       this.#values = [];
       this.#head = 0;
       this.#makeRoom();
-      const waiting = this.#waiting;
-      this.#waiting = undefined;
-      waiting?.resolve({ value: undefined, done: true });
-      if (!this.#ended) this.#onLeave?.();
+      for (const { resolve } of this.#readers.splice(0)) resolve({ value: undefined, done: true });
+      if (!this.#ended) this.#options.onLeave?.();
     }
     return Promise.resolve({ value: undefined, done: true });
   }

@@ -2,6 +2,7 @@ import type { AnswerLimits } from "../answer-limits.js";
 import type { Clock } from "../clock.js";
 import { ParleyError } from "../errors.js";
 import { WorkSlices } from "../event-loop.js";
+import { onAbort } from "../messages/abort.js";
 import { Channel } from "../messages/channel.js";
 import { openProviderStream, toProviderFailure } from "../messages/provider/provider-stream.js";
 import type {
@@ -47,8 +48,7 @@ export async function readAnswer(
     };
   });
   const watch = new ContentWatch(clock, limits, cut);
-  const onAbort = () => cut(new ParleyError("canceled"));
-  signal?.addEventListener("abort", onAbort, { once: true });
+  const stopListening = onAbort(signal, () => cut(new ParleyError("canceled")));
 
   const read = async (): Promise<void> => {
     const stream = await openProviderStream(provider, { ...call.params, limits, signal: abort.signal });
@@ -93,7 +93,7 @@ export async function readAnswer(
   } finally {
     isOver = true;
     watch.stop();
-    signal?.removeEventListener("abort", onAbort);
+    stopListening();
     void events?.return?.().then(undefined, () => {});
   }
 }

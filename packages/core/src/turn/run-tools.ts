@@ -2,6 +2,7 @@ import { omitUndefined } from "@parley/fold";
 import type { AgentEvent, ToolTiming } from "@parley/wire";
 import type { Clock } from "../clock.js";
 import { WorkSlices } from "../event-loop.js";
+import { onAbort } from "../messages/abort.js";
 import { Channel } from "../messages/channel.js";
 import type { IdFactory } from "../messages/ids.js";
 import type { ConversationMessage } from "../messages/message.js";
@@ -231,21 +232,19 @@ async function callTool(
   const cutOff = new Promise<Answer>((resolve) => {
     finish = resolve;
   });
-  const onStop = () => {
-    abort.abort();
-    finish(interrupted());
-  };
   const cancelTimer = step.clock.after(timeoutMs, () => {
     abort.abort();
     finish({ text: `The tool took longer than ${timeoutMs} ms and was stopped.`, isError: true });
   });
-  if (setup.signal?.aborted) onStop();
-  else setup.signal?.addEventListener("abort", onStop, { once: true });
+  const stopListening = onAbort(setup.signal, () => {
+    abort.abort();
+    finish(interrupted());
+  });
   try {
     return await Promise.race([execute(setup, tool, call, abort.signal, step), cutOff]);
   } finally {
     cancelTimer();
-    setup.signal?.removeEventListener("abort", onStop);
+    stopListening();
   }
 }
 

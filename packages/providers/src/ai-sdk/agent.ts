@@ -7,6 +7,7 @@ import {
   type IdFactory,
   type MessageContentPart,
   omitUndefined,
+  onAbort,
   repairHistory,
   textOf,
   toCanonical,
@@ -97,15 +98,14 @@ export class Agent {
     try {
       const opened = await this.#open(input);
       const abort = new AbortController();
-      const onAbort = () => abort.abort();
-      if (input.signal?.aborted) onAbort();
-      else input.signal?.addEventListener("abort", onAbort, { once: true });
-      const feed = new AgentFeed({ threadId, turnId: this.#ids.next(), stop: onAbort });
+      const stop = () => abort.abort();
+      const stopListening = onAbort(input.signal, stop);
+      const feed = new AgentFeed({ threadId, turnId: this.#ids.next(), stop });
       this.#run(opened, feed, abort.signal)
         .catch((thrown: unknown) => feed.fail(toParleyError(thrown)))
         .finally(() => {
           this.#active.delete(threadId);
-          input.signal?.removeEventListener("abort", onAbort);
+          stopListening();
         });
       return feed;
     } catch (error) {

@@ -4,7 +4,9 @@ import {
   createProviderStream,
   type MessageOrigin,
   omitUndefined,
+  onAbort,
   type ProviderStreamWriter,
+  untilAborted,
 } from "@parley/core/messages";
 import type {
   ProviderAdapter,
@@ -102,9 +104,7 @@ export class AiSdkProviderAdapter implements ProviderAdapter {
     const { parts: mostParts } = boundsFor(params.limits);
     const source = new AbortController();
     // Without a reason: any other would be thrown by the SDK instead of ending its stream.
-    const onAbort = () => source.abort();
-    writer.signal.addEventListener("abort", onAbort, { once: true });
-    if (writer.signal.aborted) onAbort();
+    const stopListening = onAbort(writer.signal, () => source.abort());
     try {
       const { fullStream } = streamText(this.#options(params, call, source.signal));
       await readParts(fullStream, source.signal, (part) => {
@@ -121,7 +121,7 @@ export class AiSdkProviderAdapter implements ProviderAdapter {
     } catch (error) {
       attempt.error = error;
     } finally {
-      writer.signal.removeEventListener("abort", onAbort);
+      stopListening();
       // Ends what is still under way after a failure; behind a whole answer there is nothing left to end.
       if (attempt.error !== undefined) source.abort();
     }
@@ -261,17 +261,10 @@ async function readParts(
       if (wait !== undefined) await wait;
     }
   };
-  let onAbort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(new ParleyError("canceled"));
-    signal.addEventListener("abort", onAbort, { once: true });
-    if (signal.aborted) onAbort();
-  });
   try {
-    await Promise.race([read(), aborted]);
+    await untilAborted(read(), signal);
   } finally {
     over = true;
-    signal.removeEventListener("abort", onAbort);
     void parts.return?.().then(undefined, () => {});
   }
 }

@@ -7,6 +7,7 @@ import type {
   ProviderStream,
   ProviderStreamEvent,
 } from "../../ports.js";
+import { onAbort } from "../abort.js";
 import { Channel } from "../channel.js";
 import type { MessageContentPart } from "../part.js";
 
@@ -74,10 +75,7 @@ class ProducedStream implements ProviderStream {
   #start(): void {
     if (this.#started) return;
     this.#started = true;
-    const outer = this.#outerSignal;
-    const onAbort = () => this.#abort.abort();
-    if (outer?.aborted) onAbort();
-    else outer?.addEventListener("abort", onAbort, { once: true });
+    const stopListening = onAbort(this.#outerSignal, () => this.#abort.abort());
     const writer: ProviderStreamWriter = {
       write: (event) => this.#write(event),
       signal: this.#abort.signal,
@@ -95,7 +93,7 @@ class ProducedStream implements ProviderStream {
         },
         (error: unknown) => this.#end(asStreamError(error, this.#abort.signal)),
       )
-      .finally(() => outer?.removeEventListener("abort", onAbort));
+      .finally(stopListening);
   }
 
   #write(event: ProviderStreamEvent): Promise<void> | undefined {

@@ -1,4 +1,5 @@
 import { ParleyError } from "../../errors.js";
+import { onAbort } from "../../messages/abort.js";
 import type { OwnerScope } from "./owner-scope.js";
 
 /** Waits until a turn has ended, on whichever node it runs. `canceled` when the signal comes first. */
@@ -9,13 +10,11 @@ export async function untilSealed(
   signal?: AbortSignal,
 ): Promise<void> {
   const events = subscriptions.events(owner, conversationId, turnId);
-  const onAbort = () => void events.return?.();
-  if (signal?.aborted) onAbort();
-  else signal?.addEventListener("abort", onAbort, { once: true });
+  const stopListening = onAbort(signal, () => void events.return?.());
   try {
     for (let next = await events.next(); !next.done; next = await events.next());
   } finally {
-    signal?.removeEventListener("abort", onAbort);
+    stopListening();
     await events.return?.();
   }
   if (signal?.aborted) throw new ParleyError("canceled");

@@ -1,4 +1,5 @@
 import { isParleyError } from "../../errors.js";
+import { onAbort } from "../../messages/abort.js";
 import type { Uses } from "../environment.js";
 
 const firstWaitMs = 100;
@@ -34,12 +35,13 @@ export async function retryWhileUnavailable<T>(
 export function wait(env: Uses<"clock">, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
-    const finish = () => {
-      cancel();
-      signal?.removeEventListener("abort", finish);
+    const cancel = env.clock.after(ms, () => {
+      stopListening();
       resolve();
-    };
-    const cancel = env.clock.after(ms, finish);
-    signal?.addEventListener("abort", finish, { once: true });
+    });
+    const stopListening = onAbort(signal, () => {
+      cancel();
+      resolve();
+    });
   });
 }
