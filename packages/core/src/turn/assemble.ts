@@ -116,7 +116,7 @@ export class Assembly {
   }
 
   #grow(kind: "text" | "reasoning", text: string, index: number | undefined): VisibleDelta | undefined {
-    // A part begins with its first text, so that the places of what is told are the places in the message.
+    // A part begins with its first text, so that the places of what is emitted are the places in the message.
     if (text === "") return undefined;
     const place = this.#growingPlace(kind, index) ?? this.#parts.length;
     const delta = this.#size.takeText(place, text);

@@ -46,11 +46,11 @@ export function stepIdOf(turnId: string, stepIndex: number): StepId {
 }
 
 /**
- * One round trip to the model: tells what can be seen while it streams, then the calls, the usage and the
+ * One round trip to the model: emits what can be seen while it streams, then the calls, the usage and the
  * timing. Never throws: a failure, an abort and a provider that ignores the abort all end in a result that
  * keeps what had arrived.
  */
-export async function runStep(setup: TurnSetup, step: Step, tell: TurnListener): Promise<StepResult> {
+export async function runStep(setup: TurnSetup, step: Step, emit: TurnListener): Promise<StepResult> {
   const { conversationId, turnId } = setup;
   const { clock, messageId } = step;
   const stepId = stepIdOf(turnId, step.index);
@@ -64,7 +64,7 @@ export async function runStep(setup: TurnSetup, step: Step, tell: TurnListener):
   const show = (visible: VisibleDelta): Promise<void> | undefined => {
     firstToken ??= clock.monotonic();
     if (visible.kind === "reasoning") reasoned.note(visible.partIndex, clock.monotonic());
-    return tell({
+    return emit({
       type: visible.kind === "text" ? "text-delta" : "reasoning-delta",
       conversationId,
       turnId,
@@ -93,7 +93,7 @@ export async function runStep(setup: TurnSetup, step: Step, tell: TurnListener):
   for (const [partIndex, part] of parts.entries()) {
     if (part.type !== "tool-call") continue;
     await slices.next();
-    await tell({
+    await emit({
       type: "tool-call",
       conversationId,
       turnId,
@@ -108,13 +108,13 @@ export async function runStep(setup: TurnSetup, step: Step, tell: TurnListener):
   }
   const usage = assembly.usage;
   if (usage !== undefined) {
-    await tell({ type: "usage", conversationId, turnId, stepId, usage: wireUsage(usage) });
+    await emit({ type: "usage", conversationId, turnId, stepId, usage: wireUsage(usage) });
   }
   const timing: Timing = {
     ...(firstToken === undefined ? {} : { ttftMs: firstToken - start, decodeMs: end - firstToken }),
     genTotalMs: firstToken === undefined ? end - start : firstToken - start + (end - firstToken),
   };
-  await tell({ type: "step-complete", conversationId, turnId, stepId, ...timing });
+  await emit({ type: "step-complete", conversationId, turnId, stepId, ...timing });
 
   return {
     message: parts.length === 0 ? undefined : messageOf(setup, step, startedAt, parts),

@@ -46,7 +46,7 @@ export async function runTools(
     readonly clock: Clock;
     readonly ids: IdFactory;
   },
-  tell: TurnListener,
+  emit: TurnListener,
 ): Promise<ToolsResult> {
   const { conversationId, turnId } = setup;
   const { calls, clock, limits } = step;
@@ -105,7 +105,7 @@ export async function runTools(
       events.end();
     })
     .catch((error: unknown) => events.fail(error));
-  await tellAll(events, tell);
+  await emitAll(events, emit);
   await running;
   return {
     messages: messages.filter((message) => message !== undefined),
@@ -123,7 +123,7 @@ export async function interruptCalls(
     readonly clock: Clock;
     readonly ids: IdFactory;
   },
-  tell: TurnListener,
+  emit: TurnListener,
 ): Promise<readonly ConversationMessage[]> {
   const messages: ConversationMessage[] = [];
   const events = new Channel<AgentEvent>();
@@ -133,12 +133,12 @@ export async function interruptCalls(
     events.push(event);
   }
   events.end();
-  await tellAll(events, tell);
+  await emitAll(events, emit);
   return messages;
 }
 
 /** Tells events in their order. Results that come together become durable together, not one after the other. */
-async function tellAll(events: Channel<AgentEvent>, tell: TurnListener): Promise<void> {
+async function emitAll(events: Channel<AgentEvent>, emit: TurnListener): Promise<void> {
   const slices = new WorkSlices();
   let results: Promise<void>[] = [];
   for (;;) {
@@ -149,7 +149,7 @@ async function tellAll(events: Channel<AgentEvent>, tell: TurnListener): Promise
     }
     const next = arrived === undefined ? await events.next() : { value: arrived, done: false as const };
     if (next.done) return;
-    const wait = tell(next.value);
+    const wait = emit(next.value);
     if (wait !== undefined && next.value.type === "tool-result") results.push(wait);
     else if (wait !== undefined) await wait;
     await slices.next();
@@ -166,7 +166,7 @@ function timingOf(message: ConversationMessage): ToolTiming | undefined {
   return undefined;
 }
 
-/** A result as the message that is kept and the event that is told. */
+/** A result as the message that is kept and the event that is emitted. */
 function toolResult(
   setup: TurnSetup,
   step: { readonly index: number; readonly clock: Clock; readonly ids: IdFactory },

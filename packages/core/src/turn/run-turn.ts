@@ -31,17 +31,17 @@ const defaultIds = createUuidV7Factory();
  * step with calls is committed before any of its tools starts; the results of a step are committed before the
  * next one. What the last step made is returned as `uncommitted`, for the caller to write with its seal.
  *
- * Events go to `tell`, one after the other, and the loop waits where `tell` asks it to. It rejects only if `tell`
- * does. A failure is told as `error`, and like a stop it keeps what exists and answers every open call.
+ * Events go to `emit`, one after the other, and the loop waits where `emit` asks it to. It rejects only if `emit`
+ * does. A failure is emitted as `error`, and like a stop it keeps what exists and answers every open call.
  */
-export async function driveTurn(setup: TurnSetup, tell: TurnListener): Promise<TurnOutcome> {
-  return new TurnLoop(setup, tell).run();
+export async function driveTurn(setup: TurnSetup, emit: TurnListener): Promise<TurnOutcome> {
+  return new TurnLoop(setup, emit).run();
 }
 
 /** A turn under way: what it has made so far, and where it stands. */
 class TurnLoop {
   readonly #setup: TurnSetup;
-  readonly #tell: TurnListener;
+  readonly #emit: TurnListener;
   readonly #clock: Clock;
   readonly #ids: IdFactory;
   readonly #limits: TurnLimits;
@@ -60,10 +60,10 @@ class TurnLoop {
   #settled: readonly ConversationMessage[];
   #lastUsage: TokenUsage | undefined;
 
-  constructor(setup: TurnSetup, tell: TurnListener) {
+  constructor(setup: TurnSetup, emit: TurnListener) {
     const { resume } = setup;
     this.#setup = setup;
-    this.#tell = tell;
+    this.#emit = emit;
     this.#clock = setup.clock ?? systemClock;
     this.#ids = setup.ids ?? defaultIds;
     this.#limits = limitsOf(setup);
@@ -93,10 +93,10 @@ class TurnLoop {
 
   async #tellOpening(): Promise<void> {
     const { conversationId, turnId } = this.#setup;
-    await this.#tell(inputEvent(this.#setup));
+    await this.#emit(inputEvent(this.#setup));
     const startedAt = this.#setup.startedAt ?? this.#clock.now();
     const model = modelOf(this.#setup);
-    await this.#tell({ type: "turn-start", conversationId, turnId, model, startedAt });
+    await this.#emit({ type: "turn-start", conversationId, turnId, model, startedAt });
   }
 
   /** One call of the model. Undefined where it left calls to run, else how the turn ended. */
@@ -121,7 +121,7 @@ class TurnLoop {
         limits: this.#limits,
         clock: this.#clock,
       },
-      this.#tell,
+      this.#emit,
     );
     this.#steps.push(step.metrics);
     this.#providerCalls.push(step.record);
@@ -143,7 +143,7 @@ class TurnLoop {
   /** The end by a failure behind the model's calls: they stand in the log, so they need their results. */
   async #leaveCalls(error: ParleyError): Promise<Ending> {
     const step = { index: this.#stepIndex, calls: this.#calls, clock: this.#clock, ids: this.#ids };
-    this.#messages.push(...(await interruptCalls(this.#setup, step, this.#tell)));
+    this.#messages.push(...(await interruptCalls(this.#setup, step, this.#emit)));
     return failed(this.#setup, error);
   }
 
@@ -161,7 +161,7 @@ class TurnLoop {
         clock: this.#clock,
         ids: this.#ids,
       },
-      this.#tell,
+      this.#emit,
     );
     this.#messages.push(...ran.messages);
     noteTools(this.#steps, stepIdOf(setup.turnId, this.#stepIndex), ran);
@@ -171,7 +171,7 @@ class TurnLoop {
     if ("error" in results) return failed(setup, results.error);
     this.#messages.push(...results.steering);
     this.#committed = this.#messages.length;
-    if (results.steering.length > 0) await this.#tell(steeringEvent(setup, results.steering));
+    if (results.steering.length > 0) await this.#emit(steeringEvent(setup, results.steering));
     this.#calls = [];
     this.#stepIndex += 1;
     const leaves = results.release || setup.sink.draining?.();
@@ -205,7 +205,7 @@ class TurnLoop {
       const { conversationId, turnId } = setup;
       const { code, message, retryable } = ending.error;
       this.#messages.push(errorMessage(setup, ending.error, this.#ids.next(), new Date(this.#clock.now())));
-      await this.#tell({ type: "error", conversationId, turnId, code, message, retryable });
+      await this.#emit({ type: "error", conversationId, turnId, code, message, retryable });
     }
     const outcome = outcomeOf(setup, ending, {
       messages: this.#messages,
@@ -215,7 +215,7 @@ class TurnLoop {
       lastUsage: this.#lastUsage,
       durationMs: this.#clock.monotonic() - this.#openedAt,
     });
-    if (outcome.state === "finished") await this.#tell(doneEvent(setup, outcome));
+    if (outcome.state === "finished") await this.#emit(doneEvent(setup, outcome));
     return outcome;
   }
 }
@@ -226,9 +226,9 @@ class TurnLoop {
  * call and its tools are canceled. Abort `setup.signal` to stop it properly.
  */
 export function runTurn(setup: TurnSetup): TurnStream {
-  return new TurnEvents((tell, left) => {
+  return new TurnEvents((emit, left) => {
     const signal = setup.signal === undefined ? left : AbortSignal.any([setup.signal, left]);
-    return driveTurn({ ...setup, signal }, tell);
+    return driveTurn({ ...setup, signal }, emit);
   });
 }
 

@@ -75,7 +75,7 @@ export interface Tool<Input = unknown> {
   readonly timeoutMs?: number;
 }
 
-/** The tool as a provider is told of it. */
+/** The tool as a provider sees it. */
 export function toolDefinition(tool: Tool<never>): ProviderToolDefinition {
   const schema = toolJsonSchema(tool);
   return {

@@ -33,10 +33,10 @@ describe("the events of a turn, for a reader", () => {
   it("begin with the first read, and are never more than one ahead", async () => {
     const told: number[] = [];
     const event = (n: number): AgentEvent => ({ type: "status", conversationId: "c", status: String(n) });
-    const events = new TurnEvents(async (tell) => {
+    const events = new TurnEvents(async (emit) => {
       for (let n = 0; n < 5; n += 1) {
         told.push(n);
-        await tell(event(n));
+        await emit(event(n));
       }
       return {} as never;
     });

@@ -100,7 +100,7 @@ export interface TurnSetup {
   readonly tools?: readonly Tool<never>[];
   /** When the turn was opened, as `turn-start` tells it. Default: now. */
   readonly startedAt?: number;
-  /** The user messages that opened the turn: told in the first event. */
+  /** The user messages that opened the turn: part of the first event. */
   readonly userMessages: readonly ConversationMessage[];
   /** Builds what the model is shown; asked once per step with the messages that the turn has made so far. */
   context(step: {

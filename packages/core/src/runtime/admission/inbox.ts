@@ -70,7 +70,7 @@ function derived(owner: string, from: string): string {
 /**
  * Admits what clients send: one transaction that writes the receipt together with the user's row and the new
  * turn, or with an entry in the queue. What was admitted is never lost; what was refused left no trace. Where the
- * store's answer is lost, the caller is told that the outcome is unknown and may send the same again, and the node
+ * store's answer is lost, the caller learns that the outcome is unknown and may send the same again, and the node
  * finds out on its own whether it now holds a turn.
  */
 export class Inbox {
@@ -102,7 +102,7 @@ export class Inbox {
     return this.settle(owner, conversationId, message.id, outcome);
   }
 
-  /** Refuses where this node has no room for one more turn. */
+  /** Refuses where this node has no capacity for one more turn. */
   checkRoom(owner: string): void {
     const refusal = this.#refusal(owner);
     if (refusal !== undefined) throw refusal;

@@ -115,7 +115,7 @@ export function keepTokens(
   };
 }
 
-/** What a preview tells. */
+/** The summary of a plan, for a preview. */
 export function toPreview(plan: CompactionPlan): CompactionPreview {
   return {
     messagesSummarized: plan.covered.length,
@@ -126,12 +126,12 @@ export function toPreview(plan: CompactionPlan): CompactionPreview {
   };
 }
 
-/** What watchers are told of a compaction, beside its archive. */
+/** The part of a notice to watchers that a plan decides. */
 export function noticeOf(plan: CompactionPlan): NonNullable<CompactInput["notice"]> {
   return { messagesSummarized: plan.covered.length, messagesKept: plan.kept };
 }
 
-/** What a compaction tells. */
+/** The result of a compaction for its caller. */
 export function toResult(plan: CompactionPlan, summary: string, archiveId: string): CompactionResult {
   return {
     summary,
@@ -142,7 +142,7 @@ export function toResult(plan: CompactionPlan, summary: string, archiveId: strin
 
 /**
  * Asks the model for the summary. What does not fit its window in one request is summed up piece by piece,
- * each time with the summary so far. `onCall` hears of each call that was answered.
+ * each time with the summary so far. `onCall` gets each call that was answered.
  */
 export async function summarize(
   env: SummaryUses,

@@ -2,11 +2,11 @@ import type { Clock } from "../../clock.js";
 import type { Wake } from "../../log-store.js";
 import type { Watchers } from "./watchers.js";
 
-/** A wake-up that comes back later than this is told again: better twice than never. */
+/** A wake-up that comes back later than this is delivered again: better twice than never. */
 const echoMs = 5_000;
 
 /**
- * Asks every client of an owner to show a conversation. The clients of this node are told at once, those of others by
+ * Asks every client of an owner to show a conversation. The clients of this node are asked at once, those of others by
  * a wake-up; it comes back to this node too, where it says nothing new.
  */
 export class OpenRequests {
@@ -24,7 +24,7 @@ export class OpenRequests {
     // Without a wake-up port nothing comes back.
     for (const [id, until] of this.#echoes) if ((until.at(-1) ?? 0) < now) this.#echoes.delete(id);
     this.#echoes.set(conversationId, [...(this.#echoes.get(conversationId) ?? []), now + echoMs]);
-    watchers.tell(owner, { type: "conversation.open", conversationId });
+    watchers.publish(owner, { type: "conversation.open", conversationId });
     wake.notify([conversationId], "open");
   }
 
@@ -35,6 +35,6 @@ export class OpenRequests {
     if (expected.length > 1) this.#echoes.set(conversationId, expected.slice(1));
     else this.#echoes.delete(conversationId);
     if (expected.length > 0) return;
-    await watchers.tellOwners(conversationId, { type: "conversation.open", conversationId });
+    await watchers.publishToOwners(conversationId, { type: "conversation.open", conversationId });
   }
 }

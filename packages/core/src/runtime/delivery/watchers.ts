@@ -11,7 +11,7 @@ import type { ConversationNotice, ConversationRecord, LogStoreRoot, QueueState }
 import { textOf } from "../../messages/message.js";
 import { type Defaults, toMeta } from "../conversation-meta.js";
 
-/** What someone who watches an owner's conversations hears. */
+/** An event for those who watch an owner's conversations. */
 export type WatchEvent =
   | WsConversationStatusChanged
   | WsConversationUpdated
@@ -25,16 +25,16 @@ const pageSize = 100;
 
 interface Feed {
   readonly listeners: Set<(event: WatchEvent) => void>;
-  /** What was last told of each conversation: only differences are told. */
-  readonly told: Map<string, { status: string; queue: string }>;
+  /** The last published state of each conversation: only differences are published. */
+  readonly published: Map<string, { status: string; queue: string }>;
   since: number | undefined;
   reading: Promise<void> | undefined;
   again: boolean;
 }
 
 /**
- * Tells watchers what changes in their owner's conversations. There is one source, the store's feed of changes,
- * read after every change made here and where a poll has found changes made elsewhere; so a watcher hears the same,
+ * Publishes the changes of an owner's conversations to its watchers. There is one source, the store's feed of changes,
+ * read after every change made here and where a poll has found changes made elsewhere; so a watcher gets the same,
  * in the same order, whichever node did it.
  */
 export class Watchers {
@@ -49,7 +49,7 @@ export class Watchers {
     this.#onError = onError;
   }
 
-  /** Who is watched here, and up to which change each is told. */
+  /** Returns the owners that are watched here, each with the last change that was published. */
   marks(): { owner: string; since: number }[] {
     const marks: { owner: string; since: number }[] = [];
     for (const [owner, { since }] of this.#feeds) if (since !== undefined) marks.push({ owner, since });
@@ -60,11 +60,17 @@ export class Watchers {
     this.#feeds.clear();
   }
 
-  /** Resolves when every later change will be told; read the list after that. Returns a function that stops. */
+  /** Resolves when every later change will be published; read the list after that. Returns a function that stops. */
   async watch(owner: string, listener: (event: WatchEvent) => void): Promise<() => void> {
     let feed = this.#feeds.get(owner);
     if (feed === undefined) {
-      feed = { listeners: new Set(), told: new Map(), since: undefined, reading: undefined, again: false };
+      feed = {
+        listeners: new Set(),
+        published: new Map(),
+        since: undefined,
+        reading: undefined,
+        again: false,
+      };
       this.#feeds.set(owner, feed);
     }
     const { listeners } = feed;
@@ -86,20 +92,20 @@ export class Watchers {
     return stop;
   }
 
-  /** Says something that is not a state, such as "show this conversation". */
-  tell(owner: string, event: WatchEvent): void {
+  /** Publishes an event that is not a state, such as "show this conversation". */
+  publish(owner: string, event: WatchEvent): void {
     const feed = this.#feeds.get(owner);
-    if (feed !== undefined) this.#tellAll(feed, event);
+    if (feed !== undefined) this.#publishAll(feed, event);
   }
 
-  /** The same to the watchers of every owner whose conversation it is: for news from other nodes. */
-  async tellOwners(conversationId: string, event: WatchEvent): Promise<void> {
+  /** Publishes to the watchers of every owner whose conversation it is: for wake-ups from other nodes. */
+  async publishToOwners(conversationId: string, event: WatchEvent): Promise<void> {
     for (const owner of this.#feeds.keys()) {
-      if ((await this.#root.forOwner(owner).get(conversationId)) !== null) this.tell(owner, event);
+      if ((await this.#root.forOwner(owner).get(conversationId)) !== null) this.publish(owner, event);
     }
   }
 
-  /** A conversation of this owner has changed: reads the feed, once for however many calls. */
+  /** Reads the feed of an owner whose conversation has changed, once for however many calls. */
   changed(owner: string): void {
     const feed = this.#feeds.get(owner);
     if (feed === undefined) return;
@@ -130,42 +136,42 @@ export class Watchers {
       feed.since = last;
       const changes = [...conversations, ...notices].sort((left, right) => left.changedAt - right.changedAt);
       for (const change of changes) {
-        if ("kind" in change) this.#tellNotice(feed, change);
-        else this.#tellChange(feed, change);
+        if ("kind" in change) this.#publishNotice(feed, change);
+        else this.#publishChange(feed, change);
       }
       if (changes.length < pageSize) return;
     }
   }
 
-  #tellNotice(feed: Feed, notice: ConversationNotice): void {
+  #publishNotice(feed: Feed, notice: ConversationNotice): void {
     if (notice.kind === "compacted") {
       const { kind: _, changedAt: _at, ...compacted } = notice;
-      this.#tellAll(feed, { type: "conversation.compacted", ...compacted });
+      this.#publishAll(feed, { type: "conversation.compacted", ...compacted });
       return;
     }
     for (const conversationId of notice.conversationIds) {
-      feed.told.delete(conversationId);
-      this.#tellAll(feed, { type: "conversation.removed", conversationId });
+      feed.published.delete(conversationId);
+      this.#publishAll(feed, { type: "conversation.removed", conversationId });
     }
   }
 
-  #tellChange(feed: Feed, record: ConversationRecord): void {
+  #publishChange(feed: Feed, record: ConversationRecord): void {
     if (record.archiveOf !== undefined) return;
     const conversationId = record.id;
-    const before = feed.told.get(conversationId);
+    const before = feed.published.get(conversationId);
     const queue = toQueuePayload({ entries: record.queue, paused: record.queuePaused });
     const queueText = JSON.stringify(queue);
-    feed.told.set(conversationId, { status: record.status, queue: queueText });
-    const tell = (event: WatchEvent) => this.#tellAll(feed, event);
+    feed.published.set(conversationId, { status: record.status, queue: queueText });
+    const publish = (event: WatchEvent) => this.#publishAll(feed, event);
     if (before?.status !== record.status) {
-      tell({ type: "conversation.statusChanged", conversationId, status: record.status });
+      publish({ type: "conversation.statusChanged", conversationId, status: record.status });
     }
-    if (before?.queue !== queueText) tell({ type: "queue.changed", conversationId, queue });
-    tell({ type: "conversation.updated", conversationId, meta: toMeta(this.#defaults, record) });
+    if (before?.queue !== queueText) publish({ type: "queue.changed", conversationId, queue });
+    publish({ type: "conversation.updated", conversationId, meta: toMeta(this.#defaults, record) });
   }
 
-  /** One listener's mistake does not keep the others from hearing. */
-  #tellAll(feed: Feed, event: WatchEvent): void {
+  /** Calls all listeners, also where one of them throws. */
+  #publishAll(feed: Feed, event: WatchEvent): void {
     for (const listener of feed.listeners) {
       try {
         listener(event);

@@ -316,7 +316,7 @@ export class Recovery implements LeaseHandler {
     return { turnId, fence, node: identity.node, startedAt: clock.now(), stopRequested, ...nothing };
   }
 
-  /** By the store's clock where it tells: this node's may be off by more than a turn takes. */
+  /** By the store's clock where it is known: this node's may be off by more than a turn takes. */
   #elapsed({ startedAt, elapsedMs = this.#env.clock.now() - startedAt }: OpenTurnState): number {
     return Math.max(0, elapsedMs);
   }

@@ -88,13 +88,13 @@ export class SearchIndexer {
       total += indexed;
       if (total - reported >= searchPace.reportEvery) {
         reported = total;
-        this.#tell(total, false);
+        this.#report(total, false);
       }
       if (!more) continue;
       this.#owners.add(owner);
       await wait(this.#env, clock.monotonic() - startedAt, this.#stopped.signal);
     }
-    if (reported > 0) this.#tell(total, !this.#stopped.signal.aborted);
+    if (reported > 0) this.#report(total, !this.#stopped.signal.aborted);
   }
 
   /** Whether there is more to do: the next owners of whom something is missing. */
@@ -108,7 +108,7 @@ export class SearchIndexer {
     return owners.length > 0 || next !== undefined;
   }
 
-  #tell(indexed: number, done: boolean): void {
+  #report(indexed: number, done: boolean): void {
     try {
       this.#env.hooks.onSearchIndexed?.({ indexed, done });
     } catch (error) {

@@ -7,7 +7,7 @@ import type { MessageContentPart } from "../../messages/part.js";
 import { isGone } from "../nodes/is-gone.js";
 import { cutMessages, missingResult, sizeOf } from "./cut-messages.js";
 
-/** For what is told of the refusal in the log. */
+/** Reserved for the notice of the refusal in the log. */
 interface NewMessage {
   readonly id: () => string;
   readonly now: () => number;
@@ -99,7 +99,7 @@ function losing(
   // A turn ends with one error: what had gone wrong before comes first.
   const before = input.messages.flatMap(({ content }) => content).find((part) => part.type === "error");
   const refused = `The store refused the end of this turn (${refusal.message}): ${what}`;
-  const told: ConversationMessage = {
+  const notice: ConversationMessage = {
     id: make.id(),
     conversationId: input.conversationId,
     role: "assistant",
@@ -115,7 +115,7 @@ function losing(
   const others = messages.filter(({ content }) => content.every((part) => part.type !== "error"));
   return {
     ...input,
-    messages: [...others, told],
+    messages: [...others, notice],
     reason,
     metrics: { ...input.metrics, reason },
     next: { ...input.next, pauseQueue: input.next.pauseQueue || reason === "error" },
