@@ -75,6 +75,11 @@ const making = new Set<RouteName>([
   "POST /conversations",
   "POST /conversations/:id/queue",
   "POST /import",
+  "PUT /conversations/:id/title",
+  "PUT /conversations/:id/model",
+  "PUT /conversations/:id/reasoning-effort",
+  "PUT /conversations/:id/instructions",
+  "PUT /conversations/:id/compact-threshold",
 ]);
 /** The operator's, for all owners together. */
 const operators = new Set<RouteName>([
