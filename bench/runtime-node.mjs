@@ -9,7 +9,7 @@ export async function load() {
     import("@parley/core"),
     import("@parley/core/messages"),
     import("@parley/core/runtime"),
-    import("@parley/core/testing"),
+    import("@parley/testing"),
   ]);
   return { core, messages, runtime, testing };
 }

@@ -3,9 +3,9 @@
 import { serve } from "@hono/node-server";
 import { systemClock } from "@parley/core";
 import { createModelCatalog, createRuntime } from "@parley/core/runtime";
-import { createMemoryLogStore, createMemoryWake } from "@parley/core/testing";
 import { DemoProviderAdapter, demoContextWindow } from "@parley/providers/demo";
 import { createApp, createSocketServer, createTelemetryHooks } from "@parley/server";
+import { createMemoryLogStore, createMemoryWake } from "@parley/testing";
 import { Hono } from "hono";
 
 const telemetry = createTelemetryHooks();

@@ -1,8 +1,8 @@
 // A client is cut off in the middle of an answer and comes back with its cursor: nothing is missing, nothing twice.
 import { systemClock } from "@parley/core";
 import { createModelCatalog, createRuntime } from "@parley/core/runtime";
-import { createMemoryLogStore, createMemoryWake } from "@parley/core/testing";
 import { DemoProviderAdapter, demoContextWindow } from "@parley/providers/demo";
+import { createMemoryLogStore, createMemoryWake } from "@parley/testing";
 
 const runtime = await createRuntime({
   store: createMemoryLogStore({ clock: systemClock }),

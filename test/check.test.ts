@@ -84,6 +84,19 @@ describe("npm run check", { timeout: 120_000 }, () => {
     );
   });
 
+  it("imports: finds the test kit in code that is not a test, also where all else may be imported", () => {
+    const planted = 'export { gate } from "@parley/testing";\n';
+    tree.plant("packages/core/src/planted.ts", planted);
+    tree.plant("packages/core/src/planted.test.ts", planted);
+    tree.plant("apps/cli/src/planted.ts", 'export { startServer } from "@parley/testing/http";\n');
+    expectFailure(
+      "imports",
+      "packages/core/src/planted.ts:1: only tests may import @parley/testing",
+      "apps/cli/src/planted.ts:1: only tests may import @parley/testing/http",
+    );
+    expect(check("--only", "imports").output).not.toContain("planted.test.ts");
+  });
+
   it("imports: finds a value cycle, and takes no type import for one", () => {
     tree.plant(
       "packages/core/src/planted-a.ts",

@@ -212,7 +212,7 @@ export const scenario = {
       load: async () => ({
         ...(await loadCore()),
         runtime: await import("@parley/core/runtime"),
-        testing: await import("@parley/core/testing"),
+        testing: await import("@parley/testing"),
         clock: await import("@parley/core"),
       }),
       // A store in memory keeps all it was ever given: with another one for each round, no round pays for the ones before.

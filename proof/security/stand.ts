@@ -9,6 +9,15 @@ import {
   type RuntimeLimits,
 } from "@parley/core/runtime";
 import {
+  createKey,
+  createLogger,
+  createTelemetryHooks,
+  type RunningServer,
+  type ServeOptions,
+  serve,
+} from "@parley/server";
+import { openPglite } from "@parley/store/pglite";
+import {
   createFaultyStore,
   createMemoryLogStore,
   createMemoryWake,
@@ -21,16 +30,7 @@ import {
   text,
   toolCall,
   usage,
-} from "@parley/core/testing";
-import {
-  createKey,
-  createLogger,
-  createTelemetryHooks,
-  type RunningServer,
-  type ServeOptions,
-  serve,
-} from "@parley/server";
-import { openPglite } from "@parley/store/pglite";
+} from "@parley/testing";
 import type { KeyScope } from "@parley/wire";
 import {
   openTestSocket,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { createScriptedProvider, delay, reasoning, text, toolCall, usage } from "@parley/core/testing";
+import { createScriptedProvider, delay, reasoning, text, toolCall, usage } from "@parley/testing";
 
 /**
  * A model that does what the first word of a message says: `quick` answers at once, `tools` calls some, `slow` takes its

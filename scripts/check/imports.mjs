@@ -26,8 +26,10 @@ const allowed = {
 };
 /** The one file of a room that may import more: the agent drives the core's turn loop itself. */
 const exceptions = { "packages/providers/src/ai-sdk/agent.ts": ["@parley/core/turn"] };
-/** The composition root chooses vendors and databases, so it may import all. */
-const free = ["cli"];
+/** The composition root chooses vendors and databases, and the test kit serves every package: both may import all. */
+const free = ["cli", "testing"];
+/** Imported by tests only. */
+const testKit = "testing";
 
 const withoutNode = ["wire", "fold", "core", "client", "web"];
 const withoutVendors = ["wire", "fold", "http", "core"];
@@ -39,6 +41,7 @@ export async function run({ root }) {
   const problems = [
     ...[...graph.files.values()].flatMap((file) => relativeAcross(graph, file)),
     ...shipped.flatMap(wrongDirection),
+    ...shipped.flatMap(testKitInCode),
     ...shipped.flatMap(nodeWhereItIsNot),
     ...shipped.flatMap(vendorNames),
     ...nodeInHttp(graph),
@@ -61,11 +64,18 @@ function relativeAcross({ rooms }, file) {
     .map((one) => at(file, one, `leaves its package by a relative path ("${one.from}")`));
 }
 
+function testKitInCode(file) {
+  if (file.room === testKit) return [];
+  return file.imports
+    .filter(({ from }) => from.split("/").slice(0, 2).join("/") === `@parley/${testKit}`)
+    .map((one) => at(file, one, `only tests may import ${one.from}`));
+}
+
 function wrongDirection(file) {
   if (free.includes(file.room)) return [];
   const rules = allowed[file.room] ?? {};
   return file.imports
-    .filter(({ from }) => from.startsWith("@parley/") && from.split("/")[1] !== file.room)
+    .filter(({ from }) => from.startsWith("@parley/") && ![file.room, testKit].includes(from.split("/")[1]))
     .filter(({ from }) => !exceptions[file.path]?.includes(from))
     .flatMap((one) => {
       const rule = rules[one.from.split("/")[1]];

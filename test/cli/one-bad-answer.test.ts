@@ -1,6 +1,5 @@
+import { chatChunk, startOpenAIHttpServer } from "@parley/testing/openai";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { chatChunk } from "../../packages/providers/testing/openai-chat-chunks.js";
-import { startOpenAIHttpServer } from "../../packages/providers/testing/openai-http-server.js";
 import { Workplace } from "./parley-process.js";
 
 describe("one bad answer of a model's server", { timeout: 120_000 }, () => {

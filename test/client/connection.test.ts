@@ -1,4 +1,4 @@
-import { gate } from "@parley/core/testing";
+import { gate } from "@parley/testing";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import type { SocketConstructor } from "../../packages/client/src/connection/socket.js";

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { gate } from "@parley/core/testing";
 import { createApp } from "@parley/server";
+import { gate } from "@parley/testing";
 import { describe, expect, it, vi } from "vitest";
 import type { ClientOptions } from "../../packages/client/src/client.js";
 import type { ConversationState } from "../../packages/client/src/state/conversation-state.js";

@@ -3,6 +3,8 @@ import { connect, createServer, type Server, type Socket as TcpSocket } from "no
 import { systemClock } from "@parley/core";
 import type { LogStoreRoot, Wake } from "@parley/core/ports";
 import { createModelCatalog, createRuntime, type Runtime } from "@parley/core/runtime";
+import type { Tool } from "@parley/core/turn";
+import { createKey, type RunningServer, type ServeOptions, serve } from "@parley/server";
 import {
   createMemoryDatabase,
   createMemoryLogStore,
@@ -16,9 +18,7 @@ import {
   text,
   toolCall,
   usage,
-} from "@parley/core/testing";
-import type { Tool } from "@parley/core/turn";
-import { createKey, type RunningServer, type ServeOptions, serve } from "@parley/server";
+} from "@parley/testing";
 import { afterEach } from "vitest";
 import { WebSocket } from "ws";
 import { type ClientOptions, createClient, type ParleyClient } from "../../packages/client/src/client.js";

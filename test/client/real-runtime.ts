@@ -1,6 +1,7 @@
 import { createCountingIds } from "@parley/core/messages";
 import type { ProviderCallParams } from "@parley/core/ports";
 import { createModelCatalog, createRuntime, type OwnerRuntime, type Runtime } from "@parley/core/runtime";
+import type { Tool } from "@parley/core/turn";
 import {
   createFaultyStore,
   createManualClock,
@@ -18,8 +19,7 @@ import {
   text,
   toolCall,
   usage,
-} from "@parley/core/testing";
-import type { Tool } from "@parley/core/turn";
+} from "@parley/testing";
 
 /** What a model does in one step. */
 export interface StepPlan {

@@ -1,4 +1,4 @@
-import { FrameFold } from "@parley/core/testing";
+import { FrameFold } from "@parley/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { FoldingClient, shown } from "./folding-client.js";

@@ -1,6 +1,6 @@
 import type { Receipt, SubscriptionFrame } from "@parley/core/runtime";
+import { FrameFold } from "@parley/testing";
 import type { AgentEvent, StoredChunk } from "@parley/wire";
-import { FrameFold } from "../../packages/core/src/testing/fold-frames.js";
 import type { NodeReport } from "./running-node.js";
 
 /** A message that the client sent. Without a receipt, what became of it is unknown until it is sent again. */

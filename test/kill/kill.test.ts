@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
+import { checkEventOrder } from "@parley/testing";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { checkEventOrder } from "../../packages/core/src/testing/event-order.js";
 import { describeOnOwnPostgres, describeOnPostgres, type SharedPostgres } from "../harness/postgres.js";
 import type { PostgresServer } from "../harness/postgres-server.js";
 import { makeTemporaryFolder } from "../harness/temporary-folder.js";

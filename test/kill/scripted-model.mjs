@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { createScriptedProvider, delay, reasoning, text, toolCall, usage } from "@parley/core/testing";
+import { createScriptedProvider, delay, reasoning, text, toolCall, usage } from "@parley/testing";
 
 /**
  * What a turn does, by the word behind "do" in the message that opens it: for each step the tools that it calls, side

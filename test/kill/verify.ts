@@ -1,5 +1,5 @@
+import { FrameFold } from "@parley/testing";
 import type { QueuePayload, StoredChunk, TurnDetail } from "@parley/wire";
-import { FrameFold } from "../../packages/core/src/testing/fold-frames.js";
 import type { Book, SentMessage, ToldPart, Viewer } from "./book.js";
 import type { Random } from "./random.js";
 import type { RunningNode } from "./running-node.js";

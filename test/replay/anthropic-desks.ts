@@ -2,7 +2,7 @@ import { createAnthropic } from "@ai-sdk/anthropic";
 import type { ProviderAdapter } from "@parley/core/ports";
 import { AiSdkProviderAdapter } from "@parley/providers/ai-sdk";
 import { AnthropicProviderAdapter } from "@parley/providers/anthropic";
-import { startAnthropicServer, stream } from "../../packages/providers/testing/anthropic-server.js";
+import { startAnthropicServer, stream } from "@parley/testing/anthropic";
 import { AnswerQueue, type Desk } from "./desk.js";
 import { toMessagesEvents } from "./render-messages.js";
 

@@ -3,7 +3,7 @@ import type { ConversationMessage } from "@parley/core/messages";
 import { toCanonical } from "@parley/core/messages";
 import type { LogStoreRoot } from "@parley/core/ports";
 import { createModelCatalog, createRuntime, type ModelBinding, type Runtime } from "@parley/core/runtime";
-import { createMemoryLogStore } from "@parley/core/testing";
+import { createMemoryLogStore } from "@parley/testing";
 import { type Answer, call, say, think } from "./answer.js";
 import type { Desk } from "./desk.js";
 import { type History, readingsOf } from "./make-histories.js";

@@ -5,10 +5,8 @@ import {
   createOpenAIHttpClient,
   OpenAIChatProviderAdapter,
   OpenAIProviderAdapter,
-  validateChatRequest,
-  validateResponsesRequest,
 } from "@parley/providers/openai";
-import { startOpenAIHttpServer } from "../../packages/providers/testing/openai-http-server.js";
+import { startOpenAIHttpServer, validateChatRequest, validateResponsesRequest } from "@parley/testing/openai";
 import { AnswerQueue, type Arrived, type Desk, greeting, type Scripted } from "./desk.js";
 import { toChatChunks } from "./render-chat.js";
 import { toResponsesEvents } from "./render-responses.js";

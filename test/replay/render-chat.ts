@@ -1,5 +1,4 @@
-import { chatChunk, chatChunks } from "../../packages/providers/testing/openai-chat-chunks.js";
-import { pieces as cut } from "../../packages/providers/testing/openai-responses-events.js";
+import { chatChunk, chatChunks, pieces as cut } from "@parley/testing/openai";
 import type { Answer, Piece } from "./answer.js";
 
 /**

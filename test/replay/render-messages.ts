@@ -1,4 +1,4 @@
-import type { MessagesEvent } from "../../packages/providers/src/anthropic/api-types.js";
+import type { MessagesEvent } from "@parley/providers/anthropic";
 import {
   answer as answerEvents,
   citing,
@@ -8,8 +8,8 @@ import {
   thinking,
   toolUse,
   whole,
-} from "../../packages/providers/testing/anthropic-events.js";
-import { pieces as cut } from "../../packages/providers/testing/openai-responses-events.js";
+} from "@parley/testing/anthropic";
+import { pieces as cut } from "@parley/testing/openai";
 import { type Answer, type Piece, secretMark } from "./answer.js";
 
 type Rendered = ReturnType<typeof text>;

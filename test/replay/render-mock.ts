@@ -1,5 +1,5 @@
-import { called, finish, type ModelPart } from "../../packages/providers/testing/mock-model.js";
-import { pieces as cut } from "../../packages/providers/testing/openai-responses-events.js";
+import { called, finish, type ModelPart } from "@parley/testing/ai-sdk";
+import { pieces as cut } from "@parley/testing/openai";
 import { type Answer, type Piece, png, secretMark } from "./answer.js";
 
 /** The parts of an AI SDK model's stream for the n-th answer of a conversation. */

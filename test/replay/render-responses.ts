@@ -1,8 +1,4 @@
-import {
-  type AnswerItem,
-  type ResponsesStreamEvent,
-  responsesEvents,
-} from "../../packages/providers/testing/openai-responses-events.js";
+import { type AnswerItem, type ResponsesStreamEvent, responsesEvents } from "@parley/testing/openai";
 import { type Answer, type Piece, png, secretMark } from "./answer.js";
 
 /**

@@ -1,7 +1,7 @@
 import { createModelCatalog, createRuntime, type LeasePace } from "@parley/core/runtime";
-import { createScriptedProvider, gate, pause, text, usage } from "@parley/core/testing";
 import { serve } from "@parley/server";
 import { openPostgres, type PostgresTimeouts } from "@parley/store/postgres";
+import { createScriptedProvider, gate, pause, text, usage } from "@parley/testing";
 import type { HistoryResponse, ReadyResponse } from "@parley/wire";
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import { callServer } from "../../packages/server/src/test-server.test-support.js";

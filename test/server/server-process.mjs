@@ -1,9 +1,9 @@
 // A server as a process of its own, on PostgreSQL, with a model that goes on when its parent says so. It ends by itself
 // when its parent is gone.
 import { createModelCatalog, createRuntime } from "@parley/core/runtime";
-import { createScriptedProvider, gate, pause, text, toolCall, usage } from "@parley/core/testing";
 import { serve } from "@parley/server";
 import { openPostgres } from "@parley/store/postgres";
+import { createScriptedProvider, gate, pause, text, toolCall, usage } from "@parley/testing";
 
 const { name, url, lease } = JSON.parse(process.env.PARLEY_SERVER ?? "{}");
 

@@ -2,9 +2,9 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { SubscriptionFrame } from "@parley/core/runtime";
-import { FrameFold } from "@parley/core/testing";
 import { createKey } from "@parley/server";
 import { openPostgres } from "@parley/store/postgres";
+import { FrameFold } from "@parley/testing";
 import type { HistoryResponse } from "@parley/wire";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import {

@@ -1,3 +1,19 @@
+import {
+  crash,
+  createScriptedProvider,
+  cut,
+  fail,
+  finish,
+  gate,
+  hang,
+  pause,
+  reasoning,
+  refuse,
+  type ScriptEntry,
+  text,
+  toolCall,
+  usage,
+} from "@parley/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Clock } from "./clock.js";
@@ -24,22 +40,6 @@ import type {
   ProviderStream,
   ProviderStreamEvent,
 } from "./ports.js";
-import { gate } from "./testing/gate.js";
-import {
-  crash,
-  cut,
-  fail,
-  finish,
-  hang,
-  pause,
-  reasoning,
-  refuse,
-  type ScriptEntry,
-  text,
-  toolCall,
-  usage,
-} from "./testing/script.js";
-import { createScriptedProvider } from "./testing/scripted-provider.js";
 import type { Tool } from "./turn/tool.js";
 
 const conversationId = "c1";

@@ -1,9 +1,9 @@
+import { conversationStoreContract } from "@parley/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { InMemoryConversationStore } from "./in-memory-conversation-store.js";
 import { createCountingIds } from "./messages/ids.js";
 import type { ConversationMessage } from "./messages/message.js";
-import { conversationStoreContract } from "./testing/conversation-store-contract.js";
 
 function message(id: string, conversationId: string, parts = 1): ConversationMessage {
   const content = Array.from({ length: parts }, (_, index) => ({

@@ -1,6 +1,6 @@
+import { memoryStoreContract } from "@parley/testing";
 import { describe, expect, it } from "vitest";
 import { InMemoryMemoryStore } from "./in-memory-memory-store.js";
-import { memoryStoreContract } from "./testing/memory-store-contract.js";
 
 describe("the store of canonical messages in memory", () => {
   const cases = memoryStoreContract(() => ({

@@ -161,7 +161,7 @@ describe("the README", () => {
     const [, code = "", printed = ""] = /```js\n(.*?)```\n\nprints\n\n```\n(.*?)```/s.exec(readme) ?? [];
     const here = (file: string) => JSON.stringify(new URL(file, import.meta.url).pathname);
     const local = code
-      .replaceAll('"@parley/core/testing"', here("testing/index.ts"))
+      .replaceAll('"@parley/testing"', here("../../testing/src/index.ts"))
       .replaceAll('"@parley/core"', here("index.ts"));
     const folder = await mkdtemp(join(tmpdir(), "parley-readme-"));
     const lines: string[] = [];

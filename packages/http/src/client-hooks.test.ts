@@ -1,7 +1,13 @@
+import {
+  counted,
+  json,
+  type MisbehavingServer,
+  type Script,
+  startServer,
+  transports,
+  VirtualClock,
+} from "@parley/testing/http";
 import { afterEach, describe, expect, it } from "vitest";
-import { json, type MisbehavingServer, type Script, startServer } from "../testing/misbehaving-server.js";
-import { counted, transports } from "../testing/transports.js";
-import { VirtualClock } from "../testing/virtual-clock.js";
 import { HttpError } from "./errors.js";
 import { DefaultHttpClient } from "./http-client.js";
 import type { HttpClientConfig } from "./http-client-config.js";

@@ -1,6 +1,5 @@
 import { getEventListeners } from "node:events";
 import { inspect } from "node:util";
-import { afterEach, describe, expect, it } from "vitest";
 import {
   json,
   type MisbehavingServer,
@@ -8,9 +7,10 @@ import {
   reset,
   type Script,
   startServer,
-} from "../testing/misbehaving-server.js";
-import { transports } from "../testing/transports.js";
-import { VirtualClock } from "../testing/virtual-clock.js";
+  transports,
+  VirtualClock,
+} from "@parley/testing/http";
+import { afterEach, describe, expect, it } from "vitest";
 import { HttpError, TimeoutError } from "./errors.js";
 import { DefaultHttpClient } from "./http-client.js";
 import type { HttpClientConfig } from "./http-client-config.js";

@@ -1,12 +1,12 @@
-import { afterEach, describe, expect, it } from "vitest";
 import {
   json,
   type MisbehavingServer,
   refusedUrl,
   type Script,
   startServer,
-} from "../testing/misbehaving-server.js";
-import { transports } from "../testing/transports.js";
+  transports,
+} from "@parley/testing/http";
+import { afterEach, describe, expect, it } from "vitest";
 import { createDefaultHttpClient } from "./create-default-http-client.js";
 import { HttpError, TimeoutError } from "./errors.js";
 import { resilientFetch } from "./resilient-fetch.js";

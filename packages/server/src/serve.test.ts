@@ -17,7 +17,7 @@ import {
   text,
   toolCall,
   usage,
-} from "@parley/core/testing";
+} from "@parley/testing";
 import type { AgentEvent } from "@parley/wire";
 import { Hono } from "hono";
 import { compress } from "hono/compress";

@@ -14,7 +14,7 @@ import {
   type StoreFaults,
   text,
   usage,
-} from "@parley/core/testing";
+} from "@parley/testing";
 import type { KeyScope, Problem, WsServerMessage } from "@parley/wire";
 import { afterEach } from "vitest";
 import { type ClientOptions, WebSocket } from "ws";

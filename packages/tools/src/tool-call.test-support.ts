@@ -1,5 +1,5 @@
-import { createScriptedProvider, text, toolCall } from "@parley/core/testing";
 import { runTurn, type Tool } from "@parley/core/turn";
+import { createScriptedProvider, text, toolCall } from "@parley/testing";
 
 /** Lets a model call one tool through the whole turn loop, and returns the result that it is shown. */
 export async function callTool(

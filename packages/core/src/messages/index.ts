@@ -1,5 +1,6 @@
 export { omitUndefined } from "@parley/fold";
-export { checkPlain } from "../plain-data.js";
+export { copyOf } from "../copy-of.js";
+export { checkPlain, isPlain } from "../plain-data.js";
 export { onAbort, untilAborted } from "./abort.js";
 export { fromCanonical, isCompactionEntry, messageTypeOf, toCanonical } from "./canonical/canonical-form.js";
 export type {

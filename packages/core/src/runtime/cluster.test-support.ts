@@ -1,14 +1,24 @@
+import {
+  createFaultyStore,
+  createManualClock,
+  createMemoryDatabase,
+  createMemoryLogStore,
+  createMemoryWake,
+  createScriptedProvider,
+  FrameFold,
+  type ManualClock,
+  type MemoryDatabase,
+  reasoning,
+  type ScriptAction,
+  type ScriptEntry,
+  type StoreFaults,
+  text,
+  toolCall,
+  usage,
+} from "@parley/testing";
 import type { AgentEvent } from "@parley/wire";
 import { createCountingIds } from "../messages/ids.js";
 import type { ProviderCallParams } from "../ports.js";
-import { createFaultyStore, type StoreFaults } from "../testing/faulty-store.js";
-import { FrameFold } from "../testing/fold-frames.js";
-import { createManualClock, type ManualClock } from "../testing/manual-clock.js";
-import { createMemoryDatabase, type MemoryDatabase } from "../testing/memory-log/database.js";
-import { createMemoryLogStore } from "../testing/memory-log-store.js";
-import { createMemoryWake } from "../testing/memory-wake.js";
-import { reasoning, type ScriptAction, type ScriptEntry, text, toolCall, usage } from "../testing/script.js";
-import { createScriptedProvider } from "../testing/scripted-provider.js";
 import type { Tool } from "../turn/tool.js";
 import type { OwnerRuntime, Runtime, RuntimeLimits } from "./index.js";
 import { createModelCatalog, createRuntime } from "./index.js";

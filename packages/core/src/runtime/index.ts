@@ -23,6 +23,8 @@ export {
 export { createModelCatalog, type ModelBinding, type ModelCatalog } from "./models.js";
 export { createRuntime, type Runtime } from "./runtime.js";
 export type { RuntimeOptions } from "./runtime-options.js";
+export { exportConversation } from "./transfer/export-conversation.js";
+export { ImportLines } from "./transfer/import-lines.js";
 export {
   createWindowPolicy,
   defaultWindowRules,

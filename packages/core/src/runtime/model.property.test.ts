@@ -1,7 +1,7 @@
+import { createMemoryLogStore } from "@parley/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isParleyError } from "../errors.js";
-import { createMemoryLogStore } from "../testing/memory-log-store.js";
 import { Client, Cluster, type ClusterNode, type StepPlan } from "./cluster.test-support.js";
 import {
   type ConversationModel,

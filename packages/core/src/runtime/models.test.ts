@@ -1,5 +1,5 @@
+import { createScriptedProvider } from "@parley/testing";
 import { describe, expect, it } from "vitest";
-import { createScriptedProvider } from "../testing/scripted-provider.js";
 import { createModelCatalog, type ModelBinding } from "./models.js";
 
 const model = (name: string, contextWindow: number): ModelBinding => ({

@@ -1,9 +1,11 @@
+import {
+  createManualClock,
+  createMemoryDatabase,
+  createMemoryLogStore,
+  createMemoryWake,
+  runtimeContract,
+} from "@parley/testing";
 import { describe, it } from "vitest";
-import { createManualClock } from "../testing/manual-clock.js";
-import { createMemoryDatabase } from "../testing/memory-log/database.js";
-import { createMemoryLogStore } from "../testing/memory-log-store.js";
-import { createMemoryWake } from "../testing/memory-wake.js";
-import { runtimeContract } from "../testing/runtime-contract.js";
 
 describe("the runtime on the memory store", () => {
   const cases = runtimeContract(() => {

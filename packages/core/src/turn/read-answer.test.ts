@@ -1,3 +1,4 @@
+import { createManualClock, settle } from "@parley/testing";
 import { describe, expect, it } from "vitest";
 import { defaultAnswerLimits } from "../answer-limits.js";
 import { systemClock } from "../clock.js";
@@ -8,7 +9,6 @@ import {
   TextDelta,
 } from "../messages/provider/provider-stream.js";
 import type { ProviderAdapter, ProviderCallParams, ProviderStreamEvent } from "../ports.js";
-import { createManualClock, settle } from "../testing/manual-clock.js";
 import { Assembly } from "./assemble.js";
 import { collectAnswer, readAnswer } from "./read-answer.js";
 

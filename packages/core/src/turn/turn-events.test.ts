@@ -1,10 +1,18 @@
+import {
+  createScriptedProvider,
+  finish,
+  gate,
+  hang,
+  pause,
+  type Script,
+  settle,
+  text,
+  toolCall,
+  usage,
+} from "@parley/testing";
 import type { AgentEvent } from "@parley/wire";
 import { describe, expect, it } from "vitest";
 import { createCountingIds } from "../messages/ids.js";
-import { gate } from "../testing/gate.js";
-import { settle } from "../testing/manual-clock.js";
-import { finish, hang, pause, type Script, text, toolCall, usage } from "../testing/script.js";
-import { createScriptedProvider } from "../testing/scripted-provider.js";
 import { driveTurn, runTurn } from "./run-turn.js";
 import type { Tool } from "./tool.js";
 import type { TurnSetup } from "./turn.js";

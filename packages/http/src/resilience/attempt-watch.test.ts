@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
+import { VirtualClock } from "@parley/testing/http";
 import { describe, expect, it } from "vitest";
-import { VirtualClock } from "../../testing/virtual-clock.js";
 import type { Clock } from "../clock.js";
 import { HttpError } from "../errors.js";
 import { AttemptWatch, type Interruption } from "./attempt-watch.js";

@@ -1,5 +1,5 @@
+import { VirtualClock } from "@parley/testing/http";
 import { describe, expect, it } from "vitest";
-import { VirtualClock } from "../../testing/virtual-clock.js";
 import type { AttemptContext, CircuitEntry } from "../ports.js";
 import { MemoryCircuitBreaker } from "./circuit-breaker.js";
 

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
+import { VirtualClock } from "@parley/testing/http";
 import { describe, expect, it } from "vitest";
-import { VirtualClock } from "../../testing/virtual-clock.js";
 import type { AttemptContext } from "../ports.js";
 import { TokenBucketRateLimiter } from "./token-bucket.js";
 

@@ -2,16 +2,16 @@ import { getEventListeners } from "node:events";
 import type { ServerResponse } from "node:http";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { afterEach, describe, expect, it } from "vitest";
 import {
   json,
   type MisbehavingServer,
   type Script,
   startServer,
+  transports,
+  VirtualClock,
   writeForever,
-} from "../../testing/misbehaving-server.js";
-import { transports } from "../../testing/transports.js";
-import { VirtualClock } from "../../testing/virtual-clock.js";
+} from "@parley/testing/http";
+import { afterEach, describe, expect, it } from "vitest";
 import { DefaultHttpClient } from "../http-client.js";
 import type { HttpClientConfig } from "../http-client-config.js";
 import type { HttpRequestOptions } from "../request/request-options.js";

@@ -1,14 +1,8 @@
 import { createServer, type IncomingMessage, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { json, type MisbehavingServer, type Script, startServer, writeForever } from "@parley/testing/http";
 import { afterEach, describe, expect, it } from "vitest";
-import {
-  json,
-  type MisbehavingServer,
-  type Script,
-  startServer,
-  writeForever,
-} from "../../testing/misbehaving-server.js";
 import { DefaultHttpClient } from "../http-client.js";
 import { createNodeHttpClient, createNodeTransport, type NodeTransport } from "../node.js";
 import { NodeResponse } from "./node-response.js";

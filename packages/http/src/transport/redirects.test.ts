@@ -1,6 +1,5 @@
+import { json, type MisbehavingServer, type Script, startServer, transports } from "@parley/testing/http";
 import { afterEach, describe, expect, it } from "vitest";
-import { json, type MisbehavingServer, type Script, startServer } from "../../testing/misbehaving-server.js";
-import { transports } from "../../testing/transports.js";
 import { DefaultHttpClient } from "../http-client.js";
 import type { HttpMethod } from "../request/request-options.js";
 

@@ -2,17 +2,16 @@ import { createOpenAI } from "@ai-sdk/openai";
 import { InMemoryMemoryStore } from "@parley/core";
 import { ParleyError } from "@parley/core/errors";
 import { type CanonicalMessage, interruptedResultText } from "@parley/core/messages";
-import { checkEventOrder } from "@parley/core/testing";
 import type { Tool } from "@parley/core/turn";
+import { checkEventOrder } from "@parley/testing";
+import { called, finish, hangingAfter, mockModel, said } from "@parley/testing/ai-sdk";
+import { responsesEvents, startOpenAIHttpServer } from "@parley/testing/openai";
 import type { AgentEvent } from "@parley/wire";
 import { modelMessageSchema } from "ai";
 import { describe, expect, it } from "vitest";
-import { createPlainMemoryStore, type PlainMemoryStore } from "../../testing/memory-store.js";
-import { called, finish, hangingAfter, mockModel, said } from "../../testing/mock-model.js";
-import { startOpenAIHttpServer } from "../../testing/openai-http-server.js";
-import { responsesEvents } from "../../testing/openai-responses-events.js";
 import { Agent } from "./agent.js";
 import type { AgentStream } from "./agent-stream.js";
+import { createPlainMemoryStore, type PlainMemoryStore } from "./plain-memory-store.test-support.js";
 import { toAiSdkMessages } from "./to-model-messages.js";
 
 const add: Tool<never> = {

@@ -3,32 +3,31 @@ import { createOpenAI } from "@ai-sdk/openai";
 import { isParleyError, type ParleyError } from "@parley/core/errors";
 import type { MessageContentPart } from "@parley/core/messages";
 import type { ProviderCallParams, ProviderMessage, ProviderStreamEvent } from "@parley/core/ports";
-import { type ProviderScenario, providerContract } from "@parley/core/testing";
 import { resilientFetch } from "@parley/http";
-import { convertArrayToReadableStream, MockLanguageModelV3 } from "ai/test";
-import { afterEach, describe, expect, it, vi } from "vitest";
-import {
-  answer as claudeAnswer,
-  text as claudeText,
-  redacted,
-  thinking,
-  toolUse,
-} from "../../testing/anthropic-events.js";
+import { type ProviderScenario, providerContract } from "@parley/testing";
+import { called, finish, hangingAfter, type MockAnswer, mockModel, said } from "@parley/testing/ai-sdk";
 import {
   type AnthropicServer,
+  answer as claudeAnswer,
+  text as claudeText,
   fail,
+  redacted,
   type Answer as ServerAnswer,
   startAnthropicServer,
   stream,
   streamOpen,
-} from "../../testing/anthropic-server.js";
-import { called, finish, hangingAfter, type MockAnswer, mockModel, said } from "../../testing/mock-model.js";
+  thinking,
+  toolUse,
+} from "@parley/testing/anthropic";
 import {
+  type AnswerItem,
   type AnswerScript,
   type OpenAIHttpServer,
+  responsesEvents,
   startOpenAIHttpServer,
-} from "../../testing/openai-http-server.js";
-import { type AnswerItem, responsesEvents } from "../../testing/openai-responses-events.js";
+} from "@parley/testing/openai";
+import { convertArrayToReadableStream, MockLanguageModelV3 } from "ai/test";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { AiSdkProviderAdapter } from "./ai-sdk-provider-adapter.js";
 
 const open: (OpenAIHttpServer | AnthropicServer)[] = [];

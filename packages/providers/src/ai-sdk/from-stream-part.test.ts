@@ -1,6 +1,4 @@
 import type { ProviderStreamEvent } from "@parley/core/ports";
-import { jsonSchema, streamText, type ToolSet } from "ai";
-import { describe, expect, it } from "vitest";
 import {
   called,
   finish,
@@ -9,7 +7,9 @@ import {
   type ModelPart,
   mockModel,
   said,
-} from "../../testing/mock-model.js";
+} from "@parley/testing/ai-sdk";
+import { jsonSchema, streamText, type ToolSet } from "ai";
+import { describe, expect, it } from "vitest";
 import { AnswerFold, type StreamPart } from "./from-stream-part.js";
 
 /** What `streamText` makes of a model's parts. */

@@ -4,9 +4,6 @@ import {
   fromCanonical,
   repairHistory,
 } from "@parley/core/messages";
-import { jsonSchema, modelMessageSchema, stepCountIs, streamText, type ToolSet } from "ai";
-import fc from "fast-check";
-import { describe, expect, it } from "vitest";
 import {
   called,
   finish,
@@ -15,7 +12,10 @@ import {
   type ModelPart,
   mockModel,
   said,
-} from "../../testing/mock-model.js";
+} from "@parley/testing/ai-sdk";
+import { jsonSchema, modelMessageSchema, stepCountIs, streamText, type ToolSet } from "ai";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
 import type { StreamPart } from "./from-stream-part.js";
 import {
   createMessageListState,

@@ -7,12 +7,19 @@ import {
   repairHistory,
   toProviderMessages,
 } from "@parley/core/messages";
+import {
+  answer,
+  citing,
+  frames,
+  redacted,
+  text,
+  thinking,
+  toolUse,
+  validateRequest,
+} from "@parley/testing/anthropic";
+import { responsesEvents, validateResponsesRequest } from "@parley/testing/openai";
 import { jsonSchema, type LanguageModel, streamText } from "ai";
 import { describe, expect, it } from "vitest";
-import { answer, citing, frames, redacted, text, thinking, toolUse } from "../../testing/anthropic-events.js";
-import { responsesEvents } from "../../testing/openai-responses-events.js";
-import { validateRequest } from "../anthropic/validate-request.js";
-import { validateResponsesRequest } from "../openai/responses/validate-request.js";
 import { AiSdkProviderAdapter } from "./ai-sdk-provider-adapter.js";
 import type { StreamPart } from "./from-stream-part.js";
 import { createMessageListState, flushToCanonical, updateFromStreamPart } from "./message-list.js";

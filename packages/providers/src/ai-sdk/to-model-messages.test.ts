@@ -7,14 +7,12 @@ import {
   type MessagePart,
 } from "@parley/core/messages";
 import type { ProviderMessage } from "@parley/core/ports";
+import { answer, frames, text, validateRequest } from "@parley/testing/anthropic";
+import { responsesEvents, validateResponsesRequest } from "@parley/testing/openai";
 import { type ModelMessage, modelMessageSchema } from "ai";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { answer, frames, text } from "../../testing/anthropic-events.js";
-import { responsesEvents } from "../../testing/openai-responses-events.js";
-import { anyMessages, anyText } from "../../testing/provider-message-arbitrary.js";
-import { validateRequest } from "../anthropic/validate-request.js";
-import { validateResponsesRequest } from "../openai/responses/validate-request.js";
+import { anyMessages, anyText } from "../call/provider-message-arbitrary.test-support.js";
 import { AiSdkProviderAdapter } from "./ai-sdk-provider-adapter.js";
 import { toAiSdkMessages } from "./to-model-messages.js";
 

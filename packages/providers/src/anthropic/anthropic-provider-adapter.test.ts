@@ -1,20 +1,25 @@
 import { ParleyError } from "@parley/core/errors";
 import type { ProviderCallParams, ProviderStreamEvent } from "@parley/core/ports";
-import { type ProviderScenario, providerContract } from "@parley/core/testing";
 import { createDefaultHttpClient, type HttpRequestOptions, type ResilienceProfile } from "@parley/http";
-import { afterEach, describe, expect, it } from "vitest";
-import { answer, redacted, serverToolUse, text, thinking, toolUse } from "../../testing/anthropic-events.js";
+import { type ProviderScenario, providerContract } from "@parley/testing";
 import {
   type Answer,
   type AnthropicServer,
+  answer,
   begin,
   fail,
+  redacted,
   refusedUrl,
   reset,
+  serverToolUse,
   startAnthropicServer,
   stream,
   streamOpen,
-} from "../../testing/anthropic-server.js";
+  text,
+  thinking,
+  toolUse,
+} from "@parley/testing/anthropic";
+import { afterEach, describe, expect, it } from "vitest";
 import type { MessagesEvent } from "./api-types.js";
 import { AnthropicProviderAdapter, createAnthropicHttpClient } from "./index.js";
 

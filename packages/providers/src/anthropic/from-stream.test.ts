@@ -1,6 +1,5 @@
 import type { MessageContentPart } from "@parley/core/messages";
 import type { ProviderCallResult, ProviderMessage, ProviderStreamEvent } from "@parley/core/ports";
-import { describe, expect, it } from "vitest";
 import {
   answer,
   citing,
@@ -9,14 +8,15 @@ import {
   text,
   thinking,
   toolUse,
+  validateRequest,
   whole,
-} from "../../testing/anthropic-events.js";
-import { ownOrigin } from "../../testing/anthropic-histories.js";
+} from "@parley/testing/anthropic";
+import { describe, expect, it } from "vitest";
 import { createToolNames } from "../call/tool-names.js";
 import type { MessagesEvent } from "./api-types.js";
 import { createMessageFold, type FoldMessage } from "./from-stream.js";
+import { ownOrigin } from "./histories.test-support.js";
 import { toRequest } from "./to-request.js";
-import { validateRequest } from "./validate-request.js";
 
 const call: FoldMessage = {
   provider: "anthropic",

@@ -9,6 +9,5 @@ export {
   AnthropicProviderAdapter,
   type AnthropicProviderAdapterConfig,
 } from "./anthropic-provider-adapter.js";
-export type { MessagesBody } from "./api-types.js";
+export type { MessagesBody, MessagesEvent, StartedBlock } from "./api-types.js";
 export { rawArgumentsField, type UnsendableArguments } from "./lower-messages.js";
-export { type RequestProblem, validateRequest } from "./validate-request.js";

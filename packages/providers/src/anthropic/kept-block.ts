@@ -89,13 +89,13 @@ export function withoutHalves<Block extends { readonly type: string }>(content: 
 }
 
 /** The id of a use of one of the API's own tools. */
-export function useOf(block: { readonly type: string }): string | undefined {
+function useOf(block: { readonly type: string }): string | undefined {
   if (block.type === "tool_use" || !block.type.endsWith("_tool_use")) return undefined;
   return String((block as { id?: unknown }).id);
 }
 
 /** The id of the use that a block answers, for answers of the API's own tools. */
-export function answerOf(block: { readonly type: string }): string | undefined {
+function answerOf(block: { readonly type: string }): string | undefined {
   if (block.type === "tool_result" || !block.type.endsWith("_tool_result")) return undefined;
   return String((block as { tool_use_id?: unknown }).tool_use_id);
 }

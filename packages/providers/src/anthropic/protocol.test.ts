@@ -1,7 +1,15 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
+import {
+  answer,
+  redacted,
+  serverToolUse,
+  startAnthropicServer,
+  stream,
+  text,
+  thinking,
+  toolUse,
+} from "@parley/testing/anthropic";
 import { describe, expect, it } from "vitest";
-import { answer, redacted, serverToolUse, text, thinking, toolUse } from "../../testing/anthropic-events.js";
-import { startAnthropicServer, stream } from "../../testing/anthropic-server.js";
 
 describe("the server that the tests talk to", () => {
   it("speaks as the API does: another client understands its answers, and it takes that client's requests", async () => {

@@ -1,12 +1,12 @@
 import type { MessageContentPart } from "@parley/core/messages";
 import type { ProviderCallParams, ProviderMessage } from "@parley/core/ports";
+import { validateRequest } from "@parley/testing/anthropic";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { anyHistory, ownOrigin } from "../../testing/anthropic-histories.js";
 import type { MessageParam, ToolUseBlock } from "./api-types.js";
+import { anyHistory, ownOrigin } from "./histories.test-support.js";
 import { rawArgumentsField } from "./lower-messages.js";
 import { type LowerRequest, toRequest } from "./to-request.js";
-import { validateRequest } from "./validate-request.js";
 
 const metadata = ownOrigin;
 

@@ -1,25 +1,27 @@
 import { toProviderMessages } from "@parley/core/messages";
 import type { ProviderAdapter, ProviderCallParams, ProviderStreamEvent } from "@parley/core/ports";
 import { defaultTurnLimits, runTurn } from "@parley/core/turn";
+import { answer, text, thinking, toolUse, validateRequest } from "@parley/testing/anthropic";
+import type { Answer } from "@parley/testing/openai";
+import {
+  chatChunk,
+  chatChunks,
+  responsesEvents,
+  validateChatRequest,
+  validateResponsesRequest,
+} from "@parley/testing/openai";
 import { describe, expect, it } from "vitest";
-import { answer, text, thinking, toolUse } from "../../testing/anthropic-events.js";
-import { codeOf, openAIServers, read } from "../../testing/openai-adapter-tests.js";
-import { chatChunk, chatChunks } from "../../testing/openai-chat-chunks.js";
-import type { Answer } from "../../testing/openai-http-server.js";
-import { responsesEvents } from "../../testing/openai-responses-events.js";
 import { AnthropicProviderAdapter } from "../anthropic/anthropic-provider-adapter.js";
 import { toRequest as toMessagesRequest } from "../anthropic/to-request.js";
-import { validateRequest } from "../anthropic/validate-request.js";
 import { createChatFold } from "../openai/chat/chat-from-stream.js";
 import { toChatRequest } from "../openai/chat/chat-to-request.js";
 import { OpenAIChatProviderAdapter } from "../openai/chat/openai-chat-provider-adapter.js";
-import { validateChatRequest } from "../openai/chat/validate-chat-request.js";
+import { codeOf, openAIServers, read } from "../openai/openai-adapter.test-support.js";
 import { createOpenAIHttpClient } from "../openai/openai-http-client.js";
 import { createResponsesFold } from "../openai/responses/from-stream.js";
 import { toInputMessages } from "../openai/responses/input-parts.js";
 import { OpenAIProviderAdapter } from "../openai/responses/openai-provider-adapter.js";
 import { toRequest } from "../openai/responses/to-request.js";
-import { validateResponsesRequest } from "../openai/responses/validate-request.js";
 import { resilienceFor } from "./answer-resilience.js";
 import type { StreamFold } from "./stream-call.js";
 import { createToolNames } from "./tool-names.js";

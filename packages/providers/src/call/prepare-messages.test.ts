@@ -1,8 +1,8 @@
 import type { ProviderMessage } from "@parley/core/ports";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { anyMessages } from "../../testing/provider-message-arbitrary.js";
 import { commonCallIds, prepareMessages } from "./prepare-messages.js";
+import { anyMessages } from "./provider-message-arbitrary.test-support.js";
 
 const call = (toolCallId: string) => ({
   type: "tool-call",

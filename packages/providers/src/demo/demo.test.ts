@@ -1,6 +1,6 @@
 import { isParleyError } from "@parley/core/errors";
 import type { ProviderCallParams, ProviderMessage, ProviderStreamEvent } from "@parley/core/ports";
-import { providerContract } from "@parley/core/testing";
+import { providerContract } from "@parley/testing";
 import { describe, expect, it } from "vitest";
 import { DemoProviderAdapter, slowTask, slowToolName } from "./index.js";
 

@@ -2,7 +2,6 @@ export {
   OpenAIChatProviderAdapter,
   type OpenAIChatProviderAdapterConfig,
 } from "./chat/openai-chat-provider-adapter.js";
-export { validateChatRequest } from "./chat/validate-chat-request.js";
 export {
   createOpenAIHttpClient,
   type OpenAIHttpClient,
@@ -31,4 +30,3 @@ export type {
   OpenAIResponseStreamEvent,
 } from "./responses/response-object.js";
 export type { OpenAIResponsesClient } from "./responses/responses-client.js";
-export { validateResponsesRequest } from "./responses/validate-request.js";

@@ -1,8 +1,8 @@
 import { isParleyError } from "@parley/core/errors";
+import { validateRequest } from "@parley/testing/anthropic";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { rawArgumentsField } from "../anthropic/index.js";
-import { validateRequest } from "../anthropic/validate-request.js";
 import { Transcript, TranscriptMessage } from "./index.js";
 
 const call = (id: string, name = "search", text = "{}") => ({ id, name, arguments: text });

@@ -1,4 +1,4 @@
-import { createManualClock } from "@parley/core/testing";
+import { createManualClock } from "@parley/testing";
 import { describe, expect, it } from "vitest";
 import { defaultServerLimits, defaultServerPace } from "../limits/server-limits.js";
 import { type Answer, problemOf, startTestServer, type TestServer } from "../test-server.test-support.js";

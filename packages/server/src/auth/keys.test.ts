@@ -1,4 +1,4 @@
-import { createManualClock } from "@parley/core/testing";
+import { createManualClock } from "@parley/testing";
 import type { AgentEvent, CreateKeyResponse, KeyScope, KeysResponse } from "@parley/wire";
 import { describe, expect, it } from "vitest";
 import { jsonLines, problemOf, startTestServer, type TestServer } from "../test-server.test-support.js";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
-import { createManualClock } from "@parley/core/testing";
+import { createManualClock } from "@parley/testing";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { defaultServerPace } from "../limits/server-limits.js";
 import { startTestServer } from "../test-server.test-support.js";

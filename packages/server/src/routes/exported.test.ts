@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
-import { createManualClock, reasoning, text } from "@parley/core/testing";
+import { createManualClock, reasoning, text } from "@parley/testing";
 import { describe, expect, it, vi } from "vitest";
 import { createApp } from "../app.js";
 import { problemOf, readSse, startTestServer, type TestServer } from "../test-server.test-support.js";

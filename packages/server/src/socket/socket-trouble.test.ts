@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import type { OwnerRuntime } from "@parley/core/runtime";
-import { createManualClock, FrameFold, text } from "@parley/core/testing";
+import { createManualClock, FrameFold, text } from "@parley/testing";
 import { describe, expect, it } from "vitest";
 import { startTestServer, type TestServer } from "../test-server.test-support.js";
 import { ChatSubscriptions } from "./chat-subscriptions.js";

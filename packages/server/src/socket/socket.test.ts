@@ -1,4 +1,4 @@
-import { FrameFold, pause, text, toolCall, usage } from "@parley/core/testing";
+import { FrameFold, pause, text, toolCall, usage } from "@parley/testing";
 import type { WsServerMessage } from "@parley/wire";
 import { describe, expect, it } from "vitest";
 import { startTestServer, type TestServer, type TestSocket } from "../test-server.test-support.js";

@@ -12,7 +12,7 @@ import {
   text,
   toolCall,
   usage,
-} from "@parley/core/testing";
+} from "@parley/testing";
 import type { AgentEvent, SseQueueChanged } from "@parley/wire";
 import { describe, expect, it } from "vitest";
 import { createApp } from "../app.js";

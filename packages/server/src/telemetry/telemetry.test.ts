@@ -4,7 +4,7 @@ import {
   InMemorySpanExporter,
   SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
-import { fail, pause, text, toolCall, usage } from "@parley/core/testing";
+import { fail, pause, text, toolCall, usage } from "@parley/testing";
 import type { StepId } from "@parley/wire";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startTestServer, type TestServer } from "../test-server.test-support.js";

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { conversationStoreContract, logStoreContract, memoryStoreContract } from "@parley/core/testing";
+import { conversationStoreContract, logStoreContract, memoryStoreContract } from "@parley/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openPglite } from "./index.js";
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runtimeContract } from "@parley/core/testing";
+import { runtimeContract } from "@parley/testing";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { createWait } from "../create-wait.test-support.js";
 import { openPglite } from "./index.js";

@@ -1,4 +1,4 @@
-import { conversationStoreContract, logStoreContract } from "@parley/core/testing";
+import { conversationStoreContract, logStoreContract } from "@parley/testing";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { describeOnPostgres, type TestDatabase } from "../../../../test/harness/postgres.js";
 import { openPostgres } from "./open-postgres.js";

@@ -1,5 +1,5 @@
 import type { CanonicalMessage } from "@parley/core/messages";
-import { memoryStoreContract } from "@parley/core/testing";
+import { memoryStoreContract } from "@parley/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { describeOnPostgres, type TestDatabase } from "../../../../test/harness/postgres.js";
 import { PostgresMemoryStore } from "../postgres-memory-store.js";

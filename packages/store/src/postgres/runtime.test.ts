@@ -1,4 +1,4 @@
-import { runtimeContract } from "@parley/core/testing";
+import { runtimeContract } from "@parley/testing";
 import { afterAll, beforeAll, it } from "vitest";
 import { describeOnPostgres, type TestDatabase } from "../../../../test/harness/postgres.js";
 import { createWait } from "../create-wait.test-support.js";

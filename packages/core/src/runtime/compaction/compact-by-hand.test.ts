@@ -1,11 +1,14 @@
+import {
+  createFaultyStore,
+  createManualClock,
+  createMemoryLogStore,
+  createScriptedProvider,
+  gate,
+  pause,
+  text,
+} from "@parley/testing";
 import { describe, expect, it } from "vitest";
 import type { LogStoreRoot, StopRequest } from "../../log-store.js";
-import { createFaultyStore } from "../../testing/faulty-store.js";
-import { gate } from "../../testing/gate.js";
-import { createManualClock } from "../../testing/manual-clock.js";
-import { createMemoryLogStore } from "../../testing/memory-log-store.js";
-import { pause, text } from "../../testing/script.js";
-import { createScriptedProvider } from "../../testing/scripted-provider.js";
 import { createModelCatalog, createRuntime } from "../index.js";
 
 /** A conversation of two turns whose compaction waits for a model that writes until it is let go. */

@@ -1,3 +1,4 @@
+import { createScriptedProvider, text } from "@parley/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../clock.js";
@@ -6,8 +7,6 @@ import type { ConversationMessage, MessageRole } from "../../messages/message.js
 import type { MessageContentPart } from "../../messages/part.js";
 import { createTokenCounter } from "../../messages/tokens/token-counter.js";
 import type { HistoryEntry, ProviderCallRecord } from "../../ports.js";
-import { text } from "../../testing/script.js";
-import { createScriptedProvider } from "../../testing/scripted-provider.js";
 import { defaultRuntimeLimits } from "../environment.js";
 import { createModelCatalog } from "../models.js";
 import { OwnerModels } from "../owner-models.js";

@@ -1,8 +1,7 @@
 import { formatCursor, type SubscriptionFrame } from "@parley/fold";
+import { gate, settle } from "@parley/testing";
 import { describe, expect, it } from "vitest";
 import { ParleyError } from "../../errors.js";
-import { gate } from "../../testing/gate.js";
-import { settle } from "../../testing/manual-clock.js";
 import { Hub, type JoinPoint } from "./hub.js";
 import { delta } from "./turn-event.test-support.js";
 

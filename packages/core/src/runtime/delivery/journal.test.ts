@@ -1,8 +1,7 @@
+import { createManualClock, type Gate, gate, settle } from "@parley/testing";
 import { describe, expect, it } from "vitest";
 import { ParleyError } from "../../errors.js";
 import type { JournalBatch } from "../../log-store.js";
-import { type Gate, gate } from "../../testing/gate.js";
-import { createManualClock, settle } from "../../testing/manual-clock.js";
 import { EventTail } from "./event-tail.js";
 import { Journal, type JournalPace } from "./journal.js";
 import { decodeBatch } from "./journal-batch.js";

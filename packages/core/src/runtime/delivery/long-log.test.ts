@@ -1,10 +1,13 @@
 import type { SubscriptionFrame } from "@parley/fold";
+import {
+  createFaultyStore,
+  createManualClock,
+  createMemoryLogStore,
+  createScriptedProvider,
+  settle,
+  text,
+} from "@parley/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createFaultyStore } from "../../testing/faulty-store.js";
-import { createManualClock, settle } from "../../testing/manual-clock.js";
-import { createMemoryLogStore } from "../../testing/memory-log-store.js";
-import { text } from "../../testing/script.js";
-import { createScriptedProvider } from "../../testing/scripted-provider.js";
 import { createModelCatalog, createRuntime } from "../index.js";
 
 /** A conversation of 2,001 chunks, and what is asked of its store. */

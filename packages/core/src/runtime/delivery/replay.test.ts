@@ -1,10 +1,10 @@
 import { closingEvents } from "@parley/fold";
+import { checkEventOrder } from "@parley/testing";
 import type { AgentEvent, StepId, StepMetrics } from "@parley/wire";
 import { describe, expect, it } from "vitest";
 import type { ConversationMessage, MessageRole } from "../../messages/message.js";
 import type { MessageContentPart } from "../../messages/part.js";
 import type { HistoryEntry } from "../../ports.js";
-import { checkEventOrder } from "../../testing/event-order.js";
 import { isUnanswered, replayRows } from "./replay.js";
 
 const ids = { conversationId: "c", turnId: "t" };

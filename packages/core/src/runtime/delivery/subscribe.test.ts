@@ -1,7 +1,7 @@
 import type { SubscriptionFrame } from "@parley/fold";
+import { FrameFold } from "@parley/testing";
 import type { AgentEvent } from "@parley/wire";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { FrameFold } from "../../testing/fold-frames.js";
 import { Cluster, type ClusterNode } from "../cluster.test-support.js";
 
 const conversationId = "c";

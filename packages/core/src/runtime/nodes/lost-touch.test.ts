@@ -1,13 +1,18 @@
 import type { SubscriptionFrame } from "@parley/fold";
+import {
+  createFaultyStore,
+  createManualClock,
+  createMemoryDatabase,
+  createMemoryLogStore,
+  createScriptedProvider,
+  gate,
+  pause,
+  settle,
+  text,
+  toolCall,
+} from "@parley/testing";
 import { describe, expect, it } from "vitest";
 import type { AdmitInput } from "../../log-store.js";
-import { createFaultyStore } from "../../testing/faulty-store.js";
-import { gate } from "../../testing/gate.js";
-import { createManualClock, settle } from "../../testing/manual-clock.js";
-import { createMemoryDatabase } from "../../testing/memory-log/database.js";
-import { createMemoryLogStore } from "../../testing/memory-log-store.js";
-import { pause, text, toolCall } from "../../testing/script.js";
-import { createScriptedProvider } from "../../testing/scripted-provider.js";
 import { createModelCatalog, createRuntime } from "../index.js";
 
 /** A node whose process can be suspended: time goes on, and its timers have not fired yet when it wakes up. */

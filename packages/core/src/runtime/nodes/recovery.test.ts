@@ -1,11 +1,18 @@
+import {
+  createManualClock,
+  createMemoryDatabase,
+  createMemoryLogStore,
+  createScriptedProvider,
+  delay,
+  type ManualClock,
+  type ScriptSource,
+  text,
+  toolCall,
+  transcript,
+  usage,
+} from "@parley/testing";
 import { describe, expect, it } from "vitest";
 import type { Clock } from "../../clock.js";
-import { createManualClock, type ManualClock } from "../../testing/manual-clock.js";
-import { createMemoryDatabase } from "../../testing/memory-log/database.js";
-import { createMemoryLogStore } from "../../testing/memory-log-store.js";
-import { transcript } from "../../testing/runtime-contract/world.js";
-import { delay, text, toolCall, usage } from "../../testing/script.js";
-import { createScriptedProvider, type ScriptSource } from "../../testing/scripted-provider.js";
 import { createModelCatalog, createRuntime, type Runtime, type RuntimeOptions } from "../index.js";
 
 /** One database and its clock. A node whose own clock stands still is as good as dead. */

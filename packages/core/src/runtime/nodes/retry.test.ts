@@ -1,6 +1,6 @@
+import { createManualClock } from "@parley/testing";
 import { describe, expect, it } from "vitest";
 import { ParleyError } from "../../errors.js";
-import { createManualClock } from "../../testing/manual-clock.js";
 import { retryWhileUnavailable, wait } from "./retry.js";
 
 function failing(times: number, code: "store_unavailable" | "stale_fence" = "store_unavailable") {

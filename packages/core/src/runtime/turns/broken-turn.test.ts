@@ -1,12 +1,16 @@
+import {
+  createManualClock,
+  createMemoryLogStore,
+  createScriptedProvider,
+  text,
+  toolCall,
+  transcript,
+  usage,
+} from "@parley/testing";
 import { describe, expect, it } from "vitest";
 import { ParleyError } from "../../errors.js";
 import type { LogStore, LogStoreRoot } from "../../log-store.js";
 import { createTokenCounter } from "../../messages/tokens/token-counter.js";
-import { createManualClock } from "../../testing/manual-clock.js";
-import { createMemoryLogStore } from "../../testing/memory-log-store.js";
-import { transcript } from "../../testing/runtime-contract/world.js";
-import { text, toolCall, usage } from "../../testing/script.js";
-import { createScriptedProvider } from "../../testing/scripted-provider.js";
 import { createModelCatalog, createRuntime, type RuntimeOptions } from "../index.js";
 
 /** A store one of whose methods fails for good, the first times it is called. */

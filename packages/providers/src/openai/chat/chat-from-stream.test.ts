@@ -1,14 +1,13 @@
 import type { MessageContentPart } from "@parley/core/messages";
 import type { ProviderCallResult, ProviderMessage, ProviderStreamEvent } from "@parley/core/ports";
 import { Assembly } from "@parley/core/turn";
+import { type ChatAnswer, chatChunk, chatChunks, validateChatRequest } from "@parley/testing/openai";
 import { describe, expect, it } from "vitest";
-import { type ChatAnswer, chatChunk, chatChunks } from "../../../testing/openai-chat-chunks.js";
-import { reader } from "../../../testing/provider-message-arbitrary.js";
+import { reader } from "../../call/provider-message-arbitrary.test-support.js";
 import { createToolNames } from "../../call/tool-names.js";
 import type { ChatChunk } from "./chat-api-types.js";
 import { createChatFold } from "./chat-from-stream.js";
 import { toChatRequest } from "./chat-to-request.js";
-import { validateChatRequest } from "./validate-chat-request.js";
 
 function fold(
   chunks: readonly object[],

@@ -1,11 +1,11 @@
 import type { ProviderCallParams, ProviderMessage } from "@parley/core/ports";
+import { validateChatRequest } from "@parley/testing/openai";
 import fc from "fast-check";
 import type OpenAI from "openai";
 import { describe, expect, it } from "vitest";
-import { anyMessages, reader } from "../../../testing/provider-message-arbitrary.js";
+import { anyMessages, reader } from "../../call/provider-message-arbitrary.test-support.js";
 import type { ChatMessage } from "./chat-api-types.js";
 import { type ChatDialect, toChatRequest } from "./chat-to-request.js";
-import { validateChatRequest } from "./validate-chat-request.js";
 
 const plain: ChatDialect = {
   includeUsage: true,

@@ -1,17 +1,11 @@
 import type { ProviderCallParams } from "@parley/core/ports";
-import { type ProviderScenario, providerContract } from "@parley/core/testing";
 import { createDefaultHttpClient, type HttpRequestOptions, type ResilienceProfile } from "@parley/http";
 import { createNodeTransport } from "@parley/http/node";
+import { type ProviderScenario, providerContract } from "@parley/testing";
+import type { AnswerScript } from "@parley/testing/openai";
+import { type ChatAnswer, chatChunk, chatChunks } from "@parley/testing/openai";
 import { describe, expect, it } from "vitest";
-import {
-  codeOf,
-  openAIServers,
-  read,
-  testHttpClient,
-  textIn,
-} from "../../../testing/openai-adapter-tests.js";
-import { type ChatAnswer, chatChunk, chatChunks } from "../../../testing/openai-chat-chunks.js";
-import type { AnswerScript } from "../../../testing/openai-http-server.js";
+import { codeOf, openAIServers, read, testHttpClient, textIn } from "../openai-adapter.test-support.js";
 import {
   OpenAIChatProviderAdapter,
   type OpenAIChatProviderAdapterConfig,

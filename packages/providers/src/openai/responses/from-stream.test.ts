@@ -1,20 +1,20 @@
 import type { MessageContentPart } from "@parley/core/messages";
 import type { ProviderCallResult, ProviderMessage, ProviderStreamEvent } from "@parley/core/ports";
 import { Assembly } from "@parley/core/turn";
-import fc from "fast-check";
-import { describe, expect, it } from "vitest";
 import {
   type AnswerItem,
   type ResponsesStreamEvent,
   responsesEvents,
-} from "../../../testing/openai-responses-events.js";
-import { reader } from "../../../testing/provider-message-arbitrary.js";
+  validateResponsesRequest,
+} from "@parley/testing/openai";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { reader } from "../../call/provider-message-arbitrary.test-support.js";
 import { createToolNames } from "../../call/tool-names.js";
 import type { ResponsesEvent } from "./api-types.js";
 import { createResponsesFold } from "./from-stream.js";
 import { toInputMessages } from "./input-parts.js";
 import { toRequest } from "./to-request.js";
-import { validateResponsesRequest } from "./validate-request.js";
 
 function fold(events: readonly ResponsesEvent[], markResponse = false): ProviderStreamEvent[] {
   const made = createResponsesFold({

@@ -5,19 +5,13 @@ import {
 } from "@parley/core";
 import { isParleyError } from "@parley/core/errors";
 import type { ProviderCallParams } from "@parley/core/ports";
-import { type ProviderScenario, providerContract } from "@parley/core/testing";
 import { createDefaultHttpClient, type HttpRequestOptions, type ResilienceProfile } from "@parley/http";
 import { createNodeTransport } from "@parley/http/node";
+import { type ProviderScenario, providerContract } from "@parley/testing";
+import type { AnswerScript } from "@parley/testing/openai";
+import { type AnswerItem, responsesEvents } from "@parley/testing/openai";
 import { describe, expect, it } from "vitest";
-import {
-  codeOf,
-  openAIServers,
-  read,
-  testHttpClient,
-  textIn,
-} from "../../../testing/openai-adapter-tests.js";
-import type { AnswerScript } from "../../../testing/openai-http-server.js";
-import { type AnswerItem, responsesEvents } from "../../../testing/openai-responses-events.js";
+import { codeOf, openAIServers, read, testHttpClient, textIn } from "../openai-adapter.test-support.js";
 import { createOpenAIHttpClient, type OpenAIHttpClientConfig } from "../openai-http-client.js";
 import type { OpenAIConversationState } from "./create-response.js";
 import { OpenAIProviderAdapter, type OpenAIProviderAdapterConfig } from "./openai-provider-adapter.js";

@@ -1,8 +1,9 @@
 import type { ProviderCallParams, ProviderMessage } from "@parley/core/ports";
+import { validateResponsesRequest } from "@parley/testing/openai";
 import fc from "fast-check";
 import type OpenAI from "openai";
 import { describe, expect, it } from "vitest";
-import { anyMessages, reader } from "../../../testing/provider-message-arbitrary.js";
+import { anyMessages, reader } from "../../call/provider-message-arbitrary.test-support.js";
 import type {
   AssistantItem,
   FunctionCallItem,
@@ -19,7 +20,6 @@ import { toInputMessages } from "./input-parts.js";
 import { isNativeBlock } from "./native-block.js";
 import { OpenAIProviderAdapter } from "./openai-provider-adapter.js";
 import { toRequest } from "./to-request.js";
-import { validateResponsesRequest } from "./validate-request.js";
 
 type Responses = typeof OpenAI.Responses.prototype;
 type ApiItem = OpenAI.Responses.ResponseInputItem;

@@ -1,0 +1,76 @@
+import type { ContractCase } from "../contract-case.js";
+import { conversationCases } from "./conversations/conversations.js";
+import { forkCases } from "./conversations/forks.js";
+import { importCases } from "./conversations/imports.js";
+import { modelCases } from "./conversations/models.js";
+import { ownerCases } from "./conversations/owners.js";
+import { removalCases } from "./conversations/removal.js";
+import { keyCases } from "./keys.js";
+import { engineCases } from "./reads/engine.js";
+import { examinationCases } from "./reads/examination.js";
+import { fidelityCases } from "./reads/fidelity.js";
+import { readCases } from "./reads/reads.js";
+import { searchCases } from "./reads/search.js";
+import { type LogStoreFixture, Scenario } from "./scenario.js";
+import { admissionCases } from "./turns/admission.js";
+import { compactionCases } from "./turns/compaction.js";
+import { journalCases } from "./turns/journal.js";
+import { leaseCases } from "./turns/leases.js";
+import { noticeCases } from "./turns/notices.js";
+import { queueCases } from "./turns/queue.js";
+import { turnCases } from "./turns/turns.js";
+
+export type { LogStoreFixture };
+
+export interface LogStoreCase extends ContractCase {
+  /**
+   * Plays two handles on one database against each other. Where the fixture has no `second`, the case still runs,
+   * with one handle for both.
+   */
+  readonly twoHandles: boolean;
+}
+
+/**
+ * What the runtime expects of a `LogStore`: every guarantee of the port, each as a case of its own. Cases use
+ * fresh owners and ids, so that all may run on one database, one after the other; time passes only by the
+ * fixture's `advance`.
+ */
+export function logStoreContract(make: () => LogStoreFixture | Promise<LogStoreFixture>): LogStoreCase[] {
+  const topics = {
+    admission: admissionCases,
+    turn: turnCases,
+    model: modelCases,
+    journal: journalCases,
+    lease: leaseCases,
+    queue: queueCases,
+    read: readCases,
+    fork: forkCases,
+    removal: removalCases,
+    compaction: compactionCases,
+    conversation: conversationCases,
+    notice: noticeCases,
+    search: searchCases,
+    owner: ownerCases,
+    fidelity: fidelityCases,
+    engine: engineCases,
+    import: importCases,
+    key: keyCases,
+    examination: examinationCases,
+  };
+  return Object.entries(topics).flatMap(([topic, cases]) =>
+    cases.map((each) => ({
+      name: `${topic}: ${each.name}`,
+      twoHandles: each.twoHandles === true,
+      async run() {
+        const fixture = await make();
+        try {
+          const scenario = await Scenario.begin(fixture);
+          await each.run(scenario);
+          await scenario.end();
+        } finally {
+          await fixture.close?.();
+        }
+      },
+    })),
+  );
+}

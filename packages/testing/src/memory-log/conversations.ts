@@ -1,0 +1,158 @@
+import { invalidField, ParleyError } from "@parley/core/errors";
+import type { ConversationId } from "@parley/core/messages";
+import { checkPlain } from "@parley/core/messages";
+import type {
+  Changes,
+  ConversationRecord,
+  ConversationSettings,
+  LogStore,
+  News,
+  NewsQuery,
+} from "@parley/core/ports";
+import {
+  addLog,
+  checkNewId,
+  findLog,
+  type Log,
+  logOf,
+  type MemoryDatabase,
+  ownerOf,
+  touch,
+} from "./database.js";
+import { recordOf, statusOf } from "./record.js";
+
+export function create(
+  db: MemoryDatabase,
+  owner: string,
+  input: { id: ConversationId; settings: ConversationSettings },
+): { conversation: ConversationRecord; created: boolean } {
+  const existing = findLog(db, owner, input.id);
+  if (existing !== undefined) return { conversation: recordOf(db, existing), created: false };
+  checkNewId(db, input.id);
+  const { settings } = input;
+  const log = addLog(db, { id: input.id, owner, settings, title: settings.title ?? "" });
+  return { conversation: recordOf(db, log), created: true };
+}
+
+export function get(db: MemoryDatabase, owner: string, id: ConversationId): ConversationRecord | null {
+  const log = findLog(db, owner, id);
+  return log === undefined ? null : recordOf(db, log);
+}
+
+export function list(
+  db: MemoryDatabase,
+  owner: string,
+  query: Parameters<LogStore["list"]>[0],
+): { conversations: ConversationRecord[]; next?: string } {
+  const start = query.before === undefined ? undefined : parsePlace(query.before);
+  const words = query.q?.toLowerCase();
+  const parent = query.parent === undefined ? undefined : findLog(db, owner, query.parent);
+  const found = [...ownerOf(db, owner).logs.values()]
+    .filter((log) => log.archiveOf === undefined)
+    .filter(
+      (log) =>
+        query.parent === undefined ||
+        (parent === undefined ? log.parent?.log.id === query.parent : log.parent?.log === parent),
+    )
+    .filter((log) => query.status === undefined || query.status.includes(statusOf(log)))
+    .filter(
+      (log) =>
+        words === undefined ||
+        log.id.toLowerCase().startsWith(words) ||
+        log.title.toLowerCase().includes(words),
+    )
+    .filter((log) => start === undefined || newestFirst(start, placeOf(log)) < 0)
+    .sort((left, right) => newestFirst(placeOf(left), placeOf(right)));
+  const page = found.slice(0, Math.max(0, query.limit));
+  const last = page.at(-1);
+  return {
+    conversations: page.map((log) => recordOf(db, log)),
+    ...(last === undefined || page.length === found.length
+      ? {}
+      : { next: `${last.lastActivityAt}~${last.id}` }),
+  };
+}
+
+/** Where a conversation stands in a listing: by its last activity, and by id among equals. */
+interface Place {
+  readonly at: number;
+  readonly id: ConversationId;
+}
+
+function placeOf(log: Log): Place {
+  return { at: log.lastActivityAt, id: log.id };
+}
+
+function newestFirst(left: Place, right: Place): number {
+  if (left.at !== right.at) return right.at - left.at;
+  return left.id === right.id ? 0 : left.id > right.id ? -1 : 1;
+}
+
+function parsePlace(text: string): Place {
+  const match = /^(\d+)~(.+)$/.exec(text);
+  if (match?.[1] === undefined || match[2] === undefined)
+    throw invalidField("before", "not a `nextBefore` of this list");
+  return { at: Number(match[1]), id: match[2] };
+}
+
+export function set(
+  db: MemoryDatabase,
+  owner: string,
+  id: ConversationId,
+  changes: Parameters<LogStore["set"]>[1],
+): ConversationRecord {
+  const log = logOf(db, owner, id);
+  const { closed, title, ...others } = changes;
+  if (closed === false && log.archiveOf !== undefined) {
+    throw new ParleyError("conversation_closed", "An archive stays closed");
+  }
+  checkPlain(others.metadata ?? {}, "metadata");
+  const settings: Record<string, unknown> = { ...log.settings };
+  for (const [name, value] of Object.entries(others)) {
+    if (value === null) delete settings[name];
+    else if (value !== undefined) settings[name] = value;
+  }
+  log.settings = settings as ConversationSettings;
+  if (title !== undefined) log.title = title ?? "";
+  if (closed !== undefined) log.closed = closed;
+  if (closed === true && log.queue.length > 0) log.queuePaused = true;
+  touch(db, log);
+  return recordOf(db, log);
+}
+
+export function changed(
+  db: MemoryDatabase,
+  owner: string,
+  query: { since?: number; limit: number },
+): Changes {
+  const { logs, lastChange, notices } = ownerOf(db, owner);
+  const { since } = query;
+  if (since === undefined) return { conversations: [], notices: [], last: lastChange };
+  const changes = [...logs.values()]
+    .filter((log) => log.archiveOf === undefined)
+    .map((log) => ({ changedAt: log.changedAt, log }));
+  const words = notices.map(({ notice }) => ({ changedAt: notice.changedAt, notice }));
+  const page = [...changes, ...words]
+    .filter(({ changedAt }) => changedAt > since)
+    .sort((left, right) => left.changedAt - right.changedAt)
+    .slice(0, Math.max(0, query.limit));
+  return {
+    conversations: page.flatMap((each) => ("log" in each ? [recordOf(db, each.log)] : [])),
+    notices: page.flatMap((each) => ("notice" in each ? [each.notice] : [])),
+    last: page.at(-1)?.changedAt ?? since,
+  };
+}
+
+export function news(db: MemoryDatabase, query: NewsQuery): News {
+  return {
+    owners: query.owners
+      .filter(({ owner, since }) => ownerOf(db, owner).lastChange > since)
+      .map(({ owner }) => owner),
+    conversations: query.conversations
+      .filter(({ id, owner, seq }) => {
+        const log = findLog(db, owner, id);
+        return log === undefined || log.active !== undefined || log.lastSeq > seq;
+      })
+      .map(({ id }) => id),
+  };
+}

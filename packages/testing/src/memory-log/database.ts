@@ -1,0 +1,369 @@
+import type { Clock } from "@parley/core";
+import { invalidField, ParleyError } from "@parley/core/errors";
+import type { ConversationId, ConversationMessage, TurnId } from "@parley/core/messages";
+import { checkPlain, isPlain, toCanonical } from "@parley/core/messages";
+import type {
+  ApiKeyRecord,
+  ConversationNotice,
+  ConversationSettings,
+  ConversationTurn,
+  HistoryEntry,
+  JournalBatch,
+  LoginRecord,
+  ProviderCallRecord,
+  QueueEntry,
+  TurnChoices,
+} from "@parley/core/ports";
+import { omitUndefined } from "@parley/fold";
+import type { StepMetrics, TurnMetrics, TurnReason } from "@parley/wire";
+
+/** A message at its place. Never changed once it is there. */
+export interface Row {
+  readonly message: ConversationMessage;
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+  readonly turnId?: TurnId;
+  readonly stepId?: string;
+  readonly covers?: { fromSeq: number; toSeq: number };
+}
+
+export interface Turn {
+  readonly id: TurnId;
+  readonly ordinal: number;
+  readonly choices: TurnChoices;
+  readonly startedAt: number;
+  firstSeq: number;
+  lastSeq: number;
+  steps: StepMetrics[];
+  providerCalls: ProviderCallRecord[];
+  /** What each commit promoted, by the commit's last message id: a repeated commit answers the same. */
+  readonly promotions: Map<string, Row[]>;
+  sealed?: {
+    readonly at: number;
+    /** Absent where the turn was appended as a whole. */
+    readonly fence?: number;
+    readonly reason?: TurnReason;
+    readonly metrics?: TurnMetrics;
+    /** The turn that the same transaction opened. */
+    readonly nextTurnId?: TurnId;
+  };
+  /** Set on a turn that `appendTurn` brought. */
+  readonly appended?: ConversationTurn;
+}
+
+export interface Active {
+  readonly turnId: TurnId;
+  readonly purpose: "turn" | "compaction";
+  /** Empty while nobody holds it. */
+  node: string;
+  fence: number;
+  stopRequested: boolean;
+  readonly startedAt: number;
+  /** Counts leases of the whole database: which one is older, within a millisecond too. */
+  readonly order: number;
+}
+
+export interface Receipt {
+  readonly bodyHash: string;
+  readonly outcome: "started" | "queued";
+  turnId?: TurnId;
+}
+
+export interface Compaction {
+  readonly seq: number;
+  /** Absent where it was imported: its archive stayed behind. */
+  readonly archiveId?: ConversationId;
+}
+
+/** One conversation: its head, its own rows and all that hangs on it. */
+export interface Log {
+  readonly id: ConversationId;
+  readonly owner: string;
+  readonly createdAt: number;
+  /** The log this one continues, and the last seq they have in common. */
+  readonly parent?: { readonly log: Log; readonly seq: number };
+  readonly archiveOf?: ConversationId;
+  settings: ConversationSettings;
+  title: string;
+  closed: boolean;
+  lastActivityAt: number;
+  updatedAt: number;
+  changedAt: number;
+  /** Only what was written here: rows up to `parent.seq` are the parent's. */
+  rows: Row[];
+  readonly rowsById: Map<string, Row>;
+  lastSeq: number;
+  sealedSeq: number;
+  /** The fence of the newest lease. Never goes back. */
+  fence: number;
+  /** Set to undefined when it ends: deleting a property would make the whole record slow. */
+  active: Active | undefined;
+  /** Of the open turn, in order of `firstN`. */
+  journal: JournalBatch[];
+  queue: QueueEntry[];
+  queuePaused: boolean;
+  turns: Turn[];
+  readonly turnsById: Map<TurnId, Turn>;
+  readonly receipts: Map<string, Receipt>;
+  /** Made here, in order. Those of ancestors are theirs. */
+  readonly compactions: Compaction[];
+  /** Summaries out of force in this log, its ancestors' included, by seq. */
+  readonly undone: Set<number>;
+  contextSize?: number;
+  /** Of the newest turn that names one, inherited ones included. */
+  lastModel?: string;
+  /** Logs that continue this one, archives included. */
+  readonly forks: Set<Log>;
+}
+
+interface Owner {
+  readonly logs: Map<ConversationId, Log>;
+  lastChange: number;
+  /** In order of change, with when they were written. */
+  notices: { readonly at: number; readonly notice: ConversationNotice }[];
+  /** Where each message and turn id was first used. */
+  readonly messages: Map<string, Log>;
+  readonly turns: Map<TurnId, Log>;
+}
+
+/** All that handles on one memory database have in common. */
+export interface MemoryDatabase {
+  readonly clock: Pick<Clock, "now">;
+  /** Ids are unique across owners. */
+  readonly logs: Map<ConversationId, Log>;
+  readonly owners: Map<string, Owner>;
+  /** When each node's life ends. A node that is not here is dead. */
+  readonly nodes: Map<string, number>;
+  readonly keys: Map<string, ApiKeyRecord>;
+  readonly logins: Map<string, LoginRecord>;
+  /** The logs that have an open turn or a compaction. */
+  readonly leased: Set<Log>;
+  leases: number;
+}
+
+/** An empty database. `clock.now` is the time that leases are measured by. */
+export function createMemoryDatabase(clock: Pick<Clock, "now">): MemoryDatabase {
+  return {
+    clock,
+    logs: new Map(),
+    owners: new Map(),
+    nodes: new Map(),
+    keys: new Map(),
+    logins: new Map(),
+    leased: new Set(),
+    leases: 0,
+  };
+}
+
+export function ownerOf(db: MemoryDatabase, owner: string): Owner {
+  let found = db.owners.get(owner);
+  if (found === undefined) {
+    found = { logs: new Map(), lastChange: 0, notices: [], messages: new Map(), turns: new Map() };
+    db.owners.set(owner, found);
+  }
+  return found;
+}
+
+/** The owner's conversation. Another owner's is as unknown as one that never was. */
+export function findLog(db: MemoryDatabase, owner: string, id: ConversationId): Log | undefined {
+  const log = db.logs.get(id);
+  return log?.owner === owner ? log : undefined;
+}
+
+export function logOf(db: MemoryDatabase, owner: string, id: ConversationId): Log {
+  const log = findLog(db, owner, id);
+  if (log !== undefined) return log;
+  throw notFound(id);
+}
+
+function notFound(conversationId: ConversationId): ParleyError {
+  return new ParleyError("conversation_not_found", undefined, { details: { conversationId } });
+}
+
+export function invalid(message: string, details?: Record<string, unknown>): ParleyError {
+  return new ParleyError("invalid_request", message, details === undefined ? {} : { details });
+}
+
+const conversationIdForm = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/** Refuses an id under which no conversation can be made, for its form or because another owner has it. */
+export function checkNewId(db: MemoryDatabase, id: ConversationId): void {
+  if (!conversationIdForm.test(id)) {
+    throw invalid("A conversation id has 1 to 128 characters of A-Z a-z 0-9 . _ : -");
+  }
+  if (db.logs.has(id)) throw notFound(id);
+}
+
+export interface NewLog {
+  readonly id: ConversationId;
+  readonly owner: string;
+  readonly settings: ConversationSettings;
+  readonly title: string;
+  readonly createdAt?: number;
+  readonly parent?: { readonly log: Log; readonly seq: number };
+  readonly archiveOf?: ConversationId;
+}
+
+export function addLog(db: MemoryDatabase, input: NewLog): Log {
+  checkPlain(input.settings.metadata ?? {}, "metadata");
+  const now = db.clock.now();
+  const { title: _, ...settings } = input.settings;
+  const { parent } = input;
+  const log: Log = {
+    id: input.id,
+    owner: input.owner,
+    createdAt: input.createdAt ?? now,
+    ...omitUndefined({ parent, archiveOf: input.archiveOf }),
+    settings,
+    title: input.title,
+    closed: input.archiveOf !== undefined,
+    lastActivityAt: now,
+    updatedAt: now,
+    changedAt: 0,
+    rows: [],
+    rowsById: new Map(),
+    lastSeq: parent?.seq ?? 0,
+    sealedSeq: parent?.seq ?? 0,
+    fence: 0,
+    active: undefined,
+    journal: [],
+    queue: [],
+    queuePaused: false,
+    turns: [],
+    turnsById: new Map(),
+    receipts: new Map(),
+    compactions: [],
+    undone: new Set(parent?.log.undone),
+    forks: new Set(),
+  };
+  parent?.log.forks.add(log);
+  db.logs.set(log.id, log);
+  ownerOf(db, log.owner).logs.set(log.id, log);
+  touch(db, log);
+  return log;
+}
+
+/** Marks a change that watchers hear of: later than every other change of the same owner. */
+export function touch(db: MemoryDatabase, log: Log): void {
+  const now = db.clock.now();
+  log.changedAt = nextChange(db, log.owner);
+  // A clock that goes back must not make a conversation older.
+  log.updatedAt = Math.max(now, log.updatedAt);
+}
+
+function nextChange(db: MemoryDatabase, owner: string): number {
+  const of = ownerOf(db, owner);
+  of.lastChange = Math.max(db.clock.now(), of.lastChange + 1);
+  return of.lastChange;
+}
+
+/** How long a notice is kept. */
+const noticeMs = 10 * 60_000;
+
+/** Leaves word of what no record shows. */
+export function leaveNotice(
+  db: MemoryDatabase,
+  owner: string,
+  make: (changedAt: number) => ConversationNotice,
+): void {
+  ownerOf(db, owner).notices.push({ at: db.clock.now(), notice: make(nextChange(db, owner)) });
+}
+
+/** Takes away what every node has had the time to read. */
+export function sweepNotices(db: MemoryDatabase): void {
+  const before = db.clock.now() - noticeMs;
+  for (const owner of db.owners.values()) {
+    if (owner.notices.length > 0) owner.notices = owner.notices.filter(({ at }) => at >= before);
+  }
+}
+
+export interface RowPlace {
+  readonly turn?: Turn;
+  readonly stepId?: string;
+  readonly covers?: { fromSeq: number; toSeq: number };
+}
+
+/** Gives the next seqs to a message: one per part, and one to a message without parts. */
+export function appendRow(
+  db: MemoryDatabase,
+  log: Log,
+  message: ConversationMessage,
+  place: RowPlace = {},
+): Row {
+  const firstSeq = log.lastSeq + 1;
+  const lastSeq = log.lastSeq + Math.max(1, message.content.length);
+  const row: Row = {
+    message,
+    firstSeq,
+    lastSeq,
+    ...(place.turn === undefined ? {} : { turnId: place.turn.id }),
+    ...(place.stepId === undefined ? {} : { stepId: place.stepId }),
+    ...(place.covers === undefined ? {} : { covers: place.covers }),
+  };
+  log.rows.push(row);
+  log.rowsById.set(message.id, row);
+  log.lastSeq = lastSeq;
+  if (place.turn !== undefined) place.turn.lastSeq = lastSeq;
+  log.lastActivityAt = Math.max(db.clock.now(), log.lastActivityAt);
+  const { messages } = ownerOf(db, log.owner);
+  if (!messages.has(message.id)) messages.set(message.id, log);
+  return row;
+}
+
+/** The row as a reader of `conversationId` sees it: what a fork inherits reads as its own. */
+export function entryOf(row: Row, conversationId: ConversationId): HistoryEntry {
+  return {
+    message: row.message.conversationId === conversationId ? row.message : { ...row.message, conversationId },
+    firstSeq: row.firstSeq,
+    lastSeq: row.lastSeq,
+    ...omitUndefined({ turnId: row.turnId, stepId: row.stepId, covers: row.covers }),
+  };
+}
+
+/** Refuses messages that say they belong to another conversation, and what no store could give back as it was. */
+export function checkMessages(
+  messages: readonly ConversationMessage[],
+  conversationId: ConversationId,
+): void {
+  for (const message of messages) {
+    if (message.conversationId !== conversationId) {
+      throw invalid("The message names another conversation", { messageId: message.id });
+    }
+    if (!Array.isArray(message.content)) {
+      throw invalid("A message has a list of parts", { messageId: message.id });
+    }
+    if (message.createdAt !== undefined && Number.isNaN(new Date(message.createdAt).getTime())) {
+      throw invalid("createdAt of a message: not a valid date", { messageId: message.id });
+    }
+    if (!isPlainRecord(message)) checkPlain(toCanonical(message).content, "message");
+  }
+}
+
+const dateFields = new Set(["createdAt", "startedAt"]);
+
+/**
+ * Plain as it stands, but for its times. A message that is not may still be in its stored form, which leaves out what
+ * can be derived.
+ */
+function isPlainRecord(record: ConversationMessage | ProviderCallRecord): boolean {
+  const members = record as unknown as Readonly<Record<string, unknown>>;
+  for (const key of Object.keys(members)) {
+    const member = members[key];
+    const isDate = dateFields.has(key) && member instanceof Date;
+    if (!isDate && member !== undefined && !isPlain(member)) return false;
+  }
+  return true;
+}
+
+/** Refuses figures of a turn that no store could give back as they were. */
+export function checkFigures(figures: {
+  readonly metrics?: TurnMetrics;
+  readonly steps?: readonly StepMetrics[];
+  readonly providerCalls?: readonly ProviderCallRecord[];
+}): void {
+  if (figures.metrics !== undefined) checkPlain(figures.metrics, "metrics");
+  if (figures.steps !== undefined) checkPlain(figures.steps, "steps");
+  for (const call of figures.providerCalls ?? []) {
+    if (!isPlainRecord(call)) throw invalidField("providerCalls", "only plain data can be stored");
+  }
+}

@@ -1,0 +1,97 @@
+import { ParleyError } from "@parley/core/errors";
+import type { KeyStore, LogStore, LogStoreRoot } from "@parley/core/ports";
+import { omitUndefined } from "@parley/fold";
+import { type Gate, gate } from "../gate.js";
+import type { StoreCall, StoreFault } from "./memory-log-store.js";
+
+/** What may happen to the calls of one node on their way to the store. */
+export interface StoreFaults {
+  /** The next call of the method fails: without effect (`before`), or with one that the caller never learns of. */
+  fail(method: StoreCall["method"], fault?: StoreFault, times?: number): void;
+  /** Calls of the method are refused, without effect, where `why` names an error for their arguments. */
+  refuse(method: StoreCall["method"], why: (...args: readonly unknown[]) => ParleyError | undefined): void;
+  /** The node cannot reach the store until it is healed. Calls under way are answered. */
+  cutOff(): void;
+  heal(): void;
+  /** The next call of the method waits at the gate that is returned; `reached` tells when it is there. */
+  hold(method: StoreCall["method"]): Gate;
+  /** Every call that was made, in order, whatever became of it. */
+  readonly calls: readonly StoreCall[];
+}
+
+/**
+ * A handle on any store with faults that a test chooses, for one node: the store behind it stays as it is, and so
+ * do the handles of others.
+ */
+export function createFaultyStore(root: LogStoreRoot): {
+  readonly store: LogStoreRoot;
+  readonly faults: StoreFaults;
+} {
+  const calls: StoreCall[] = [];
+  const planned: { method: StoreCall["method"]; fault: StoreFault }[] = [];
+  const held: { method: StoreCall["method"]; at: Gate }[] = [];
+  const refusals: { method: StoreCall["method"]; why: Parameters<StoreFaults["refuse"]>[1] }[] = [];
+  let isCutOff = false;
+
+  const takeFrom = <T extends { method: StoreCall["method"] }>(list: T[], method: string): T | undefined => {
+    const index = list.findIndex((each) => each.method === method);
+    return index === -1 ? undefined : list.splice(index, 1)[0];
+  };
+  const pass = async (call: StoreCall, make: () => Promise<unknown>): Promise<unknown> => {
+    calls.push(call);
+    await takeFrom(held, call.method)?.at.wait();
+    const fault = takeFrom(planned, call.method)?.fault;
+    if (isCutOff || fault === "before") throw new ParleyError("store_unavailable");
+    for (const { method, why } of refusals) {
+      const refusal = method === call.method ? why(...call.args) : undefined;
+      if (refusal !== undefined) throw refusal;
+    }
+    const result = await make();
+    if (fault === "after") throw new ParleyError("store_unavailable");
+    return result;
+  };
+  const wrap = <T extends LogStoreRoot | LogStore | KeyStore>(
+    target: T,
+    owner: string | undefined,
+    prefix = "",
+  ): T =>
+    new Proxy(target, {
+      get(of, name) {
+        const value: unknown = Reflect.get(of, name);
+        if (name === "keys") return wrap(value as KeyStore, undefined, "keys.");
+        if (typeof value !== "function" || name === "close") return value;
+        if (name === "forOwner") return (id: string) => wrap((of as LogStoreRoot).forOwner(id), id);
+        return (...args: unknown[]) => {
+          const method = `${prefix}${String(name)}` as StoreCall["method"];
+          const call = { method, args, ...omitUndefined({ owner }) };
+          return pass(call, () => Reflect.apply(value, of, args) as Promise<unknown>);
+        };
+      },
+    });
+  return {
+    store: wrap(root, undefined),
+    faults: {
+      calls,
+      fail(method, fault = "before", times = 1) {
+        for (let count = 0; count < times; count += 1) planned.push({ method, fault });
+      },
+      refuse(method, why) {
+        refusals.push({ method, why });
+      },
+      cutOff() {
+        isCutOff = true;
+      },
+      heal() {
+        isCutOff = false;
+        planned.length = 0;
+        refusals.length = 0;
+        for (const { at } of held.splice(0)) at.open();
+      },
+      hold(method) {
+        const at = gate();
+        held.push({ method, at });
+        return at;
+      },
+    },
+  };
+}

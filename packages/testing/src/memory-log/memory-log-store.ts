@@ -1,0 +1,169 @@
+import type { Clock } from "@parley/core";
+import { ParleyError } from "@parley/core/errors";
+import { copyOf, createUuidV7Factory, type IdFactory } from "@parley/core/messages";
+import type { KeyStore, LogStore, LogStoreRoot } from "@parley/core/ports";
+import { omitUndefined } from "@parley/fold";
+import * as engine from "./conversation-store.js";
+import * as conversations from "./conversations.js";
+import { createMemoryDatabase, type MemoryDatabase } from "./database.js";
+import * as keys from "./keys.js";
+import { examine } from "./reads/examine.js";
+import * as reads from "./reads/read.js";
+import { search } from "./reads/search.js";
+import { admit } from "./writes/admit.js";
+import { commitStep, seal } from "./writes/commit.js";
+import { compact, undoCompaction } from "./writes/compact.js";
+import { fork } from "./writes/fork.js";
+import { importConversation } from "./writes/import.js";
+import * as leases from "./writes/lease.js";
+import { operateQueue } from "./writes/queue.js";
+import { remove } from "./writes/remove.js";
+
+/** A call on its way to the store. */
+export interface StoreCall {
+  readonly method:
+    | Exclude<keyof LogStoreRoot, "forOwner" | "keys">
+    | keyof LogStore
+    | `keys.${keyof KeyStore}`;
+  /** Absent for what a node asks. */
+  readonly owner?: string;
+  /** As given by the caller; not to be changed. */
+  readonly args: readonly unknown[];
+}
+
+/** `before`: the call fails without effect. `after`: it takes effect, and the caller never learns of it. */
+export type StoreFault = "before" | "after";
+
+export interface MemoryLogStoreOptions {
+  /** The store's own time: what leases are measured by. */
+  readonly clock: Pick<Clock, "now">;
+  /** A database that several handles look at. Default: one of its own. */
+  readonly database?: MemoryDatabase;
+  readonly ids?: IdFactory;
+  /**
+   * Asked before each call. A fault makes the call fail with `store_unavailable`; what the hook throws, the
+   * call rejects with, without effect; a promise holds the call back until it resolves.
+   */
+  readonly faults?: (call: StoreCall) => StoreFault | undefined | Promise<StoreFault | undefined>;
+}
+
+/**
+ * The whole store in the memory of one process, for tests and trials: it forgets everything with its process.
+ *
+ * Each method is atomic because it runs in one go, and what goes in and comes out are copies. Several runtimes
+ * may share one store, or have a handle each on one `database`, as nodes share a server's.
+ */
+export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRoot {
+  const db = options.database ?? createMemoryDatabase(options.clock);
+  const ids = options.ids ?? createUuidV7Factory(options.clock);
+  let closed = false;
+
+  async function call<Args extends readonly unknown[], Result>(
+    method: StoreCall["method"],
+    owner: string | undefined,
+    args: Args,
+    transaction: (...args: Args) => Result,
+  ): Promise<Result> {
+    // Copied before anything is awaited: what the caller changes later must not get in.
+    const given = copyOf(args);
+    let fault: StoreFault | undefined;
+    if (options.faults !== undefined) {
+      fault = await options.faults({ method, args, ...omitUndefined({ owner }) });
+    }
+    if (closed) throw new ParleyError("store_unavailable", "The store is closed", { retryable: false });
+    if (fault === "before") throw new ParleyError("store_unavailable");
+    const result = copyOf(transaction(...given));
+    if (fault === "after") throw new ParleyError("store_unavailable");
+    return result;
+  }
+
+  const stores = new Map<string, LogStore>();
+
+  /** Asked for with almost every call, so each is made once. */
+  function forOwner(owner: string): LogStore {
+    const known = stores.get(owner);
+    if (known !== undefined) return known;
+    const store = createStore(owner);
+    stores.set(owner, store);
+    return store;
+  }
+
+  function createStore(owner: string): LogStore {
+    const run = <Args extends readonly unknown[], Result>(
+      method: keyof LogStore,
+      args: Args,
+      transaction: (db: MemoryDatabase, owner: string, ...args: Args) => Result,
+    ): Promise<Result> => call(method, owner, args, (...given) => transaction(db, owner, ...given));
+    return {
+      admit: (...args) => run("admit", args, admit),
+      commitStep: (...args) => run("commitStep", args, commitStep),
+      seal: (...args) => run("seal", args, seal),
+      requestStop: (...args) => run("requestStop", args, leases.requestStop),
+      takeOver: (...args) => run("takeOver", args, leases.takeOver),
+      release: (...args) => run("release", args, leases.release),
+      lease: (...args) => run("lease", args, leases.leaseIdle),
+      endLease: (...args) => run("endLease", args, leases.endIdleLease),
+      readChunks: (...args) => run("readChunks", args, reads.readChunks),
+      readNewest: (...args) => run("readNewest", args, reads.readNewest),
+      readOpenTurn: (...args) => run("readOpenTurn", args, reads.readOpenTurn),
+      queue: (...args) => run("queue", args, operateQueue),
+      fork: (...args) => run("fork", args, fork),
+      compact: (...args) => run("compact", args, compact),
+      undoCompaction: (...args) => run("undoCompaction", args, undoCompaction),
+      create: (...args) => run("create", args, conversations.create),
+      get: (...args) => run("get", args, conversations.get),
+      list: (...args) => run("list", args, conversations.list),
+      set: (...args) => run("set", args, conversations.set),
+      readTurn: (...args) => run("readTurn", args, reads.readTurn),
+      findReceipt: (...args) => run("findReceipt", args, reads.findReceipt),
+      lastCall: (...args) => run("lastCall", args, reads.lastCall),
+      metrics: (...args) => run("metrics", args, reads.metrics),
+      changed: (...args) => run("changed", args, conversations.changed),
+      importConversation: (...args) => run("importConversation", args, importConversation),
+      search: (...args) => run("search", args, search),
+      remove: (...args) => run("remove", args, remove),
+      createConversation: (...args) =>
+        run("createConversation", args, (d, o, input) => engine.createConversation(d, o, input, ids)),
+      getConversation: (...args) => run("getConversation", args, engine.getConversation),
+      updateConversation: (...args) => run("updateConversation", args, engine.updateConversation),
+      listConversations: (...args) => run("listConversations", args, engine.listConversations),
+      appendMessages: (...args) => run("appendMessages", args, engine.appendMessages),
+      listMessages: (...args) => run("listMessages", args, engine.listMessages),
+      appendTurn: (...args) => run("appendTurn", args, engine.appendTurn),
+      listTurns: (...args) => run("listTurns", args, engine.listTurns),
+    };
+  }
+
+  const root = <Args extends readonly unknown[], Result>(
+    method: StoreCall["method"],
+    args: Args,
+    transaction: (db: MemoryDatabase, ...args: Args) => Result,
+  ): Promise<Result> => call(method, undefined, args, (...given) => transaction(db, ...given));
+  return {
+    migrate: () => root("migrate", [], () => undefined),
+    heartbeat: (...args) => root("heartbeat", args, leases.heartbeat),
+    retire: (...args) => root("retire", args, leases.retire),
+    claimExpired: (...args) => root("claimExpired", args, leases.claimExpired),
+    flushJournal: (...args) => root("flushJournal", args, reads.flushJournal),
+    news: (...args) => root("news", args, conversations.news),
+    indexSearch: (...args) => root("indexSearch", args, (_db, _request) => ({ indexed: 0, more: false })),
+    unindexedOwners: (...args) => root("unindexedOwners", args, (_db, _query) => ({ owners: [] })),
+    forOwner,
+    keys: {
+      add: (...args) => root("keys.add", args, keys.addKey),
+      list: (...args) => root("keys.list", args, keys.listKeys),
+      find: (...args) => root("keys.find", args, keys.findKey),
+      touch: (...args) => root("keys.touch", args, keys.touchKey),
+      remove: (...args) => root("keys.remove", args, keys.removeKey),
+      addLogin: (...args) => root("keys.addLogin", args, keys.addLogin),
+      findLogin: (...args) => root("keys.findLogin", args, keys.findLogin),
+      touchLogin: (...args) => root("keys.touchLogin", args, keys.touchLogin),
+      removeLogins: (...args) => root("keys.removeLogins", args, keys.removeLogins),
+    },
+    check: () => root("check", [], () => ({ schema: "current" as const })),
+    examine: (...args) => root("examine", args, examine),
+    async close() {
+      closed = true;
+    },
+  };
+}

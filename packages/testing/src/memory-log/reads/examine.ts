@@ -1,0 +1,93 @@
+import type { Finding } from "@parley/wire";
+import type { Log, MemoryDatabase } from "../database.js";
+
+/** The doctor's look at a memory database: the same areas as on a real one. */
+export function examine(db: MemoryDatabase, options: { fix: boolean }): Finding[] {
+  const logs = [...db.logs.values()];
+  const now = db.clock.now();
+  const alive = [...db.nodes.values()].filter((until) => until > now).length;
+  const orphans = [...db.leased].filter((log) => !((db.nodes.get(log.active?.node ?? "") ?? 0) > now)).length;
+  const paused = logs.filter((log) => log.queuePaused && log.queue.length > 0).length;
+  return [
+    { area: "store", level: "ok", message: `The store is in memory and holds ${logs.length} conversations` },
+    { area: "schema", level: "ok", message: "A store in memory has the schema of this version" },
+    { area: "nodes", level: alive > 0 ? "ok" : "warning", message: `${alive} nodes are alive` },
+    orphans === 0
+      ? { area: "turns", level: "ok", message: `${db.leased.size} turns are open, all held by living nodes` }
+      : {
+          area: "turns",
+          level: "warning",
+          message: `${orphans} of ${db.leased.size} open turns are held by no living node`,
+          advice: "A node that is alive takes them over within seconds; start one if none is",
+        },
+    journalFinding(logs, options.fix),
+    {
+      area: "queue",
+      level: "ok",
+      message: `${paused} conversations have a paused queue with messages in it`,
+      ...(paused === 0 ? {} : { advice: "Resume or empty them; nothing is lost while they wait" }),
+    },
+    { area: "search", level: "ok", message: "A store in memory is searched without an index" },
+    ...logFindings(logs),
+  ];
+}
+
+/** Rows of the journal that no open turn has. */
+function journalFinding(logs: readonly Log[], fix: boolean): Finding {
+  const stray = logs.filter((log) => log.journal.some((batch) => batch.turnId !== log.active?.turnId));
+  if (stray.length === 0) {
+    return { area: "journal", level: "ok", message: "The journal holds rows of open turns only" };
+  }
+  if (fix) for (const log of stray) log.journal = [];
+  return {
+    area: "journal",
+    level: "warning",
+    message: `${stray.length} conversations have rows in the journal that no open turn has`,
+    fixable: true,
+    ...(fix ? { fixed: true } : { advice: "Let the doctor fix it: such rows are never read again" }),
+  };
+}
+
+function logFindings(logs: readonly Log[]): Finding[] {
+  const gaps = logs.filter(hasGap);
+  const unanswered = logs.filter(hasUnansweredCall);
+  if (gaps.length === 0 && unanswered.length === 0) {
+    return [{ area: "log", level: "ok", message: `The seqs of ${logs.length} conversations have no gap` }];
+  }
+  const named = (found: readonly Log[]) => found.slice(0, 5).map((log) => log.id);
+  const findings: Finding[] = [];
+  if (gaps.length > 0) {
+    findings.push({ area: "log", level: "error", message: `Seqs are missing in: ${named(gaps).join(", ")}` });
+  }
+  if (unanswered.length > 0) {
+    findings.push({
+      area: "log",
+      level: "warning",
+      message: `Tool calls of sealed turns have no result in: ${named(unanswered).join(", ")}`,
+      advice: "Nothing has to be done: models are shown a result that says it is missing",
+    });
+  }
+  return findings;
+}
+
+function hasGap(log: Log): boolean {
+  let last = log.parent?.seq ?? 0;
+  for (const row of log.rows) {
+    if (row.firstSeq !== last + 1) return true;
+    if (row.lastSeq - row.firstSeq + 1 !== Math.max(1, row.message.content.length)) return true;
+    last = row.lastSeq;
+  }
+  return last !== log.lastSeq;
+}
+
+function hasUnansweredCall(log: Log): boolean {
+  const open = new Set<string>();
+  for (const row of log.rows) {
+    if (row.turnId === undefined || log.turnsById.get(row.turnId)?.sealed === undefined) continue;
+    for (const part of row.message.content) {
+      if (part.type === "tool-call") open.add(`${row.turnId} ${part.toolCallId}`);
+      else if (part.type === "tool-result") open.delete(`${row.turnId} ${part.toolCallId}`);
+    }
+  }
+  return open.size > 0;
+}

@@ -1,0 +1,168 @@
+import type { ConversationId, TurnId } from "@parley/core/messages";
+import { toStoredChunks } from "@parley/core/messages";
+import type {
+  HistoryEntry,
+  JournalBatch,
+  LogStore,
+  OpenTurnState,
+  ProviderCallRecord,
+  TurnRecord,
+} from "@parley/core/ports";
+import { omitUndefined } from "@parley/fold";
+import type { StoredChunk, TurnMetrics } from "@parley/wire";
+import { entryOf, findLog, type Log, logOf, type MemoryDatabase, type Row, type Turn } from "../database.js";
+import { findTurn, rowsBackwards, rowsBetween, sealedTurns, turnsBackwards } from "../view.js";
+
+type ChunkQuery = Parameters<LogStore["readChunks"]>[0];
+type NewestQuery = Parameters<LogStore["readNewest"]>[0];
+type OpenTurnQuery = Parameters<LogStore["readOpenTurn"]>[0];
+
+export function readChunks(
+  db: MemoryDatabase,
+  owner: string,
+  query: ChunkQuery,
+): { chunks: StoredChunk[]; latestSeq: number } {
+  const log = logOf(db, owner, query.conversationId);
+  const since = query.sinceSeq ?? 0;
+  const last = Math.min(query.open === true ? log.lastSeq : log.sealedSeq, (query.beforeSeq ?? Infinity) - 1);
+  const limit = query.limit ?? Number.MAX_SAFE_INTEGER;
+  const chunks: StoredChunk[] = [];
+  for (const row of rowsBackwards(log, last)) {
+    if (row.lastSeq <= since || chunks.length >= limit) break;
+    // The window may begin or end inside a message.
+    for (const chunk of toStoredChunks(row.message, row).reverse()) {
+      if (chunk.seq > since && chunk.seq <= last && chunks.length < limit) chunks.push(chunk);
+    }
+  }
+  chunks.reverse();
+  return { chunks, latestSeq: chunks.at(-1)?.seq ?? since };
+}
+
+/** Summaries that were taken out of force are left out: nobody is to read them in place of the messages. */
+export function readNewest(
+  db: MemoryDatabase,
+  owner: string,
+  query: NewestQuery,
+): { entries: HistoryEntry[]; before?: number } {
+  const log = findLog(db, owner, query.conversationId);
+  const entries: HistoryEntry[] = [];
+  if (log === undefined || !(query.limit > 0)) return { entries };
+  const before = query.before ?? Number.MAX_SAFE_INTEGER;
+  for (const row of rowsBackwards(log, before - 1)) {
+    if (row.lastSeq >= before || isUndone(log, row)) continue;
+    const oldest = entries.at(-1)?.firstSeq;
+    if (entries.length >= query.limit && oldest !== undefined) return { entries, before: oldest };
+    entries.push(entryOf(row, log.id));
+  }
+  return { entries };
+}
+
+function isUndone(log: Log, row: Row): boolean {
+  return row.covers !== undefined && log.undone.has(row.lastSeq);
+}
+
+export function readOpenTurn(db: MemoryDatabase, owner: string, query: OpenTurnQuery): OpenTurnState | null {
+  const log = findLog(db, owner, query.conversationId);
+  const active = log?.active;
+  const turn = active === undefined ? undefined : log?.turnsById.get(active.turnId);
+  if (log === undefined || active === undefined || turn === undefined) return null;
+  // A number counted under another fence says nothing about what stands in the journal now.
+  const comparable = query.fence === undefined || query.fence === active.fence;
+  const afterN = comparable ? (query.afterN ?? -1) : -1;
+  return {
+    turnId: turn.id,
+    fence: active.fence,
+    node: active.node,
+    choices: turn.choices,
+    startedAt: turn.startedAt,
+    elapsedMs: Math.max(0, db.clock.now() - turn.startedAt),
+    stopRequested: active.stopRequested,
+    entries: turnEntries(log, turn),
+    steps: turn.steps,
+    providerCalls: turn.providerCalls,
+    journal: log.journal.filter((batch) => batch.firstN + batch.count - 1 > afterN),
+  };
+}
+
+function turnEntries(log: Log, turn: Turn): HistoryEntry[] {
+  const appended = turn.appended === undefined ? undefined : appendedIds(turn.appended);
+  return rowsBetween(log, turn.firstSeq, turn.lastSeq)
+    .filter((row) => appended === undefined || appended.has(row.message.id))
+    .map((row) => entryOf(row, log.id));
+}
+
+function appendedIds(turn: NonNullable<Turn["appended"]>): Set<string> {
+  const messages = [...turn.userMessages, ...turn.assistantMessages, ...(turn.toolMessages ?? [])];
+  return new Set(messages.map((message) => message.id));
+}
+
+export function readTurn(
+  db: MemoryDatabase,
+  owner: string,
+  id: ConversationId,
+  turnId: TurnId,
+): { turn: TurnRecord; entries: HistoryEntry[] } | null {
+  const log = findLog(db, owner, id);
+  const turn = log === undefined ? undefined : findTurn(log, turnId);
+  if (log === undefined || turn === undefined) return null;
+  const { sealed } = turn;
+  return {
+    turn: {
+      turnId: turn.id,
+      ordinal: turn.ordinal,
+      status: sealed === undefined ? "running" : "sealed",
+      ...(sealed?.reason === undefined ? {} : { reason: sealed.reason }),
+      choices: turn.choices,
+      firstSeq: turn.firstSeq,
+      lastSeq: turn.lastSeq,
+      startedAt: turn.startedAt,
+      ...(sealed === undefined ? {} : { sealedAt: sealed.at }),
+      ...(sealed?.metrics === undefined ? {} : { metrics: sealed.metrics }),
+      providerCalls: turn.providerCalls,
+    },
+    entries: turnEntries(log, turn),
+  };
+}
+
+export function findReceipt(
+  db: MemoryDatabase,
+  owner: string,
+  id: ConversationId,
+  messageId: string,
+): { outcome: "started" | "queued"; turnId?: TurnId } | null {
+  const receipt = findLog(db, owner, id)?.receipts.get(messageId);
+  if (receipt === undefined) return null;
+  const { outcome, turnId } = receipt;
+  return { outcome, ...omitUndefined({ turnId }) };
+}
+
+export function metrics(db: MemoryDatabase, owner: string, id: ConversationId): TurnMetrics[] {
+  return sealedTurns(logOf(db, owner, id))
+    .map((turn) => turn.sealed?.metrics)
+    .filter((each) => each !== undefined);
+}
+
+export function lastCall(db: MemoryDatabase, owner: string, id: ConversationId): ProviderCallRecord | null {
+  const log = findLog(db, owner, id);
+  if (log === undefined) return null;
+  for (const turn of turnsBackwards(log)) {
+    const call = turn.providerCalls.findLast(({ purpose = "step" }) => purpose === "step");
+    if (call !== undefined) return call;
+  }
+  return null;
+}
+
+/** Each batch on its own: one that lost its turn does not keep the others from being written. */
+export function flushJournal(db: MemoryDatabase, batches: readonly JournalBatch[]): ("ok" | "stale_fence")[] {
+  return batches.map((batch) => {
+    const log = db.logs.get(batch.conversationId);
+    const active = log?.active;
+    const held = active?.turnId === batch.turnId && active.fence === batch.fence;
+    if (log === undefined || !held || active?.purpose !== "turn") return "stale_fence";
+    const { journal } = log;
+    let place = journal.length;
+    while (place > 0 && (journal[place - 1]?.firstN ?? -1) >= batch.firstN) place -= 1;
+    if (journal[place]?.firstN !== batch.firstN) journal.splice(place, 0, batch);
+    return "ok";
+  });
+}

@@ -1,0 +1,53 @@
+import type { ConversationRecord, QueueState } from "@parley/core/ports";
+import { omitUndefined } from "@parley/fold";
+import type { ConversationStatus } from "@parley/wire";
+import type { Log, MemoryDatabase } from "./database.js";
+import { compactionInForce } from "./view.js";
+
+/** `active` is for turns: a compaction by hand holds the lease, but nothing is being answered. */
+export function statusOf(log: Log): ConversationStatus {
+  if (log.closed) return "closed";
+  return log.active?.purpose === "turn" ? "active" : "idle";
+}
+
+export function queueStateOf(log: Log): QueueState {
+  return { entries: log.queue.slice(), paused: log.queuePaused };
+}
+
+export function recordOf(db: MemoryDatabase, log: Log): ConversationRecord {
+  const { active, parent, settings } = log;
+  const compaction = compactionInForce(log);
+  const archiveId = compaction?.archiveId;
+  const head: ConversationRecord = {
+    id: log.id,
+    title: log.title,
+    status: statusOf(log),
+    createdAt: log.createdAt,
+    lastActivityAt: log.lastActivityAt,
+    changedAt: log.changedAt,
+    lastSeq: log.lastSeq,
+    sealedSeq: log.sealedSeq,
+    queue: log.queue.slice(),
+    queuePaused: log.queuePaused,
+    ...(parent === undefined ? {} : { parentId: parent.log.id, parentSeq: parent.seq }),
+    ...(compaction === undefined ? {} : { compacted: true as const }),
+    ...(archiveId !== undefined && db.logs.has(archiveId) ? { compactedFrom: archiveId } : {}),
+    ...omitUndefined({ archiveOf: log.archiveOf }),
+    ...(active === undefined ? {} : { active: activeLeaseOf(log, active) }),
+    ...omitUndefined({ contextSize: log.contextSize, lastModel: log.lastModel }),
+  };
+  return Object.keys(settings).length === 0 ? head : { ...settings, ...head };
+}
+
+function activeLeaseOf(log: Log, active: NonNullable<Log["active"]>): ConversationRecord["active"] & object {
+  const model = log.turnsById.get(active.turnId)?.choices.model;
+  return {
+    turnId: active.turnId,
+    purpose: active.purpose,
+    node: active.node,
+    fence: active.fence,
+    stopRequested: active.stopRequested,
+    startedAt: active.startedAt,
+    ...(model === undefined || active.purpose === "compaction" ? {} : { model }),
+  };
+}

@@ -1,0 +1,97 @@
+import { ParleyError } from "@parley/core/errors";
+import type { AdmitInput, AdmitOutcome, ConversationSettings } from "@parley/core/ports";
+import { omitUndefined } from "@parley/fold";
+import {
+  addLog,
+  checkMessages,
+  checkNewId,
+  findLog,
+  type Log,
+  type MemoryDatabase,
+  touch,
+} from "../database.js";
+import { queueStateOf } from "../record.js";
+import { checkTurnId, openTurn, turnActive } from "./lease.js";
+
+/** Everything is checked before the first change, so that a refusal leaves nothing behind. */
+export function admit(db: MemoryDatabase, owner: string, input: AdmitInput): AdmitOutcome {
+  const found = findLog(db, owner, input.conversationId);
+  if (found === undefined) checkNewId(db, input.conversationId);
+  checkMessages([input.message], input.conversationId);
+  if (found !== undefined) {
+    const known = knownAdmission(found, input);
+    if (known !== undefined) return known;
+    checkAdmission(found, input);
+  }
+  const created = found === undefined;
+  const log = found ?? createFor(db, owner, input);
+  return admitInto(db, log, input, created);
+}
+
+/** What the same message was answered before. Refuses the same id with another body. */
+export function knownAdmission(
+  log: Log,
+  input: Pick<AdmitInput, "message" | "bodyHash">,
+): (AdmitOutcome & { kind: "known" }) | undefined {
+  const receipt = log.receipts.get(input.message.id);
+  if (receipt === undefined) return undefined;
+  if (receipt.bodyHash !== input.bodyHash) {
+    throw new ParleyError("message_conflict", undefined, { details: { messageId: input.message.id } });
+  }
+  return {
+    kind: "known",
+    outcome: receipt.outcome,
+    ...omitUndefined({ turnId: receipt.turnId }),
+  };
+}
+
+function checkAdmission(log: Log, input: AdmitInput): void {
+  if (log.archiveOf !== undefined) {
+    throw new ParleyError("conversation_closed", "An archive takes no messages");
+  }
+  if (log.rowsById.has(input.message.id)) {
+    throw new ParleyError("message_conflict", undefined, { details: { messageId: input.message.id } });
+  }
+  if (log.active === undefined) checkTurnId(log, input.turnId);
+  else if (input.ifBusy === "reject") throw turnActive(log);
+  else if (log.queue.length >= input.queueLength) {
+    const { queueLength } = input;
+    throw new ParleyError("queue_full", `${queueLength} messages wait already, the limit (queueLength)`, {
+      details: { queueLength },
+    });
+  }
+}
+
+function createFor(db: MemoryDatabase, owner: string, input: AdmitInput): Log {
+  const settings: ConversationSettings = input.settings ?? {};
+  return addLog(db, { id: input.conversationId, owner, settings, title: settings.title ?? "" });
+}
+
+/** Admits a message that was checked. */
+export function admitInto(
+  db: MemoryDatabase,
+  log: Log,
+  input: Omit<AdmitInput, "conversationId">,
+  created: boolean,
+): AdmitOutcome {
+  if (log.title === "") log.title = input.title;
+  log.closed = false;
+  if (log.active !== undefined) {
+    const { turnId, purpose } = log.active;
+    log.queue.push({
+      id: input.message.id,
+      message: input.message,
+      mode: input.mode,
+      queuedAt: db.clock.now(),
+      choices: input.choices,
+    });
+    log.receipts.set(input.message.id, { bodyHash: input.bodyHash, outcome: "queued" });
+    touch(db, log);
+    return { kind: "queued", queue: queueStateOf(log), ...(purpose === "turn" ? { turnId } : {}) };
+  }
+  const turn = openTurn(db, log, { ...input, messages: [input.message] });
+  const { bodyHash, turnId } = input;
+  log.receipts.set(input.message.id, { bodyHash, outcome: "started", turnId });
+  touch(db, log);
+  return { kind: "started", turn, created };
+}

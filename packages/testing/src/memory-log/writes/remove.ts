@@ -1,0 +1,58 @@
+import type { ConversationId } from "@parley/core/messages";
+import { findLog, type Log, leaveNotice, type MemoryDatabase, ownerOf } from "../database.js";
+
+/**
+ * Takes a conversation away, with its archives and, with `cascade`, all that continues it. Forks that stay keep
+ * the rows they share: the log itself lives on without a name, as long as one of them continues it.
+ */
+export function remove(
+  db: MemoryDatabase,
+  owner: string,
+  id: ConversationId,
+  options: { cascade: boolean },
+): ConversationId[] {
+  const log = findLog(db, owner, id);
+  if (log === undefined) return [];
+  const gone: Log[] = [];
+  collect(db, log, options.cascade, gone);
+  const { logs, messages, turns } = ownerOf(db, owner);
+  for (const each of gone) {
+    db.logs.delete(each.id);
+    db.leased.delete(each);
+    logs.delete(each.id);
+    for (const messageId of each.rowsById.keys())
+      if (messages.get(messageId) === each) messages.delete(messageId);
+    for (const turnId of each.turnsById.keys()) if (turns.get(turnId) === each) turns.delete(turnId);
+  }
+  // Leaves before what they continue, so that a chain without living forks goes as a whole.
+  for (const each of gone.reverse()) shrink(db, each);
+  const conversationIds = gone.reverse().map((each) => each.id);
+  leaveNotice(db, owner, (changedAt) => ({ kind: "removed", changedAt, conversationIds }));
+  return conversationIds;
+}
+
+function collect(db: MemoryDatabase, log: Log, cascade: boolean, gone: Log[]): void {
+  // A log that lost its name before is not named again, but what continues it may still live.
+  const living = db.logs.get(log.id) === log;
+  if (living) gone.push(log);
+  for (const fork of log.forks) {
+    if (cascade || fork.archiveOf === log.id) collect(db, fork, cascade, gone);
+  }
+}
+
+/** Drops from a log without a name what no fork sees. */
+function shrink(db: MemoryDatabase, log: Log): void {
+  if (db.logs.get(log.id) === log) return;
+  let shared = -1;
+  for (const fork of log.forks) shared = Math.max(shared, fork.parent?.seq ?? 0);
+  log.rows = log.rows.filter((row) => row.lastSeq <= shared);
+  log.turns = log.turns.filter((turn) => turn.lastSeq <= shared);
+  for (const [id, row] of log.rowsById) if (row.lastSeq > shared) log.rowsById.delete(id);
+  for (const [id, turn] of log.turnsById) if (turn.lastSeq > shared) log.turnsById.delete(id);
+  log.active = undefined;
+  log.journal = [];
+  log.queue = [];
+  if (log.forks.size > 0 || log.parent === undefined) return;
+  log.parent.log.forks.delete(log);
+  shrink(db, log.parent.log);
+}

@@ -1,0 +1,235 @@
+import type { Clock } from "@parley/core";
+import { isParleyError, ParleyError, type ParleyErrorOptions } from "@parley/core/errors";
+import type { TokenUsage } from "@parley/core/messages";
+import { argumentsFromText, type MessageContentPart, TextDelta, textOfValue } from "@parley/core/messages";
+import type { ProviderFinishReason, ProviderStreamEvent, ProviderToolCall } from "@parley/core/ports";
+import { omitUndefined } from "@parley/fold";
+import type { ErrorCode } from "@parley/wire";
+import type { Gate } from "../gate.js";
+
+/**
+ * What a scripted call does, in order: events as they are, or actions made by the builders below. Behind the last
+ * entry the call ends well, with the `done` that follows from what was said. May be lazy, for long answers.
+ */
+export type Script = Iterable<ScriptEntry>;
+
+export type ScriptEntry = ProviderStreamEvent | ScriptAction;
+
+/** One act of a script. Write your own for what no builder does. */
+export type ScriptAction = (stage: ScriptStage) => void | Promise<void>;
+
+/** What an action can do. */
+export interface ScriptStage {
+  /** Passes an event to the reader; resolves when the reader is not too far behind. */
+  emit(event: ProviderStreamEvent): Promise<void> | undefined;
+  /** What the call has said so far, and what its `done` will repeat. */
+  readonly said: Said;
+  /** Waits, and rejects with `canceled` when the call is aborted meanwhile (unless the provider ignores that). */
+  wait(promise: Promise<void>): Promise<void>;
+  readonly clock: Clock;
+  /** A new id for a tool call. */
+  nextCallId(): string;
+}
+
+/** Thrown by `cut`: the stream then ends without a last event. */
+export const cutOff = Symbol("cut off");
+
+/** Text of the answer; with `size`, in pieces of that many characters. */
+export function text(whole: string, options: { size?: number; index?: number } = {}): ScriptAction {
+  return async (stage) => {
+    for (const piece of pieces(whole, options.size)) {
+      const soFar = stage.said.textSoFar + piece;
+      await stage.emit(new TextDelta(piece, soFar, options.index));
+    }
+  };
+}
+
+/** Reasoning of the model; with `size`, in pieces of that many characters. */
+export function reasoning(whole: string, options: { size?: number; index?: number } = {}): ScriptAction {
+  const place = options.index === undefined ? {} : { index: options.index };
+  return async (stage) => {
+    for (const piece of pieces(whole, options.size)) {
+      await stage.emit({ type: "reasoning-delta", textDelta: piece, ...place });
+    }
+  };
+}
+
+/**
+ * A call of a tool. A string is taken as the text that the model wrote, so it may be malformed; any other value is
+ * written as JSON. With `progress`, the text is also shown while it grows.
+ */
+export function toolCall(
+  name: string,
+  args: unknown = {},
+  options: { id?: string; index?: number; progress?: boolean } = {},
+): ScriptAction {
+  return async (stage) => {
+    const id = options.id ?? stage.nextCallId();
+    const argumentsText = textOfValue(args);
+    if (options.progress) {
+      for (const piece of pieces(argumentsText, 4)) {
+        await stage.emit({ type: "tool-input-delta", toolCallId: id, name, inputTextDelta: piece });
+      }
+    }
+    await stage.emit({
+      type: "tool-call",
+      toolCall: { id, name, arguments: argumentsFromText(argumentsText), argumentsText },
+      ...omitUndefined({ index: options.index }),
+    });
+  };
+}
+
+/** A complete part of any kind. */
+export function part(content: MessageContentPart, index?: number): ProviderStreamEvent {
+  return { type: "part", part: content, ...omitUndefined({ index }) };
+}
+
+/** What the call reports to have used. */
+export function usage(
+  inputTokens: number,
+  outputTokens: number,
+  more: Omit<TokenUsage, "inputTokens" | "outputTokens"> = {},
+): ProviderStreamEvent {
+  return { type: "usage", usage: { inputTokens, outputTokens, ...more } };
+}
+
+/** Why the generation ended, where it is not what follows from the script (`tool-calls` or `stop`). */
+export function finish(reason: ProviderFinishReason): ScriptAction {
+  return (stage) => {
+    stage.said.finishReason = reason;
+  };
+}
+
+/** The call fails here, as an adapter reports it: an `error` event. */
+export function fail(
+  failure: ErrorCode | ParleyError,
+  message?: string,
+  options?: ParleyErrorOptions,
+): ScriptAction {
+  return (stage) => {
+    const error = isParleyError(failure) ? failure : new ParleyError(failure, message, options);
+    void stage.emit({ type: "error", error });
+  };
+}
+
+/** The adapter breaks here: anything may be thrown. */
+export function crash(thrown: unknown = new Error("The script crashed")): ScriptAction {
+  return () => {
+    throw thrown;
+  };
+}
+
+/** The call is refused: `completeStream` itself rejects. Only as the first entry. */
+export function refuse(failure: ErrorCode | Error): ScriptAction {
+  const error = typeof failure === "string" ? new ParleyError(failure) : failure;
+  const action: ScriptAction = () => {
+    throw error;
+  };
+  refusals.set(action, error);
+  return action;
+}
+
+const refusals = new WeakMap<ScriptAction, Error>();
+
+/** The error of an entry that `refuse` made. */
+export function refusalOf(entry: ScriptEntry | undefined): Error | undefined {
+  return typeof entry === "function" ? refusals.get(entry) : undefined;
+}
+
+/** Waits until the test opens the gate. */
+export function pause(at: Gate): ScriptAction {
+  return (stage) => stage.wait(at.wait());
+}
+
+/** Waits by the provider's clock. */
+export function delay(ms: number): ScriptAction {
+  return async (stage) => {
+    let cancel = () => {};
+    const passed = new Promise<void>((resolve) => {
+      cancel = stage.clock.after(ms, resolve);
+    });
+    try {
+      await stage.wait(passed);
+    } finally {
+      cancel();
+    }
+  };
+}
+
+/** The stream just ends here, without `done` or `error`: what a careless adapter makes of a lost connection. */
+export function cut(): ScriptAction {
+  return () => {
+    throw cutOff;
+  };
+}
+
+/** Nothing more comes until the call is aborted. */
+export function hang(): ScriptAction {
+  return (stage) => stage.wait(new Promise<void>(() => {}));
+}
+
+/** What a call has said so far. */
+export class Said {
+  readonly #parts: MessageContentPart[] = [];
+  readonly #byIndex = new Map<number, MessageContentPart>();
+  readonly toolCalls: ProviderToolCall[] = [];
+  textSoFar = "";
+  usage: TokenUsage | undefined;
+  finishReason: ProviderFinishReason | undefined;
+
+  /** Takes note of an event on its way to the reader. */
+  note(event: ProviderStreamEvent): void {
+    if (event.type === "delta") {
+      const delta = event.textDelta ?? "";
+      this.textSoFar += delta;
+      this.#grow("text", delta, event.index);
+    } else if (event.type === "reasoning-delta") {
+      this.#grow("reasoning", event.textDelta, event.index);
+    } else if (event.type === "part") {
+      this.#put(event.part, event.index);
+    } else if (event.type === "tool-call") {
+      const { id, name, arguments: args, argumentsText } = event.toolCall;
+      this.toolCalls.push(event.toolCall);
+      const text = argumentsText ?? textOfValue(args);
+      this.#put(
+        { type: "tool-call", toolCallId: id, name, arguments: args, argumentsText: text },
+        event.index,
+      );
+    } else if (event.type === "usage") {
+      this.usage = event.usage;
+    }
+  }
+
+  /** The parts in the order in which they were begun. */
+  get content(): MessageContentPart[] {
+    return this.#parts.map((each) => ({ ...each }));
+  }
+
+  #grow(type: "text" | "reasoning", delta: string, index: number | undefined): void {
+    const open = index === undefined ? this.#parts.at(-1) : this.#byIndex.get(index);
+    if (open?.type === type) open.text += delta;
+    else this.#put({ type, text: delta }, index);
+  }
+
+  #put(content: MessageContentPart, index: number | undefined): void {
+    const own = { ...content };
+    const open = index === undefined ? this.#parts.at(-1) : this.#byIndex.get(index);
+    const grows = own.type === "text" || own.type === "reasoning";
+    // A finished text replaces what its deltas made.
+    if (open !== undefined && grows && open.type === own.type) this.#parts[this.#parts.indexOf(open)] = own;
+    else this.#parts.push(own);
+    if (index !== undefined) this.#byIndex.set(index, own);
+  }
+}
+
+function* pieces(whole: string, size: number | undefined): Iterable<string> {
+  if (size === undefined || whole === "") {
+    yield whole;
+    return;
+  }
+  // By code points, because no provider splits a character.
+  const characters = [...whole];
+  for (let start = 0; start < characters.length; start += size) {
+    yield characters.slice(start, start + size).join("");
+  }
+}

@@ -1,0 +1,123 @@
+import type { EventContext } from "@parley/core/runtime";
+import type { AgentEvent } from "@parley/wire";
+import { check, checkEqual } from "../contract-case.js";
+import { hang, reasoning, text, toolCall, usage } from "../provider/script.js";
+import { adder } from "./turns/turns.js";
+import { ofType, only, type RuntimeTopicCase } from "./world.js";
+
+/** What a host learns of its node: events as they are told, and whether all is well. */
+export const observingCases: RuntimeTopicCase[] = [
+  {
+    name: "a host hears every event of its turns but the increments, in order, and whose it is",
+    async run(world) {
+      const heard: { event: AgentEvent; context: EventContext }[] = [];
+      const node = await world.node({
+        script: [
+          [
+            reasoning("Hm.", { size: 1 }),
+            text("Sum:", { size: 1 }),
+            toolCall("add", { a: 1, b: 2 }),
+            usage(3, 3),
+          ],
+          [text("3"), usage(4, 4)],
+        ],
+        tools: [adder],
+        hooks: { onEvent: (event, context) => heard.push({ event, context }) },
+      });
+      const { events, receipt } = await world.turn(node);
+      const increments = ["text-delta", "reasoning-delta", "tool-output"];
+      const expected = events.filter(({ type }) => !increments.includes(type) && type !== "status");
+      checkEqual(
+        heard.map(({ event }) => event),
+        expected,
+        "the events",
+      );
+      const { conversationId, turnId } = receipt;
+      const whose = { owner: world.owner, conversationId, turnId, providerName: "test", model: "test/one" };
+      for (const { context } of heard) checkEqual(context, whose, "whose event it is");
+    },
+  },
+  {
+    name: "a host that throws at an event is told so, and its turns go on",
+    async run(world) {
+      const node = await world.node({
+        hooks: {
+          onEvent() {
+            throw new Error("no room for figures");
+          },
+        },
+      });
+      const { events } = await world.turn(node);
+      checkEqual(only(events, "done").reason, "stop", "the turn");
+      check(
+        node.errors.some(({ where }) => where === "onEvent"),
+        "the failure is reported",
+      );
+    },
+  },
+  {
+    name: "a turn that was ended for a dead node is told as sealed, once",
+    async run(world) {
+      const sealed: AgentEvent[] = [];
+      const here = await world.node({ script: [[text("Half "), hang()]] });
+      const { conversationId, turnId } = await world.start(here);
+      const follow = await world.joined(here, conversationId);
+      await world.until(() => ofType(follow.events, "text-delta").length > 0, "the model writes");
+      await world.advance(100);
+      here.faults.cutOff();
+      await world.node({
+        hooks: {
+          onEvent: (event) => {
+            if (event.type === "turn-sealed") sealed.push(event);
+          },
+        },
+      });
+      await world.until(() => sealed.length > 0, "the turn is ended there");
+      const told = sealed.map((event) => event.type === "turn-sealed" && [event.turnId, event.reason]);
+      checkEqual(told, [[turnId, "interrupted"]], "what is told");
+    },
+  },
+  {
+    name: "a look at everything tells the store's areas and the models; a store that is away is a finding",
+    async run(world) {
+      const node = await world.node();
+      const found = await world.pass(node.runtime.examine({ fix: false }), "the look");
+      const areas = ["journal", "log", "models", "nodes", "queue", "schema", "search", "store", "turns"];
+      checkEqual([...new Set(found.findings.map(({ area }) => area))].toSorted(), areas, "the areas");
+      check(found.healthy, `all is well: ${JSON.stringify(found.findings)}`);
+      checkEqual(await node.runtime.check(), { schema: "current" }, "the check");
+      node.faults.cutOff();
+      const ill = await world.pass(node.runtime.examine({ fix: true }), "the look at a store that is away");
+      checkEqual(ill.healthy, false, "whether all is well");
+      checkEqual(
+        ill.findings.map(({ area, level }) => [area, level]),
+        [
+          ["store", "error"],
+          ["models", "ok"],
+        ],
+        "the findings",
+      );
+      checkEqual(await world.refusal(node.runtime.check(), "the check"), "store_unavailable", "the code");
+      node.faults.heal();
+    },
+  },
+  {
+    name: "keys that one node adds, another one finds",
+    async run(world) {
+      const [here, there] = [await world.node(), await world.node()];
+      const id = world.id("key");
+      const key = {
+        id,
+        owner: world.owner,
+        hash: id,
+        prefix: "pk_",
+        scopes: ["read" as const],
+        createdAt: 1,
+      };
+      await here.runtime.keys.add(key);
+      checkEqual(await there.runtime.keys.find(id), key, "the key");
+      check(await there.runtime.keys.remove(id), "it is removed");
+      checkEqual(await here.runtime.keys.find(id), null, "the key after that");
+    },
+  },
+];

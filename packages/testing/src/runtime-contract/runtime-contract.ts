@@ -1,0 +1,70 @@
+import type { ContractCase } from "../contract-case.js";
+import { automaticCompactionCases } from "./compaction/automatic-compaction.js";
+import { compactionCases } from "./compaction/compaction.js";
+import { windowCases } from "./compaction/windows.js";
+import { forkCases } from "./conversations/forks.js";
+import { modelCases } from "./conversations/models.js";
+import { settingsCases } from "./conversations/settings.js";
+import { transferCases } from "./conversations/transfer.js";
+import { followingCases } from "./following.js";
+import { durabilityCases } from "./nodes/durability.js";
+import { leavingCases } from "./nodes/leaving.js";
+import { nodeCases } from "./nodes/nodes.js";
+import { takeoverCases } from "./nodes/takeover.js";
+import { observingCases } from "./observing.js";
+import { limitCases } from "./turns/limits.js";
+import { queueCases } from "./turns/queue.js";
+import { receiptCases } from "./turns/receipts.js";
+import { refusedSealCases } from "./turns/refused-seals.js";
+import { stoppingCases } from "./turns/stopping.js";
+import { turnCases } from "./turns/turns.js";
+import { type RuntimeFixture, type RuntimeTopicCase, World } from "./world.js";
+
+export type { RuntimeFixture };
+
+/**
+ * What a runtime promises, from a client's send to what another client folds on another node: each promise as a
+ * case of its own, on any store. Cases use fresh owners and ids, so that all may run on one database, one after
+ * the other. They wait for what has to happen, never for time: time passes by the fixture's `advance`, which moves
+ * a clock or waits.
+ */
+export function runtimeContract(make: () => RuntimeFixture | Promise<RuntimeFixture>): ContractCase[] {
+  const topics: Record<string, readonly RuntimeTopicCase[]> = {
+    turn: turnCases,
+    receipt: receiptCases,
+    queue: queueCases,
+    durability: durabilityCases,
+    following: followingCases,
+    nodes: nodeCases,
+    takeover: takeoverCases,
+    "refused seal": refusedSealCases,
+    leaving: leavingCases,
+    stopping: stoppingCases,
+    compaction: [...compactionCases, ...automaticCompactionCases],
+    fork: forkCases,
+    settings: settingsCases,
+    model: modelCases,
+    limits: limitCases,
+    window: windowCases,
+    transfer: transferCases,
+    observing: observingCases,
+  };
+  return Object.entries(topics).flatMap(([topic, cases]) =>
+    cases.map((each) => ({
+      name: `${topic}: ${each.name}`,
+      async run() {
+        const fixture = await make();
+        const world = new World(fixture);
+        try {
+          await each.run(world);
+          await world.end();
+        } catch (failure) {
+          await world.abandon();
+          throw failure;
+        } finally {
+          await fixture.close();
+        }
+      },
+    })),
+  );
+}
