@@ -21,7 +21,6 @@ INSERT INTO conversation (id, owner, title, status, created_at, last_activity_at
 SELECT id, 'owner', 'title', 'open', now(), now(), now(), nextval('conversation_change') FROM wanted;
 INSERT INTO conversation_head (conversation_id, log, owner, next_seq, sealed_seq, turn_count, active_at)
 SELECT id, log, 'owner', length + 1, length, length / 2, now() FROM wanted JOIN conversation USING (id);
-DROP INDEX conversation_message_words;
 INSERT INTO conversation_message
   (id, id_key, log, thread_id, role, type, content, created_at, first_seq, part_count, turn)
 SELECT id || '-' || n, id_key(id || '-' || n), log, id, CASE n % 2 WHEN 1 THEN 'user' ELSE 'assistant' END, 'text',
@@ -29,7 +28,6 @@ SELECT id || '-' || n, id_key(id || '-' || n), log, id, CASE n % 2 WHEN 1 THEN '
     'Message ' || n || ' of this conversation. ' || repeat('lorem ipsum dolor ', 22)))),
   now(), n, 1, (n + 1) / 2
 FROM wanted JOIN conversation USING (id) CROSS JOIN LATERAL generate_series(1, length) n;
-CREATE INDEX conversation_message_words ON conversation_message USING gin (message_words(content));
 INSERT INTO conversation_turn
   (log, id, ordinal, status, first_seq, last_seq, provider_calls, started_at, sealed_at)
 SELECT log, 'turn-' || n, n, 'sealed', n * 2 - 1, n * 2, '[{"id":"call","createdAt":1}]', now(), now()
