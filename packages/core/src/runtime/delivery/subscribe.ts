@@ -16,6 +16,7 @@ import { effectiveChoices, toMeta } from "../conversation-meta.js";
 import type { Uses } from "../environment.js";
 import type { RunningTurns } from "../turns/running-turns.js";
 import { checkOfLast, readCursor } from "./cursor.js";
+import { EventStream } from "./event-stream.js";
 import type { Follower } from "./follower.js";
 import { chunksFrame, committedCursor, eventFrame, resetFrame, sealedFrame } from "./frames.js";
 import type { Joining, JoinPoint, Subscriber } from "./hub.js";
@@ -92,15 +93,18 @@ export class Subscriptions {
 
   /** Reads the events of one turn, from its first to `turn-sealed`: live if it is open, else replayed from the log. */
   events(owner: string, conversationId: string, turnId: string): AsyncIterableIterator<CursoredEvent> {
+    const stream = new EventStream();
     const { channel, leave } = this.#reader<CursoredEvent>((subscriber, push) =>
       this.#env.hub.join(
         conversationId,
         {
           onFrame(frame) {
+            if (frame.type === "chat.reset") stream.reset();
             if (frame.type !== "chat.delta") return;
             const { event, cursor } = frame;
             if (!("turnId" in event) || event.turnId !== turnId) return;
-            push({ event, cursor });
+            const fresh = stream.next(event);
+            if (fresh !== undefined) push({ event: fresh, cursor });
             if (event.type !== "turn-sealed") return;
             leave();
             channel.end();

@@ -11,6 +11,7 @@ import {
   text,
   toolCall,
 } from "@parley/testing";
+import type { AgentEvent } from "@parley/wire";
 import { describe, expect, it } from "vitest";
 import type { AdmitInput } from "../../log-store.js";
 import { createModelCatalog, createRuntime } from "../index.js";
@@ -91,6 +92,42 @@ describe("a process that was suspended for longer than its lease", () => {
     await settle();
     // They forget what may not last; the rest they hear from whoever goes on.
     expect(frames.slice(before).map(({ type }) => type)).toEqual(["chat.reset"]);
+    const closed = runtime.close();
+    await clock.advance(30_000);
+    await closed;
+  });
+});
+
+describe("a reader of a turn's events whose node lost the turn", () => {
+  it("gets each event once and no text twice, up to the turn's end", async () => {
+    const at = gate();
+    const { clock, runtime, me } = await suspendable([[text("One "), pause(at), text("two.")]], () => "");
+    await me.create({ id: "c" });
+    const { turnId = "" } = await me.send({ conversationId: "c", message: "Hi" });
+    const events: AgentEvent[] = [];
+    const read = (async () => {
+      for await (const { event } of me.events("c", turnId)) events.push(event);
+    })();
+    await at.reached;
+    // The text is durable before the process is suspended: it is read from the journal again afterwards.
+    await clock.advance(1_000);
+    clock.jump(11_000);
+    at.open();
+    await clock.advance(30_000);
+    await read;
+    const types = events.map(({ type }) => type);
+    expect(types.filter((type) => type === "user-message" || type === "turn-start")).toEqual([
+      "user-message",
+      "turn-start",
+    ]);
+    const { chunks } = await me.history({ conversationId: "c" });
+    const kept = chunks.flatMap(({ role, chunk }) =>
+      role === "assistant" && chunk.type === "text" ? [chunk.text] : [],
+    );
+    expect(kept.join("")).toMatch(/^One /);
+    const shown = events.flatMap((event) => (event.type === "text-delta" ? [event.delta] : []));
+    expect(shown.join("")).toBe(kept.join(""));
+    expect(types.slice(-2)).toEqual(["done", "turn-sealed"]);
     const closed = runtime.close();
     await clock.advance(30_000);
     await closed;
