@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { copyTree, type TreeCopy } from "./harness/tree-copy.js";
+import { copyTree, type TreeCopy } from "../harness/tree-copy.js";
 
 const eventFile = "packages/wire/src/log/agent-event.ts";
 const tableFile = "packages/fold/src/event-traits.ts";

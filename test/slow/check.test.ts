@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { copyTree, type TreeCopy } from "./harness/tree-copy.js";
+import { copyTree, type TreeCopy } from "../harness/tree-copy.js";
 
 let tree: TreeCopy;
 beforeAll(() => {
