@@ -1,17 +1,23 @@
 // Parley mounted in an application's own Hono app: its routes under /parley beside the application's, on one port. One
 // question is asked over HTTP, the answer is streamed, and a second client reads it from the log.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { serve } from "@hono/node-server";
-import { systemClock } from "@parley/core";
 import { createModelCatalog, createRuntime } from "@parley/core/runtime";
 import { DemoProviderAdapter, demoContextWindow } from "@parley/providers/demo";
 import { createApp, createSocketServer, createTelemetryHooks } from "@parley/server";
-import { createMemoryLogStore, createMemoryWake } from "@parley/testing";
+import { openPglite } from "@parley/store/pglite";
 import { Hono } from "hono";
+
+// A store of its own in a new folder, as long as the example runs.
+const folder = mkdtempSync(join(tmpdir(), "parley-example-"));
+const { store, wake } = await openPglite({ folder });
 
 const telemetry = createTelemetryHooks();
 const runtime = await createRuntime({
-  store: createMemoryLogStore({ clock: systemClock }),
-  wake: createMemoryWake(),
+  store,
+  wake,
   models: createModelCatalog([
     {
       name: "demo/demo",
@@ -61,3 +67,5 @@ console.log(
 await parley.close();
 await new Promise((resolve) => server.close(resolve));
 await runtime.close();
+await store.close();
+rmSync(folder, { recursive: true });

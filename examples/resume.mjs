@@ -1,12 +1,18 @@
 // A client is cut off in the middle of an answer and comes back with its cursor: nothing is missing, nothing twice.
-import { systemClock } from "@parley/core";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createModelCatalog, createRuntime } from "@parley/core/runtime";
 import { DemoProviderAdapter, demoContextWindow } from "@parley/providers/demo";
-import { createMemoryLogStore, createMemoryWake } from "@parley/testing";
+import { openPglite } from "@parley/store/pglite";
+
+// A store of its own in a new folder, as long as the example runs.
+const folder = mkdtempSync(join(tmpdir(), "parley-example-"));
+const { store, wake } = await openPglite({ folder });
 
 const runtime = await createRuntime({
-  store: createMemoryLogStore({ clock: systemClock }),
-  wake: createMemoryWake(),
+  store,
+  wake,
   models: createModelCatalog([
     {
       name: "demo/demo",
@@ -55,3 +61,5 @@ for await (const frame of me.subscribe(conversationId, cursor)) {
 const { text } = await me.last(conversationId);
 console.log(first + second === text ? "the two parts are the whole answer" : "SOMETHING IS MISSING");
 await runtime.close();
+await store.close();
+rmSync(folder, { recursive: true });

@@ -1,8 +1,8 @@
-import { createCountingIds } from "@parley/core/messages";
 import type { ProviderCallParams } from "@parley/core/ports";
 import { createModelCatalog, createRuntime, type OwnerRuntime, type Runtime } from "@parley/core/runtime";
 import type { Tool } from "@parley/core/turn";
 import {
+  createCountingIds,
   createFaultyStore,
   createManualClock,
   createMemoryDatabase,

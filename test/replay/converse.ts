@@ -1,6 +1,7 @@
 import { type Clock, systemClock, type Tool } from "@parley/core";
-import { type ConversationMessage, createCountingIds, type MessageContentPart } from "@parley/core/messages";
+import type { ConversationMessage, MessageContentPart } from "@parley/core/messages";
 import { runTurn, type TurnOutcome } from "@parley/core/turn";
+import { createCountingIds } from "@parley/testing";
 import { type ConversationLog, shown } from "./conversation-log.js";
 import type { Desk } from "./desk.js";
 

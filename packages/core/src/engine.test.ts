@@ -1,5 +1,6 @@
 import {
   crash,
+  createCountingIds,
   createScriptedProvider,
   cut,
   fail,
@@ -29,7 +30,6 @@ import { BudgetedHistoryBuilder } from "./history/budgeted-history-builder.js";
 import type { HistoryBuilder, HistoryBuildRequest } from "./history/history-builder.js";
 import { RecentNTurnsHistoryBuilder } from "./history/recent-n-turns.js";
 import { InMemoryConversationStore } from "./in-memory-conversation-store.js";
-import { createCountingIds } from "./messages/ids.js";
 import { type Conversation, type ConversationMessage, textOf } from "./messages/message.js";
 import type { MessageContentPart } from "./messages/part.js";
 import { TextDelta } from "./messages/provider/provider-stream.js";

@@ -1,8 +1,7 @@
-import { conversationStoreContract } from "@parley/testing";
+import { conversationStoreContract, createCountingIds } from "@parley/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { InMemoryConversationStore } from "./in-memory-conversation-store.js";
-import { createCountingIds } from "./messages/ids.js";
 import type { ConversationMessage } from "./messages/message.js";
 
 function message(id: string, conversationId: string, parts = 1): ConversationMessage {

@@ -19,14 +19,17 @@ export type {
   HistoryBuilder,
   HistoryBuildRequest,
   HistoryBuildResult,
+  HistoryDropped,
+  PreviousCall,
 } from "./history/history-builder.js";
+export type { TextCounter } from "./history/message-tokens.js";
 export {
   RecentNTurnsHistoryBuilder,
   type RecentNTurnsHistoryBuilderOptions,
 } from "./history/recent-n-turns.js";
 export { InMemoryConversationStore } from "./in-memory-conversation-store.js";
 export { InMemoryMemoryStore, type InMemoryMemoryStoreOptions } from "./in-memory-memory-store.js";
-export { createCountingIds, createUuidV7Factory, type IdFactory } from "./messages/ids.js";
+export { createUuidV7Factory, type IdFactory } from "./messages/ids.js";
 export {
   type Conversation,
   type ConversationId,

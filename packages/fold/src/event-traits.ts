@@ -126,7 +126,7 @@ export const eventTraits: { readonly [Kind in AgentEvent["type"]]: TraitsOf<Kind
 };
 
 /** Returns the traits of an event. */
-export function traitsOf<Event extends AgentEvent>(event: Event): EventTraits<Event> {
+function traitsOf<Event extends AgentEvent>(event: Event): EventTraits<Event> {
   // Keyed by the event's own type: the compiler cannot follow that through a union.
   return eventTraits[event.type] as unknown as EventTraits<Event>;
 }

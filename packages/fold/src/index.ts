@@ -19,17 +19,13 @@ export {
   type NumberedEvent,
   onceKey,
   type TurnEvent,
-  traitsOf,
 } from "./event-traits.js";
 export { knownUsage } from "./known-usage.js";
 export {
-  emptyLog,
-  isCommitted,
   logOf,
   type MessageLog,
   messagesOf,
   partKey,
-  provisionalOf,
   withProvisional,
 } from "./message-log.js";
 export type { Failure, FoldedMessage, PartState, StepState, TurnState } from "./message-state.js";
@@ -44,4 +40,4 @@ export {
 } from "./replay-turn.js";
 export { isRetryable } from "./retryable.js";
 export type { SubscriptionFrame } from "./subscription-frame.js";
-export { newTurn, noTurns, nothingPrinted, type TurnTable, tableOf, turnOf, turnsOf } from "./turn-table.js";
+export { nothingPrinted, type TurnTable, tableOf, turnOf, turnsOf } from "./turn-table.js";

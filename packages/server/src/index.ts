@@ -1,7 +1,7 @@
 export { createApp, type ParleyApp } from "./app.js";
 export type { AppEnv } from "./app-env.js";
 export type { AppOptions } from "./app-options.js";
-export { createKey, hashSecret, toKeyInfo } from "./auth/api-key.js";
+export { createKey, hashSecret } from "./auth/api-key.js";
 export type { AuthMode } from "./auth/gatekeeper.js";
 export {
   defaultServerLimits,

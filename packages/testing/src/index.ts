@@ -9,6 +9,7 @@ export {
   deepEqual,
   runCases,
 } from "./contract-case.js";
+export { createCountingIds } from "./counting-ids.js";
 export { checkEventOrder, type EventOrderOptions } from "./event-order.js";
 export { type FoldedConversation, type FoldedMessage, FrameFold } from "./fold-frames.js";
 export { type Gate, gate } from "./gate.js";

@@ -1,11 +1,11 @@
 import type { Tool } from "@parley/core";
 import type { ConversationMessage } from "@parley/core/messages";
-import { createCountingIds } from "@parley/core/messages";
 import type { TurnOutcome, TurnSetup } from "@parley/core/turn";
 import { runTurn } from "@parley/core/turn";
 import type { AgentEvent } from "@parley/wire";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { createCountingIds } from "./counting-ids.js";
 import { checkEventOrder } from "./event-order.js";
 import {
   crash,

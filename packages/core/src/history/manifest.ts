@@ -75,7 +75,7 @@ function manifestOf(input: ManifestInput, links: readonly RequestLink[]): Contex
  * Whether the previous call's whole request is the beginning of this one; if not, where they part and how much
  * they share. What they share is known at the previous manifest's segments, so it may be a little more.
  */
-export function comparePrefix(
+function comparePrefix(
   previous: PreviousCall | undefined,
   current: { readonly links: readonly RequestLink[]; readonly model?: string | undefined },
 ): PrefixComparison {

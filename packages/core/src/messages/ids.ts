@@ -71,9 +71,3 @@ function writeHex(codes: number[], start: number, length: number, value: number)
     rest >>>= 4;
   }
 }
-
-/** Ids that count up: `prefix1`, `prefix2`, ... for tests and examples. */
-export function createCountingIds(prefix = "id"): IdFactory {
-  let last = 0;
-  return { next: () => `${prefix}${++last}` };
-}

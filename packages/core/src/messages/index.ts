@@ -2,7 +2,7 @@ export { omitUndefined } from "@parley/fold";
 export { copyOf } from "../copy-of.js";
 export { checkPlain, isPlain } from "../plain-data.js";
 export { onAbort, untilAborted } from "./abort.js";
-export { fromCanonical, isCompactionEntry, messageTypeOf, toCanonical } from "./canonical/canonical-form.js";
+export { fromCanonical, toCanonical } from "./canonical/canonical-form.js";
 export type {
   CanonicalMessage,
   MessageContentV2,
@@ -11,9 +11,9 @@ export type {
   ToolInvocationPart,
 } from "./canonical/canonical-message.js";
 export { mergeInvocations } from "./canonical/merge-invocations.js";
-export { normalizeMessage, normalizeMessages } from "./canonical/normalize-message.js";
+export { normalizeMessages } from "./canonical/normalize-message.js";
 export { toStoredForm, withToolValues } from "./canonical/tool-values.js";
-export { createCountingIds, createUuidV7Factory, type IdFactory } from "./ids.js";
+export { createUuidV7Factory, type IdFactory } from "./ids.js";
 export {
   type Conversation,
   type ConversationId,
@@ -49,22 +49,19 @@ export { toProviderMessages } from "./provider/provider-messages.js";
 export {
   collect,
   createProviderStream,
-  openProviderStream,
   type ProviderStreamWriter,
   streamOf,
   TextDelta,
   toProviderFailure,
 } from "./provider/provider-stream.js";
 export {
-  interruptedResult,
   interruptedResultText,
   type Repair,
   type RepairedHistory,
-  type RepairKind,
   repairHistory,
 } from "./provider/repair.js";
 export { grownText } from "./text/grown-text.js";
-export { chainHash, hashText } from "./text/hash.js";
+export { hashText } from "./text/hash.js";
 export {
   findTerms,
   parseSearch,
@@ -78,14 +75,13 @@ export { snippetAround } from "./text/snippet.js";
 export { stableValue } from "./text/stable-value.js";
 export { titleOf } from "./text/title.js";
 export { countTextTokens } from "./tokens/text-tokens.js";
-export type { ModelCalibration, TokenObservation } from "./tokens/token-calibration.js";
+export type { TokenObservation } from "./tokens/token-calibration.js";
 export {
   createTokenCounter,
-  TokenCounter,
-  type TokenCounterSnapshot,
+  type TokenCounter,
   type TokenEstimator,
 } from "./tokens/token-counter.js";
-export { estimateTranscriptTokens, type TranscriptSize, utf8Length } from "./tokens/transcript-tokens.js";
+export { estimateTranscriptTokens } from "./tokens/transcript-tokens.js";
 export {
   type ChunkPlace,
   fromChatMessage,

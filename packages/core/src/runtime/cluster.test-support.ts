@@ -1,4 +1,5 @@
 import {
+  createCountingIds,
   createFaultyStore,
   createManualClock,
   createMemoryDatabase,
@@ -17,7 +18,6 @@ import {
   usage,
 } from "@parley/testing";
 import type { AgentEvent } from "@parley/wire";
-import { createCountingIds } from "../messages/ids.js";
 import type { ProviderCallParams } from "../ports.js";
 import type { Tool } from "../turn/tool.js";
 import type { OwnerRuntime, Runtime, RuntimeLimits } from "./index.js";

@@ -1,4 +1,4 @@
-export type { CursorPlace, SubscriptionFrame } from "@parley/fold";
+export type { SubscriptionFrame } from "@parley/fold";
 export type { Receipt, SendInput } from "./admission/inbox.js";
 export type { OwnerRuntime, QueueApi, SettingsChange } from "./api/owner-runtime.js";
 export {

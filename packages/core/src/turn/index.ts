@@ -1,8 +1,6 @@
 export { Assembly, type VisibleDelta } from "./assemble.js";
-export { stepIdOf } from "./run-step.js";
-export { driveTurn, runTurn } from "./run-turn.js";
+export { runTurn } from "./run-turn.js";
 export {
-  isToolOutput,
   type JsonSchema,
   type StandardResult,
   type StandardSchema,

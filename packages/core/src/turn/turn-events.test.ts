@@ -1,4 +1,5 @@
 import {
+  createCountingIds,
   createScriptedProvider,
   finish,
   gate,
@@ -12,7 +13,6 @@ import {
 } from "@parley/testing";
 import type { AgentEvent } from "@parley/wire";
 import { describe, expect, it } from "vitest";
-import { createCountingIds } from "../messages/ids.js";
 import { driveTurn, runTurn } from "./run-turn.js";
 import type { Tool } from "./tool.js";
 import type { TurnSetup } from "./turn.js";

@@ -1,9 +1,5 @@
-import {
-  type CanonicalMessage,
-  createCountingIds,
-  fromCanonical,
-  repairHistory,
-} from "@parley/core/messages";
+import { type CanonicalMessage, fromCanonical, repairHistory } from "@parley/core/messages";
+import { createCountingIds } from "@parley/testing";
 import {
   called,
   finish,

@@ -2,7 +2,8 @@ import { isParleyError } from "@parley/core/errors";
 import type { ProviderCallParams, ProviderMessage, ProviderStreamEvent } from "@parley/core/ports";
 import { providerContract } from "@parley/testing";
 import { describe, expect, it } from "vitest";
-import { DemoProviderAdapter, slowTask, slowToolName } from "./index.js";
+import { slowToolName } from "./compose.js";
+import { DemoProviderAdapter, slowTask } from "./index.js";
 
 const user = (text: string): ProviderMessage => ({ role: "user", content: [{ type: "text", text }] });
 const tools = ["current_time", "calculator", slowToolName].map((name) => ({ name }));

@@ -20,7 +20,6 @@ import { createRandom, pauseBefore, pieces } from "./pace.js";
 import { readScene } from "./scene.js";
 import { pause } from "./slow-task.js";
 
-export { slowToolName } from "./compose.js";
 export { slowTask } from "./slow-task.js";
 
 export interface DemoProviderOptions {

@@ -1,12 +1,7 @@
 import { type Clock, systemClock } from "@parley/core";
 import { ParleyError } from "@parley/core/errors";
 import type { TokenUsage } from "@parley/core/messages";
-import {
-  createCountingIds,
-  createProviderStream,
-  type IdFactory,
-  type ProviderStreamWriter,
-} from "@parley/core/messages";
+import { createProviderStream, type IdFactory, type ProviderStreamWriter } from "@parley/core/messages";
 import type {
   ProviderAdapter,
   ProviderCallParams,
@@ -15,6 +10,7 @@ import type {
   ProviderStreamEvent,
 } from "@parley/core/ports";
 import { omitUndefined } from "@parley/fold";
+import { createCountingIds } from "../counting-ids.js";
 import { cutOff, delay, refusalOf, Said, type Script, type ScriptStage } from "./script.js";
 
 /** One script for every call, one per call in order, or one made from what the call was given. */

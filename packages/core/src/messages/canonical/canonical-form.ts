@@ -17,7 +17,7 @@ export function messageTypeOf(message: Pick<ConversationMessage, "content" | "me
 }
 
 /** True for the summary that a compaction put into the log: its metadata has an object `compaction`. */
-export function isCompactionEntry(message: Pick<ConversationMessage, "metadata">): boolean {
+function isCompactionEntry(message: Pick<ConversationMessage, "metadata">): boolean {
   return isFields(message.metadata?.compaction);
 }
 

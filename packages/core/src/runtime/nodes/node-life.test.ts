@@ -1,8 +1,7 @@
-import { createManualClock, type Gate, gate } from "@parley/testing";
+import { createCountingIds, createManualClock, type Gate, gate } from "@parley/testing";
 import { describe, expect, it } from "vitest";
 import { ParleyError } from "../../errors.js";
 import type { StopRequest } from "../../log-store.js";
-import { createCountingIds } from "../../messages/ids.js";
 import { defaultLeasePace, type Environment } from "../environment.js";
 import { LeaseDeadline } from "./lease-deadline.js";
 import { NodeLife } from "./node-life.js";
