@@ -25,7 +25,7 @@ const allowed = {
   web: { client: everything, wire: everything },
 };
 /** The one file of a room that may import more: the agent drives the core's turn loop itself. */
-const exceptions = { "packages/providers/src/ai-sdk/agent.ts": ["@parley/core/turn"] };
+const exceptions = { "packages/providers/src/ai-sdk/agent/agent.ts": ["@parley/core/turn"] };
 /** The composition root chooses vendors and databases, and the test kit serves every package: both may import all. */
 const free = ["cli", "testing"];
 /** Imported by tests only. */

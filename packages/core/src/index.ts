@@ -8,7 +8,9 @@ export {
   type TurnInput,
   type TurnOptions,
   type TurnOutput,
-} from "./engine.js";
+} from "./engine/engine.js";
+export { InMemoryConversationStore } from "./engine/in-memory-conversation-store.js";
+export { InMemoryMemoryStore, type InMemoryMemoryStoreOptions } from "./engine/in-memory-memory-store.js";
 export { type ErrorCode, isParleyError, ParleyError, type ParleyErrorOptions } from "./errors.js";
 export {
   BudgetedHistoryBuilder,
@@ -27,8 +29,6 @@ export {
   RecentNTurnsHistoryBuilder,
   type RecentNTurnsHistoryBuilderOptions,
 } from "./history/recent-n-turns.js";
-export { InMemoryConversationStore } from "./in-memory-conversation-store.js";
-export { InMemoryMemoryStore, type InMemoryMemoryStoreOptions } from "./in-memory-memory-store.js";
 export { createUuidV7Factory, type IdFactory } from "./messages/ids.js";
 export {
   type Conversation,
@@ -83,5 +83,5 @@ export {
   type ToolContext,
   type ToolOutput,
   toolOutput,
-} from "./turn/tool.js";
+} from "./turn/tools/tool.js";
 export type { TurnLimits } from "./turn/turn.js";

@@ -1,6 +1,5 @@
 import type { AgentContext, Extensions } from "@parley/http";
 import type { ContextManifest, ReasoningEffort } from "@parley/wire";
-import type { AnswerLimits } from "./answer-limits.js";
 import type { ParleyError } from "./errors.js";
 import type { CanonicalMessage } from "./messages/canonical/canonical-message.js";
 import type {
@@ -14,6 +13,7 @@ import type {
   TurnId,
 } from "./messages/message.js";
 import type { MessageContentPart } from "./messages/part.js";
+import type { AnswerLimits } from "./ports/answer-limits.js";
 
 export type { AgentContext, AnswerLimits, Extensions };
 
@@ -265,8 +265,13 @@ export interface MemoryStore {
   saveThread(args: { thread: Thread }): Promise<void>;
 }
 
-export type { ImportedEntry, ImportedTurn, ImportInput, ImportResult } from "./imported-conversation.js";
-export type { ApiKeyRecord, KeyStore, LoginQuery, LoginRecord } from "./key-store.js";
+export type {
+  ImportedEntry,
+  ImportedTurn,
+  ImportInput,
+  ImportResult,
+} from "./ports/imported-conversation.js";
+export type { ApiKeyRecord, KeyStore, LoginQuery, LoginRecord } from "./ports/key-store.js";
 export type {
   ActiveLease,
   AdmitInput,
@@ -306,4 +311,4 @@ export type {
   TurnRecord,
   Wake,
   WakeKind,
-} from "./log-store.js";
+} from "./ports/log-store.js";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { InMemoryConversationStore } from "../engine/in-memory-conversation-store.js";
 import { isParleyError } from "../errors.js";
-import { InMemoryConversationStore } from "../in-memory-conversation-store.js";
 import type { ConversationMessage } from "../messages/message.js";
 import { toProviderMessages } from "../messages/provider/provider-messages.js";
 import type { HistoryEntry } from "../ports.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { InMemoryConversationStore } from "../in-memory-conversation-store.js";
+import { InMemoryConversationStore } from "../engine/in-memory-conversation-store.js";
 import type { ConversationMessage } from "../messages/message.js";
 import type { ConversationStore, HistoryEntry } from "../ports.js";
 import { call, idsOf, message, numbered, result } from "./history.test-support.js";

@@ -19,7 +19,7 @@ import {
 } from "@parley/testing";
 import type { AgentEvent } from "@parley/wire";
 import type { ProviderCallParams } from "../ports.js";
-import type { Tool } from "../turn/tool.js";
+import type { Tool } from "../turn/tools/tool.js";
 import type { OwnerRuntime, Runtime, RuntimeLimits } from "./index.js";
 import { createModelCatalog, createRuntime } from "./index.js";
 

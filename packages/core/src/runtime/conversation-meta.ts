@@ -1,6 +1,6 @@
 import { omitUndefined } from "@parley/fold";
 import type { ConversationMeta, EffectiveChoices } from "@parley/wire";
-import type { ConversationRecord } from "../log-store.js";
+import type { ConversationRecord } from "../ports/log-store.js";
 import type { Uses } from "./environment.js";
 
 /** The runtime's own choices, for conversations that have made none. */

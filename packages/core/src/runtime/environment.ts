@@ -1,12 +1,12 @@
 import type { AgentEvent, ReasoningEffort } from "@parley/wire";
-import { type AnswerLimits, defaultAnswerLimits } from "../answer-limits.js";
 import type { Clock } from "../clock.js";
 import type { ParleyError } from "../errors.js";
 import type { BudgetedHistoryBuilder } from "../history/budgeted-history-builder.js";
-import type { LogStoreRoot, Wake } from "../log-store.js";
 import type { IdFactory } from "../messages/ids.js";
 import type { TokenEstimator } from "../messages/tokens/token-counter.js";
-import type { Tool } from "../turn/tool.js";
+import { type AnswerLimits, defaultAnswerLimits } from "../ports/answer-limits.js";
+import type { LogStoreRoot, Wake } from "../ports/log-store.js";
+import type { Tool } from "../turn/tools/tool.js";
 import type { CompactionPolicy } from "./compaction/compaction-policy.js";
 import type { FollowedConversation } from "./delivery/follower.js";
 import type { Hub } from "./delivery/hub.js";

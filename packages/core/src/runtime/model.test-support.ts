@@ -1,6 +1,6 @@
 import { checkLog } from "@parley/testing";
 import { expect } from "vitest";
-import type { LogStore } from "../log-store.js";
+import type { LogStore } from "../ports/log-store.js";
 import type { Client, Cluster, ClusterNode } from "./cluster.test-support.js";
 import { decodeBatch } from "./delivery/journal-batch.js";
 

@@ -1,9 +1,9 @@
 import type { ReasoningEffort } from "@parley/wire";
 import type { Clock } from "../clock.js";
-import type { LogStoreRoot, Wake } from "../log-store.js";
 import type { IdFactory } from "../messages/ids.js";
 import type { TokenEstimator } from "../messages/tokens/token-counter.js";
-import type { Tool } from "../turn/tool.js";
+import type { LogStoreRoot, Wake } from "../ports/log-store.js";
+import type { Tool } from "../turn/tools/tool.js";
 import type { CompactionPolicy } from "./compaction/compaction-policy.js";
 import type { JournalPace } from "./delivery/journal.js";
 import type { LeasePace, RuntimeHooks, RuntimeLimits } from "./environment.js";

@@ -1,7 +1,7 @@
 import type { DoctorResponse, ModelsResponse } from "@parley/wire";
 import { ParleyError } from "../errors.js";
-import type { KeyStore } from "../key-store.js";
-import type { StoreCheck } from "../log-store.js";
+import type { KeyStore } from "../ports/key-store.js";
+import type { StoreCheck } from "../ports/log-store.js";
 import type { OwnerRuntime } from "./api/owner-runtime.js";
 import { createOwnerRuntime } from "./api/owner-verbs.js";
 import { createEnvironment } from "./create-environment.js";

@@ -1,4 +1,4 @@
-export { Assembly, type VisibleDelta } from "./assemble.js";
+export { Assembly, type VisibleDelta } from "./answer/assemble.js";
 export { runTurn } from "./run-turn.js";
 export {
   type JsonSchema,
@@ -9,7 +9,7 @@ export {
   type ToolOutput,
   toolDefinition,
   toolOutput,
-} from "./tool.js";
+} from "./tools/tool.js";
 export {
   defaultTurnLimits,
   type StepCommit,

@@ -1,17 +1,17 @@
 import { omitUndefined } from "@parley/fold";
 import type { StepId, StepMetrics, Usage } from "@parley/wire";
-import type { AnswerLimits } from "../answer-limits.js";
 import type { Clock } from "../clock.js";
 import { ParleyError, toParleyError } from "../errors.js";
 import { WorkSlices } from "../event-loop.js";
 import type { ConversationMessage, TokenUsage } from "../messages/message.js";
 import type { MessageContentPart, ToolCallContentPart } from "../messages/part.js";
+import type { AnswerLimits } from "../ports/answer-limits.js";
 import type { ProviderCallParams, ProviderCallRecord, ProviderFinishReason } from "../ports.js";
-import { Assembly, type VisibleDelta } from "./assemble.js";
-import { callTimes } from "./call-times.js";
-import { keptRaw, plainParts } from "./plain-parts.js";
-import { readAnswer } from "./read-answer.js";
-import { ReasoningTimes } from "./reasoning-times.js";
+import { Assembly, type VisibleDelta } from "./answer/assemble.js";
+import { callTimes } from "./answer/call-times.js";
+import { keptRaw, plainParts } from "./answer/plain-parts.js";
+import { readAnswer } from "./answer/read-answer.js";
+import { ReasoningTimes } from "./answer/reasoning-times.js";
 import type { StepContext, TurnListener, TurnSetup } from "./turn.js";
 
 /** What one model call left behind. */

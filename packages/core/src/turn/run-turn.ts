@@ -6,8 +6,8 @@ import type { ConversationMessage, TokenUsage } from "../messages/message.js";
 import type { ToolCallContentPart } from "../messages/part.js";
 import type { ProviderCallParams, ProviderCallRecord, ProviderFinishReason } from "../ports.js";
 import { runStep, stepIdOf } from "./run-step.js";
-import { interruptCalls, runTools } from "./run-tools.js";
-import { type Tool, toolDefinition } from "./tool.js";
+import { interruptCalls, runTools } from "./tools/run-tools.js";
+import { type Tool, toolDefinition } from "./tools/tool.js";
 import {
   defaultTurnLimits,
   type StepCommit,

@@ -14,7 +14,7 @@ import {
 import type { AgentEvent } from "@parley/wire";
 import { describe, expect, it } from "vitest";
 import { driveTurn, runTurn } from "./run-turn.js";
-import type { Tool } from "./tool.js";
+import type { Tool } from "./tools/tool.js";
 import type { TurnSetup } from "./turn.js";
 import { TurnEvents } from "./turn-events.js";
 

@@ -1,12 +1,12 @@
 import type { AgentEvent, ContextManifest, TurnMetrics, TurnReason } from "@parley/wire";
-import { type AnswerLimits, defaultAnswerLimits } from "../answer-limits.js";
 import type { Clock } from "../clock.js";
 import type { ParleyError } from "../errors.js";
 import type { IdFactory } from "../messages/ids.js";
 import type { ConversationMessage, TokenUsage } from "../messages/message.js";
 import type { ToolCallContentPart } from "../messages/part.js";
+import { type AnswerLimits, defaultAnswerLimits } from "../ports/answer-limits.js";
 import type { ProviderAdapter, ProviderCallParams, ProviderCallRecord, ProviderMessage } from "../ports.js";
-import type { Tool } from "./tool.js";
+import type { Tool } from "./tools/tool.js";
 
 /** Bounds of one turn. Every field has a default in `defaultTurnLimits`. */
 export interface TurnLimits extends AnswerLimits {

@@ -25,14 +25,14 @@ import {
 import { boundsFor, tooLarge } from "../call/answer-bounds.js";
 import { prepareMessages } from "../call/prepare-messages.js";
 import { createToolNames, type ToolNames } from "../call/tool-names.js";
-import { callSettings, callTools } from "./call-settings.js";
+import { AnswerFold, type StreamPart } from "./answer/from-stream-part.js";
+import { type ModelInstance, quietModel } from "./answer/quiet-model.js";
 import { isAboutMessages, toCallError } from "./failure.js";
-import { AnswerFold, type StreamPart } from "./from-stream-part.js";
-import { withoutLateThinking } from "./late-thinking.js";
 import { type ModelFamily, modelFamily, optionsKey } from "./model-family.js";
 import { isFields, toProviderFields } from "./provider-options.js";
-import { type ModelInstance, quietModel } from "./quiet-model.js";
-import { toModelMessages } from "./to-model-messages.js";
+import { callSettings, callTools } from "./request/call-settings.js";
+import { withoutLateThinking } from "./request/late-thinking.js";
+import { toModelMessages } from "./request/to-model-messages.js";
 
 type StreamTextOptions = Parameters<typeof streamText>[0];
 

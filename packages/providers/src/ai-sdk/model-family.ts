@@ -1,7 +1,7 @@
 import { omitUndefined } from "@parley/core/messages";
 import type { ProviderCallParams } from "@parley/core/ports";
 import type { JSONValue } from "ai";
-import { thinkingFields } from "../anthropic/thinking.js";
+import { thinkingFields } from "../anthropic/request/thinking.js";
 import { effortFor, reasons } from "../openai/reasoning-effort.js";
 
 /** Whose rules about reasoning, files and options a model follows, as far as they are known here. */

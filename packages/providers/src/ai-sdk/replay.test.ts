@@ -20,9 +20,9 @@ import {
 import { responsesEvents, validateResponsesRequest } from "@parley/testing/openai";
 import { jsonSchema, type LanguageModel, streamText } from "ai";
 import { describe, expect, it } from "vitest";
+import { createMessageListState, flushToCanonical, updateFromStreamPart } from "./agent/message-list.js";
 import { AiSdkProviderAdapter } from "./ai-sdk-provider-adapter.js";
-import type { StreamPart } from "./from-stream-part.js";
-import { createMessageListState, flushToCanonical, updateFromStreamPart } from "./message-list.js";
+import type { StreamPart } from "./answer/from-stream-part.js";
 
 const sse = (events: readonly object[]) =>
   events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");

@@ -8,6 +8,7 @@ import type {
 import { unreadableAnswer } from "../call/http-failure.js";
 import { streamCall } from "../call/stream-call.js";
 import type { ToolNames } from "../call/tool-names.js";
+import { createMessageFold, type MessageFold, type PausedAnswer } from "./answer/from-stream.js";
 import {
   type AnthropicHttpClient,
   type AnthropicHttpClientConfig,
@@ -15,9 +16,8 @@ import {
 } from "./anthropic-http-client.js";
 import type { CacheControl, MessagesBody, MessagesEvent } from "./api-types.js";
 import { readAnthropicFailure } from "./failure.js";
-import { createMessageFold, type MessageFold, type PausedAnswer } from "./from-stream.js";
-import type { UnsendableArguments } from "./lower-messages.js";
-import { toRequest } from "./to-request.js";
+import type { UnsendableArguments } from "./request/lower-messages.js";
+import { toRequest } from "./request/to-request.js";
 
 /** How the adapter calls the API. */
 export interface AnthropicAdapterSettings {

@@ -10,4 +10,4 @@ export {
   type AnthropicProviderAdapterConfig,
 } from "./anthropic-provider-adapter.js";
 export type { MessagesBody, MessagesEvent, StartedBlock } from "./api-types.js";
-export { rawArgumentsField, type UnsendableArguments } from "./lower-messages.js";
+export { rawArgumentsField, type UnsendableArguments } from "./request/lower-messages.js";

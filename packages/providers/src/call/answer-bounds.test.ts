@@ -12,7 +12,7 @@ import {
 } from "@parley/testing/openai";
 import { describe, expect, it } from "vitest";
 import { AnthropicProviderAdapter } from "../anthropic/anthropic-provider-adapter.js";
-import { toRequest as toMessagesRequest } from "../anthropic/to-request.js";
+import { toRequest as toMessagesRequest } from "../anthropic/request/to-request.js";
 import { createChatFold } from "../openai/chat/chat-from-stream.js";
 import { toChatRequest } from "../openai/chat/chat-to-request.js";
 import { OpenAIChatProviderAdapter } from "../openai/chat/openai-chat-provider-adapter.js";

@@ -13,8 +13,8 @@ import {
   textOf,
 } from "@parley/core/messages";
 import type { AssistantBlock, MessageParam, UserBlock } from "../anthropic/api-types.js";
-import { withoutTrailingSpace } from "../anthropic/blank-text.js";
-import { lowerMessages, type UnsendableArguments } from "../anthropic/lower-messages.js";
+import { withoutTrailingSpace } from "../anthropic/request/blank-text.js";
+import { lowerMessages, type UnsendableArguments } from "../anthropic/request/lower-messages.js";
 import { prepareMessages } from "../call/prepare-messages.js";
 import { createToolNames } from "../call/tool-names.js";
 import { wellFormed } from "../call/well-formed.js";

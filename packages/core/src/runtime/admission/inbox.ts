@@ -1,13 +1,13 @@
 import { omitUndefined } from "@parley/fold";
 import type { IfBusy, ReasoningEffort } from "@parley/wire";
 import { invalidField, isParleyError, ParleyError } from "../../errors.js";
-import type { AdmitInput, AdmitOutcome, QueueState, TurnChoices } from "../../log-store.js";
 import { type ConversationMessage, textOf } from "../../messages/message.js";
 import type { MessageContentPart } from "../../messages/part.js";
 import { chainHash, hashText } from "../../messages/text/hash.js";
 import { titleFrom } from "../../messages/text/title.js";
 import { utf8Length } from "../../messages/tokens/transcript-tokens.js";
 import { checkPlain } from "../../plain-data.js";
+import type { AdmitInput, AdmitOutcome, QueueState, TurnChoices } from "../../ports/log-store.js";
 import type { Uses } from "../environment.js";
 import { defaultModelOf } from "../models.js";
 import type { Recovery } from "../nodes/recovery.js";

@@ -1,7 +1,7 @@
 import { formatCursor, omitUndefined, type RowCheck } from "@parley/fold";
 import type { ConversationDetail, TurnDetail } from "@parley/wire";
 import { ParleyError } from "../../errors.js";
-import type { ConversationRecord, LogStore } from "../../log-store.js";
+import type { ConversationRecord, LogStore } from "../../ports/log-store.js";
 import { type Defaults, effectiveChoices, toMeta } from "../conversation-meta.js";
 import { checkOfLast } from "../delivery/cursor.js";
 import { chunksOf } from "../delivery/frames.js";

@@ -1,6 +1,6 @@
 import { omitUndefined } from "@parley/fold";
 import { invalidField, ParleyError } from "../../errors.js";
-import type { OpenedTurn } from "../../log-store.js";
+import type { OpenedTurn } from "../../ports/log-store.js";
 import { checkId, derivedMessageId } from "../admission/inbox.js";
 import { toMeta } from "../conversation-meta.js";
 import { importConversation } from "../transfer/import-conversation.js";

@@ -17,7 +17,7 @@ import type {
   TurnDetail,
   TurnMetrics,
 } from "@parley/wire";
-import type { ConversationSettings, SearchResult } from "../../log-store.js";
+import type { ConversationSettings, SearchResult } from "../../ports/log-store.js";
 import type { Receipt, SendInput } from "../admission/inbox.js";
 import type { Subscriber } from "../delivery/hub.js";
 import type { Subscription } from "../delivery/subscribe.js";

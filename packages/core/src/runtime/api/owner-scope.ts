@@ -1,5 +1,5 @@
 import { ParleyError } from "../../errors.js";
-import type { ConversationRecord, LogStore } from "../../log-store.js";
+import type { ConversationRecord, LogStore } from "../../ports/log-store.js";
 import type { Services } from "../services.js";
 
 /** The services of a runtime, and the owner who is asking. */

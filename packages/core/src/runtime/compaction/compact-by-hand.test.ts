@@ -8,7 +8,7 @@ import {
   text,
 } from "@parley/testing";
 import { describe, expect, it } from "vitest";
-import type { LogStoreRoot, StopRequest } from "../../log-store.js";
+import type { LogStoreRoot, StopRequest } from "../../ports/log-store.js";
 import { createModelCatalog, createRuntime } from "../index.js";
 
 /** A conversation of two turns whose compaction waits for a model that writes until it is let go. */

@@ -1,6 +1,6 @@
 import type { CompactionPreview, CompactionResult, CompactRequest } from "@parley/wire";
 import { invalidField, isParleyError, ParleyError } from "../../errors.js";
-import type { LogStore, OpenedTurn } from "../../log-store.js";
+import type { LogStore, OpenedTurn } from "../../ports/log-store.js";
 import type { Defaults } from "../conversation-meta.js";
 import { effectiveChoices } from "../conversation-meta.js";
 import type { Follower } from "../delivery/follower.js";

@@ -1,6 +1,6 @@
 import { ParleyError } from "../../errors.js";
-import type { ConversationRecord, LogStore } from "../../log-store.js";
 import type { ConversationMessage } from "../../messages/message.js";
+import type { ConversationRecord, LogStore } from "../../ports/log-store.js";
 import type { ProviderCallRecord } from "../../ports.js";
 import type { StepContext } from "../../turn/turn.js";
 import type { OpenTurn } from "../delivery/open-turn.js";

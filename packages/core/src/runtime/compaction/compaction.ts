@@ -2,14 +2,14 @@ import { omitUndefined } from "@parley/fold";
 import type { CompactionPreview, CompactionResult } from "@parley/wire";
 import { ParleyError } from "../../errors.js";
 import { createMessageMeter } from "../../history/message-tokens.js";
-import type { CompactInput, ConversationRecord, LogStore } from "../../log-store.js";
 import type { ConversationMessage } from "../../messages/message.js";
 import { argumentsTextOf, resultTextOf } from "../../messages/part.js";
 import { soundUsage } from "../../messages/provider/sound-usage.js";
+import type { CompactInput, ConversationRecord, LogStore } from "../../ports/log-store.js";
 import type { HistoryEntry, ProviderCallRecord, ProviderCallResult } from "../../ports.js";
-import { callTimes } from "../../turn/call-times.js";
-import { keptRaw } from "../../turn/plain-parts.js";
-import { collectAnswer } from "../../turn/read-answer.js";
+import { callTimes } from "../../turn/answer/call-times.js";
+import { keptRaw } from "../../turn/answer/plain-parts.js";
+import { collectAnswer } from "../../turn/answer/read-answer.js";
 import type { Uses } from "../environment.js";
 import type { OwnerModel } from "../owner-models.js";
 

@@ -1,8 +1,8 @@
-import type { LogStore } from "../../log-store.js";
 import { textOf } from "../../messages/message.js";
 import { argumentsTextOf, resultTextOf } from "../../messages/part.js";
 import { fromChunks } from "../../messages/wire-chunks.js";
-import { type Tool, toolOutput } from "../../turn/tool.js";
+import type { LogStore } from "../../ports/log-store.js";
+import { type Tool, toolOutput } from "../../turn/tools/tool.js";
 
 export const recallToolName = "recall";
 

@@ -1,7 +1,7 @@
 import { checkOfChunk, isCheckedRow, type RowCheck } from "@parley/fold";
 import type { StoredChunk } from "@parley/wire";
 import { isParleyError, ParleyError } from "../../errors.js";
-import type { LogStore, LogStoreRoot, OpenTurnState } from "../../log-store.js";
+import type { LogStore, LogStoreRoot, OpenTurnState } from "../../ports/log-store.js";
 import type { HistoryEntry } from "../../ports.js";
 import type { Environment } from "../environment.js";
 import type { LeaseEvents } from "../nodes/lease-events.js";

@@ -1,7 +1,7 @@
 import { createManualClock, type Gate, gate, settle } from "@parley/testing";
 import { describe, expect, it } from "vitest";
 import { ParleyError } from "../../errors.js";
-import type { JournalBatch } from "../../log-store.js";
+import type { JournalBatch } from "../../ports/log-store.js";
 import { EventTail } from "./event-tail.js";
 import { Journal, type JournalPace } from "./journal.js";
 import { decodeBatch } from "./journal-batch.js";

@@ -1,7 +1,7 @@
 import type { TurnEvent } from "@parley/fold";
 import type { Clock } from "../../clock.js";
 import { isParleyError, ParleyError, toParleyError } from "../../errors.js";
-import type { JournalBatch, Lease, LogStoreRoot, Wake } from "../../log-store.js";
+import type { JournalBatch, Lease, LogStoreRoot, Wake } from "../../ports/log-store.js";
 import type { EventTail } from "./event-tail.js";
 import { encodeBatch } from "./journal-batch.js";
 

@@ -1,4 +1,4 @@
-import type { Wake, WakeKind } from "../../log-store.js";
+import type { Wake, WakeKind } from "../../ports/log-store.js";
 import type { SearchIndexer } from "../nodes/search-indexer.js";
 import type { Watchers } from "./watchers.js";
 

@@ -1,5 +1,5 @@
 import type { Clock } from "../../clock.js";
-import type { Wake } from "../../log-store.js";
+import type { Wake } from "../../ports/log-store.js";
 import type { Watchers } from "./watchers.js";
 
 /** A wake-up that comes back later than this is delivered again: better twice than never. */

@@ -8,7 +8,7 @@ import {
 } from "@parley/fold";
 import type { Cursor, StepMetrics, TurnReason } from "@parley/wire";
 import { ParleyError } from "../../errors.js";
-import type { OpenTurnState, SealResult, TurnRecord } from "../../log-store.js";
+import type { OpenTurnState, SealResult, TurnRecord } from "../../ports/log-store.js";
 import type { HistoryEntry } from "../../ports.js";
 import { checkOfLast } from "./cursor.js";
 import { EventDeduplicator } from "./event-deduplicator.js";

@@ -9,8 +9,8 @@ import {
 } from "@parley/fold";
 import type { Cursor, CursoredEvent } from "@parley/wire";
 import { ParleyError } from "../../errors.js";
-import type { ConversationRecord } from "../../log-store.js";
 import { Channel } from "../../messages/channel.js";
+import type { ConversationRecord } from "../../ports/log-store.js";
 import type { Defaults } from "../conversation-meta.js";
 import { effectiveChoices, toMeta } from "../conversation-meta.js";
 import type { Uses } from "../environment.js";

@@ -7,8 +7,13 @@ import type {
   WsConversationUpdated,
 } from "@parley/wire";
 import { ParleyError } from "../../errors.js";
-import type { ConversationNotice, ConversationRecord, LogStoreRoot, QueueState } from "../../log-store.js";
 import { textOf } from "../../messages/message.js";
+import type {
+  ConversationNotice,
+  ConversationRecord,
+  LogStoreRoot,
+  QueueState,
+} from "../../ports/log-store.js";
 import { type Defaults, toMeta } from "../conversation-meta.js";
 
 /** An event for those who watch an owner's conversations. */

@@ -1,4 +1,4 @@
-import type { Lease } from "../../log-store.js";
+import type { Lease } from "../../ports/log-store.js";
 
 /** Takes care of leases that no run on this node takes care of. */
 export interface LeaseHandler {

@@ -13,7 +13,7 @@ import {
 } from "@parley/testing";
 import type { AgentEvent } from "@parley/wire";
 import { describe, expect, it } from "vitest";
-import type { AdmitInput } from "../../log-store.js";
+import type { AdmitInput } from "../../ports/log-store.js";
 import { createModelCatalog, createRuntime } from "../index.js";
 
 /** A node whose process can be suspended: time goes on, and its timers have not fired yet when it wakes up. */

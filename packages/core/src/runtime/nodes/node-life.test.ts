@@ -1,7 +1,7 @@
 import { createCountingIds, createManualClock, type Gate, gate } from "@parley/testing";
 import { describe, expect, it } from "vitest";
 import { ParleyError } from "../../errors.js";
-import type { StopRequest } from "../../log-store.js";
+import type { StopRequest } from "../../ports/log-store.js";
 import { defaultLeasePace, type Environment } from "../environment.js";
 import { LeaseDeadline } from "./lease-deadline.js";
 import { NodeLife } from "./node-life.js";

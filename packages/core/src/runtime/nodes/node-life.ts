@@ -1,4 +1,4 @@
-import type { StopRequest } from "../../log-store.js";
+import type { StopRequest } from "../../ports/log-store.js";
 import type { Uses } from "../environment.js";
 import type { LeaseDeadline } from "./lease-deadline.js";
 

@@ -1,9 +1,9 @@
 import type { TurnEvent } from "@parley/fold";
 import type { StepId, StepMetrics } from "@parley/wire";
 import { describe, expect, it } from "vitest";
-import type { OpenTurnState } from "../../log-store.js";
 import type { MessageRole } from "../../messages/message.js";
 import type { MessageContentPart } from "../../messages/part.js";
+import type { OpenTurnState } from "../../ports/log-store.js";
 import type { HistoryEntry, ProviderCallRecord } from "../../ports.js";
 import { delta, ids, numbered } from "../delivery/turn-event.test-support.js";
 import {

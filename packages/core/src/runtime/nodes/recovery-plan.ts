@@ -9,11 +9,11 @@ import {
   withRows,
 } from "@parley/fold";
 import type { StepMetrics, TurnMetrics, TurnReason, Usage } from "@parley/wire";
-import type { OpenTurnState } from "../../log-store.js";
 import type { ConversationMessage } from "../../messages/message.js";
 import type { ToolCallContentPart } from "../../messages/part.js";
 import { interruptedResult } from "../../messages/provider/repair.js";
 import { fromChatMessage } from "../../messages/wire-chunks.js";
+import type { OpenTurnState } from "../../ports/log-store.js";
 import type { HistoryEntry } from "../../ports.js";
 import { stepIdOf } from "../../turn/run-step.js";
 import { chunksOf } from "../delivery/frames.js";

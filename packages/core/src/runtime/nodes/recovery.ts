@@ -1,7 +1,7 @@
 import type { NumberedEvent } from "@parley/fold";
 import type { TurnReason } from "@parley/wire";
 import { isParleyError, toParleyError } from "../../errors.js";
-import type { Lease, NextTurn, OpenTurnState, SealInput } from "../../log-store.js";
+import type { Lease, NextTurn, OpenTurnState, SealInput } from "../../ports/log-store.js";
 import { recallToolName } from "../compaction/recall.js";
 import type { Follower } from "../delivery/follower.js";
 import { decodeBatch } from "../delivery/journal-batch.js";

@@ -1,7 +1,7 @@
 import { createFaultyStore, createManualClock, createMemoryLogStore } from "@parley/testing";
 import { describe, expect, it } from "vitest";
 import { ParleyError } from "../../errors.js";
-import type { LogStoreRoot } from "../../log-store.js";
+import type { LogStoreRoot } from "../../ports/log-store.js";
 import { SearchIndexer, searchPace } from "./search-indexer.js";
 
 /** A store in which owners have so many messages that are not in the index. */

@@ -1,4 +1,4 @@
-import type { WakeKind } from "../../log-store.js";
+import type { WakeKind } from "../../ports/log-store.js";
 import type { Services } from "../services.js";
 
 /**

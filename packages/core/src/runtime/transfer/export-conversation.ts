@@ -1,7 +1,7 @@
 import { omitUndefined } from "@parley/fold";
 import type { ExportedChunk, ExportedConversation, ExportLine, StoredChunk } from "@parley/wire";
 import { ParleyError } from "../../errors.js";
-import type { ConversationRecord, LogStore } from "../../log-store.js";
+import type { ConversationRecord, LogStore } from "../../ports/log-store.js";
 import { toCallInfo } from "../api/call-info.js";
 import { storedMeta } from "../conversation-meta.js";
 

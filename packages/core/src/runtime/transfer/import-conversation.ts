@@ -1,5 +1,5 @@
 import type { ExportLine, ImportResponse } from "@parley/wire";
-import type { LogStore } from "../../log-store.js";
+import type { LogStore } from "../../ports/log-store.js";
 import { checkId } from "../admission/inbox.js";
 import { type Defaults, toMeta } from "../conversation-meta.js";
 import type { Environment } from "../environment.js";

@@ -2,9 +2,9 @@ import { createMemoryLogStore } from "@parley/testing";
 import type { ExportedChunk, ExportedConversation, ExportedTurn, ExportLine, StepId } from "@parley/wire";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { LogStore } from "../../log-store.js";
 import { healthyHistory } from "../../messages/message-arbitrary.test-support.js";
 import { toStoredChunks } from "../../messages/wire-chunks.js";
+import type { LogStore } from "../../ports/log-store.js";
 import { exportConversation } from "./export-conversation.js";
 import { ImportLines } from "./import-lines.js";
 

@@ -1,12 +1,12 @@
 import { omitUndefined } from "@parley/fold";
 import type { ExportedConversation, ExportedTurn, ExportLine, StoredChunk } from "@parley/wire";
 import { ParleyError } from "../../errors.js";
-import type { ImportedEntry, ImportedTurn, ImportInput } from "../../imported-conversation.js";
-import type { ConversationSettings } from "../../log-store.js";
 import type { ConversationMessage } from "../../messages/message.js";
 import { stableValue } from "../../messages/text/stable-value.js";
 import { utf8Length } from "../../messages/tokens/transcript-tokens.js";
 import { fromChunks, toStoredChunks } from "../../messages/wire-chunks.js";
+import type { ImportedEntry, ImportedTurn, ImportInput } from "../../ports/imported-conversation.js";
+import type { ConversationSettings } from "../../ports/log-store.js";
 import type { ProviderCallRecord } from "../../ports.js";
 import { fromCallInfo, toCallInfo } from "../api/call-info.js";
 import { checkChunkLine, checkConversationLine, checkTurnLine } from "./check-export-line.js";

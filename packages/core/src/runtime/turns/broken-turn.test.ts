@@ -9,8 +9,8 @@ import {
 } from "@parley/testing";
 import { describe, expect, it } from "vitest";
 import { ParleyError } from "../../errors.js";
-import type { LogStore, LogStoreRoot } from "../../log-store.js";
 import { createTokenCounter } from "../../messages/tokens/token-counter.js";
+import type { LogStore, LogStoreRoot } from "../../ports/log-store.js";
 import { createModelCatalog, createRuntime, type RuntimeOptions } from "../index.js";
 
 /** A store one of whose methods fails for good, the first times it is called. */

@@ -1,6 +1,6 @@
 import { sealedEvent } from "@parley/fold";
 import type { TurnReason } from "@parley/wire";
-import type { Lease, NextTurn, OpenedTurn, SealResult } from "../../log-store.js";
+import type { Lease, NextTurn, OpenedTurn, SealResult } from "../../ports/log-store.js";
 import { checkOfLast } from "../delivery/cursor.js";
 import type { Follower } from "../delivery/follower.js";
 import type { OpenTurn } from "../delivery/open-turn.js";

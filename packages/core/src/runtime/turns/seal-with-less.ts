@@ -1,9 +1,9 @@
 import { omitUndefined } from "@parley/fold";
 import type { TurnMetrics, TurnReason, Usage } from "@parley/wire";
 import { type ParleyError, toParleyError } from "../../errors.js";
-import type { SealInput, SealResult } from "../../log-store.js";
 import type { ConversationMessage } from "../../messages/message.js";
 import type { MessageContentPart } from "../../messages/part.js";
+import type { SealInput, SealResult } from "../../ports/log-store.js";
 import { isGone } from "../nodes/is-gone.js";
 import { cutMessages, missingResult, sizeOf } from "./cut-messages.js";
 

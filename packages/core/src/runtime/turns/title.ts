@@ -1,7 +1,7 @@
-import type { LogStore } from "../../log-store.js";
 import { type ConversationMessage, textOf } from "../../messages/message.js";
 import { titleFrom, titleOf } from "../../messages/text/title.js";
-import { collectAnswer } from "../../turn/read-answer.js";
+import type { LogStore } from "../../ports/log-store.js";
+import { collectAnswer } from "../../turn/answer/read-answer.js";
 import type { SealedTurn, Uses } from "../environment.js";
 import type { ModelBinding } from "../models.js";
 

@@ -1,7 +1,7 @@
 import { eventTraits, type NumberedEvent, omitUndefined, type TurnEvent } from "@parley/fold";
 import type { AgentEvent, TurnReason } from "@parley/wire";
 import { ParleyError, toParleyError } from "../../errors.js";
-import type { LogStore, NextTurn, OpenedTurn, SealInput, SealResult } from "../../log-store.js";
+import type { LogStore, NextTurn, OpenedTurn, SealInput, SealResult } from "../../ports/log-store.js";
 import { driveTurn } from "../../turn/run-turn.js";
 import type { StepCommit, StepCommitted, TurnOutcome, TurnResume } from "../../turn/turn.js";
 import { OpenTurn } from "../delivery/open-turn.js";

@@ -1,11 +1,11 @@
 import { omitUndefined } from "@parley/fold";
 import { ParleyError, toParleyError } from "../../errors.js";
 import type { PreviousCall } from "../../history/history-builder.js";
-import type { ConversationRecord, LogStore, OpenedTurn } from "../../log-store.js";
 import type { ConversationMessage } from "../../messages/message.js";
+import type { ConversationRecord, LogStore, OpenedTurn } from "../../ports/log-store.js";
 import type { ProviderAdapter, ProviderCallRecord } from "../../ports.js";
-import type { Tool } from "../../turn/tool.js";
-import { toolDefinition } from "../../turn/tool.js";
+import type { Tool } from "../../turn/tools/tool.js";
+import { toolDefinition } from "../../turn/tools/tool.js";
 import type { StepContext, TurnSetup } from "../../turn/turn.js";
 import type { CompactInTurnUses } from "../compaction/compact-in-turn.js";
 import { TurnCompactor } from "../compaction/compact-in-turn.js";

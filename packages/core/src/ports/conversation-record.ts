@@ -1,0 +1,105 @@
+import type { ConversationStatus, QueueMode, ReasoningEffort } from "@parley/wire";
+import type { ConversationId, ConversationMessage, TurnId } from "../messages/message.js";
+
+/**
+ * Model, effort and instructions as chosen for one turn. Absent fields fall back to the conversation's. Where
+ * several waiting messages open a turn together, the last one that names a field wins. A turn's model is fixed when it
+ * opens: see `DefaultModel`.
+ */
+export interface TurnChoices {
+  model?: string;
+  reasoningEffort?: ReasoningEffort;
+  instructions?: string;
+}
+
+/** What a conversation keeps about itself. `null` in an update means: back to the default. */
+export interface ConversationSettings extends TurnChoices {
+  title?: string;
+  /** In tokens; 0 compacts only by hand. */
+  compactThreshold?: number;
+  metadata?: Record<string, unknown>;
+}
+
+/** A conversation with all that one look should tell. */
+export interface ConversationRecord extends ConversationSettings {
+  id: ConversationId;
+  /** Empty until there is one. */
+  title: string;
+  /** `closed` while put away, else `active` while a turn is open. A compaction by hand leaves it `idle`. */
+  status: ConversationStatus;
+  createdAt: number;
+  lastActivityAt: number;
+  /** Moves with every change a watcher should hear of; never equal for two changes of one owner. */
+  changedAt: number;
+  parentId?: ConversationId;
+  parentSeq?: number;
+  /** Set while a summary is in force: the model does not read the whole log. */
+  compacted?: true;
+  /** The archive of the summary in force, where there is one: that of an imported summary stayed behind. */
+  compactedFrom?: ConversationId;
+  /** Set on the archive that a compaction made: the conversation it belongs to. Such a one refuses sends. */
+  archiveOf?: ConversationId;
+  /** The last seq given, 0 for none. */
+  lastSeq: number;
+  /** The last seq of sealed turns. */
+  sealedSeq: number;
+  /** The open turn, or the compaction, if there is one. */
+  active?: ActiveLease;
+  queue: QueueEntry[];
+  queuePaused: boolean;
+  /** Of the newest sealed turn that knows it. */
+  contextSize?: number;
+  /** The model of the newest turn that names one, open or sealed, inherited ones included. */
+  lastModel?: string;
+}
+
+/** What runs in a conversation, and who holds it. */
+export interface ActiveLease {
+  turnId: TurnId;
+  purpose: "turn" | "compaction";
+  /** Empty while nobody holds it. */
+  node: string;
+  fence: number;
+  stopRequested: boolean;
+  startedAt: number;
+  model?: string;
+}
+
+/** A message that waits for its turn. */
+export interface QueueEntry {
+  /** The message id under which it was sent. */
+  id: string;
+  message: ConversationMessage;
+  mode: QueueMode;
+  queuedAt: number;
+  choices: TurnChoices;
+}
+
+/** What waits, in order, and whether it may go on. */
+export interface QueueState {
+  entries: QueueEntry[];
+  paused: boolean;
+}
+
+/** What changed in an owner's conversations. */
+export interface Changes {
+  conversations: ConversationRecord[];
+  notices: ConversationNotice[];
+  last: number;
+}
+
+/**
+ * What happened to a conversation and cannot be seen in its record. Kept for minutes: long enough for every node that
+ * looks now and then. `changedAt` stands among those of the owner's records.
+ */
+export type ConversationNotice =
+  | { kind: "removed"; changedAt: number; conversationIds: ConversationId[] }
+  | ({ kind: "compacted"; changedAt: number; conversationId: ConversationId } & CompactionNotice);
+
+/** What watchers are told of a compaction. */
+export interface CompactionNotice {
+  /** Its archive. */
+  newConversationId: ConversationId;
+  messagesSummarized: number;
+  messagesKept: number;
+}

@@ -1,0 +1,47 @@
+import type { TurnMetrics, TurnReason } from "@parley/wire";
+import type { ConversationId, ConversationMessage, TurnId } from "../messages/message.js";
+import type { ProviderCallRecord } from "../ports.js";
+import type { ConversationRecord, ConversationSettings } from "./log-store.js";
+
+/** A conversation that was exported elsewhere, with all that its log holds. Nothing in it is open. */
+export interface ImportInput {
+  conversationId: ConversationId;
+  settings: ConversationSettings;
+  closed: boolean;
+  createdAt: number;
+  lastActivityAt: number;
+  /**
+   * Every message, oldest first, with its seqs from 1 on and without a gap. Of a summary `covers` says what it stands
+   * for, and `inForce` whether it still does.
+   */
+  entries: ImportedEntry[];
+  /** Oldest first. Each has its rows among the entries, next to each other. */
+  turns: ImportedTurn[];
+}
+
+export interface ImportedEntry {
+  message: ConversationMessage;
+  firstSeq: number;
+  turnId?: TurnId;
+  stepId?: string;
+  covers?: { fromSeq: number; toSeq: number };
+  /** False on a summary that was taken out of force. */
+  inForce?: boolean;
+}
+
+export interface ImportedTurn {
+  turnId: TurnId;
+  reason?: TurnReason;
+  firstSeq: number;
+  lastSeq: number;
+  startedAt: number;
+  sealedAt: number;
+  metrics: TurnMetrics;
+  providerCalls: ProviderCallRecord[];
+}
+
+export interface ImportResult {
+  conversation: ConversationRecord;
+  /** False when its log was there already: exactly so, or with more behind it. */
+  created: boolean;
+}

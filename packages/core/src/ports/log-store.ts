@@ -1,0 +1,411 @@
+import type {
+  ConversationStatus,
+  Finding,
+  QueueMode,
+  ReasoningEffort,
+  StoredChunk,
+  TurnMetrics,
+} from "@parley/wire";
+import type { ConversationId, ConversationMessage, TurnId } from "../messages/message.js";
+import type { ConversationStore, HistoryEntry, ProviderCallRecord } from "../ports.js";
+import type {
+  Changes,
+  CompactionNotice,
+  ConversationRecord,
+  ConversationSettings,
+  QueueState,
+} from "./conversation-record.js";
+import type { ImportInput, ImportResult } from "./imported-conversation.js";
+import type { KeyStore } from "./key-store.js";
+import type {
+  AdmitInput,
+  AdmitOutcome,
+  CommitInput,
+  CommitResult,
+  DefaultModel,
+  NextTurn,
+  OpenedTurn,
+  OpenTurnState,
+  SealInput,
+  SealResult,
+  TurnRecord,
+} from "./turn-transactions.js";
+
+export type {
+  ActiveLease,
+  Changes,
+  CompactionNotice,
+  ConversationNotice,
+  ConversationRecord,
+  ConversationSettings,
+  QueueEntry,
+  QueueState,
+  TurnChoices,
+} from "./conversation-record.js";
+export type {
+  AdmitInput,
+  AdmitOutcome,
+  CommitInput,
+  CommitResult,
+  DefaultModel,
+  NextTurn,
+  OpenedTurn,
+  OpenTurnState,
+  SealInput,
+  SealResult,
+  TurnRecord,
+} from "./turn-transactions.js";
+
+/** How far someone knows: changes by owner, rows by conversation. */
+export interface NewsQuery {
+  readonly owners: readonly { owner: string; since: number }[];
+  readonly conversations: readonly { id: ConversationId; owner: string; seq: number }[];
+}
+
+/** Where a look is worth it. */
+export interface News {
+  owners: string[];
+  conversations: ConversationId[];
+}
+
+/**
+ * The store that the runtime stands on. Every method is one transaction, takes and returns plain data that
+ * survives a structured clone, and either happens as a whole or not at all. Failures are `ParleyError`s;
+ * `store_unavailable` means that the outcome is unknown and the same call may be made again: admission,
+ * commits, seals, forks and compactions are idempotent by the ids they carry.
+ */
+export interface LogStoreRoot {
+  /** Brings the schema up, under a lock. Refuses a newer one with `schema_newer`. */
+  migrate(): Promise<void>;
+
+  /**
+   * Renews the node's life by the store's own clock: `until` = now + ttl. Returns the turns of this node that
+   * someone asked to stop and that are still open.
+   */
+  heartbeat(node: string, ttlMs: number): Promise<StopRequest[]>;
+
+  /** Ends the node's life at once, until its next heartbeat: whatever leases it still holds can be claimed by others. */
+  retire(node: string): Promise<void>;
+
+  /**
+   * Takes over leases whose node is dead or retired, oldest first, at most `limit`, skipping rows that someone
+   * else is taking. Each gets fence + 1 and belongs to `node` from then on. A node that has never sent a heartbeat
+   * is dead, and so is nobody: what was released, or opened without a holder, is claimed here too.
+   */
+  claimExpired(node: string, limit: number): Promise<Lease[]>;
+
+  /**
+   * Appends batches of journal events, for many conversations in one go. Answers per batch, in order: `ok`, or
+   * `stale_fence` when that turn is no longer the writer's (that batch is then not written). A batch whose
+   * `firstN` is already there is `ok` and not written twice.
+   */
+  flushJournal(batches: readonly JournalBatch[]): Promise<("ok" | "stale_fence")[]>;
+
+  /**
+   * Where a look is worth it, of many at once: owners with changes after `since`, and conversations with an open turn,
+   * with rows after `seq`, or that are the owner's no more. It may name too many, and leaves out what another
+   * transaction has not committed yet: to be asked again and again.
+   */
+  news(query: NewsQuery): Promise<News>;
+
+  /**
+   * Adds what an owner has written to the search index, at most about `limit` messages. Searches find everything
+   * without it, only slower and, where much is missing, not everything. `more`: there is more to add. Of two that add
+   * for the same owner one does nothing.
+   */
+  indexSearch(request: { owner: string; limit: number }): Promise<SearchIndexing>;
+
+  /** Owners, in order, of whom something is missing in the search index; `next` is where to go on, absent at the end. */
+  unindexedOwners(query: { after?: string }): Promise<{ owners: string[]; next?: string }>;
+
+  /** The store as one owner sees it: another owner's ids behave as unknown. */
+  forOwner(owner: string): LogStore;
+
+  /** The API keys of all owners. */
+  readonly keys: KeyStore;
+
+  /**
+   * Whether the store answers, and how its schema stands to this version. Rejects with `store_unavailable` when it
+   * does not answer.
+   */
+  check(): Promise<StoreCheck>;
+
+  /**
+   * Looks the store over: `store`, `schema`, `nodes`, `turns`, `journal`, `queue`, `search` and `log`, at least one
+   * finding each.
+   * With `fix` it also puts right what is safe to. The log is read piece by piece, never as a whole.
+   */
+  examine(options: { fix: boolean }): Promise<Finding[]>;
+
+  close(): Promise<void>;
+}
+
+/** `older`: `migrate` has something to do. `newer`: another version has been here, and this one refuses to write. */
+export interface StoreCheck {
+  schema: "current" | "older" | "newer";
+  /** Why the store should get no more work although it answers: most recent calls failed. For people. */
+  trouble?: string;
+}
+
+/** A turn, or a compaction, that a node holds. */
+export interface Lease {
+  owner: string;
+  conversationId: ConversationId;
+  /** The id of the turn; of a lease that a compaction took, the id given to `lease`. */
+  turnId: TurnId;
+  /** What the lease was taken for. */
+  purpose: "turn" | "compaction";
+  /** Grows with every take-over. A write with an older fence is refused with `stale_fence`. */
+  fence: number;
+  stopRequested: boolean;
+}
+
+/** A turn of a node that someone asked to stop. */
+export interface StopRequest {
+  owner: string;
+  conversationId: ConversationId;
+  turnId: TurnId;
+  fence: number;
+}
+
+/** One row of the journal: consecutive events of an open turn, encoded by the runtime, opaque to the store. */
+export interface JournalBatch {
+  conversationId: ConversationId;
+  turnId: TurnId;
+  fence: number;
+  /** The number of the first event, counted from 0 in its turn. */
+  firstN: number;
+  /** How many events the batch holds. */
+  count: number;
+  data: string;
+}
+
+/**
+ * Editing and removing are refused with `message_conflict` once the message was delivered, and with
+ * `invalid_request` where no such message ever waited.
+ */
+export type QueueOperation =
+  | { op: "list" }
+  | {
+      op: "edit";
+      id: string;
+      text?: string;
+      mode?: QueueMode;
+      model?: string | null;
+      reasoningEffort?: ReasoningEffort | null;
+      /** Move before this entry; null moves to the end. */
+      before?: string | null;
+    }
+  /** An empty queue has nothing to keep: taking out the last entry ends a pause. Removing twice is removing once. */
+  | { op: "remove"; id: string }
+  | { op: "pause" }
+  /** Unpauses; on an idle conversation the queue opens its next turn here. */
+  | ({ op: "resume"; node: string; turnId: TurnId } & DefaultModel);
+
+/** A fork takes on the origin's settings and which compactions are in force; later changes are each one's own. */
+export interface ForkInput {
+  conversationId: ConversationId;
+  /** The last seq of a sealed turn (or of a sealed row outside turns), or 0. Anything else is `invalid_request`. */
+  atSeq: number;
+  newId: ConversationId;
+  title?: string;
+  /** Admitted in the fork in the same transaction: edit and regenerate. */
+  admit?: Omit<AdmitInput, "conversationId">;
+}
+
+/** The new conversation, and the turn that was opened in it. */
+export interface ForkResult {
+  conversation: ConversationRecord;
+  /** False when `newId` existed as this very fork. */
+  created: boolean;
+  /** Also on a repeated call, as long as `admit.node` still holds it. */
+  turn?: OpenedTurn;
+}
+
+/** The same summary and archive ids again are answered with what was written, whoever holds the lease by then. */
+export interface CompactInput {
+  conversationId: ConversationId;
+  /** The lease under which it runs: a turn's own, or one taken by `lease`. */
+  turnId: TurnId;
+  fence: number;
+  /** A `system` message. */
+  summary: ConversationMessage;
+  covers: { fromSeq: number; toSeq: number };
+  /** The id of the archive: a closed, hidden fork by reference at the last sealed seq. */
+  archiveId: ConversationId;
+  /** What watchers are told of it. Absent: nothing. */
+  notice?: Omit<CompactionNotice, "newConversationId">;
+  /** Ends the lease of a compaction by hand; absent inside a turn. */
+  release?: NextTurn;
+}
+
+/** The summary at its place, and what went on behind it. */
+export interface CompactResult {
+  entry: HistoryEntry;
+  next?: OpenedTurn;
+  queue: QueueState;
+}
+
+/** Progress of the search index. */
+export interface SearchIndexing {
+  /** Messages and titles that were added. */
+  indexed: number;
+  more: boolean;
+}
+
+/** A message, or a conversation's title, that a search found. */
+export interface SearchHit {
+  conversationId: ConversationId;
+  title: string;
+  /** The message's first; 0 for the title. */
+  seq: number;
+  /** The message's; absent for the title. */
+  role?: ConversationMessage["role"];
+  /** Around the first hit, plain text. */
+  snippet: string;
+  /** Of the message, or of the conversation. */
+  createdAt: number;
+}
+
+/** The newest hits first. */
+export interface SearchResult {
+  hits: SearchHit[];
+  /** There may be more hits, also newer ones, that could not be looked for in time. */
+  partial?: true;
+}
+
+/**
+ * One owner's part of the store. For an unknown id, `get`, `readTurn`, `readOpenTurn`, `findReceipt`, `lastCall` and
+ * `takeOver` answer null, `readNewest` and `remove` nothing; `admit`, `create` and `importConversation` make it; all
+ * others refuse with `conversation_not_found`. A conversation id has 1 to 128 of `A-Za-z0-9._:-`, else it is
+ * `invalid_request`.
+ */
+export interface LogStore extends ConversationStore {
+  admit(input: AdmitInput): Promise<AdmitOutcome>;
+  commitStep(input: CommitInput): Promise<CommitResult>;
+  seal(input: SealInput): Promise<SealResult>;
+
+  /** Marks the open turn, or the compaction. Returns its lease, or null when nothing runs. */
+  requestStop(id: ConversationId): Promise<Lease | null>;
+  /** Takes an open lease from whoever holds it (fence + 1), if it is still the given turn's with that fence. */
+  takeOver(request: {
+    conversationId: ConversationId;
+    turnId: TurnId;
+    fence: number;
+    node: string;
+  }): Promise<Lease | null>;
+  /** Gives an open turn back unsealed: any node may claim it at once. */
+  release(request: { conversationId: ConversationId; turnId: TurnId; fence: number }): Promise<void>;
+  /** Takes the lease of an idle conversation for a compaction; `turn_active` when it is not idle. */
+  lease(request: { conversationId: ConversationId; node: string; turnId: TurnId }): Promise<Lease>;
+  /** Ends a compaction's lease without a compaction, and lets the queue go on. Ending it again answers the same. */
+  endLease(request: {
+    conversationId: ConversationId;
+    turnId: TurnId;
+    fence: number;
+    next: NextTurn;
+  }): Promise<{ next?: OpenedTurn; queue: QueueState }>;
+
+  /** `sinceSeq < seq < beforeSeq`, ascending; `limit` keeps the newest; through ancestors; sealed unless `open`. */
+  readChunks(query: {
+    conversationId: ConversationId;
+    sinceSeq?: number;
+    beforeSeq?: number;
+    limit?: number;
+    open?: boolean;
+  }): Promise<{ chunks: StoredChunk[]; latestSeq: number }>;
+  /**
+   * Whole messages from the newest end, newest first, through ancestors; `before` excludes seqs from there on.
+   * Open turns included; summaries that were taken out of force left out. What was inherited reads as the
+   * conversation's own: `message.conversationId` is the one asked for.
+   */
+  readNewest(query: {
+    conversationId: ConversationId;
+    limit: number;
+    before?: number;
+  }): Promise<{ entries: HistoryEntry[]; before?: number }>;
+  /**
+   * The open turn, or null. `afterN` leaves out journal batches that end at or before it; with `fence`, only if the
+   * turn still has that fence, for a number that was counted under another one says nothing.
+   */
+  readOpenTurn(query: {
+    conversationId: ConversationId;
+    afterN?: number;
+    fence?: number;
+  }): Promise<OpenTurnState | null>;
+
+  queue(id: ConversationId, operation: QueueOperation): Promise<QueueState & { started?: OpenedTurn }>;
+  fork(input: ForkInput): Promise<ForkResult>;
+  compact(input: CompactInput): Promise<CompactResult>;
+  /** Takes the latest compaction out of force; `nothing_to_compact` when there is none; `turn_active` while busy. */
+  undoCompaction(id: ConversationId): Promise<ConversationRecord>;
+
+  /** Creates, or returns what is there under the same id (`created: false`). */
+  create(input: {
+    id: ConversationId;
+    settings: ConversationSettings;
+  }): Promise<{ conversation: ConversationRecord; created: boolean }>;
+  get(id: ConversationId): Promise<ConversationRecord | null>;
+  /**
+   * Newest activity first; archives left out. `before` is the `next` of the page before. With `parent`: only those that
+   * were forked from this conversation itself, also when it was deleted since.
+   */
+  list(query: {
+    q?: string;
+    status?: readonly ConversationStatus[];
+    parent?: ConversationId;
+    limit: number;
+    before?: string;
+  }): Promise<{ conversations: ConversationRecord[]; next?: string }>;
+  /** Changes what is named; null puts a setting back to its default. `closed` hides, pauses the queue, and opens again. */
+  set(
+    id: ConversationId,
+    settings: { [Key in keyof ConversationSettings]?: ConversationSettings[Key] | null } & {
+      closed?: boolean;
+    },
+  ): Promise<ConversationRecord>;
+  readTurn(id: ConversationId, turnId: TurnId): Promise<{ turn: TurnRecord; entries: HistoryEntry[] } | null>;
+  /** The turn that a message of this conversation belongs to, by its receipt. */
+  findReceipt(
+    id: ConversationId,
+    messageId: string,
+  ): Promise<{ outcome: "started" | "queued"; turnId?: TurnId } | null>;
+  /** The newest call that a step made, through ancestors: what the next one is compared with. */
+  lastCall(id: ConversationId): Promise<ProviderCallRecord | null>;
+  /** Of sealed turns, in order, through ancestors. */
+  metrics(id: ConversationId): Promise<TurnMetrics[]>;
+  /**
+   * What changed after `since`: conversations and notices, each in order of change and at most `limit` of both
+   * together, and the `changedAt` of the last one (or `since`). Without `since`: none, and the newest `changedAt` there
+   * is, to begin from.
+   */
+  changed(query: { since?: number; limit: number }): Promise<Changes>;
+  /**
+   * Writes a whole conversation, with the seqs and ids it had. The same again changes nothing; an id under which
+   * another log stands is `message_conflict`.
+   */
+  importConversation(input: ImportInput): Promise<ImportResult>;
+  /**
+   * Messages that have all terms of the query (see `parseSearch`) in their first 100 KB of text, and conversations that
+   * have them in their titles, newest first. A title is left out where messages of its conversation are found. What a
+   * living conversation shows is found there: the messages of a removed one in the nearest fork that shows them, those
+   * of an archive in its origin. With `conversationId`: the messages that this conversation shows, and no titles.
+   *
+   * The hits are all there are, up to the limit, or the result is `partial`. Takes a bounded time, and no longer
+   * because of what other owners have written.
+   */
+  search(query: { q: string; limit: number; conversationId?: ConversationId }): Promise<SearchResult>;
+  /** Always succeeds on the owner's own: rows past the last living fork point go at once. Returns the ids that are gone. */
+  remove(id: ConversationId, options: { cascade: boolean }): Promise<string[]>;
+}
+
+/** `news`: something was written. `stop`: someone asked the running turn to stop. `open`: show it to its clients. */
+export type WakeKind = "news" | "stop" | "open";
+
+/** How nodes and processes tell each other that a conversation has news. Losing one costs time, never data. */
+export interface Wake {
+  notify(conversationIds: readonly ConversationId[], kind?: WakeKind): void;
+  /** Returns a function that stops listening. */
+  listen(onWake: (conversationIds: readonly ConversationId[], kind: WakeKind) => void): () => void;
+  close?(): Promise<void>;
+}

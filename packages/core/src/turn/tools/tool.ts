@@ -1,0 +1,100 @@
+import { omitUndefined } from "@parley/fold";
+import type { ProviderToolDefinition } from "../../ports.js";
+
+/** The part of Standard Schema that Parley uses: any validator that speaks it can describe a tool's arguments. */
+export interface StandardSchema<Output = unknown> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
+    /** Optional: the schema as JSON Schema, which the model is shown. */
+    readonly jsonSchema?: {
+      readonly input: (options: { target: "draft-07" | "draft-2020-12" }) => Record<string, unknown>;
+    };
+  };
+}
+
+export type StandardResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | {
+      readonly issues: readonly {
+        readonly message: string;
+        readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+      }[];
+    };
+
+/** A JSON Schema as a plain object. */
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+/** What a running tool knows, and how it speaks while it works. */
+export interface ToolContext {
+  readonly conversationId: string;
+  readonly turnId: string;
+  readonly stepId: string;
+  readonly toolCallId: string;
+  /** The tenant, where the host has one. */
+  readonly owner?: string;
+  /** Aborted by stop, timeout and shutdown. A tool that obeys it ends a stopped turn at once. */
+  readonly signal: AbortSignal;
+  /** Streams output to whoever watches. It is not part of the log. */
+  output(data: string, stream?: "stdout" | "stderr"): void;
+}
+
+/** An answer that says more than a value. */
+export interface ToolOutput {
+  readonly content: unknown;
+  readonly isError?: boolean;
+}
+
+/** Marks a returned object as a `ToolOutput`, which a plain result with a field `content` is not. */
+export function toolOutput(content: unknown, isError = false): ToolOutput {
+  return Object.assign(Object.create(toolOutputPrototype) as object, { content, isError });
+}
+
+const toolOutputPrototype = Object.freeze({ [Symbol.for("parley.tool-output")]: true });
+
+/** True for what `toolOutput` made, also in another copy of this package. */
+export function isToolOutput(value: unknown): value is ToolOutput {
+  return typeof value === "object" && value !== null && Symbol.for("parley.tool-output") in value;
+}
+
+/** A tool that the model may call. */
+export interface Tool<Input = unknown> {
+  readonly name: string;
+  readonly description?: string;
+  /** Describes and validates the arguments. Without it, any arguments reach `execute`. */
+  readonly schema?: StandardSchema | JsonSchema;
+  /**
+   * Returns a text or any JSON value, or `toolOutput(...)`. A throw becomes an error result for the model;
+   * it never ends the turn.
+   */
+  execute(input: Input, context: ToolContext): unknown;
+  /** Whether a call that a crash interrupted may be made again. Default `fail`. */
+  readonly recovery?: "fail" | "retry";
+  /** Overrides the limit of the host. */
+  readonly timeoutMs?: number;
+}
+
+/** The tool as a provider sees it. */
+export function toolDefinition(tool: Tool<never>): ProviderToolDefinition {
+  const schema = toolJsonSchema(tool);
+  return {
+    name: tool.name,
+    ...omitUndefined({ description: tool.description, schema }),
+  };
+}
+
+function toolJsonSchema(tool: Tool<never>): JsonSchema | undefined {
+  const { schema } = tool;
+  if (schema === undefined) return undefined;
+  if (!isStandardSchema(schema)) return schema;
+  const json = schema["~standard"].jsonSchema?.input({ target: "draft-07" });
+  if (json === undefined) return undefined;
+  const { $schema: _, ...rest } = json;
+  return rest;
+}
+
+/** Tells the two kinds of schema apart. */
+export function isStandardSchema(schema: StandardSchema | JsonSchema): schema is StandardSchema {
+  return "~standard" in schema;
+}

@@ -1,0 +1,194 @@
+import {
+  type CanonicalMessage,
+  type ConversationMessage,
+  createUuidV7Factory,
+  type IdFactory,
+  type MessageContentPart,
+  type MessageOrigin,
+  omitUndefined,
+  resultFromText,
+  type ToolResultContentPart,
+  toCanonical,
+  withToolValues,
+} from "@parley/core/messages";
+import type { TextStreamPart, ToolSet } from "ai";
+import { AnswerFold, failureText, resultTextFor, type StreamPart } from "../answer/from-stream-part.js";
+import { toCallError } from "../failure.js";
+import { modelFamily } from "../model-family.js";
+import { asMetadata, toProviderFields } from "../provider-options.js";
+
+/** What the messages of a stream have in common. */
+export interface MessageListOptions {
+  threadId: string;
+  resourceId?: string;
+  /** The model that speaks: kept with its messages, so that what only it understands goes back to it alone. */
+  origin?: MessageOrigin;
+  /** Makes message ids. Default: UUIDv7. */
+  ids?: IdFactory;
+  /** The time of messages. Default: now. */
+  now?: () => Date;
+}
+
+/**
+ * The messages that a stream has made so far: what is complete, and the answer that still grows. Made by
+ * `createMessageListState`, fed by `updateFromStreamPart`, emptied by `flushToCanonical`.
+ */
+export interface MessageListState {
+  readonly options: MessageListOptions;
+  readonly ids: IdFactory;
+  readonly now: () => Date;
+  /** Complete messages, oldest first. */
+  readonly complete: ConversationMessage[];
+  /** The growing answer; undefined between two. */
+  answer: { readonly fold: AnswerFold; readonly createdAt: Date } | undefined;
+  /** The calls that have their result: a second one is not kept. */
+  readonly answered: Set<string>;
+  /** Calls that the SDK refused (an unknown tool, bad input): it answers them itself, at once. */
+  readonly refused: Set<string>;
+  /** Answers to calls that the SDK refused while the model was still speaking: they follow its message. */
+  readonly held: ToolResultContentPart[];
+}
+
+/** A state for one call of `streamText`, with any number of steps. */
+export function createMessageListState(options: MessageListOptions): MessageListState {
+  return {
+    options,
+    ids: options.ids ?? createUuidV7Factory(),
+    now: options.now ?? (() => new Date()),
+    complete: [],
+    answer: undefined,
+    answered: new Set(),
+    refused: new Set(),
+    held: [],
+  };
+}
+
+/**
+ * Takes one part of `streamText`'s `fullStream`. The answer of a step is one assistant message; a tool's result
+ * is a tool message of its own behind it. A message becomes complete at a logical boundary: the end of a step or
+ * of the stream, a tool's result, an abort, an error. Preliminary results are not kept; a failure is kept as a
+ * message of its own, which no model is shown.
+ */
+export function updateFromStreamPart<Tools extends ToolSet>(
+  streamPart: TextStreamPart<Tools>,
+  state: MessageListState,
+): void {
+  // Which tools there are changes the types of inputs and outputs, and those are taken as any value here.
+  const part = streamPart as StreamPart;
+  if (part.type === "start" || part.type === "start-step") return;
+  const result = resultIn(part);
+  if (result !== undefined) {
+    if (result.text !== undefined) addResult(state, result.of, result.text, result.isError);
+    return;
+  }
+  state.answer ??= { fold: new AnswerFold(), createdAt: state.now() };
+  state.answer.fold.push(part, () => {});
+  // Some models use their ids again in a later step.
+  if (part.type === "tool-call") {
+    state.answered.delete(part.toolCallId);
+    if (part.invalid === true) state.refused.add(part.toolCallId);
+  }
+  if (part.type === "finish-step" || part.type === "finish") completeAnswer(state, true);
+  else if (part.type === "abort") completeAnswer(state, false);
+  else if (part.type === "error") {
+    completeAnswer(state, false);
+    addError(state, part.error);
+  }
+}
+
+/**
+ * The oldest complete message that was not handed out yet, or null; ask until it is null. With `ended`, the stream
+ * is over, however it ended, and what there is of its last answer counts as complete.
+ */
+export function flushToCanonical(
+  state: MessageListState,
+  { ended = false }: { ended?: boolean } = {},
+): CanonicalMessage | null {
+  if (ended) completeAnswer(state, false);
+  const message = state.complete.shift();
+  return message === undefined ? null : withToolValues(toCanonical(message));
+}
+
+/** A part that answers a call, with the text of the answer where it is the last one. */
+function resultIn(
+  part: StreamPart,
+): { readonly of: AnsweredCall; readonly text?: string; readonly isError: boolean } | undefined {
+  if (part.type === "tool-output-denied") return { of: part, text: "The call was denied.", isError: true };
+  if (part.type !== "tool-result" && part.type !== "tool-error") return undefined;
+  // What the provider's own tools answer is a part of its message.
+  if (part.providerExecuted === true) return undefined;
+  if (part.type === "tool-error") return { of: part, text: failureText(part.error), isError: true };
+  const isLast = part.preliminary !== true;
+  return { of: part, isError: false, ...(isLast ? { text: resultTextFor(part.output) } : {}) };
+}
+
+interface AnsweredCall {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly providerMetadata?: unknown;
+}
+
+function completeAnswer(state: MessageListState, whole: boolean): void {
+  const { answer } = state;
+  state.answer = undefined;
+  const content = answer?.fold.content(whole) ?? [];
+  const { origin } = state.options;
+  if (answer !== undefined && content.length > 0) {
+    addMessage(state, "assistant", content, {
+      createdAt: answer.createdAt,
+      ...(origin === undefined ? {} : { metadata: { origin } }),
+    });
+  }
+  for (const part of state.held.splice(0)) addMessage(state, "tool", [part]);
+}
+
+function addResult(
+  state: MessageListState,
+  answered: AnsweredCall,
+  resultText: string,
+  isError: boolean,
+): void {
+  const { toolCallId, toolName } = answered;
+  if (state.answered.has(toolCallId)) return;
+  state.answered.add(toolCallId);
+  const part: ToolResultContentPart = {
+    type: "tool-result",
+    name: toolName,
+    toolCallId,
+    result: resultFromText(resultText),
+    resultText,
+    isError,
+    ...asMetadata(toProviderFields(answered.providerMetadata)),
+  };
+  if (state.refused.delete(toolCallId)) {
+    state.held.push(part);
+    return;
+  }
+  // Tools run when the model has spoken, so its message is complete.
+  completeAnswer(state, false);
+  addMessage(state, "tool", [part]);
+}
+
+function addError(state: MessageListState, error: unknown): void {
+  const provider = state.options.origin?.provider ?? "provider";
+  const { code, message } = toCallError(error, { provider, family: modelFamily(provider) });
+  addMessage(state, "assistant", [{ type: "error", message, code }]);
+}
+
+function addMessage(
+  state: MessageListState,
+  role: "assistant" | "tool",
+  content: MessageContentPart[],
+  rest: Partial<ConversationMessage> = {},
+): void {
+  const { threadId, resourceId } = state.options;
+  state.complete.push({
+    id: state.ids.next(),
+    conversationId: threadId,
+    role,
+    createdAt: state.now(),
+    content,
+    ...omitUndefined({ resourceId }),
+    ...rest,
+  });
+}

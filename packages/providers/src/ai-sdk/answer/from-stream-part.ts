@@ -1,0 +1,342 @@
+import {
+  argumentsFromText,
+  grownText,
+  type MessageContentPart,
+  omitUndefined,
+  type ReasoningContentPart,
+  type TextContentPart,
+  TextDelta,
+  type TokenUsage,
+  type ToolCallContentPart,
+  textOfValue,
+} from "@parley/core/messages";
+import type { ProviderFinishReason, ProviderStreamEvent, ProviderToolCall } from "@parley/core/ports";
+import type { JSONValue, LanguageModelUsage, TextStreamPart, ToolSet } from "ai";
+import { asMetadata, mergeFields, type ProviderFields, toProviderFields } from "../provider-options.js";
+import { keptProviderTool } from "../provider-tool.js";
+
+/** A part of `streamText`'s full stream. */
+export type StreamPart = TextStreamPart<ToolSet>;
+
+type StreamPartOf<Type extends StreamPart["type"]> = Extract<StreamPart, { type: Type }>;
+
+/** How a model call ended, as the stream told it. */
+export interface AnswerEnding {
+  readonly finishReason: ProviderFinishReason;
+  readonly usage?: TokenUsage;
+  /** The provider's id of the answer, and when it was made. */
+  readonly id?: string;
+  readonly timestamp?: Date;
+  /**
+   * The stream just stopped: the SDK reports such an end with no reason of the provider's and no usage, which
+   * no whole answer has.
+   */
+  readonly cutOff: boolean;
+}
+
+/** Text or reasoning, while it grows. */
+interface Growing {
+  readonly type: "text" | "reasoning";
+  text: string;
+  metadata: ProviderFields | undefined;
+  ended: boolean;
+}
+
+type Slot = Growing | { readonly type: "part"; readonly part: MessageContentPart };
+
+/**
+ * Folds the stream of one model call into the parts of one assistant message. No I/O, no clock: the same stream
+ * parts give the same message. Metadata of text and reasoning is gathered from its start, its deltas and its end,
+ * later fields winning; it counts once the part has ended, because an unfinished signature would be refused.
+ */
+export class AnswerFold {
+  readonly #slots: Slot[] = [];
+  readonly #open = new Map<string, number>();
+  readonly #inputs = new Map<string, { name: string; text: string }>();
+  readonly #providerResults = new Map<string, number>();
+  readonly #nameOf: (sent: string) => string;
+  #text = "";
+  #ending: AnswerEnding | undefined;
+  #failure: { readonly error: unknown } | undefined;
+  #aborted = false;
+
+  /** `nameOf` turns the name of a tool in the stream into the name that its host knows. */
+  constructor(nameOf: (sent: string) => string = (name) => name) {
+    this.#nameOf = nameOf;
+  }
+
+  /** How many parts and calls have begun. */
+  get parts(): number {
+    return this.#slots.length + this.#inputs.size;
+  }
+
+  get ending(): AnswerEnding | undefined {
+    return this.#ending;
+  }
+
+  /** The first failure that the stream reported. */
+  get failure(): { readonly error: unknown } | undefined {
+    return this.#failure;
+  }
+
+  get aborted(): boolean {
+    return this.#aborted;
+  }
+
+  /** Takes one stream part and passes on what follows from it. */
+  push(part: StreamPart, emit: (event: ProviderStreamEvent) => void): void {
+    switch (part.type) {
+      case "text-start":
+      case "reasoning-start":
+        this.#grow(part.type === "text-start" ? "text" : "reasoning", part.id, "", part.providerMetadata);
+        break;
+      case "text-delta": {
+        const index = this.#grow("text", part.id, part.text, part.providerMetadata);
+        if (part.text === "") break;
+        this.#text = grownText(this.#text, part.text);
+        emit(new TextDelta(part.text, this.#text, index));
+        break;
+      }
+      case "reasoning-delta": {
+        const index = this.#grow("reasoning", part.id, part.text, part.providerMetadata);
+        if (part.text !== "") emit({ type: "reasoning-delta", textDelta: part.text, index });
+        break;
+      }
+      case "text-end":
+      case "reasoning-end":
+        this.#end(part.type === "text-end" ? "text" : "reasoning", part.id, part.providerMetadata, emit);
+        break;
+      case "tool-input-start":
+        if (part.providerExecuted !== true) {
+          this.#inputs.set(part.id, { name: this.#nameOf(part.toolName), text: "" });
+        }
+        break;
+      case "tool-input-delta":
+        this.#growInput(part, emit);
+        break;
+      case "tool-call":
+        this.#call(part, emit);
+        break;
+      case "tool-result":
+        if (part.providerExecuted === true && part.preliminary !== true) this.#providerResult(part, emit);
+        break;
+      case "tool-error":
+        if (part.providerExecuted === true) this.#providerResult(part, emit);
+        break;
+      case "source":
+        this.#add(sourcePart(part), emit);
+        break;
+      case "file":
+        this.#add(generatedFile(part), emit);
+        break;
+      case "finish-step":
+        this.#ending = endingOf(part, part.usage, part.response);
+        if (this.#ending.usage !== undefined) emit({ type: "usage", usage: this.#ending.usage });
+        break;
+      case "finish":
+        // The step has told it already, unless its end was left out.
+        this.#ending ??= endingOf(part, part.totalUsage);
+        break;
+      case "error":
+        this.#failure ??= { error: part.error };
+        break;
+      case "abort":
+        this.#aborted = true;
+        break;
+      case "start":
+      case "start-step":
+      case "tool-input-end":
+      case "tool-output-denied":
+      case "tool-approval-request":
+      case "raw":
+        break;
+      default:
+        part satisfies never;
+    }
+  }
+
+  /**
+   * The parts so far, in the order in which they began, without empty ones. `whole` says that the call ended
+   * well, so that parts whose end was left out count as ended.
+   */
+  content(whole: boolean): MessageContentPart[] {
+    return this.#slots.flatMap((slot) => {
+      if (slot.type === "part") return [slot.part];
+      const part = grownPart(slot, whole || slot.ended);
+      return part.text === "" && (part.type === "text" || part.providerMetadata === undefined) ? [] : [part];
+    });
+  }
+
+  /** The complete calls, in order, without the provider's own. */
+  calls(): ProviderToolCall[] {
+    return this.#slots.flatMap((slot) =>
+      slot.type === "part" && slot.part.type === "tool-call" ? [toolCallOf(slot.part)] : [],
+    );
+  }
+
+  #grow(type: Growing["type"], id: string, text: string, metadata: unknown): number {
+    const key = `${type}:${id}`;
+    const place = this.#open.get(key) ?? this.#begin(key, type);
+    const slot = this.#slots[place] as Growing;
+    slot.text = grownText(slot.text, text);
+    if (metadata !== undefined) slot.metadata = mergeFields(slot.metadata, toProviderFields(metadata));
+    return place;
+  }
+
+  #begin(key: string, type: Growing["type"]): number {
+    const place = this.#slots.push({ type, text: "", metadata: undefined, ended: false }) - 1;
+    this.#open.set(key, place);
+    return place;
+  }
+
+  #end(
+    type: Growing["type"],
+    id: string,
+    metadata: unknown,
+    emit: (event: ProviderStreamEvent) => void,
+  ): void {
+    const key = `${type}:${id}`;
+    if (!this.#open.has(key)) return;
+    const index = this.#grow(type, id, "", metadata);
+    this.#open.delete(key);
+    const slot = this.#slots[index] as Growing;
+    slot.ended = true;
+    // The deltas have said the text; only what they could not carry is left to say.
+    if (slot.metadata !== undefined) emit({ type: "part", part: grownPart(slot, true), index });
+  }
+
+  #growInput(part: StreamPartOf<"tool-input-delta">, emit: (event: ProviderStreamEvent) => void): void {
+    const input = this.#inputs.get(part.id);
+    if (input === undefined || part.delta === "") return;
+    input.text += part.delta;
+    const { name } = input;
+    emit({ type: "tool-input-delta", toolCallId: part.id, name, inputTextDelta: part.delta });
+  }
+
+  #call(part: StreamPartOf<"tool-call">, emit: (event: ProviderStreamEvent) => void): void {
+    const { toolCallId, toolName } = part;
+    const providerMetadata = toProviderFields(part.providerMetadata);
+    if (part.providerExecuted === true) {
+      const options = providerMetadata === undefined ? {} : { providerOptions: providerMetadata };
+      const input = part.input as JSONValue;
+      this.#add(keptProviderTool({ type: "tool-call", toolCallId, toolName, input, ...options }), emit);
+      return;
+    }
+    const argumentsText = argumentsTextFor(part.input, this.#inputs.get(toolCallId)?.text);
+    this.#inputs.delete(toolCallId);
+    const call: ToolCallContentPart = {
+      type: "tool-call",
+      name: this.#nameOf(toolName),
+      toolCallId,
+      arguments: argumentsFromText(argumentsText),
+      argumentsText,
+      ...asMetadata(providerMetadata),
+    };
+    const index = this.#slots.push({ type: "part", part: call }) - 1;
+    emit({ type: "tool-call", toolCall: toolCallOf(call), index });
+    if (providerMetadata !== undefined) emit({ type: "part", part: call, index });
+  }
+
+  #providerResult(
+    part: StreamPartOf<"tool-result"> | StreamPartOf<"tool-error">,
+    emit: (event: ProviderStreamEvent) => void,
+  ): void {
+    const { toolCallId, toolName } = part;
+    const options = toProviderFields(part.providerMetadata);
+    const rest = options === undefined ? {} : { providerOptions: options };
+    const output = (part.type === "tool-result" ? part.output : failureText(part.error)) as JSONValue;
+    const isError = part.type === "tool-error";
+    const kept = keptProviderTool({ type: "tool-result", toolCallId, toolName, output, isError, ...rest });
+    // The SDK does not say which of a provider's results are preliminary: the last one counts.
+    const before = this.#providerResults.get(toolCallId);
+    if (before === undefined) this.#providerResults.set(toolCallId, this.#add(kept, emit));
+    else {
+      this.#slots[before] = { type: "part", part: kept };
+      emit({ type: "part", part: kept, index: before });
+    }
+  }
+
+  #add(part: MessageContentPart, emit: (event: ProviderStreamEvent) => void): number {
+    const index = this.#slots.push({ type: "part", part }) - 1;
+    emit({ type: "part", part, index });
+    return index;
+  }
+}
+
+/** What a tool's failure says, as text for the model. */
+export function failureText(error: unknown): string {
+  if (error instanceof Error) return error.message;
+  return resultTextFor(error);
+}
+
+/** A tool's output as the text that a later request carries. */
+export function resultTextFor(output: unknown): string {
+  try {
+    return textOfValue(output);
+  } catch {
+    return String(output);
+  }
+}
+
+function grownPart(
+  { type, text, metadata }: Growing,
+  ended: boolean,
+): TextContentPart | ReasoningContentPart {
+  const extras = asMetadata(ended ? metadata : undefined);
+  return type === "text" ? { type, text, ...extras } : { type, text, ...extras };
+}
+
+/** The text that the model wrote, where it was streamed and stands for the same value; else the value's own. */
+function argumentsTextFor(input: unknown, streamed: string | undefined): string {
+  const text = input === undefined ? "{}" : resultTextFor(input);
+  if (streamed === undefined || streamed === "") return text;
+  return resultTextFor(argumentsFromText(streamed)) === text ? streamed : text;
+}
+
+function toolCallOf(part: ToolCallContentPart): ProviderToolCall {
+  const { toolCallId = "", name, argumentsText = "" } = part;
+  return { id: toolCallId, name, arguments: part.arguments, argumentsText };
+}
+
+function sourcePart(part: StreamPartOf<"source">): MessageContentPart {
+  const title = part.title ?? (part.sourceType === "document" ? part.filename : undefined);
+  return {
+    type: "source",
+    id: part.id,
+    ...omitUndefined({ title }),
+    ...(part.sourceType === "url" ? { url: part.url } : {}),
+    ...asMetadata(toProviderFields(part.providerMetadata)),
+  };
+}
+
+function generatedFile(part: StreamPartOf<"file">): MessageContentPart {
+  const { base64, mediaType } = part.file;
+  return { type: "file", mediaType, data: base64, ...asMetadata(toProviderFields(part.providerMetadata)) };
+}
+
+function endingOf(
+  part: { readonly finishReason: ProviderFinishReason; readonly rawFinishReason: string | undefined },
+  counted: LanguageModelUsage,
+  response?: { readonly id: string; readonly timestamp: Date },
+): AnswerEnding {
+  const usage = usageOf(counted);
+  return {
+    finishReason: part.finishReason,
+    cutOff: part.finishReason === "other" && part.rawFinishReason === undefined && usage === undefined,
+    ...omitUndefined({ usage }),
+    ...(response === undefined ? {} : { id: response.id, timestamp: response.timestamp }),
+  };
+}
+
+/** The SDK's counters as Parley's: its input includes the cache, its output the reasoning, as here. */
+function usageOf(usage: LanguageModelUsage): TokenUsage | undefined {
+  const { inputTokens, outputTokens, totalTokens } = usage;
+  if (inputTokens === undefined && outputTokens === undefined) return undefined;
+  const { cacheReadTokens, cacheWriteTokens } = usage.inputTokenDetails ?? {};
+  const { reasoningTokens } = usage.outputTokenDetails ?? {};
+  return {
+    inputTokens: inputTokens ?? 0,
+    outputTokens: outputTokens ?? 0,
+    ...omitUndefined({ totalTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens }),
+  };
+}

@@ -1,0 +1,43 @@
+import type { ParleyError } from "@parley/core/errors";
+import { unreadableAnswer } from "../../call/http-failure.js";
+
+/** Kinds of chunks that come with any answer, also with an empty one. */
+const frame = new Set(["stream-start", "response-metadata", "raw"]);
+
+/**
+ * Notices where a provider sent a page or some other document instead of a stream: packages of the SDK skip what is no
+ * event, and end as if nothing had been said. An answer in one piece, which a middleware may make a stream of, says
+ * something, or why it ended.
+ */
+export class PageWatch {
+  readonly #provider: string;
+  #mayBePage: boolean;
+
+  constructor(headers: Readonly<Record<string, string>> | undefined, provider: string) {
+    this.#provider = provider;
+    const type = headers?.["content-type"] ?? "";
+    this.#mayBePage = /^\s*(?:text\/(?:html|plain|xml)|application\/(?:json|xml))/i.test(type);
+  }
+
+  /** Looks at the next chunk of the model's stream. The failure, where it shows that there was no answer. */
+  see(chunk: { readonly type: string; readonly finishReason?: unknown }): ParleyError | undefined {
+    if (!this.#mayBePage || frame.has(chunk.type)) return undefined;
+    if (chunk.type === "finish" && saysNothing(chunk.finishReason)) return this.end();
+    this.#mayBePage = false;
+    return undefined;
+  }
+
+  /** The failure of a stream that ended like this. */
+  end(): ParleyError | undefined {
+    if (!this.#mayBePage) return undefined;
+    this.#mayBePage = false;
+    return unreadableAnswer(this.#provider, "it is no stream of events");
+  }
+}
+
+/** The reason that packages give where the provider gave none: an object, or in older versions a word. */
+function saysNothing(reason: unknown): boolean {
+  if (typeof reason === "string") return reason === "other" || reason === "unknown";
+  const { unified, raw } = (reason ?? {}) as { unified?: unknown; raw?: unknown };
+  return unified === "other" && raw === undefined;
+}

@@ -1,0 +1,199 @@
+import {
+  argumentsTextOf,
+  type MessageContentPart,
+  type MessageOrigin,
+  resultTextOf,
+  type ToolCallContentPart,
+  type ToolResultContentPart,
+} from "@parley/core/messages";
+import type { PreparedMessage } from "../../call/prepare-messages.js";
+import type { ToolNames } from "../../call/tool-names.js";
+import { wellFormed } from "../../call/well-formed.js";
+import type {
+  AssistantBlock,
+  MessageParam,
+  TextBlock,
+  ToolResultBlock,
+  ToolUseBlock,
+  UserBlock,
+} from "../api-types.js";
+import { replayedBlock, replayedThinking, withoutHalves } from "../kept-block.js";
+import { isBlank } from "./blank-text.js";
+import { fileBlock, fileNote } from "./file-content.js";
+import { sendableValue } from "./sendable-value.js";
+
+/**
+ * A call whose arguments could not be sent as the model wrote them: the API takes objects only. The text is
+ * sent all the same, in an object of one field (`rawArgumentsField`).
+ */
+export interface UnsendableArguments {
+  readonly kind: "malformed-arguments" | "arguments-not-an-object";
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** The text as the model wrote it. */
+  readonly argumentsText: string;
+}
+
+/** The field that holds argument text which is no object. */
+export const rawArgumentsField = "_raw";
+
+/** What messages became. */
+export interface LoweredMessages {
+  /** The instructions in front of the conversation. */
+  readonly system: readonly TextBlock[];
+  /** Alternating, beginning with the user. Empty where nothing can be sent. */
+  readonly messages: readonly MessageParam[];
+  readonly unsendable: readonly UnsendableArguments[];
+}
+
+/** Stands in front of an answer that nothing came before: the API wants the user to begin. */
+const opening: TextBlock = { type: "text", text: "[The conversation begins here.]" };
+
+/**
+ * Prepared messages as the API takes them. Neighbours of one side are merged; results, which stand right behind
+ * their calls, come first in the message that they become a part of. Blank texts are left out. Reasoning and what
+ * only the API understands go to the provider and model that made them and to nobody else. System messages in
+ * front are instructions; later ones stay where they are and are marked, because the user's messages are the only
+ * place for them.
+ */
+export function lowerMessages(
+  prepared: readonly PreparedMessage[],
+  how: { readonly names: ToolNames; readonly reader: MessageOrigin | undefined },
+): LoweredMessages {
+  const unsendable: UnsendableArguments[] = [];
+  const firstOther = prepared.findIndex(({ role }) => role !== "system");
+  const leading = firstOther < 0 ? prepared.length : firstOther;
+  const system = prepared.slice(0, leading).flatMap(({ content }) => content.flatMap(instructionBlock));
+
+  const sides: Side[] = [];
+  for (const message of prepared.slice(leading)) {
+    if (message.role === "assistant") {
+      const content = assistantBlocks(message, how, unsendable);
+      if (content.length > 0) sideOf(sides, "assistant").content.push(...content);
+    } else {
+      const content = userBlocks(message);
+      if (content.length > 0) sideOf(sides, "user").content.push(...content);
+    }
+  }
+  const messages = sides.map(toMessageParam);
+  if (messages[0]?.role === "assistant") messages.unshift({ role: "user", content: [opening] });
+  return { system, messages, unsendable };
+}
+
+type Side =
+  | { readonly role: "user"; readonly content: UserBlock[] }
+  | { readonly role: "assistant"; readonly content: AssistantBlock[] };
+
+function sideOf<Role extends Side["role"]>(sides: Side[], role: Role): Extract<Side, { role: Role }> {
+  const last = sides.at(-1);
+  if (last?.role === role) return last as Extract<Side, { role: Role }>;
+  const next: Side = { role, content: [] };
+  sides.push(next);
+  return next as Extract<Side, { role: Role }>;
+}
+
+function toMessageParam(side: Side): MessageParam {
+  if (side.role === "user") return side;
+  // Answers that became one may use an id twice.
+  return { role: "assistant", content: withoutLastThoughts(withoutHalves(side.content)) };
+}
+
+function instructionBlock(part: MessageContentPart): TextBlock[] {
+  if (part.type === "text") return textBlock(part.text);
+  return part.type === "file" ? [fileNote(part)] : [];
+}
+
+function userBlocks({ role, content }: PreparedMessage): UserBlock[] {
+  return content.flatMap((part): UserBlock[] => {
+    switch (part.type) {
+      case "text":
+        if (role !== "system" || isBlank(part.text)) return textBlock(part.text);
+        return textBlock(`<system>\n${part.text}\n</system>`);
+      case "file":
+        return [fileBlock(part)];
+      case "tool-result":
+        return [toolResult(part)];
+      default:
+        return [];
+    }
+  });
+}
+
+function assistantBlocks(
+  { content, origin }: PreparedMessage,
+  { names, reader }: { readonly names: ToolNames; readonly reader: MessageOrigin | undefined },
+  unsendable: UnsendableArguments[],
+): AssistantBlock[] {
+  const isOwn = reader !== undefined && origin?.provider === reader.provider && origin.model === reader.model;
+  const blocks = content.flatMap((part): AssistantBlock[] => {
+    switch (part.type) {
+      case "text":
+        return textBlock(part.text);
+      case "file":
+        // An answer may hold no files; the model is told that there was one.
+        return [fileNote(part)];
+      case "tool-call":
+        return [toolUse(part, names, unsendable)];
+      case "reasoning":
+        return asList(isOwn ? replayedThinking(part) : undefined);
+      case "metadata":
+        return asList(isOwn ? replayedBlock(part) : undefined);
+      default:
+        return [];
+    }
+  });
+  return withoutLastThoughts(withoutHalves(blocks));
+}
+
+/** An answer that was cut while the model thought: the API refuses one that ends with thinking. */
+function withoutLastThoughts(blocks: readonly AssistantBlock[]): AssistantBlock[] {
+  const last = blocks.findLastIndex(({ type }) => type !== "thinking" && type !== "redacted_thinking");
+  return blocks.slice(0, last + 1);
+}
+
+function toolUse(
+  part: ToolCallContentPart,
+  names: ToolNames,
+  unsendable: UnsendableArguments[],
+): ToolUseBlock {
+  const argumentsText = argumentsTextOf(part);
+  const { input, problem } = inputOf(argumentsText);
+  const toolCallId = part.toolCallId ?? "";
+  if (problem !== undefined)
+    unsendable.push({ kind: problem, toolCallId, toolName: part.name, argumentsText });
+  return { type: "tool_use", id: toolCallId, name: names.toSent(part.name), input };
+}
+
+function inputOf(text: string): {
+  input: Readonly<Record<string, unknown>>;
+  problem?: UnsendableArguments["kind"];
+} {
+  // Some providers send nothing at all for "no arguments".
+  if (text.trim() === "") return { input: {} };
+  const raw = { [rawArgumentsField]: wellFormed(text) };
+  try {
+    const value = JSON.parse(text) as unknown;
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      return { input: raw, problem: "arguments-not-an-object" };
+    }
+    return { input: sendableValue(value) as Readonly<Record<string, unknown>> };
+  } catch {
+    return { input: raw, problem: "malformed-arguments" };
+  }
+}
+
+function toolResult(part: ToolResultContentPart): ToolResultBlock {
+  const text = wellFormed(resultTextOf(part));
+  const result = { type: "tool_result", tool_use_id: part.toolCallId ?? "" } as const;
+  if (part.isError !== true) return { ...result, content: text };
+  // An error that says nothing is refused.
+  return { ...result, content: isBlank(text) ? "The tool failed." : text, is_error: true };
+}
+
+function textBlock(text: string): TextBlock[] {
+  return isBlank(text) ? [] : [{ type: "text", text: wellFormed(text) }];
+}
+
+function asList<T>(value: T | undefined): T[] {
+  return value === undefined ? [] : [value];
+}

@@ -1,0 +1,14 @@
+import { isWellFormed, wellFormed } from "../../call/well-formed.js";
+
+/** A JSON value with halves of surrogate pairs replaced in all its strings; the value itself where there are none. */
+export function sendableValue(value: unknown): unknown {
+  return isWellFormed(value) ? value : replaced(value);
+}
+
+function replaced(value: unknown): unknown {
+  if (typeof value === "string") return wellFormed(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(replaced);
+  // Not by assignment, which would take a field `__proto__` for the prototype.
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [wellFormed(key), replaced(inner)]));
+}

@@ -1,0 +1,137 @@
+import type { MessageOrigin } from "@parley/core/messages";
+import { omitUndefined } from "@parley/core/messages";
+import type { ProviderCallParams } from "@parley/core/ports";
+import { prepareMessages } from "../../call/prepare-messages.js";
+import { createToolNames, type ToolNames } from "../../call/tool-names.js";
+import { modelLimits } from "../../models/index.js";
+import type {
+  CacheControl,
+  MessageParam,
+  MessagesBody,
+  TextBlock,
+  ToolChoice,
+  ToolParam,
+} from "../api-types.js";
+import { mostBreakpoints, withBreakpoints } from "./cache-breakpoints.js";
+import { lowerMessages, type UnsendableArguments } from "./lower-messages.js";
+import { type ThinkingFields, thinkingFields } from "./thinking.js";
+import { formerTool, toolChoiceParam, toolParams } from "./tool-definition.js";
+
+/** What lowering needs beside the call. */
+export interface LowerRequest {
+  /** Who will answer: what only they can read is sent only if they made it. */
+  readonly reader: MessageOrigin;
+  /** Used where the call sets no limit. Default: the most that the model gives. */
+  readonly maxTokens?: number | undefined;
+  /** How the API remembers the beginning of the request; undefined for not at all. */
+  readonly cache?: CacheControl | undefined;
+}
+
+export interface LoweredRequest {
+  readonly body: MessagesBody;
+  readonly names: ToolNames;
+  /** Calls of the history whose arguments had to be sent as plain text. */
+  readonly unsendable: readonly UnsendableArguments[];
+}
+
+/** Current models refuse to go on with an answer that another message does not ask for. */
+const closing: TextBlock = { type: "text", text: "Continue." };
+
+/**
+ * A call as the body that the Messages API takes. Pure and total: whatever the history is, the body is one that
+ * the API does not refuse for its shape. Fields of `extraParams` are the caller's and win; tools among them
+ * are added to those of the call.
+ */
+export function toRequest(params: ProviderCallParams, how: LowerRequest): LoweredRequest {
+  const { model } = how.reader;
+  const { tools: extraTools, ...extra } = params.extraParams ?? {};
+  const names = createToolNames((params.tools ?? []).map(({ name }) => name));
+  const lowered = lowerMessages(prepareMessages(params.messages), { names, reader: how.reader });
+  const messages = closed(lowered.messages);
+  const own = toolParams(params.tools, names);
+  const offered = withExtraTools(own, extraTools);
+  const former = offered.length > 0 ? [] : usedTools(messages).map(formerTool);
+  const tools = [...offered, ...former];
+  const toolChoice: ToolChoice | undefined =
+    former.length > 0
+      ? { type: "none" }
+      : offered.length === 0
+        ? undefined
+        : toolChoiceParam(params.toolChoice, names, namesOf(offered), model);
+  const maxTokens = tokensOf(extra.max_tokens ?? params.maxTokens ?? how.maxTokens, model);
+  const thinking = thinkingFields(model, params.reasoningEffort, maxTokens);
+  const cached =
+    how.cache === undefined || extra.cache_control !== undefined
+      ? { tools, system: lowered.system, messages }
+      : withBreakpoints({ tools, system: lowered.system, messages }, how.cache, breakpointsIn(offered));
+  return {
+    names,
+    unsendable: lowered.unsendable,
+    body: {
+      model,
+      max_tokens: maxTokens,
+      ...(cached.system.length === 0 ? {} : { system: cached.system }),
+      messages: cached.messages,
+      ...(tools.length === 0 ? {} : { tools: cached.tools }),
+      ...omitUndefined({ tool_choice: toolChoice }),
+      ...allowedThinking(thinking, toolChoice, messages),
+      ...extra,
+      stream: true,
+    },
+  };
+}
+
+/** Messages that end with the user: an answer is asked for, not gone on with. */
+function closed(messages: readonly MessageParam[]): readonly MessageParam[] {
+  return messages.at(-1)?.role === "user" ? messages : [...messages, { role: "user", content: [closing] }];
+}
+
+function withExtraTools(own: readonly ToolParam[], extra: unknown): readonly (ToolParam | object)[] {
+  if (!Array.isArray(extra)) return own;
+  const given = extra.filter((tool): tool is object => typeof tool === "object" && tool !== null);
+  const taken = namesOf(given);
+  return [...own.filter(({ name }) => !taken.has(name)), ...given];
+}
+
+function namesOf(tools: readonly object[]): ReadonlySet<string> {
+  return new Set(tools.map((tool) => String((tool as { name?: unknown }).name)));
+}
+
+/** The API refuses calls in a history when it is told of no tools. */
+function usedTools(messages: readonly MessageParam[]): string[] {
+  const used = new Set<string>();
+  for (const { content } of messages) {
+    for (const block of content)
+      if (block.type === "tool_use" && "name" in block) used.add(String(block.name));
+  }
+  return [...used];
+}
+
+function breakpointsIn(tools: readonly object[]): number {
+  return Math.min(mostBreakpoints, tools.filter((tool) => "cache_control" in tool).length);
+}
+
+function tokensOf(given: unknown, model: string): number {
+  const usable =
+    typeof given === "number" && Number.isFinite(given) ? given : modelLimits(model).maxOutputTokens;
+  return Math.max(1, Math.floor(usable));
+}
+
+/** A forced tool and thinking exclude each other, and thinking with a budget has to have begun the turn. */
+function allowedThinking(
+  fields: ThinkingFields,
+  choice: ToolChoice | undefined,
+  messages: readonly MessageParam[],
+): ThinkingFields {
+  const { thinking, ...rest } = fields;
+  if (thinking === undefined) return fields;
+  if (choice?.type === "any" || choice?.type === "tool") return rest;
+  return thinking.type === "enabled" && isInsideUnthoughtTurn(messages) ? rest : fields;
+}
+
+/** Whether results have just come for calls of an answer that does not begin with thinking that can be sent. */
+function isInsideUnthoughtTurn(messages: readonly MessageParam[]): boolean {
+  if (!messages.at(-1)?.content.some(({ type }) => type === "tool_result")) return false;
+  const first = messages.findLast(({ role }) => role === "assistant")?.content[0];
+  return first?.type !== "thinking" && first?.type !== "redacted_thinking";
+}
