@@ -2,6 +2,7 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -27,7 +28,8 @@ export interface TreeCopy {
 
 /** Copies sources and built files; links what is installed, with the packages' own names leading into the copy. */
 export function copyTree(): TreeCopy {
-  const path = join(tmpdir(), "tree-copy");
+  // A folder of its own: two test files may hold a copy at the same time.
+  const path = mkdtempSync(join(tmpdir(), "tree-copy-"));
   const left = ["node_modules", ".git", ".cache", ".parley"];
   cpSync(root, path, {
     recursive: true,
