@@ -56,6 +56,25 @@ describe("the hub", () => {
     expect(a.frames[0]).toBe(b.frames[0]);
   });
 
+  it("gives a reader of events a turn that began and ended while its join point was read, whole", async () => {
+    const hub = new Hub();
+    const at = gate();
+    const late: JoinPoint = { frames: [], seq: 3 };
+    const [events, rows] = [listener(), listener()];
+    hub.join(conversationId, events, () => at.wait().then(() => late), "events");
+    hub.join(conversationId, rows, () => at.wait().then(() => late));
+    const start: SubscriptionFrame = {
+      type: "chat.delta",
+      event: { type: "turn-start", conversationId, turnId: "t" },
+      cursor: formatCursor({ seq: 1, open: { turnId: "t", epoch: 1, n: 0 } }),
+    };
+    const turn = [start, event(1), event(2)];
+    for (const frame of turn) hub.publish(conversationId, frame);
+    at.open();
+    await settle();
+    expect([events.frames, rows.frames]).toEqual([turn, []]);
+  });
+
   it("lets nothing fall between joining and the join point, and tells nothing twice", async () => {
     const hub = new Hub();
     const late = listener();

@@ -18,6 +18,8 @@ export interface JoinPoint {
   readonly seq: number;
   /** Within the open turn: events up to this number are covered. */
   readonly open?: { readonly turnId: string; readonly epoch: number; readonly n: number } | undefined;
+  /** A turn that ended while the join point was read, and that `frames` hold whole. */
+  readonly ended?: string | undefined;
 }
 
 /** A subscriber whose join point is being read. */
@@ -182,8 +184,13 @@ class Membership implements Joining {
     const collected = this.#collected ?? [];
     this.#collected = undefined;
     this.send(point.frames);
+    // Rows cover the events of a turn that began and ended since the subscriber joined; who reads events alone has none.
+    const whole = this.reads === "events" ? turnsBegunIn(collected) : undefined;
     for (const frame of collected) {
-      const rest = notCovered(frame, point);
+      const turnId = turnOf(frame);
+      if (turnId !== undefined && turnId === point.ended) continue;
+      const isWhole = turnId !== undefined && turnId !== point.open?.turnId && whole?.has(turnId);
+      const rest = isWhole ? frame : notCovered(frame, point);
       if (rest !== undefined) this.#pass(rest);
     }
   }
@@ -218,6 +225,20 @@ class Membership implements Joining {
       this.fail(toParleyError(thrown));
     }
   }
+}
+
+/** Returns the turn that an event belongs to. */
+function turnOf(frame: SubscriptionFrame): string | undefined {
+  return frame.type === "chat.delta" && "turnId" in frame.event ? frame.event.turnId : undefined;
+}
+
+/** Returns the turns whose first events are among the frames. */
+function turnsBegunIn(frames: readonly SubscriptionFrame[]): ReadonlySet<string> {
+  const begun = new Set<string>();
+  for (const frame of frames) {
+    if (frame.type === "chat.delta" && frame.event.type === "turn-start") begun.add(frame.event.turnId);
+  }
+  return begun;
 }
 
 /** Returns the part of a frame that a join point does not cover. */

@@ -10,7 +10,8 @@ import {
 import type { Cursor, CursoredEvent } from "@parley/wire";
 import { ParleyError } from "../../errors.js";
 import { Channel } from "../../messages/channel.js";
-import type { ConversationRecord } from "../../ports/log-store.js";
+import type { ConversationRecord, TurnRecord } from "../../ports/log-store.js";
+import type { HistoryEntry } from "../../ports.js";
 import type { Defaults } from "../conversation-meta.js";
 import { effectiveChoices, toMeta } from "../conversation-meta.js";
 import type { Uses } from "../environment.js";
@@ -154,26 +155,55 @@ export class Subscriptions {
   }
 
   async #joinWithout(owner: string, conversationId: string): Promise<JoinPoint> {
+    const running = this.#running.active(conversationId);
     const { taken, seq, open } = await this.#cut(owner, conversationId, (turn) =>
       turn === undefined ? [] : wholeTurnFrames(turn),
     );
-    return { frames: taken, seq, open };
+    const point: JoinPoint = { frames: taken, seq, open };
+    if (running === undefined || running.owner !== owner || running.turnId === open?.turnId) return point;
+    // It ended while the cut was read: its events since then are only the last ones.
+    const ended = await this.#sealedFrames(owner, conversationId, running.turnId);
+    if (ended === undefined) return point;
+    return { ...point, frames: [...ended, ...taken], ended: running.turnId };
   }
 
   async #joinTurn(owner: string, conversationId: string, turnId: string): Promise<JoinPoint> {
     const point = await this.#joinWithout(owner, conversationId);
-    if (point.open?.turnId === turnId) return point;
+    if (point.open?.turnId === turnId || point.ended === turnId) return point;
     const found = await this.#env.root.forOwner(owner).readTurn(conversationId, turnId);
     if (found === null) throw new ParleyError("conversation_not_found", "No such turn in this conversation");
     // It has begun behind the cut, so that every one of its events is still to come.
     if (found.turn.status !== "sealed") return { ...point, frames: [] };
-    const { metrics, lastSeq, startedAt, choices } = found.turn;
+    const frames = this.#sealedFramesOf(conversationId, found);
+    return { ...point, frames, ended: turnId };
+  }
+
+  /** Replays a sealed turn, from its first event to `turn-sealed`. Undefined while it is open. */
+  async #sealedFrames(
+    owner: string,
+    conversationId: string,
+    turnId: string,
+  ): Promise<SubscriptionFrame[] | undefined> {
+    const found = await this.#env.root.forOwner(owner).readTurn(conversationId, turnId);
+    return found?.turn.status === "sealed" ? this.#sealedFramesOf(conversationId, found) : undefined;
+  }
+
+  #sealedFramesOf(
+    conversationId: string,
+    { turn, entries }: { readonly turn: TurnRecord; readonly entries: readonly HistoryEntry[] },
+  ): SubscriptionFrame[] {
+    const { turnId, metrics, firstSeq, lastSeq, startedAt, choices, reason = "interrupted" } = turn;
     const model = metrics?.model ?? choices.model;
-    const turn = { conversationId, turnId, model, startedAt, entries: found.entries };
-    const events = replayRows({ ...turn, steps: metrics?.steps ?? [] }, { isSealed: true });
-    const cursor = committedCursor({ seq: lastSeq, check: checkOfLast(found.entries) });
-    const frames = events.map((event) => eventFrame(event, cursor));
-    return { ...point, frames: [...frames, ...(await this.#endOf(owner, conversationId, turnId, cursor))] };
+    const steps = metrics?.steps ?? [];
+    const events = [
+      ...replayRows({ conversationId, turnId, model, startedAt, entries, steps }, { isSealed: true }),
+      ...closingEvents({ conversationId, turnId, reason, metrics }),
+    ];
+    const cursor = committedCursor({ seq: lastSeq, check: checkOfLast(entries) });
+    return [
+      ...events.map((event) => eventFrame(event, cursor)),
+      sealedFrame({ conversationId, turnId, firstSeq, lastSeq, reason }, cursor),
+    ];
   }
 
   async #joinAt(
