@@ -66,7 +66,7 @@ async function runtime(mode) {
 /** The same bytes at the same pace: one statement per interval, with neither fence nor lock; or the pace alone. */
 async function byHand(mode) {
   const answers = Array.from({ length: turns }, (_, index) => ({
-    conversationId: `by-hand-${index}-0123456789abcdef`,
+    log: 1_000_000 + index,
     turnId: `turn-${index}-0123456789abcdef01234567`,
     firstN: 0,
     text: "",
@@ -91,13 +91,13 @@ async function byHand(mode) {
   await schema.store.close();
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  const text = `INSERT INTO turn_journal (conversation_id, turn_id, first_n, event_count, epoch, data)
-    SELECT * FROM unnest($1::text[], $2::text[], $3::int4[], $4::int4[], $5::int4[], $6::text[])`;
+  const text = `INSERT INTO parley.turn_journal (log, turn, first_n, event_count, epoch, data)
+    SELECT * FROM unnest($1::int8[], $2::int4[], $3::int4[], $4::int4[], $5::int4[], $6::text[])`;
   const flush = async () => {
     const batch = answers.filter(({ lengths }) => lengths.length > 0);
     const values = [
-      batch.map(({ conversationId }) => conversationId),
-      batch.map(({ turnId }) => turnId),
+      batch.map(({ log }) => log),
+      batch.map(() => 1),
       batch.map(({ firstN }) => firstN),
       batch.map(({ lengths }) => lengths.length),
       batch.map(() => 1),

@@ -100,6 +100,7 @@ function hotPath(root, owner, conversationId) {
     ...{ ifBusy: "queue", mode: "steer", queueLength: 50, title: "title" },
   };
   let held;
+  let log;
   const step = () => ({ ...held, stepId: `${turnId}.0`, steps: [], providerCalls: [] });
   const answer = message("assistant");
   const last = message("assistant");
@@ -117,10 +118,15 @@ function hotPath(root, owner, conversationId) {
       async () => {
         const { turn } = await store.admit(admission);
         held = { conversationId, turnId, fence: turn.fence };
+        log = turn.log;
       },
     ],
     ["repeated admission", () => store.admit(admission)],
-    ["flush", () => root.flushJournal([{ ...held, firstN: 0, count: 1, data: "events" }])],
+    [
+      "flush",
+      () =>
+        root.flushJournal([{ log, owner, turnId, fence: held.fence, firstN: 0, count: 1, data: "events" }]),
+    ],
     ["open turn", () => store.readOpenTurn({ conversationId })],
     ["commit", () => store.commitStep({ ...step(), messages: [answer], promoteSteers: true })],
     ["repeated commit", () => store.commitStep({ ...step(), messages: [answer], promoteSteers: true })],

@@ -84,7 +84,7 @@ describe("nothing gets in, and nothing gets out", () => {
       await stand.close();
     }
     const atRest = area("keys at rest");
-    const [rows = []] = await tablesIn(folder)(["SELECT * FROM api_key"]);
+    const [rows = []] = await tablesIn(folder)(["SELECT * FROM parley.api_key"]);
     examineTable(rows, keys, atRest, secrets);
     for (const file of readdirSync(folder, { recursive: true, withFileTypes: true })) {
       if (!file.isFile()) continue;

@@ -78,8 +78,9 @@ const bytes = (value) => `${Math.round(value)} B`;
 function sizes(url) {
   return withClient(url, async (client) => {
     await client.query("VACUUM (ANALYZE)");
-    const { rows } = await client.query(`SELECT pg_total_relation_size('search_entry')::float8 AS entries,
-      pg_relation_size('search_entry_words')::float8 AS words, pg_total_relation_size('conversation_message')::float8 AS log`);
+    const { rows } =
+      await client.query(`SELECT pg_total_relation_size('parley.search_entry')::float8 AS entries,
+      pg_relation_size('parley.search_entry_words')::float8 AS words, pg_total_relation_size('parley.conversation_message')::float8 AS log`);
     return rows[0];
   });
 }

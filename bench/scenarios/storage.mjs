@@ -107,7 +107,7 @@ async function playOurs(url, turns) {
 function journalBytes(url) {
   return withClient(url, async (client) => {
     const { rows } = await client.query(
-      "SELECT coalesce(sum(length(data)), 0)::float8 AS bytes FROM turn_journal",
+      "SELECT coalesce(sum(length(data)), 0)::float8 AS bytes FROM parley.turn_journal",
     );
     return rows[0].bytes;
   });

@@ -16,22 +16,25 @@ const ancestors = 10;
 function fill(lengths) {
   const logs = lengths.map((length) => `('log-${length}', ${length})`).join(", ");
   return `
+CREATE FUNCTION pg_temp.id_key(id text) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT ('x' || substr(encode(sha256(convert_to(id, 'UTF8')), 'hex'), 1, 16))::bit(64)::bigint
+$$;
 CREATE TEMP TABLE wanted AS SELECT * FROM (VALUES ${logs}) AS logs(id, length);
-INSERT INTO conversation (id, owner, title, status, created_at, last_activity_at, updated_at, changed_at)
-SELECT id, 'owner', 'title', 'open', now(), now(), now(), nextval('conversation_change') FROM wanted;
-INSERT INTO conversation_head (conversation_id, log, owner, next_seq, sealed_seq, turn_count, active_at)
-SELECT id, log, 'owner', length + 1, length, length / 2, now() FROM wanted JOIN conversation USING (id);
-INSERT INTO conversation_message
-  (id, id_key, log, thread_id, role, type, content, created_at, first_seq, part_count, turn)
-SELECT id || '-' || n, id_key(id || '-' || n), log, id, CASE n % 2 WHEN 1 THEN 'user' ELSE 'assistant' END, 'text',
+INSERT INTO parley.conversation (log, id, owner, title, status, created_at, last_activity_at, updated_at, changed_at)
+SELECT nextval('parley.log_number'), id, 'owner', 'title', 'open', now(), now(), now(), nextval('parley.conversation_change') FROM wanted;
+INSERT INTO parley.conversation_head (log, owner, next_seq, sealed_seq, turn_count, active_at)
+SELECT log, 'owner', length + 1, length, length / 2, now() FROM wanted JOIN parley.conversation USING (id);
+INSERT INTO parley.conversation_message
+  (id, id_key, log, role, type, content, created_at, first_seq, part_count, turn)
+SELECT id || '-' || n, pg_temp.id_key(id || '-' || n), log, CASE n % 2 WHEN 1 THEN 'user' ELSE 'assistant' END, 'text',
   jsonb_build_object('format', 2, 'parts', jsonb_build_array(jsonb_build_object('type', 'text', 'text',
     'Message ' || n || ' of this conversation. ' || repeat('lorem ipsum dolor ', 22)))),
   now(), n, 1, (n + 1) / 2
-FROM wanted JOIN conversation USING (id) CROSS JOIN LATERAL generate_series(1, length) n;
-INSERT INTO conversation_turn
+FROM wanted JOIN parley.conversation USING (id) CROSS JOIN LATERAL generate_series(1, length) n;
+INSERT INTO parley.conversation_turn
   (log, id, ordinal, status, first_seq, last_seq, provider_calls, started_at, sealed_at)
 SELECT log, 'turn-' || n, n, 'sealed', n * 2 - 1, n * 2, '[{"id":"call","createdAt":1}]', now(), now()
-FROM wanted JOIN conversation USING (id) CROSS JOIN LATERAL generate_series(1, length / 2) n;`;
+FROM wanted JOIN parley.conversation USING (id) CROSS JOIN LATERAL generate_series(1, length / 2) n;`;
 }
 
 /** What the store's page holds, by one prepared statement and the driver's own parsers. */
@@ -39,7 +42,7 @@ function byHand(pool, logs) {
   return async (conversationId) => {
     const { rows } = await pool.query({
       name: "newest",
-      text: `SELECT id, role, content, created_at, first_seq, part_count, turn FROM conversation_message
+      text: `SELECT id, role, content, created_at, first_seq, part_count, turn FROM parley.conversation_message
         WHERE log = $1 ORDER BY first_seq DESC LIMIT $2`,
       values: [logs.get(conversationId), limit],
     });
@@ -196,7 +199,7 @@ export const scenario = {
       await pool.query(fill(lengths));
       await pool.query("VACUUM ANALYZE");
       const store = opened.store.forOwner("owner");
-      const { rows: numbers } = await pool.query("SELECT id, log FROM conversation");
+      const { rows: numbers } = await pool.query("SELECT id, log FROM parley.conversation");
       const logs = new Map(numbers.map(({ id, log }) => [id, log]));
       const [shortest] = lengths;
       const leaf = await forkTenTimes(store, `log-${shortest}`, shortest);

@@ -1,7 +1,7 @@
 import type { RouteName } from "@parley/wire";
 import { routeNames } from "../../packages/server/src/routes/route-calls.test-support.js";
 import type { Area } from "./ledger.js";
-import { codeOf, type RawCall, routeCall, shapeOf } from "./raw-call.js";
+import { type RawCall, routeCall, shapeOf } from "./raw-call.js";
 import type { Secrets } from "./secrets.js";
 import type { Stand } from "./stand.js";
 
@@ -69,7 +69,7 @@ export async function moveIn(stand: Stand, owner: string, secrets: Secrets): Pro
   };
 }
 
-/** Where an unknown id makes a conversation: a taken one must say that it cannot. */
+/** Where an unknown id makes a conversation: one that another owner has taken must do the same. */
 const making = new Set<RouteName>([
   "POST /chat",
   "POST /conversations",
@@ -129,18 +129,24 @@ export async function attackByHttp(
       }
     }
     for (const name of making) {
-      const answer = await send(`${name} with ${victim}`, routeCall(name, victim, thief.key));
-      area.attempt(
-        `${name} with ${victim}`,
-        codeOf(answer) === "conversation_not_found",
-        `${answer.status} ${answer.text}`,
-      );
+      const [theirs, nobodys] = [
+        await send(`${name} with ${victim}`, routeCall(name, victim, thief.key)),
+        await send(`${name} with nobody's`, routeCall(name, unknown, thief.key)),
+      ];
+      // A conversation of the thief's own, made anew in both cases.
+      const isSame = theirs.status === nobodys.status && isMade(theirs.text) === isMade(nobodys.text);
+      area.attempt(`${name} with ${victim}`, isSame, `${theirs.status} ${theirs.text}`);
+      for (const id of [victim, unknown]) {
+        await stand.call({ method: "DELETE", path: `/conversations/${id}`, key: thief.key });
+      }
     }
   }
 
-  for (const [what, call, isRefused] of sideDoors(house, thief.ownConversation)) {
+  for (const [what, call, isRefused, madeId] of sideDoors(house, thief.ownConversation)) {
     const answer = await send(what, { ...call, key: thief.key });
     area.attempt(what, isRefused(answer.text, answer.status), `${answer.status} ${answer.text}`);
+    if (madeId === undefined) continue;
+    await stand.call({ method: "DELETE", path: `/conversations/${madeId}`, key: thief.key });
   }
   for (const name of routeNames.filter((each) => !each.includes("/:id") && !making.has(each))) {
     const answer = await send(name, routeCall(name, unknownLike(house.ids[0] ?? ""), thief.key));
@@ -162,7 +168,13 @@ export async function attackByHttp(
   }
 }
 
-type SideDoor = readonly [what: string, call: RawCall, isRefused: (text: string, status: number) => boolean];
+type SideDoor = readonly [
+  what: string,
+  call: RawCall,
+  isRefused: (text: string, status: number) => boolean,
+  /** The id of a conversation of the thief's own that it makes, to be removed behind it. */
+  madeId?: string,
+];
 
 /** Ways past the id in the path: names inside a conversation of one's own, lists, and claims to be someone else. */
 function sideDoors(house: Household, own: string): readonly SideDoor[] {
@@ -206,7 +218,9 @@ function sideDoors(house: Household, own: string): readonly SideDoor[] {
     doors.push([
       `fork to ${id}`,
       { method: "POST", path: `/conversations/${own}/fork`, headers: json, body: JSON.stringify(fork) },
-      isError,
+      // A fork of the thief's own conversation, as under an id that nobody has.
+      (text, status) => status === 200 && text.includes(`"parentId":"${own}"`),
+      id,
     ]);
     for (const path of [
       `/conversations/${own}/../${id}/meta`,
@@ -227,11 +241,18 @@ function sideDoors(house: Household, own: string): readonly SideDoor[] {
     doors.push([
       `owner in the body with ${id}`,
       { method: "POST", path: "/chat", headers: json, body },
-      isError,
+      (text, status) => status >= 400 || text.includes("You said: hello"),
+      id,
     ]);
   }
   doors.push(["search for what they said", { path: "/search?q=You%20said" }, namesNobody]);
   return doors;
+}
+
+/** Whether an answer says that it made a conversation; undefined where it does not say. */
+function isMade(text: string): boolean | undefined {
+  const [, said] = /"created":(true|false)/.exec(text) ?? [];
+  return said === undefined ? undefined : said === "true";
 }
 
 /** An id that nobody has, as long as the other, so that nothing but the name differs. */

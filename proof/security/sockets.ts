@@ -35,7 +35,7 @@ const messages: {
 
 /** Those that say nothing about whether there is such a conversation: they get no answer, or the same one always. */
 const silent = new Set<MessageType>(["chat.unsubscribe", "unsubscribe", "ping"]);
-/** Those that make a conversation of an unknown id, and are refused for one that another owner has. */
+/** Those that make a conversation of an unknown id, also of one that another owner has: one of the sender's own. */
 const making = new Set<MessageType>(["chat.send", "chat.queue"]);
 
 const messageTypes = Object.keys(messages) as MessageType[];
@@ -57,10 +57,16 @@ export async function attackBySocket(
     for (const type of messageTypes) {
       for (const [index, message] of messages[type](victim).entries()) {
         const what = `${type} on ${victim}`;
-        const refusal = await tell(socket, message, silent.has(type) ? undefined : patienceMs);
+        // Whoever makes a conversation follows it: on a socket of its own, so that its removal is told to nobody else.
+        const maker = making.has(type) ? await stand.socket({ key: thief.key }) : undefined;
+        await maker?.next("catalog");
+        const refusal = await tell(maker ?? socket, message, silent.has(type) ? undefined : patienceMs);
+        maker?.raw.terminate();
         if (silent.has(type)) area.attempt(what, refusal === undefined, JSON.stringify(refusal));
-        else if (making.has(type)) area.attempt(what, refusal?.code === "conversation_not_found");
-        else {
+        else if (making.has(type)) {
+          area.attempt(what, refusal === undefined, JSON.stringify(refusal));
+          await stand.call({ method: "DELETE", path: `/conversations/${victim}`, key: thief.key });
+        } else {
           const other = messages[type](unknown)[index];
           const nobodys = other === undefined ? undefined : await tell(socket, other, patienceMs);
           const isSame =
@@ -74,7 +80,8 @@ export async function attackBySocket(
   }
   area.attempt(
     "all of it together changes something of the house",
-    (await house.describe()) === before,
+    // Whoever can delete leaves a house that cannot be described any more.
+    (await house.describe().catch((error: unknown) => String(error))) === before,
     "the house is not as it was",
   );
   await eavesdrop(stand, house, socket, area);

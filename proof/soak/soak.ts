@@ -62,11 +62,13 @@ const tables = [
   "compaction",
 ] as const;
 
-const countRows = tables.map((table) => `SELECT '${table}' AS name, count(*)::int AS rows FROM ${table}`);
+const countRows = tables.map(
+  (table) => `SELECT '${table}' AS name, count(*)::int AS rows FROM parley.${table}`,
+);
 const countLive = [
-  "SELECT 'journal' AS name, count(*)::int AS rows FROM turn_journal",
-  "SELECT 'queue' AS name, count(*)::int AS rows FROM queued_message",
-  "SELECT 'leases' AS name, count(*)::int AS rows FROM conversation_head WHERE turn_id IS NOT NULL OR compaction_id IS NOT NULL",
+  "SELECT 'journal' AS name, count(*)::int AS rows FROM parley.turn_journal",
+  "SELECT 'queue' AS name, count(*)::int AS rows FROM parley.queued_message",
+  "SELECT 'leases' AS name, count(*)::int AS rows FROM parley.conversation_head WHERE turn_id IS NOT NULL OR compaction_id IS NOT NULL",
   "SELECT 'connections' AS name, count(*)::int AS rows FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
 ];
 

@@ -100,7 +100,7 @@ export class RealRuntime {
     for (let round = 0; round < 400; round += 1) {
       while (this.#waiting.length > 0) this.step();
       await this.clock.advance(round < 40 ? 25 : 500);
-      const isBusy = [...this.#database.leased].some((log) => this.#database.logs.get(log.id) === log);
+      const isBusy = [...this.#database.leased].some((log) => this.#database.logs.get(log.number) === log);
       if (!isBusy && this.#waiting.length === 0 && round > 10) break;
     }
     await this.clock.advance(3_000);

@@ -116,15 +116,15 @@ describeOnPostgres(
       const handle = testClient(live.url).connect().conversation("c2");
       await handle.send("kept");
       await until(handle, says("You said: kept"));
-      const tables = await copyTables(database.url, "public", "dump");
+      const tables = await copyTables(database.url, "parley", "dump");
       await handle.send("lost");
       await until(handle, says("You said: lost"));
       await execute(
         database.url,
         "SET session_replication_role = replica",
         "BEGIN",
-        `TRUNCATE ${tables.join(", ")}`,
-        ...tables.map((table) => `INSERT INTO ${table} OVERRIDING SYSTEM VALUE SELECT * FROM dump.${table}`),
+        `TRUNCATE ${tables.map((table) => `parley.${table}`).join(", ")}`,
+        ...tables.map((table) => `INSERT INTO parley.${table} SELECT * FROM dump.${table}`),
         "COMMIT",
       );
       await converse(live, "c2", ["new"]);

@@ -9,34 +9,34 @@ export type ReadTables = (statements: readonly string[]) => Promise<Record<strin
 /** What the tables must not hold while nothing runs. Each statement lists what is wrong. */
 const wrongs: Record<string, string> = {
   "a log with a gap, or an overlap, before a row": `
-    SELECT thread_id, first_seq FROM (
-      SELECT m.thread_id, m.first_seq, coalesce(
-        lag(m.first_seq + m.part_count) OVER (PARTITION BY m.thread_id ORDER BY m.first_seq),
+    SELECT log, first_seq FROM (
+      SELECT m.log, m.first_seq, coalesce(
+        lag(m.first_seq + m.part_count) OVER (PARTITION BY m.log ORDER BY m.first_seq),
         coalesce(c.parent_seq, 0) + 1) AS expected
-      FROM conversation_message m JOIN conversation c ON c.id = m.thread_id) places
+      FROM parley.conversation_message m JOIN parley.conversation c ON c.log = m.log) places
     WHERE first_seq <> expected`,
   "a head whose next seq is not behind its last row": `
-    SELECT h.conversation_id, h.next_seq FROM conversation_head h JOIN conversation c ON c.id = h.conversation_id
+    SELECT h.log, h.next_seq FROM parley.conversation_head h JOIN parley.conversation c ON c.log = h.log
     WHERE h.next_seq <> coalesce(
-      (SELECT max(m.first_seq + m.part_count) FROM conversation_message m WHERE m.thread_id = h.conversation_id),
+      (SELECT max(m.first_seq + m.part_count) FROM parley.conversation_message m WHERE m.log = h.log),
       coalesce(c.parent_seq, 0) + 1)`,
-  "a row of the journal": "SELECT conversation_id, turn_id, first_n, epoch FROM turn_journal",
-  "a turn that is not sealed": "SELECT log, id FROM conversation_turn WHERE status <> 'sealed'",
+  "a row of the journal": "SELECT log, turn, first_n, epoch FROM parley.turn_journal",
+  "a turn that is not sealed": "SELECT log, id FROM parley.conversation_turn WHERE status <> 'sealed'",
   "a head with a lease": `
-    SELECT conversation_id, turn_id, compaction_id, node FROM conversation_head
+    SELECT log, turn_id, compaction_id, node FROM parley.conversation_head
     WHERE turn_id IS NOT NULL OR compaction_id IS NOT NULL`,
   "a receipt without its message": `
-    SELECT r.conversation_id, r.message_id FROM receipt r
-    WHERE NOT EXISTS (SELECT FROM conversation_message m WHERE m.thread_id = r.conversation_id AND m.id = r.message_id)
-      AND NOT EXISTS (SELECT FROM queued_message q WHERE q.conversation_id = r.conversation_id AND q.id = r.message_id)`,
+    SELECT r.log, r.message_id FROM parley.receipt r
+    WHERE NOT EXISTS (SELECT FROM parley.conversation_message m WHERE m.log = r.log AND m.id = r.message_id)
+      AND NOT EXISTS (SELECT FROM parley.queued_message q WHERE q.log = r.log AND q.id = r.message_id)`,
   "a message in the log and in the queue": `
-    SELECT q.conversation_id, q.id FROM queued_message q
-    JOIN conversation_message m ON m.thread_id = q.conversation_id AND m.id = q.id`,
+    SELECT q.log, q.id FROM parley.queued_message q
+    JOIN parley.conversation_message m ON m.log = q.log AND m.id = q.id`,
   "a call with other than one result": `
-    SELECT thread_id, part ->> 'toolCallId' AS call,
+    SELECT log, part ->> 'toolCallId' AS call,
       count(*) FILTER (WHERE part ->> 'state' = 'call') AS calls,
       count(*) FILTER (WHERE part ->> 'state' = 'result') AS results
-    FROM conversation_message, jsonb_array_elements(content -> 'parts') part
+    FROM parley.conversation_message, jsonb_array_elements(content -> 'parts') part
     WHERE part ->> 'type' = 'tool-invocation'
     GROUP BY 1, 2
     HAVING count(*) <> 2 OR count(*) FILTER (WHERE part ->> 'state' = 'call') <> 1`,

@@ -2,15 +2,17 @@ import { isParleyError } from "@parley/core/errors";
 import { omitUndefined } from "@parley/core/messages";
 import type { StoreCheck } from "@parley/core/ports";
 import type { Database } from "./database.js";
-import { isCurrent, type Migration, readMigrations } from "./migrate.js";
+import { isCurrent } from "./migrate.js";
+import { type Migration, readMigrations } from "./migrations.js";
 
 /** How the schema stands to the migrations that come with this package. Changes nothing. */
 export async function checkSchema(
   database: Database,
+  schema: string,
   migrations?: readonly Migration[],
 ): Promise<StoreCheck> {
   try {
-    const isUpToDate = await isCurrent(database, migrations ?? (await readMigrations()));
+    const isUpToDate = await isCurrent(database, schema, migrations ?? (await readMigrations()));
     const trouble = database.trouble?.();
     return { schema: isUpToDate ? "current" : "older", ...omitUndefined({ trouble }) };
   } catch (error) {

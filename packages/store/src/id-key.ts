@@ -8,7 +8,7 @@ const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
  * it is stored, a hash. Two ids with the same key cost a look at one row more: the id itself is compared too.
  *
  * It is a column, and computed here, because an index over an expression costs more time than the column costs bytes.
- * The function `id_key` of the migrations computes the same.
+ * The function `id_key` of the older migrations computes the same.
  */
 export function idKey(stored: string): string {
   if (uuidV7.test(stored)) {
@@ -21,10 +21,10 @@ export function idKey(stored: string): string {
 }
 
 /**
- * The condition that finds the message `id` with the key `key` of a conversation, of a table called `m`. What is compared
+ * The condition that finds the message `id` with the key `key` of a log, of a table called `m`. What is compared
  * beside the key is one expression that the planner cannot weigh: as long as nobody has analyzed the table it would
  * expect many rows with this key and none that fits, and prepare to read them all in the order of their pages.
  */
-export function messageIs(id: string, key: string, conversationId: string): string {
-  return `m.id_key = ${key}::int8 AND coalesce(m.id = ${id} AND m.thread_id = ${conversationId}, false)`;
+export function messageIs(id: string, key: string, log: string): string {
+  return `m.id_key = ${key}::int8 AND coalesce(m.id = ${id} AND m.log = ${log}, false)`;
 }

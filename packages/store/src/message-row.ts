@@ -78,7 +78,7 @@ export function boundedJson(value: unknown, maxBytes: number): string {
 }
 
 /** A message names its turn by ordinal; readers know turns by id. One look into the key of turns per row. */
-const turnId = "(SELECT t.id FROM conversation_turn t WHERE t.log = m.log AND t.ordinal = m.turn)";
+const turnId = "(SELECT t.id FROM parley.conversation_turn t WHERE t.log = m.log AND t.ordinal = m.turn)";
 
 /** The columns of a stored message, as `entriesOfRow` reads them, of a table called `m`. */
 export const messageColumns = `m.id, m.role, m.type, m.content::text AS content,
@@ -265,13 +265,13 @@ export function rowLists(rows: readonly MessageRow[]) {
 }
 
 /**
- * The rows `m` of a conversation whose ids are in a list. One look into the index of ids after the other: for a list
+ * The rows `m` of a log whose ids are in a list. One look into the index of ids after the other: for a list
  * as a whole the planner may choose to read the table, as long as it believes it small. It does not see how long the
  * list is: if it did, a plan for a short one would look so much cheaper than one for any that it would plan each time.
  */
-export function rowsById(ids: string, keys: string, conversationId: string): string {
+export function rowsById(ids: string, keys: string, log: string): string {
   return `unnest((SELECT ${ids}::text[]), ${keys}::int8[]) AS wanted(id, key)
     CROSS JOIN LATERAL (
-      SELECT * FROM conversation_message m WHERE ${messageIs("wanted.id", "wanted.key", conversationId)} LIMIT 1
+      SELECT * FROM parley.conversation_message m WHERE ${messageIs("wanted.id", "wanted.key", log)} LIMIT 1
     ) AS m`;
 }

@@ -1,15 +1,26 @@
-import { readFile } from "node:fs/promises";
 import { ParleyError } from "@parley/core/errors";
+import { carryOver, firstOlderMigration, prepareCarryOver } from "./carry-over.js";
 import { type Connection, type Database, withBudget } from "./database.js";
+import { checkSchemaName, defaultSchema, inSchema, schemaText } from "./in-schema.js";
+import { type Migration, type MigrationProgress, readMigrations } from "./migrations.js";
+import { missingRight, requireRights } from "./schema-rights.js";
 
-/** One step of the schema's history, in the order in which they were made. */
-export interface Migration {
-  readonly name: string;
-  readonly statements: readonly string[];
+/** What a migration is told. */
+export interface MigrateOptions {
+  /** Default: those that come with the package. */
+  readonly migrations?: readonly Migration[];
+  readonly schema?: string;
+  /** Called after each batch of rows that was copied. */
+  readonly onProgress?: (progress: MigrationProgress) => void;
+  /** How many rows of an older version one transaction copies. Default 2,000. */
+  readonly rowsAtOnce?: number;
 }
 
 /** Any number that no other use of advisory locks in the same database is likely to have. */
 const lockKey = 7_275_539_421;
+
+/** The migration after which nothing of an older version is left. */
+const carriedOver = "carried_over";
 
 /**
  * A statement that rewrites a table takes as long as the table is large, and whoever waits for the lock waits for all of
@@ -19,69 +30,120 @@ const unlimited = `SELECT set_config(name, CASE name WHEN 'idle_in_transaction_s
 FROM pg_settings
 WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout')`;
 
-/** Reads the SQL files that come with the package. */
-export async function readMigrations(
-  folder = new URL("../migrations/", import.meta.url),
-): Promise<Migration[]> {
-  const journal = JSON.parse(await readFile(new URL("meta/_journal.json", folder), "utf8")) as {
-    entries: { tag: string }[];
-  };
-  return Promise.all(
-    journal.entries.map(async ({ tag }) => {
-      const sql = await readFile(new URL(`${tag}.sql`, folder), "utf8");
-      return { name: tag, statements: sql.split("--> statement-breakpoint") };
-    }),
-  );
+/**
+ * Brings the schema up. Whoever comes meanwhile waits for the lock and finds nothing left to do. A database that knows
+ * migrations which are not among ours belongs to a newer version: it is left alone, and the caller learns it by
+ * `schema_newer`.
+ *
+ * Changes of tables are one transaction, so that a crash leaves the old ones. Rows of a version that had its tables in
+ * `public` are copied behind it, in batches of a transaction each: a crash leaves what was copied, and the next call goes
+ * on from there. Nothing else can be done with the store until all of it is there.
+ */
+export async function migrate(database: Database, options: MigrateOptions = {}): Promise<void> {
+  const schema = checkSchemaName(options.schema ?? defaultSchema);
+  const all = [...(options.migrations ?? (await readMigrations()))];
+  if (await isCurrent(database, schema, all)) return;
+  await requireRights(database, schema);
+  const patient = withBudget(database, "migration");
+  await locked(patient, schema, async (connection) => {
+    if ((await appliedNames(connection, schema, all)).length === 0)
+      await prepareCarryOver(connection, schema);
+    // Not IF NOT EXISTS: that needs the right to create one even where it is there.
+    if (!(await hasSchema(connection, schema))) await connection.query({ text: `CREATE SCHEMA ${schema}` });
+    await connection.query({
+      text: schemaText(
+        `CREATE TABLE IF NOT EXISTS parley.schema_migration (
+          name text PRIMARY KEY, place integer NOT NULL, applied_at timestamp with time zone NOT NULL DEFAULT now())`,
+        schema,
+      ),
+    });
+    const applied = await appliedNames(connection, schema, all);
+    for (const [place, { name, statements }] of all.entries()) {
+      if (applied.includes(name)) continue;
+      for (const text of statements) await connection.query({ text: schemaText(text, schema) });
+      await note(connection, schema, name, place);
+    }
+  });
+  const inPlace = inSchema(patient, schema);
+  for (let isDone = false; !isDone; ) {
+    isDone = await locked(inPlace, schema, async (connection) => {
+      if ((await appliedNames(connection, schema, all)).includes(carriedOver)) return true;
+      const progress = await carryOver(connection, schema, options.rowsAtOnce);
+      if (progress === undefined) {
+        await note(connection, schema, carriedOver, -1);
+        return true;
+      }
+      options.onProgress?.(progress);
+      return false;
+    });
+  }
 }
 
-/**
- * Brings the schema up in one transaction, so that a crash leaves the old one. Whoever comes meanwhile waits for the
- * lock and finds nothing left to do. A database that knows migrations which are not among ours belongs to a newer
- * version: it is left alone, and the caller learns it by `schema_newer`.
- */
-export async function migrate(database: Database, migrations?: readonly Migration[]): Promise<void> {
-  const all = migrations ?? (await readMigrations());
-  if (await isCurrent(database, all)) return;
-  await withBudget(database, "migration").transaction(async (connection) => {
-    await connection.query({ text: unlimited });
-    await connection.query({ text: `SELECT 1 FROM (SELECT pg_advisory_xact_lock(${lockKey})) AS locked` });
-    await connection.query({
-      text: `CREATE TABLE IF NOT EXISTS schema_migration (
-        place integer PRIMARY KEY, name text NOT NULL, applied_at timestamp with time zone NOT NULL DEFAULT now())`,
+/** Runs in a transaction that nobody else who migrates runs beside. */
+function locked<T>(
+  database: Database,
+  schema: string,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  return database
+    .transaction(async (connection) => {
+      await connection.query({ text: unlimited });
+      await connection.query({ text: `SELECT 1 FROM (SELECT pg_advisory_xact_lock(${lockKey})) AS locked` });
+      return work(connection);
+    })
+    .catch((error: unknown) => {
+      throw missingRight(error, schema);
     });
-    const applied = await appliedNames(connection, all);
-    for (const [place, { name, statements }] of all.entries()) {
-      if (place < applied.length) continue;
-      for (const text of statements) await connection.query({ text });
-      await connection.query({
-        text: "INSERT INTO schema_migration (place, name) VALUES ($1, $2)",
-        values: [place, name],
-      });
-    }
+}
+
+async function note(connection: Connection, schema: string, name: string, place: number): Promise<void> {
+  await connection.query({
+    text: schemaText("INSERT INTO parley.schema_migration (name, place) VALUES ($1, $2)", schema),
+    values: [name, place],
   });
 }
 
 /** Asked without the lock: a start in the ordinary case changes nothing and waits for nobody. */
-export async function isCurrent(database: Database, all: readonly Migration[]): Promise<boolean> {
-  const [row] = await database.query({
-    text: "SELECT to_regclass('schema_migration') IS NOT NULL AS known",
-  });
-  if (row?.known !== true) return false;
-  return (await appliedNames(database, all)).length === all.length;
+export async function isCurrent(
+  database: Connection,
+  schema: string,
+  all: readonly Migration[],
+): Promise<boolean> {
+  return (await appliedNames(database, schema, all)).length === all.length + 1;
 }
 
-async function appliedNames(connection: Connection, all: readonly Migration[]): Promise<string[]> {
-  const rows = await connection.query({ text: "SELECT name FROM schema_migration ORDER BY place" });
+async function hasSchema(connection: Connection, schema: string): Promise<boolean> {
+  const [row] = await connection.query({
+    text: "SELECT 1 AS there FROM pg_catalog.pg_namespace WHERE nspname = $1",
+    values: [schema],
+  });
+  return row !== undefined;
+}
+
+/** The migrations that a schema has; none where it is not there, or holds the tables of an older version. */
+async function appliedNames(
+  connection: Connection,
+  schema: string,
+  all: readonly Migration[],
+): Promise<string[]> {
+  // Not by `to_regclass`: that fails where the role may not use the schema.
+  const [known] = await connection.query({
+    text: `SELECT 1 AS known FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+      WHERE n.nspname = $1 AND c.relname = 'schema_migration'`,
+    values: [schema],
+  });
+  if (known === undefined) return [];
+  const rows = await connection.query({
+    text: schemaText("SELECT name FROM parley.schema_migration ORDER BY place, name", schema),
+  });
   const names = rows.map(({ name }) => String(name));
-  const unknown = names.find((name, place) => all[place]?.name !== name);
-  if (unknown !== undefined) {
-    throw new ParleyError(
-      "schema_newer",
-      `The database has the migration ${unknown}, which this version lacks`,
-      {
-        details: { migration: unknown },
-      },
-    );
-  }
-  return names;
+  if (names.includes(firstOlderMigration)) return [];
+  const ours = new Set([...all.map(({ name }) => name), carriedOver]);
+  const unknown = names.find((name) => !ours.has(name));
+  if (unknown === undefined) return names;
+  throw new ParleyError(
+    "schema_newer",
+    `The database has the migration ${unknown}, which this version lacks`,
+    { details: { migration: unknown } },
+  );
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/core/messages";
 import type { LogStore, LogStoreRoot } from "@parley/core/ports";
 import { checkSchema } from "./check-schema.js";
 import { type Database, withBudget } from "./database.js";
@@ -12,6 +13,7 @@ import { examine } from "./operations/examine.js";
 import { keyStore } from "./operations/keys.js";
 import { changed } from "./operations/reading/changed.js";
 import { list } from "./operations/reading/list.js";
+import { locate } from "./operations/reading/locate.js";
 import { news } from "./operations/reading/news.js";
 import { readChunks } from "./operations/reading/read-chunks.js";
 import { readNewest } from "./operations/reading/read-newest.js";
@@ -36,10 +38,11 @@ export type { LogStoreOptions };
 /** The runtime's store on a database of either kind. `migrate` has to be called before anything else. */
 export function openLogStore(database: Database, options: LogStoreOptions = {}): LogStoreRoot {
   const store = createStoreContext(database, options);
-  const brief = { ...store, database: withBudget(database, "brief") };
-  const long = { ...store, database: withBudget(database, "long") };
+  const { schema } = store;
+  const brief = { ...store, database: withBudget(store.database, "brief") };
+  const long = { ...store, database: withBudget(store.database, "long") };
   return {
-    migrate: () => migrate(database),
+    migrate: () => migrate(database, { schema, ...omitUndefined({ onProgress: options.onMigration }) }),
     heartbeat: (node, ttlMs) => heartbeat(brief, node, ttlMs),
     retire: (node) => retire(store, node),
     claimExpired: (node, limit) => claimExpired(store, node, limit),
@@ -47,9 +50,10 @@ export function openLogStore(database: Database, options: LogStoreOptions = {}):
     news: (query) => news(store, query),
     indexSearch: (request) => indexSearch(store, request),
     unindexedOwners: (query) => unindexedOwners(store, query),
+    locate: (log) => locate(store, log),
     forOwner: (owner) => forOwner({ store, long }, storedText(owner)),
     keys: keyStore(store),
-    check: () => checkSchema(brief.database),
+    check: () => checkSchema(brief.database, schema),
     examine: (look) => examine(long, look),
     close: () => database.close(),
   };

@@ -6,6 +6,7 @@ import type { Database } from "./database.js";
 import { boundedJson, canonicalRow, readMessage } from "./message-row.js";
 import { createConversationRow } from "./operations/conversations/create-conversation.js";
 import { appendRows } from "./operations/engine.js";
+import { changeNumber, takeChangeNumber } from "./operations/numbers.js";
 import { listStatement } from "./operations/reading/list-messages.js";
 import { checkCreatedAt } from "./operations/refusals.js";
 import { requireHead } from "./operations/turns/head.js";
@@ -16,6 +17,8 @@ import { originalJson, originalText, storedText } from "./stored-text.js";
 export interface PostgresMemoryStoreOptions {
   /** Whose threads these are. Another owner's ids behave as unknown. */
   readonly owner: string;
+  /** The schema of the database that holds the tables. Default `parley`. */
+  readonly schema?: string;
   /** The largest content of a message in bytes. Default 32 MB. */
   readonly maxBytes?: number;
 }
@@ -33,8 +36,7 @@ export class PostgresMemoryStore implements MemoryStore {
   readonly #resourceId: string;
 
   constructor(database: Database, options: PostgresMemoryStoreOptions) {
-    const { maxBytes } = options;
-    this.#store = createStoreContext(database, maxBytes === undefined ? {} : { maxBytes });
+    this.#store = createStoreContext(database, options);
     this.#owner = storedText(options.owner);
     this.#resourceId = options.owner;
   }
@@ -86,7 +88,7 @@ export class PostgresMemoryStore implements MemoryStore {
     const [row] = await this.#store.database.query({
       text: `SELECT title, metadata::text AS metadata, date_part('epoch', created_at) * 1000 AS created_ms,
           date_part('epoch', updated_at) * 1000 AS updated_ms
-        FROM conversation WHERE id = $1 AND owner = $2 AND status <> 'removed'`,
+        FROM parley.conversation WHERE owner = $2 AND id = $1 AND status <> 'removed'`,
       values: [storedText(args.threadId), this.#owner],
     });
     if (row === undefined) return null;
@@ -114,18 +116,21 @@ export class PostgresMemoryStore implements MemoryStore {
         title: "",
         settings: {},
       });
-      await requireHead(connection, this.#owner, id);
-      await connection.query({
-        text: `UPDATE conversation SET title = $2, metadata = $3::jsonb, created_at = $4::timestamptz,
-          updated_at = $5::timestamptz, changed_at = conversation_changed(owner) WHERE id = $1`,
-        values: [
-          storedText(id),
-          storedText(title ?? ""),
-          metadata === undefined ? null : boundedJson(metadata, this.#store.maxBytes),
-          createdAt.toISOString(),
-          updatedAt.toISOString(),
-        ],
-      });
+      const { log } = await requireHead(connection, this.#owner, id);
+      await connection.batch([
+        takeChangeNumber(this.#owner),
+        {
+          text: `UPDATE parley.conversation SET title = $2, metadata = $3::jsonb, created_at = $4::timestamptz,
+            updated_at = $5::timestamptz, changed_at = ${changeNumber} WHERE log = $1`,
+          values: [
+            log,
+            storedText(title ?? ""),
+            metadata === undefined ? null : boundedJson(metadata, this.#store.maxBytes),
+            createdAt.toISOString(),
+            updatedAt.toISOString(),
+          ],
+        },
+      ]);
     });
   }
 

@@ -8,7 +8,7 @@ import {
   integer,
   json,
   jsonb,
-  pgTable,
+  pgSchema,
   primaryKey,
   text,
   timestamp,
@@ -25,20 +25,38 @@ const tsvector = customType<{ data: string; driverData: string }>({ dataType: ()
 
 const moment = (name: string) => timestamp(name, { withTimezone: true });
 
+/** The number of a log, see `conversation`. */
+const logNumber = (name = "log") => bigint(name, { mode: "number" });
+
 /**
- * One row per log. `removed` is a log that lost its name: it stays as long as a fork shares its rows, and gives way
- * when its id is used again.
+ * The schema of all tables. It is never `public` nor anything that a search path leads to: statements name it. Where
+ * another one is configured, `inSchema` puts its name in place of this one.
  */
-export const conversation = pgTable(
+export const parley = pgSchema("parley");
+
+/** Numbers logs; see `conversation.log`. Numbers that are not used leave gaps, which mean nothing. */
+export const logNumbers = parley.sequence("log_number");
+
+/** Numbers the changes that watchers hear of; see `operations/change-number.ts`. */
+export const changeNumbers = parley.sequence("conversation_change");
+
+/** Numbers the owners in the search index; see `searchOwner.number`. */
+export const searchOwnerNumbers = parley.sequence("search_owner_number");
+
+/**
+ * One row per log. An id belongs to its owner: the same one under another owner is another conversation. `removed` is a
+ * log that lost its name: it stays as long as a fork shares its rows, and its id can be used again.
+ */
+export const conversation = parley.table(
   "conversation",
   {
-    id: key("id").primaryKey(),
     /**
-     * What rows of the log are found by: four bytes in each of them and in the indexes over them, where an id takes
-     * forty. Enough for two billion conversations. Never changes and is never used again.
+     * What rows of the log are found by: eight bytes in each of them and in the indexes over them, where owner and id
+     * take fifty. Given by `log_number`. Never changes, is never used again, and never leaves the store and its nodes.
      */
-    log: integer("log").notNull().generatedAlwaysAsIdentity(),
+    log: logNumber().primaryKey(),
     owner: key("owner").notNull(),
+    id: key("id").notNull(),
     title: text("title").notNull(),
     status: text("status", { enum: ["open", "closed", "removed"] }).notNull(),
     model: text("model"),
@@ -48,12 +66,12 @@ export const conversation = pgTable(
     queuePaused: boolean("queue_paused").notNull().default(false),
     metadata: jsonb("metadata"),
     /** The log that this one continues, and the last seq they have in common. */
-    parentId: key("parent_id"),
+    parent: logNumber("parent"),
     parentSeq: integer("parent_seq"),
-    /** Set on an archive: the conversation that was compacted. */
-    archiveOf: key("archive_of"),
-    /** The archive of the compaction in force; empty where it has none. */
-    compactedFrom: key("compacted_from"),
+    /** Set on an archive: the log that was compacted. */
+    archiveOf: logNumber("archive_of"),
+    /** The archive of the compaction in force; 0, which no log has, where that has none. */
+    compactedFrom: logNumber("compacted_from"),
     /** Of the newest sealed turn that knows it, inherited ones included. */
     contextSize: doublePrecision("context_size"),
     /** Of the newest turn that names one, inherited ones included: what the next turn uses where nothing is chosen. */
@@ -61,7 +79,7 @@ export const conversation = pgTable(
     createdAt: moment("created_at").notNull(),
     lastActivityAt: moment("last_activity_at").notNull(),
     updatedAt: moment("updated_at").notNull(),
-    /** The number of its last change, given by `conversation_changed`; see `operations/changed.ts`. */
+    /** The number of its last change, given by `conversation_change`. */
     changedAt: bigint("changed_at", { mode: "number" }).notNull(),
   },
   (table) => [
@@ -69,7 +87,10 @@ export const conversation = pgTable(
     // when they are read.
     index("conversation_activity").on(table.owner, table.lastActivityAt),
     uniqueIndex("conversation_changes").on(table.owner, table.changedAt),
-    index("conversation_children").on(table.parentId).where(sql`${table.parentId} is not null`),
+    index("conversation_children").on(table.parent).where(sql`${table.parent} is not null`),
+    uniqueIndex("conversation_name").on(table.owner, table.id).where(sql`${table.status} <> 'removed'`),
+    // A handful of rows: what forks of a removed conversation are listed by.
+    index("conversation_removed").on(table.owner, table.id).where(sql`${table.status} = 'removed'`),
   ],
 );
 
@@ -77,12 +98,10 @@ export const conversation = pgTable(
  * What every write of a conversation locks. Narrow, and none of the columns that a turn changes is indexed, so that
  * its updates stay within the page. A log without a name has no head.
  */
-export const conversationHead = pgTable(
+export const conversationHead = parley.table(
   "conversation_head",
   {
-    conversationId: key("conversation_id").primaryKey(),
-    /** The conversation's own. */
-    log: integer("log").notNull(),
+    log: logNumber().primaryKey(),
     owner: key("owner").notNull(),
     nextSeq: integer("next_seq").notNull(),
     sealedSeq: integer("sealed_seq").notNull(),
@@ -103,14 +122,9 @@ export const conversationHead = pgTable(
     activeAt: moment("active_at").notNull(),
   },
   (table) => [
-    uniqueIndex("conversation_head_log").on(table.log),
     // Both hold a handful of rows: what a heartbeat and a claim look for without reading all heads.
-    index("conversation_head_stopping")
-      .on(table.conversationId)
-      .where(sql`${table.stopRequestedAt} is not null`),
-    index("conversation_head_compacting")
-      .on(table.conversationId)
-      .where(sql`${table.compactionId} is not null`),
+    index("conversation_head_stopping").on(table.log).where(sql`${table.stopRequestedAt} is not null`),
+    index("conversation_head_compacting").on(table.log).where(sql`${table.compactionId} is not null`),
   ],
 );
 
@@ -120,14 +134,13 @@ export const conversationHead = pgTable(
  * What has a fixed size stands first, so that nothing is lost to alignment, and ids of 36 characters stand in no index:
  * these bytes are paid for every message.
  */
-export const conversationMessage = pgTable(
+export const conversationMessage = parley.table(
   "conversation_message",
   {
-    createdAt: moment("created_at").defaultNow().notNull(),
+    createdAt: moment("created_at").notNull(),
     /** As `idKey` computes it. */
     idKey: bigint("id_key", { mode: "bigint" }).notNull(),
-    /** Whose log it is; `thread_id` names the same one. */
-    log: integer("log").notNull(),
+    log: logNumber().notNull(),
     firstSeq: integer("first_seq").notNull(),
     partCount: integer("part_count").notNull(),
     /** The ordinal of its turn in the same log. */
@@ -136,7 +149,6 @@ export const conversationMessage = pgTable(
     coversFrom: integer("covers_from"),
     coversTo: integer("covers_to"),
     id: key("id").notNull(),
-    threadId: key("thread_id").notNull(),
     role: text("role").notNull(),
     type: text("type").notNull(),
     /** As `stepMark` writes it: what follows the turn's id, where it begins with it. */
@@ -149,19 +161,19 @@ export const conversationMessage = pgTable(
   },
   (table) => [
     primaryKey({ name: "conversation_message_place", columns: [table.log, table.firstSeq] }),
-    // By the id alone: an append asks whether one is used in any conversation. It is not unique; whoever writes has
-    // looked for the id under the lock of the head.
+    // By the id alone: an append asks whether one is used in any conversation of its owner. It is not unique; whoever
+    // writes has looked for the id under the lock of the head.
     index("conversation_message_id").on(table.idKey),
   ],
 );
 
 /** Found by its place in the order, which the head and the messages know, or by its id. */
-export const conversationTurn = pgTable(
+export const conversationTurn = parley.table(
   "conversation_turn",
   {
     startedAt: moment("started_at").notNull(),
     sealedAt: moment("sealed_at"),
-    log: integer("log").notNull(),
+    log: logNumber().notNull(),
     ordinal: integer("ordinal").notNull(),
     firstSeq: integer("first_seq").notNull(),
     lastSeq: integer("last_seq").notNull(),
@@ -193,27 +205,26 @@ export const conversationTurn = pgTable(
 );
 
 /** The running step's events, one row per batch. Empty once the step's rows are written. */
-export const turnJournal = pgTable(
+export const turnJournal = parley.table(
   "turn_journal",
   {
-    conversationId: key("conversation_id").notNull(),
-    turnId: key("turn_id").notNull(),
+    log: logNumber().notNull(),
+    /** The ordinal of its turn. */
+    turn: integer("turn").notNull(),
     firstN: integer("first_n").notNull(),
     eventCount: integer("event_count").notNull(),
     /** The fence under which it was written. */
     epoch: integer("epoch").notNull(),
     data: text("data").notNull(),
   },
-  (table) => [
-    primaryKey({ name: "turn_journal_place", columns: [table.conversationId, table.turnId, table.firstN] }),
-  ],
+  (table) => [primaryKey({ name: "turn_journal_place", columns: [table.log, table.turn, table.firstN] })],
 );
 
 /** What waits. Holds the same columns as a message, so that a delivery copies the row. */
-export const queuedMessage = pgTable(
+export const queuedMessage = parley.table(
   "queued_message",
   {
-    conversationId: key("conversation_id").notNull(),
+    log: logNumber().notNull(),
     id: key("id").notNull(),
     rank: integer("rank").notNull(),
     mode: text("mode", { enum: ["steer", "queue"] }).notNull(),
@@ -228,46 +239,45 @@ export const queuedMessage = pgTable(
     partCount: integer("part_count").notNull(),
     queuedAt: moment("queued_at").notNull(),
   },
-  (table) => [primaryKey({ name: "queued_message_id", columns: [table.conversationId, table.id] })],
+  (table) => [primaryKey({ name: "queued_message_id", columns: [table.log, table.id] })],
 );
 
 /**
  * What a client's message was answered with, where it had to wait. One that started its turn at once has its receipt
  * on its own row. See `operations/receipts.ts`.
  */
-export const receipt = pgTable(
+export const receipt = parley.table(
   "receipt",
   {
-    conversationId: key("conversation_id").notNull(),
+    log: logNumber().notNull(),
     messageId: key("message_id").notNull(),
     bodyHash: text("body_hash").notNull(),
     outcome: text("outcome", { enum: ["started", "queued"] }).notNull(),
     turnId: key("turn_id"),
   },
-  (table) => [primaryKey({ name: "receipt_message", columns: [table.conversationId, table.messageId] })],
+  (table) => [primaryKey({ name: "receipt_message", columns: [table.log, table.messageId] })],
 );
 
 /** Compactions and their undoing, by the seq of the summary. A fork undoes for itself what it inherited. */
-export const compaction = pgTable(
+export const compaction = parley.table(
   "compaction",
   {
-    conversationId: key("conversation_id").notNull(),
+    log: logNumber().notNull(),
     seq: integer("seq").notNull(),
     kind: text("kind", { enum: ["made", "undone"] }).notNull(),
     fromSeq: integer("from_seq"),
     toSeq: integer("to_seq"),
-    archiveId: key("archive_id"),
+    /** The log of its archive. Empty where it was imported: its archive stayed behind. */
+    archive: logNumber("archive"),
   },
-  (table) => [
-    primaryKey({ name: "compaction_entry", columns: [table.conversationId, table.seq, table.kind] }),
-  ],
+  (table) => [primaryKey({ name: "compaction_entry", columns: [table.log, table.seq, table.kind] })],
 );
 
 /**
  * What happened to conversations and cannot be seen in their rows: that they are gone, that they were compacted. Nodes
  * that look for changes read it beside those; heartbeats sweep it after some minutes, so it holds a handful of rows.
  */
-export const conversationNotice = pgTable(
+export const conversationNotice = parley.table(
   "conversation_notice",
   {
     owner: key("owner").notNull(),
@@ -284,16 +294,16 @@ export const conversationNotice = pgTable(
  * How far each owner's conversations are in the search index; see `operations/searching/index-search.ts`. Whoever adds to the
  * index, or takes from it, holds the row of the owner.
  */
-export const searchOwner = pgTable(
+export const searchOwner = parley.table(
   "search_owner",
   {
     /** What the terms of the owner begin with. */
-    number: integer("number").primaryKey().generatedAlwaysAsIdentity(),
+    number: integer("number").primaryKey(),
     owner: key("owner").notNull(),
     /** Conversations whose last change is no later are in the index, as they were by then. */
     through: bigint("through", { mode: "number" }).notNull().default(0),
     /** Logs among them with an open turn, to which rows are added without a change. */
-    open: integer("open").array().notNull().default([]),
+    open: logNumber("open").array().notNull().default([]),
   },
   (table) => [uniqueIndex("search_owner_name").on(table.owner)],
 );
@@ -307,12 +317,12 @@ export const searchOwner = pgTable(
  * each term; lists of messages by term have to be merged as they grow; hashes of terms are smaller and know no prefixes;
  * a column of the owner in the index of terms needs an extension.
  */
-export const searchEntry = pgTable(
+export const searchEntry = parley.table(
   "search_entry",
   {
     createdMs: bigint("created_ms", { mode: "number" }).notNull(),
     owner: integer("owner").notNull(),
-    log: integer("log").notNull(),
+    log: logNumber().notNull(),
     firstSeq: integer("first_seq").notNull(),
     words: tsvector("words").notNull(),
   },
@@ -324,12 +334,12 @@ export const searchEntry = pgTable(
 );
 
 /** How long each node lives, by the database's clock. */
-export const node = pgTable("node", {
+export const node = parley.table("node", {
   id: key("id").primaryKey(),
   until: moment("until").notNull(),
 });
 
-export const apiKey = pgTable(
+export const apiKey = parley.table(
   "api_key",
   {
     id: key("id").primaryKey(),
@@ -343,7 +353,7 @@ export const apiKey = pgTable(
   (table) => [uniqueIndex("api_key_hash").on(table.hash)],
 );
 
-export const login = pgTable(
+export const login = parley.table(
   "login",
   {
     id: key("id").primaryKey(),

@@ -1,20 +1,31 @@
 import { createUuidV7Factory, type IdFactory } from "@parley/core/messages";
 import type { Database } from "./database.js";
+import { defaultSchema, inSchema } from "./in-schema.js";
+import type { MigrationProgress } from "./migrations.js";
 import { defaultSearchBounds, type SearchBounds } from "./search/search-bounds.js";
 import { SearchGate } from "./search/search-gate.js";
 
 /** What a store holds to, on a database of either kind. */
 export interface LogStoreOptions {
+  /**
+   * The schema of the database that holds the tables, for Parley alone; made by `migrate` if it is not there. Default
+   * `parley`.
+   */
+  readonly schema?: string;
   /** The largest content of a message, and of any other JSON that is stored whole, in bytes. Default 32 MB. */
   readonly maxBytes?: number;
   readonly ids?: IdFactory;
+  /** Called by `migrate` while it copies the rows of an older version: for logs. */
+  readonly onMigration?: (progress: MigrationProgress) => void;
   /** Bounds of searches and of their index. */
   readonly search?: Partial<SearchBounds>;
 }
 
 /** What every operation of a store has at hand. */
 export interface StoreContext {
+  /** Statements on it are written for the schema `parley`, whatever the schema is. */
   readonly database: Database;
+  readonly schema: string;
   readonly ids: IdFactory;
   /** The largest content of a message, and of any other JSON, in bytes. */
   readonly maxBytes: number;
@@ -25,8 +36,10 @@ export interface StoreContext {
 /** Chooses what was not chosen. */
 export function createStoreContext(database: Database, options: LogStoreOptions): StoreContext {
   const search = { ...defaultSearchBounds, ...options.search };
+  const { schema = defaultSchema } = options;
   return {
-    database,
+    database: inSchema(database, schema),
+    schema,
     ids: options.ids ?? createUuidV7Factory(),
     maxBytes: options.maxBytes ?? 32 * 2 ** 20,
     search,

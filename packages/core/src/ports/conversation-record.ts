@@ -20,9 +20,17 @@ export interface ConversationSettings extends TurnChoices {
   metadata?: Record<string, unknown>;
 }
 
+/**
+ * The number by which a store and its nodes know a log. An id belongs to its owner, and may be used again once its
+ * conversation was removed; a number is one log's for ever. It never leaves the nodes: clients know ids.
+ */
+export type LogNumber = number;
+
 /** A conversation with all that one look should tell. */
 export interface ConversationRecord extends ConversationSettings {
   id: ConversationId;
+  /** See `LogNumber`. */
+  log: LogNumber;
   /** Empty until there is one. */
   title: string;
   /** `closed` while put away, else `active` while a turn is open. A compaction by hand leaves it `idle`. */

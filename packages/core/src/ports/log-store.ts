@@ -13,6 +13,7 @@ import type {
   CompactionNotice,
   ConversationRecord,
   ConversationSettings,
+  LogNumber,
   QueueState,
 } from "./conversation-record.js";
 import type { ImportInput, ImportResult } from "./imported-conversation.js";
@@ -38,6 +39,7 @@ export type {
   ConversationNotice,
   ConversationRecord,
   ConversationSettings,
+  LogNumber,
   QueueEntry,
   QueueState,
   TurnChoices,
@@ -59,13 +61,19 @@ export type {
 /** How far someone knows: changes by owner, rows by conversation. */
 export interface NewsQuery {
   readonly owners: readonly { owner: string; since: number }[];
-  readonly conversations: readonly { id: ConversationId; owner: string; seq: number }[];
+  readonly conversations: readonly { log: LogNumber; owner: string; seq: number }[];
 }
 
 /** Where a look is worth it. */
 export interface News {
   owners: string[];
-  conversations: ConversationId[];
+  conversations: LogNumber[];
+}
+
+/** A conversation that was removed, and the log that it was. */
+export interface RemovedConversation {
+  readonly id: ConversationId;
+  readonly log: LogNumber;
 }
 
 /**
@@ -118,7 +126,13 @@ export interface LogStoreRoot {
   /** Owners, in order, of whom something is missing in the search index; `next` is where to go on, absent at the end. */
   unindexedOwners(query: { after?: string }): Promise<{ owners: string[]; next?: string }>;
 
-  /** The store as one owner sees it: another owner's ids behave as unknown. */
+  /** The conversation that a log belongs to; null where it has none any more. */
+  locate(log: LogNumber): Promise<{ owner: string; conversationId: ConversationId } | null>;
+
+  /**
+   * The store as one owner sees it. Ids belong to their owner: one that only another owner has used is as any that
+   * nobody has used, in every verb.
+   */
   forOwner(owner: string): LogStore;
 
   /** The API keys of all owners. */
@@ -151,6 +165,7 @@ export interface StoreCheck {
 export interface Lease {
   owner: string;
   conversationId: ConversationId;
+  log: LogNumber;
   /** The id of the turn; of a lease that a compaction took, the id given to `lease`. */
   turnId: TurnId;
   /** What the lease was taken for. */
@@ -164,13 +179,16 @@ export interface Lease {
 export interface StopRequest {
   owner: string;
   conversationId: ConversationId;
+  log: LogNumber;
   turnId: TurnId;
   fence: number;
 }
 
 /** One row of the journal: consecutive events of an open turn, encoded by the runtime, opaque to the store. */
 export interface JournalBatch {
-  conversationId: ConversationId;
+  log: LogNumber;
+  /** Whose log it is: a batch that names another owner is refused like one that lost its turn. */
+  owner: string;
   turnId: TurnId;
   fence: number;
   /** The number of the first event, counted from 0 in its turn. */
@@ -395,8 +413,8 @@ export interface LogStore extends ConversationStore {
    * because of what other owners have written.
    */
   search(query: { q: string; limit: number; conversationId?: ConversationId }): Promise<SearchResult>;
-  /** Always succeeds on the owner's own: rows past the last living fork point go at once. Returns the ids that are gone. */
-  remove(id: ConversationId, options: { cascade: boolean }): Promise<string[]>;
+  /** Always succeeds on the owner's own: rows past the last living fork point go at once. Returns what is gone. */
+  remove(id: ConversationId, options: { cascade: boolean }): Promise<RemovedConversation[]>;
 }
 
 /** `news`: something was written. `stop`: someone asked the running turn to stop. `open`: show it to its clients. */
@@ -404,8 +422,8 @@ export type WakeKind = "news" | "stop" | "open";
 
 /** How nodes and processes tell each other that a conversation has news. Losing one costs time, never data. */
 export interface Wake {
-  notify(conversationIds: readonly ConversationId[], kind?: WakeKind): void;
+  notify(logs: readonly LogNumber[], kind?: WakeKind): void;
   /** Returns a function that stops listening. */
-  listen(onWake: (conversationIds: readonly ConversationId[], kind: WakeKind) => void): () => void;
+  listen(onWake: (logs: readonly LogNumber[], kind: WakeKind) => void): () => void;
   close?(): Promise<void>;
 }

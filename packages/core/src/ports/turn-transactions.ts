@@ -1,7 +1,7 @@
 import type { ConversationStatus, QueueMode, StepMetrics, TurnMetrics, TurnReason } from "@parley/wire";
 import type { ConversationId, ConversationMessage, TurnId } from "../messages/message.js";
 import type { HistoryEntry, ProviderCallRecord } from "../ports.js";
-import type { ConversationSettings, QueueState, TurnChoices } from "./conversation-record.js";
+import type { ConversationSettings, LogNumber, QueueState, TurnChoices } from "./conversation-record.js";
 import type { JournalBatch } from "./log-store.js";
 
 /**
@@ -14,6 +14,7 @@ export interface DefaultModel {
 
 /** A turn that a transaction has just opened, with its user rows already written. */
 export interface OpenedTurn {
+  log: LogNumber;
   turnId: TurnId;
   fence: number;
   /** With the model that the turn was opened for. */
@@ -50,12 +51,11 @@ export interface AdmitInput extends DefaultModel {
  * - `queued`: a turn is running and the message waits.
  * - `known`: the same message was admitted before; its outcome then and, if it has one, its turn.
  *
- * Refusals: `turn_active`, `queue_full`, `message_conflict`, `conversation_not_found` (another owner's id),
- * `conversation_closed` (an archive). A closed conversation is reopened.
+ * Refusals: `turn_active`, `queue_full`, `message_conflict`, `conversation_closed` (an archive). A closed conversation is reopened.
  */
 export type AdmitOutcome =
   | { kind: "started"; turn: OpenedTurn; created: boolean }
-  | { kind: "queued"; queue: QueueState; turnId?: TurnId }
+  | { kind: "queued"; log: LogNumber; queue: QueueState; turnId?: TurnId }
   | { kind: "known"; outcome: "started" | "queued"; turnId?: TurnId };
 
 export interface CommitInput {
@@ -124,6 +124,7 @@ export interface SealResult {
 
 /** The open turn as it is durable. */
 export interface OpenTurnState {
+  log: LogNumber;
   turnId: TurnId;
   fence: number;
   node: string;

@@ -108,7 +108,7 @@ export class Cluster {
     for (let round = 0; round < 400; round += 1) {
       while (this.stepper.count > 0) this.stepper.step();
       await this.clock.advance(round < 40 ? 25 : 500);
-      const isBusy = [...this.database.leased].some((log) => this.database.logs.get(log.id) === log);
+      const isBusy = [...this.database.leased].some((log) => this.database.logs.get(log.number) === log);
       if (!isBusy && this.stepper.count === 0 && round > 10) break;
     }
     // A last look of every follower.

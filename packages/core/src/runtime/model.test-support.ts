@@ -102,7 +102,7 @@ async function expectLog(
     conversation.summaries,
   );
 
-  const log = real.cluster.database.logs.get(conversationId);
+  const log = [...real.cluster.database.logs.values()].find(({ id }) => id === conversationId);
   if (log?.active === undefined) expect(log?.journal).toEqual([]);
   const durable = new Map<string, string[]>();
   const note = (call: string, content: string) => durable.set(call, [...(durable.get(call) ?? []), content]);
@@ -110,7 +110,7 @@ async function expectLog(
     if (chunk.type === "tool-result") note(`${chunk.stepId} ${chunk.toolCallId}`, chunk.content);
   }
   for (const batch of log?.journal ?? []) {
-    for (const { event } of decodeBatch(batch)) {
+    for (const { event } of decodeBatch(conversationId, batch)) {
       if (event.type === "tool-result") note(`${event.stepId} ${event.toolCallId}`, event.content);
     }
   }

@@ -40,9 +40,9 @@ export function createServices(env: Environment): Services {
       coordinator.loseAll();
       compactions.loseAll();
     },
-    stop({ conversationId, turnId }) {
-      if (compactions.stop(conversationId, turnId)) return;
-      void coordinator.interrupt(conversationId, turnId, { reason: "aborted" });
+    stop({ log, turnId }) {
+      if (compactions.stop(log, turnId)) return;
+      void coordinator.interrupt(log, turnId, { reason: "aborted" });
     },
   });
   const inbox = new Inbox(env, coordinator, recovery);

@@ -173,7 +173,10 @@ describe("a socket's key", () => {
       expect([message.type, refusal.code]).toEqual([message.type, scope === "write" ? "forbidden" : "none"]);
     }
     const stranger = await server.socket({ key: await server.key("bob", ["admin"]) });
-    for (const [, message] of messages) {
+    // What creates a conversation creates one of the stranger's own.
+    for (const [, message] of messages.filter(
+      ([, { type }]) => type !== "chat.send" && type !== "chat.queue",
+    )) {
       stranger.send(message);
       const refusal = await stranger.next(message.type === "subscribe" ? "error" : "chat.error");
       expect([message.type, refusal.code]).toEqual([message.type, "conversation_not_found"]);

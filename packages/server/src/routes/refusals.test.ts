@@ -90,24 +90,47 @@ const asIfUnused: Partial<Record<RouteName, object>> = {
   "DELETE /conversations/:id": { conversationId: "c1", deletedIds: [] },
 };
 
+/** Routes that make a conversation under an id that is not used. */
+const makers: RouteName[] = [
+  "POST /conversations/:id/queue",
+  "POST /chat",
+  "POST /conversations",
+  "POST /import",
+  "PUT /conversations/:id/title",
+  "PUT /conversations/:id/model",
+  "PUT /conversations/:id/reasoning-effort",
+  "PUT /conversations/:id/instructions",
+  "PUT /conversations/:id/compact-threshold",
+];
+
 describe("another owner's conversation", () => {
   it("is unknown to every route, and nothing about it changes", async () => {
     await start();
     const anns = await annsConversation();
     const bobs = await server.key("bob", ["admin"]);
     const before = (await server.call("GET", "/conversations/c1/export", { key: anns })).text;
-    for (const name of [
-      ...ofConversations,
-      "POST /chat",
-      "POST /conversations",
-      "POST /import",
-    ] as RouteName[]) {
+    for (const name of ofConversations.filter((each) => !makers.includes(each))) {
       const answer = await call(name, "c1", bobs);
       const found = asIfUnused[name];
       expect([name, answer.status]).toEqual([name, found === undefined ? 404 : 200]);
       if (found !== undefined) expect(answer.json).toEqual(found);
       else expect(problemOf(answer).code).toBe("conversation_not_found");
       expect(answer.text).not.toContain("secret of hers");
+    }
+    expect((await server.call("GET", "/conversations/c1/export", { key: anns })).text).toBe(before);
+  });
+
+  it("keeps nobody from an id: what makes a conversation answers as for an id that nobody has used", async () => {
+    await start();
+    const anns = await annsConversation();
+    const bobs = await server.key("bob", ["admin"]);
+    const before = (await server.call("GET", "/conversations/c1/export", { key: anns })).text;
+    for (const name of makers) {
+      const [taken, unused] = [await call(name, "c1", bobs), await call(name, "c2", bobs)];
+      expect([name, taken.status]).toEqual([name, unused.status]);
+      expect(taken.status).toBeLessThan(300);
+      expect(taken.text).not.toContain("secret of hers");
+      for (const id of ["c1", "c2"]) await server.runtime.forOwner("bob").remove(id);
     }
     expect((await server.call("GET", "/conversations/c1/export", { key: anns })).text).toBe(before);
   });
@@ -120,19 +143,22 @@ describe("another owner's conversation", () => {
     expect((await server.call("GET", "/search?q=secret", { key: bobs })).json).toEqual({ hits: [] });
   });
 
-  it("can be neither the place of a fork nor of an import", async () => {
+  it("leaves its id free as the place of a fork and of an import", async () => {
     await start();
-    await annsConversation();
+    const anns = await annsConversation();
+    const before = (await server.call("GET", "/conversations/c1/export", { key: anns })).text;
     const bobs = await server.key("bob");
     await server.runtime.forOwner("bob").create({ id: "bobs" });
     const fork = await server.call("POST", "/conversations/bobs/fork", {
       key: bobs,
       body: { atSeq: 0, id: "c1" },
     });
-    expect(problemOf(fork).code).toBe("conversation_not_found");
+    expect(fork.json).toMatchObject({ conversation: { id: "c1", parentId: "bobs" } });
+    await server.runtime.forOwner("bob").remove("c1");
     const { text } = await server.call("GET", "/conversations/bobs/export", { key: bobs });
     const imported = await server.call("POST", "/import?id=c1", { key: bobs, raw: text });
-    expect(problemOf(imported).code).toBe("conversation_not_found");
+    expect(imported.json).toMatchObject({ created: true, conversation: { id: "c1" } });
+    expect((await server.call("GET", "/conversations/c1/export", { key: anns })).text).toBe(before);
   });
 });
 

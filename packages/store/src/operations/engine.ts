@@ -12,6 +12,7 @@ import type { StoreContext } from "../store-context.js";
 import { originalJson, originalText, storedText } from "../stored-text.js";
 import { createConversationRow } from "./conversations/create-conversation.js";
 import { set } from "./conversations/settings.js";
+import { takeChangeNumber } from "./numbers.js";
 import { lineage } from "./reading/lineage.js";
 import { listStatement } from "./reading/list-messages.js";
 import { checkCreatedAt, invalid, notFound, turnActive } from "./refusals.js";
@@ -36,7 +37,8 @@ function conversationOf(row: Record<string, unknown>): Conversation {
 
 async function find(connection: Connection, owner: string, id: string): Promise<Conversation | null> {
   const [row] = await connection.query({
-    text: `SELECT ${conversationColumns} FROM conversation c WHERE c.id = $1 AND c.owner = $2 AND c.status <> 'removed'`,
+    text: `SELECT ${conversationColumns} FROM parley.conversation c
+      WHERE c.owner = $2 AND c.id = $1 AND c.status <> 'removed'`,
     values: [storedText(id), owner],
   });
   return row === undefined ? null : conversationOf(row);
@@ -85,7 +87,7 @@ export async function listConversations(
   options: ListConversationsOptions = {},
 ): Promise<Conversation[]> {
   const rows = await store.database.query({
-    text: `SELECT ${conversationColumns} FROM conversation c
+    text: `SELECT ${conversationColumns} FROM parley.conversation c
       WHERE c.owner = $1 AND c.archive_of IS NULL AND c.status <> 'removed'
         AND ($2::timestamptz IS NULL OR c.updated_at < $2::timestamptz)
       ORDER BY c.changed_at DESC LIMIT $3::int4`,
@@ -146,19 +148,20 @@ export async function appendRows(
     }
     if (added.length > 0) fresh.set(conversationId, { head, rows: added });
   }
-  for (const [conversationId, { head, rows: added }] of fresh) {
+  for (const { head, rows: added } of fresh.values()) {
     const total = added.reduce((sum, row) => sum + row.parts, 0);
     await connection.batch([
       insertRows(head, added, { firstSeq: head.nextSeq }),
       {
-        text: `UPDATE conversation_head SET next_seq = next_seq + $2::int4, sealed_seq = next_seq + $2::int4 - 1,
-          active_at = greatest(active_at, ${nowMs}) WHERE conversation_id = $1`,
-        values: [storedText(conversationId), total],
+        text: `UPDATE parley.conversation_head SET next_seq = next_seq + $2::int4, sealed_seq = next_seq + $2::int4 - 1,
+          active_at = greatest(active_at, ${nowMs}) WHERE log = $1`,
+        values: [head.log, total],
       },
+      takeChangeNumber(owner),
       {
-        text: `UPDATE conversation SET ${touched}, last_activity_at = greatest(last_activity_at, ${nowMs}),
-          title = CASE WHEN title = '' THEN $2 ELSE title END WHERE id = $1`,
-        values: [storedText(conversationId), storedText(titleOf(added.map(({ message }) => message)))],
+        text: `UPDATE parley.conversation SET ${touched}, last_activity_at = greatest(last_activity_at, ${nowMs}),
+          title = CASE WHEN title = '' THEN $2 ELSE title END WHERE log = $1`,
+        values: [head.log, storedText(titleOf(added.map(({ message }) => message)))],
       },
     ]);
   }
@@ -173,14 +176,14 @@ async function usedIds(
 ): Promise<Map<string, "here" | "elsewhere">> {
   const found = await connection.query({
     text: `${lineage()}
-SELECT m.id, bool_or(l.id IS NOT NULL) AS here
+SELECT m.id, bool_or(l.log IS NOT NULL) AS here
 FROM unnest($3::text[], $4::int8[]) AS wanted(id, key)
 CROSS JOIN LATERAL (
-  SELECT * FROM conversation_message r WHERE r.id_key = wanted.key AND r.id = wanted.id OFFSET 0
+  SELECT * FROM parley.conversation_message r WHERE r.id_key = wanted.key AND r.id = wanted.id OFFSET 0
 ) AS m
-JOIN conversation c ON c.id = m.thread_id AND c.owner = $2
+JOIN parley.conversation c ON c.log = m.log AND c.owner = $2
 LEFT JOIN lineage l ON l.log = m.log AND m.first_seq <= l.through
-WHERE (l.id IS NOT NULL OR c.status <> 'removed')
+WHERE (l.log IS NOT NULL OR c.status <> 'removed')
 GROUP BY m.id`,
     values: [storedText(conversationId), owner, rows.map((row) => row.id), rows.map((row) => row.key)],
   });

@@ -2,22 +2,20 @@ import type { Finding } from "@parley/wire";
 import type { Database, ResultRow } from "../database.js";
 import { messageColumns, messagesOf, readMessage } from "../message-row.js";
 import type { StoreContext } from "../store-context.js";
-import { publicId } from "./conversations/create-conversation.js";
 
 const rowsAtOnce = 1_000;
 /** How many conversations a finding names. */
 const mostNamed = 5;
 
-/** What is wrong with the logs, by the key of the conversation. */
+/** The logs with a problem, by number. */
 interface Problems {
-  readonly gaps: Set<string>;
-  readonly counts: Set<string>;
-  readonly unanswered: Set<string>;
+  readonly gaps: Set<number>;
+  readonly counts: Set<number>;
+  readonly unanswered: Set<number>;
 }
 
 /** A log while it is read from its first row to its last. */
 interface Walk {
-  readonly id: string;
   readonly log: number;
   lastSeq: number;
   /** What the head says, as of the newest row that was read; undefined for a log without a name. */
@@ -45,11 +43,10 @@ export async function examineLog(store: StoreContext): Promise<Finding[]> {
       values: [place.log, place.seq, rowsAtOnce],
     });
     for (const row of page) {
-      const id = String(row.thread_id);
-      if (walk?.id !== id) {
+      const log = Number(row.log);
+      if (walk?.log !== log) {
         await leave(database, walk, problems);
-        const log = Number(row.log);
-        walk = { id, log, lastSeq: Number(row.floor), headSeq: undefined, open: new Map() };
+        walk = { log, lastSeq: Number(row.floor), headSeq: undefined, open: new Map() };
         logs += 1;
       }
       await step(database, walk, row, problems);
@@ -60,7 +57,7 @@ export async function examineLog(store: StoreContext): Promise<Finding[]> {
     place = { log: Number(last.log), seq: Number(last.first_seq) };
   }
   await leave(database, walk, problems);
-  for (const id of await emptyLogs(database)) problems.gaps.add(id);
+  for (const log of await emptyLogs(database)) problems.gaps.add(log);
   const gaps = await living(database, problems.gaps);
   const counts = await living(database, problems.counts);
   const unanswered = await living(database, problems.unanswered);
@@ -68,23 +65,23 @@ export async function examineLog(store: StoreContext): Promise<Finding[]> {
 }
 
 const pageText = `
-SELECT m.thread_id, m.log, m.first_seq, m.part_count, m.turn, coalesce(c.parent_seq, 0) AS floor, h.next_seq,
+SELECT m.log::float8 AS log, m.first_seq, m.part_count, m.turn, coalesce(c.parent_seq, 0) AS floor, h.next_seq,
   jsonb_typeof(m.content->'parts') = 'array' AND jsonb_array_length(m.content->'parts') = m.part_count AS counted,
   CASE WHEN m.turn IS NULL OR jsonb_typeof(m.content->'parts') <> 'array' THEN NULL ELSE (
     SELECT json_agg(json_build_array(p.part->>'state', p.part->>'toolCallId'))::text
     FROM jsonb_array_elements(m.content->'parts') AS p(part) WHERE p.part->>'type' = 'tool-invocation') END AS tools
 FROM (
-  SELECT * FROM conversation_message WHERE (log, first_seq) > ($1::int4, $2::int4)
+  SELECT * FROM parley.conversation_message WHERE (log, first_seq) > ($1::int8, $2::int4)
   ORDER BY log, first_seq LIMIT $3::int4
 ) AS m
-LEFT JOIN conversation c ON c.id = m.thread_id
-LEFT JOIN conversation_head h ON h.conversation_id = m.thread_id
+LEFT JOIN parley.conversation c ON c.log = m.log
+LEFT JOIN parley.conversation_head h ON h.log = m.log
 ORDER BY m.log, m.first_seq`;
 
 async function step(database: Database, walk: Walk, row: ResultRow, problems: Problems): Promise<void> {
   const firstSeq = Number(row.first_seq);
-  if (firstSeq !== walk.lastSeq + 1) problems.gaps.add(walk.id);
-  if (row.counted !== true && !(await isCounted(database, walk, firstSeq))) problems.counts.add(walk.id);
+  if (firstSeq !== walk.lastSeq + 1) problems.gaps.add(walk.log);
+  if (row.counted !== true && !(await isCounted(database, walk, firstSeq))) problems.counts.add(walk.log);
   walk.lastSeq = firstSeq + Number(row.part_count) - 1;
   walk.headSeq = row.next_seq === null ? undefined : Number(row.next_seq) - 1;
   if (typeof row.tools !== "string") return;
@@ -96,45 +93,46 @@ async function step(database: Database, walk: Walk, row: ResultRow, problems: Pr
 }
 
 /** Messages of other writers may stand for more parts than they have: those are read as a reader would. */
-async function isCounted(database: Database, { id, log }: Walk, firstSeq: number): Promise<boolean> {
+async function isCounted(database: Database, { log }: Walk, firstSeq: number): Promise<boolean> {
   const [row] = await database.query({
-    text: `SELECT ${messageColumns} FROM conversation_message m WHERE m.log = $1 AND m.first_seq = $2`,
+    text: `SELECT ${messageColumns} FROM parley.conversation_message m WHERE m.log = $1 AND m.first_seq = $2`,
     values: [log, firstSeq],
   });
   if (row === undefined) return true;
-  const messages = messagesOf(readMessage(row), id);
+  const messages = messagesOf(readMessage(row), "");
   return messages.reduce((sum, { content }) => sum + content.length, 0) === Number(row.part_count);
 }
 
 async function leave(database: Database, walk: Walk | undefined, problems: Problems): Promise<void> {
   if (walk === undefined) return;
-  if (walk.headSeq !== undefined && walk.headSeq !== walk.lastSeq) problems.gaps.add(walk.id);
+  if (walk.headSeq !== undefined && walk.headSeq !== walk.lastSeq) problems.gaps.add(walk.log);
   if (walk.open.size === 0) return;
   const sealed = await database.query({
     text: `SELECT 1 AS sealed FROM unnest($2::int4[]) AS wanted(turn)
-      JOIN conversation_turn t ON t.log = $1 AND t.ordinal = wanted.turn AND t.status = 'sealed' LIMIT 1`,
+      JOIN parley.conversation_turn t ON t.log = $1 AND t.ordinal = wanted.turn AND t.status = 'sealed' LIMIT 1`,
     values: [walk.log, [...new Set(walk.open.values())]],
   });
-  if (sealed.length > 0) problems.unanswered.add(walk.id);
+  if (sealed.length > 0) problems.unanswered.add(walk.log);
 }
 
 /** Conversations whose head counts seqs of which there is no row at all. */
-async function emptyLogs(database: Database): Promise<string[]> {
+async function emptyLogs(database: Database): Promise<number[]> {
   const rows = await database.query({
-    text: `SELECT h.conversation_id AS id FROM conversation_head h JOIN conversation c ON c.id = h.conversation_id
+    text: `SELECT h.log::float8 AS log FROM parley.conversation_head h JOIN parley.conversation c ON c.log = h.log
       WHERE h.next_seq - 1 > coalesce(c.parent_seq, 0)
-        AND NOT EXISTS (SELECT FROM conversation_message m WHERE m.log = h.log) LIMIT 1000`,
+        AND NOT EXISTS (SELECT FROM parley.conversation_message m WHERE m.log = h.log) LIMIT 1000`,
   });
-  return rows.map((row) => String(row.id));
+  return rows.map((row) => Number(row.log));
 }
 
-async function living(database: Database, ids: ReadonlySet<string>): Promise<string[]> {
-  if (ids.size === 0) return [];
+/** The ids of those logs that are still there. */
+async function living(database: Database, logs: ReadonlySet<number>): Promise<string[]> {
+  if (logs.size === 0) return [];
   const rows = await database.query({
-    text: "SELECT id FROM conversation WHERE id = ANY($1::text[]) ORDER BY id",
-    values: [[...ids]],
+    text: "SELECT id FROM parley.conversation WHERE log = ANY($1::int8[]) ORDER BY id, log",
+    values: [[...logs]],
   });
-  return rows.map((row) => publicId(String(row.id)));
+  return rows.map((row) => String(row.id));
 }
 
 function findingsOf(found: {

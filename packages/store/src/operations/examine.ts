@@ -16,7 +16,7 @@ const journalRowsAtOnce = 10_000;
  * small tables; the log alone is read as a whole, piece by piece.
  */
 export async function examine(store: StoreContext, options: { fix: boolean }): Promise<Finding[]> {
-  const { schema } = await checkSchema(store.database);
+  const { schema } = await checkSchema(store.database, store.schema);
   const findings = [await storeFinding(store), schemaFinding(schema)];
   if (schema !== "current") return findings;
   return [
@@ -68,20 +68,20 @@ function schemaFinding(schema: "current" | "older" | "newer"): Finding {
 /** Open turns and compactions, found by the indexes that hold nothing else, each with the life of its node. */
 const openLeases = `
 WITH open AS (
-  SELECT h.node, t.started_at, h.turn_id IS NOT NULL AS held FROM conversation_turn t
-  LEFT JOIN conversation_head h ON h.log = t.log AND h.turn_count = t.ordinal AND h.turn_id IS NOT NULL
+  SELECT h.node, t.started_at, h.turn_id IS NOT NULL AS held FROM parley.conversation_turn t
+  LEFT JOIN parley.conversation_head h ON h.log = t.log AND h.turn_count = t.ordinal AND h.turn_id IS NOT NULL
   WHERE t.status = 'running'
   UNION ALL
-  SELECT h.node, h.started_at, true FROM conversation_head h WHERE h.compaction_id IS NOT NULL
+  SELECT h.node, h.started_at, true FROM parley.conversation_head h WHERE h.compaction_id IS NOT NULL
 ), lease AS (
   SELECT open.*, open.held AND coalesce(n.until <= clock_timestamp(), true) AS orphaned
-  FROM open LEFT JOIN node n ON n.id = open.node
+  FROM open LEFT JOIN parley.node n ON n.id = open.node
 )`;
 
 async function nodeFinding(store: StoreContext): Promise<Finding> {
   const [row] = await store.database.query({
     text: `${openLeases}
-SELECT (SELECT count(*)::int4 FROM node WHERE until > clock_timestamp()) AS alive,
+SELECT (SELECT count(*)::int4 FROM parley.node WHERE until > clock_timestamp()) AS alive,
   (SELECT count(DISTINCT node)::int4 FROM lease WHERE orphaned AND node <> '') AS dead`,
   });
   const alive = Number(row?.alive);
@@ -139,8 +139,9 @@ FROM lease`,
 
 /** Rows of the journal whose turn is not the open one of its conversation: nobody will ever read them. */
 async function journalFinding(store: StoreContext, fix: boolean): Promise<Finding> {
-  const stray = `FROM turn_journal j WHERE NOT EXISTS (
-    SELECT FROM conversation_head h WHERE h.conversation_id = j.conversation_id AND h.turn_id = j.turn_id)`;
+  const stray = `FROM parley.turn_journal j WHERE NOT EXISTS (
+    SELECT FROM parley.conversation_head h
+    WHERE h.log = j.log AND h.turn_id IS NOT NULL AND h.turn_count = j.turn)`;
   const [row] = await store.database.query({
     text: `SELECT count(*)::int4 AS stray ${stray}`,
   });
@@ -151,7 +152,9 @@ async function journalFinding(store: StoreContext, fix: boolean): Promise<Findin
   // A journal's row is written under the lock of its open turn, so a stray one can never become another's.
   for (let taken = fix ? journalRowsAtOnce : 0; taken >= journalRowsAtOnce; ) {
     const rows = await store.database.query({
-      text: `DELETE FROM turn_journal WHERE ctid = ANY(ARRAY(SELECT j.ctid ${stray} LIMIT $1::int4)) RETURNING 1 AS gone`,
+      text: `DELETE FROM parley.turn_journal g
+        USING (SELECT j.log, j.turn, j.first_n ${stray} LIMIT $1::int4) AS s
+        WHERE g.log = s.log AND g.turn = s.turn AND g.first_n = s.first_n RETURNING 1 AS gone`,
       values: [journalRowsAtOnce],
     });
     taken = rows.length;
@@ -188,8 +191,8 @@ async function searchFinding(store: StoreContext, fix: boolean): Promise<Finding
 async function queueFinding(store: StoreContext): Promise<Finding> {
   const [row] = await store.database.query({
     text: `
-SELECT count(DISTINCT q.conversation_id)::int4 AS conversations, count(*)::int4 AS messages
-FROM queued_message q JOIN conversation c ON c.id = q.conversation_id AND c.queue_paused`,
+SELECT count(DISTINCT q.log)::int4 AS conversations, count(*)::int4 AS messages
+FROM parley.queued_message q JOIN parley.conversation c ON c.log = q.log AND c.queue_paused`,
   });
   const conversations = Number(row?.conversations);
   if (conversations === 0) return { area: "queue", level: "ok", message: "No paused queue holds messages" };

@@ -23,30 +23,34 @@ export function givenRows(rows: readonly MessageRow[]): {
 
 /** The pieces of a statement that writes given rows. */
 interface Given {
-  /** Selects those of the rows that are in the conversation already. */
+  /** Selects those of the rows that are in the log already. */
   readonly present: string;
   /** Writes the rows for one row of `from`, which has the log, the ordinal of the turn and the first seq. */
   insert(from: string): string;
 }
 
 /**
- * A statement in both forms. Its rows are the parameters from `first` on; `$1` is the conversation, `$5` the mark of the
+ * A statement in both forms. Its rows are the parameters from `first` on; `log` names the log, `$5` is the mark of the
  * step and `$6` how many seqs the rows take.
  */
-export function givenTexts(first: number, text: (given: Given) => string): Record<RowForm, string> {
+export function givenTexts(
+  first: number,
+  log: string,
+  text: (given: Given) => string,
+): Record<RowForm, string> {
   const at = (place: number) => `$${first + place}`;
   return {
     row: text({
-      present: `SELECT FROM conversation_message m WHERE ${messageIs(at(0), at(6), "$1")}`,
+      present: `SELECT FROM parley.conversation_message m WHERE ${messageIs(at(0), at(6), log)}`,
       insert: (from) => `${insert}
-  SELECT ${from}.log, $1, ${at(0)}, ${at(1)}, ${at(2)}, ${at(3)}::jsonb, ${at(4)}::timestamptz, ${at(5)}, ${from}.first_seq,
+  SELECT ${from}.log, ${at(0)}, ${at(1)}, ${at(2)}, ${at(3)}::jsonb, ${at(4)}::timestamptz, ${at(5)}, ${from}.first_seq,
     $6::int4, ${from}.turn_count, $5, ${at(6)}::int8
   FROM ${from}`,
     }),
     rows: text({
-      present: `SELECT FROM ${rowsById(at(0), at(8), "$1")}`,
+      present: `SELECT FROM ${rowsById(at(0), at(8), log)}`,
       insert: (from) => `${insert}
-  SELECT ${from}.log, $1, g.id, g.role, g.type, g.content::jsonb, g.created_at, g.resource_id, ${from}.first_seq + g.start,
+  SELECT ${from}.log, g.id, g.role, g.type, g.content::jsonb, g.created_at, g.resource_id, ${from}.first_seq + g.start,
     g.parts, ${from}.turn_count, $5, g.id_key
   FROM ${from}, unnest(${at(0)}::text[], ${at(1)}::text[], ${at(2)}::text[], ${at(3)}::text[], ${at(4)}::timestamptz[],
     ${at(5)}::text[], ${at(6)}::int4[], ${at(7)}::int4[], ${at(8)}::int8[])
@@ -55,5 +59,5 @@ export function givenTexts(first: number, text: (given: Given) => string): Recor
   };
 }
 
-const insert = `INSERT INTO conversation_message
-    (log, thread_id, id, role, type, content, created_at, resource_id, first_seq, part_count, turn, step, id_key)`;
+const insert = `INSERT INTO parley.conversation_message
+    (log, id, role, type, content, created_at, resource_id, first_seq, part_count, turn, step, id_key)`;

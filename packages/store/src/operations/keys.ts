@@ -24,7 +24,7 @@ export function keyStore(store: StoreContext): KeyStore {
 async function addKey(store: StoreContext, key: ApiKeyRecord): Promise<void> {
   const { id, hash } = key;
   const [made] = await store.database.query({
-    text: `INSERT INTO api_key (id, owner, hash, prefix, scopes, created_at, last_used_at)
+    text: `INSERT INTO parley.api_key (id, owner, hash, prefix, scopes, created_at, last_used_at)
       VALUES ($1, $2, $3, $4, $5::text[], $6::timestamptz, $7::timestamptz) ON CONFLICT DO NOTHING RETURNING 1 AS made`,
     values: [
       storedText(id),
@@ -44,7 +44,7 @@ async function addKey(store: StoreContext, key: ApiKeyRecord): Promise<void> {
 async function listKeys(store: StoreContext): Promise<ApiKeyRecord[]> {
   const rows = await store.database.query({
     name: "list_keys",
-    text: `SELECT ${keyColumns} FROM api_key k ORDER BY created_at, id`,
+    text: `SELECT ${keyColumns} FROM parley.api_key k ORDER BY created_at, id`,
   });
   return rows.map(keyOf);
 }
@@ -52,7 +52,7 @@ async function listKeys(store: StoreContext): Promise<ApiKeyRecord[]> {
 async function findKey(store: StoreContext, hash: string): Promise<ApiKeyRecord | null> {
   const [row] = await store.database.query({
     name: "find_key",
-    text: `SELECT ${keyColumns} FROM api_key k WHERE hash = $1`,
+    text: `SELECT ${keyColumns} FROM parley.api_key k WHERE hash = $1`,
     values: [storedText(hash)],
   });
   return row === undefined ? null : keyOf(row);
@@ -61,7 +61,7 @@ async function findKey(store: StoreContext, hash: string): Promise<ApiKeyRecord 
 async function touchKey(store: StoreContext, id: string, at: number): Promise<void> {
   await store.database.query({
     name: "touch_key",
-    text: `UPDATE api_key SET last_used_at = $2::timestamptz
+    text: `UPDATE parley.api_key SET last_used_at = $2::timestamptz
       WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2::timestamptz)`,
     values: [storedText(id), new Date(at).toISOString()],
   });
@@ -69,7 +69,7 @@ async function touchKey(store: StoreContext, id: string, at: number): Promise<vo
 
 async function removeKey(store: StoreContext, id: string): Promise<boolean> {
   const rows = await store.database.query({
-    text: "DELETE FROM api_key WHERE id = $1 RETURNING 1 AS removed",
+    text: "DELETE FROM parley.api_key WHERE id = $1 RETURNING 1 AS removed",
     values: [storedText(id)],
   });
   return rows.length > 0;

@@ -8,9 +8,9 @@ import { invalid } from "./refusals.js";
 export async function addLogin(store: StoreContext, login: LoginRecord): Promise<void> {
   const { id, keyId, hash } = login;
   const [made] = await store.database.query({
-    text: `INSERT INTO login (id, key_id, owner, hash, created_at, last_used_at, expires_at)
+    text: `INSERT INTO parley.login (id, key_id, owner, hash, created_at, last_used_at, expires_at)
       SELECT $1, k.id, $3, $4, $5::timestamptz, $6::timestamptz, $7::timestamptz
-      FROM api_key k WHERE k.id = $2 FOR KEY SHARE ON CONFLICT DO NOTHING RETURNING 1 AS made`,
+      FROM parley.api_key k WHERE k.id = $2 FOR KEY SHARE ON CONFLICT DO NOTHING RETURNING 1 AS made`,
     values: [
       storedText(id),
       storedText(keyId),
@@ -23,7 +23,7 @@ export async function addLogin(store: StoreContext, login: LoginRecord): Promise
   });
   if (made !== undefined) return;
   const [known] = await store.database.query({
-    text: "SELECT 1 AS known FROM login WHERE id = $1 AND hash = $2",
+    text: "SELECT 1 AS known FROM parley.login WHERE id = $1 AND hash = $2",
     values: [storedText(id), storedText(hash)],
   });
   if (known === undefined) {
@@ -42,7 +42,7 @@ export async function findLogin(
         date_part('epoch', l.created_at) * 1000 AS login_created_ms,
         date_part('epoch', l.last_used_at) * 1000 AS login_used_ms,
         date_part('epoch', l.expires_at) * 1000 AS expires_ms
-      FROM login l JOIN api_key k ON k.id = l.key_id
+      FROM parley.login l JOIN parley.api_key k ON k.id = l.key_id
       WHERE l.hash = $1 AND l.expires_at > $2::timestamptz`,
     values: [storedText(hash), moment(at)],
   });
@@ -69,7 +69,7 @@ export async function touchLogin(
 ): Promise<void> {
   await store.database.query({
     name: "touch_login",
-    text: `UPDATE login SET last_used_at = greatest(last_used_at, $2::timestamptz),
+    text: `UPDATE parley.login SET last_used_at = greatest(last_used_at, $2::timestamptz),
         expires_at = greatest(expires_at, $3::timestamptz)
       WHERE id = $1`,
     values: [storedText(id), moment(marks.lastUsedAt), moment(marks.expiresAt)],
@@ -79,7 +79,7 @@ export async function touchLogin(
 export async function removeLogins(store: StoreContext, query: LoginQuery): Promise<number> {
   const { hash, keyId, expiredAt } = query;
   const rows = await store.database.query({
-    text: `DELETE FROM login
+    text: `DELETE FROM parley.login
       WHERE ($1::text IS NULL OR hash = $1) AND ($2::text IS NULL OR key_id = $2)
         AND ($3::timestamptz IS NULL OR expires_at <= $3::timestamptz)
       RETURNING 1 AS removed`,

@@ -1,6 +1,7 @@
 import type { ErrorCode } from "@parley/core/errors";
 import { isParleyError, ParleyError, toParleyError } from "@parley/core/errors";
 import { omitUndefined } from "@parley/core/messages";
+import type { MigrationProgress } from "../migrations.js";
 
 /** A method of the store, called across the thread: everything in it survives a structured clone. */
 export interface Call {
@@ -18,8 +19,8 @@ export type Answer =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly failure: Failure };
 
-/** What the thread sends: answers, and once that it cannot be used any more. */
-export type ThreadMessage = Answer | { readonly broken: Failure };
+/** What the thread sends: answers, how far a migration is, and once that it cannot be used any more. */
+export type ThreadMessage = Answer | { readonly migrating: MigrationProgress } | { readonly broken: Failure };
 
 /** A `ParleyError` as plain data: errors lose their own fields on the way. */
 export interface Failure {

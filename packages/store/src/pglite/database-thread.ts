@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { ParleyError } from "@parley/core/errors";
 import { omitUndefined } from "@parley/core/messages";
+import type { MigrationProgress } from "../migrations.js";
 import { builtFile } from "./built-file.js";
 import { type Answer, type Call, fromFailure, openId, type ThreadMessage } from "./call.js";
 import { verbOf } from "./verbs.js";
@@ -8,6 +9,12 @@ import type { WorkerOptions } from "./worker.js";
 
 /** How often a thread that owes answers is looked at. Ticks are counted, not time: a process may sleep. */
 const tickMs = 1_000;
+
+/** What a thread is started with. */
+export interface ThreadOptions extends Omit<WorkerOptions, "progress"> {
+  /** Called while the rows of an older version are copied. */
+  readonly onMigration?: ((progress: MigrationProgress) => void) | undefined;
+}
 
 interface Waiting {
   readonly method: string;
@@ -34,13 +41,15 @@ export class DatabaseThread {
   #reason: ParleyError | undefined;
   #watch: NodeJS.Timeout | undefined;
 
-  constructor(options: Omit<WorkerOptions, "progress">) {
+  constructor(options: ThreadOptions) {
     const progress = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
     this.#progress = new Int32Array(progress);
-    const workerData: WorkerOptions = { ...options, progress };
+    const { onMigration, ...rest } = options;
+    const workerData: WorkerOptions = { ...rest, progress };
     this.#worker = new Worker(builtFile("worker.js"), { workerData, execArgv: [] });
     this.#worker.on("message", (message: ThreadMessage) => {
       if ("broken" in message) this.end(fromFailure(message.broken));
+      else if ("migrating" in message) onMigration?.(message.migrating);
       else this.#settle(message);
     });
     this.#worker.on("error", (error) =>

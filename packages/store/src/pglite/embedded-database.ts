@@ -1,7 +1,6 @@
 import { ParleyError, toParleyError } from "@parley/core/errors";
-import { DatabaseThread } from "./database-thread.js";
+import { DatabaseThread, type ThreadOptions } from "./database-thread.js";
 import { checkSpace } from "./disk-space.js";
-import type { WorkerOptions } from "./worker.js";
 
 /** Pauses before a new thread is started: the first, and the longest of those that double while it keeps failing. */
 const pauseMs = { first: 100, longest: 2_000 };
@@ -17,7 +16,7 @@ const settledMs = 60_000;
  * them runs on in this process, and keeps or loses them by its heartbeats, as with a server that was away.
  */
 export class EmbeddedDatabase {
-  readonly #options: Omit<WorkerOptions, "progress">;
+  readonly #options: ThreadOptions;
   /** The thread that is open, or opens. */
   #thread: DatabaseThread;
   #isOpen = false;
@@ -27,13 +26,13 @@ export class EmbeddedDatabase {
   #closing: Promise<void> | undefined;
   #endPause: () => void = () => {};
 
-  private constructor(options: Omit<WorkerOptions, "progress">, thread: DatabaseThread) {
+  private constructor(options: ThreadOptions, thread: DatabaseThread) {
     this.#options = options;
     this.#thread = thread;
   }
 
   /** Opens the database. Refuses where the disk has no space for that. */
-  static async open(options: Omit<WorkerOptions, "progress">): Promise<EmbeddedDatabase> {
+  static async open(options: ThreadOptions): Promise<EmbeddedDatabase> {
     checkSpace(options.folder, "open");
     const thread = new DatabaseThread(options);
     const database = new EmbeddedDatabase(options, thread);

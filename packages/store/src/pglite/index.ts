@@ -1,4 +1,6 @@
 import type { LogStoreRoot, MemoryStore, Wake } from "@parley/core/ports";
+import { checkSchemaName, defaultSchema } from "../in-schema.js";
+import type { MigrationProgress } from "../migrations.js";
 import { createDatabaseFolder, databaseFolder } from "./create-folder.js";
 import { EmbeddedDatabase } from "./embedded-database.js";
 import { type FolderLock, lockFolder } from "./folder-lock.js";
@@ -11,6 +13,10 @@ export { folderIdentity } from "./folder-identity.js";
 export interface PgliteOptions {
   /** Where everything lies. Made if it is not there. */
   readonly folder: string;
+  /** The schema of the database that holds the tables. Default `parley`. */
+  readonly schema?: string;
+  /** Called while the rows of an older version are copied: for logs. */
+  readonly onMigration?: (progress: MigrationProgress) => void;
   /** Whether a commit waits for the disk, so that a power cut loses nothing that was acknowledged. Default true. */
   readonly durable?: boolean;
   /** How often the database is tidied up while it is written to. Default: every ten minutes. */
@@ -31,12 +37,19 @@ export interface OpenedPglite {
  * them. A thread of the database that fails later is replaced, and then leases are left as they are.
  */
 export async function openPglite(options: PgliteOptions): Promise<OpenedPglite> {
-  const { folder, durable = true, vacuumMs = 600_000 } = options;
+  const { folder, durable = true, vacuumMs = 600_000, onMigration } = options;
+  const schema = checkSchemaName(options.schema ?? defaultSchema);
   const lock = await lockFolder(folder);
   let database: EmbeddedDatabase | undefined;
   try {
     await createDatabaseFolder(folder);
-    database = await EmbeddedDatabase.open({ folder: databaseFolder(folder), durable, vacuumMs });
+    database = await EmbeddedDatabase.open({
+      folder: databaseFolder(folder),
+      schema,
+      durable,
+      vacuumMs,
+      onMigration,
+    });
     const wake = createLocalWake();
     const store = forwardedStore(database, closeOnce(database, lock, wake));
     await store.migrate();

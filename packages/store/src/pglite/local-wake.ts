@@ -4,10 +4,10 @@ import type { Wake, WakeKind } from "@parley/core/ports";
 export function createLocalWake(): Wake {
   const listeners = new Set<{ readonly hear: Parameters<Wake["listen"]>[0] }>();
   return {
-    notify(conversationIds, kind: WakeKind = "news") {
-      const ids = [...conversationIds];
+    notify(logs, kind: WakeKind = "news") {
+      const given = [...logs];
       queueMicrotask(() => {
-        for (const { hear } of [...listeners]) hear(ids, kind);
+        for (const { hear } of [...listeners]) hear(given, kind);
       });
     },
     listen(onWake) {

@@ -55,11 +55,11 @@ it("a folder whose schema is newer is refused, and free only when its database i
   const folder = mkdtempSync(join(tmpdir(), "parley-refused-"));
   try {
     await (await openPglite({ folder })).store.close();
-    await change(folder, "INSERT INTO schema_migration (place, name) VALUES (9999, '9999_later')");
+    await change(folder, "INSERT INTO parley.schema_migration (place, name) VALUES (9999, '9999_later')");
     await expect(openPglite({ folder })).rejects.toMatchObject({ code: "schema_newer" });
     expect(threads).toEqual({ started: 2, running: 0, atRelease: [0, 0] });
     expect(existsSync(join(folder, "parley.lock"))).toBe(false);
-    await change(folder, "DELETE FROM schema_migration WHERE place = 9999");
+    await change(folder, "DELETE FROM parley.schema_migration WHERE place = 9999");
     await (await openPglite({ folder })).store.close();
     expect(threads).toEqual({ started: 3, running: 0, atRelease: [0, 0, 0] });
   } finally {

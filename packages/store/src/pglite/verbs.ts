@@ -43,6 +43,7 @@ export const rootVerbs = {
   // What searches find without it needs none of the space that is kept for turns.
   indexSearch: added,
   unindexedOwners: read,
+  locate: read,
   check: read,
   examine: longRead,
 } as const satisfies Record<Exclude<keyof LogStoreRoot, "forOwner" | "keys" | "close">, Verb>;

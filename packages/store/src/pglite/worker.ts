@@ -5,6 +5,8 @@ import { parentPort, workerData } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
 import { ParleyError } from "@parley/core/errors";
 import type { LogStoreRoot } from "@parley/core/ports";
+import { schemaText } from "../in-schema.js";
+import type { MigrationProgress } from "../migrations.js";
 import { openLogStore } from "../open-log-store.js";
 import { PostgresMemoryStore } from "../postgres-memory-store.js";
 import { type Answer, type Call, openId, type ThreadMessage, toFailure } from "./call.js";
@@ -16,6 +18,8 @@ import { keyPrefix, memoryPrefix, verbOf } from "./verbs.js";
 /** What the opener tells the thread. */
 export interface WorkerOptions {
   readonly folder: string;
+  /** The schema of the database that holds the tables. */
+  readonly schema: string;
   /** Whether a commit waits for the disk. */
   readonly durable: boolean;
   /** How often the database is tidied up while it is written to. */
@@ -31,7 +35,7 @@ const longLog = 6;
 const port = parentPort;
 if (port === null) throw new Error("this module runs in a worker thread");
 const send = (message: ThreadMessage) => port.postMessage(message);
-const { folder, durable, vacuumMs, progress } = workerData as WorkerOptions;
+const { folder, schema, durable, vacuumMs, progress } = workerData as WorkerOptions;
 const counter = new Int32Array(progress);
 const onProgress = () => {
   Atomics.add(counter, 0, 1);
@@ -64,7 +68,8 @@ try {
     startParams: startParams({ durable }),
   });
   const database = new PgliteDatabase(pglite, { onStatement: onProgress, onBroken });
-  const root = openLogStore(database);
+  const onMigration = (migrating: MigrationProgress) => send({ migrating });
+  const root = openLogStore(database, { schema, onMigration });
   let written = false;
   /** Runs a statement that keeps the database tidy, where there is space for what it writes. */
   const tidy = async (statement: string) => {
@@ -108,7 +113,7 @@ async function answer(root: LogStoreRoot, database: PgliteDatabase, call: Call):
     const { writes } = verbOf(method);
     if (writes !== "nothing") checkSpace(folder, writes, values);
     if (method === "forgetNodes") {
-      await database.query({ text: "DELETE FROM node" });
+      await database.query({ text: schemaText("DELETE FROM parley.node", schema) });
       return { id, value: undefined };
     }
     const [target, name] = targetOf(root, database, call);
@@ -135,7 +140,7 @@ function targetOf(root: LogStoreRoot, database: PgliteDatabase, { method, owner 
   let target: object = method.startsWith(keyPrefix) ? root.keys : root;
   if (owner !== undefined) {
     target = method.startsWith(memoryPrefix)
-      ? new PostgresMemoryStore(database, { owner })
+      ? new PostgresMemoryStore(database, { owner, schema })
       : root.forOwner(owner);
   }
   return [target as Methods, own];

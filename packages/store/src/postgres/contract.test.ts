@@ -1,7 +1,10 @@
+import type { LogStoreRoot } from "@parley/core/ports";
 import { conversationStoreContract, logStoreContract } from "@parley/testing";
-import { afterAll, beforeAll, describe, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { describeOnPostgres, type TestDatabase } from "../../../../test/harness/postgres.js";
-import { openPostgres } from "./open-postgres.js";
+import { openLogStore } from "../open-log-store.js";
+import { brokenRules, CapturedStatements } from "../sql-rules.test-support.js";
+import { PostgresDatabase } from "./postgres-database.js";
 
 /** However busy the machine is, nothing is partial. */
 const patient = { searchMs: 60_000, waitMs: 60_000 };
@@ -10,20 +13,22 @@ const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, 
 
 describeOnPostgres("the store on PostgreSQL", (postgres) => {
   let database: TestDatabase;
-  let handles: ReturnType<typeof openPostgres>["store"][];
+  let handles: LogStoreRoot[];
+  const captured = new CapturedStatements();
   beforeAll(async () => {
     database = await postgres.createDatabase();
+    const { url } = database;
     // The second handle stands for another node, and for one behind a transaction pooler.
     handles = [
       // So low bounds let searches take all of their steps with a handful of messages.
-      openPostgres({
-        url: database.url,
-        listenUrl: false,
+      openLogStore(captured.capturing(new PostgresDatabase({ url })), {
         search: { ...patient, newestRows: 2, indexHits: 3, pageRows: 2, batchLogs: 2, batchCharacters: 50 },
-      }).store,
-      openPostgres({ url: database.url, transactionPooler: true, search: patient }).store,
+      }),
+      openLogStore(new PostgresDatabase({ url, transactionPooler: true }), { search: patient }),
     ];
     await handles[0]?.migrate();
+    // Changes of the schema are no statements of the store.
+    captured.texts.clear();
   });
   afterAll(async () => {
     await Promise.all(handles.map((handle) => handle.close()));
@@ -37,6 +42,13 @@ describeOnPostgres("the store on PostgreSQL", (postgres) => {
       return { root, second, advance: wait };
     });
     for (const { name, run } of cases) it(name, run);
+  });
+
+  it("keeps the rules of statements in all that the cases above have run", () => {
+    expect(captured.texts.size).toBeGreaterThan(120);
+    const broken = [...captured.texts].flatMap((text) => brokenRules(text).map((rule) => `${rule}\n${text}`));
+    expect(broken).toEqual([]);
+    expect([...captured.ambiguous]).toEqual([]);
   });
 
   describe("keeps the contract of the engine's store:", () => {

@@ -3,7 +3,8 @@ import type { Finding } from "@parley/wire";
 import { expect, it, onTestFinished } from "vitest";
 import { describeOnPostgres } from "../../../../test/harness/postgres.js";
 import { checkSchema } from "../check-schema.js";
-import { migrate, readMigrations } from "../migrate.js";
+import { migrate } from "../migrate.js";
+import { readMigrations } from "../migrations.js";
 import { openPostgres } from "./open-postgres.js";
 import { PostgresDatabase } from "./postgres-database.js";
 import { message, sealing, start } from "./turns.test-support.js";
@@ -33,9 +34,10 @@ describeOnPostgres("the doctor", (postgres) => {
   it("finds rows of the journal that no open turn has, and takes them away when asked", async () => {
     const { store, run, area } = await opened();
     await runTurn(store.forOwner("me"), "c1");
-    for (const values of ["'c1', 't1', 0", "'c1', 't1', 2", "'gone', 't9', 0"]) {
+    const c1 = "(SELECT log FROM parley.conversation WHERE id = 'c1')";
+    for (const values of [`${c1}, 1, 0`, `${c1}, 1, 2`, "4711, 9, 0"]) {
       await run(
-        `INSERT INTO turn_journal (conversation_id, turn_id, first_n, event_count, epoch, data) VALUES (${values}, 1, 1, '')`,
+        `INSERT INTO parley.turn_journal (log, turn, first_n, event_count, epoch, data) VALUES (${values}, 1, 1, '')`,
       );
     }
     const [found] = await area("journal");
@@ -46,13 +48,13 @@ describeOnPostgres("the doctor", (postgres) => {
   });
 
   it.each([
-    ["a row that is gone from the middle", "DELETE FROM conversation_message WHERE first_seq = 2"],
-    ["a row that is gone from the beginning", "DELETE FROM conversation_message WHERE first_seq = 1"],
-    ["a row that is gone from the end", "DELETE FROM conversation_message WHERE first_seq = 4"],
-    ["all rows gone", "DELETE FROM conversation_message"],
+    ["a row that is gone from the middle", "DELETE FROM parley.conversation_message WHERE first_seq = 2"],
+    ["a row that is gone from the beginning", "DELETE FROM parley.conversation_message WHERE first_seq = 1"],
+    ["a row that is gone from the end", "DELETE FROM parley.conversation_message WHERE first_seq = 4"],
+    ["all rows gone", "DELETE FROM parley.conversation_message"],
     [
       "a row with fewer parts than seqs",
-      `UPDATE conversation_message SET content = '{"format":2,"parts":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}'
+      `UPDATE parley.conversation_message SET content = '{"format":2,"parts":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}'
         WHERE first_seq = 3`,
     ],
   ])("finds %s, names the conversation, and does not pretend to mend it", async (_, damage) => {
@@ -63,7 +65,9 @@ describeOnPostgres("the doctor", (postgres) => {
     await runTurn(me, "torn");
     await runTurn(me, "torn");
     expect(await area("log")).toMatchObject([{ level: "ok" }]);
-    await run(`${damage}${damage.includes("WHERE") ? " AND" : " WHERE"} thread_id = 'torn'`);
+    await run(
+      `${damage}${damage.includes("WHERE") ? " AND" : " WHERE"} log = (SELECT log FROM parley.conversation WHERE id = 'torn')`,
+    );
     const found = await area("log", true);
     expect(found).toMatchObject([{ level: "error" }]);
     expect(found[0]?.message).toMatch(/ the conversation torn$/);
@@ -74,7 +78,7 @@ describeOnPostgres("the doctor", (postgres) => {
     const { store, run, area } = await opened();
     await runTurn(store.forOwner("me"), "c1");
     expect(await area("turns")).toMatchObject([{ level: "ok" }]);
-    await run("UPDATE conversation_turn SET status = 'running'");
+    await run("UPDATE parley.conversation_turn SET status = 'running'");
     expect(await area("turns")).toMatchObject([{ level: "error" }]);
   });
 
@@ -84,7 +88,7 @@ describeOnPostgres("the doctor", (postgres) => {
     await start(me, "c1");
     await runTurn(me, "c2");
     await me.lease({ conversationId: "c2", node: "gone", turnId: "k1" });
-    await run("DELETE FROM node WHERE id <> 'n1'");
+    await run("DELETE FROM parley.node WHERE id <> 'n1'");
     const [nodes] = await area("nodes");
     expect(nodes).toMatchObject({ level: "warning" });
     expect(nodes?.message).toMatch(/2 nodes/);
@@ -100,11 +104,13 @@ describeOnPostgres("the doctor", (postgres) => {
       await made.drop();
     });
     const all = await readMigrations();
-    expect(await checkSchema(database)).toEqual({ schema: "older" });
-    await migrate(database, all.slice(0, 1));
-    expect(await checkSchema(database)).toEqual({ schema: "older" });
-    await migrate(database, [...all, { name: "9999_later", statements: ["CREATE TABLE later (id int)"] }]);
-    expect(await checkSchema(database)).toEqual({ schema: "newer" });
+    expect(await checkSchema(database, "parley")).toEqual({ schema: "older" });
+    await migrate(database, { migrations: all });
+    expect(await checkSchema(database, "parley")).toEqual({ schema: "current" });
+    const later = { name: "9999_later", statements: ["CREATE TABLE parley.later (id int)"] };
+    expect(await checkSchema(database, "parley", [...all, later])).toEqual({ schema: "older" });
+    await migrate(database, { migrations: [...all, later] });
+    expect(await checkSchema(database, "parley")).toEqual({ schema: "newer" });
     const { store } = openPostgres({ url: made.url, listenUrl: false });
     onTestFinished(() => store.close());
     const findings = await store.examine({ fix: true });

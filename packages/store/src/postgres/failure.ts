@@ -3,7 +3,7 @@ import { omitUndefined } from "@parley/core/messages";
 import { SilentConnectionError } from "./bounded-client.js";
 
 /** The SQLSTATE that the server gave, if it was the server that spoke. */
-function sqlState(error: unknown): string | undefined {
+export function sqlState(error: unknown): string | undefined {
   if (typeof error !== "object" || error === null || !("code" in error) || !("severity" in error))
     return undefined;
   return typeof error.code === "string" ? error.code : undefined;

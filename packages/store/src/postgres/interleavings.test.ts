@@ -1,7 +1,8 @@
-import type { LogStore, LogStoreRoot } from "@parley/core/ports";
+import type { LogStore, LogStoreRoot, OpenedTurn } from "@parley/core/ports";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { describeOnPostgres, type TestDatabase } from "../../../../test/harness/postgres.js";
+import { changeNumber, takeChangeNumber } from "../operations/numbers.js";
 import { type FlushForm, flushTexts } from "../operations/turns/flush-journal.js";
 import { lockText } from "../operations/turns/head.js";
 import { openPostgres } from "./open-postgres.js";
@@ -86,22 +87,15 @@ describeOnPostgres("statements of two connections that meet", (postgres) => {
     return [await one, await two];
   }
 
-  function flushing(turn: HeldTurn, firstN: number, form: FlushForm = "many") {
-    const values: unknown[] = [
-      turn.conversationId,
-      turn.turnId,
-      turn.fence,
-      firstN,
-      2,
-      `events from ${firstN}`,
-    ];
+  function flushing(turn: HeldTurn & { readonly log: number }, firstN: number, form: FlushForm = "many") {
+    const values: unknown[] = [turn.log, owner, turn.turnId, turn.fence, firstN, 2, `events from ${firstN}`];
     const lists: unknown[] = values.map((value) => [value]);
     return holder.query(flushTexts[form], form === "one" ? values : lists);
   }
 
-  async function journal(turn: HeldTurn) {
-    const { rows } = await watcher.query("SELECT first_n FROM turn_journal WHERE conversation_id = $1", [
-      turn.conversationId,
+  async function journal(turn: Pick<OpenedTurn, "log">) {
+    const { rows } = await watcher.query("SELECT first_n FROM parley.turn_journal WHERE log = $1", [
+      turn.log,
     ]);
     return rows.map((row: { first_n: number }) => row.first_n);
   }
@@ -120,8 +114,11 @@ describeOnPostgres("statements of two connections that meet", (postgres) => {
         expect(lease?.fence).toBe(turn.fence + 1);
         const state = await other.readOpenTurn({ conversationId: turn.conversationId });
         expect(state?.journal.map(({ firstN }) => firstN)).toEqual(end === "COMMIT" ? [0] : []);
-        expect(await first.flushJournal([batch(turn, 2)])).toEqual(["stale_fence"]);
-        expect(await first.flushJournal([batch(turn, 2), batch(alive, 0)])).toEqual(["stale_fence", "ok"]);
+        expect(await first.flushJournal([batch(turn, 2, owner)])).toEqual(["stale_fence"]);
+        expect(await first.flushJournal([batch(turn, 2, owner), batch(alive, 0, owner)])).toEqual([
+          "stale_fence",
+          "ok",
+        ]);
       });
     }
   }
@@ -129,7 +126,7 @@ describeOnPostgres("statements of two connections that meet", (postgres) => {
   it("a claim passes by a conversation with an open flush, and later finds what it left", async () => {
     const turn = await start(store);
     await store.takeOver({ ...held(turn), node: "never" });
-    const dead = { ...held(turn), fence: turn.fence + 1 };
+    const dead = { ...held(turn), log: turn.log, fence: turn.fence + 1 };
     await holder.query("BEGIN");
     await flushing(dead, 0);
     const claim = async () =>
@@ -148,12 +145,10 @@ describeOnPostgres("statements of two connections that meet", (postgres) => {
     const turn = await start(store);
     const alive = await start(store);
     await holder.query("BEGIN");
-    await holder.query("UPDATE conversation_head SET fence = fence + 1 WHERE conversation_id = $1", [
-      turn.conversationId,
-    ]);
-    const flushed = first.flushJournal([batch(turn, 0)]);
+    await holder.query("UPDATE parley.conversation_head SET fence = fence + 1 WHERE log = $1", [turn.log]);
+    const flushed = first.flushJournal([batch(turn, 0, owner)]);
     await waiting(1);
-    const beside = second.flushJournal([batch(turn, 0), batch(alive, 0)]);
+    const beside = second.flushJournal([batch(turn, 0, owner), batch(alive, 0, owner)]);
     await waiting(2);
     await holder.query("COMMIT");
     expect(await flushed).toEqual(["stale_fence"]);
@@ -183,7 +178,7 @@ describeOnPostgres("statements of two connections that meet", (postgres) => {
   it("two groups of turns are flushed at once without a deadlock, whatever order they are named in", async () => {
     const turns = await Promise.all(Array.from({ length: 20 }, () => start(store)));
     for (let round = 0; round < 10; round++) {
-      const batches = turns.map((turn) => batch(turn, round * 2));
+      const batches = turns.map((turn) => batch(turn, round * 2, owner));
       const outcomes = await Promise.all([
         first.flushJournal(batches),
         second.flushJournal(batches.toReversed()),
@@ -226,13 +221,15 @@ describeOnPostgres("statements of two connections that meet", (postgres) => {
     const id = crypto.randomUUID();
     await holder.query("BEGIN");
     await holder.query(
-      `INSERT INTO conversation (id, owner, title, status, created_at, last_activity_at, updated_at, changed_at)
-       VALUES ($1, $2, 'Made', 'open', now(), now(), now(), conversation_changed($2))`,
+      `INSERT INTO parley.conversation
+         (log, id, owner, title, status, created_at, last_activity_at, updated_at, changed_at)
+       VALUES (nextval('parley.log_number'), $1, $2, 'Made', 'open', now(), now(), now(),
+         nextval('parley.conversation_change'))`,
       [id, owner],
     );
     await holder.query(
-      `INSERT INTO conversation_head (conversation_id, log, owner, next_seq, sealed_seq, active_at)
-       SELECT id, log, $2, 1, 0, now() FROM conversation WHERE id = $1`,
+      `INSERT INTO parley.conversation_head (log, owner, next_seq, sealed_seq, active_at)
+       SELECT log, owner, 1, 0, now() FROM parley.conversation WHERE id = $1 AND owner = $2`,
       [id, owner],
     );
     const admitted = store.admit(admission(id, "Hello"));
@@ -291,7 +288,7 @@ describeOnPostgres("statements of two connections that meet", (postgres) => {
       const fork = () => store.fork({ conversationId: id, atSeq: 1, newId });
       const remove = () => other.remove(id, { cascade: false });
       const outcomes = forkFirst ? await inOrder(id, fork, remove) : await inOrder(id, remove, fork);
-      expect(outcomes[forkFirst ? 1 : 0]).toEqual({ value: [id] });
+      expect(outcomes[forkFirst ? 1 : 0]).toEqual({ value: [{ id, log: turn.log }] });
       expect(await store.get(id)).toBeNull();
       if (!forkFirst) expect(outcomes[1]).toEqual({ code: "conversation_not_found" });
       const { entries } = await store.readNewest({ conversationId: newId, limit: 9 });
@@ -303,7 +300,7 @@ describeOnPostgres("statements of two connections that meet", (postgres) => {
     for (const commitFirst of [true, false]) {
       const turn = await start(store);
       const id = turn.conversationId;
-      await first.flushJournal([batch(turn, 0)]);
+      await first.flushJournal([batch(turn, 0, owner)]);
       const write = () => store.commitStep(commit(turn, [message(id, "Answer", "assistant")]));
       const take = () => other.takeOver({ ...held(turn), node: "node-2" });
       const outcomes = commitFirst ? await inOrder(id, write, take) : await inOrder(id, take, write);
@@ -327,10 +324,10 @@ describeOnPostgres("statements of two connections that meet", (postgres) => {
       forks.map((each, index) => (index === 0 ? store : other).remove(each, { cascade: false })),
     );
     const { rows } = await watcher.query(
-      `SELECT (SELECT count(*)::int FROM conversation WHERE id = ANY($1)) AS logs,
-         (SELECT count(*)::int FROM conversation_message WHERE thread_id = ANY($1)) AS messages,
-         (SELECT count(*)::int FROM conversation_turn WHERE id = $2) AS turns`,
-      [[id, ...forks], turn.turnId],
+      `SELECT (SELECT count(*)::int FROM parley.conversation WHERE id = ANY($1)) AS logs,
+         (SELECT count(*)::int FROM parley.conversation_message WHERE log = $3) AS messages,
+         (SELECT count(*)::int FROM parley.conversation_turn WHERE id = $2) AS turns`,
+      [[id, ...forks], turn.turnId, turn.log],
     );
     expect(rows).toEqual([{ logs: 0, messages: 0, turns: 0 }]);
   });
@@ -348,8 +345,11 @@ describeOnPostgres("statements of two connections that meet", (postgres) => {
     expect([await texts(id), await texts(newId)]).toEqual([["After"], ["Before"]]);
     expect(await store.get(newId)).toMatchObject({ parentId: id, parentSeq: 1 });
     expect((await store.remove(newId, { cascade: true })).length).toBe(1);
-    const { rows } = await watcher.query("SELECT count(*)::int AS left FROM conversation WHERE id LIKE '~%'");
-    expect(rows).toEqual([{ left: 0 }]);
+    const { rows } = await watcher.query(
+      "SELECT count(*)::int AS left FROM parley.conversation WHERE id = $1",
+      [id],
+    );
+    expect(rows).toEqual([{ left: 1 }]);
   });
 
   it("a change that commits late is not missed by a follower that has seen a later one", async () => {
@@ -357,8 +357,10 @@ describeOnPostgres("statements of two connections that meet", (postgres) => {
     for (const id of ids) await store.create({ id, settings: {} });
     const { last } = await store.changed({ limit: 1 });
     await holder.query("BEGIN");
+    const { text, values = [] } = takeChangeNumber(owner);
+    await holder.query(text, [...values]);
     await holder.query(
-      "UPDATE conversation SET title = 'Late', changed_at = conversation_changed(owner) WHERE id = $1",
+      `UPDATE parley.conversation SET title = 'Late', changed_at = ${changeNumber} WHERE id = $1`,
       [ids[0]],
     );
     await other.set(ids[1] ?? "", { title: "Early" });

@@ -6,7 +6,8 @@ import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { describeOnPostgres } from "../../../../test/harness/postgres.js";
-import { migrate, readMigrations } from "../migrate.js";
+import { migrate } from "../migrate.js";
+import { readMigrations } from "../migrations.js";
 import { PostgresDatabase, type PostgresDatabaseOptions } from "./postgres-database.js";
 
 describeOnPostgres("migrations", (postgres) => {
@@ -23,7 +24,7 @@ describeOnPostgres("migrations", (postgres) => {
   }
 
   const applied = async (database: PostgresDatabase) =>
-    (await database.query({ text: "SELECT name FROM schema_migration ORDER BY place" })).map(
+    (await database.query({ text: "SELECT name FROM parley.schema_migration ORDER BY place, name" })).map(
       ({ name }) => name,
     );
 
@@ -31,28 +32,32 @@ describeOnPostgres("migrations", (postgres) => {
     const database = await freshDatabase();
     await Promise.all(Array.from({ length: 5 }, () => migrate(database)));
     await migrate(database);
-    expect(await applied(database)).toEqual((await readMigrations()).map(({ name }) => name));
+    expect(await applied(database)).toEqual([
+      "carried_over",
+      ...(await readMigrations()).map(({ name }) => name),
+    ]);
   });
 
   it("go on from where an older version left the schema", async () => {
     const database = await freshDatabase();
     const all = await readMigrations();
-    await migrate(database, all.slice(0, 1));
-    expect(await applied(database)).toHaveLength(1);
-    await migrate(database, all);
-    expect(await applied(database)).toHaveLength(all.length);
+    await migrate(database, { migrations: all });
+    const later = { name: "9999_later", statements: ["CREATE TABLE parley.later (id int)"] };
+    await migrate(database, { migrations: [...all, later] });
+    expect(await applied(database)).toEqual(["carried_over", ...all.map(({ name }) => name), "9999_later"]);
   });
 
   it("leave a newer schema alone and say so, also when it becomes newer meanwhile", async () => {
     const database = await freshDatabase();
     const all = await readMigrations();
-    await migrate(database, [...all, { name: "9999_later", statements: ["CREATE TABLE later (id int)"] }]);
-    await expect(migrate(database, all)).rejects.toMatchObject({
+    const later = { name: "9999_later", statements: ["CREATE TABLE parley.later (id int)"] };
+    await migrate(database, { migrations: [...all, later] });
+    await expect(migrate(database, { migrations: all })).rejects.toMatchObject({
       code: "schema_newer",
       retryable: false,
       details: { migration: "9999_later" },
     });
-    expect(await applied(database)).toHaveLength(all.length + 1);
+    expect(await applied(database)).toHaveLength(all.length + 2);
   });
 
   it("leave nothing behind when one of them fails", async () => {
@@ -60,12 +65,12 @@ describeOnPostgres("migrations", (postgres) => {
     const all = await readMigrations();
     const broken = [
       ...all,
-      { name: "9999_broken", statements: ["CREATE TABLE half (id int)", "SELECT nonsense"] },
+      { name: "9999_broken", statements: ["CREATE TABLE parley.half (id int)", "SELECT nonsense"] },
     ];
-    await expect(migrate(database, broken)).rejects.toMatchObject({ code: "internal" });
-    const [row] = await database.query({ text: "SELECT to_regclass('half') IS NULL AS clean" });
+    await expect(migrate(database, { migrations: broken })).rejects.toMatchObject({ code: "internal" });
+    const [row] = await database.query({ text: "SELECT to_regclass('parley.half') IS NULL AS clean" });
     expect(row).toEqual({ clean: true });
-    await migrate(database, all);
+    await migrate(database, { migrations: all });
   });
 
   it.each([
@@ -78,7 +83,7 @@ describeOnPostgres("migrations", (postgres) => {
       const { transactionPooler } = given;
       const database = await freshDatabase({ statementTimeoutMs, transactionPooler });
       const all = await readMigrations();
-      await migrate(database, all);
+      await migrate(database, { migrations: all });
       const slow = {
         name: "9999_slow",
         statements: ["SELECT 1 FROM (SELECT pg_advisory_xact_lock(1)) AS locked"],
@@ -87,7 +92,10 @@ describeOnPostgres("migrations", (postgres) => {
       await holder.connect();
       try {
         await holder.query("SELECT pg_advisory_lock(1)");
-        const both = Promise.all([migrate(database, [...all, slow]), migrate(database, [...all, slow])]);
+        const both = Promise.all([
+          migrate(database, { migrations: [...all, slow] }),
+          migrate(database, { migrations: [...all, slow] }),
+        ]);
         const ended = both.then(
           () => "too early",
           (error: unknown) => error,

@@ -18,7 +18,7 @@ describeOnPostgres("notices", (postgres) => {
       await me.remove(id, { cascade: false });
     }
     await database.query({
-      text: `UPDATE conversation_notice SET noted_at = noted_at - interval '11 minutes'
+      text: `UPDATE parley.conversation_notice SET noted_at = noted_at - interval '11 minutes'
         WHERE data->'conversationIds'->>0 = 'old'`,
     });
     await store.heartbeat("n1", 1_000);

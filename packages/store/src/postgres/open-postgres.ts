@@ -3,6 +3,7 @@ import { omitUndefined } from "@parley/core/messages";
 import type { LogStoreRoot, MemoryStore, Wake } from "@parley/core/ports";
 import pg from "pg";
 import type { Database } from "../database.js";
+import { checkSchemaName, defaultSchema } from "../in-schema.js";
 import { type LogStoreOptions, openLogStore } from "../open-log-store.js";
 import { createLocalWake } from "../pglite/local-wake.js";
 import { PostgresMemoryStore } from "../postgres-memory-store.js";
@@ -41,6 +42,7 @@ export function openPostgres(options: OpenPostgresOptions): OpenedPostgres {
   const listenUrl = options.listenUrl ?? (transactionPooler ? false : url);
   checkAddress("url", url);
   if (listenUrl !== false) checkAddress("listenUrl", listenUrl);
+  checkSchemaName(options.schema ?? defaultSchema);
   const database = new PostgresDatabase(options);
   const store = openLogStore(database, {
     ...options,
@@ -58,7 +60,7 @@ export function openPostgres(options: OpenPostgresOptions): OpenedPostgres {
     memoryStore: (owner) =>
       new PostgresMemoryStore(database, {
         owner,
-        ...omitUndefined({ maxBytes: options.maxBytes }),
+        ...omitUndefined({ maxBytes: options.maxBytes, schema: options.schema }),
       }),
     wake:
       listenUrl === false
@@ -66,7 +68,7 @@ export function openPostgres(options: OpenPostgresOptions): OpenedPostgres {
         : new PostgresWake({
             ...timeoutsOf(options),
             url: listenUrl,
-            ...omitUndefined({ driver }),
+            ...omitUndefined({ driver, schema: options.schema }),
           }),
   };
 }

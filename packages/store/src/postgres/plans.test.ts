@@ -75,49 +75,55 @@ const leaf = "fork-10";
 
 /** One log of 60,000 messages, one of 1,000, 20,000 small ones, and ten forks in a row. */
 const fill = `
-INSERT INTO conversation (id, owner, title, status, created_at, last_activity_at, updated_at, changed_at)
-SELECT id, 'ada', 'title of ' || id, 'open', now(), now() - n * interval '1 second', now(), nextval('conversation_change')
+CREATE FUNCTION pg_temp.id_key(id text) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT ('x' || substr(encode(sha256(convert_to(id, 'UTF8')), 'hex'), 1, 16))::bit(64)::bigint
+$$;
+INSERT INTO parley.conversation (log, id, owner, title, status, created_at, last_activity_at, updated_at, changed_at)
+SELECT nextval('parley.log_number'), id, 'ada', 'title of ' || id, 'open', now(), now() - n * interval '1 second', now(), nextval('parley.conversation_change')
 FROM (SELECT 'c' || n AS id, n FROM generate_series(1, 20000) n
   UNION ALL VALUES ('big', 0), ('medium', 0)) AS logs;
-INSERT INTO conversation_head (conversation_id, log, owner, next_seq, sealed_seq, active_at)
-SELECT id, log, owner, CASE id WHEN 'big' THEN 60001 WHEN 'medium' THEN 1001 ELSE 3 END,
-  CASE id WHEN 'big' THEN 60000 WHEN 'medium' THEN 1000 ELSE 2 END, now() FROM conversation;
-INSERT INTO conversation_message
-  (id, id_key, log, thread_id, role, type, content, created_at, first_seq, part_count, turn, body_hash)
-SELECT h.conversation_id || '-' || n, id_key(h.conversation_id || '-' || n), h.log, h.conversation_id, 'user', 'text',
+INSERT INTO parley.conversation_head (log, owner, next_seq, sealed_seq, active_at)
+SELECT log, owner, CASE id WHEN 'big' THEN 60001 WHEN 'medium' THEN 1001 ELSE 3 END,
+  CASE id WHEN 'big' THEN 60000 WHEN 'medium' THEN 1000 ELSE 2 END, now() FROM parley.conversation;
+INSERT INTO parley.conversation_message
+  (id, id_key, log, role, type, content, created_at, first_seq, part_count, turn, body_hash)
+SELECT c.id || '-' || n, pg_temp.id_key(c.id || '-' || n), h.log, 'user', 'text',
   jsonb_build_object('format', 2, 'parts', jsonb_build_array(jsonb_build_object('type', 'text',
-    'text', 'word' || (n % 5000) || ' of ' || h.conversation_id))),
+    'text', 'word' || (n % 5000) || ' of ' || c.id))),
   now(), n, 1, (n + 1) / 2, CASE n % 2 WHEN 1 THEN 'h' END
-FROM conversation_head h CROSS JOIN LATERAL generate_series(1, h.sealed_seq) n;
-INSERT INTO conversation_turn
+FROM parley.conversation_head h JOIN parley.conversation c ON c.log = h.log
+CROSS JOIN LATERAL generate_series(1, h.sealed_seq) n;
+INSERT INTO parley.conversation_turn
   (log, id, ordinal, status, first_seq, last_seq, metrics, provider_calls, started_at, sealed_at)
 SELECT h.log, 't' || n, n, 'sealed', n * 2 - 1, n * 2, '{"turnId":"t"}', '[{"id":"p","createdAt":1}]', now(), now()
-FROM conversation_head h CROSS JOIN LATERAL generate_series(1, h.sealed_seq / 2) n;
-INSERT INTO receipt (conversation_id, message_id, body_hash, outcome, turn_id)
-SELECT thread_id, 'waited-' || id, 'h', 'queued', 't1' FROM conversation_message WHERE first_seq % 2 = 0;
-UPDATE conversation_head SET turn_count = sealed_seq / 2;
-UPDATE conversation_head SET turn_id = 'open', turn_count = 2, node = 'node-1', fence = 1, started_at = now()
-WHERE conversation_id IN (SELECT 'c' || n FROM generate_series(1, 1000) n);
-INSERT INTO conversation_turn (log, id, ordinal, status, first_seq, last_seq, started_at)
-SELECT log, 'open', 2, 'running', 3, 2, now() FROM conversation_head WHERE turn_id IS NOT NULL;
-INSERT INTO turn_journal (conversation_id, turn_id, first_n, event_count, epoch, data)
-SELECT conversation_id, 'open', n * 10, 10, 1, repeat('x', 200)
-FROM conversation_head CROSS JOIN generate_series(0, 19) n WHERE turn_id IS NOT NULL;
-INSERT INTO queued_message
-  (conversation_id, id, rank, mode, role, type, content, created_at, part_count, queued_at)
-SELECT conversation_id, 'q' || n, n, 'queue', 'user', 'text', '{"format":2,"parts":[{"type":"text","text":"x"}]}', now(), 1, now()
-FROM conversation_head CROSS JOIN generate_series(1, 5) n WHERE turn_id IS NOT NULL;
-INSERT INTO compaction (conversation_id, seq, kind, from_seq, to_seq, archive_id)
-SELECT conversation_id, n, 'made', 1, 2, 'none' FROM conversation_head CROSS JOIN generate_series(1, 2) n;
-INSERT INTO search_owner (owner, through, open)
-SELECT 'ada', max(changed_at), ARRAY(SELECT log FROM conversation_head WHERE turn_id IS NOT NULL) FROM conversation;
-INSERT INTO search_owner (owner) SELECT 'nobody-' || n FROM generate_series(1, 5000) n;
-INSERT INTO search_entry (created_ms, owner, log, first_seq, words)
-SELECT date_part('epoch', created_at) * 1000, 1, log, first_seq,
-  array_to_tsvector(ARRAY['1:word' || (first_seq % 5000), '1:of', '1:' || thread_id]) FROM conversation_message
+FROM parley.conversation_head h CROSS JOIN LATERAL generate_series(1, h.sealed_seq / 2) n;
+INSERT INTO parley.receipt (log, message_id, body_hash, outcome, turn_id)
+SELECT log, 'waited-' || id, 'h', 'queued', 't1' FROM parley.conversation_message WHERE first_seq % 2 = 0;
+UPDATE parley.conversation_head SET turn_count = sealed_seq / 2;
+UPDATE parley.conversation_head SET turn_id = 'open', turn_count = 2, node = 'node-1', fence = 1, started_at = now()
+WHERE log IN (SELECT log FROM parley.conversation WHERE id IN (SELECT 'c' || n FROM generate_series(1, 1000) n));
+INSERT INTO parley.conversation_turn (log, id, ordinal, status, first_seq, last_seq, started_at)
+SELECT log, 'open', 2, 'running', 3, 2, now() FROM parley.conversation_head WHERE turn_id IS NOT NULL;
+INSERT INTO parley.turn_journal (log, turn, first_n, event_count, epoch, data)
+SELECT log, turn_count, n * 10, 10, 1, repeat('x', 200)
+FROM parley.conversation_head CROSS JOIN generate_series(0, 19) n WHERE turn_id IS NOT NULL;
+INSERT INTO parley.queued_message
+  (log, id, rank, mode, role, type, content, created_at, part_count, queued_at)
+SELECT log, 'q' || n, n, 'queue', 'user', 'text', '{"format":2,"parts":[{"type":"text","text":"x"}]}', now(), 1, now()
+FROM parley.conversation_head CROSS JOIN generate_series(1, 5) n WHERE turn_id IS NOT NULL;
+INSERT INTO parley.compaction (log, seq, kind, from_seq, to_seq)
+SELECT log, n, 'made', 1, 2 FROM parley.conversation_head CROSS JOIN generate_series(1, 2) n;
+INSERT INTO parley.search_owner (number, owner, through, open)
+SELECT 1, 'ada', max(changed_at), ARRAY(SELECT log FROM parley.conversation_head WHERE turn_id IS NOT NULL) FROM parley.conversation;
+INSERT INTO parley.search_owner (number, owner) SELECT n + 1, 'nobody-' || n FROM generate_series(1, 5000) n;
+SELECT setval('parley.search_owner_number', 5001);
+INSERT INTO parley.search_entry (created_ms, owner, log, first_seq, words)
+SELECT date_part('epoch', m.created_at) * 1000, 1, log, first_seq,
+  array_to_tsvector(ARRAY['1:word' || (first_seq % 5000), '1:of', '1:' || c.id])
+FROM parley.conversation_message m JOIN parley.conversation c USING (log)
 UNION ALL
 SELECT date_part('epoch', created_at) * 1000, 1, log, 0, array_to_tsvector(ARRAY['1:title', '1:of', '1:' || id])
-FROM conversation;
+FROM parley.conversation;
 `;
 
 describeOnPostgres("plans at 100,000 messages", (postgres) => {
@@ -208,8 +214,9 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
     await store.seal(sealing(turn));
     await checkIndexed("admission", () => store.admit(admission(big, "Again")));
     const open = await store.readOpenTurn({ conversationId: big });
-    const running = { conversationId: big, turnId: open?.turnId ?? "", fence: open?.fence ?? 0 };
-    await checkIndexed("flush", () => root.flushJournal([batch(running, 0)]));
+    const { log = 0, turnId = "", fence = 0 } = open ?? {};
+    const running = { conversationId: big, log, turnId, fence };
+    await checkIndexed("flush", () => root.flushJournal([batch(running, 0, owner)]));
     await checkIndexed("read of the open turn", () => store.readOpenTurn({ conversationId: big }));
     const answer = message(big, "Answer", "assistant");
     await checkIndexed("commit", () => store.commitStep(commit(running, [answer], true)));
@@ -221,7 +228,7 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
 
   it("of a flush for a thousand turns are by index", async () => {
     const batches = Array.from({ length: 1_000 }, (_, index) =>
-      batch({ conversationId: `c${index + 1}`, turnId: "open", fence: 1 }, 1_000),
+      batch({ log: index + 1, turnId: "open", fence: 1 }, 1_000, owner),
     );
     await checkIndexed("flush", () => root.flushJournal(batches));
   });
@@ -262,7 +269,7 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
     const { last } = await store.changed({ limit: 1 });
     await checkIndexed("changes", () => store.changed({ since: last - 10, limit: 20 }));
     const watched = Array.from({ length: 400 }, (_, index) => ({ owner: `watched-${index}`, since: last }));
-    const followed = Array.from({ length: 400 }, (_, index) => ({ id: `c${index + 1}`, owner, seq: 9 }));
+    const followed = Array.from({ length: 400 }, (_, index) => ({ log: index + 1, owner, seq: 9 }));
     await checkIndexed("news", () =>
       root.news({ owners: [...watched, { owner, since: last }], conversations: followed }),
     );
@@ -296,7 +303,7 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
         const within = conversationId === undefined ? {} : { conversationId };
         const plans = await plansOfSearch(() => store.search({ q, limit: 5, ...within }));
         for (const [statement, each] of plans) for (const plan of each) expectNoScans(q, statement, plan);
-        const byTerms = plans.filter(([{ text }]) => text.includes("FROM search_entry\n"));
+        const byTerms = plans.filter(([{ text }]) => text.includes("FROM parley.search_entry\n"));
         const indexes = byTerms.flatMap(([, each]) =>
           each.flatMap((plan) => [...nodesOf(plan)].map((node) => node["Index Name"])),
         );
@@ -339,7 +346,7 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
       const pages = (plan?.["Shared Hit Blocks"] ?? 0) + (plan?.["Shared Read Blocks"] ?? 0);
       // A thousand of her own entries are looked at; the word of hers alone is in three of them.
       expect(pages).toBeLessThan(300);
-      if (!text.includes("FROM search_entry\n")) continue;
+      if (!text.includes("FROM parley.search_entry\n")) continue;
       byTerms += 1;
       expect(pages).toBeLessThan(20);
     }
@@ -441,7 +448,7 @@ describeOnPostgres("a database without statistics", (postgres) => {
     await database.query({
       text: `DO $$ DECLARE t record; BEGIN
         FOR t IN SELECT oid::regclass AS name FROM pg_class
-          WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace LOOP
+          WHERE relkind = 'r' AND relnamespace = 'parley'::regnamespace LOOP
           EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = off)', t.name);
         END LOOP; END $$`,
     });

@@ -2,6 +2,7 @@ import type { LogStore, LogStoreRoot } from "@parley/core/ports";
 import pg from "pg";
 import { expect, it, onTestFinished } from "vitest";
 import { describeOnPostgres } from "../../../../test/harness/postgres.js";
+import { changeNumber, takeChangeNumber } from "../operations/numbers.js";
 import { type OpenPostgresOptions, openPostgres } from "./open-postgres.js";
 import { message, node, sealing, start } from "./turns.test-support.js";
 
@@ -77,7 +78,7 @@ describeOnPostgres("a search", (postgres) => {
     await append(store, "mine", ["one okapi"]);
     await indexAll(root, "mine");
     await client.query("BEGIN");
-    await client.query("LOCK TABLE search_entry IN ACCESS EXCLUSIVE MODE");
+    await client.query("LOCK TABLE parley.search_entry IN ACCESS EXCLUSIVE MODE");
     const searches = Array.from({ length: 8 }, () => store.search({ q: "okapi", limit: 5 }));
     // They never take the last connection.
     await append(root.forOwner("other"), "other", ["meanwhile"]);
@@ -105,7 +106,7 @@ describeOnPostgres("a search", (postgres) => {
     await indexAll(root, "mine");
     await append(store, "more", ["another okapi"]);
     await client.query("BEGIN");
-    await client.query("SELECT FROM search_owner WHERE owner = 'mine' FOR UPDATE");
+    await client.query("SELECT FROM parley.search_owner WHERE owner = 'mine' FOR UPDATE");
     expect(await root.indexSearch({ owner: "mine", limit: 10 })).toEqual({ indexed: 0, more: false });
     expect((await places(store, "okapi")).seqs).toEqual([1, 1]);
     // A turn does not notice.
@@ -121,7 +122,9 @@ describeOnPostgres("a search", (postgres) => {
     const store = root.forOwner("mine");
     await append(store, "slow", ["first"]);
     await client.query("BEGIN");
-    await client.query(`UPDATE conversation SET changed_at = conversation_changed('mine'), title = 'late okapi'
+    const { text, values = [] } = takeChangeNumber("mine");
+    await client.query(text, [...values]);
+    await client.query(`UPDATE parley.conversation SET changed_at = ${changeNumber}, title = 'late okapi'
       WHERE id = 'slow'`);
     await append(store, "fast", ["second"]);
     await indexAll(root, "mine");
@@ -141,7 +144,7 @@ describeOnPostgres("a search", (postgres) => {
     await append(store, "c", ["three"]);
     // The doctor's batch has read the conversation, and waits to write it.
     await client.query("BEGIN");
-    await client.query("LOCK TABLE search_entry IN SHARE MODE");
+    await client.query("LOCK TABLE parley.search_entry IN SHARE MODE");
     const indexing = root.indexSearch({ owner: "mine", limit: 10 });
     const isWaiting = async () => {
       const { rows } = await client.query(

@@ -54,7 +54,7 @@ describeOnOwnPostgres("when the server goes away", (postgres) => {
     const store = root.forOwner("ada");
     const turn = await start(store);
     const id = turn.conversationId;
-    await root.flushJournal([batch(turn, 0)]);
+    await root.flushJournal([batch(turn, 0, "ada")]);
     await server.kill();
     const answer = message(id, "Answer", "assistant");
     await expect(store.commitStep(commit(turn, [answer]))).rejects.toMatchObject(unavailable);
@@ -91,7 +91,10 @@ describeOnOwnPostgres("when the server goes away", (postgres) => {
     onTestFinished(() => holder.end());
     await holder.connect();
     await holder.query("BEGIN");
-    await holder.query("SELECT 1 FROM conversation_head WHERE conversation_id = $1 FOR UPDATE", [id]);
+    await holder.query(
+      "SELECT 1 FROM parley.conversation_head WHERE log = (SELECT log FROM parley.conversation WHERE id = $1) FOR UPDATE",
+      [id],
+    );
     const sealed = expect(store.seal(sealing(turn))).rejects.toMatchObject(unavailable);
     await withAdmin(async (client) => {
       for (;;) {
@@ -191,9 +194,9 @@ describeOnOwnPostgres("when the server goes away", (postgres) => {
       const stop = by.listen((ids, kind) => {
         clearInterval(again);
         stop();
-        resolve(ids.includes("c") && kind === "stop");
+        resolve(ids.includes(1) && kind === "stop");
       });
-      const again = setInterval(() => from.notify(["c"], "stop"), 50);
+      const again = setInterval(() => from.notify([1], "stop"), 50);
     });
   }
 });

@@ -99,9 +99,9 @@ describeOnPostgres("connections that go silent", (postgres) => {
     const { proxy, store, ada } = await open({ trustMs: 60_000 });
     const turn = await start(ada);
     const frozen = proxy.freezeAllAt((bytes) => (bytes.includes("flush_journal") ? "after" : undefined));
-    await expect(store.flushJournal([batch(turn, 0)])).rejects.toMatchObject(unavailable);
+    await expect(store.flushJournal([batch(turn, 0, "ada")])).rejects.toMatchObject(unavailable);
     await frozen;
-    expect(await store.flushJournal([batch(turn, 0)])).toEqual(["ok"]);
+    expect(await store.flushJournal([batch(turn, 0, "ada")])).toEqual(["ok"]);
     expect((await ada.readOpenTurn({ conversationId: turn.conversationId }))?.journal.length).toBe(1);
   });
 
@@ -187,9 +187,9 @@ describeOnPostgres("connections that go silent", (postgres) => {
       const stop = by.listen((ids, kind) => {
         clearInterval(again);
         stop();
-        resolve(ids.includes("c") && kind === "stop");
+        resolve(ids.includes(1) && kind === "stop");
       });
-      const again = setInterval(() => from.notify(["c"], "stop"), 50);
+      const again = setInterval(() => from.notify([1], "stop"), 50);
     });
   }
 

@@ -80,8 +80,12 @@ export function sealing(turn: HeldTurn, messages: ConversationMessage[] = []): S
   };
 }
 
-export function batch(turn: HeldTurn, firstN: number): JournalBatch {
-  return { ...held(turn), firstN, count: 2, data: `events from ${firstN}` };
+export function batch(
+  { log, turnId, fence }: Pick<OpenedTurn, "log" | "turnId" | "fence">,
+  firstN: number,
+  owner: string,
+): JournalBatch {
+  return { log, owner, turnId, fence, firstN, count: 2, data: `events from ${firstN}` };
 }
 
 export function textsOf(entries: readonly { readonly message: ConversationMessage }[]): string[] {

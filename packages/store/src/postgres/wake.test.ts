@@ -22,8 +22,8 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
   }
 
   /** Collects what is heard until `count` ids of the kind are there. */
-  function hear(wake: PostgresWake, kind: WakeKind, count: number): Promise<string[]> {
-    const ids: string[] = [];
+  function hear(wake: PostgresWake, kind: WakeKind, count: number): Promise<number[]> {
+    const ids: number[] = [];
     return new Promise((resolve) => {
       const stop = wake.listen((heard, heardKind) => {
         if (heardKind !== kind) return;
@@ -36,7 +36,7 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
   }
 
   /** Hears everything that nodes send. */
-  async function eavesdrop(): Promise<{ sent: string[]; until: (message: string[]) => Promise<void> }> {
+  async function eavesdrop(): Promise<{ sent: string[]; until: (message: unknown[]) => Promise<void> }> {
     const client = new pg.Client({ connectionString: database.url });
     onTestFinished(() => client.end());
     await client.connect();
@@ -47,7 +47,7 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
       for (const look of waiting) look();
     });
     await client.query("LISTEN parley_wake");
-    const until = (message: string[]) =>
+    const until = (message: unknown[]) =>
       new Promise<void>((resolve) => {
         const look = () => {
           if (!sent.includes(JSON.stringify(message))) return;
@@ -68,43 +68,43 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
       own += 1;
     });
     const heard = [second, third].map((wake) => hear(wake, "stop", 1));
-    first.notify(["a"], "stop");
-    expect(await Promise.all(heard)).toEqual([["a"], ["a"]]);
+    first.notify([1], "stop");
+    expect(await Promise.all(heard)).toEqual([[1], [1]]);
     // What comes back to the sender would have come before this answer.
     const back = hear(first, "news", 1);
-    second.notify(["b"]);
-    expect(await back).toEqual(["b"]);
+    second.notify([2]);
+    expect(await back).toEqual([2]);
     expect(own).toBe(2);
   });
 
   it("of one tick travel together, each id once, however many there are", async () => {
     const [from, to] = await nodes(2);
     if (from === undefined || to === undefined) throw new Error("two nodes");
-    const ids = Array.from({ length: 1_000 }, (_, index) => `${"x".repeat(120)}${index}`);
+    const ids = Array.from({ length: 1_000 }, (_, index) => Number.MAX_SAFE_INTEGER - index);
     const heard = hear(to, "news", ids.length);
     const { sent, until } = await eavesdrop();
     for (const id of ids) from.notify([id]);
     for (const id of ids) from.notify([id]);
     expect((await heard).toSorted()).toEqual(ids.toSorted());
     // The last one, sent behind them, says that all are here: they come in order, if not before the next answer.
-    from.notify(["last"], "open");
-    await until(["open", "last"]);
-    expect(sent.filter((payload) => payload.startsWith(`["news",`))).toHaveLength(20);
+    from.notify([7], "open");
+    await until(["open", 7]);
+    expect(sent.filter((payload) => payload.startsWith(`["news",`))).toHaveLength(3);
   });
 
   it("stay at home while nobody else listens, and travel as soon as somebody does", async () => {
     const { sent, until } = await eavesdrop();
     const [first] = await nodes(1, { answerMs: 0 });
     await until(["hello"]);
-    first?.notify(["alone"]);
+    first?.notify([1]);
     const [second] = await nodes(1);
     await until(["here"]);
     if (first === undefined || second === undefined) throw new Error("two nodes");
     const heard = [hear(first, "stop", 1), hear(second, "news", 1)];
-    first.notify(["together"]);
-    second.notify(["too"], "stop");
-    expect(await Promise.all(heard)).toEqual([["too"], ["together"]]);
-    expect(sent).not.toContain(JSON.stringify(["news", "alone"]));
+    first.notify([2]);
+    second.notify([3], "stop");
+    expect(await Promise.all(heard)).toEqual([[3], [2]]);
+    expect(sent).not.toContain(JSON.stringify(["news", 1]));
   });
 
   it("go on until a node that is silent has had the time to answer", async () => {
@@ -115,26 +115,26 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
     await until(["here"]);
     await second?.close();
     sent.length = 0;
-    first?.notify(["asked"]);
-    await until(["news", "asked"]);
+    first?.notify([4]);
+    await until(["news", 4]);
     expect(sent).toContain(JSON.stringify(["hello"]));
-    first?.notify(["unheard"]);
+    first?.notify([5]);
     // Whoever listens again is told again.
     const [third] = await nodes(1);
     await until(["here"]);
     if (first === undefined || third === undefined) throw new Error("two nodes");
     const heard = hear(third, "news", 1);
-    first.notify(["heard"]);
-    expect(await heard).toEqual(["heard"]);
-    expect(sent).not.toContain(JSON.stringify(["news", "unheard"]));
+    first.notify([6]);
+    expect(await heard).toEqual([6]);
+    expect(sent).not.toContain(JSON.stringify(["news", 5]));
   });
 
   it("are the process's own where there is nothing to listen to", async () => {
     const opened = openPostgres({ url: database.url, transactionPooler: true });
     onTestFinished(() => opened.store.close());
     const heard = new Promise((resolve) => opened.wake.listen((ids, kind) => resolve([ids, kind])));
-    opened.wake.notify(["a"]);
-    expect(await heard).toEqual([["a"], "news"]);
+    opened.wake.notify([1]);
+    expect(await heard).toEqual([[1], "news"]);
     await opened.wake.close?.();
   });
 
@@ -144,9 +144,9 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
       throw new Error("nobody listens any more");
     });
     stop?.();
-    wake?.notify(["a"]);
+    wake?.notify([1]);
     await wake?.close();
-    wake?.notify(["b"]);
+    wake?.notify([2]);
     const client = new pg.Client({ connectionString: database.url });
     onTestFinished(() => client.end());
     await client.connect();

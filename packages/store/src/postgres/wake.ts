@@ -1,14 +1,13 @@
 import type { Wake, WakeKind } from "@parley/core/ports";
 import pg from "pg";
+import { checkSchemaName, defaultSchema } from "../in-schema.js";
 import { type BoundedClient, boundClient } from "./bounded-client.js";
 import { type PostgresTimeouts, timeoutsOf } from "./timeouts.js";
 
 type Listener = Parameters<Wake["listen"]>[0];
 
-const channel = "parley_wake";
-
-/** A notification holds less than 8,000 bytes; an id has at most 128. */
-const idsPerNotification = 50;
+/** A notification holds less than 8,000 bytes; the number of a log has at most 16 digits. */
+const logsPerNotification = 400;
 
 const kinds: readonly WakeKind[] = ["news", "stop", "open"];
 
@@ -17,6 +16,8 @@ const presence = { asked: JSON.stringify(["hello"]), answered: JSON.stringify(["
 
 export interface PostgresWakeOptions extends Partial<PostgresTimeouts> {
   readonly url: string;
+  /** The schema whose nodes wake each other. Default `parley`. */
+  readonly schema?: string;
   readonly driver?: Readonly<pg.ClientConfig>;
   /** The longest pause between two attempts to connect. Default 5 s. */
   readonly maxPauseMs?: number;
@@ -45,7 +46,9 @@ export class PostgresWake implements Wake {
     config: pg.ClientConfig,
   ) => BoundedClient;
   readonly #listeners = new Set<Listener>();
-  readonly #pending = new Map<WakeKind, Set<string>>();
+  readonly #pending = new Map<WakeKind, Set<number>>();
+  /** Where the nodes of this schema listen. */
+  readonly #channel: string;
   readonly #tried = signal();
   readonly #closing = signal();
   readonly #connecting: Promise<void>;
@@ -62,6 +65,7 @@ export class PostgresWake implements Wake {
 
   constructor(options: PostgresWakeOptions) {
     this.#options = options;
+    this.#channel = `${checkSchemaName(options.schema ?? defaultSchema)}_wake`;
     this.#timeouts = timeoutsOf(options);
     this.#Client = boundClient(pg.Client, this.#timeouts.closeTimeoutMs);
     this.#connecting = this.#keepConnected();
@@ -72,12 +76,12 @@ export class PostgresWake implements Wake {
     return this.#tried.given;
   }
 
-  notify(conversationIds: readonly string[], kind: WakeKind = "news"): void {
-    if (this.#closed || conversationIds.length === 0) return;
-    const ids = [...conversationIds];
+  notify(logs: readonly number[], kind: WakeKind = "news"): void {
+    if (this.#closed || logs.length === 0) return;
+    const given = [...logs];
     for (const listener of this.#listeners) {
       queueMicrotask(() => {
-        if (this.#listeners.has(listener)) listener(ids, kind);
+        if (this.#listeners.has(listener)) listener(given, kind);
       });
     }
     if (!this.#hasCompany()) return;
@@ -86,13 +90,13 @@ export class PostgresWake implements Wake {
       pending = new Set();
       this.#pending.set(kind, pending);
     }
-    for (const id of ids) pending.add(id);
+    for (const log of given) pending.add(log);
     this.#sendSoon();
   }
 
   listen(onWake: Listener): () => void {
     // Its own function, so that the same one may listen twice.
-    const listener: Listener = (ids, kind) => onWake(ids, kind);
+    const listener: Listener = (logs, kind) => onWake(logs, kind);
     this.#listeners.add(listener);
     return () => {
       this.#listeners.delete(listener);
@@ -137,10 +141,10 @@ export class PostgresWake implements Wake {
       this.#about.clear();
       const client = this.#client;
       if (client === undefined) break;
-      for (const [kind, ids] of told) {
-        const all = [...ids];
-        for (let start = 0; start < all.length; start += idsPerNotification) {
-          payloads.push(JSON.stringify([kind, ...all.slice(start, start + idsPerNotification)]));
+      for (const [kind, logs] of told) {
+        const all = [...logs];
+        for (let start = 0; start < all.length; start += logsPerNotification) {
+          payloads.push(JSON.stringify([kind, ...all.slice(start, start + logsPerNotification)]));
         }
       }
       if (payloads.includes(presence.asked)) this.#askedAt = performance.now();
@@ -148,7 +152,7 @@ export class PostgresWake implements Wake {
         await this.#query(client, {
           name: "parley_wake",
           text: "SELECT count(pg_notify($1, payload)) FROM unnest($2::text[]) AS payload",
-          values: [channel, payloads],
+          values: [this.#channel, payloads],
         });
       } catch {
         // The connection's own listener notices, and connects again. A question that got nowhere has not been asked.
@@ -224,7 +228,7 @@ export class PostgresWake implements Wake {
       await client.connect();
       const [row] = await this.#query<{ id: number }>(client, { text: "SELECT pg_backend_pid() AS id" });
       ownId = row?.id;
-      await this.#query(client, { text: `LISTEN ${channel}` });
+      await this.#query(client, { text: `LISTEN ${this.#channel}` });
       return { client, ended };
     } catch {
       await client.end().catch(() => undefined);
@@ -241,10 +245,10 @@ export class PostgresWake implements Wake {
     }
     const message: unknown = JSON.parse(payload);
     if (!Array.isArray(message)) return;
-    const [kind, ...ids] = message as [unknown, ...string[]];
+    const [kind, ...logs] = message as [unknown, ...number[]];
     const known = kinds.find((each) => each === kind);
     if (known === undefined) return;
-    for (const listener of this.#listeners) listener(ids, known);
+    for (const listener of this.#listeners) listener(logs, known);
   }
 }
 

@@ -6,6 +6,7 @@ import type {
   CommitResult,
   HistoryEntry,
   JournalBatch,
+  LogNumber,
   LogStore,
   LogStoreRoot,
   NextTurn,
@@ -43,6 +44,12 @@ export interface HeldTurn {
   readonly conversationId: string;
   readonly turnId: string;
   readonly fence: number;
+}
+
+/** A turn that a case holds and writes the journal of. */
+export interface JournaledTurn extends HeldTurn {
+  readonly log: LogNumber;
+  readonly owner: string;
 }
 
 /** How a case sends a message. What is left out is made up. */
@@ -134,10 +141,13 @@ export class Scenario {
   }
 
   /** Sends to an idle conversation, a new one unless named, and holds the turn. */
-  async start(conversationId: string = uniqueId(), sending: Sending = {}): Promise<HeldTurn & OpenedTurn> {
+  async start(
+    conversationId: string = uniqueId(),
+    sending: Sending = {},
+  ): Promise<JournaledTurn & OpenedTurn> {
     const outcome = await this.send(conversationId, sending);
     check(outcome.kind === "started", `the message opens a turn, but it was ${outcome.kind}`);
-    return { ...outcome.turn, conversationId };
+    return { ...outcome.turn, conversationId, owner: this.owner };
   }
 
   /** Sends to a busy conversation and returns the message's id. */
@@ -268,6 +278,11 @@ export class Scenario {
   }
 }
 
+/** The ids of conversations, in an order of their own. */
+export function idsOf(conversations: readonly { readonly id: string }[]): string[] {
+  return conversations.map(({ id }) => id).sort();
+}
+
 export function uniqueId(): string {
   return crypto.randomUUID();
 }
@@ -367,12 +382,12 @@ export function providerCall(given: Partial<ProviderCallRecord> = {}): ProviderC
 }
 
 export function batch(
-  turn: HeldTurn,
+  { log, owner, turnId, fence }: JournaledTurn,
   firstN: number,
   data = `events from ${firstN}`,
   count = 2,
 ): JournalBatch {
-  return { ...heldTurn(turn), firstN, count, data };
+  return { log, owner, turnId, fence, firstN, count, data };
 }
 
 /** Waits for a refusal and says that it has this code. Gives the refusal. */

@@ -48,7 +48,7 @@ export function createConversation(
   const id = input.id ?? ids.next();
   const existing = findLog(db, owner, id);
   if (existing !== undefined) return conversationOf(existing);
-  checkNewId(db, id);
+  checkNewId(id);
   const settings = input.metadata === undefined ? {} : { metadata: input.metadata };
   return conversationOf(addLog(db, { id, owner, settings, title: input.title ?? "" }));
 }

@@ -5,6 +5,7 @@ import type {
   Changes,
   ConversationRecord,
   ConversationSettings,
+  LogNumber,
   LogStore,
   News,
   NewsQuery,
@@ -28,7 +29,7 @@ export function create(
 ): { conversation: ConversationRecord; created: boolean } {
   const existing = findLog(db, owner, input.id);
   if (existing !== undefined) return { conversation: recordOf(db, existing), created: false };
-  checkNewId(db, input.id);
+  checkNewId(input.id);
   const { settings } = input;
   const log = addLog(db, { id: input.id, owner, settings, title: settings.title ?? "" });
   return { conversation: recordOf(db, log), created: true };
@@ -149,10 +150,18 @@ export function news(db: MemoryDatabase, query: NewsQuery): News {
       .filter(({ owner, since }) => ownerOf(db, owner).lastChange > since)
       .map(({ owner }) => owner),
     conversations: query.conversations
-      .filter(({ id, owner, seq }) => {
-        const log = findLog(db, owner, id);
-        return log === undefined || log.active !== undefined || log.lastSeq > seq;
+      .filter(({ log: number, owner, seq }) => {
+        const log = db.logs.get(number);
+        return log?.owner !== owner || log.active !== undefined || log.lastSeq > seq;
       })
-      .map(({ id }) => id),
+      .map(({ log }) => log),
   };
+}
+
+export function locate(
+  db: MemoryDatabase,
+  number: LogNumber,
+): { owner: string; conversationId: ConversationId } | null {
+  const log = db.logs.get(number);
+  return log === undefined ? null : { owner: log.owner, conversationId: log.id };
 }

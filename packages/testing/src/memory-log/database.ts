@@ -10,6 +10,7 @@ import type {
   HistoryEntry,
   JournalBatch,
   LoginRecord,
+  LogNumber,
   ProviderCallRecord,
   QueueEntry,
   TurnChoices,
@@ -77,6 +78,8 @@ export interface Compaction {
 
 /** One conversation: its head, its own rows and all that hangs on it. */
 export interface Log {
+  /** Never used again, as its id may be. */
+  readonly number: LogNumber;
   readonly id: ConversationId;
   readonly owner: string;
   readonly createdAt: number;
@@ -129,8 +132,10 @@ interface Owner {
 /** All that handles on one memory database have in common. */
 export interface MemoryDatabase {
   readonly clock: Pick<Clock, "now">;
-  /** Ids are unique across owners. */
-  readonly logs: Map<ConversationId, Log>;
+  /** Conversations of all owners. A log that lost its name is not among them. */
+  readonly logs: Map<LogNumber, Log>;
+  /** The number of the log that was added last. */
+  lastLog: LogNumber;
   readonly owners: Map<string, Owner>;
   /** When each node's life ends. A node that is not here is dead. */
   readonly nodes: Map<string, number>;
@@ -146,6 +151,7 @@ export function createMemoryDatabase(clock: Pick<Clock, "now">): MemoryDatabase 
   return {
     clock,
     logs: new Map(),
+    lastLog: 0,
     owners: new Map(),
     nodes: new Map(),
     keys: new Map(),
@@ -166,8 +172,7 @@ export function ownerOf(db: MemoryDatabase, owner: string): Owner {
 
 /** The owner's conversation. Another owner's is as unknown as one that never was. */
 export function findLog(db: MemoryDatabase, owner: string, id: ConversationId): Log | undefined {
-  const log = db.logs.get(id);
-  return log?.owner === owner ? log : undefined;
+  return db.owners.get(owner)?.logs.get(id);
 }
 
 export function logOf(db: MemoryDatabase, owner: string, id: ConversationId): Log {
@@ -186,12 +191,10 @@ export function invalid(message: string, details?: Record<string, unknown>): Par
 
 const conversationIdForm = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** Refuses an id under which no conversation can be made, for its form or because another owner has it. */
-export function checkNewId(db: MemoryDatabase, id: ConversationId): void {
-  if (!conversationIdForm.test(id)) {
-    throw invalid("A conversation id has 1 to 128 characters of A-Z a-z 0-9 . _ : -");
-  }
-  if (db.logs.has(id)) throw notFound(id);
+/** Refuses an id under which no conversation can be made. */
+export function checkNewId(id: ConversationId): void {
+  if (conversationIdForm.test(id)) return;
+  throw invalid("A conversation id has 1 to 128 characters of A-Z a-z 0-9 . _ : -");
 }
 
 export interface NewLog {
@@ -209,7 +212,9 @@ export function addLog(db: MemoryDatabase, input: NewLog): Log {
   const now = db.clock.now();
   const { title: _, ...settings } = input.settings;
   const { parent } = input;
+  db.lastLog += 1;
   const log: Log = {
+    number: db.lastLog,
     id: input.id,
     owner: input.owner,
     createdAt: input.createdAt ?? now,
@@ -237,7 +242,7 @@ export function addLog(db: MemoryDatabase, input: NewLog): Log {
     forks: new Set(),
   };
   parent?.log.forks.add(log);
-  db.logs.set(log.id, log);
+  db.logs.set(log.number, log);
   ownerOf(db, log.owner).logs.set(log.id, log);
   touch(db, log);
   return log;

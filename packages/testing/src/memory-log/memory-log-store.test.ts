@@ -133,7 +133,7 @@ describe("what the memory store keeps", () => {
     await store.appendMessages(["a", "b", "c"].map((id) => userMessage("c", id)));
     await store.fork({ conversationId: "c", atSeq: 1, newId: "early" });
     await store.fork({ conversationId: "c", atSeq: 2, newId: "late" });
-    const shared = database.logs.get("c");
+    const shared = [...database.logs.values()].find(({ id }) => id === "c");
     await store.remove("c", { cascade: false });
     expect(shared?.rows.map((row) => row.message.id)).toEqual(["a", "b"]);
     await store.remove("late", { cascade: false });
@@ -153,7 +153,7 @@ describe("what the memory store keeps", () => {
     await store.appendMessages(messages);
     await store.fork({ conversationId: "c0", atSeq: 990, newId: "c1" });
     const looks = new Set<string>();
-    const log = database.logs.get("c0");
+    const log = [...database.logs.values()].find(({ id }) => id === "c0");
     if (log === undefined) throw new Error("the log is there");
     log.rows = new Proxy(log.rows, {
       get(rows, name, receiver) {

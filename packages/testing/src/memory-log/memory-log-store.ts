@@ -148,6 +148,7 @@ export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRo
     news: (...args) => root("news", args, conversations.news),
     indexSearch: (...args) => root("indexSearch", args, (_db, _request) => ({ indexed: 0, more: false })),
     unindexedOwners: (...args) => root("unindexedOwners", args, (_db, _query) => ({ owners: [] })),
+    locate: (...args) => root("locate", args, conversations.locate),
     forOwner,
     keys: {
       add: (...args) => root("keys.add", args, keys.addKey),

@@ -1,7 +1,7 @@
 import type { ConversationRecord, QueueState } from "@parley/core/ports";
 import { omitUndefined } from "@parley/fold";
 import type { ConversationStatus } from "@parley/wire";
-import type { Log, MemoryDatabase } from "./database.js";
+import { findLog, type Log, type MemoryDatabase } from "./database.js";
 import { compactionInForce } from "./view.js";
 
 /** `active` is for turns: a compaction by hand holds the lease, but nothing is being answered. */
@@ -20,6 +20,7 @@ export function recordOf(db: MemoryDatabase, log: Log): ConversationRecord {
   const archiveId = compaction?.archiveId;
   const head: ConversationRecord = {
     id: log.id,
+    log: log.number,
     title: log.title,
     status: statusOf(log),
     createdAt: log.createdAt,
@@ -31,7 +32,9 @@ export function recordOf(db: MemoryDatabase, log: Log): ConversationRecord {
     queuePaused: log.queuePaused,
     ...(parent === undefined ? {} : { parentId: parent.log.id, parentSeq: parent.seq }),
     ...(compaction === undefined ? {} : { compacted: true as const }),
-    ...(archiveId !== undefined && db.logs.has(archiveId) ? { compactedFrom: archiveId } : {}),
+    ...(archiveId !== undefined && findLog(db, log.owner, archiveId)?.archiveOf !== undefined
+      ? { compactedFrom: archiveId }
+      : {}),
     ...omitUndefined({ archiveOf: log.archiveOf }),
     ...(active === undefined ? {} : { active: activeLeaseOf(log, active) }),
     ...omitUndefined({ contextSize: log.contextSize, lastModel: log.lastModel }),

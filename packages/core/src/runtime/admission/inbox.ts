@@ -205,7 +205,7 @@ export class Inbox {
       this.#coordinator.run(owner, conversationId, outcome.turn);
       return { conversationId, messageId, outcome: "started", turnId, repeated: false };
     }
-    this.#env.notifyChanged(owner, [conversationId]);
+    this.#env.notifyChanged(owner, [outcome.log]);
     return { conversationId, messageId, outcome: "queued", repeated: false, queue: outcome.queue };
   }
 

@@ -21,14 +21,13 @@ export function conversationVerbs(scope: OwnerScope): ConversationVerbs {
     async close(conversationId) {
       await find(conversationId);
       const stopped = await stop(conversationId);
-      await store.set(conversationId, { closed: true });
-      changed(conversationId);
+      changed((await store.set(conversationId, { closed: true })).log);
       return stopped;
     },
     async open(conversationId) {
-      await store.set(conversationId, { closed: false });
-      changed(conversationId);
-      openRequests.ask(owner, conversationId);
+      const { log } = await store.set(conversationId, { closed: false });
+      changed(log);
+      openRequests.ask(owner, { conversationId, log });
     },
     async create({ id, ...settings }) {
       if (settings.model !== undefined) env.models.resolve(settings.model);
@@ -37,41 +36,42 @@ export function conversationVerbs(scope: OwnerScope): ConversationVerbs {
         id: id === undefined ? env.ids.next() : checkId("id", id),
         settings,
       });
-      if (made.created) changed(made.conversation.id);
+      if (made.created) changed(made.conversation.log);
       return { conversation: toMeta(env, made.conversation), created: made.created };
     },
     async set(conversationId, change) {
       if (typeof change.model === "string") env.models.resolve(change.model);
       checkThreshold(change.compactThreshold);
       const record = await store.set(conversationId, change);
-      changed(conversationId);
+      changed(record.log);
       return toMeta(env, record);
     },
     async undoCompaction(conversationId) {
       const record = await store.undoCompaction(conversationId);
-      changed(conversationId);
+      changed(record.log);
       return toMeta(env, record);
     },
     fork: (input) => forkConversation(scope, input),
     async importLines(lines, options) {
-      const imported = await importConversation(env, store, lines, options?.id);
-      if (imported.created) changed(imported.conversation.id);
-      return imported;
+      const { log, response } = await importConversation(env, store, lines, options?.id);
+      if (response.created) changed(log);
+      return response;
     },
     async remove(conversationId, { cascade = false } = {}) {
-      // What runs here is known by id alone, so it is asked first whose it is.
-      if ((await store.get(conversationId)) === null) return [];
-      await coordinator.interrupt(conversationId, undefined, { reason: "aborted" });
-      compactions.stop(conversationId);
+      const record = await store.get(conversationId);
+      if (record === null) return [];
+      await coordinator.interrupt(record.log, undefined, { reason: "aborted" });
+      compactions.stop(record.log);
       const gone = await store.remove(conversationId, { cascade });
-      for (const id of gone) {
-        coordinator.lose(id);
-        compactions.stop(id);
-        env.hub.end(id, new ParleyError("conversation_not_found", "The conversation was deleted"));
+      for (const { log } of gone) {
+        coordinator.lose(log);
+        compactions.stop(log);
+        env.hub.end(log, new ParleyError("conversation_not_found", "The conversation was deleted"));
       }
       // A node that runs a turn of these finds out that it is gone.
-      env.notifyChanged(owner, gone, "stop");
-      return gone;
+      const logs = gone.map(({ log }) => log);
+      env.notifyChanged(owner, logs, "stop");
+      return gone.map(({ id }) => id);
     },
   };
 }
@@ -84,12 +84,13 @@ async function stopTurn(scope: OwnerScope, conversationId: string): Promise<{ ab
     await scope.find(conversationId);
     return { abortedTurn: false };
   }
-  if (compactions.stop(conversationId, lease.turnId)) return { abortedTurn: lease.purpose === "turn" };
-  if (coordinator.active(conversationId)?.turnId === lease.turnId) {
-    void coordinator.interrupt(conversationId, lease.turnId, { reason: "aborted" });
+  const { log } = lease;
+  if (compactions.stop(log, lease.turnId)) return { abortedTurn: lease.purpose === "turn" };
+  if (coordinator.active(log)?.turnId === lease.turnId) {
+    void coordinator.interrupt(log, lease.turnId, { reason: "aborted" });
     return { abortedTurn: true };
   }
-  env.wake.notify([conversationId], "stop");
+  env.wake.notify([log], "stop");
   recovery.seizeLater(owner, lease);
   return { abortedTurn: lease.purpose === "turn" };
 }
@@ -124,7 +125,7 @@ async function forkConversation(
       ...omitUndefined({ admit }),
     });
   const forked = await (admit === undefined ? fork() : inbox.opening(owner, newId, admit.turnId, fork));
-  scope.changed(newId);
+  scope.changed(forked.conversation.log);
   const turn: OpenedTurn | undefined = forked.turn;
   if (turn !== undefined) coordinator.run(owner, newId, turn);
   // Whoever asks again is told the same, also when the turn is elsewhere or over by now.

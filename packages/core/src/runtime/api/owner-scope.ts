@@ -9,7 +9,7 @@ export interface OwnerScope extends Services {
   /** The owner's conversation, or `conversation_not_found`. */
   find(conversationId: string): Promise<ConversationRecord>;
   /** Announces a change of one of the owner's conversations. */
-  changed(conversationId: string): void;
+  changed(log: number): void;
 }
 
 /** One owner's view of the services. */
@@ -25,6 +25,6 @@ export function ownerScope(services: Services, owner: string): OwnerScope {
       if (record === null) throw new ParleyError("conversation_not_found");
       return record;
     },
-    changed: (conversationId) => env.notifyChanged(owner, [conversationId]),
+    changed: (log) => env.notifyChanged(owner, [log]),
   };
 }

@@ -19,24 +19,26 @@ export function queueVerbs(scope: OwnerScope): QueueApi {
       }
       if (text !== undefined) inbox.checkSize("text", [{ type: "text", text }]);
       if (typeof model === "string") env.models.resolve(model);
+      const { log } = await scope.find(conversationId);
       const queue = await store.queue(conversationId, {
         op: "edit",
         id: messageId,
         ...omitUndefined({ text, mode, model, reasoningEffort, before }),
       });
-      changed(conversationId);
+      changed(log);
       return toQueuePayload(queue);
     },
     async remove(conversationId, messageId) {
+      const { log } = await scope.find(conversationId);
       const queue = await store.queue(conversationId, { op: "remove", id: messageId });
-      changed(conversationId);
+      changed(log);
       return toQueuePayload(queue);
     },
     async resume(conversationId) {
       inbox.checkReady();
       inbox.checkRoom(owner);
       // A turn that is being stopped pauses the queue when it ends: what is asked for after the stop comes after that.
-      const { active } = await scope.find(conversationId);
+      const { active, log } = await scope.find(conversationId);
       if (active?.purpose === "turn" && active.stopRequested)
         await untilSealed(scope, conversationId, active.turnId);
       const turnId = env.ids.next();
@@ -44,7 +46,7 @@ export function queueVerbs(scope: OwnerScope): QueueApi {
       const { started, ...queue } = await inbox.opening(owner, conversationId, turnId, () =>
         store.queue(conversationId, { op: "resume", node, turnId, ...defaultModelOf(env.models) }),
       );
-      changed(conversationId);
+      changed(log);
       if (started !== undefined) coordinator.run(owner, conversationId, started);
       return { queue: toQueuePayload(queue), ...(started === undefined ? {} : { turnId: started.turnId }) };
     },

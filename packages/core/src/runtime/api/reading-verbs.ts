@@ -42,7 +42,7 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
         env,
         owner,
         record,
-        coordinator.active(conversationId),
+        coordinator.active(record.log),
         checkOfChunk(chunks.at(-1)),
       );
     },

@@ -56,7 +56,7 @@ async function compacting() {
 describe("a compaction that was asked for", () => {
   it("goes on when an older turn's stop is heard of late", async () => {
     const { clock, stops, writing, compacted, close } = await compacting();
-    stops.push({ owner: "o", conversationId: "c", turnId: "an older turn", fence: 1 });
+    stops.push({ owner: "o", conversationId: "c", log: 1, turnId: "an older turn", fence: 1 });
     await clock.advance(3_000);
     expect(stops).toEqual([]);
     writing.open();

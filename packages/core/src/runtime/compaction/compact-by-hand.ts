@@ -43,7 +43,8 @@ export class HandCompactions {
   readonly #coordinator: Coordinator;
   readonly #recovery: Pick<Recovery, "resolveUnknown">;
   readonly #follower: Pick<Follower, "publishRows" | "look">;
-  readonly #running = new Map<string, Running>();
+  /** By the number of the log. */
+  readonly #running = new Map<number, Running>();
 
   constructor(
     env: HandCompactionUses,
@@ -58,8 +59,8 @@ export class HandCompactions {
   }
 
   /** Whether a compaction of this conversation runs here. */
-  active(conversationId: string): boolean {
-    return this.#running.has(conversationId);
+  active(log: number): boolean {
+    return this.#running.has(log);
   }
 
   async preview(
@@ -78,8 +79,8 @@ export class HandCompactions {
   }
 
   /** Stops the compaction of a conversation, if one runs here: any, or the one that holds this very lease. */
-  stop(conversationId: string, turnId?: string): boolean {
-    const running = this.#running.get(conversationId);
+  stop(log: number, turnId?: string): boolean {
+    const running = this.#running.get(log);
     if (running === undefined || (turnId !== undefined && running.turnId !== turnId)) return false;
     running.abort.abort();
     return true;
@@ -117,7 +118,7 @@ export class HandCompactions {
     );
     const keep = keepCount(request, this.#env);
     const turnId = env.ids.next();
-    const { fence } = await this.#lease(owner, store, conversationId, turnId);
+    const { fence, log } = await this.#lease(owner, store, conversationId, turnId);
     const lease = { conversationId, turnId, fence };
     const abort = new AbortController();
     const lost = new AbortController();
@@ -125,8 +126,8 @@ export class HandCompactions {
     const ended = new Promise<void>((resolve) => {
       end = resolve;
     });
-    this.#running.set(conversationId, { turnId, abort, lost, ended });
-    env.notifyChanged(owner, [conversationId]);
+    this.#running.set(log, { turnId, abort, lost, ended });
+    env.notifyChanged(owner, [log]);
     let next: OpenedTurn | undefined;
     try {
       const plan = await planCompaction(env, store, conversationId, keepNewest(keep));
@@ -152,8 +153,8 @@ export class HandCompactions {
       );
       ({ next } = written);
       // Where this node's subscribers are behind, the next turn catches up with it, or a look if there is none.
-      if (!this.#follower.publishRows(conversationId, [written.entry]) && next === undefined) {
-        await this.#follower.look(conversationId);
+      if (!this.#follower.publishRows(log, [written.entry]) && next === undefined) {
+        await this.#follower.look(log);
       }
       return toResult(plan, summary, archiveId);
     } catch (error) {
@@ -163,8 +164,8 @@ export class HandCompactions {
       }
       throw abort.signal.aborted ? new ParleyError("canceled", "The compaction was stopped") : error;
     } finally {
-      this.#running.delete(conversationId);
-      env.notifyChanged(owner, [conversationId]);
+      this.#running.delete(log);
+      env.notifyChanged(owner, [log]);
       if (next !== undefined) this.#coordinator.run(owner, conversationId, next);
       end();
     }

@@ -114,6 +114,6 @@ export class TurnCompactor {
       lost,
     );
     live.commit([entry], live.steps);
-    env.notifyChanged(live.owner, [conversationId]);
+    env.notifyChanged(live.owner, [live.log]);
   }
 }

@@ -89,7 +89,8 @@ describe("the tail of an open turn", () => {
         const take = () => {
           const runs = tail.takeSince(takenN);
           const firstN = runs[0]?.firstN ?? 0;
-          written.push(...decodeBatch({ ...ids, firstN, data: encodeBatch(runs) }).map((one) => one.event));
+          const batch = { ...ids, firstN, data: encodeBatch(runs) };
+          written.push(...decodeBatch(ids.conversationId, batch).map((one) => one.event));
           takenN = tail.lastN;
         };
         for (const [each, taken] of steps) {

@@ -17,6 +17,8 @@ const pageSize = 500;
 /** A conversation that someone here follows, and what has been published of it. */
 export interface FollowedConversation {
   readonly owner: string;
+  readonly conversationId: string;
+  readonly log: number;
   /** Everything up to this seq has been published here. */
   seq: number;
   /** The row that was published last, as far as it is known. */
@@ -60,41 +62,43 @@ export class Follower {
     this.#report = options.report;
   }
 
-  /** Returns a conversation as it is published now. Rejects where there is none. */
-  async follow(owner: string, conversationId: string): Promise<FollowedConversation> {
-    const followed = this.#hub.kept(conversationId) ?? (await this.#open(owner, conversationId));
-    // A conversation has one owner: to all others it is unknown.
-    if (followed.owner !== owner) throw new ParleyError("conversation_not_found");
-    await this.catchUp(conversationId);
+  /** Returns a conversation as it is published now. Rejects where there is none, or another one in its place. */
+  async follow(conversation: {
+    readonly owner: string;
+    readonly conversationId: string;
+    readonly log: number;
+  }): Promise<FollowedConversation> {
+    const followed = this.#hub.kept(conversation.log) ?? (await this.#open(conversation));
+    await this.catchUp(conversation.log);
     return followed;
   }
 
   /** Returns true if something below a seq has not been published here. */
-  isBehind(conversationId: string, seq: number): boolean {
-    const followed = this.#hub.kept(conversationId);
+  isBehind(log: number, seq: number): boolean {
+    const followed = this.#hub.kept(log);
     if (followed === undefined) return false;
     return followed.turn !== undefined || followed.looking !== undefined || followed.seq !== seq - 1;
   }
 
   /** Publishes everything below the first seq of a turn that runs on this node and has published nothing. */
-  async catchUpTo(conversationId: string, firstSeq: number): Promise<void> {
-    const followed = this.#hub.kept(conversationId);
+  async catchUpTo(log: number, firstSeq: number): Promise<void> {
+    const followed = this.#hub.kept(log);
     if (followed === undefined) return;
     // A look under way sees that the turn runs here, and leaves the rest to this.
     await followed.looking?.catch(() => {});
     try {
       if (followed.turn === undefined && followed.seq >= firstSeq) throw new LogReplaced();
-      await this.#publishEnded(this.#root.forOwner(followed.owner), conversationId, followed, firstSeq);
+      await this.#publishEnded(this.#root.forOwner(followed.owner), followed, firstSeq);
     } catch (error) {
       if (!(error instanceof LogReplaced)) throw error;
-      this.#hub.end(conversationId, error);
+      this.#hub.end(log, error);
     }
-    this.published(conversationId, { seq: firstSeq - 1, check: undefined });
+    this.published(log, { seq: firstSeq - 1, check: undefined });
   }
 
   /** Notes that everything up to a place has been published, and that no turn is open there. */
-  published(conversationId: string, { seq, check }: CommittedPlace): void {
-    const followed = this.#hub.kept(conversationId);
+  published(log: number, { seq, check }: CommittedPlace): void {
+    const followed = this.#hub.kept(log);
     if (followed === undefined) return;
     if (check !== undefined && seq >= followed.seq) followed.check = check;
     followed.seq = Math.max(followed.seq, seq);
@@ -105,164 +109,155 @@ export class Follower {
    * Publishes rows that this node wrote outside a turn. Returns false, with nothing published, where rows before them
    * are still to be published, or these may have been: then a look finds out.
    */
-  publishRows(conversationId: string, entries: readonly HistoryEntry[]): boolean {
-    const followed = this.#hub.kept(conversationId);
+  publishRows(log: number, entries: readonly HistoryEntry[]): boolean {
+    const followed = this.#hub.kept(log);
     if (followed === undefined) return true;
     const last = entries.at(-1);
-    if (last?.lastSeq === undefined || this.isBehind(conversationId, entries[0]?.firstSeq ?? 0)) return false;
+    if (last?.lastSeq === undefined || this.isBehind(log, entries[0]?.firstSeq ?? 0)) return false;
     followed.seq = last.lastSeq;
     followed.check = checkOfLast(entries);
     this.#hub.publish(
-      conversationId,
-      chunksFrame(conversationId, chunksOf(entries), committedCursor(followed)),
+      log,
+      chunksFrame(followed.conversationId, chunksOf(entries), committedCursor(followed)),
     );
     return true;
   }
 
   /** Goes on with a turn that is open still, but runs on this node no more. */
   resume(turn: OpenTurn): void {
-    const followed = this.#hub.kept(turn.conversationId);
+    const followed = this.#hub.kept(turn.log);
     if (followed === undefined) return;
     followed.turn = turn;
     followed.seq = turn.committedSeq;
     followed.check = checkOfLast(turn.entries);
-    void this.look(turn.conversationId);
+    void this.look(turn.log);
   }
 
   /** Returns what is followed here with no turn under way, and the seq up to which each is published. */
-  marks(): { id: string; owner: string; seq: number }[] {
-    const marks: { id: string; owner: string; seq: number }[] = [];
-    for (const [id, { owner, seq, turn }] of this.#hub.allKept()) {
-      if (turn === undefined && !this.#runsHere(id)) marks.push({ id, owner, seq });
+  marks(): { log: number; owner: string; seq: number }[] {
+    const marks: { log: number; owner: string; seq: number }[] = [];
+    for (const [log, { owner, seq, turn }] of this.#hub.allKept()) {
+      if (turn === undefined && !this.#runsHere(log)) marks.push({ log, owner, seq });
     }
     return marks;
   }
 
   /** Looks at every turn that runs elsewhere. */
   lookAtTurns(): void {
-    for (const [conversationId, { turn }] of this.#hub.allKept()) {
-      if (turn !== undefined) void this.look(conversationId);
+    for (const [log, { turn }] of this.#hub.allKept()) {
+      if (turn !== undefined) void this.look(log);
     }
   }
 
   /** Publishes what is new; what goes wrong is reported, and left to the next look. */
-  async look(conversationId: string): Promise<void> {
-    const followed = this.#hub.kept(conversationId);
+  async look(log: number): Promise<void> {
+    const followed = this.#hub.kept(log);
     // Each flush of the journal calls this for every turn that runs here: it has to be as cheap as it is frequent.
-    if (followed === undefined || (followed.looking === undefined && this.#runsHere(conversationId))) return;
-    await this.catchUp(conversationId).catch((error: unknown) => this.#failed(conversationId, error));
+    if (followed === undefined || (followed.looking === undefined && this.#runsHere(log))) return;
+    await this.catchUp(log).catch((error: unknown) => this.#failed(followed, error));
   }
 
   /**
    * Resolves when everything durable at the time of the call has been published. `state` is the open turn, where the
    * caller has read it and holds its lease, so that it need not be read again.
    */
-  async catchUp(conversationId: string, state?: OpenTurnState): Promise<void> {
-    const followed = this.#hub.kept(conversationId);
+  async catchUp(log: number, state?: OpenTurnState): Promise<void> {
+    const followed = this.#hub.kept(log);
     if (followed === undefined) return;
-    if (followed.looking === undefined)
-      followed.looking = this.#lookUntilQuiet(conversationId, followed, state);
+    if (followed.looking === undefined) followed.looking = this.#lookUntilQuiet(followed, state);
     else followed.again = true;
     await followed.looking;
   }
 
-  async #lookUntilQuiet(
-    conversationId: string,
-    followed: FollowedConversation,
-    state: OpenTurnState | undefined,
-  ): Promise<void> {
+  async #lookUntilQuiet(followed: FollowedConversation, state: OpenTurnState | undefined): Promise<void> {
+    const { log } = followed;
     // It is marked before anything here can end, and unmarked in the same breath as the last question.
     await Promise.resolve();
     let known = state;
     try {
       do {
         followed.again = false;
-        if (this.#runsHere(conversationId)) return;
-        await this.#lookOnce(conversationId, followed, known);
+        if (this.#runsHere(log)) return;
+        await this.#lookOnce(followed, known);
         known = undefined;
-      } while (followed.again && this.#hub.kept(conversationId) === followed);
+      } while (followed.again && this.#hub.kept(log) === followed);
     } finally {
       followed.looking = undefined;
     }
   }
 
-  #failed(conversationId: string, error: unknown): void {
+  #failed({ conversationId, log }: FollowedConversation, error: unknown): void {
     if (isParleyError(error) && error.code === "conversation_not_found") {
-      this.#hub.end(
-        conversationId,
-        new ParleyError("conversation_not_found", "The conversation was deleted"),
-      );
-    } else if (error instanceof LogReplaced) this.#hub.end(conversationId, error);
+      this.#hub.end(log, new ParleyError("conversation_not_found", "The conversation was deleted"));
+    } else if (error instanceof LogReplaced) this.#hub.end(log, error);
     else this.#report(error, "follow", conversationId);
   }
 
-  async #open(owner: string, conversationId: string): Promise<FollowedConversation> {
+  async #open(
+    conversation: Pick<FollowedConversation, "owner" | "conversationId" | "log">,
+  ): Promise<FollowedConversation> {
+    const { owner, conversationId, log } = conversation;
     const store = this.#root.forOwner(owner);
     const record = await store.get(conversationId);
-    if (record === null) throw new ParleyError("conversation_not_found");
+    if (record?.log !== log) throw new ParleyError("conversation_not_found");
     const state =
-      record.active?.purpose === "turn" && !this.#runsHere(conversationId)
+      record.active?.purpose === "turn" && !this.#runsHere(log)
         ? await store.readOpenTurn({ conversationId })
         : null;
-    const known = this.#hub.kept(conversationId);
+    const known = this.#hub.kept(log);
     if (known !== undefined) return known;
     const turn = state === null ? undefined : OpenTurn.stored(owner, conversationId, state);
     // All of this is part of the join point.
     if (state !== null) turn?.update(state, () => {});
     const seq = turn?.committedSeq ?? record.lastSeq;
     const check = checkOfLast(state?.entries ?? []);
-    const followed = { owner, seq, check, turn, looking: undefined, again: false };
+    const followed = { owner, conversationId, log, seq, check, turn, looking: undefined, again: false };
     // Not kept if the one who asked has left meanwhile.
-    this.#hub.keep(conversationId, followed);
+    this.#hub.keep(log, followed);
     return followed;
   }
 
-  async #lookOnce(
-    conversationId: string,
-    followed: FollowedConversation,
-    known: OpenTurnState | undefined,
-  ): Promise<void> {
+  async #lookOnce(followed: FollowedConversation, known: OpenTurnState | undefined): Promise<void> {
+    const { conversationId, log } = followed;
     const store = this.#root.forOwner(followed.owner);
-    const state = known ?? (await this.#read(store, conversationId, followed));
-    if (state === "quiet" || this.#runsHere(conversationId) || this.#hub.kept(conversationId) !== followed) {
+    const state = known ?? (await this.#read(store, followed));
+    if (state === "quiet" || this.#runsHere(log) || this.#hub.kept(log) !== followed) {
       return;
     }
     if (state?.node === "") this.#leases.orphaned();
     const { turn } = followed;
     if (state !== null && turn?.turnId === state.turnId) {
-      turn.update(state, this.#publisher(conversationId));
+      turn.update(state, this.#publisher(log));
       followed.seq = turn.committedSeq;
       followed.check = checkOfLast(state.entries);
       return;
     }
-    const hasEnded = await this.#publishEnded(store, conversationId, followed, state?.entries[0]?.firstSeq);
-    if (this.#runsHere(conversationId) || this.#hub.kept(conversationId) !== followed) return;
+    const hasEnded = await this.#publishEnded(store, followed, state?.entries[0]?.firstSeq);
+    if (this.#runsHere(log) || this.#hub.kept(log) !== followed) return;
     if (state === null) {
-      if (hasEnded) await this.#publishStatus(store, conversationId, followed);
+      if (hasEnded) await this.#publishStatus(store, followed);
       return;
     }
     const next = OpenTurn.stored(followed.owner, conversationId, state);
     followed.check = checkOfLast(state.entries);
-    this.#hub.publish(conversationId, statusFrame(conversationId, "active", followed));
-    next.update(state, this.#publisher(conversationId));
+    this.#hub.publish(log, statusFrame(conversationId, "active", followed));
+    next.update(state, this.#publisher(log));
     followed.turn = next;
     followed.seq = next.committedSeq;
   }
 
   /** Reads the open turn; null where there is none. Most looks find nothing, which a cheaper read shows. */
-  async #read(
-    store: LogStore,
-    conversationId: string,
-    { turn, seq }: FollowedConversation,
-  ): Promise<OpenTurnState | null | "quiet"> {
-    if (turn === undefined && (await this.#isQuiet(store, conversationId, seq))) return "quiet";
+  async #read(store: LogStore, followed: FollowedConversation): Promise<OpenTurnState | null | "quiet"> {
+    const { conversationId, turn } = followed;
+    if (turn === undefined && (await this.#isQuiet(store, followed))) return "quiet";
     const since = turn === undefined ? {} : { afterN: turn.lastN, fence: turn.epoch };
     return store.readOpenTurn({ conversationId, ...since });
   }
 
-  async #isQuiet(store: LogStore, conversationId: string, seq: number): Promise<boolean> {
+  async #isQuiet(store: LogStore, { conversationId, log, seq }: FollowedConversation): Promise<boolean> {
     const record = await store.get(conversationId);
-    if (record === null) throw new ParleyError("conversation_not_found");
+    // Another log under the same id is another conversation: this one was removed.
+    if (record?.log !== log) throw new ParleyError("conversation_not_found");
     if (record.lastSeq < seq) throw new LogReplaced();
     return record.active?.purpose !== "turn" && record.lastSeq === seq;
   }
@@ -273,18 +268,17 @@ export class Follower {
    */
   async #publishEnded(
     store: LogStore,
-    conversationId: string,
     followed: FollowedConversation,
     beforeSeq = Number.MAX_SAFE_INTEGER,
   ): Promise<boolean> {
     let hasEnded = false;
-    const { turn, owner } = followed;
+    const { turn, owner, conversationId, log } = followed;
     if (turn !== undefined) {
       hasEnded = await this.#publishEnd(store, followed, turn);
       if (!hasEnded) return false;
     }
     while (followed.seq + 1 < beforeSeq) {
-      const chunks = await this.#readOn(store, conversationId, followed, beforeSeq);
+      const chunks = await this.#readOn(store, followed, beforeSeq);
       const [first] = chunks;
       if (first === undefined) break;
       if (first.turnId === undefined) {
@@ -292,12 +286,12 @@ export class Follower {
         const rows = others === -1 ? chunks : chunks.slice(0, others);
         followed.seq = rows.at(-1)?.seq ?? followed.seq;
         followed.check = checkOfChunk(rows.at(-1));
-        this.#hub.publish(conversationId, chunksFrame(conversationId, rows, committedCursor(followed)));
+        this.#hub.publish(log, chunksFrame(conversationId, rows, committedCursor(followed)));
         continue;
       }
       const { turnId } = first;
       const beforeTurn = followed.seq;
-      const ids = { owner, conversationId, turnId };
+      const ids = { owner, conversationId, log, turnId };
       const unseen = new OpenTurn({ ...ids, epoch: 0, startedAt: 0, beforeSeq: beforeTurn });
       if (!(await this.#publishEnd(store, followed, unseen))) break;
       hasEnded = true;
@@ -308,11 +302,10 @@ export class Follower {
   /** Reads the next page of rows. Rejects where the row that was published last is no longer there. */
   async #readOn(
     store: LogStore,
-    conversationId: string,
     followed: FollowedConversation,
     end: number,
   ): Promise<readonly StoredChunk[]> {
-    const { seq, check } = followed;
+    const { conversationId, seq, check } = followed;
     const beforeSeq = Math.min(end, seq + pageSize + 1);
     const isChecked = check?.seq === seq;
     const { chunks } = await store.readChunks({
@@ -327,7 +320,7 @@ export class Follower {
 
   /** Publishes how a turn ended; of one that nobody here has seen, also that it began. False if it has not ended. */
   async #publishEnd(store: LogStore, followed: FollowedConversation, turn: OpenTurn): Promise<boolean> {
-    const { conversationId } = turn;
+    const { conversationId, log } = turn;
     const found = await store.readTurn(conversationId, turn.turnId);
     // The next read shows whether the conversation is still there.
     if (found === null)
@@ -337,29 +330,26 @@ export class Follower {
     if (found.turn.status !== "sealed") return false;
     const isUnseen = followed.turn !== turn;
     followed.check = checkOfLast(found.entries);
-    if (isUnseen) this.#hub.publish(conversationId, statusFrame(conversationId, "active", followed));
-    turn.end(found, this.#publisher(conversationId));
+    if (isUnseen) this.#hub.publish(log, statusFrame(conversationId, "active", followed));
+    turn.end(found, this.#publisher(log));
     followed.turn = undefined;
     followed.seq = Math.max(followed.seq, found.turn.lastSeq);
     return true;
   }
 
-  async #publishStatus(
-    store: LogStore,
-    conversationId: string,
-    followed: FollowedConversation,
-  ): Promise<void> {
+  async #publishStatus(store: LogStore, followed: FollowedConversation): Promise<void> {
+    const { conversationId, log } = followed;
     const record = await store.get(conversationId);
-    if (record === null || record.status === "active" || this.#runsHere(conversationId)) return;
-    this.#hub.publish(conversationId, statusFrame(conversationId, record.status, followed));
+    if (record === null || record.status === "active" || this.#runsHere(log)) return;
+    this.#hub.publish(log, statusFrame(conversationId, record.status, followed));
   }
 
-  #runsHere(conversationId: string): boolean {
-    return this.#running.active(conversationId) !== undefined;
+  #runsHere(log: number): boolean {
+    return this.#running.active(log) !== undefined;
   }
 
-  #publisher(conversationId: string): Publish {
-    return (frame, readers) => this.#hub.publish(conversationId, frame, readers);
+  #publisher(log: number): Publish {
+    return (frame, readers) => this.#hub.publish(log, frame, readers);
   }
 }
 

@@ -40,18 +40,22 @@ function listener() {
   };
 }
 
+/** The logs that are followed. */
+const log = 1;
+const otherLog = 2;
+
 const nothing: JoinPoint = { frames: [], seq: 0 };
 
 describe("the hub", () => {
   it("delivers to all subscribers of a conversation, and to no others", async () => {
     const hub = new Hub();
     const [a, b, other] = [listener(), listener(), listener()];
-    hub.join(conversationId, a, async () => nothing);
-    hub.join(conversationId, b, async () => nothing);
-    hub.join("other", other, async () => nothing);
+    hub.join(log, a, async () => nothing);
+    hub.join(log, b, async () => nothing);
+    hub.join(otherLog, other, async () => nothing);
     await settle();
     const frame = event(0);
-    hub.publish(conversationId, frame);
+    hub.publish(log, frame);
     expect([a.frames, b.frames, other.frames]).toEqual([[frame], [frame], []]);
     expect(a.frames[0]).toBe(b.frames[0]);
   });
@@ -61,15 +65,15 @@ describe("the hub", () => {
     const at = gate();
     const late: JoinPoint = { frames: [], seq: 3 };
     const [events, rows] = [listener(), listener()];
-    hub.join(conversationId, events, () => at.wait().then(() => late), "events");
-    hub.join(conversationId, rows, () => at.wait().then(() => late));
+    hub.join(log, events, () => at.wait().then(() => late), "events");
+    hub.join(log, rows, () => at.wait().then(() => late));
     const start: SubscriptionFrame = {
       type: "chat.delta",
       event: { type: "turn-start", conversationId, turnId: "t" },
       cursor: formatCursor({ seq: 1, open: { turnId: "t", epoch: 1, n: 0 } }),
     };
     const turn = [start, event(1), event(2)];
-    for (const frame of turn) hub.publish(conversationId, frame);
+    for (const frame of turn) hub.publish(log, frame);
     at.open();
     await settle();
     expect([events.frames, rows.frames]).toEqual([turn, []]);
@@ -79,16 +83,16 @@ describe("the hub", () => {
     const hub = new Hub();
     const late = listener();
     const reading = gate();
-    hub.join(conversationId, late, async () => {
+    hub.join(log, late, async () => {
       await reading.wait();
       return { frames: [event(2)], seq: 1, open: { turnId: "t", epoch: 1, n: 2 } };
     });
     // The point is read somewhere among these: it covers the events up to 2.
-    for (const n of [1, 2, 3]) hub.publish(conversationId, event(n));
+    for (const n of [1, 2, 3]) hub.publish(log, event(n));
     expect(late.frames).toEqual([]);
     reading.open();
     await settle();
-    hub.publish(conversationId, event(4));
+    hub.publish(log, event(4));
     expect(late.frames).toEqual([event(2), event(3), event(4)]);
   });
 
@@ -97,7 +101,7 @@ describe("the hub", () => {
     const late = listener();
     const reading = gate();
     let isOver: boolean | undefined;
-    const leave = hub.join(conversationId, late, async (joining) => {
+    const leave = hub.join(log, late, async (joining) => {
       joining.send([chunks(1), chunks(2)]);
       await reading.wait();
       joining.send([chunks(3)]);
@@ -106,7 +110,7 @@ describe("the hub", () => {
       joining.send([chunks(4)]);
       return { frames: [chunks(5)], seq: 5 };
     });
-    hub.publish(conversationId, event(0, 5));
+    hub.publish(log, event(0, 5));
     expect(late.frames).toEqual([chunks(1), chunks(2)]);
     reading.open();
     await settle();
@@ -118,7 +122,7 @@ describe("the hub", () => {
     const hub = new Hub();
     const late = listener();
     const reading = gate();
-    hub.join(conversationId, late, async () => {
+    hub.join(log, late, async () => {
       await reading.wait();
       return { frames: [], seq: 3, open: { turnId: "t", epoch: 2, n: 0 } };
     });
@@ -132,7 +136,7 @@ describe("the hub", () => {
     const newer = event(0, 3, { turnId: "t", epoch: 3 });
     const other = event(0, 3, { turnId: "u", epoch: 1 });
     for (const frame of [event(5, 2), chunks(2, 3), chunks(3, 4), older, newer, other, reset, status]) {
-      hub.publish(conversationId, frame);
+      hub.publish(log, frame);
     }
     reading.open();
     await settle();
@@ -147,36 +151,32 @@ describe("the hub", () => {
 
   it("sends nothing more to a subscriber that left, and keeps a value as long as there is one", async () => {
     const hub = new Hub();
-    hub.keep(conversationId, "before anyone came");
+    hub.keep(log, "before anyone came");
     const [a, b] = [listener(), listener()];
-    const leaveA = hub.join(conversationId, a, async () => nothing);
-    const leaveB = hub.join(conversationId, b, async () => nothing);
+    const leaveA = hub.join(log, a, async () => nothing);
+    const leaveB = hub.join(log, b, async () => nothing);
     leaveA();
     leaveA();
-    expect([hub.occupied(conversationId), hub.kept(conversationId)]).toEqual([true, undefined]);
-    hub.keep(conversationId, "kept");
-    expect(hub.allKept()).toEqual([[conversationId, "kept"]]);
-    hub.publish(conversationId, event(0));
+    expect([hub.occupied(log), hub.kept(log)]).toEqual([true, undefined]);
+    hub.keep(log, "kept");
+    expect(hub.allKept()).toEqual([[log, "kept"]]);
+    hub.publish(log, event(0));
     await settle();
     leaveB();
-    hub.publish(conversationId, event(1));
+    hub.publish(log, event(1));
     expect([a.frames, b.frames.length, a.ends, b.ends]).toEqual([[], 1, [], []]);
-    expect([hub.occupied(conversationId), hub.kept(conversationId), hub.allKept()]).toEqual([
-      false,
-      undefined,
-      [],
-    ]);
+    expect([hub.occupied(log), hub.kept(log), hub.allKept()]).toEqual([false, undefined, []]);
   });
 
   it("ends a subscriber whose join point cannot be read, or who falls behind before it is", async () => {
     const hub = new Hub(2);
     const [unreadable, slow] = [listener(), listener()];
-    hub.join(conversationId, unreadable, () => Promise.reject(new ParleyError("store_unavailable")));
-    hub.join(conversationId, slow, () => new Promise(() => {}));
+    hub.join(log, unreadable, () => Promise.reject(new ParleyError("store_unavailable")));
+    hub.join(log, slow, () => new Promise(() => {}));
     await settle();
-    for (const n of [0, 1, 2, 3]) hub.publish(conversationId, event(n));
+    for (const n of [0, 1, 2, 3]) hub.publish(log, event(n));
     expect([unreadable.ends, slow.ends]).toEqual([["store_unavailable"], ["limit_exceeded"]]);
-    expect([unreadable.frames, slow.frames, hub.occupied(conversationId)]).toEqual([[], [], false]);
+    expect([unreadable.frames, slow.frames, hub.occupied(log)]).toEqual([[], [], false]);
   });
 
   it("lets a subscriber that throws go, and nobody else notices", async () => {
@@ -184,7 +184,7 @@ describe("the hub", () => {
     const good = listener();
     const ends: unknown[] = [];
     hub.join(
-      conversationId,
+      log,
       {
         onFrame() {
           throw new Error("careless");
@@ -196,23 +196,23 @@ describe("the hub", () => {
       },
       async () => nothing,
     );
-    hub.join(conversationId, good, async () => nothing);
+    hub.join(log, good, async () => nothing);
     await settle();
-    hub.publish(conversationId, event(0));
-    hub.publish(conversationId, event(1));
+    hub.publish(log, event(0));
+    hub.publish(log, event(1));
     expect([good.frames.length, ends]).toEqual([2, ["internal"]]);
   });
 
   it("ends one conversation's subscriptions, or all of them", async () => {
     const hub = new Hub();
     const [a, b] = [listener(), listener()];
-    hub.join(conversationId, a, async () => nothing);
-    hub.join("other", b, async () => nothing);
-    hub.end(conversationId, new ParleyError("conversation_not_found"));
+    hub.join(log, a, async () => nothing);
+    hub.join(otherLog, b, async () => nothing);
+    hub.end(log, new ParleyError("conversation_not_found"));
     expect([a.ends, b.ends]).toEqual([["conversation_not_found"], []]);
     hub.end(undefined);
     expect(b.ends).toEqual([undefined]);
-    hub.publish("other", event(0));
+    hub.publish(otherLog, event(0));
     await settle();
     expect([a.frames, b.frames]).toEqual([[], []]);
   });

@@ -51,7 +51,9 @@ export function deliver(audience: Audience, frame: SubscriptionFrame): void {
  * never waits for a subscriber.
  */
 export class Hub<Kept = unknown> {
-  readonly #channels = new Map<string, Channel<Kept>>();
+  /** By the number of the log. */
+  readonly #channels = new Map<number, Channel<Kept>>();
+  #closed: { readonly error: ParleyError | undefined } | undefined;
   readonly #maxPending: number;
 
   constructor(maxPending = 10_000) {
@@ -59,54 +61,59 @@ export class Hub<Kept = unknown> {
   }
 
   /** Returns true while a conversation has subscribers. */
-  occupied(conversationId: string): boolean {
-    return this.#channels.has(conversationId);
+  occupied(log: number): boolean {
+    return this.#channels.has(log);
   }
 
   /** Delivers a frame to the subscribers of a conversation. `events`: only to those that joined to read events. */
-  publish(conversationId: string, frame: SubscriptionFrame, readers: Readers = "all"): void {
-    const members = this.#channels.get(conversationId)?.members;
+  publish(log: number, frame: SubscriptionFrame, readers: Readers = "all"): void {
+    const members = this.#channels.get(log)?.members;
     if (members === undefined) return;
     deliver(readers === "all" ? members : members.filter(({ reads }) => reads === "events"), frame);
   }
 
   /** Returns the subscribers of a conversation; undefined when there are none, so that nothing is made for nobody. */
-  audience(conversationId: string): Audience | undefined {
-    return this.#channels.get(conversationId)?.members;
+  audience(log: number): Audience | undefined {
+    return this.#channels.get(log)?.members;
   }
 
   /** Keeps a value for a conversation as long as it has subscribers; without any, nothing is kept. */
-  keep(conversationId: string, value: Kept): void {
-    const channel = this.#channels.get(conversationId);
+  keep(log: number, value: Kept): void {
+    const channel = this.#channels.get(log);
     if (channel !== undefined) channel.kept = value;
   }
 
   /** Returns the value that is kept for a conversation. */
-  kept(conversationId: string): Kept | undefined {
-    return this.#channels.get(conversationId)?.kept;
+  kept(log: number): Kept | undefined {
+    return this.#channels.get(log)?.kept;
   }
 
   /** Returns all values that are kept, by conversation. */
-  allKept(): [conversationId: string, value: Kept][] {
-    const all: [string, Kept][] = [];
-    for (const [id, { kept }] of this.#channels) if (kept !== undefined) all.push([id, kept]);
+  allKept(): [log: number, value: Kept][] {
+    const all: [number, Kept][] = [];
+    for (const [log, { kept }] of this.#channels) if (kept !== undefined) all.push([log, kept]);
     return all;
   }
 
   /** Adds a subscriber. `reads`: what it folds, rows or events alone. Returns a function that leaves. */
   join(
-    conversationId: string,
+    log: number,
     subscriber: Subscriber,
     readJoinPoint: (joining: Joining) => Promise<JoinPoint>,
     reads: "rows" | "events" = "rows",
   ): () => void {
     const membership = new Membership(subscriber, this.#maxPending, reads);
-    const channel = this.#channels.get(conversationId);
-    if (channel === undefined) this.#channels.set(conversationId, { members: [membership], kept: undefined });
+    if (this.#closed !== undefined) {
+      const { error } = this.#closed;
+      queueMicrotask(() => membership.end(error));
+      return () => membership.leave();
+    }
+    const channel = this.#channels.get(log);
+    if (channel === undefined) this.#channels.set(log, { members: [membership], kept: undefined });
     else channel.members = [...channel.members, membership];
     const leave = () => {
       membership.leave();
-      this.#remove(conversationId, membership);
+      this.#remove(log, membership);
     };
     membership.onFailed = leave;
     readJoinPoint(membership).then(
@@ -116,20 +123,21 @@ export class Hub<Kept = unknown> {
     return leave;
   }
 
-  #remove(conversationId: string, membership: Membership): void {
-    const channel = this.#channels.get(conversationId);
+  #remove(log: number, membership: Membership): void {
+    const channel = this.#channels.get(log);
     if (channel === undefined || !channel.members.includes(membership)) return;
     channel.members = channel.members.filter((each) => each !== membership);
-    if (channel.members.length === 0) this.#channels.delete(conversationId);
+    if (channel.members.length === 0) this.#channels.delete(log);
   }
 
-  /** Ends all subscriptions of a conversation that is gone, or of all when the hub closes. */
-  end(conversationId: string | undefined, error?: ParleyError): void {
-    const ids = conversationId === undefined ? [...this.#channels.keys()] : [conversationId];
-    for (const id of ids) {
-      const channel = this.#channels.get(id);
+  /** Ends all subscriptions of a conversation that is gone, or of all when the hub closes: then nobody joins any more. */
+  end(log: number | undefined, error?: ParleyError): void {
+    if (log === undefined) this.#closed = { error };
+    const logs = log === undefined ? [...this.#channels.keys()] : [log];
+    for (const each of logs) {
+      const channel = this.#channels.get(each);
       if (channel === undefined) continue;
-      this.#channels.delete(id);
+      this.#channels.delete(each);
       for (const membership of channel.members) membership.end(error);
     }
   }

@@ -17,7 +17,7 @@ describe("a batch of the journal", () => {
   it("reads back as the very events that were written", () => {
     fc.assert(
       fc.property(events, firstN, (list, from) => {
-        expect(decodeBatch(batchOf(list, from))).toEqual(numbered(list, from));
+        expect(decodeBatch(ids.conversationId, batchOf(list, from))).toEqual(numbered(list, from));
       }),
     );
   });
@@ -26,7 +26,8 @@ describe("a batch of the journal", () => {
     fc.assert(
       fc.property(events, firstN, fc.integer({ min: -5, max: 140 }), (list, from, afterN) => {
         const all = numbered(list, from);
-        expect(decodeBatch(batchOf(list, from), { afterN })).toEqual(all.filter(({ n }) => n > afterN));
+        const read = decodeBatch(ids.conversationId, batchOf(list, from), { afterN });
+        expect(read).toEqual(all.filter(({ n }) => n > afterN));
       }),
     );
   });

@@ -73,15 +73,15 @@ function recordOf({ event, text, lengths }: EventRun): BatchRecord {
 
 /** Reads a batch back. `afterN` leaves out what came before, also in the middle of a run of deltas. */
 export function decodeBatch(
+  conversationId: string,
   batch: {
-    readonly conversationId: string;
     readonly turnId: string;
     readonly firstN: number;
     readonly data: string;
   },
   options: { readonly afterN?: number } = {},
 ): NumberedEvent[] {
-  const { conversationId, turnId } = batch;
+  const { turnId } = batch;
   const afterN = options.afterN ?? -1;
   const events: NumberedEvent[] = [];
   let n = batch.firstN;

@@ -14,7 +14,7 @@ function journalFixture() {
   const clock = createManualClock();
   const flushes: JournalBatch[][] = [];
   const answers: (Gate | Error | ("ok" | "stale_fence")[])[] = [];
-  const news: (readonly string[])[] = [];
+  const news: (readonly number[])[] = [];
   const journal = new Journal(
     {
       async flushJournal(batches) {
@@ -30,9 +30,9 @@ function journalFixture() {
     pace,
     { notify: (ids) => news.push(ids) },
   );
-  const open = (conversationId: string) => {
+  const open = (log: number) => {
     const tail = new EventTail();
-    const writer = journal.open({ conversationId, turnId: `t-${conversationId}`, fence: 3 }, tail);
+    const writer = journal.open({ log, owner: "o", turnId: `t-${log}`, fence: 3 }, tail);
     const say = (text: string) => {
       const event = delta("text-delta", 0, text);
       tail.push(event);
@@ -43,7 +43,7 @@ function journalFixture() {
   const texts = () =>
     flushes.map((batches) =>
       batches.map((batch) =>
-        decodeBatch(batch)
+        decodeBatch("c", batch)
           .map(({ event }) => ("delta" in event ? event.delta : event.type))
           .join(""),
       ),
@@ -56,7 +56,7 @@ const unavailable = () => new ParleyError("store_unavailable");
 describe("the journal", () => {
   it("fails the one turn whose events cannot be written down, and goes on for the others", async () => {
     const { clock, open, texts } = journalFixture();
-    const [broken, sound] = [open("a"), open("b")];
+    const [broken, sound] = [open(1), open(2)];
     const failures: unknown[] = [];
     broken.writer.onFailed = (error) => failures.push(error);
     const event = { ...delta("text-delta", 0, "x"), providerMetadata: { test: { n: 10n as never } } };
@@ -74,7 +74,7 @@ describe("the journal", () => {
 
   it("gathers the events of all turns for an interval, in one flush ordered by conversation", async () => {
     const { clock, open, texts, flushes } = journalFixture();
-    const [b, a] = [open("b"), open("a")];
+    const [b, a] = [open(2), open(1)];
     b.say("b1 ");
     await clock.advance(20);
     a.say("a1 ");
@@ -84,8 +84,8 @@ describe("the journal", () => {
     await clock.advance(1);
     expect(texts()).toEqual([["a1 ", "b1 b2 "]]);
     expect(flushes[0]?.[1]).toMatchObject({
-      conversationId: "b",
-      turnId: "t-b",
+      log: 2,
+      turnId: "t-2",
       fence: 3,
       firstN: 0,
       count: 2,
@@ -98,7 +98,7 @@ describe("the journal", () => {
 
   it("flushes with the last event that comes within the interval, by the pauses between them", async () => {
     const { clock, open, texts } = journalFixture();
-    const { say } = open("a");
+    const { say } = open(1);
     await clock.advance(1_000);
     for (const text of ["0 ", "20 ", "40 ", "60 ", "80 "]) {
       say(text);
@@ -115,7 +115,7 @@ describe("the journal", () => {
 
   it("flushes when the interval ends where the expected event does not come", async () => {
     const { clock, open, texts } = journalFixture();
-    const { say } = open("a");
+    const { say } = open(1);
     await clock.advance(1_000);
     say("0 ");
     await clock.advance(20);
@@ -128,7 +128,7 @@ describe("the journal", () => {
 
   it("takes all along that comes with the event that sets off the flush, and writes no sooner than half an interval", async () => {
     const { clock, open, texts } = journalFixture();
-    const [a, b] = [open("a"), open("b")];
+    const [a, b] = [open(1), open(2)];
     await clock.advance(1_000);
     a.say("a1 ");
     await clock.advance(24);
@@ -147,7 +147,7 @@ describe("the journal", () => {
 
   it("waits out its pause after a failed flush, whatever comes meanwhile", async () => {
     const { clock, open, texts, answers } = journalFixture();
-    const { say } = open("a");
+    const { say } = open(1);
     answers.push(unavailable());
     say("0 ");
     await clock.advance(50);
@@ -165,7 +165,7 @@ describe("the journal", () => {
 
   it("flushes at once when a share grows large, or when someone waits", async () => {
     const { open, texts } = journalFixture();
-    const { say, writer } = open("a");
+    const { say, writer } = open(1);
     say("x".repeat(250));
     await settle();
     expect(texts()).toEqual([["x".repeat(250)]]);
@@ -178,7 +178,7 @@ describe("the journal", () => {
 
   it("has one flush under way; what comes meanwhile goes with the next", async () => {
     const { clock, open, answers, texts } = journalFixture();
-    const { say, writer } = open("a");
+    const { say, writer } = open(1);
     const first = gate();
     answers.push(first);
     say("one ");
@@ -200,7 +200,7 @@ describe("the journal", () => {
 
   it("repeats a flush whose outcome is unknown with the very same batches", async () => {
     const { clock, open, answers, flushes } = journalFixture();
-    const { say, writer } = open("a");
+    const { say, writer } = open(1);
     answers.push(unavailable(), unavailable());
     say("one ");
     const durable = writer.flush();
@@ -220,7 +220,7 @@ describe("the journal", () => {
 
   it("tells a turn that is another's so, and goes on with the others", async () => {
     const { clock, open, answers, texts } = journalFixture();
-    const [a, b] = [open("a"), open("b")];
+    const [a, b] = [open(1), open(2)];
     const failures: unknown[] = [];
     a.writer.onFailed = (error) => failures.push(error);
     answers.push(["stale_fence", "ok"]);
@@ -239,7 +239,7 @@ describe("the journal", () => {
 
   it("fails the turns of a flush that cannot be repeated, but keeps their commits possible", async () => {
     const { open, answers } = journalFixture();
-    const { say, writer } = open("a");
+    const { say, writer } = open(1);
     const failures: unknown[] = [];
     writer.onFailed = (error) => failures.push(error);
     answers.push(new ParleyError("internal"));
@@ -251,7 +251,7 @@ describe("the journal", () => {
 
   it("lets nothing reach the store behind a commit: a flush under way is awaited, what waits is dropped", async () => {
     const { clock, open, answers, texts } = journalFixture();
-    const { say, writer, tail } = open("a");
+    const { say, writer, tail } = open(1);
     const under = gate();
     answers.push(under);
     say("one ");
@@ -276,7 +276,7 @@ describe("the journal", () => {
 
   it("waits with a commit until the outcome of a flush is known", async () => {
     const { clock, open, answers, flushes } = journalFixture();
-    const { say, writer } = open("a");
+    const { say, writer } = open(1);
     answers.push(unavailable());
     say("one ");
     await clock.advance(50);
@@ -292,18 +292,18 @@ describe("the journal", () => {
 
   it("wakes other nodes for the conversations that have news, once per flush", async () => {
     const { clock, news, open, answers } = journalFixture();
-    const [a, b] = [open("a"), open("b")];
+    const [a, b] = [open(1), open(2)];
     a.say("1");
     a.say("2");
     b.say("3");
     answers.push(["ok", "stale_fence"]);
     await clock.advance(50);
-    expect(news).toEqual([["a"]]);
+    expect(news).toEqual([[1]]);
   });
 
   it("writes nothing more once it is closed", async () => {
     const { clock, journal, open, flushes } = journalFixture();
-    const { say } = open("a");
+    const { say } = open(1);
     say("one");
     journal.close();
     say("x".repeat(500));
@@ -315,7 +315,7 @@ describe("the journal", () => {
     const { clock, journal, flushes } = journalFixture();
     const tail = new EventTail(6);
     tail.append(7, delta("text-delta", 0, "kept"));
-    const writer = journal.open({ conversationId: "a", turnId: "t", fence: 4 }, tail);
+    const writer = journal.open({ log: 1, owner: "o", turnId: "t", fence: 4 }, tail);
     await writer.flush();
     expect(flushes).toEqual([]);
     const event = delta("text-delta", 0, "new");

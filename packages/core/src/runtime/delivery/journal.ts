@@ -63,7 +63,7 @@ export class Journal {
   }
 
   /** The writer of one turn. What its tail holds already is in the journal. */
-  open(lease: Pick<Lease, "conversationId" | "turnId" | "fence">, tail: EventTail): JournalWriter {
+  open(lease: Pick<Lease, "log" | "owner" | "turnId" | "fence">, tail: EventTail): JournalWriter {
     return new JournalWriter(lease, tail, this.#pace.bytes, this.#queue);
   }
 
@@ -122,7 +122,7 @@ export class Journal {
     }
     this.#dirty.clear();
     // One order for all nodes, so that two group flushes never wait for each other's rows.
-    taken.sort((a, b) => (a.batch.conversationId < b.batch.conversationId ? -1 : 1));
+    taken.sort((a, b) => a.batch.log - b.batch.log);
     this.#backingOff = taken.length > 0 && !(await this.#write(taken));
     this.#flushing = false;
     for (const { writer } of taken) if (writer.waiting) this.#dirty.add(writer);
@@ -135,12 +135,12 @@ export class Journal {
   async #write(taken: readonly { writer: JournalWriter; batch: JournalBatch }[]): Promise<boolean> {
     try {
       const outcomes = await this.#root.flushJournal(taken.map(({ batch }) => batch));
-      const news: string[] = [];
+      const news: number[] = [];
       for (const [index, { writer, batch }] of taken.entries()) {
         if (outcomes[index] !== "ok") writer.fail(new ParleyError("stale_fence"));
         else {
           writer.landed();
-          news.push(batch.conversationId);
+          news.push(batch.log);
         }
       }
       if (news.length > 0) this.#wake?.notify(news);
@@ -175,7 +175,7 @@ interface JournalQueue {
 
 /** One turn's part of the journal: it follows the turn's tail. */
 export class JournalWriter {
-  readonly #lease: Pick<Lease, "conversationId" | "turnId" | "fence">;
+  readonly #lease: Pick<Lease, "log" | "owner" | "turnId" | "fence">;
   readonly #tail: EventTail;
   readonly #largeBytes: number;
   readonly #queue: JournalQueue;
@@ -189,13 +189,13 @@ export class JournalWriter {
   onFailed: ((error: unknown) => void) | undefined;
 
   constructor(
-    lease: Pick<Lease, "conversationId" | "turnId" | "fence">,
+    lease: Pick<Lease, "log" | "owner" | "turnId" | "fence">,
     tail: EventTail,
     largeBytes: number,
     queue: JournalQueue,
   ) {
-    const { conversationId, turnId, fence } = lease;
-    this.#lease = { conversationId, turnId, fence };
+    const { log, owner, turnId, fence } = lease;
+    this.#lease = { log, owner, turnId, fence };
     this.#tail = tail;
     this.#takenN = tail.lastN;
     this.#largeBytes = largeBytes;
@@ -256,9 +256,9 @@ export class JournalWriter {
     if (first === undefined) return undefined;
     const { lastN } = this.#tail;
     const { firstN } = first;
-    const { conversationId, turnId, fence } = this.#lease;
+    const { log, owner, turnId, fence } = this.#lease;
     const count = lastN - firstN + 1;
-    this.#inFlight = { conversationId, turnId, fence, firstN, count, data: encodeBatch(runs) };
+    this.#inFlight = { log, owner, turnId, fence, firstN, count, data: encodeBatch(runs) };
     this.#takenN = lastN;
     this.#bytes = 0;
     return this.#inFlight;

@@ -3,7 +3,7 @@ import type { SearchIndexer } from "../nodes/search-indexer.js";
 import type { Watchers } from "./watchers.js";
 
 /** Announces a change of conversations: on this node to their owner's watchers and the search index, and to other nodes. */
-export type NotifyChanged = (owner: string, conversationIds: readonly string[], kind?: WakeKind) => void;
+export type NotifyChanged = (owner: string, logs: readonly number[], kind?: WakeKind) => void;
 
 /** Creates the one function that announces changes. */
 export function createNotifyChanged(to: {
@@ -11,9 +11,9 @@ export function createNotifyChanged(to: {
   readonly searchIndexer: Pick<SearchIndexer, "wake">;
   readonly wake: Pick<Wake, "notify">;
 }): NotifyChanged {
-  return (owner, conversationIds, kind) => {
+  return (owner, logs, kind) => {
     to.watchers.changed(owner);
     to.searchIndexer.wake(owner);
-    to.wake.notify(conversationIds, kind);
+    to.wake.notify(logs, kind);
   };
 }

@@ -12,29 +12,32 @@ const echoMs = 5_000;
 export class OpenRequests {
   readonly #env: { readonly clock: Clock; readonly wake: Wake; readonly watchers: Watchers };
   /** Until when the wake-ups of requests made here are expected back, by conversation. */
-  readonly #echoes = new Map<string, number[]>();
+  readonly #echoes = new Map<number, number[]>();
 
   constructor(env: { readonly clock: Clock; readonly wake: Wake; readonly watchers: Watchers }) {
     this.#env = env;
   }
 
-  ask(owner: string, conversationId: string): void {
+  ask(
+    owner: string,
+    { conversationId, log }: { readonly conversationId: string; readonly log: number },
+  ): void {
     const { clock, wake, watchers } = this.#env;
     const now = clock.monotonic();
     // Without a wake-up port nothing comes back.
-    for (const [id, until] of this.#echoes) if ((until.at(-1) ?? 0) < now) this.#echoes.delete(id);
-    this.#echoes.set(conversationId, [...(this.#echoes.get(conversationId) ?? []), now + echoMs]);
+    for (const [each, until] of this.#echoes) if ((until.at(-1) ?? 0) < now) this.#echoes.delete(each);
+    this.#echoes.set(log, [...(this.#echoes.get(log) ?? []), now + echoMs]);
     watchers.publish(owner, { type: "conversation.open", conversationId });
-    wake.notify([conversationId], "open");
+    wake.notify([log], "open");
   }
 
   /** A wake-up asks to show a conversation. */
-  async received(conversationId: string): Promise<void> {
+  async received(log: number): Promise<void> {
     const { clock, watchers } = this.#env;
-    const expected = this.#echoes.get(conversationId)?.filter((until) => until >= clock.monotonic()) ?? [];
-    if (expected.length > 1) this.#echoes.set(conversationId, expected.slice(1));
-    else this.#echoes.delete(conversationId);
+    const expected = this.#echoes.get(log)?.filter((until) => until >= clock.monotonic()) ?? [];
+    if (expected.length > 1) this.#echoes.set(log, expected.slice(1));
+    else this.#echoes.delete(log);
     if (expected.length > 0) return;
-    await watchers.publishToOwners(conversationId, { type: "conversation.open", conversationId });
+    await watchers.publishToOwner(log, (conversationId) => ({ type: "conversation.open", conversationId }));
   }
 }

@@ -52,6 +52,7 @@ const nobody = () => undefined;
 export class OpenTurn {
   readonly owner: string;
   readonly conversationId: string;
+  readonly log: number;
   readonly turnId: string;
   readonly startedAt: number;
   /** The fence of the turn's holder. */
@@ -79,6 +80,7 @@ export class OpenTurn {
   constructor(turn: {
     readonly owner: string;
     readonly conversationId: string;
+    readonly log: number;
     readonly turnId: string;
     readonly epoch: number;
     readonly startedAt: number;
@@ -96,6 +98,7 @@ export class OpenTurn {
     const { entries = [], steps = [], kept = [], feed } = turn;
     this.owner = turn.owner;
     this.conversationId = turn.conversationId;
+    this.log = turn.log;
     this.turnId = turn.turnId;
     this.epoch = turn.epoch;
     this.startedAt = turn.startedAt;
@@ -115,9 +118,10 @@ export class OpenTurn {
 
   /** Makes the view of an open turn that was read from the store, before any of it is taken in. */
   static stored(owner: string, conversationId: string, state: OpenTurnState): OpenTurn {
-    const { turnId, fence: epoch, startedAt, choices, entries } = state;
+    const { log, turnId, fence: epoch, startedAt, choices, entries } = state;
     const beforeSeq = (entries[0]?.firstSeq ?? 1) - 1;
-    return new OpenTurn({ owner, conversationId, turnId, epoch, startedAt, model: choices.model, beforeSeq });
+    const ids = { owner, conversationId, log, turnId };
+    return new OpenTurn({ ...ids, epoch, startedAt, model: choices.model, beforeSeq });
   }
 
   /** The committed rows. */
@@ -234,7 +238,7 @@ export class OpenTurn {
     // Batches of earlier holders keep their numbers; a new holder counts on behind them, or anew if there are none.
     const isKept = (batch: { fence: number }) => batch.fence <= this.epoch;
     const events = state.journal.flatMap((batch) =>
-      decodeBatch(batch, isKept(batch) ? { afterN: this.#tail.lastN } : {}),
+      decodeBatch(this.conversationId, batch, isKept(batch) ? { afterN: this.#tail.lastN } : {}),
     );
     this.model ??= modelIn(state, events);
     const isRestarted = state.fence !== this.epoch && !state.journal.some(isKept);

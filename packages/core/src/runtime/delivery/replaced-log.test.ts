@@ -38,7 +38,7 @@ function dump(): () => void {
     const target = cluster.database;
     target.leases = leases;
     for (const name of ["logs", "owners", "nodes", "keys"] as const) {
-      const map = target[name] as Map<string, unknown>;
+      const map = target[name] as Map<unknown, unknown>;
       map.clear();
       for (const [key, value] of kept[name]) map.set(key, value);
     }

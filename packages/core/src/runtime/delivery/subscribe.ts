@@ -8,7 +8,7 @@ import {
   type SubscriptionFrame,
 } from "@parley/fold";
 import type { Cursor, CursoredEvent } from "@parley/wire";
-import { ParleyError } from "../../errors.js";
+import { ParleyError, toParleyError } from "../../errors.js";
 import { Channel } from "../../messages/channel.js";
 import type { ConversationRecord, TurnRecord } from "../../ports/log-store.js";
 import type { HistoryEntry } from "../../ports.js";
@@ -38,13 +38,26 @@ export interface Subscription extends AsyncIterable<SubscriptionFrame> {
   close(): void;
 }
 
+/** A conversation, and the log that its id names. */
+interface FollowedIds {
+  readonly owner: string;
+  readonly conversationId: string;
+  readonly log: number;
+  /** The turn that started here after the subscriber came and before it joined. */
+  readonly started: OpenTurn | undefined;
+}
+
 /** Lets subscribers join, and reads what each is sent first. */
 export class Subscriptions {
   readonly #env: SubscriptionUses;
-  readonly #running: Pick<RunningTurns, "active">;
+  readonly #running: Pick<RunningTurns, "active" | "activeOf" | "onAdded">;
   readonly #follower: Follower;
 
-  constructor(env: SubscriptionUses, running: Pick<RunningTurns, "active">, follower: Follower) {
+  constructor(
+    env: SubscriptionUses,
+    running: Pick<RunningTurns, "active" | "activeOf" | "onAdded">,
+    follower: Follower,
+  ) {
     this.#env = env;
     this.#running = running;
     this.#follower = follower;
@@ -63,13 +76,59 @@ export class Subscriptions {
     subscriber: Subscriber,
   ): () => void {
     const place = cursor === undefined ? undefined : readCursor(cursor);
-    const { hub } = this.#env;
+    const ids = { owner, conversationId };
     if (place === undefined) {
-      return hub.join(conversationId, subscriber, () => this.#joinWithout(owner, conversationId), "events");
+      return this.#join(ids, subscriber, "events", (followed) => this.#joinWithout(followed));
     }
-    return hub.join(conversationId, subscriber, (joining) =>
-      this.#joinAt(owner, conversationId, place, joining),
-    );
+    return this.#join(ids, subscriber, "rows", (followed, joining) => this.#joinAt(followed, place, joining));
+  }
+
+  /**
+   * Joins when the log is known that the id names now: at once where a turn of it runs here, else when the store has
+   * answered. A turn that starts here meanwhile is part of the join point, also when it has ended by then. Returns a
+   * function that leaves, or keeps it from joining.
+   */
+  #join(
+    ids: { readonly owner: string; readonly conversationId: string },
+    subscriber: Subscriber,
+    reads: "rows" | "events",
+    readJoinPoint: (followed: FollowedIds, joining: Joining) => Promise<JoinPoint>,
+  ): () => void {
+    const { owner, conversationId } = ids;
+    let isDecided = false;
+    let leave = () => {};
+    let started: OpenTurn | undefined;
+    const join = (log: number) => {
+      if (isDecided) return;
+      isDecided = true;
+      const followed = { ...ids, log, started: started?.log === log ? started : undefined };
+      leave = this.#env.hub.join(log, subscriber, (joining) => readJoinPoint(followed, joining), reads);
+    };
+    const running = this.#running.activeOf(owner, conversationId);
+    if (running !== undefined) join(running.log);
+    else {
+      const stop = this.#running.onAdded((live) => {
+        if (live.owner === owner && live.conversationId === conversationId) started ??= live;
+      });
+      this.#logOf(owner, conversationId)
+        .then(join)
+        .catch((error: unknown) => {
+          if (isDecided) return;
+          isDecided = true;
+          subscriber.onEnd(toParleyError(error));
+        })
+        .finally(stop);
+    }
+    return () => {
+      isDecided = true;
+      leave();
+    };
+  }
+
+  async #logOf(owner: string, conversationId: string): Promise<number> {
+    const record = await this.#env.root.forOwner(owner).get(conversationId);
+    if (record === null) throw new ParleyError("conversation_not_found");
+    return record.log;
   }
 
   /** Refuses what following would refuse: an unknown conversation, a text that is no cursor. */
@@ -96,8 +155,8 @@ export class Subscriptions {
   events(owner: string, conversationId: string, turnId: string): AsyncIterableIterator<CursoredEvent> {
     const stream = new EventStream();
     const { channel, leave } = this.#reader<CursoredEvent>((subscriber, push) =>
-      this.#env.hub.join(
-        conversationId,
+      this.#join(
+        { owner, conversationId },
         {
           onFrame(frame) {
             if (frame.type === "chat.reset") stream.reset();
@@ -112,8 +171,8 @@ export class Subscriptions {
           },
           onEnd: subscriber.onEnd,
         },
-        () => this.#joinTurn(owner, conversationId, turnId),
         "events",
+        (followed) => this.#joinTurn(followed, turnId),
       ),
     );
     return channel;
@@ -143,32 +202,33 @@ export class Subscriptions {
    * moment, for it goes on with the next.
    */
   async #cut<T>(
-    owner: string,
-    conversationId: string,
+    ids: FollowedIds,
     take: (turn: OpenTurn | undefined) => T,
   ): Promise<{ taken: T; seq: number; open: JoinPoint["open"] }> {
-    const followed = await this.#follower.follow(owner, conversationId);
-    const turn = this.#running.active(conversationId) ?? followed.turn;
+    const followed = await this.#follower.follow(ids);
+    const turn = this.#running.active(ids.log) ?? followed.turn;
     const seq = turn?.committedSeq ?? followed.seq;
     const open = turn === undefined ? undefined : { turnId: turn.turnId, epoch: turn.epoch, n: turn.lastN };
     return { taken: take(turn), seq, open };
   }
 
-  async #joinWithout(owner: string, conversationId: string): Promise<JoinPoint> {
-    const running = this.#running.active(conversationId);
-    const { taken, seq, open } = await this.#cut(owner, conversationId, (turn) =>
+  async #joinWithout(ids: FollowedIds): Promise<JoinPoint> {
+    const { owner, conversationId } = ids;
+    const running = ids.started ?? this.#running.active(ids.log);
+    const { taken, seq, open } = await this.#cut(ids, (turn) =>
       turn === undefined ? [] : wholeTurnFrames(turn),
     );
     const point: JoinPoint = { frames: taken, seq, open };
-    if (running === undefined || running.owner !== owner || running.turnId === open?.turnId) return point;
+    if (running === undefined || running.turnId === open?.turnId) return point;
     // It ended while the cut was read: its events since then are only the last ones.
     const ended = await this.#sealedFrames(owner, conversationId, running.turnId);
     if (ended === undefined) return point;
     return { ...point, frames: [...ended, ...taken], ended: running.turnId };
   }
 
-  async #joinTurn(owner: string, conversationId: string, turnId: string): Promise<JoinPoint> {
-    const point = await this.#joinWithout(owner, conversationId);
+  async #joinTurn(ids: FollowedIds, turnId: string): Promise<JoinPoint> {
+    const { owner, conversationId } = ids;
+    const point = await this.#joinWithout(ids);
     if (point.open?.turnId === turnId || point.ended === turnId) return point;
     const found = await this.#env.root.forOwner(owner).readTurn(conversationId, turnId);
     if (found === null) throw new ParleyError("conversation_not_found", "No such turn in this conversation");
@@ -206,15 +266,11 @@ export class Subscriptions {
     ];
   }
 
-  async #joinAt(
-    owner: string,
-    conversationId: string,
-    given: CursorPlace,
-    joining: Joining,
-  ): Promise<JoinPoint> {
+  async #joinAt(ids: FollowedIds, given: CursorPlace, joining: Joining): Promise<JoinPoint> {
+    const { owner, conversationId } = ids;
     const { record, holds } = await this.#verify(owner, conversationId, given);
     const place: CursorPlace = holds ? given : { seq: 0 };
-    const { taken, seq, open } = await this.#cut(owner, conversationId, (turn) => ({
+    const { taken, seq, open } = await this.#cut(ids, (turn) => ({
       snapshot: this.#snapshot(owner, record, place, turn),
       figures: turn === undefined ? [] : figuresAfter(turn, place.seq),
       rest: turn === undefined ? [] : restOfTurnFrames(turn, place),

@@ -103,11 +103,11 @@ export class Watchers {
     if (feed !== undefined) this.#publishAll(feed, event);
   }
 
-  /** Publishes to the watchers of every owner whose conversation it is: for wake-ups from other nodes. */
-  async publishToOwners(conversationId: string, event: WatchEvent): Promise<void> {
-    for (const owner of this.#feeds.keys()) {
-      if ((await this.#root.forOwner(owner).get(conversationId)) !== null) this.publish(owner, event);
-    }
+  /** Publishes to the watchers of the owner whose log it is: for wake-ups from other nodes. */
+  async publishToOwner(log: number, event: (conversationId: string) => WatchEvent): Promise<void> {
+    if (this.#feeds.size === 0) return;
+    const found = await this.#root.locate(log);
+    if (found !== null) this.publish(found.owner, event(found.conversationId));
   }
 
   /** Reads the feed of an owner whose conversation has changed, once for however many calls. */

@@ -130,7 +130,7 @@ describe("the life of a node", () => {
   it("brings the stops that others have asked for, with one chain of renewals however often it is asked", async () => {
     const { clock, life, beats, answers, stops } = lifeFixture();
     await life.start();
-    const request: StopRequest = { owner: "o", conversationId: "c", turnId: "t", fence: 1 };
+    const request: StopRequest = { owner: "o", conversationId: "c", log: 1, turnId: "t", fence: 1 };
     answers.push([request]);
     await Promise.all([life.renewSoon(), life.renewSoon(), life.renewSoon()]);
     expect(stops).toEqual([request]);

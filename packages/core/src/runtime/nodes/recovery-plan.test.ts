@@ -61,6 +61,7 @@ function left(
     return { message, firstSeq, lastSeq: seq, turnId: "t", ...extra };
   });
   const state: OpenTurnState = {
+    log: 1,
     turnId: "t",
     fence: 2,
     node: "n",

@@ -95,8 +95,8 @@ describe("a take-over", () => {
     const { clock, node, store, errors } = cluster();
     const turnId = await leftTurn(node);
     const open = await store.forOwner("o").readOpenTurn({ conversationId: "c" });
-    const fence = open?.fence ?? 0;
-    const batch = { conversationId: "c", turnId, fence, firstN: 90, count: 1, data: "[torn" };
+    const { fence = 0, log = 0 } = open ?? {};
+    const batch = { log, owner: "o", turnId, fence, firstN: 90, count: 1, data: "[torn" };
     expect(await store.flushJournal([batch])).toEqual(["ok"]);
     await clock.advance(11_000);
     const taker = await node([[text("Never.")]], { clock, ...working });

@@ -47,7 +47,7 @@ export class Recovery implements LeaseHandler {
    * Leases in this node's hand that nobody runs, because ending them has failed, and the name that it held them
    * under. No other node can claim them as long as this one lives, so it tries again in the pace of claims.
    */
-  readonly #stranded = new Map<string, { readonly lease: Lease; readonly node: string }>();
+  readonly #stranded = new Map<number, { readonly lease: Lease; readonly node: string }>();
   #cancelClaim: () => void = () => {};
   #claiming: Promise<void> | undefined;
 
@@ -118,9 +118,9 @@ export class Recovery implements LeaseHandler {
         // Under another name this node has nothing to say: then the lease is a dead node's.
         if (this.#stopped.signal.aborted || env.identity.node !== node) return;
         const active = record?.active;
-        if (active?.turnId !== turnId || active.node !== node) continue;
-        if (this.#coordinator.active(conversationId)?.turnId === turnId) return;
-        await this.#recover({ owner, conversationId, ...active });
+        if (record === null || active?.turnId !== turnId || active.node !== node) continue;
+        if (this.#coordinator.active(record.log)?.turnId === turnId) return;
+        await this.#recover({ owner, conversationId, log: record.log, ...active });
         return;
       }
     };
@@ -131,8 +131,9 @@ export class Recovery implements LeaseHandler {
   async checkHeld(live: OpenTurn): Promise<void> {
     const record = await this.#env.root.forOwner(live.owner).get(live.conversationId);
     const active = record?.active;
-    if (active?.turnId === live.turnId && active.fence === live.epoch) return;
-    if (this.#coordinator.active(live.conversationId) === live) this.#coordinator.lose(live.conversationId);
+    const isSame = record?.log === live.log && active?.turnId === live.turnId;
+    if (isSame && active?.fence === live.epoch) return;
+    if (this.#coordinator.active(live.log) === live) this.#coordinator.lose(live.log);
   }
 
   #plan(): void {
@@ -185,30 +186,30 @@ export class Recovery implements LeaseHandler {
   /** Tries again to end what could not be ended. What cannot even be read is ended without a look at it. */
   async #endStranded(): Promise<void> {
     const { identity } = this.#env;
-    for (const [conversationId, { lease, node }] of [...this.#stranded]) {
+    for (const [log, { lease, node }] of [...this.#stranded]) {
       // Of a name that was given up, the leases are a dead node's, and claimed like all others.
       if (node !== identity.node) {
-        this.#stranded.delete(conversationId);
+        this.#stranded.delete(log);
         continue;
       }
       await this.#holding(lease, async () => {
         if (lease.purpose === "compaction") return this.#endCompaction(lease);
         const left = await this.#read(lease, { evenBlindly: true });
         if (left !== undefined) await this.#seal(lease, left);
-      }).catch((error: unknown) => this.#env.report(error, "recovery", conversationId));
+      }).catch((error: unknown) => this.#env.report(error, "recovery", lease.conversationId));
     }
   }
 
   /** Works on a lease of this node, and remembers it if that fails while it is still this node's. */
   async #holding(lease: Lease, work: () => Promise<void>): Promise<void> {
-    const { conversationId } = lease;
+    const { log } = lease;
     const { node } = this.#env.identity;
     try {
       await work();
-      this.#stranded.delete(conversationId);
+      this.#stranded.delete(log);
     } catch (error) {
-      if (isGone(error)) this.#stranded.delete(conversationId);
-      else this.#stranded.set(conversationId, { lease, node });
+      if (isGone(error)) this.#stranded.delete(log);
+      else this.#stranded.set(log, { lease, node });
       throw error;
     }
   }
@@ -222,7 +223,7 @@ export class Recovery implements LeaseHandler {
       await this.#endCompaction(lease);
       return;
     }
-    const { owner, conversationId, turnId, fence } = lease;
+    const { owner, conversationId, log, turnId, fence } = lease;
     const left = await this.#read(lease);
     if (left === undefined) return;
     const { state } = left;
@@ -234,9 +235,9 @@ export class Recovery implements LeaseHandler {
       return;
     }
     // What is durable is published before the turn goes on from there. Nobody else can have written since the read.
-    await this.#insist(() => this.#follower.catchUp(conversationId, state));
+    await this.#insist(() => this.#follower.catchUp(log, state));
     const { choices, entries, startedAt } = state;
-    this.#coordinator.run(owner, conversationId, { turnId, fence, choices, entries, startedAt }, plan);
+    this.#coordinator.run(owner, conversationId, { log, turnId, fence, choices, entries, startedAt }, plan);
   }
 
   async #read(
@@ -253,7 +254,7 @@ export class Recovery implements LeaseHandler {
     if (state === null || state.turnId !== turnId || state.fence !== fence) return undefined;
     const events: NumberedEvent[] = [];
     try {
-      for (const batch of state.journal) events.push(...decodeBatch(batch));
+      for (const batch of state.journal) events.push(...decodeBatch(conversationId, batch));
       return foldLeftTurn(conversationId, state, events);
     } catch (error) {
       // A journal that cannot be read must not keep its conversation open: what can be read is enough to end it.
@@ -264,7 +265,7 @@ export class Recovery implements LeaseHandler {
 
   async #seal(lease: Lease, left: LeftTurn): Promise<void> {
     const env = this.#env;
-    const { owner, conversationId, turnId, fence } = lease;
+    const { owner, conversationId, log, turnId, fence } = lease;
     const reason: TurnReason = lease.stopRequested ? "aborted" : "interrupted";
     // Made once: a repeated seal is the same seal.
     const input: SealInput = {
@@ -285,18 +286,18 @@ export class Recovery implements LeaseHandler {
       (each) => this.#insist(() => store.seal(each)),
       (error) => env.report(error, "recovery", conversationId),
     );
-    if (sealed.next === undefined) await this.#follower.look(conversationId);
-    this.#coordinator.afterSeal({ owner, conversationId, turnId }, taken.reason, sealed);
+    if (sealed.next === undefined) await this.#follower.look(log);
+    this.#coordinator.afterSeal({ owner, conversationId, log, turnId }, taken.reason, sealed);
   }
 
   /** A compaction that nobody finishes is as if it had not begun. */
-  async #endCompaction({ owner, conversationId, turnId, fence }: Lease): Promise<void> {
+  async #endCompaction({ owner, conversationId, log, turnId, fence }: Lease): Promise<void> {
     const env = this.#env;
     const store = env.root.forOwner(owner);
     const next: NextTurn = this.#coordinator.nextTurn(false);
     const ended = await this.#insist(() => store.endLease({ conversationId, turnId, fence, next }));
     if (ended.next !== undefined) this.#coordinator.run(owner, conversationId, ended.next);
-    env.notifyChanged(owner, [conversationId]);
+    env.notifyChanged(owner, [log]);
   }
 
   /** Makes a call until its outcome is known, or the node shuts down. */
@@ -310,10 +311,10 @@ export class Recovery implements LeaseHandler {
   }
 
   /** A turn of which nothing can be read but that it is open. */
-  #unseen({ turnId, fence, stopRequested }: Lease): OpenTurnState {
+  #unseen({ log, turnId, fence, stopRequested }: Lease): OpenTurnState {
     const { clock, identity } = this.#env;
     const nothing = { choices: {}, entries: [], steps: [], providerCalls: [], journal: [] };
-    return { turnId, fence, node: identity.node, startedAt: clock.now(), stopRequested, ...nothing };
+    return { log, turnId, fence, node: identity.node, startedAt: clock.now(), stopRequested, ...nothing };
   }
 
   /** By the store's clock where it is known: this node's may be off by more than a turn takes. */

@@ -8,8 +8,8 @@ import type { Services } from "../services.js";
 export function watchOtherNodes(services: Services): () => void {
   const { env, follower } = services;
   const { clock, watchers, lease } = env;
-  const stopListening = env.wake.listen((conversationIds, kind) => {
-    for (const conversationId of conversationIds) wokenUp(services, conversationId, kind);
+  const stopListening = env.wake.listen((logs, kind) => {
+    for (const log of logs) wokenUp(services, log, kind);
   });
   let stopPolling = () => {};
   let isStopped = false;
@@ -35,26 +35,24 @@ async function lookWhereNewsIs({ env, follower }: Services): Promise<void> {
   if (query.owners.length === 0 && query.conversations.length === 0) return;
   try {
     const { owners, conversations } = await env.root.news(query);
-    for (const conversationId of conversations) void follower.look(conversationId);
+    for (const log of conversations) void follower.look(log);
     for (const owner of owners) env.watchers.changed(owner);
   } catch (error) {
     env.report(error, "watch");
   }
 }
 
-function wokenUp(services: Services, conversationId: string, kind: WakeKind): void {
+function wokenUp(services: Services, log: number, kind: WakeKind): void {
   const { env, life, follower, coordinator, recovery, compactions, openRequests } = services;
-  void follower.look(conversationId);
+  void follower.look(log);
   if (kind === "stop") {
-    const live = coordinator.active(conversationId);
-    if (live !== undefined || compactions.active(conversationId)) void life.renewSoon();
+    const live = coordinator.active(log);
+    if (live !== undefined || compactions.active(log)) void life.renewSoon();
     if (live !== undefined) {
-      recovery.checkHeld(live).catch((error: unknown) => env.report(error, "stop", conversationId));
+      recovery.checkHeld(live).catch((error: unknown) => env.report(error, "stop", live.conversationId));
     }
   }
   if (kind === "open") {
-    openRequests
-      .received(conversationId)
-      .catch((error: unknown) => env.report(error, "open", conversationId));
+    openRequests.received(log).catch((error: unknown) => env.report(error, "open"));
   }
 }

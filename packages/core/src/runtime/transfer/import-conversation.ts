@@ -14,17 +14,18 @@ export async function importConversation(
   store: LogStore,
   lines: AsyncIterable<ExportLine> | Iterable<ExportLine>,
   id: string | undefined,
-): Promise<ImportResponse> {
+): Promise<{ readonly log: number; readonly response: ImportResponse }> {
   if (id !== undefined) checkId("id", id);
   const reader = new ImportLines(env.limits.importBytes);
   for await (const line of lines) reader.take(line);
   const input = reader.finish(id);
   checkId("conversation.id", input.conversationId);
   const { conversation, created } = await store.importConversation(input);
-  return {
+  const response = {
     conversation: toMeta(env, conversation),
     created,
     messages: input.entries.length,
     turns: input.turns.length,
   };
+  return { log: conversation.log, response };
 }

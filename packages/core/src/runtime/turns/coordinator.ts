@@ -61,23 +61,23 @@ export class Coordinator {
     this.#host = {
       alive,
       draining: () => this.#draining,
-      isBehind: (conversationId, firstSeq) => follower.isBehind(conversationId, firstSeq),
-      catchUpTo: (conversationId, firstSeq) => follower.catchUpTo(conversationId, firstSeq),
+      isBehind: (log, firstSeq) => follower.isBehind(log, firstSeq),
+      catchUpTo: (log, firstSeq) => follower.catchUpTo(log, firstSeq),
       nextTurn: (pauseQueue) => this.nextTurn(pauseQueue),
       lost: ({ live, hasBegun }) => {
         live.leave(true);
         if (hasBegun) follower.resume(live);
         // Nothing of it was published here: subscribers receive all of it as another node's turn.
-        else void follower.look(live.conversationId);
+        else void follower.look(live.log);
       },
       sealed: ({ live, owner, isLost }, reason, sealed) => {
-        const { conversationId, turnId } = live;
+        const { conversationId, log, turnId } = live;
         const { next, ...ended } = sealed;
         // A turn that opened under a name that may be dead is for whoever claims it.
         const isOurs = !isLost && next !== undefined;
         if (!isLost) this.#publishSealed(live, reason, sealed);
         const { providerName, model } = live;
-        const turn = { owner, conversationId, turnId, providerName, model };
+        const turn = { owner, conversationId, log, turnId, providerName, model };
         this.afterSeal(turn, reason, isOurs ? { ...ended, next } : ended);
       },
     };
@@ -96,13 +96,13 @@ export class Coordinator {
   }
 
   /** The turn that runs here, unless it is lost. */
-  active(conversationId: string): OpenTurn | undefined {
-    return this.#running.active(conversationId);
+  active(log: number): OpenTurn | undefined {
+    return this.#running.active(log);
   }
 
   /** Starts a turn that this node holds. Never throws: whatever goes wrong ends in the turn's own seal. */
   run(owner: string, conversationId: string, opened: OpenedTurn, taken?: TakenTurn): void {
-    const before = this.#running.get(conversationId)?.run;
+    const before = this.#running.get(opened.log)?.run;
     if (before?.live.turnId === opened.turnId && before.live.epoch === opened.fence) return;
     // The store has given the conversation's lease anew, so the old one is no more.
     before?.lose();
@@ -124,8 +124,8 @@ export class Coordinator {
   }
 
   /** Cuts a turn of this node short. Resolves when it is sealed; false when it does not run here. */
-  async interrupt(conversationId: string, turnId: string | undefined, why: Interruption): Promise<boolean> {
-    const running = this.#running.get(conversationId);
+  async interrupt(log: number, turnId: string | undefined, why: Interruption): Promise<boolean> {
+    const running = this.#running.get(log);
     if (running === undefined || (turnId !== undefined && running.run.live.turnId !== turnId)) return false;
     running.run.interrupt(why);
     await running.ended;
@@ -153,8 +153,8 @@ export class Coordinator {
   }
 
   /** The conversation is gone, or its turn another's. */
-  lose(conversationId: string): void {
-    this.#running.get(conversationId)?.run.lose();
+  lose(log: number): void {
+    this.#running.get(log)?.run.lose();
   }
 
   /** What the store needs to know to open the next turn when a lease ends. */
@@ -170,12 +170,16 @@ export class Coordinator {
   }
 
   /** Follows up on a seal that has been published: the next turn, the watchers, the hook. */
-  afterSeal(turn: Parameters<typeof eventContext>[0], reason: TurnReason, sealed: SealResult): void {
+  afterSeal(
+    turn: Parameters<typeof eventContext>[0] & { readonly log: number },
+    reason: TurnReason,
+    sealed: SealResult,
+  ): void {
     const env = this.#env;
     const { owner, conversationId, turnId } = turn;
     const { firstSeq, lastSeq } = sealed;
     env.observe(sealedEvent({ conversationId, turnId, firstSeq, lastSeq, reason }), eventContext(turn));
-    env.notifyChanged(owner, [conversationId]);
+    env.notifyChanged(owner, [turn.log]);
     if (sealed.next !== undefined) this.run(owner, conversationId, sealed.next);
     const ended = { owner, conversationId, turnId, reason, firstSeq, lastSeq };
     if (env.titleModel !== undefined) {
@@ -190,20 +194,20 @@ export class Coordinator {
 
   #leave(run: TurnRun, end: RunEnd): void {
     const { live, owner } = run;
-    const { conversationId, turnId, epoch: fence } = live;
+    const { conversationId, log, turnId, epoch: fence } = live;
     if (end.state === "sealed" || end.state === "lost") return;
     live.leave(end.state === "broken");
     this.#follower.resume(live);
     if (end.state !== "broken") return;
     this.#env.report(end.error, "turn", conversationId);
-    const lease: Lease = { owner, conversationId, turnId, fence, purpose: "turn", stopRequested: false };
+    const lease: Lease = { owner, conversationId, log, turnId, fence, purpose: "turn", stopRequested: false };
     this.#leases.broken(lease);
   }
 
   #publishSealed(live: OpenTurn, reason: TurnReason, sealed: SealResult): void {
     this.#running.remove(live);
     const place = { seq: sealed.lastSeq, check: checkOfLast(live.entries) };
-    this.#follower.published(live.conversationId, place);
+    this.#follower.published(live.log, place);
     live.publishSealed(reason, sealed);
   }
 }

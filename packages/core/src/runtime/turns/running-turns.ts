@@ -10,46 +10,64 @@ export interface RunningTurn {
 
 /** The table of the turns that run on this node, at most one per conversation. */
 export class RunningTurns {
-  readonly #byConversation = new Map<string, RunningTurn>();
+  readonly #byLog = new Map<number, RunningTurn>();
+  readonly #listeners = new Set<(live: OpenTurn) => void>();
 
   get size(): number {
-    return this.#byConversation.size;
+    return this.#byLog.size;
   }
 
   sizeOf(owner: string): number {
     let count = 0;
-    for (const { run } of this.#byConversation.values()) if (run.owner === owner) count += 1;
+    for (const { run } of this.#byLog.values()) if (run.owner === owner) count += 1;
     return count;
   }
 
-  get(conversationId: string): RunningTurn | undefined {
-    return this.#byConversation.get(conversationId);
+  get(log: number): RunningTurn | undefined {
+    return this.#byLog.get(log);
   }
 
   /** Returns the turn that runs here, unless it is lost. */
-  active(conversationId: string): OpenTurn | undefined {
-    const run = this.#byConversation.get(conversationId)?.run;
+  active(log: number): OpenTurn | undefined {
+    const run = this.#byLog.get(log)?.run;
     return run?.isLost ? undefined : run?.live;
   }
 
+  /** Returns the turn of an owner's conversation that runs here, unless it is lost. */
+  activeOf(owner: string, conversationId: string): OpenTurn | undefined {
+    for (const { run } of this.#byLog.values()) {
+      const { live, isLost } = run;
+      if (live.owner === owner && live.conversationId === conversationId && !isLost) return live;
+    }
+    return undefined;
+  }
+
+  /** Calls a listener with each turn that starts here, before anything of it is published. Returns a function that stops. */
+  onAdded(listener: (live: OpenTurn) => void): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
   all(): RunningTurn[] {
-    return [...this.#byConversation.values()];
+    return [...this.#byLog.values()];
   }
 
   add(running: RunningTurn): void {
-    this.#byConversation.set(running.run.live.conversationId, running);
+    const { live } = running.run;
+    this.#byLog.set(live.log, running);
+    for (const listener of [...this.#listeners]) listener(live);
   }
 
   /** Removes a turn, unless another one has taken its place. */
   remove(live: OpenTurn): void {
-    const { conversationId } = live;
-    if (this.#byConversation.get(conversationId)?.run.live === live) {
-      this.#byConversation.delete(conversationId);
-    }
+    const { log } = live;
+    if (this.#byLog.get(log)?.run.live === live) this.#byLog.delete(log);
   }
 
   /** Resolves when nothing runs here any more. */
   async allEnded(): Promise<void> {
-    while (this.#byConversation.size > 0) await Promise.all(this.all().map(({ ended }) => ended));
+    while (this.#byLog.size > 0) await Promise.all(this.all().map(({ ended }) => ended));
   }
 }

@@ -33,8 +33,8 @@ export async function titleConversation(env: TitleUses, turn: SealedTurn): Promi
   const title = await askForTitle(env, binding, messages);
   // Someone may have named it meanwhile.
   if (title === "" || !(await isUnnamed(store, conversationId, derived))) return;
-  await store.set(conversationId, { title });
-  env.notifyChanged(turn.owner, [conversationId]);
+  const { log } = await store.set(conversationId, { title });
+  env.notifyChanged(turn.owner, [log]);
 }
 
 /** Whether the conversation still has the title that follows from its first message. */

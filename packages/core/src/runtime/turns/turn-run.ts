@@ -36,9 +36,9 @@ export interface TurnHost {
   alive(): boolean;
   draining(): boolean;
   /** Returns true if something before the turn's first seq has not been published here. */
-  isBehind(conversationId: string, firstSeq: number): boolean;
+  isBehind(log: number, firstSeq: number): boolean;
   /** Publishes it. */
-  catchUpTo(conversationId: string, firstSeq: number): Promise<void>;
+  catchUpTo(log: number, firstSeq: number): Promise<void>;
   /** What the store needs to know to open the next turn when a lease ends. */
   nextTurn(pauseQueue: boolean): NextTurn;
   /** The turn goes on elsewhere, if it goes on: called once, at the moment in which it is lost. */
@@ -97,7 +97,7 @@ export class TurnRun {
     },
   ) {
     const { owner, conversationId, opened, taken } = turn;
-    const { turnId, fence } = opened;
+    const { log, turnId, fence } = opened;
     this.owner = owner;
     this.#env = env;
     this.#host = host;
@@ -108,6 +108,7 @@ export class TurnRun {
     this.live = new OpenTurn({
       owner,
       conversationId,
+      log,
       turnId,
       epoch: fence,
       startedAt: opened.startedAt,
@@ -118,12 +119,12 @@ export class TurnRun {
       kept: taken?.kept,
       feed: {
         openJournal: (tail) => {
-          const writer = env.journal.open({ conversationId, turnId, fence }, tail);
+          const writer = env.journal.open({ log, owner, turnId, fence }, tail);
           writer.onFailed = (error) => this.#journalFailed(error);
           return writer;
         },
         audience: () => {
-          const audience = env.hub.audience(conversationId);
+          const audience = env.hub.audience(log);
           return audience !== undefined && this.#mayPublish() ? audience : undefined;
         },
       },
@@ -166,11 +167,11 @@ export class TurnRun {
   async #work(): Promise<RunEnd> {
     const env = this.#env;
     const { live, owner } = this;
-    const { conversationId } = live;
+    const { log } = live;
     if (this.#taken === undefined) {
       const firstSeq = this.#opened.entries[0]?.firstSeq ?? 1;
-      if (this.#host.isBehind(conversationId, firstSeq)) {
-        await this.#insist(() => this.#host.catchUpTo(conversationId, firstSeq));
+      if (this.#host.isBehind(log, firstSeq)) {
+        await this.#insist(() => this.#host.catchUpTo(log, firstSeq));
       }
       if (!this.#mayAct()) return { state: "lost" };
       this.#hasBegun = true;
@@ -178,7 +179,7 @@ export class TurnRun {
       // It was admitted while the node began to drain: another node can begin it.
       if (this.#host.draining()) return this.#release();
     } else this.#emitOpening(this.#taken);
-    env.notifyChanged(owner, [conversationId]);
+    env.notifyChanged(owner, [live.log]);
 
     const elapsedMs = this.#taken?.resume.elapsedMs ?? 0;
     const limitMs = env.limits.turnDurationMs;
@@ -280,8 +281,8 @@ export class TurnRun {
       );
       if (!this.#mayAct()) throw new ParleyError("stale_fence");
       live.commit([...result.entries, ...result.promoted], commit.steps);
-      if (result.promoted.length > 0) env.notifyChanged(owner, [conversationId]);
-      else env.wake.notify([conversationId]);
+      if (result.promoted.length > 0) env.notifyChanged(owner, [live.log]);
+      else env.wake.notify([live.log]);
       if (result.stopRequested) this.interrupt({ reason: "aborted" });
       return { steering: result.promoted.map(({ message }) => message) };
     } catch (error) {
@@ -340,7 +341,7 @@ export class TurnRun {
     const { conversationId, turnId, epoch: fence } = live;
     await live.beforeCommit();
     await this.#insist(() => this.#store.release({ conversationId, turnId, fence }));
-    this.#env.wake.notify([conversationId]);
+    this.#env.wake.notify([live.log]);
     return { state: "released" };
   }
 

@@ -2,6 +2,7 @@ import { ParleyError } from "@parley/core/errors";
 import { omitUndefined } from "@parley/core/messages";
 import type { CompactInput, CompactResult, ConversationRecord } from "@parley/core/ports";
 import type { Connection } from "../../database.js";
+import { messageIs } from "../../id-key.js";
 import {
   entriesOf,
   entryAt,
@@ -12,11 +13,11 @@ import {
 } from "../../message-row.js";
 import type { StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
-import { noticeStatement } from "../reading/notices.js";
+import { noticeStatements } from "../reading/notices.js";
 import { requireRecord } from "../reading/record.js";
 import { checkConversationId, invalid, messageConflict, turnActive } from "../refusals.js";
 import { activeId, checkHeld, type Head, nowMs, requireHead } from "../turns/head.js";
-import { checkTurnId, endLease, insertRows, stillOpened, touchStatement } from "../turns/open-turn.js";
+import { checkTurnId, endLease, insertRows, stillOpened, touchStatements } from "../turns/open-turn.js";
 import { queueState, readQueue } from "../turns/queue-state.js";
 import { compactionInForce, markCompactedFrom } from "./compaction-in-force.js";
 import { addFork } from "./fork.js";
@@ -38,13 +39,13 @@ export function compact(store: StoreContext, owner: string, input: CompactInput)
     }
 
     // The archive shows the conversation as it was before, so it leaves ahead of the summary.
-    await addFork(store, connection, owner, head, {
+    const archive = await addFork(store, connection, owner, head, {
       id: archiveId,
       atSeq: head.sealedSeq,
       title: head.title,
-      archiveOf: conversationId,
+      isArchive: true,
     });
-    const id = storedText(conversationId);
+    const { log } = head;
     const inTurn = head.turnId;
     const firstSeq = head.nextSeq;
     const nextSeq = firstSeq + row.parts;
@@ -53,41 +54,39 @@ export function compact(store: StoreContext, owner: string, input: CompactInput)
     await connection.batch([
       insertRows(head, [row], { firstSeq, turn: inTurn === undefined ? undefined : head.turnCount, covers }),
       {
-        text: `UPDATE conversation_head SET next_seq = $2, sealed_seq = $3, active_at = greatest(active_at, ${nowMs})
-          WHERE conversation_id = $1`,
-        values: [id, nextSeq, sealedSeq],
+        text: `UPDATE parley.conversation_head SET next_seq = $2, sealed_seq = $3,
+          active_at = greatest(active_at, ${nowMs}) WHERE log = $1`,
+        values: [log, nextSeq, sealedSeq],
       },
       {
-        text: `INSERT INTO compaction (conversation_id, seq, kind, from_seq, to_seq, archive_id)
+        text: `INSERT INTO parley.compaction (log, seq, kind, from_seq, to_seq, archive)
           VALUES ($1, $2, 'made', $3, $4, $5)`,
-        values: [id, nextSeq - 1, covers.fromSeq, covers.toSeq, archiveId],
+        values: [log, nextSeq - 1, covers.fromSeq, covers.toSeq, archive],
       },
       {
-        text: "UPDATE conversation SET compacted_from = $2 WHERE id = $1",
-        values: [id, archiveId],
+        text: "UPDATE parley.conversation SET compacted_from = $2 WHERE log = $1",
+        values: [log, archive],
       },
-      touchStatement(conversationId),
+      ...touchStatements(head),
       ...(input.notice === undefined
         ? []
-        : [
-            noticeStatement(owner, "compacted", {
-              conversationId,
-              newConversationId: archiveId,
-              ...input.notice,
-            }),
-          ]),
+        : noticeStatements(owner, "compacted", {
+            conversationId,
+            newConversationId: archiveId,
+            ...input.notice,
+          })),
       ...(inTurn === undefined
         ? []
         : [
             {
-              text: "UPDATE conversation_turn SET last_seq = $3 WHERE log = $1 AND ordinal = $2",
-              values: [head.log, head.turnCount, nextSeq - 1],
+              text: "UPDATE parley.conversation_turn SET last_seq = $3 WHERE log = $1 AND ordinal = $2",
+              values: [log, head.turnCount, nextSeq - 1],
             },
           ]),
     ]);
     const entry = entryAt(row, { firstSeq, covers, ...omitUndefined({ turnId: inTurn }) });
     if (release === undefined) {
-      const queue = await readQueue(connection, conversationId);
+      const queue = await readQueue(connection, head);
       return { entry, queue: queueState(queue, head.queuePaused) };
     }
     const { next, queue } = await endLease(store, connection, { ...head, nextSeq, sealedSeq }, release);
@@ -106,25 +105,25 @@ async function compactedBefore(
   const { conversationId, release } = input;
   const [written = [], archives = []] = await connection.batch([
     {
-      text: `SELECT ${messageColumns} FROM conversation_message m
-        WHERE m.id_key = $1::int8 AND m.id = $2 AND m.thread_id = $3`,
-      values: [row.key, row.id, storedText(conversationId)],
+      text: `SELECT ${messageColumns} FROM parley.conversation_message m WHERE ${messageIs("$2", "$1", "$3")}`,
+      values: [row.key, row.id, head.log],
     },
     {
-      text: `SELECT archive_of FROM conversation WHERE id = $1 AND owner = $2 AND status <> 'removed'`,
+      text: `SELECT archive_of::float8 AS archive_of FROM parley.conversation
+        WHERE owner = $2 AND id = $1 AND status <> 'removed'`,
       values: [storedText(input.archiveId), owner],
     },
   ]);
   const [summary] = written;
   if (summary === undefined) return undefined;
-  if (summary.covers_from === null || archives[0]?.archive_of !== conversationId) {
+  if (summary.covers_from === null || archives[0]?.archive_of !== head.log) {
     throw messageConflict(input.summary.id);
   }
   const [entry] = entriesOf(readMessage(summary), conversationId);
   if (entry === undefined) return undefined;
   const next =
     release === undefined ? undefined : await stillOpened(connection, head, release.turnId, release.node);
-  const queue = await readQueue(connection, conversationId);
+  const queue = await readQueue(connection, head);
   return { entry, ...omitUndefined({ next }), queue: queueState(queue, head.queuePaused) };
 }
 
@@ -144,11 +143,11 @@ export function undoCompaction(store: StoreContext, owner: string, id: string): 
     const latest = await compactionInForce(connection, owner, id);
     if (latest === undefined) throw new ParleyError("nothing_to_compact", "No compaction is in force");
     await connection.query({
-      text: "INSERT INTO compaction (conversation_id, seq, kind) VALUES ($1, $2, 'undone')",
-      values: [storedText(id), latest.seq],
+      text: "INSERT INTO parley.compaction (log, seq, kind) VALUES ($1, $2, 'undone')",
+      values: [head.log, latest.seq],
     });
     await markCompactedFrom(connection, owner, id);
-    await connection.query(touchStatement(id));
+    await connection.batch(touchStatements(head));
     return requireRecord(connection, owner, id);
   });
 }

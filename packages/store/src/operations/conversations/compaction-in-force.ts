@@ -7,23 +7,23 @@ export async function compactionInForce(
   connection: Connection,
   owner: string,
   conversationId: string,
-): Promise<{ seq: number; archiveId: string | null } | undefined> {
+): Promise<{ seq: number; archive: number | null } | undefined> {
   const [row] = await connection.query({
     text: `${lineage()}
-SELECT k.seq, k.archive_id FROM lineage l
-JOIN compaction k ON k.conversation_id = l.id AND k.kind = 'made' AND k.seq <= l.through
+SELECT k.seq, k.archive::float8 AS archive FROM lineage l
+JOIN parley.compaction k ON k.log = l.log AND k.kind = 'made' AND k.seq <= l.through
 WHERE NOT EXISTS (
-  SELECT FROM compaction u WHERE u.conversation_id = $1 AND u.seq = k.seq AND u.kind = 'undone')
+  SELECT FROM parley.compaction u WHERE u.log = l.reader AND u.seq = k.seq AND u.kind = 'undone')
 ORDER BY k.seq DESC LIMIT 1`,
     values: [storedText(conversationId), owner],
   });
   if (row === undefined) return undefined;
-  return { seq: Number(row.seq), archiveId: typeof row.archive_id === "string" ? row.archive_id : null };
+  return { seq: Number(row.seq), archive: typeof row.archive === "number" ? row.archive : null };
 }
 
 /**
- * Writes on the conversation's row which archive shows what it was compacted from; an empty id, which no archive has,
- * where there is none to show.
+ * Writes on the conversation's row which archive shows what it was compacted from; 0, which no log has, where there is
+ * none to show.
  */
 export async function markCompactedFrom(
   connection: Connection,
@@ -32,7 +32,8 @@ export async function markCompactedFrom(
 ): Promise<void> {
   const found = await compactionInForce(connection, owner, conversationId);
   await connection.query({
-    text: "UPDATE conversation SET compacted_from = $2 WHERE id = $1",
-    values: [storedText(conversationId), found === undefined ? null : (found.archiveId ?? "")],
+    text: `UPDATE parley.conversation SET compacted_from = $3
+      WHERE owner = $2 AND id = $1 AND status <> 'removed'`,
+    values: [storedText(conversationId), owner, found === undefined ? null : (found.archive ?? 0)],
   });
 }

@@ -3,7 +3,8 @@ import type { Connection, StatementValue } from "../../database.js";
 import { boundedJson } from "../../message-row.js";
 import type { StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
-import { checkConversationId, notFound } from "../refusals.js";
+import { changeNumber, logNumber, takeChangeNumber, takeLogNumber } from "../numbers.js";
+import { checkConversationId } from "../refusals.js";
 import { nowMs } from "../turns/head.js";
 
 export interface NewConversation {
@@ -27,86 +28,52 @@ function settingValues(store: StoreContext, settings: ConversationSettings): Sta
 }
 
 /**
- * Makes a conversation with its head. False where the owner has one with that id already; an id of another owner is
- * refused as unknown. Two that make the same one at once meet in the primary key: the second waits for the first.
+ * Makes a conversation with its head, and returns the number of its log. Undefined where the owner has one with that id
+ * already. Two that make the same one at once meet in the index of names: the second waits for the first.
  */
 export async function createConversationRow(
   store: StoreContext,
   connection: Connection,
   input: NewConversation,
-): Promise<boolean> {
-  checkConversationId(input.id);
+): Promise<number | undefined> {
+  const { id, owner } = input;
+  checkConversationId(id);
   for (;;) {
-    const [made] = await connection.query({
-      name: "create_conversation",
-      text: createText,
-      values: [
-        input.id,
-        input.owner,
-        storedText(input.title),
-        ...settingValues(store, input.settings),
-        input.createdAt?.toISOString() ?? null,
-      ],
-    });
-    if (made !== undefined) return true;
+    const [, , made = []] = await connection.batch([
+      takeLogNumber,
+      takeChangeNumber(owner),
+      {
+        name: "create_conversation",
+        text: createText,
+        values: [
+          id,
+          owner,
+          storedText(input.title),
+          ...settingValues(store, input.settings),
+          input.createdAt?.toISOString() ?? null,
+        ],
+      },
+    ]);
+    if (made[0] !== undefined) return Number(made[0].log);
+    // Removed again meanwhile where it is not found.
     const [existing] = await connection.query({
       name: "find_conversation",
-      text: "SELECT owner, status FROM conversation WHERE id = $1",
-      values: [input.id],
+      text: "SELECT 1 AS found FROM parley.conversation WHERE owner = $2 AND id = $1 AND status <> 'removed'",
+      values: [id, owner],
     });
-    if (existing?.status === "removed") await vacateId(connection, input.id, store.ids.next());
-    else if (existing !== undefined) {
-      if (existing.owner !== input.owner) throw notFound(input.id);
-      return false;
-    }
+    if (existing !== undefined) return undefined;
   }
 }
 
-// The id is looked for first although a conflict would tell: an insert that comes to nothing uses up a number.
 const createText = `
 WITH made AS (
-  INSERT INTO conversation (id, owner, title, status, model, effort, instructions, compact_threshold, metadata,
+  INSERT INTO parley.conversation (log, id, owner, title, status, model, effort, instructions, compact_threshold, metadata,
     created_at, last_activity_at, updated_at, changed_at)
-  SELECT $1, $2, $3, 'open', $4, $5, $6, $7, $8::jsonb, coalesce($9::timestamptz, t.at), t.at, t.at,
-    conversation_changed($2)
+  SELECT ${logNumber}, $1, $2, $3, 'open', $4, $5, $6, $7, $8::jsonb, coalesce($9::timestamptz, t.at), t.at, t.at,
+    ${changeNumber}
   FROM (SELECT ${nowMs} AS at) t
-  WHERE NOT EXISTS (SELECT FROM conversation WHERE id = $1)
-  ON CONFLICT (id) DO NOTHING
-  RETURNING id, log, owner, last_activity_at
+  ON CONFLICT (owner, id) WHERE status <> 'removed' DO NOTHING
+  RETURNING log, owner, last_activity_at
 )
-INSERT INTO conversation_head (conversation_id, log, owner, next_seq, sealed_seq, active_at)
-SELECT id, log, owner, 1, 0, last_activity_at FROM made RETURNING 1 AS made`;
-
-/**
- * Gives a removed log, which forks still share, another key, so that its id can be used again. The new key holds a
- * character that no id has, and ends with the id that the forks continue to show as their parent's.
- */
-async function vacateId(connection: Connection, id: string, unique: string): Promise<void> {
-  const [locked] = await connection.query({
-    text: "SELECT 1 AS locked FROM conversation WHERE id = $1 AND status = 'removed' FOR UPDATE",
-    values: [id],
-  });
-  if (locked === undefined) return;
-  const values = [id, `~${unique}~${id}`];
-  const columns = [
-    ["compaction", "conversation_id"],
-    ["conversation", "parent_id"],
-    ["conversation", "id"],
-  ];
-  await connection.batch([
-    {
-      text: `UPDATE conversation_message SET thread_id = $2
-        WHERE log = (SELECT log FROM conversation WHERE id = $1)`,
-      values,
-    },
-    ...columns.map(([table, column]) => ({
-      text: `UPDATE ${table} SET ${column} = $2 WHERE ${column} = $1`,
-      values,
-    })),
-  ]);
-}
-
-/** The id under which a parent was known, whatever key it has now. */
-export function publicId(id: string): string {
-  return id.startsWith("~") ? id.slice(id.indexOf("~", 1) + 1) : id;
-}
+INSERT INTO parley.conversation_head (log, owner, next_seq, sealed_seq, active_at)
+SELECT log, owner, 1, 0, last_activity_at FROM made RETURNING log::float8 AS log`;

@@ -10,7 +10,7 @@ import { lineage } from "../reading/lineage.js";
 import { requireRecord } from "../reading/record.js";
 import { checkConversationId } from "../refusals.js";
 import { admitInto } from "../turns/admit.js";
-import { type Head, lockHead, requireHead } from "../turns/head.js";
+import { type Head, requireHead } from "../turns/head.js";
 import { stillOpened } from "../turns/open-turn.js";
 import { knownAdmission } from "../turns/receipts.js";
 import { markCompactedFrom } from "./compaction-in-force.js";
@@ -27,7 +27,7 @@ export function fork(store: StoreContext, owner: string, input: ForkInput): Prom
     const row = admit === undefined ? undefined : messageRow(admit.message, newId, store.maxBytes);
     checkConversationId(newId);
     const existing = await findLog(connection, owner, newId);
-    if (existing !== undefined) return forkedBefore(connection, owner, existing, input);
+    if (existing !== undefined) return forkedBefore(connection, owner, { existing, origin }, input);
     if (!(await isForkPoint(connection, owner, origin, atSeq))) {
       throw invalidField("atSeq", "a fork leaves where a sealed turn ends, or at 0");
     }
@@ -47,16 +47,15 @@ export function fork(store: StoreContext, owner: string, input: ForkInput): Prom
   });
 }
 
-/** A log that continues another one after `atSeq`, with its settings and what was in force there. */
+/** Makes a log that continues another one after `atSeq`, with its settings and what was in force there. */
 export async function addFork(
   store: StoreContext,
   connection: Connection,
   owner: string,
   origin: Head,
-  input: { id: string; atSeq: number; title: string; archiveOf?: string },
-): Promise<void> {
-  const { id, atSeq, archiveOf } = input;
-  const originId = storedText(origin.conversationId);
+  input: { id: string; atSeq: number; title: string; isArchive?: boolean },
+): Promise<number> {
+  const { id, atSeq, isArchive = false } = input;
   const created = await createConversationRow(store, connection, {
     id,
     owner,
@@ -64,33 +63,35 @@ export async function addFork(
     settings: {},
   });
   // Made by someone else between our look and our insert: their commit has been waited for.
-  if (!created) throw invalidField("id", "used by another conversation");
+  if (created === undefined) throw invalidField("id", "used by another conversation");
+  const log = created;
   await connection.batch([
     {
       text: `
-UPDATE conversation f SET parent_id = $2, parent_seq = $3, archive_of = $4, status = $5, model = o.model,
+UPDATE parley.conversation f SET parent = o.log, parent_seq = $3, archive_of = $4, status = $5, model = o.model,
   effort = o.effort, instructions = o.instructions, compact_threshold = o.compact_threshold, metadata = o.metadata
-FROM conversation o WHERE f.id = $1 AND o.id = $2`,
-      values: [id, originId, atSeq, archiveOf ?? null, archiveOf === undefined ? "open" : "closed"],
+FROM parley.conversation o WHERE f.log = $1 AND o.log = $2`,
+      values: [log, origin.log, atSeq, isArchive ? origin.log : null, isArchive ? "closed" : "open"],
     },
     {
-      text: "UPDATE conversation_head SET next_seq = $2::int4 + 1, sealed_seq = $2::int4 WHERE conversation_id = $1",
-      values: [id, atSeq],
+      text: "UPDATE parley.conversation_head SET next_seq = $2::int4 + 1, sealed_seq = $2::int4 WHERE log = $1",
+      values: [log, atSeq],
     },
     {
-      text: `INSERT INTO compaction (conversation_id, seq, kind)
-        SELECT $1, seq, kind FROM compaction WHERE conversation_id = $2 AND kind = 'undone' AND seq <= $3`,
-      values: [id, originId, atSeq],
+      text: `INSERT INTO parley.compaction (log, seq, kind)
+        SELECT $1::int8, seq, kind FROM parley.compaction WHERE log = $2 AND kind = 'undone' AND seq <= $3`,
+      values: [log, origin.log, atSeq],
     },
     {
       text: `${lineage()}
-UPDATE conversation SET context_size = (${newest(`(${contextSize})::float8`)}), 
-  last_model = coalesce((${newest(turnModel)}), (SELECT last_model FROM conversation WHERE id = $3))
-WHERE id = $1`,
-      values: [id, owner, originId],
+UPDATE parley.conversation SET context_size = (${newest(`(${contextSize})::float8`)}),
+  last_model = coalesce((${newest(turnModel)}), (SELECT last_model FROM parley.conversation WHERE log = $3))
+WHERE owner = $2 AND id = $1 AND status <> 'removed'`,
+      values: [id, owner, origin.log],
     },
   ]);
   if (origin.compactedFrom) await markCompactedFrom(connection, owner, id);
+  return log;
 }
 
 const contextSize = metric("contextSize", contextSizePlace);
@@ -104,25 +105,25 @@ function metric(name: string, place: number): string {
 /** What the newest sealed turn of the lineage that knows it says. */
 function newest(value: string): string {
   return `SELECT ${value} FROM lineage l
-  JOIN conversation_turn t ON t.log = l.log AND t.last_seq <= l.through AND t.status = 'sealed'
+  JOIN parley.conversation_turn t ON t.log = l.log AND t.last_seq <= l.through AND t.status = 'sealed'
   WHERE ${value} IS NOT NULL ORDER BY t.last_seq DESC LIMIT 1`;
 }
 
 interface ExistingLog {
-  readonly parentId: string | null;
+  readonly parent: number | null;
   readonly parentSeq: number | null;
   readonly archive: boolean;
 }
 
 async function findLog(connection: Connection, owner: string, id: string): Promise<ExistingLog | undefined> {
   const [row] = await connection.query({
-    text: `SELECT parent_id, parent_seq, archive_of IS NOT NULL AS archive FROM conversation
-      WHERE id = $1 AND owner = $2 AND status <> 'removed'`,
+    text: `SELECT parent::float8 AS parent, parent_seq, archive_of IS NOT NULL AS archive FROM parley.conversation
+      WHERE owner = $2 AND id = $1 AND status <> 'removed'`,
     values: [storedText(id), owner],
   });
   if (row === undefined) return undefined;
   return {
-    parentId: row.parent_id as string | null,
+    parent: row.parent as number | null,
     parentSeq: row.parent_seq as number | null,
     archive: row.archive === true,
   };
@@ -131,19 +132,20 @@ async function findLog(connection: Connection, owner: string, id: string): Promi
 async function forkedBefore(
   connection: Connection,
   owner: string,
-  log: ExistingLog,
+  { existing, origin }: { readonly existing: ExistingLog; readonly origin: Head },
   input: ForkInput,
 ): Promise<ForkResult> {
   const { newId, admit } = input;
-  const same = log.parentId === input.conversationId && log.parentSeq === input.atSeq && !log.archive;
+  const { parent, parentSeq, archive } = existing;
+  const same = parent === origin.log && parentSeq === input.atSeq && !archive;
   if (!same) throw invalidField("id", "used by another conversation");
   let turn: OpenedTurn | undefined;
   if (admit !== undefined) {
-    const known = await knownAdmission(connection, newId, admit);
+    const head = await requireHead(connection, owner, newId);
+    const known = await knownAdmission(connection, head, admit);
     // Fork and message are one transaction: a fork that lacks the message is another one.
     if (known === undefined) throw invalidField("id", "the fork exists, with another message or none");
-    const head = await lockHead(connection, owner, newId);
-    if (known.turnId !== undefined && head !== undefined) {
+    if (known.turnId !== undefined) {
       turn = await stillOpened(connection, head, known.turnId, admit.node);
     }
   }
@@ -167,9 +169,9 @@ async function isForkPoint(
 SELECT m.first_seq + m.part_count - 1 AS last_seq, m.turn IS NULL AS outside, t.last_seq AS turn_last_seq
 FROM nearest n
 CROSS JOIN LATERAL (
-  SELECT * FROM conversation_message WHERE log = n.log AND first_seq <= $3 ORDER BY first_seq DESC LIMIT 1
+  SELECT * FROM parley.conversation_message WHERE log = n.log AND first_seq <= $3 ORDER BY first_seq DESC LIMIT 1
 ) m
-LEFT JOIN conversation_turn t ON t.log = n.log AND t.ordinal = m.turn`,
+LEFT JOIN parley.conversation_turn t ON t.log = n.log AND t.ordinal = m.turn`,
     values: [storedText(origin.conversationId), owner, seq],
   });
   if (row?.last_seq !== seq) return false;

@@ -20,7 +20,7 @@ import { lineage } from "../reading/lineage.js";
 import { requireRecord } from "../reading/record.js";
 import { checkCreatedAt, invalid } from "../refusals.js";
 import { type Head, requireHead } from "../turns/head.js";
-import { touchStatement } from "../turns/open-turn.js";
+import { touchStatements } from "../turns/open-turn.js";
 import { readMetrics } from "../turns/turn-records.js";
 import { markCompactedFrom } from "./compaction-in-force.js";
 import { createConversationRow } from "./create-conversation.js";
@@ -60,7 +60,7 @@ export function importConversation(
       title: settings.title ?? "",
       createdAt: new Date(input.createdAt),
     });
-    if (created) {
+    if (created !== undefined) {
       await write(connection, await requireHead(connection, owner, conversationId), input, rows, turns);
       if (input.entries.some(({ covers }) => covers !== undefined)) {
         await markCompactedFrom(connection, owner, conversationId);
@@ -73,7 +73,10 @@ export function importConversation(
         });
       }
     }
-    return { conversation: await requireRecord(connection, owner, conversationId), created };
+    return {
+      conversation: await requireRecord(connection, owner, conversationId),
+      created: created !== undefined,
+    };
   });
 }
 
@@ -84,7 +87,7 @@ async function write(
   rows: readonly PlacedRow[],
   turns: readonly (readonly (string | number | null)[])[],
 ): Promise<void> {
-  const id = storedText(input.conversationId);
+  const { log } = head;
   const ordinals = new Map(input.turns.map(({ turnId }, index) => [turnId, index + 1]));
   for (const piece of pieces(rows)) await connection.query(insertPiece(head, ordinals, piece));
   for (let start = 0; start < turns.length; start += turnsAtOnce) {
@@ -92,7 +95,7 @@ async function write(
       turns.slice(start, start + turnsAtOnce).map((values, index) => ({
         name: "import_turn",
         text: importTurnText,
-        values: [head.log, start + index + 1, ...values],
+        values: [log, start + index + 1, ...values],
       })),
     );
   }
@@ -101,29 +104,29 @@ async function write(
   const lastModel = input.turns.findLast(({ metrics }) => metrics.model !== undefined)?.metrics.model;
   const at = new Date(input.lastActivityAt).toISOString();
   await connection.batch([
-    ...rows.flatMap(({ row, entry }) => compactionStatements(id, row, entry)),
+    ...rows.flatMap(({ row, entry }) => compactionStatements(log, row, entry)),
     {
-      text: `UPDATE conversation_head SET next_seq = $2::int4 + 1, sealed_seq = $2::int4, turn_count = $3,
-        active_at = $4::timestamptz WHERE conversation_id = $1`,
-      values: [id, lastSeqOf(rows), turns.length, at],
+      text: `UPDATE parley.conversation_head SET next_seq = $2::int4 + 1, sealed_seq = $2::int4, turn_count = $3,
+        active_at = $4::timestamptz WHERE log = $1`,
+      values: [log, lastSeqOf(rows), turns.length, at],
     },
     {
-      text: `UPDATE conversation SET status = $2, context_size = $3, last_activity_at = $4::timestamptz, last_model = $5
-        WHERE id = $1`,
+      text: `UPDATE parley.conversation SET status = $2, context_size = $3, last_activity_at = $4::timestamptz,
+        last_model = $5 WHERE log = $1`,
       values: [
-        id,
+        log,
         input.closed ? "closed" : "open",
         contextSize ?? null,
         at,
         lastModel === undefined ? null : storedText(lastModel),
       ],
     },
-    touchStatement(input.conversationId),
+    ...touchStatements(head),
   ]);
 }
 
 const importTurnText = `
-INSERT INTO conversation_turn (log, ordinal, id, status, reason, first_seq, last_seq, metrics, provider_calls,
+INSERT INTO parley.conversation_turn (log, ordinal, id, status, reason, first_seq, last_seq, metrics, provider_calls,
   started_at, sealed_at)
 VALUES ($1, $2, $3, 'sealed', $4, $5, $6, $7::json, $8::json, $9::timestamptz, $10::timestamptz)`;
 
@@ -142,20 +145,20 @@ function turnValues(store: StoreContext, turn: ImportInput["turns"][number]): (s
 }
 
 /** A summary without its archive, which stayed where it was exported. */
-function compactionStatements(id: string, row: MessageRow, entry: ImportedEntry): Statement[] {
+function compactionStatements(log: number, row: MessageRow, entry: ImportedEntry): Statement[] {
   const { covers, firstSeq } = entry;
   if (covers === undefined) return [];
   const seq = firstSeq + row.parts - 1;
   const made = {
-    text: "INSERT INTO compaction (conversation_id, seq, kind, from_seq, to_seq) VALUES ($1, $2, 'made', $3, $4)",
-    values: [id, seq, covers.fromSeq, covers.toSeq],
+    text: "INSERT INTO parley.compaction (log, seq, kind, from_seq, to_seq) VALUES ($1, $2, 'made', $3, $4)",
+    values: [log, seq, covers.fromSeq, covers.toSeq],
   };
   if (entry.inForce !== false) return [made];
   return [
     made,
     {
-      text: "INSERT INTO compaction (conversation_id, seq, kind) VALUES ($1, $2, 'undone')",
-      values: [id, seq],
+      text: "INSERT INTO parley.compaction (log, seq, kind) VALUES ($1, $2, 'undone')",
+      values: [log, seq],
     },
   ];
 }
@@ -187,15 +190,15 @@ function insertPiece(
   return {
     name: "import_rows",
     text: `
-INSERT INTO conversation_message (log, thread_id, id, role, type, content, created_at, resource_id, part_count,
+INSERT INTO parley.conversation_message (log, id, role, type, content, created_at, resource_id, part_count,
   first_seq, turn, step, covers_from, covers_to, id_key)
-SELECT $14::int4, $1, g.id, g.role, g.type, g.content::jsonb, g.created_at, g.resource_id, g.parts, g.first_seq, g.turn,
+SELECT $1::int8, g.id, g.role, g.type, g.content::jsonb, g.created_at, g.resource_id, g.parts, g.first_seq, g.turn,
   g.step, g.covers_from, g.covers_to, g.id_key
 FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::int4[], $9::int4[],
-  $10::int4[], $11::text[], $12::int4[], $13::int4[], $15::int8[]) AS g(id, role, type, content, created_at,
+  $10::int4[], $11::text[], $12::int4[], $13::int4[], $14::int8[]) AS g(id, role, type, content, created_at,
   resource_id, parts, first_seq, turn, step, covers_from, covers_to, id_key)`,
     values: [
-      storedText(head.conversationId),
+      head.log,
       ids,
       roles,
       types,
@@ -208,7 +211,6 @@ FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $
       piece.map(({ entry }) => stepMark(entry.stepId, entry.turnId)),
       piece.map(({ entry }) => entry.covers?.fromSeq ?? null),
       piece.map(({ entry }) => entry.covers?.toSeq ?? null),
-      head.log,
       keys,
     ],
   };
@@ -259,7 +261,7 @@ async function holds(
     const found = await connection.query({
       text: `${lineage()}
 SELECT ${messageColumns} FROM lineage l
-JOIN conversation_message m ON m.log = l.log AND m.first_seq <= l.through
+JOIN parley.conversation_message m ON m.log = l.log AND m.first_seq <= l.through
 WHERE m.first_seq BETWEEN $3 AND $4 ORDER BY m.first_seq`,
       values: [storedText(conversationId), owner, piece[0]?.entry.firstSeq ?? 0, lastSeqOf(piece)],
     });
@@ -273,7 +275,7 @@ WHERE m.first_seq BETWEEN $3 AND $4 ORDER BY m.first_seq`,
   const stored = await connection.query({
     text: `${lineage()}
 SELECT t.id, t.reason, t.metrics::text AS metrics FROM lineage l
-JOIN conversation_turn t ON t.log = l.log AND t.status = 'sealed' AND t.last_seq <= least(l.through, $3::int4)`,
+JOIN parley.conversation_turn t ON t.log = l.log AND t.status = 'sealed' AND t.last_seq <= least(l.through, $3::int4)`,
     values: [storedText(conversationId), owner, lastSeq],
   });
   const metrics = new Map(stored.map((row) => [originalText(String(row.id)), readMetrics(row) ?? null]));

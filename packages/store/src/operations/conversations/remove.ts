@@ -1,7 +1,9 @@
+import type { RemovedConversation } from "@parley/core/ports";
 import type { Connection, Statement } from "../../database.js";
 import type { StoreContext } from "../../store-context.js";
-import { originalText, storedText } from "../../stored-text.js";
-import { noticeStatement } from "../reading/notices.js";
+import { storedText } from "../../stored-text.js";
+import { noticeStatements } from "../reading/notices.js";
+import { lockText } from "../turns/head.js";
 
 /**
  * Takes a conversation away, with its archives and, with `cascade`, all that continues it. What is removed loses its
@@ -13,35 +15,51 @@ export function remove(
   owner: string,
   id: string,
   options: { cascade: boolean },
-): Promise<string[]> {
+): Promise<RemovedConversation[]> {
   return store.database.transaction(async (connection) => {
-    if ((await lockHeads(connection, owner, [storedText(id)])).length === 0) return [];
-    const gone = [storedText(id)];
+    const values = [storedText(id), owner];
+    const [, found = []] = await connection.batch([
+      { name: "lock_head", text: lockText, values },
+      {
+        text: `SELECT log::float8 AS log FROM parley.conversation
+          WHERE owner = $2 AND id = $1 AND status <> 'removed'`,
+        values,
+      },
+    ]);
+    const [first] = found;
+    if (first === undefined) return [];
+    const gone = [{ id, log: Number(first.log) }];
     // The logs to go on from: also those without a name, for what continues them may still live.
-    let level = [storedText(id)];
+    let level = [Number(first.log)];
     while (level.length > 0) {
       // Behind the lock of a log nobody forks it any more, so its children are all there.
       const children = await connection.query({
-        text: `SELECT id, status FROM conversation WHERE parent_id = ANY($1::text[]) AND ($2::bool OR archive_of = parent_id)
-          ORDER BY id`,
+        text: `SELECT log::float8 AS log, id, status FROM parley.conversation
+          WHERE parent = ANY($1::int8[]) AND ($2::bool OR archive_of = parent) ORDER BY log`,
         values: [level, options.cascade],
       });
-      level = children.map((child) => String(child.id));
-      const named = children.filter((child) => child.status !== "removed").map((child) => String(child.id));
-      gone.push(...(await lockHeads(connection, owner, named)));
+      level = children.map((child) => Number(child.log));
+      const named = children
+        .filter((child) => child.status !== "removed")
+        .map((child) => ({ id: String(child.id), log: Number(child.log) }));
+      const locked = await lockHeads(connection, owner, named);
+      gone.push(...named.filter(({ log }) => locked.has(log)));
     }
-    const values = [gone];
+    const logs = gone.map(({ log }) => log);
     await connection.batch([
-      ...forgetStatements(owner, gone),
+      ...forgetStatements(owner, logs),
       ...["conversation_head", "receipt", "queued_message", "turn_journal"].map((table) => ({
-        text: `DELETE FROM ${table} WHERE conversation_id = ANY($1::text[])`,
-        values,
+        text: `DELETE FROM parley.${table} WHERE log = ANY($1::int8[])`,
+        values: [logs],
       })),
-      { text: "UPDATE conversation SET status = 'removed' WHERE id = ANY($1::text[])", values },
-      noticeStatement(owner, "removed", { conversationIds: gone.map(originalText) }),
+      {
+        text: "UPDATE parley.conversation SET status = 'removed' WHERE log = ANY($1::int8[]) AND owner = $2",
+        values: [logs, owner],
+      },
+      ...noticeStatements(owner, "removed", { conversationIds: gone.map((each) => each.id) }),
     ]);
     // Leaves before what they continue, so that a chain without living forks goes as a whole.
-    for (const each of gone.toReversed()) await shrink(connection, each);
+    for (const log of logs.toReversed()) await shrink(connection, log);
     return gone;
   });
 }
@@ -50,53 +68,59 @@ export function remove(
  * Takes the titles out of the search index. Holds the row of the owner from here on: nobody adds to the index what is
  * about to go.
  */
-function forgetStatements(owner: string, gone: readonly string[]): Statement[] {
-  const logs = "SELECT log FROM conversation_head WHERE conversation_id = ANY($1::text[])";
+function forgetStatements(owner: string, logs: readonly number[]): Statement[] {
   return [
-    { text: "SELECT 1 AS locked FROM search_owner WHERE owner = $1 FOR UPDATE", values: [owner] },
-    { text: `DELETE FROM search_entry WHERE first_seq = 0 AND log IN (${logs})`, values: [gone] },
+    { text: "SELECT 1 AS locked FROM parley.search_owner WHERE owner = $1 FOR UPDATE", values: [owner] },
     {
-      text: `UPDATE search_owner SET open = ARRAY(SELECT unnest(open) EXCEPT ${logs})
-        WHERE owner = $2 AND open && ARRAY(${logs})`,
-      values: [gone, owner],
+      text: "DELETE FROM parley.search_entry WHERE first_seq = 0 AND log = ANY($1::int8[])",
+      values: [logs],
+    },
+    {
+      text: `UPDATE parley.search_owner SET open = ARRAY(SELECT unnest(open) EXCEPT SELECT unnest($1::int8[]))
+        WHERE owner = $2 AND open && $1::int8[]`,
+      values: [logs, owner],
     },
   ];
 }
 
-async function lockHeads(connection: Connection, owner: string, ids: readonly string[]): Promise<string[]> {
-  if (ids.length === 0) return [];
+async function lockHeads(
+  connection: Connection,
+  owner: string,
+  named: readonly RemovedConversation[],
+): Promise<Set<number>> {
+  if (named.length === 0) return new Set();
   const rows = await connection.query({
-    text: `SELECT conversation_id FROM conversation_head WHERE conversation_id = ANY($1::text[]) AND owner = $2
-      ORDER BY conversation_id FOR UPDATE`,
-    values: [ids, owner],
+    text: `SELECT log::float8 AS log FROM parley.conversation_head WHERE log = ANY($1::int8[]) AND owner = $2
+      ORDER BY log FOR UPDATE`,
+    values: [named.map(({ log }) => log), owner],
   });
-  return rows.map((row) => String(row.conversation_id));
+  return new Set(rows.map((row) => Number(row.log)));
 }
 
 /**
  * Drops from a log without a name what no fork sees, and the log itself when nobody continues it. The row is locked
  * before its children are counted: of two that take the last two forks away, the second must see that none is left.
  */
-async function shrink(connection: Connection, id: string): Promise<void> {
-  const [log] = await connection.query({
-    text: "SELECT parent_id, log FROM conversation WHERE id = $1 AND status = 'removed' FOR UPDATE",
-    values: [id],
+async function shrink(connection: Connection, log: number): Promise<void> {
+  const [row] = await connection.query({
+    text: `SELECT parent::float8 AS parent FROM parley.conversation
+      WHERE log = $1 AND status = 'removed' FOR UPDATE`,
+    values: [log],
   });
-  if (log === undefined) return;
+  if (row === undefined) return;
   const [children] = await connection.query({
-    text: "SELECT max(parent_seq) AS shared FROM conversation WHERE parent_id = $1",
-    values: [id],
+    text: "SELECT max(parent_seq) AS shared FROM parley.conversation WHERE parent = $1",
+    values: [log],
   });
   const shared = children?.shared;
-  const last = typeof shared === "number" ? shared : -1;
-  const values = [Number(log.log), last];
+  const values = [log, typeof shared === "number" ? shared : -1];
   await connection.batch([
-    { text: "DELETE FROM conversation_message WHERE log = $1 AND first_seq > $2", values },
-    { text: "DELETE FROM search_entry WHERE log = $1 AND first_seq > $2", values },
-    { text: "DELETE FROM conversation_turn WHERE log = $1 AND last_seq > $2", values },
-    { text: "DELETE FROM compaction WHERE conversation_id = $1 AND seq > $2", values: [id, last] },
+    { text: "DELETE FROM parley.conversation_message WHERE log = $1 AND first_seq > $2", values },
+    { text: "DELETE FROM parley.search_entry WHERE log = $1 AND first_seq > $2", values },
+    { text: "DELETE FROM parley.conversation_turn WHERE log = $1 AND last_seq > $2", values },
+    { text: "DELETE FROM parley.compaction WHERE log = $1 AND seq > $2", values },
   ]);
   if (typeof shared === "number") return;
-  await connection.query({ text: "DELETE FROM conversation WHERE id = $1", values: [id] });
-  if (typeof log.parent_id === "string") await shrink(connection, log.parent_id);
+  await connection.query({ text: "DELETE FROM parley.conversation WHERE log = $1", values: [log] });
+  if (typeof row.parent === "number") await shrink(connection, row.parent);
 }

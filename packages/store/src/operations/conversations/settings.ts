@@ -4,6 +4,7 @@ import type { StatementValue } from "../../database.js";
 import { boundedJson } from "../../message-row.js";
 import type { StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
+import { takeChangeNumber } from "../numbers.js";
 import { findRecord, requireRecord } from "../reading/record.js";
 import { requireHead, touched } from "../turns/head.js";
 import { createConversationRow } from "./create-conversation.js";
@@ -23,7 +24,7 @@ export async function create(
       settings,
       title: settings.title ?? "",
     });
-    return { conversation: await requireRecord(connection, owner, id), created };
+    return { conversation: await requireRecord(connection, owner, id), created: created !== undefined };
   });
 }
 
@@ -50,13 +51,16 @@ export function set(
     });
     if (changes.closed === true) {
       assignments.push(
-        "queue_paused = queue_paused OR EXISTS (SELECT FROM queued_message q WHERE q.conversation_id = $1)",
+        "queue_paused = queue_paused OR EXISTS (SELECT FROM parley.queued_message q WHERE q.log = $1)",
       );
     }
-    await connection.query({
-      text: `UPDATE conversation SET ${[...assignments, touched].join(", ")} WHERE id = $1`,
-      values: [storedText(id), ...columns.values()],
-    });
+    await connection.batch([
+      takeChangeNumber(owner),
+      {
+        text: `UPDATE parley.conversation SET ${[...assignments, touched].join(", ")} WHERE log = $1`,
+        values: [head.log, ...columns.values()],
+      },
+    ]);
     return requireRecord(connection, owner, id);
   });
 }

@@ -26,7 +26,7 @@ const newestText = `${lineage()}
 SELECT ${messageColumns}
 FROM lineage l
 CROSS JOIN LATERAL (
-  SELECT * FROM conversation_message m WHERE m.log = l.log AND m.first_seq <= l.through
+  SELECT * FROM parley.conversation_message m WHERE m.log = l.log AND m.first_seq <= l.through
   ORDER BY m.first_seq DESC LIMIT $3::int4
 ) m
 LIMIT $3::int4`;
@@ -36,7 +36,7 @@ const oldestText = `${lineage()}
 SELECT ${messageColumns}
 FROM (SELECT log, through FROM lineage ORDER BY floor OFFSET 0) l
 CROSS JOIN LATERAL (
-  SELECT * FROM conversation_message m WHERE m.log = l.log AND m.first_seq <= l.through
+  SELECT * FROM parley.conversation_message m WHERE m.log = l.log AND m.first_seq <= l.through
   ORDER BY m.first_seq LIMIT $3::int4
 ) m
 LIMIT $3::int4`;

@@ -42,7 +42,7 @@ function listStatement(owner: string, query: ListQuery, limit: number): Statemen
     isNull(c.archiveOf),
     ne(c.status, "removed"),
     query.status === undefined ? undefined : or(...query.status.map(statusIs)),
-    query.parent === undefined ? undefined : eq(c.parentId, storedText(query.parent)),
+    query.parent === undefined ? undefined : isForkOf(owner, storedText(query.parent)),
     query.q === undefined ? undefined : matches(query.q),
     query.before === undefined ? undefined : behind(query.before),
   );
@@ -56,6 +56,13 @@ function listStatement(owner: string, query: ListQuery, limit: number): Statemen
 function statusIs(status: ConversationStatus): SQL | undefined {
   if (status === "closed") return eq(c.status, "closed");
   return and(eq(c.status, "open"), status === "active" ? isNotNull(h.turnId) : isNull(h.turnId));
+}
+
+/** The last one that had the id, where none has it now: the forks of a removed conversation still name it. */
+function isForkOf(owner: string, id: string): SQL {
+  const named = sql`parley.conversation p WHERE p.owner = ${owner} AND p.id = ${id}`;
+  return sql`${c.parent} = coalesce((SELECT p.log FROM ${named} AND p.status <> 'removed'),
+    (SELECT max(p.log) FROM ${named} AND p.status = 'removed'))`;
 }
 
 function matches(words: string): SQL {

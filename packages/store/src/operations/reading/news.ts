@@ -18,7 +18,7 @@ export async function news(store: StoreContext, query: NewsQuery): Promise<News>
       name: "news_conversations",
       text: movedText,
       values: [
-        conversations.map(({ id }) => storedText(id)),
+        conversations.map(({ log }) => log),
         conversations.map(({ owner }) => storedText(owner)),
         conversations.map(({ seq }) => seq),
       ],
@@ -26,19 +26,19 @@ export async function news(store: StoreContext, query: NewsQuery): Promise<News>
   ]);
   return {
     owners: changed.map(({ owner }) => originalText(String(owner))),
-    conversations: moved.map(({ id }) => originalText(String(id))),
+    conversations: moved.map(({ log }) => Number(log)),
   };
 }
 
 const changedText = `SELECT w.owner FROM unnest($1::text[], $2::float8[]) AS w(owner, since)
 WHERE (
-    SELECT true FROM conversation c WHERE c.owner = w.owner AND c.changed_at > w.since::int8 AND c.archive_of IS NULL
+    SELECT true FROM parley.conversation c WHERE c.owner = w.owner AND c.changed_at > w.since::int8 AND c.archive_of IS NULL
       AND c.status <> 'removed'
     ORDER BY c.changed_at LIMIT 1)
-  OR EXISTS (SELECT FROM conversation_notice n WHERE n.owner = w.owner AND n.changed_at > w.since::int8)`;
+  OR EXISTS (SELECT FROM parley.conversation_notice n WHERE n.owner = w.owner AND n.changed_at > w.since::int8)`;
 
-const movedText = `SELECT w.id FROM unnest($1::text[], $2::text[], $3::int4[]) AS w(id, owner, seq)
+const movedText = `SELECT w.log::float8 AS log FROM unnest($1::int8[], $2::text[], $3::int4[]) AS w(log, owner, seq)
 LEFT JOIN LATERAL (
-  SELECT h.owner, h.turn_id, h.next_seq FROM conversation_head h WHERE h.conversation_id = w.id OFFSET 0
+  SELECT h.owner, h.turn_id, h.next_seq FROM parley.conversation_head h WHERE h.log = w.log OFFSET 0
 ) AS h ON true
 WHERE h.owner IS DISTINCT FROM w.owner OR h.turn_id IS NOT NULL OR h.next_seq > w.seq + 1`;

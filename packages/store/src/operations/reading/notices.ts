@@ -1,26 +1,30 @@
 import type { CompactionNotice, ConversationNotice } from "@parley/core/ports";
 import type { Statement } from "../../database.js";
 import { originalJson, storedJson } from "../../stored-text.js";
+import { changeNumber, takeChangeNumber } from "../numbers.js";
 import { nowMs } from "../turns/head.js";
 
 /**
  * Leaves word of what no row of a conversation shows, numbered like a change of its owner, for whoever looks for
  * changes. One row for all that a removal takes: each number costs its transaction a lock.
  */
-export function noticeStatement(
+export function noticeStatements(
   owner: string,
   kind: ConversationNotice["kind"],
   data: { conversationIds: string[] } | ({ conversationId: string } & CompactionNotice),
-): Statement {
-  return {
-    text: `INSERT INTO conversation_notice (owner, changed_at, kind, data, noted_at)
-      VALUES ($1, conversation_changed($1), $2, $3::json, ${nowMs})`,
-    values: [owner, kind, storedJson(data)],
-  };
+): Statement[] {
+  return [
+    takeChangeNumber(owner),
+    {
+      text: `INSERT INTO parley.conversation_notice (owner, changed_at, kind, data, noted_at)
+        VALUES ($1, ${changeNumber}, $2, $3::json, ${nowMs})`,
+      values: [owner, kind, storedJson(data)],
+    },
+  ];
 }
 
 /** The notices of the owner `$1` after `$2` and up to `$3`, at most `$4`. */
-export const noticesText = `SELECT changed_at::float8 AS changed_at, kind, data::text AS data FROM conversation_notice
+export const noticesText = `SELECT changed_at::float8 AS changed_at, kind, data::text AS data FROM parley.conversation_notice
 WHERE owner = $1 AND changed_at > $2::float8::int8 AND changed_at <= $3::float8::int8
 ORDER BY changed_at LIMIT $4::int4`;
 

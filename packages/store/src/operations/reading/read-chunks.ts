@@ -63,17 +63,18 @@ function clamp(seq: number): number {
 
 const readChunksText = `${lineage("$3::int4")}, bounds AS (
   SELECT least(CASE WHEN $5::bool THEN next_seq - 1 ELSE sealed_seq END, $4::int4) AS last
-  FROM conversation_head WHERE conversation_id = $1 AND owner = $2
+  FROM parley.conversation c JOIN parley.conversation_head h ON h.log = c.log
+  WHERE c.owner = $2 AND c.id = $1 AND c.status <> 'removed'
 )
 SELECT b.last, ${messageColumns}
 FROM bounds b
 LEFT JOIN LATERAL (
   SELECT r.* FROM lineage l
   CROSS JOIN LATERAL (
-    SELECT * FROM conversation_message m
+    SELECT * FROM parley.conversation_message m
     WHERE m.log = l.log AND m.first_seq <= least(l.through, b.last)
       AND m.first_seq >= coalesce((
-        SELECT s.first_seq FROM conversation_message s
+        SELECT s.first_seq FROM parley.conversation_message s
         WHERE s.log = l.log AND s.first_seq <= $3::int4 ORDER BY s.first_seq DESC LIMIT 1), 0)
       AND m.first_seq + m.part_count - 1 > $3::int4
     ORDER BY m.first_seq DESC LIMIT (SELECT $6::int4)

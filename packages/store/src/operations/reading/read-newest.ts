@@ -46,11 +46,11 @@ const readNewestText = `${lineage()}
 SELECT ${messageColumns}
 FROM lineage l
 CROSS JOIN LATERAL (
-  SELECT * FROM conversation_message m
+  SELECT * FROM parley.conversation_message m
   WHERE m.log = l.log AND m.first_seq <= least(l.through, $3::int4)
     AND (m.covers_from IS NULL OR NOT EXISTS (
-      SELECT FROM compaction u
-      WHERE u.conversation_id = $1 AND u.seq = m.first_seq + m.part_count - 1 AND u.kind = 'undone'))
+      SELECT FROM parley.compaction u
+      WHERE u.log = l.reader AND u.seq = m.first_seq + m.part_count - 1 AND u.kind = 'undone'))
   ORDER BY m.first_seq DESC LIMIT (SELECT $4::int4)
 ) m
 LIMIT (SELECT $4::int4)`;

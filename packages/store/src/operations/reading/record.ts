@@ -2,28 +2,30 @@ import type { ConversationRecord } from "@parley/core/ports";
 import type { ConversationStatus, ReasoningEffort } from "@parley/wire";
 import type { Connection } from "../../database.js";
 import { originalJson, originalText, storedText } from "../../stored-text.js";
-import { publicId } from "../conversations/create-conversation.js";
 import { notFound } from "../refusals.js";
 import { queueEntries, queueJson } from "../turns/queue-state.js";
 
 /** What `recordOf` reads, of the tables that `recordTables` names. */
 export const recordColumns = `
-  c.id, c.title, c.status, c.model, c.effort, c.instructions, c.compact_threshold, c.queue_paused,
-  c.metadata::text AS metadata, c.parent_id, c.parent_seq, c.archive_of, c.context_size, c.last_model,
-  (SELECT a.id FROM conversation a WHERE a.id = c.compacted_from AND a.archive_of IS NOT NULL
+  c.log::float8 AS log, c.id, c.title, c.status, c.model, c.effort, c.instructions, c.compact_threshold, c.queue_paused,
+  c.metadata::text AS metadata, c.parent_seq, c.context_size, c.last_model,
+  (SELECT p.id FROM parley.conversation p WHERE p.log = c.parent) AS parent_id,
+  (SELECT o.id FROM parley.conversation o WHERE o.log = c.archive_of) AS archive_of,
+  (SELECT a.id FROM parley.conversation a WHERE a.log = c.compacted_from AND a.archive_of IS NOT NULL
     AND a.status <> 'removed') AS compacted_from, c.compacted_from IS NOT NULL AS compacted,
   date_part('epoch', c.created_at) * 1000 AS created_ms,
   date_part('epoch', greatest(c.last_activity_at, h.active_at)) * 1000 AS activity_ms,
   date_part('epoch', c.last_activity_at) * 1000 AS place_ms,
   c.changed_at::float8 AS changed_at, h.next_seq, h.sealed_seq, h.turn_id, h.compaction_id, h.node, h.fence,
   h.stop_requested_at IS NOT NULL AS stop_requested, date_part('epoch', h.started_at) * 1000 AS started_ms,
-  (SELECT t.model FROM conversation_turn t
+  (SELECT t.model FROM parley.conversation_turn t
     WHERE h.turn_id IS NOT NULL AND t.log = h.log AND t.ordinal = h.turn_count) AS turn_model,
-  ${queueJson.replace("= $1", "= c.id")} AS queue`;
+  ${queueJson("c.log")} AS queue`;
 
-export const recordTables = "conversation c JOIN conversation_head h ON h.conversation_id = c.id";
+export const recordTables = "parley.conversation c JOIN parley.conversation_head h ON h.log = c.log";
 
 interface RecordRow {
+  log: number;
   id: string;
   title: string;
   status: "open" | "closed";
@@ -60,6 +62,7 @@ export function recordOf(read: Record<string, unknown>): ConversationRecord {
   const running = row.turn_id !== null;
   const idle: ConversationStatus = running ? "active" : "idle";
   return {
+    log: row.log,
     id: row.id,
     title: originalText(row.title),
     ...(row.model === null ? {} : { model: originalText(row.model) }),
@@ -71,7 +74,7 @@ export function recordOf(read: Record<string, unknown>): ConversationRecord {
     createdAt: Math.round(row.created_ms),
     lastActivityAt: Math.round(row.activity_ms),
     changedAt: row.changed_at,
-    ...(row.parent_id === null ? {} : { parentId: publicId(row.parent_id), parentSeq: row.parent_seq ?? 0 }),
+    ...(row.parent_id === null ? {} : { parentId: row.parent_id, parentSeq: row.parent_seq ?? 0 }),
     ...(row.compacted ? { compacted: true as const } : {}),
     ...(row.compacted_from === null ? {} : { compactedFrom: row.compacted_from }),
     ...(row.archive_of === null ? {} : { archiveOf: row.archive_of }),
@@ -106,7 +109,8 @@ export async function findRecord(
 ): Promise<ConversationRecord | null> {
   const [row] = await connection.query({
     name: "find_record",
-    text: `SELECT ${recordColumns} FROM ${recordTables} WHERE c.id = $1 AND c.owner = $2`,
+    text: `SELECT ${recordColumns} FROM ${recordTables} 
+      WHERE c.owner = $2 AND c.id = $1 AND c.status <> 'removed'`,
     values: [storedText(id), owner],
   });
   return row === undefined ? null : recordOf(row);

@@ -1,4 +1,5 @@
 import type { Connection } from "../../database.js";
+import { changeLock } from "../numbers.js";
 
 /**
  * The number up to which all changes of an owner are settled: nothing that is still to be committed has a lower one.
@@ -7,7 +8,7 @@ import type { Connection } from "../../database.js";
  * and a reader that went on from it would miss the earlier one for ever.
  *
  * Whoever changes something holds a shared advisory lock, taken before its number, whose key is a lower bound of that
- * number (`conversation_changed` in the migrations). The bound is read before the locks: a transaction that holds none
+ * number (`takeChangeNumber`). The bound is read before the locks: a transaction that holds none
  * by then will get a number above it.
  *
  * Alternatives: one counter per owner lets all writers of an owner wait for each other's commits; the oldest
@@ -15,12 +16,12 @@ import type { Connection } from "../../database.js";
  */
 export async function settledChange(connection: Connection, owner: string): Promise<number> {
   const [bound, open] = await connection.batch([
-    { name: "change_bound", text: "SELECT last_value::float8 AS last FROM conversation_change" },
+    { name: "change_bound", text: "SELECT last_value::float8 AS last FROM parley.conversation_change" },
     {
       name: "changes_open",
       text: `
 SELECT objid::int8::float8 AS low FROM pg_locks
-WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND classid::int8 = hashtext($1)::int8 & 4294967295
+WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND classid::int8 = ${changeLock("$1")}::int8 & 4294967295
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
       values: [owner],
     },

@@ -93,17 +93,14 @@ export async function indexSearch(
 /** The owner's row, locked; undefined where someone else is at it. */
 async function claimOwner(connection: Connection, owner: string): Promise<Claim | undefined> {
   const [known = [], claimed = []] = await connection.batch([
-    { name: "search_owner", text: "SELECT 1 AS known FROM search_owner WHERE owner = $1", values: [owner] },
+    {
+      name: "search_owner",
+      text: "SELECT 1 AS known FROM parley.search_owner WHERE owner = $1",
+      values: [owner],
+    },
     { name: "claim_search_owner", text: claimText, values: [owner] },
   ]);
-  const rows =
-    known.length > 0
-      ? claimed
-      : await connection.query({
-          text: `INSERT INTO search_owner (owner) VALUES ($1) ON CONFLICT (owner) DO NOTHING
-            RETURNING number, through::float8 AS through, array_to_json(open)::text AS open`,
-          values: [owner],
-        });
+  const rows = known.length > 0 ? claimed : await addOwner(connection, owner);
   const [row] = rows;
   if (row === undefined) return undefined;
   return {
@@ -113,8 +110,21 @@ async function claimOwner(connection: Connection, owner: string): Promise<Claim 
   };
 }
 
+/** The row of an owner that had none; nothing where someone else adds it. */
+async function addOwner(connection: Connection, owner: string): Promise<ResultRow[]> {
+  const [taken] = await connection.query({
+    name: "take_search_owner_number",
+    text: "SELECT nextval('parley.search_owner_number')::float8 AS number",
+  });
+  await connection.query({
+    text: "INSERT INTO parley.search_owner (number, owner) VALUES ($2, $1) ON CONFLICT (owner) DO NOTHING",
+    values: [owner, Number(taken?.number)],
+  });
+  return connection.query({ name: "claim_search_owner", text: claimText, values: [owner] });
+}
+
 const claimText = `SELECT number, through::float8 AS through, array_to_json(open)::text AS open
-FROM search_owner WHERE owner = $1 FOR UPDATE SKIP LOCKED`;
+FROM parley.search_owner WHERE owner = $1 FOR UPDATE SKIP LOCKED`;
 
 async function candidatesOf(
   connection: Connection,
@@ -142,21 +152,21 @@ async function candidatesOf(
 /** Those with an open turn first: they are passed already, and change nothing about how far the others are. */
 const candidatesText = `
 WITH changed AS (
-  (SELECT c.id, $2::float8::int8 AS passes
-  FROM conversation_head h JOIN conversation c ON c.id = h.conversation_id
-  WHERE h.log = ANY($5::int4[]) AND h.owner = $1 AND c.changed_at <= $2::float8::int8)
+  (SELECT c.log, $2::float8::int8 AS passes
+  FROM parley.conversation_head h JOIN parley.conversation c ON c.log = h.log
+  WHERE h.log = ANY($5::int8[]) AND h.owner = $1 AND c.changed_at <= $2::float8::int8)
   UNION ALL
-  (SELECT id, changed_at FROM conversation
+  (SELECT log, changed_at FROM parley.conversation
   WHERE owner = $1 AND changed_at > $2::float8::int8 AND changed_at <= $3::float8::int8
   ORDER BY changed_at LIMIT $4::int4)
 )
-SELECT c.log, p.passes::float8 AS passes, c.title, c.archive_of IS NULL AND c.status <> 'removed' AS titled,
+SELECT c.log::float8 AS log, p.passes::float8 AS passes, c.title, c.archive_of IS NULL AND c.status <> 'removed' AS titled,
   date_part('epoch', c.created_at) * 1000 AS created_ms, h.turn_id IS NOT NULL AS is_open,
-  (SELECT max(e.first_seq) FROM search_entry e WHERE e.log = c.log) AS indexed,
+  (SELECT max(e.first_seq) FROM parley.search_entry e WHERE e.log = c.log) AS indexed,
   array_to_json(tsvector_to_array(t.words))::text AS title_words, t.created_ms::float8 AS title_ms
-FROM changed p JOIN conversation c ON c.id = p.id
-LEFT JOIN conversation_head h ON h.conversation_id = c.id
-LEFT JOIN search_entry t ON t.log = c.log AND t.first_seq = 0
+FROM changed p JOIN parley.conversation c ON c.log = p.log
+LEFT JOIN parley.conversation_head h ON h.log = c.log
+LEFT JOIN parley.search_entry t ON t.log = c.log AND t.first_seq = 0
 ORDER BY p.passes, c.log`;
 
 interface UnindexedRow {
@@ -205,18 +215,18 @@ SELECT * FROM (
     coalesce(sum(length(r.text)) OVER (ORDER BY r.place, r.first_seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)
       AS before
   FROM (
-    SELECT m.log, w.place::int4 AS place, m.first_seq, date_part('epoch', m.created_at) * 1000 AS created_ms,
+    SELECT m.log::float8 AS log, w.place::int4 AS place, m.first_seq, date_part('epoch', m.created_at) * 1000 AS created_ms,
       ${searchText} AS text
     FROM (
       SELECT w.place, m.log, m.first_seq
-      FROM unnest($1::int4[], $2::int4[]) WITH ORDINALITY AS w(log, indexed, place)
+      FROM unnest($1::int8[], $2::int4[]) WITH ORDINALITY AS w(log, indexed, place)
       CROSS JOIN LATERAL (
-        SELECT log, first_seq FROM conversation_message
+        SELECT log, first_seq FROM parley.conversation_message
         WHERE log = w.log AND first_seq > w.indexed ORDER BY first_seq LIMIT $3::int4
       ) AS m
       ORDER BY w.place, m.first_seq LIMIT $3::int4
     ) AS w
-    JOIN conversation_message m ON m.log = w.log AND m.first_seq = w.first_seq
+    JOIN parley.conversation_message m ON m.log = w.log AND m.first_seq = w.first_seq
   ) AS r
 ) AS r
 WHERE before < $4::int4 ORDER BY place, first_seq`;
@@ -240,9 +250,9 @@ function insertEntries(claim: Claim, entries: readonly Entry[]): Statement {
   return {
     name: "insert_search_entries",
     text: `
-INSERT INTO search_entry (created_ms, owner, log, first_seq, words)
+INSERT INTO parley.search_entry (created_ms, owner, log, first_seq, words)
 SELECT g.created_ms::int8, $1::int4, g.log, g.first_seq, g.words::tsvector
-FROM unnest($2::float8[], $3::int4[], $4::int4[], $5::text[]) AS g(created_ms, log, first_seq, words)
+FROM unnest($2::float8[], $3::int8[], $4::int4[], $5::text[]) AS g(created_ms, log, first_seq, words)
 ON CONFLICT (log, first_seq) DO UPDATE SET words = excluded.words, created_ms = excluded.created_ms`,
     values: [
       claim.number,
@@ -257,7 +267,7 @@ ON CONFLICT (log, first_seq) DO UPDATE SET words = excluded.words, created_ms = 
 function progress(claim: Claim, through: number, open: readonly number[]): Statement {
   return {
     name: "search_progress",
-    text: "UPDATE search_owner SET through = $2::float8::int8, open = $3::int4[] WHERE number = $1",
+    text: "UPDATE parley.search_owner SET through = $2::float8::int8, open = $3::int8[] WHERE number = $1",
     values: [claim.number, through, open],
   };
 }
@@ -288,8 +298,8 @@ export async function unindexedConversations(
     const { owners, next } = await unindexedOwners(store, after === undefined ? {} : { after });
     const [row] = await store.database.query({
       text: `SELECT count(*)::int4 AS conversations FROM unnest($1::text[]) AS w(owner)
-        JOIN conversation c ON c.owner = w.owner
-          AND c.changed_at > coalesce((SELECT through FROM search_owner s WHERE s.owner = w.owner), 0)`,
+        JOIN parley.conversation c ON c.owner = w.owner
+          AND c.changed_at > coalesce((SELECT through FROM parley.search_owner s WHERE s.owner = w.owner), 0)`,
       values: [owners.map(storedText)],
     });
     lag.owners += owners.length;
@@ -327,14 +337,14 @@ function unindexed(store: StoreContext, after: string | undefined): Promise<Resu
     name: after === undefined ? "unindexed_owners" : "unindexed_owners_after",
     text: `
 WITH RECURSIVE walk AS (
-  SELECT (SELECT owner FROM conversation ${after === undefined ? "" : "WHERE owner > $2"} ORDER BY owner LIMIT 1) AS owner, 1 AS place
+  SELECT (SELECT owner FROM parley.conversation ${after === undefined ? "" : "WHERE owner > $2"} ORDER BY owner LIMIT 1) AS owner, 1 AS place
   UNION ALL
-  SELECT (SELECT c.owner FROM conversation c WHERE c.owner > walk.owner ORDER BY c.owner LIMIT 1), walk.place + 1
+  SELECT (SELECT c.owner FROM parley.conversation c WHERE c.owner > walk.owner ORDER BY c.owner LIMIT 1), walk.place + 1
   FROM walk WHERE walk.owner IS NOT NULL AND walk.place < $1::int4
 )
 SELECT walk.owner, coalesce(s.through, 0)::float8 AS through,
-  (SELECT max(c.changed_at) FROM conversation c WHERE c.owner = walk.owner)::float8 AS changed_at
-FROM walk LEFT JOIN search_owner s ON s.owner = walk.owner
+  (SELECT max(c.changed_at) FROM parley.conversation c WHERE c.owner = walk.owner)::float8 AS changed_at
+FROM walk LEFT JOIN parley.search_owner s ON s.owner = walk.owner
 WHERE walk.owner IS NOT NULL ORDER BY walk.owner`,
     values: after === undefined ? [ownersAtOnce] : [ownersAtOnce, storedText(after)],
   });

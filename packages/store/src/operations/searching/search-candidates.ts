@@ -16,7 +16,7 @@ export interface Page {
 }
 
 export const newest: Candidate = {
-  log: 2_147_483_647,
+  log: Number.MAX_SAFE_INTEGER,
   firstSeq: 2_147_483_647,
   createdMs: Number.MAX_SAFE_INTEGER,
 };
@@ -26,8 +26,8 @@ export function newestStatement(owner: number, query: string, before: Candidate,
   return {
     name: "search_newest",
     text: `${pageOf(`
-  SELECT e.log, e.first_seq, e.created_ms, e.words @@ $2::tsquery AS found FROM search_entry e
-  WHERE e.owner = $1 AND (e.created_ms, e.first_seq, e.log) < ($3::float8::int8, $4::int4, $5::int4)
+  SELECT e.log, e.first_seq, e.created_ms, e.words @@ $2::tsquery AS found FROM parley.search_entry e
+  WHERE e.owner = $1 AND (e.created_ms, e.first_seq, e.log) < ($3::float8::int8, $4::int4, $5::int8)
   ORDER BY e.created_ms DESC, e.first_seq DESC, e.log DESC LIMIT $6::int4`)}`,
     values: [owner, query, before.createdMs, before.firstSeq, before.log, limit],
   };
@@ -46,7 +46,7 @@ export function newestWithinStatement(
       `
   SELECT r.log, r.first_seq, r.created_ms, r.words @@ $3::tsquery AS found FROM lineage l
   CROSS JOIN LATERAL (
-    SELECT * FROM search_entry e
+    SELECT * FROM parley.search_entry e
     WHERE e.log = l.log AND e.first_seq > 0 AND e.first_seq <= l.through AND e.first_seq < $4::int4
     ORDER BY e.first_seq DESC LIMIT $5::int4
   ) AS r
@@ -61,7 +61,7 @@ export function newestWithinStatement(
 function pageOf(entries: string, before = ""): string {
   return `${before === "" ? "WITH" : `${before},`} page AS MATERIALIZED (${entries}
 )
-SELECT log, first_seq, created_ms::float8 AS created_ms, found, place = size AS is_last, size
+SELECT log::float8 AS log, first_seq, created_ms::float8 AS created_ms, found, place = size AS is_last, size
 FROM (SELECT page.*, row_number() OVER ()::int4 AS place, count(*) OVER ()::int4 AS size FROM page) AS page
 WHERE found OR place = size`;
 }
@@ -86,7 +86,7 @@ export function byTermsStatements(query: string, limit: number): Statement[] {
   set_config('enable_indexonlyscan', 'off', true), set_config('work_mem', '32MB', true)`,
     },
     {
-      text: `SELECT log, first_seq, created_ms::float8 AS created_ms FROM search_entry
+      text: `SELECT log::float8 AS log, first_seq, created_ms::float8 AS created_ms FROM parley.search_entry
         WHERE words @@ $1::tsquery LIMIT $2::int4`,
       values: [query, limit],
     },

@@ -35,7 +35,8 @@ export async function findLineage(
     await store.database.query({
       name: "search_lineage",
       text: `${lineage()}
-SELECT l.log, c.id, c.title, 0 AS above, l.through FROM lineage l JOIN conversation c ON c.id = $1`,
+SELECT l.log::float8 AS log, c.id, c.title, 0 AS above, l.through
+FROM lineage l JOIN parley.conversation c ON c.log = l.reader`,
       values: [storedText(conversationId), owner],
     }),
   );
@@ -57,28 +58,23 @@ function homesOf(rows: readonly Record<string, unknown>[]): Map<number, Home[]> 
   return homes;
 }
 
-/** A log is found by its head or, where it has none any more, by its first row. */
 const homesText = `
 WITH RECURSIVE logs AS MATERIALIZED (
-  SELECT c.* FROM unnest($1::int4[]) AS w(log)
-  CROSS JOIN LATERAL (
-    SELECT * FROM conversation c WHERE c.id = coalesce(
-      (SELECT h.conversation_id FROM conversation_head h WHERE h.log = w.log),
-      (SELECT m.thread_id FROM conversation_message m WHERE m.log = w.log ORDER BY m.first_seq LIMIT 1)) OFFSET 0
-  ) AS c
+  SELECT c.* FROM unnest($1::int8[]) AS w(log)
+  CROSS JOIN LATERAL (SELECT * FROM parley.conversation c WHERE c.log = w.log OFFSET 0) AS c
   WHERE c.owner = $2 AND c.archive_of IS NULL
 ), heirs AS (
-  SELECT r.log, f.id, f.title, f.status <> 'removed' AS living, f.parent_seq AS through, 1 AS distance
-  FROM logs r JOIN conversation f ON f.parent_id = r.id
+  SELECT r.log, f.log AS heir, f.id, f.title, f.status <> 'removed' AS living, f.parent_seq AS through, 1 AS distance
+  FROM logs r JOIN parley.conversation f ON f.parent = r.log
   WHERE r.status = 'removed'
   UNION ALL
-  SELECT h.log, f.id, f.title, f.status <> 'removed', least(h.through, f.parent_seq), h.distance + 1
-  FROM heirs h JOIN conversation f ON f.parent_id = h.id
+  SELECT h.log, f.log, f.id, f.title, f.status <> 'removed', least(h.through, f.parent_seq), h.distance + 1
+  FROM heirs h JOIN parley.conversation f ON f.parent = h.heir
   WHERE NOT h.living
 )
-SELECT log, id, title, 0 AS above, 2147483647 AS through FROM logs WHERE status <> 'removed'
+SELECT log::float8 AS log, id, title, 0 AS above, 2147483647 AS through FROM logs WHERE status <> 'removed'
 UNION ALL
-SELECT log, id, title, above, through
+SELECT log::float8, id, title, above, through
 FROM (
   SELECT *, coalesce(max(through) OVER (
     PARTITION BY log ORDER BY distance, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS above

@@ -30,27 +30,27 @@ export function tailStatements(store: StoreContext, owner: string): Statement[] 
 /** The logs that may have something that the index lacks: the last changed first. */
 function tailLogs(limit: string): string {
   return `
-tail_owner AS MATERIALIZED (SELECT through, open FROM search_owner WHERE owner = $1), tail AS MATERIALIZED (
-  SELECT c.id, c.log, c.title, c.created_at, c.changed_at, c.archive_of IS NULL AND c.status <> 'removed' AS titled
-  FROM conversation c
+tail_owner AS MATERIALIZED (SELECT through, open FROM parley.search_owner WHERE owner = $1), tail AS MATERIALIZED (
+  SELECT c.log, c.title, c.created_at, c.changed_at, c.archive_of IS NULL AND c.status <> 'removed' AS titled
+  FROM parley.conversation c
   WHERE c.owner = $1 AND c.changed_at > coalesce((SELECT through FROM tail_owner), 0)
   ORDER BY c.changed_at DESC LIMIT ${limit}::int4
 ), tail_logs AS (
   SELECT * FROM tail
   UNION
-  SELECT c.id, c.log, c.title, c.created_at, c.changed_at, c.archive_of IS NULL AND c.status <> 'removed'
+  SELECT c.log, c.title, c.created_at, c.changed_at, c.archive_of IS NULL AND c.status <> 'removed'
   FROM unnest((SELECT open FROM tail_owner)) AS o(log)
-  JOIN conversation_head h ON h.log = o.log AND h.owner = $1 JOIN conversation c ON c.id = h.conversation_id
+  JOIN parley.conversation_head h ON h.log = o.log AND h.owner = $1 JOIN parley.conversation c ON c.log = h.log
 )`;
 }
 
 const logsText = `WITH ${tailLogs("$2")}
-SELECT log, title, titled, date_part('epoch', created_at) * 1000 AS created_ms,
+SELECT log::float8 AS log, title, titled, date_part('epoch', created_at) * 1000 AS created_ms,
   changed_at > coalesce((SELECT through FROM tail_owner), 0) AS changed FROM tail_logs`;
 
 const rowsText = `
 WITH ${tailLogs("$2")}
-SELECT log, first_seq, created_ms, read, text FROM (
+SELECT log::float8 AS log, first_seq, created_ms, read, text FROM (
   SELECT r.*, count(*) OVER ()::int4 AS read, sum(length(r.text)) OVER (ORDER BY r.changed_at DESC, r.log, r.first_seq DESC
     ROWS UNBOUNDED PRECEDING) AS characters
   FROM (
@@ -59,13 +59,13 @@ SELECT log, first_seq, created_ms, read, text FROM (
       SELECT l.changed_at, m.log, m.first_seq
       FROM tail_logs l
       CROSS JOIN LATERAL (
-        SELECT m.log, m.first_seq FROM conversation_message m
-        WHERE m.log = l.log AND m.first_seq > coalesce((SELECT max(e.first_seq) FROM search_entry e WHERE e.log = l.log), 0)
+        SELECT m.log, m.first_seq FROM parley.conversation_message m
+        WHERE m.log = l.log AND m.first_seq > coalesce((SELECT max(e.first_seq) FROM parley.search_entry e WHERE e.log = l.log), 0)
         ORDER BY m.first_seq DESC LIMIT $3::int4
       ) AS m
       ORDER BY l.changed_at DESC, m.log, m.first_seq DESC LIMIT $3::int4
     ) AS t
-    JOIN conversation_message m ON m.log = t.log AND m.first_seq = t.first_seq
+    JOIN parley.conversation_message m ON m.log = t.log AND m.first_seq = t.first_seq
   ) AS r
 ) AS r
 WHERE characters <= $4::int4`;

@@ -117,7 +117,7 @@ class Look {
       (await this.#ask([
         {
           name: "search_owner_number",
-          text: "SELECT number FROM search_owner WHERE owner = $1",
+          text: "SELECT number FROM parley.search_owner WHERE owner = $1",
           values: [this.#owner],
         },
         ...tailStatements(store, this.#owner),
@@ -265,8 +265,8 @@ class Look {
 const withoutCompiling: Statement = { name: "without_jit", text: "SELECT set_config('jit', 'off', true)" };
 
 const textsText = `
-SELECT m.log, m.first_seq, m.role, ${searchText} AS text
-FROM unnest($1::int4[], $2::int4[]) AS w(log, first_seq)
+SELECT m.log::float8 AS log, m.first_seq, m.role, ${searchText} AS text
+FROM unnest($1::int8[], $2::int4[]) AS w(log, first_seq)
 CROSS JOIN LATERAL (
-  SELECT * FROM conversation_message m WHERE m.log = w.log AND m.first_seq = w.first_seq OFFSET 0
+  SELECT * FROM parley.conversation_message m WHERE m.log = w.log AND m.first_seq = w.first_seq OFFSET 0
 ) AS m`;

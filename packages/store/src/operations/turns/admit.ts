@@ -8,8 +8,9 @@ import { entryAt, type MessageRow, messageRow } from "../../message-row.js";
 import type { StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
 import { createConversationRow } from "../conversations/create-conversation.js";
+import { takeChangeNumber } from "../numbers.js";
 import { checkConversationId, messageConflict, turnActive } from "../refusals.js";
-import { activeId, type Head, lockHead, lockText, nowMs, touched } from "./head.js";
+import { activeId, type Head, lockHead, lockText, nowMs, returnedMs, touched, touchedWith } from "./head.js";
 import { checkTurnId, openTurn } from "./open-turn.js";
 import { choiceValues, queueState, readQueue } from "./queue-state.js";
 import { knownAdmission } from "./receipts.js";
@@ -24,8 +25,9 @@ export async function admit(store: StoreContext, owner: string, input: AdmitInpu
   checkConversationId(input.conversationId);
   const row = messageRow(input.message, input.conversationId, store.maxBytes);
   const id = storedText(input.conversationId);
-  const [, answers = []] = await store.database.batch([
+  const [, , answers = []] = await store.database.batch([
     { name: "lock_head", text: lockText, values: [id, owner] },
+    takeChangeNumber(owner),
     {
       name: "admit",
       text: admitText,
@@ -57,6 +59,7 @@ export async function admit(store: StoreContext, owner: string, input: AdmitInpu
   return {
     kind: "started",
     turn: {
+      log: Number(answer.log),
       turnId,
       fence: Number(answer.fence),
       choices: typeof answer.model === "string" ? { ...choices, model: originalText(answer.model) } : choices,
@@ -69,33 +72,33 @@ export async function admit(store: StoreContext, owner: string, input: AdmitInpu
 
 const admitText = `
 WITH opened AS (
-  UPDATE conversation_head h SET turn_id = $4, node = $3, fence = h.fence + 1, turn_count = h.turn_count + 1,
+  UPDATE parley.conversation_head h SET turn_id = $4, node = $3, fence = h.fence + 1, turn_count = h.turn_count + 1,
     next_seq = h.next_seq + $12::int4, stop_requested_at = NULL, started_at = ${nowMs},
     active_at = greatest(h.active_at, ${nowMs})
-  FROM conversation c
-  WHERE h.conversation_id = $1 AND h.owner = $2 AND h.turn_id IS NULL AND h.compaction_id IS NULL
-    AND c.id = $1 AND c.archive_of IS NULL
-    AND NOT EXISTS (SELECT FROM receipt r WHERE r.conversation_id = $1 AND r.message_id = $5)
-    AND NOT EXISTS (SELECT FROM conversation_message m WHERE ${messageIs("$5", "$17", "$1")})
-    AND NOT EXISTS (SELECT FROM conversation_turn t WHERE ${idIs("t.id", "$4")} AND t.log + 0 = h.log)
+  FROM parley.conversation c
+  WHERE c.owner = $2 AND c.id = $1 AND c.status <> 'removed' AND c.archive_of IS NULL
+    AND h.log = c.log AND h.turn_id IS NULL AND h.compaction_id IS NULL
+    AND NOT EXISTS (SELECT FROM parley.receipt r WHERE r.log = c.log AND r.message_id = $5)
+    AND NOT EXISTS (SELECT FROM parley.conversation_message m WHERE ${messageIs("$5", "$17", "c.log")})
+    AND NOT EXISTS (SELECT FROM parley.conversation_turn t WHERE ${idIs("t.id", "$4")} AND t.log + 0 = h.log)
   RETURNING h.log, h.fence, h.turn_count, h.next_seq - $12::int4 AS first_seq, h.started_at,
     coalesce($13, c.model, c.last_model, $18) AS model
 ), message AS (
-  INSERT INTO conversation_message
-    (log, thread_id, id, role, type, content, created_at, resource_id, first_seq, part_count, turn, body_hash,
+  INSERT INTO parley.conversation_message
+    (log, id, role, type, content, created_at, resource_id, first_seq, part_count, turn, body_hash,
     id_key)
-  SELECT log, $1, $5, $7, $8, $9::jsonb, $10::timestamptz, $11, first_seq, $12::int4, turn_count, $6, $17::int8
+  SELECT log, $5, $7, $8, $9::jsonb, $10::timestamptz, $11, first_seq, $12::int4, turn_count, $6, $17::int8
   FROM opened
 ), turn AS (
-  INSERT INTO conversation_turn
+  INSERT INTO parley.conversation_turn
     (log, id, ordinal, status, model, effort, instructions, first_seq, last_seq, started_at)
   SELECT log, $4, turn_count, 'running', model, $14, $15, first_seq, first_seq + $12::int4 - 1, started_at FROM opened
 ), changed AS (
-  UPDATE conversation c SET status = 'open', title = CASE WHEN c.title = '' THEN $16 ELSE c.title END, ${touched},
+  UPDATE parley.conversation c SET status = 'open', title = CASE WHEN c.title = '' THEN $16 ELSE c.title END, ${touched},
     last_activity_at = greatest(c.last_activity_at, opened.started_at), last_model = opened.model
-  FROM opened WHERE c.id = $1
+  FROM opened WHERE c.log = opened.log
 )
-SELECT fence, first_seq, date_part('epoch', started_at) * 1000 AS started_ms, model FROM opened`;
+SELECT log::float8 AS log, fence, first_seq, date_part('epoch', started_at) * 1000 AS started_ms, model FROM opened`;
 
 async function admitSlowly(
   store: StoreContext,
@@ -108,7 +111,7 @@ async function admitSlowly(
   for (;;) {
     const head = await lockHead(connection, owner, conversationId);
     if (head !== undefined) {
-      const known = await knownAdmission(connection, conversationId, input);
+      const known = await knownAdmission(connection, head, input);
       if (known !== undefined) return known;
       await checkAdmission(connection, head, input);
       return admitInto(connection, head, input, row, false);
@@ -131,8 +134,8 @@ async function checkAdmission(connection: Connection, head: Head, input: AdmitIn
   const messageId = storedText(input.message.id);
   const [written] = await connection.query({
     name: "find_message",
-    text: `SELECT 1 AS written FROM conversation_message m WHERE ${messageIs("$2", "$1", "$3")}`,
-    values: [idKey(messageId), messageId, storedText(head.conversationId)],
+    text: `SELECT 1 AS written FROM parley.conversation_message m WHERE ${messageIs("$2", "$1", "$3")}`,
+    values: [idKey(messageId), messageId, head.log],
   });
   if (written !== undefined) throw messageConflict(input.message.id);
   if (activeId(head) === undefined) await checkTurnId(connection, head, input.turnId);
@@ -147,23 +150,25 @@ export async function admitInto(
   row: MessageRow,
   created: boolean,
 ): Promise<AdmitOutcome> {
-  const id = storedText(head.conversationId);
+  const { log } = head;
   const bodyHash = storedText(input.bodyHash);
-  const changed = {
-    name: "admit_touch",
-    text: `
-UPDATE conversation c SET status = 'open', title = CASE WHEN c.title = '' THEN $2 ELSE c.title END,
-  changed_at = conversation_changed(c.owner), updated_at = greatest(c.updated_at, ${nowMs}),
-  last_activity_at = greatest(c.last_activity_at, h.active_at)
-FROM conversation_head h WHERE c.id = $1 AND h.conversation_id = $1`,
-    values: [id, storedText(input.title)],
-  };
+  const changed = [
+    takeChangeNumber(head.owner),
+    {
+      name: "admit_touch",
+      text: `
+UPDATE parley.conversation c SET status = 'open', title = CASE WHEN c.title = '' THEN $2 ELSE c.title END,
+  ${touchedWith("h")}
+FROM parley.conversation_head h WHERE c.log = $1 AND h.log = $1`,
+      values: [log, storedText(input.title)],
+    },
+  ];
   if (activeId(head) === undefined) {
     const turn = await openTurn(connection, head, { ...input, rows: [row], bodyHash });
-    await connection.query(changed);
+    await connection.batch(changed);
     return { kind: "started", turn, created };
   }
-  const queue = await readQueue(connection, head.conversationId);
+  const queue = await readQueue(connection, head);
   if (queue.length >= input.queueLength) {
     const { queueLength } = input;
     throw new ParleyError("queue_full", `${queueLength} messages wait already, the limit (queueLength)`, {
@@ -174,13 +179,14 @@ FROM conversation_head h WHERE c.id = $1 AND h.conversation_id = $1`,
     {
       name: "enqueue",
       text: `
-INSERT INTO queued_message (conversation_id, id, rank, mode, model, effort, instructions, role, type, content,
+INSERT INTO parley.queued_message (log, id, rank, mode, model, effort, instructions, role, type, content,
   created_at, resource_id, part_count, queued_at)
-VALUES ($1, $2, (SELECT coalesce(max(rank), 0) + 1 FROM queued_message WHERE conversation_id = $1), $3, $4, $5, $6,
-  $7, $8, $9::jsonb, $10::timestamptz, $11, $12, ${nowMs})
-RETURNING date_part('epoch', queued_at) * 1000 AS queued_ms`,
+SELECT $1::int8, $2, coalesce(max(q.rank), 0) + 1, $3, $4, $5, $6, $7, $8, $9::jsonb, $10::timestamptz, $11, $12::int4,
+  ${nowMs}
+FROM parley.queued_message q WHERE q.log = $1::int8
+RETURNING ${returnedMs("queued_at")} AS queued_ms`,
       values: [
-        id,
+        log,
         row.id,
         input.mode,
         ...choiceValues(input.choices),
@@ -194,10 +200,10 @@ RETURNING date_part('epoch', queued_at) * 1000 AS queued_ms`,
     },
     {
       name: "insert_receipt",
-      text: "INSERT INTO receipt (conversation_id, message_id, body_hash, outcome) VALUES ($1, $2, $3, 'queued')",
-      values: [id, row.id, bodyHash],
+      text: "INSERT INTO parley.receipt (log, message_id, body_hash, outcome) VALUES ($1, $2, $3, 'queued')",
+      values: [log, row.id, bodyHash],
     },
-    changed,
+    ...changed,
   ]);
   const entry = {
     id: input.message.id,
@@ -208,6 +214,7 @@ RETURNING date_part('epoch', queued_at) * 1000 AS queued_ms`,
   };
   return {
     kind: "queued",
+    log,
     queue: queueState([...queue, entry], head.queuePaused),
     ...omitUndefined({ turnId: head.turnId }),
   };

@@ -1,7 +1,7 @@
 import type { Lease } from "@parley/core/ports";
 import type { StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
-import { leaseColumns, leaseOf } from "./head.js";
+import { leaseColumns, leaseOf, returnedMs } from "./head.js";
 
 /**
  * Walks the open turns, and the compactions by hand, oldest first, by indexes that hold nothing else, and takes those
@@ -12,6 +12,9 @@ import { leaseColumns, leaseOf } from "./head.js";
  * The head is joined twice. `seen` is the row as the snapshot has it, and belongs to the node that was found dead; `h`
  * is locked, and may be newer by then. Only where both agree is it still that node's: a claim that met another one
  * would otherwise take from a living node what that one has just claimed.
+ *
+ * Lives are compared with the time at which the statement began, which is no later than what it sees of the nodes: a
+ * node that renews meanwhile is never found dead. Nothing waits for a lock here.
  *
  * An index of heads by node would find them more directly, and cost every turn two updates that leave their page.
  */
@@ -30,26 +33,26 @@ export async function claimExpired(store: StoreContext, node: string, limit: num
 // OFFSET 0 keeps the look at each head a look into its key: the planner would rather read all heads at once.
 const claimText = `
 WITH expired AS (
-  SELECT h.conversation_id
+  SELECT h.log
   FROM (
-    SELECT log, ordinal, started_at FROM conversation_turn WHERE status = 'running'
+    SELECT log, ordinal, started_at FROM parley.conversation_turn WHERE status = 'running'
     UNION ALL
-    SELECT log, NULL, started_at FROM conversation_head WHERE compaction_id IS NOT NULL
+    SELECT log, NULL, started_at FROM parley.conversation_head WHERE compaction_id IS NOT NULL
   ) AS open
   CROSS JOIN LATERAL (
-    SELECT conversation_id, node, fence FROM conversation_head
+    SELECT log, node, fence FROM parley.conversation_head
     WHERE log = open.log AND CASE
       WHEN open.ordinal IS NULL THEN compaction_id IS NOT NULL
       ELSE turn_id IS NOT NULL AND turn_count = open.ordinal
     END OFFSET 0
   ) AS seen
-  LEFT JOIN node n ON n.id = seen.node
-  JOIN conversation_head h ON h.conversation_id = seen.conversation_id
-  WHERE (n.until IS NULL OR n.until <= clock_timestamp()) AND h.fence = seen.fence AND h.node = seen.node
+  LEFT JOIN parley.node n ON n.id = seen.node
+  JOIN parley.conversation_head h ON h.log = seen.log
+  WHERE (n.until IS NULL OR n.until <= statement_timestamp()) AND h.fence = seen.fence AND h.node = seen.node
   ORDER BY open.started_at
   LIMIT $2::int4
   FOR UPDATE OF h SKIP LOCKED
 )
-UPDATE conversation_head h SET node = $1, fence = h.fence + 1
-FROM expired WHERE h.conversation_id = expired.conversation_id
-RETURNING ${leaseColumns}, date_part('epoch', h.started_at) * 1000 AS started_ms`;
+UPDATE parley.conversation_head h SET node = $1, fence = h.fence + 1
+FROM expired JOIN parley.conversation c ON c.log = expired.log WHERE h.log = expired.log
+RETURNING ${leaseColumns}, ${returnedMs("h.started_at")} AS started_ms`;

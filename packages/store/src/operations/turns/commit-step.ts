@@ -15,8 +15,9 @@ import { storedCalls, storedSteps } from "../../provider-calls.js";
 import type { StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
 import { givenRows, givenTexts } from "../given-rows.js";
+import { takeChangeNumber } from "../numbers.js";
 import { invalid, messageConflict } from "../refusals.js";
-import { checkHeld, type Head, lockText, nowMs, requireHead } from "./head.js";
+import { checkHeld, type Head, lockText, nowMs, requireHead, touchedWith } from "./head.js";
 import { deliver, insertRows } from "./open-turn.js";
 import { queueState, readQueue } from "./queue-state.js";
 
@@ -72,23 +73,24 @@ export async function commitStep(
 
 const commitTexts = givenTexts(
   9,
+  "c.log",
   (given) => `
 WITH counted AS (
-  UPDATE conversation_head h SET next_seq = h.next_seq + $6::int4,
+  UPDATE parley.conversation_head h SET next_seq = h.next_seq + $6::int4,
     active_at = CASE WHEN $6::int4 = 0 THEN h.active_at ELSE greatest(h.active_at, ${nowMs}) END
-  FROM conversation c
-  WHERE h.conversation_id = $1 AND h.owner = $2 AND h.turn_id = $3 AND h.fence = $4 AND c.id = $1
+  FROM parley.conversation c
+  WHERE c.owner = $2 AND c.id = $1 AND c.status <> 'removed'
+    AND h.log = c.log AND h.turn_id = $3 AND h.fence = $4
     AND NOT EXISTS (${given.present})
-    AND NOT EXISTS (SELECT FROM queued_message q WHERE q.conversation_id = $1)
-  RETURNING h.conversation_id, h.log, h.turn_id, h.turn_count, h.next_seq - $6::int4 AS first_seq,
+    AND NOT EXISTS (SELECT FROM parley.queued_message q WHERE q.log = c.log)
+  RETURNING h.log, h.turn_count, h.next_seq - $6::int4 AS first_seq,
     h.stop_requested_at IS NOT NULL AS stopping, c.queue_paused
 ), written AS (
   ${given.insert("counted")}
 ), journal AS (
-  DELETE FROM turn_journal j USING counted
-  WHERE j.conversation_id = counted.conversation_id AND j.turn_id = counted.turn_id
+  DELETE FROM parley.turn_journal j USING counted WHERE j.log = counted.log
 ), turn AS (
-  UPDATE conversation_turn t SET steps = $7::json, provider_calls = $8::json,
+  UPDATE parley.conversation_turn t SET steps = $7::json, provider_calls = $8::json,
     last_seq = counted.first_seq + $6::int4 - 1
   FROM counted WHERE t.log = counted.log AND t.ordinal = counted.turn_count
 )
@@ -107,8 +109,8 @@ async function commitSlowly(
   const head = await requireHead(connection, owner, conversationId);
   checkHeld(head, turnId, input.fence);
   checkIsTurn(head, turnId);
-  const id = storedText(conversationId);
-  const known = await writtenRows(connection, conversationId, turnId, rows);
+  const { log } = head;
+  const known = await writtenRows(connection, head, turnId, rows);
   const fresh = rows.filter((row) => !known.has(row.message.id));
   const repeated = rows.length > 0 && fresh.length === 0;
 
@@ -118,7 +120,7 @@ async function commitSlowly(
     entries.set(row.message.id, entryAt(row, { firstSeq: next, turnId, stepId }));
     next += row.parts;
   }
-  const queue = await readQueue(connection, conversationId);
+  const queue = await readQueue(connection, head);
   const promotes = !repeated && input.promoteSteers && !head.queuePaused && !head.stopRequested;
   const steers = promotes ? queue.filter((entry) => entry.mode === "steer") : [];
   const steerRows = steers.map((entry) => messageRow(entry.message, conversationId, store.maxBytes));
@@ -139,27 +141,30 @@ async function commitSlowly(
         ]),
     ...(steers.length === 0 ? [] : [insertRows(head, steerRows, { firstSeq: next, turn: head.turnCount })]),
     {
-      text: `UPDATE conversation_head SET next_seq = $2, active_at = greatest(active_at, CASE WHEN $3::bool THEN ${nowMs} END) WHERE conversation_id = $1`,
-      values: [id, last + 1, last + 1 > head.nextSeq],
+      text: `UPDATE parley.conversation_head SET next_seq = $2,
+        active_at = greatest(active_at, CASE WHEN $3::bool THEN ${nowMs} END) WHERE log = $1`,
+      values: [log, last + 1, last + 1 > head.nextSeq],
     },
     {
-      text: "DELETE FROM turn_journal WHERE conversation_id = $1 AND turn_id = $2",
-      values: [id, storedText(turnId)],
+      text: "DELETE FROM parley.turn_journal WHERE log = $1",
+      values: [log],
     },
     {
-      text: `UPDATE conversation_turn SET steps = $3::json, provider_calls = $4::json, last_seq = $5
+      text: `UPDATE parley.conversation_turn SET steps = $3::json, provider_calls = $4::json, last_seq = $5
         WHERE log = $1 AND ordinal = $2`,
-      values: [head.log, head.turnCount, kept.steps, kept.calls, last],
+      values: [log, head.turnCount, kept.steps, kept.calls, last],
     },
   ]);
   if (steers.length > 0) {
-    await deliver(connection, conversationId, steers, turnId);
-    await connection.query({
-      text: `UPDATE conversation c SET changed_at = conversation_changed(c.owner),
-        updated_at = greatest(c.updated_at, ${nowMs}), last_activity_at = greatest(c.last_activity_at, h.active_at)
-        FROM conversation_head h WHERE c.id = $1 AND h.conversation_id = $1`,
-      values: [id],
-    });
+    await deliver(connection, head, steers, turnId);
+    await connection.batch([
+      takeChangeNumber(owner),
+      {
+        text: `UPDATE parley.conversation c SET ${touchedWith("h")}
+          FROM parley.conversation_head h WHERE c.log = $1 AND h.log = $1`,
+        values: [log],
+      },
+    ]);
   }
   return {
     entries: ordered(rows, entries),
@@ -211,7 +216,7 @@ export function placed(
 /** Those of the rows that an earlier call has written, by message id. An id of another turn is a conflict. */
 export async function writtenRows(
   connection: Connection,
-  conversationId: string,
+  { log, conversationId }: Pick<Head, "log" | "conversationId">,
   turnId: string,
   rows: readonly MessageRow[],
 ): Promise<Map<string, HistoryEntry>> {
@@ -220,7 +225,7 @@ export async function writtenRows(
   const read = await connection.query({
     name: "find_rows",
     text: `SELECT ${messageColumns} FROM ${rowsById("$2", "$3", "$1")}`,
-    values: [storedText(conversationId), rows.map((row) => row.id), rows.map((row) => row.key)],
+    values: [log, rows.map((row) => row.id), rows.map((row) => row.key)],
   });
   for (const entry of read.flatMap((row) => entriesOf(readMessage(row), conversationId))) {
     if (entry.turnId !== turnId) {
@@ -238,9 +243,9 @@ async function promotedBehind(
   last: HistoryEntry | undefined,
 ): Promise<HistoryEntry[]> {
   const rows = await connection.query({
-    text: `SELECT ${messageColumns} FROM conversation_message m
+    text: `SELECT ${messageColumns} FROM parley.conversation_message m
       WHERE m.log = $1 AND m.first_seq > $2 AND m.first_seq < coalesce((
-        SELECT min(n.first_seq) FROM conversation_message n
+        SELECT min(n.first_seq) FROM parley.conversation_message n
         WHERE n.log = $1 AND n.first_seq > $2
           AND (n.turn IS DISTINCT FROM $3 OR n.step IS NOT NULL OR n.covers_from IS NOT NULL)), 2147483647)
       ORDER BY m.first_seq`,

@@ -3,9 +3,9 @@ import type { StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
 
 /**
- * One statement for the batches of all running turns: it locks their heads in the order of ids (without an order two
+ * One statement for the batches of all running turns: it locks their heads in the order of logs (without an order two
  * such statements would lock each other out), compares fences on the locked rows, and writes what is still held. The
- * lateral look takes one head after the other by its key; for a list of ids the planner may read all heads instead.
+ * lateral look takes one head after the other by its key; for a list of logs the planner may read all heads instead.
  *
  * Alternatives: a statement per turn costs a commit each; a fence that is compared without the lock can be passed
  * while a take-over reads the journal, which then loses the row.
@@ -24,7 +24,8 @@ export async function flushJournal(
     name: "flush_journal",
     text: flushTexts.many,
     values: [
-      batches.map((batch) => storedText(batch.conversationId)),
+      batches.map((batch) => batch.log),
+      batches.map((batch) => storedText(batch.owner)),
       batches.map((batch) => storedText(batch.turnId)),
       batches.map((batch) => batch.fence),
       batches.map((batch) => batch.firstN),
@@ -37,11 +38,11 @@ export async function flushJournal(
 }
 
 async function flushOne(store: StoreContext, batch: JournalBatch): Promise<"ok" | "stale_fence"> {
-  const { conversationId, turnId, fence, firstN, count, data } = batch;
+  const { log, owner, turnId, fence, firstN, count, data } = batch;
   const [held] = await store.database.query({
     name: "flush_journal_one",
     text: flushTexts.one,
-    values: [storedText(conversationId), storedText(turnId), fence, firstN, count, storedText(data)],
+    values: [log, storedText(owner), storedText(turnId), fence, firstN, count, storedText(data)],
   });
   return held === undefined ? "stale_fence" : "ok";
 }
@@ -53,30 +54,29 @@ export type FlushForm = "one" | "many";
 export const flushTexts: Record<FlushForm, string> = {
   one: `
 WITH locked AS MATERIALIZED (
-  SELECT turn_id, fence FROM conversation_head WHERE conversation_id = $1 FOR UPDATE
+  SELECT turn_id, turn_count, fence FROM parley.conversation_head WHERE log = $1::int8 AND owner = $2 FOR UPDATE
 ), held AS MATERIALIZED (
-  SELECT fence FROM locked WHERE turn_id = $2 AND fence = $3::int4
+  SELECT turn_count, fence FROM locked WHERE turn_id = $3 AND fence = $4::int4
 ), written AS (
-  INSERT INTO turn_journal (conversation_id, turn_id, first_n, event_count, epoch, data)
-  SELECT $1, $2, $4::int4, $5::int4, fence, $6 FROM held
+  INSERT INTO parley.turn_journal (log, turn, first_n, event_count, epoch, data)
+  SELECT $1::int8, turn_count, $5::int4, $6::int4, fence, $7 FROM held
   ON CONFLICT DO NOTHING
 )
 SELECT fence FROM held`,
   many: `
 WITH given AS MATERIALIZED (
-  SELECT * FROM unnest($1::text[], $2::text[], $3::int4[], $4::int4[], $5::int4[], $6::text[])
-    WITH ORDINALITY AS g(conversation_id, turn_id, fence, first_n, event_count, data, place)
+  SELECT * FROM unnest($1::int8[], $2::text[], $3::text[], $4::int4[], $5::int4[], $6::int4[], $7::text[])
+    WITH ORDINALITY AS g(log, owner, turn_id, fence, first_n, event_count, data, place)
 ), locked AS MATERIALIZED (
-  SELECT h.* FROM (SELECT DISTINCT conversation_id FROM given ORDER BY conversation_id) AS wanted
+  SELECT h.* FROM (SELECT DISTINCT log FROM given ORDER BY log) AS wanted
   CROSS JOIN LATERAL (
-    SELECT conversation_id, turn_id, fence FROM conversation_head
-    WHERE conversation_id = wanted.conversation_id FOR UPDATE
+    SELECT log, owner, turn_id, turn_count, fence FROM parley.conversation_head WHERE log = wanted.log FOR UPDATE
   ) AS h
 ), held AS (
-  SELECT given.* FROM given JOIN locked USING (conversation_id, turn_id, fence)
+  SELECT given.*, locked.turn_count FROM given JOIN locked USING (log, owner, turn_id, fence)
 ), written AS (
-  INSERT INTO turn_journal (conversation_id, turn_id, first_n, event_count, epoch, data)
-  SELECT conversation_id, turn_id, first_n, event_count, fence, data FROM held
+  INSERT INTO parley.turn_journal (log, turn, first_n, event_count, epoch, data)
+  SELECT log, turn_count, first_n, event_count, fence, data FROM held
   ON CONFLICT DO NOTHING
 )
 SELECT place::int4 AS place FROM held`,

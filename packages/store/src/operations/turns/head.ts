@@ -1,12 +1,14 @@
 import type { Lease } from "@parley/core/ports";
 import type { Connection } from "../../database.js";
 import { originalText, storedText } from "../../stored-text.js";
+import { changeNumber } from "../numbers.js";
 import { notFound, staleFence } from "../refusals.js";
 
 /** A conversation's head and what its row says, read under the lock. */
 export interface Head {
   readonly conversationId: string;
   readonly log: number;
+  readonly owner: string;
   readonly nextSeq: number;
   readonly sealedSeq: number;
   /** Also the ordinal of the open turn, while there is one. */
@@ -27,18 +29,25 @@ export interface Head {
   readonly lastModel: string | undefined;
 }
 
-/** `now` of the database, in the precision that callers see. */
-export const nowMs = "date_trunc('milliseconds', clock_timestamp())";
-
 /**
- * What `conversation_changed(owner)` of the migrations does, without a call of a function that runs a statement of its
- * own: a turn takes two of these numbers.
+ * `now` of the database, in the precision that callers see: when the statement began. The head is locked by a statement
+ * before it, so it is a time after the lock.
  */
-const changeNumber = `CASE WHEN pg_advisory_xact_lock_shared(hashtext(owner),
-    (SELECT last_value FROM conversation_change)::bit(32)::int4) IS NOT NULL THEN nextval('conversation_change') END`;
+export const nowMs = "date_trunc('milliseconds', statement_timestamp())";
 
-/** Marks a change that watchers hear of. */
+/** A time as milliseconds, without a function that depends on settings: what RETURNING may hold. */
+export function returnedMs(column: string): string {
+  return `date_part('epoch', ${column} - timestamptz '1970-01-01 00:00:00+00') * 1000`;
+}
+
+/** Marks a change that watchers hear of, behind `takeChangeNumber`. */
 export const touched = `changed_at = ${changeNumber}, updated_at = greatest(updated_at, ${nowMs})`;
+
+/** The same on a row `c`, with the time of the last row that was written, of the head `head`. */
+export function touchedWith(head: string): string {
+  return `changed_at = ${changeNumber}, updated_at = greatest(c.updated_at, ${nowMs}),
+  last_activity_at = greatest(c.last_activity_at, ${head}.active_at)`;
+}
 
 /**
  * Locks a conversation for a transaction, then reads it. Two statements, because a statement that waits for a lock
@@ -56,6 +65,7 @@ export async function lockHead(connection: Connection, owner: string, id: string
   return {
     conversationId: id,
     log: row.log,
+    owner,
     nextSeq: row.next_seq,
     sealedSeq: row.sealed_seq,
     turnCount: row.turn_count,
@@ -93,15 +103,17 @@ interface HeadRow {
   last_model: string | null;
 }
 
+/** Locks the head of the conversation `$1` of the owner `$2`. */
 export const lockText = `
-SELECT 1 AS locked FROM conversation_head WHERE conversation_id = $1 AND owner = $2 FOR UPDATE`;
+SELECT 1 AS locked FROM parley.conversation c JOIN parley.conversation_head h ON h.log = c.log
+WHERE c.owner = $2 AND c.id = $1 AND c.status <> 'removed' FOR UPDATE OF h`;
 
 const readText = `
-SELECT h.log, h.next_seq, h.sealed_seq, h.turn_count, h.turn_id, h.compaction_id, h.node, h.fence,
+SELECT h.log::float8 AS log, h.next_seq, h.sealed_seq, h.turn_count, h.turn_id, h.compaction_id, h.node, h.fence,
   h.stop_requested_at IS NOT NULL AS stop_requested, c.title, c.status, c.archive_of IS NOT NULL AS archive,
   c.compacted_from IS NOT NULL AS compacted, c.queue_paused, c.model, c.last_model
-FROM conversation_head h JOIN conversation c ON c.id = h.conversation_id
-WHERE h.conversation_id = $1 AND h.owner = $2`;
+FROM parley.conversation c JOIN parley.conversation_head h ON h.log = c.log
+WHERE c.owner = $2 AND c.id = $1 AND c.status <> 'removed'`;
 
 /** The same, where an unknown conversation is refused. */
 export async function requireHead(connection: Connection, owner: string, id: string): Promise<Head> {
@@ -121,15 +133,16 @@ export function checkHeld(head: Head, turnId: string, fence: number): void {
   throw staleFence(head.conversationId, turnId);
 }
 
-/** The columns of a lease, of the table `conversation_head` called `h`. */
-export const leaseColumns = `h.owner, h.conversation_id, coalesce(h.turn_id, h.compaction_id) AS active_id,
+/** The columns of a lease, of the tables `conversation_head` called `h` and `conversation` called `c`. */
+export const leaseColumns = `h.owner, c.id, h.log::float8 AS log, coalesce(h.turn_id, h.compaction_id) AS active_id,
   h.turn_id IS NULL AS compacting, h.fence, h.stop_requested_at IS NOT NULL AS stop_requested`;
 
 export function leaseOf(row: Record<string, unknown>): Lease {
-  const { owner, conversation_id, active_id, compacting, fence, stop_requested } = row;
+  const { owner, id, log, active_id, compacting, fence, stop_requested } = row;
   return {
     owner: originalText(String(owner)),
-    conversationId: String(conversation_id),
+    conversationId: String(id),
+    log: Number(log),
     turnId: originalText(String(active_id)),
     purpose: compacting === true ? "compaction" : "turn",
     fence: Number(fence),

@@ -12,23 +12,25 @@ export async function heartbeat(store: StoreContext, node: string, ttlMs: number
     {
       name: "heartbeat",
       text: `
-WITH forgotten AS (DELETE FROM node WHERE until < clock_timestamp() - interval '1 day' AND id <> $1),
-  read_by_all AS (DELETE FROM conversation_notice WHERE noted_at < clock_timestamp() - interval '10 minutes')
-INSERT INTO node (id, until) VALUES ($1, clock_timestamp() + $2::float8 * interval '1 millisecond')
+WITH forgotten AS (DELETE FROM parley.node WHERE until < statement_timestamp() - interval '1 day' AND id <> $1),
+  read_by_all AS (DELETE FROM parley.conversation_notice WHERE noted_at < statement_timestamp() - interval '10 minutes')
+INSERT INTO parley.node (id, until) VALUES ($1, statement_timestamp() + $2::float8 * interval '1 millisecond')
 ON CONFLICT (id) DO UPDATE SET until = EXCLUDED.until`,
       values: [id, ttlMs],
     },
     {
       name: "stopping",
       text: `
-SELECT owner, conversation_id, coalesce(turn_id, compaction_id) AS active_id, fence
-FROM conversation_head WHERE stop_requested_at IS NOT NULL AND node = $1 ORDER BY conversation_id`,
+SELECT h.owner, c.id, h.log::float8 AS log, coalesce(h.turn_id, h.compaction_id) AS active_id, h.fence
+FROM parley.conversation_head h JOIN parley.conversation c ON c.log = h.log
+WHERE h.stop_requested_at IS NOT NULL AND h.node = $1 ORDER BY h.log`,
       values: [id],
     },
   ]);
   return stopping.map((row) => ({
     owner: originalText(String(row.owner)),
-    conversationId: String(row.conversation_id),
+    conversationId: String(row.id),
+    log: Number(row.log),
     turnId: originalText(String(row.active_id)),
     fence: Number(row.fence),
   }));
@@ -38,7 +40,7 @@ FROM conversation_head WHERE stop_requested_at IS NOT NULL AND node = $1 ORDER B
 export async function retire(store: StoreContext, node: string): Promise<void> {
   await store.database.query({
     name: "retire",
-    text: "DELETE FROM node WHERE id = $1",
+    text: "DELETE FROM parley.node WHERE id = $1",
     values: [storedText(node)],
   });
 }

@@ -6,7 +6,7 @@ import type { StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
 import { invalid, turnActive } from "../refusals.js";
 import { activeId, checkHeld, type Head, leaseColumns, leaseOf, nowMs, requireHead } from "./head.js";
-import { checkTurnId, endLease, findTurnIdText, stillOpened, touchStatement } from "./open-turn.js";
+import { checkTurnId, endLease, findTurnIdText, stillOpened, touchStatements } from "./open-turn.js";
 import { queueState, readQueue } from "./queue-state.js";
 
 type LeaseRequest = Parameters<LogStore["lease"]>[0];
@@ -21,11 +21,11 @@ export function requestStop(store: StoreContext, owner: string, id: string): Pro
     const [marked = []] = await connection.batch([
       {
         name: "request_stop",
-        text: `UPDATE conversation_head h SET stop_requested_at = coalesce(stop_requested_at, ${nowMs})
-          WHERE conversation_id = $1 RETURNING ${leaseColumns}`,
-        values: [storedText(id)],
+        text: `UPDATE parley.conversation_head h SET stop_requested_at = coalesce(h.stop_requested_at, ${nowMs})
+          FROM parley.conversation c WHERE h.log = $1 AND c.log = $1 RETURNING ${leaseColumns}`,
+        values: [head.log],
       },
-      ...(head.stopRequested ? [] : [touchStatement(id)]),
+      ...(head.stopRequested ? [] : touchStatements(head)),
     ]);
     return leaseOf(marked[0] ?? {});
   });
@@ -39,8 +39,10 @@ export async function takeOver(
 ): Promise<Lease | null> {
   const [row] = await store.database.query({
     name: "take_over",
-    text: `UPDATE conversation_head h SET node = $5, fence = fence + 1
-      WHERE conversation_id = $1 AND owner = $2 AND coalesce(turn_id, compaction_id) = $3 AND fence = $4
+    text: `UPDATE parley.conversation_head h SET node = $5, fence = h.fence + 1
+      FROM parley.conversation c
+      WHERE c.owner = $2 AND c.id = $1 AND c.status <> 'removed' AND h.log = c.log
+        AND coalesce(h.turn_id, h.compaction_id) = $3 AND h.fence = $4
       RETURNING ${leaseColumns}`,
     values: [
       storedText(request.conversationId),
@@ -58,8 +60,8 @@ export function release(store: StoreContext, owner: string, request: HeldRequest
     const head = await requireHead(connection, owner, request.conversationId);
     checkHeld(head, request.turnId, request.fence);
     await connection.query({
-      text: "UPDATE conversation_head SET node = '' WHERE conversation_id = $1",
-      values: [storedText(request.conversationId)],
+      text: "UPDATE parley.conversation_head SET node = '' WHERE log = $1",
+      values: [head.log],
     });
   });
 }
@@ -72,19 +74,21 @@ export function lease(store: StoreContext, owner: string, request: LeaseRequest)
     if (activeId(head) !== undefined) {
       if (head.compactionId !== turnId || head.node !== node) throw turnActive(head);
       const [row] = await connection.query({
-        text: `SELECT ${leaseColumns} FROM conversation_head h WHERE conversation_id = $1`,
-        values: [storedText(conversationId)],
+        text: `SELECT ${leaseColumns} FROM parley.conversation_head h JOIN parley.conversation c ON c.log = h.log
+          WHERE h.log = $1`,
+        values: [head.log],
       });
       return leaseOf(row ?? {});
     }
     await checkTurnId(connection, head, turnId);
     const [taken = []] = await connection.batch([
       {
-        text: `UPDATE conversation_head h SET compaction_id = $2, node = $3, fence = fence + 1,
-          stop_requested_at = NULL, started_at = ${nowMs} WHERE conversation_id = $1 RETURNING ${leaseColumns}`,
-        values: [storedText(conversationId), storedText(turnId), storedText(node)],
+        text: `UPDATE parley.conversation_head h SET compaction_id = $2, node = $3, fence = h.fence + 1,
+          stop_requested_at = NULL, started_at = ${nowMs}
+          FROM parley.conversation c WHERE h.log = $1 AND c.log = $1 RETURNING ${leaseColumns}`,
+        values: [head.log, storedText(turnId), storedText(node)],
       },
-      touchStatement(conversationId),
+      ...touchStatements(head),
     ]);
     return leaseOf(taken[0] ?? {});
   });
@@ -127,6 +131,6 @@ async function endedBefore(
   if (sealed !== undefined) return undefined;
   const next =
     following === undefined ? undefined : await stillOpened(connection, head, following, request.next.node);
-  const queue = queueState(await readQueue(connection, head.conversationId), head.queuePaused);
+  const queue = queueState(await readQueue(connection, head), head.queuePaused);
   return { ...omitUndefined({ next }), queue };
 }

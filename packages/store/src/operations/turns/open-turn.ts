@@ -19,8 +19,9 @@ import {
 } from "../../message-row.js";
 import type { StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
+import { takeChangeNumber } from "../numbers.js";
 import { invalid } from "../refusals.js";
-import { activeId, type Head, nowMs, touched } from "./head.js";
+import { activeId, type Head, nowMs, returnedMs, touched, touchedWith } from "./head.js";
 import { choicesOf, choiceValues, queueState, readQueue } from "./queue-state.js";
 
 /**
@@ -28,7 +29,7 @@ import { choicesOf, choiceValues, queueState, readQueue } from "./queue-state.js
  * rows: a statement per row costs a bind and an execution each, VALUES lists a plan per length.
  */
 export function insertRows(
-  head: Pick<Head, "conversationId" | "log">,
+  head: Pick<Head, "log">,
   rows: readonly MessageRow[],
   place: {
     firstSeq: number;
@@ -45,25 +46,24 @@ export function insertRows(
     name: "insert_rows",
     text: insertRowsText,
     values: [
-      storedText(head.conversationId),
+      head.log,
       place.firstSeq,
       place.turn ?? null,
       place.step ?? null,
       place.covers?.fromSeq ?? null,
       place.covers?.toSeq ?? null,
       ...values,
-      head.log,
       place.bodyHash ?? null,
     ],
   };
 }
 
 const insertRowsText = `
-INSERT INTO conversation_message
-  (log, thread_id, id, role, type, content, created_at, resource_id, first_seq, part_count, turn, step, covers_from,
+INSERT INTO parley.conversation_message
+  (log, id, role, type, content, created_at, resource_id, first_seq, part_count, turn, step, covers_from,
   covers_to, body_hash, id_key)
-SELECT $16::int4, $1, g.id, g.role, g.type, g.content::jsonb, g.created_at, g.resource_id, $2::int4 + g.start, g.parts,
-  $3::int4, $4, $5::int4, $6::int4, $17, g.id_key
+SELECT $1::int8, g.id, g.role, g.type, g.content::jsonb, g.created_at, g.resource_id, $2::int4 + g.start, g.parts,
+  $3::int4, $4, $5::int4, $6::int4, $16, g.id_key
 FROM unnest($7::text[], $8::text[], $9::text[], $10::text[], $11::timestamptz[], $12::text[], $13::int4[], $14::int4[],
   $15::int8[]) AS g(id, role, type, content, created_at, resource_id, start, parts, id_key)`;
 
@@ -84,33 +84,34 @@ export async function openTurn(
   const choices = model === undefined ? input.choices : { ...input.choices, model };
   const firstSeq = head.nextSeq;
   const total = rowLists(rows).total;
-  const id = storedText(head.conversationId);
+  const { log } = head;
   const [opened] = await connection.batch([
     {
       name: "open_turn_head",
       text: `
-UPDATE conversation_head SET turn_id = $2, node = $3, fence = fence + 1, turn_count = turn_count + 1,
+UPDATE parley.conversation_head SET turn_id = $2, node = $3, fence = fence + 1, turn_count = turn_count + 1,
   next_seq = next_seq + $4, stop_requested_at = NULL, started_at = ${nowMs}, active_at = greatest(active_at, ${nowMs})
-WHERE conversation_id = $1 RETURNING fence, date_part('epoch', started_at) * 1000 AS started_ms`,
-      values: [id, storedText(turnId), storedText(input.node), total],
+WHERE log = $1 RETURNING fence, ${returnedMs("started_at")} AS started_ms`,
+      values: [log, storedText(turnId), storedText(input.node), total],
     },
     insertRows(head, rows, { firstSeq, turn: head.turnCount + 1, bodyHash: input.bodyHash }),
     {
       name: "open_turn",
       text: `
-INSERT INTO conversation_turn
+INSERT INTO parley.conversation_turn
   (log, id, ordinal, status, model, effort, instructions, first_seq, last_seq, started_at)
-SELECT log, $2, turn_count, 'running', $3, $4, $5, $6, $7, started_at FROM conversation_head WHERE conversation_id = $1`,
-      values: [id, storedText(turnId), ...choiceValues(choices), firstSeq, firstSeq + total - 1],
+SELECT log, $2, turn_count, 'running', $3, $4, $5, $6, $7, started_at FROM parley.conversation_head WHERE log = $1`,
+      values: [log, storedText(turnId), ...choiceValues(choices), firstSeq, firstSeq + total - 1],
     },
     {
       name: "open_turn_model",
-      text: "UPDATE conversation SET last_model = $2 WHERE id = $1 AND last_model IS DISTINCT FROM $2",
-      values: [id, choiceValues(choices)[0]],
+      text: "UPDATE parley.conversation SET last_model = $2 WHERE log = $1 AND last_model IS DISTINCT FROM $2",
+      values: [log, choiceValues(choices)[0]],
     },
   ]);
   let next = firstSeq;
   return {
+    log,
     turnId,
     fence: Number(opened?.[0]?.fence),
     choices,
@@ -138,25 +139,25 @@ export async function checkTurnId(connection: Connection, head: Head, turnId: st
 
 /** Whether the log `$2` has a turn `$1`. */
 export const findTurnIdText = `
-SELECT 1 AS used FROM conversation_turn WHERE ${idIs("id", "$1")} AND log + 0 = $2`;
+SELECT 1 AS used FROM parley.conversation_turn WHERE ${idIs("id", "$1")} AND log + 0 = $2`;
 
 /** Takes entries out of the queue for delivery in a turn. */
 export async function deliver(
   connection: Connection,
-  conversationId: string,
+  { log }: Pick<Head, "log">,
   entries: readonly QueueEntry[],
   turnId: string,
 ): Promise<void> {
-  const values = [storedText(conversationId), entries.map((entry) => storedText(entry.id))];
+  const values = [log, entries.map((entry) => storedText(entry.id))];
   await connection.batch([
     {
       name: "deliver_queue",
-      text: "DELETE FROM queued_message WHERE conversation_id = $1 AND id = ANY($2::text[])",
+      text: "DELETE FROM parley.queued_message WHERE log = $1 AND id = ANY($2::text[])",
       values,
     },
     {
       name: "deliver_receipts",
-      text: "UPDATE receipt SET turn_id = $3 WHERE conversation_id = $1 AND message_id = ANY($2::text[])",
+      text: "UPDATE parley.receipt SET turn_id = $3 WHERE log = $1 AND message_id = ANY($2::text[])",
       values: [...values, storedText(turnId)],
     },
   ]);
@@ -173,7 +174,7 @@ export async function openNextTurn(
   const steers = queue.filter((entry) => entry.mode === "steer");
   const entries = steers.length > 0 ? steers : queue.slice(0, 1);
   if (entries.length === 0) return undefined;
-  await deliver(connection, head.conversationId, entries, next.turnId);
+  await deliver(connection, head, entries, next.turnId);
   const opened = await openTurn(connection, head, {
     ...next,
     choices: Object.assign({}, ...entries.map((entry) => entry.choices)) as TurnChoices,
@@ -193,8 +194,8 @@ export async function endLease(
   head: Head,
   next: NextTurn,
 ): Promise<{ next?: OpenedTurn; nextTurnId?: string; queue: QueueState }> {
-  const id = storedText(head.conversationId);
-  const queue = await readQueue(connection, head.conversationId);
+  const { log } = head;
+  const queue = await readQueue(connection, head);
   // A stop that was acknowledged must not be answered by the next turn.
   const pause = next.pauseQueue || head.stopRequested;
   const paused = head.queuePaused || (pause && queue.length > 0);
@@ -202,27 +203,29 @@ export async function endLease(
     {
       name: "end_lease",
       text: `
-UPDATE conversation_head SET turn_id = NULL, compaction_id = NULL, node = '', stop_requested_at = NULL,
-  started_at = NULL, next_seq = $2, sealed_seq = $3 WHERE conversation_id = $1`,
-      values: [id, head.nextSeq, head.sealedSeq],
+UPDATE parley.conversation_head SET turn_id = NULL, compaction_id = NULL, node = '', stop_requested_at = NULL,
+  started_at = NULL, next_seq = $2, sealed_seq = $3 WHERE log = $1`,
+      values: [log, head.nextSeq, head.sealedSeq],
     },
     {
       name: "end_lease_journal",
-      text: "DELETE FROM turn_journal WHERE conversation_id = $1",
-      values: [id],
+      text: "DELETE FROM parley.turn_journal WHERE log = $1",
+      values: [log],
     },
   ]);
   const following = paused
     ? undefined
     : await openNextTurn(store, connection, head, queue, { ...next, node: next.openNext ? next.node : "" });
-  await connection.query({
-    name: "end_lease_touch",
-    text: `
-UPDATE conversation c SET queue_paused = $2, changed_at = conversation_changed(c.owner),
-  updated_at = greatest(c.updated_at, ${nowMs}), last_activity_at = greatest(c.last_activity_at, h.active_at)
-FROM conversation_head h WHERE c.id = $1 AND h.conversation_id = $1`,
-    values: [id, paused],
-  });
+  await connection.batch([
+    takeChangeNumber(head.owner),
+    {
+      name: "end_lease_touch",
+      text: `
+UPDATE parley.conversation c SET queue_paused = $2, ${touchedWith("h")}
+FROM parley.conversation_head h WHERE c.log = $1 AND h.log = $1`,
+      values: [log, paused],
+    },
+  ]);
   if (following === undefined) return { queue: queueState(queue, paused) };
   const { opened, rest } = following;
   return {
@@ -244,12 +247,12 @@ export async function stillOpened(
   const [turns = [], rows = []] = await connection.batch([
     {
       text: `SELECT model, effort, instructions, date_part('epoch', started_at) * 1000 AS started_ms
-        FROM conversation_turn WHERE log = $1 AND ordinal = $2`,
+        FROM parley.conversation_turn WHERE log = $1 AND ordinal = $2`,
       values,
     },
     {
-      text: `SELECT ${messageColumns} FROM conversation_turn t
-        JOIN conversation_message m ON m.log = t.log AND m.first_seq BETWEEN t.first_seq AND t.last_seq
+      text: `SELECT ${messageColumns} FROM parley.conversation_turn t
+        JOIN parley.conversation_message m ON m.log = t.log AND m.first_seq BETWEEN t.first_seq AND t.last_seq
         WHERE t.log = $1 AND t.ordinal = $2 ORDER BY m.first_seq`,
       values,
     },
@@ -259,6 +262,7 @@ export async function stillOpened(
   const entries = rows.flatMap((row) => entriesOf(readMessage(row), head.conversationId));
   const opening = entries.findIndex((entry) => entry.message.role !== "user");
   return {
+    log: head.log,
     turnId,
     fence: head.fence,
     choices: readChoices(turn),
@@ -277,11 +281,10 @@ export function readChoices(row: Record<string, unknown>): TurnChoices {
   });
 }
 
-/** Marks a change of the conversation, with whatever else changes on its row. */
-export function touchStatement(conversationId: string): Statement {
-  return {
-    name: "touch",
-    text: `UPDATE conversation SET ${touched} WHERE id = $1`,
-    values: [storedText(conversationId)],
-  };
+/** Marks a change of the conversation, behind whatever else changes on its row. */
+export function touchStatements({ log, owner }: Pick<Head, "log" | "owner">): Statement[] {
+  return [
+    takeChangeNumber(owner),
+    { name: "touch", text: `UPDATE parley.conversation SET ${touched} WHERE log = $1`, values: [log] },
+  ];
 }

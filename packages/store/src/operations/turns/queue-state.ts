@@ -4,13 +4,15 @@ import type { Connection } from "../../database.js";
 import { messagesOf } from "../../message-row.js";
 import { originalJson, storedText } from "../../stored-text.js";
 
-/** What waits in the conversation `$1`, in order, as JSON; null for nothing. */
-export const queueJson = `(
+/** What waits in a log, in order, as JSON; null for nothing. */
+export function queueJson(log: string): string {
+  return `(
 SELECT json_agg(json_build_object('id', q.id, 'mode', q.mode, 'model', q.model, 'effort', q.effort,
   'instructions', q.instructions, 'role', q.role, 'type', q.type, 'content', q.content,
   'created_ms', date_part('epoch', q.created_at) * 1000, 'resource_id', q.resource_id,
   'queued_ms', date_part('epoch', q.queued_at) * 1000) ORDER BY q.rank)::text
-FROM queued_message q WHERE q.conversation_id = $1)`;
+FROM parley.queued_message q WHERE q.log = ${log})`;
+}
 
 interface QueuedJson extends ChoiceColumns {
   readonly id: string;
@@ -51,13 +53,16 @@ export function queueEntries(json: unknown, conversationId: string): QueueEntry[
 }
 
 /** What waits, for whoever holds the lock. */
-export async function readQueue(connection: Connection, conversationId: string): Promise<QueueEntry[]> {
+export async function readQueue(
+  connection: Connection,
+  head: { readonly log: number; readonly conversationId: string },
+): Promise<QueueEntry[]> {
   const [row] = await connection.query({
     name: "read_queue",
-    text: `SELECT ${queueJson} AS queue`,
-    values: [storedText(conversationId)],
+    text: `SELECT ${queueJson("$1::int8")} AS queue`,
+    values: [head.log],
   });
-  return queueEntries(row?.queue, conversationId);
+  return queueEntries(row?.queue, head.conversationId);
 }
 
 export function queueState(entries: QueueEntry[], paused: boolean): QueueState {

@@ -5,8 +5,9 @@ import type { Connection } from "../../database.js";
 import { messageRow } from "../../message-row.js";
 import type { StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
+import { takeChangeNumber } from "../numbers.js";
 import { messageConflict, notFound } from "../refusals.js";
-import { activeId, type Head, nowMs, requireHead } from "./head.js";
+import { activeId, type Head, requireHead, touchedWith } from "./head.js";
 import { checkTurnId, openNextTurn, stillOpened } from "./open-turn.js";
 import { choiceValues, queueEntries, queueJson, queueState, readQueue } from "./queue-state.js";
 import { deliveredTo } from "./receipts.js";
@@ -22,14 +23,14 @@ export async function operateQueue(
   return store.database.transaction(async (connection) => {
     const head = await requireHead(connection, owner, id);
     if (head.archive) throw new ParleyError("conversation_closed");
-    const queue = await readQueue(connection, id);
+    const queue = await readQueue(connection, head);
     switch (operation.op) {
       case "edit":
         return edit(store, connection, head, queue, operation);
       case "remove":
         return removeEntry(connection, head, queue, operation.id);
       case "pause":
-        await changed(connection, id, true);
+        await changed(connection, head, true);
         return queueState(queue, true);
       case "resume":
         return resume(store, connection, head, queue, operation);
@@ -40,23 +41,30 @@ export async function operateQueue(
 async function listQueue(store: StoreContext, owner: string, id: string): Promise<QueueState> {
   const [row] = await store.database.query({
     name: "list_queue",
-    text: `SELECT c.queue_paused, ${queueJson} AS queue FROM conversation c
-      WHERE c.id = $1 AND c.owner = $2 AND c.status <> 'removed'`,
+    text: `SELECT c.queue_paused, ${queueJson("c.log")} AS queue FROM parley.conversation c
+      WHERE c.owner = $2 AND c.id = $1 AND c.status <> 'removed'`,
     values: [storedText(id), owner],
   });
   if (row === undefined) throw notFound(id);
   return queueState(queueEntries(row.queue, id), row.queue_paused === true);
 }
 
-async function changed(connection: Connection, id: string, paused: boolean, opened = false): Promise<void> {
-  await connection.query({
-    text: `
-UPDATE conversation c SET queue_paused = $2, status = CASE WHEN $3::bool THEN 'open' ELSE c.status END,
-  changed_at = conversation_changed(c.owner), updated_at = greatest(c.updated_at, ${nowMs}),
-  last_activity_at = greatest(c.last_activity_at, h.active_at)
-FROM conversation_head h WHERE c.id = $1 AND h.conversation_id = $1`,
-    values: [storedText(id), paused, opened],
-  });
+async function changed(
+  connection: Connection,
+  { log, owner }: Head,
+  paused: boolean,
+  opened = false,
+): Promise<void> {
+  await connection.batch([
+    takeChangeNumber(owner),
+    {
+      text: `
+UPDATE parley.conversation c SET queue_paused = $2, status = CASE WHEN $3::bool THEN 'open' ELSE c.status END,
+  ${touchedWith("h")}
+FROM parley.conversation_head h WHERE c.log = $1 AND h.log = $1`,
+      values: [log, paused, opened],
+    },
+  ]);
 }
 
 async function resume(
@@ -71,7 +79,7 @@ async function resume(
   const idle = activeId(head) === undefined;
   if (idle && queue.length > 0) await checkTurnId(connection, head, operation.turnId);
   const following = idle ? await openNextTurn(store, connection, head, queue, operation) : undefined;
-  await changed(connection, head.conversationId, false, following !== undefined);
+  await changed(connection, head, false, following !== undefined);
   if (following === undefined) return queueState(queue, false);
   return { ...queueState(following.rest, false), started: following.opened };
 }
@@ -84,16 +92,16 @@ async function removeEntry(
 ): Promise<QueueState> {
   if (!queue.some((entry) => entry.id === entryId)) {
     // Taken out before: the same call again.
-    const delivered = await deliveredTo(connection, head.conversationId, entryId);
+    const delivered = await deliveredTo(connection, head, entryId);
     if (delivered !== "nowhere") throw refusal(entryId, delivered);
   }
   await connection.query({
-    text: "DELETE FROM queued_message WHERE conversation_id = $1 AND id = $2",
-    values: [storedText(head.conversationId), storedText(entryId)],
+    text: "DELETE FROM parley.queued_message WHERE log = $1 AND id = $2",
+    values: [head.log, storedText(entryId)],
   });
   const rest = queue.filter((entry) => entry.id !== entryId);
   const paused = head.queuePaused && rest.length > 0;
-  await changed(connection, head.conversationId, paused);
+  await changed(connection, head, paused);
   return queueState(rest, paused);
 }
 
@@ -122,20 +130,20 @@ async function edit(
     order = others.toSpliced(place, 0, edited);
   }
   const row = messageRow(edited.message, head.conversationId, store.maxBytes);
-  const id = storedText(head.conversationId);
+  const { log } = head;
   await connection.batch([
     {
-      text: `UPDATE queued_message SET mode = $3, model = $4, effort = $5, instructions = $6, content = $7::jsonb,
-        type = $8, part_count = $9 WHERE conversation_id = $1 AND id = $2`,
-      values: [id, row.id, edited.mode, ...choiceValues(edited.choices), row.content, row.type, row.parts],
+      text: `UPDATE parley.queued_message SET mode = $3, model = $4, effort = $5, instructions = $6, content = $7::jsonb,
+        type = $8, part_count = $9 WHERE log = $1 AND id = $2`,
+      values: [log, row.id, edited.mode, ...choiceValues(edited.choices), row.content, row.type, row.parts],
     },
     {
-      text: `UPDATE queued_message q SET rank = g.rank
-        FROM unnest($2::text[]) WITH ORDINALITY AS g(id, rank) WHERE q.conversation_id = $1 AND q.id = g.id`,
-      values: [id, order.map((each) => storedText(each.id))],
+      text: `UPDATE parley.queued_message q SET rank = g.rank
+        FROM unnest($2::text[]) WITH ORDINALITY AS g(id, rank) WHERE q.log = $1 AND q.id = g.id`,
+      values: [log, order.map((each) => storedText(each.id))],
     },
   ]);
-  await changed(connection, head.conversationId, head.queuePaused);
+  await changed(connection, head, head.queuePaused);
   return queueState(order, head.queuePaused);
 }
 
@@ -149,7 +157,7 @@ async function waiting(
 ): Promise<QueueEntry> {
   const entry = queue.find((each) => each.id === entryId);
   if (entry !== undefined) return entry;
-  throw refusal(entryId, await deliveredTo(connection, head.conversationId, entryId), name);
+  throw refusal(entryId, await deliveredTo(connection, head, entryId), name);
 }
 
 function refusal(

@@ -25,7 +25,9 @@ export async function readOpenTurn(
   const turnId = originalText(String(row.turn_id));
   const rows = typeof row.rows === "string" ? (originalJson(row.rows) as ReadMessage[]) : [];
   const journal = typeof row.journal === "string" ? (originalJson(row.journal) as JournalJson[]) : [];
+  const log = Number(row.log);
   return {
+    log,
     turnId,
     fence: Number(row.fence),
     node: originalText(String(row.node)),
@@ -37,7 +39,8 @@ export async function readOpenTurn(
     steps: typeof row.steps === "string" ? originalSteps(originalJson(row.steps) as unknown[], turnId) : [],
     providerCalls: readCalls(row.provider_calls),
     journal: journal.map(({ epoch, first_n, event_count, data }) => ({
-      conversationId,
+      log,
+      owner: originalText(owner),
       turnId,
       fence: epoch,
       firstN: first_n,
@@ -55,18 +58,19 @@ interface JournalJson {
 }
 
 const readOpenTurnText = `
-SELECT h.turn_id, h.fence, h.node, h.stop_requested_at IS NOT NULL AS stop_requested, t.model, t.effort, t.instructions,
+SELECT h.log::float8 AS log, h.turn_id, h.fence, h.node, h.stop_requested_at IS NOT NULL AS stop_requested, t.model, t.effort, t.instructions,
   date_part('epoch', t.started_at) * 1000 AS started_ms,
   date_part('epoch', clock_timestamp() - t.started_at) * 1000 AS elapsed_ms, t.steps::text AS steps,
   t.provider_calls::text AS provider_calls, (
-    SELECT json_agg(${messageJson} ORDER BY m.first_seq)::text FROM conversation_message m
+    SELECT json_agg(${messageJson} ORDER BY m.first_seq)::text FROM parley.conversation_message m
     WHERE m.log = h.log AND m.first_seq BETWEEN t.first_seq AND t.last_seq
   ) AS rows, (
     SELECT json_agg(json_build_object('epoch', j.epoch, 'first_n', j.first_n, 'event_count', j.event_count,
       'data', j.data) ORDER BY j.first_n)::text
-    FROM turn_journal j
-    WHERE j.conversation_id = h.conversation_id AND j.turn_id = h.turn_id AND j.first_n + j.event_count - 1 >
+    FROM parley.turn_journal j
+    WHERE j.log = h.log AND j.turn = h.turn_count AND j.first_n + j.event_count - 1 >
       CASE WHEN $4::int4 IS NULL OR $4::int4 = h.fence THEN $3::int4 ELSE -1 END
   ) AS journal
-FROM conversation_head h JOIN conversation_turn t ON t.log = h.log AND t.ordinal = h.turn_count
-WHERE h.conversation_id = $1 AND h.owner = $2 AND h.turn_id IS NOT NULL`;
+FROM parley.conversation c JOIN parley.conversation_head h ON h.log = c.log
+JOIN parley.conversation_turn t ON t.log = h.log AND t.ordinal = h.turn_count
+WHERE c.owner = $2 AND c.id = $1 AND c.status <> 'removed' AND h.turn_id IS NOT NULL`;

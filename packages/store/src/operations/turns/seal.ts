@@ -10,6 +10,7 @@ import { storedCalls } from "../../provider-calls.js";
 import type { StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
 import { givenRows, givenTexts } from "../given-rows.js";
+import { takeChangeNumber } from "../numbers.js";
 import { checkDistinct, checkIsTurn, ordered, placed, writtenRows } from "./commit-step.js";
 import { checkHeld, type Head, lockText, nowMs, requireHead, touched } from "./head.js";
 import { checkTurnId, endLease, insertRows, stillOpened } from "./open-turn.js";
@@ -34,8 +35,9 @@ export async function seal(store: StoreContext, owner: string, input: SealInput)
   const { reason } = input;
   const metrics = boundedJson(packedMetrics(input.metrics, { turnId, reason }), store.maxBytes);
   const calls = storedCalls(store, input.providerCalls);
-  const [, answers = []] = await store.database.batch([
+  const [, , answers = []] = await store.database.batch([
     { name: "lock_head", text: lockText, values: [id, owner] },
+    takeChangeNumber(owner),
     {
       name: `seal_${form}`,
       text: sealTexts[form],
@@ -72,28 +74,31 @@ export async function seal(store: StoreContext, owner: string, input: SealInput)
 
 const sealTexts = givenTexts(
   11,
+  "c.log",
   (given) => `
 WITH ended AS (
-  UPDATE conversation_head h SET turn_id = NULL, node = '', stop_requested_at = NULL, started_at = NULL,
+  UPDATE parley.conversation_head h SET turn_id = NULL, node = '', stop_requested_at = NULL, started_at = NULL,
     next_seq = h.next_seq + $6::int4, sealed_seq = h.next_seq + $6::int4 - 1,
     active_at = CASE WHEN $6::int4 = 0 THEN h.active_at ELSE greatest(h.active_at, ${nowMs}) END
-  WHERE h.conversation_id = $1 AND h.owner = $2 AND h.turn_id = $3 AND h.fence = $4
+  FROM parley.conversation c
+  WHERE c.owner = $2 AND c.id = $1 AND c.status <> 'removed'
+    AND h.log = c.log AND h.turn_id = $3 AND h.fence = $4
     AND NOT EXISTS (${given.present})
-    AND NOT EXISTS (SELECT FROM queued_message q WHERE q.conversation_id = $1)
-  RETURNING h.conversation_id, h.log, h.turn_count, h.next_seq - $6::int4 AS first_seq, h.sealed_seq, h.active_at
+    AND NOT EXISTS (SELECT FROM parley.queued_message q WHERE q.log = c.log)
+  RETURNING h.log, h.turn_count, h.next_seq - $6::int4 AS first_seq, h.sealed_seq, h.active_at
 ), written AS (
   ${given.insert("ended")}
 ), journal AS (
-  DELETE FROM turn_journal j USING ended WHERE j.conversation_id = ended.conversation_id
+  DELETE FROM parley.turn_journal j USING ended WHERE j.log = ended.log
 ), turn AS (
-  UPDATE conversation_turn t SET status = 'sealed', reason = $7, steps = NULL, metrics = $8::json,
+  UPDATE parley.conversation_turn t SET status = 'sealed', reason = $7, steps = NULL, metrics = $8::json,
     provider_calls = $9::json, last_seq = ended.sealed_seq, sealed_at = ${nowMs}, sealed_fence = $4
   FROM ended WHERE t.log = ended.log AND t.ordinal = ended.turn_count
   RETURNING t.first_seq, t.last_seq
 ), changed AS (
-  UPDATE conversation c SET ${touched}, context_size = coalesce($10::float8, c.context_size),
+  UPDATE parley.conversation c SET ${touched}, context_size = coalesce($10::float8, c.context_size),
     last_activity_at = greatest(c.last_activity_at, ended.active_at)
-  FROM ended WHERE c.id = $1
+  FROM ended WHERE c.log = ended.log
   RETURNING c.status, c.queue_paused
 )
 SELECT turn.first_seq, turn.last_seq, changed.status, changed.queue_paused FROM turn, changed`,
@@ -113,7 +118,7 @@ async function sealSlowly(
   checkHeld(head, turnId, input.fence);
   checkIsTurn(head, turnId);
   await checkTurnId(connection, head, input.next.turnId);
-  const known = await writtenRows(connection, conversationId, turnId, sealing.rows);
+  const known = await writtenRows(connection, head, turnId, sealing.rows);
   const fresh = sealing.rows.filter((row) => !known.has(row.message.id));
 
   const entries = new Map<string, HistoryEntry>(known);
@@ -123,7 +128,7 @@ async function sealSlowly(
     entries.set(row.message.id, entryAt(row, place));
     next += row.parts;
   }
-  const id = storedText(conversationId);
+  const { log } = head;
   if (fresh.length > 0) {
     await connection.batch([
       insertRows(head, fresh, {
@@ -132,8 +137,8 @@ async function sealSlowly(
         step: stepMark(stepId, turnId),
       }),
       {
-        text: `UPDATE conversation_head SET active_at = greatest(active_at, ${nowMs}) WHERE conversation_id = $1`,
-        values: [id],
+        text: `UPDATE parley.conversation_head SET active_at = greatest(active_at, ${nowMs}) WHERE log = $1`,
+        values: [log],
       },
     ]);
   }
@@ -146,11 +151,11 @@ async function sealSlowly(
   const [turns = []] = await connection.batch([
     {
       text: `
-UPDATE conversation_turn SET status = 'sealed', reason = $3, steps = NULL, metrics = $4::json,
+UPDATE parley.conversation_turn SET status = 'sealed', reason = $3, steps = NULL, metrics = $4::json,
   provider_calls = $5::json, last_seq = $6, sealed_at = ${nowMs}, sealed_fence = $7, next_turn_id = $8
 WHERE log = $1 AND ordinal = $2 RETURNING first_seq`,
       values: [
-        head.log,
+        log,
         head.turnCount,
         storedText(input.reason),
         sealing.metrics,
@@ -161,8 +166,8 @@ WHERE log = $1 AND ordinal = $2 RETURNING first_seq`,
       ],
     },
     {
-      text: "UPDATE conversation SET context_size = coalesce($2::float8, context_size) WHERE id = $1",
-      values: [id, input.metrics.contextSize ?? null],
+      text: "UPDATE parley.conversation SET context_size = coalesce($2::float8, context_size) WHERE log = $1",
+      values: [log, input.metrics.contextSize ?? null],
     },
   ]);
   return {
@@ -184,7 +189,7 @@ async function sealedBefore(
 ): Promise<SealResult | undefined> {
   const { conversationId, turnId } = input;
   const [turn] = await connection.query({
-    text: `SELECT first_seq, last_seq, sealed_fence, next_turn_id FROM conversation_turn
+    text: `SELECT first_seq, last_seq, sealed_fence, next_turn_id FROM parley.conversation_turn
       WHERE ${idIs("id", "$1")} AND log + 0 = $2 AND status = 'sealed'`,
     values: [storedText(turnId), head.log],
   });
@@ -195,8 +200,8 @@ async function sealedBefore(
   const nextTurnId = typeof turn.next_turn_id === "string" ? originalText(turn.next_turn_id) : undefined;
   const next =
     nextTurnId === undefined ? undefined : await stillOpened(connection, head, nextTurnId, input.next.node);
-  const known = await writtenRows(connection, conversationId, turnId, rows);
-  const queue = await readQueue(connection, conversationId);
+  const known = await writtenRows(connection, head, turnId, rows);
+  const queue = await readQueue(connection, head);
   return {
     firstSeq: Number(turn.first_seq),
     lastSeq: Number(turn.last_seq),

@@ -12,11 +12,11 @@ import type { StoreContext } from "../../store-context.js";
 import { originalJson, originalText, storedText } from "../../stored-text.js";
 import { lineage } from "../reading/lineage.js";
 import { invalid, notFound, turnActive } from "../refusals.js";
-import { activeId, nowMs, requireHead } from "./head.js";
-import { readChoices, touchStatement } from "./open-turn.js";
+import { activeId, type Head, nowMs, requireHead } from "./head.js";
+import { readChoices, touchStatements } from "./open-turn.js";
 
 /** A turn's own columns, of the table `t`, with the log `l` that holds it. */
-const turnColumns = `l.log, t.id, t.ordinal, t.status, t.reason, t.model, t.effort, t.instructions, t.first_seq,
+const turnColumns = `l.log::float8 AS log, t.id, t.ordinal, t.status, t.reason, t.model, t.effort, t.instructions, t.first_seq,
   t.last_seq, date_part('epoch', t.started_at) * 1000 AS started_ms, date_part('epoch', t.sealed_at) * 1000 AS sealed_ms,
   t.metrics::text AS metrics, t.provider_calls::text AS provider_calls, t.appended::text AS appended`;
 
@@ -37,12 +37,12 @@ export async function readTurn(
   const [row] = await store.database.query({
     text: `${lineage()}
 SELECT ${turnColumns} FROM lineage l
-JOIN conversation_turn t ON ${idIs("t.id", "$3")} AND t.log + 0 = l.log AND t.last_seq <= l.through LIMIT 1`,
+JOIN parley.conversation_turn t ON ${idIs("t.id", "$3")} AND t.log + 0 = l.log AND t.last_seq <= l.through LIMIT 1`,
     values: [storedText(id), owner, storedText(turnId)],
   });
   if (row === undefined) return null;
   const rows = await store.database.query({
-    text: `SELECT ${messageColumns} FROM conversation_message m
+    text: `SELECT ${messageColumns} FROM parley.conversation_message m
       WHERE m.log = $1 AND m.first_seq BETWEEN $2 AND $3 ORDER BY m.first_seq`,
     values: [Number(row.log), Number(row.first_seq), Number(row.last_seq)],
   });
@@ -94,7 +94,7 @@ export async function metrics(store: StoreContext, owner: string, id: string): P
   const rows = await store.database.query({
     text: `${lineage()}
 SELECT t.id, t.reason, t.metrics::text AS metrics FROM lineage l
-LEFT JOIN conversation_turn t ON t.log = l.log AND t.status = 'sealed' AND t.last_seq <= l.through
+LEFT JOIN parley.conversation_turn t ON t.log = l.log AND t.status = 'sealed' AND t.last_seq <= l.through
 ORDER BY l.through, t.ordinal`,
     values: [storedText(id), owner],
   });
@@ -120,7 +120,7 @@ const lastCallText = `${lineage()}
 SELECT json_build_array(t.call)::text AS calls
 FROM lineage l
 CROSS JOIN LATERAL (
-  SELECT c.call FROM conversation_turn AS made
+  SELECT c.call FROM parley.conversation_turn AS made
   CROSS JOIN LATERAL (
     SELECT each.call FROM json_array_elements(made.provider_calls) WITH ORDINALITY AS each(call, place)
     WHERE each.call->>'purpose' IS NULL OR each.call->>'purpose' = 'step' ORDER BY each.place DESC LIMIT 1
@@ -136,16 +136,17 @@ export function appendTurn(store: StoreContext, owner: string, turn: Conversatio
   return store.database.transaction(async (connection) => {
     const head = await requireHead(connection, owner, conversationId);
     const [used] = await connection.query({
-      text: `SELECT h.conversation_id FROM conversation_turn t JOIN conversation_head h ON h.log = t.log
-        WHERE ${idIs("t.id", "$1")} AND h.owner = $2 ORDER BY h.conversation_id = $3 DESC LIMIT 1`,
-      values: [storedText(turn.id), owner, storedText(conversationId)],
+      text: `SELECT h.log = $3::int8 AS here FROM parley.conversation_turn t
+        JOIN parley.conversation_head h ON h.log = t.log
+        WHERE ${idIs("t.id", "$1")} AND h.owner = $2 ORDER BY h.log = $3::int8 DESC LIMIT 1`,
+      values: [storedText(turn.id), owner, head.log],
     });
-    if (used?.conversation_id === conversationId) return;
+    if (used?.here === true) return;
     if (used !== undefined)
       throw invalid("The id of this turn is used in another conversation", { id: turn.id });
     if (activeId(head) !== undefined) throw turnActive(head);
     const messages = [...turn.userMessages, ...turn.assistantMessages, ...(turn.toolMessages ?? [])];
-    const places = await placesOf(connection, conversationId, messages);
+    const places = await placesOf(connection, head, messages);
     const lastSeq = head.nextSeq - 1;
     const found = [...places.values()];
     const reason = turn.metadata?.reason;
@@ -160,7 +161,7 @@ export function appendTurn(store: StoreContext, owner: string, turn: Conversatio
     await connection.batch([
       {
         text: `
-INSERT INTO conversation_turn (log, id, ordinal, status, reason, first_seq, last_seq, provider_calls,
+INSERT INTO parley.conversation_turn (log, id, ordinal, status, reason, first_seq, last_seq, provider_calls,
   started_at, sealed_at, appended)
 VALUES ($1, $2, $3, 'sealed', $4, $5, $6, $7::json, $8::timestamptz, ${nowMs}, $9::json)`,
         values: [
@@ -176,10 +177,10 @@ VALUES ($1, $2, $3, 'sealed', $4, $5, $6, $7::json, $8::timestamptz, ${nowMs}, $
         ],
       },
       {
-        text: "UPDATE conversation_head SET turn_count = turn_count + 1 WHERE conversation_id = $1",
-        values: [storedText(conversationId)],
+        text: "UPDATE parley.conversation_head SET turn_count = turn_count + 1 WHERE log = $1",
+        values: [head.log],
       },
-      touchStatement(conversationId),
+      ...touchStatements(head),
     ]);
   });
 }
@@ -191,13 +192,13 @@ interface RowPlace {
 
 async function placesOf(
   connection: Connection,
-  conversationId: string,
+  { log }: Pick<Head, "log">,
   messages: readonly ConversationMessage[],
 ): Promise<Map<string, RowPlace>> {
   const ids = messages.map((message) => storedText(message.id));
   const rows = await connection.query({
     text: `SELECT m.id, m.first_seq, m.part_count FROM ${rowsById("$2", "$3", "$1")}`,
-    values: [storedText(conversationId), ids, ids.map(idKey)],
+    values: [log, ids, ids.map(idKey)],
   });
   return new Map(
     rows.map((row) => {
@@ -220,14 +221,14 @@ export async function listTurns(store: StoreContext, owner: string, id: string):
     {
       text: `${lineage()}
 SELECT ${turnColumns} FROM lineage l
-JOIN conversation_turn t ON t.log = l.log AND t.status = 'sealed' AND t.last_seq <= l.through
+JOIN parley.conversation_turn t ON t.log = l.log AND t.status = 'sealed' AND t.last_seq <= l.through
 ORDER BY l.through, t.ordinal`,
       values,
     },
     {
       text: `${lineage()}
 SELECT ${messageColumns} FROM lineage l
-JOIN conversation_message m ON m.log = l.log AND m.first_seq <= l.through ORDER BY m.first_seq`,
+JOIN parley.conversation_message m ON m.log = l.log AND m.first_seq <= l.through ORDER BY m.first_seq`,
       values,
     },
   ]);

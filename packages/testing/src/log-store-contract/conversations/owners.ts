@@ -5,7 +5,7 @@ import {
   heldTurn,
   message,
   outcomeOf,
-  refused,
+  type Scenario,
   type TopicCase,
   turnMetrics,
   uniqueId,
@@ -94,6 +94,56 @@ const queueCalls: Record<string, (store: LogStore, target: Target) => Promise<un
   resume: (store, { id }) => store.queue(id, { op: "resume", node, turnId: uniqueId() }),
 };
 
+/** Every method that makes a conversation under an id of the caller's choice. Answers without what is new each time. */
+const makers: Record<string, (s: Scenario, store: LogStore, id: string) => Promise<unknown>> = {
+  async admit(s, store, id) {
+    const outcome = await store.admit(s.admission(id, { turnId: "t", messageId: "m" }));
+    return [outcome.kind, outcome.kind === "started" ? outcome.created : undefined];
+  },
+  async create(_, store, id) {
+    const { created, conversation } = await store.create({ id, settings: { title: "Made" } });
+    return [created, conversation.title, conversation.lastSeq];
+  },
+  async createConversation(_, store, id) {
+    return (await store.createConversation({ id, title: "Made" })).title;
+  },
+  async fork(s, store, id) {
+    const origin = uniqueId();
+    const outcome = await store.admit(s.admission(origin));
+    check(outcome.kind === "started", "the message opens a turn");
+    const { lastSeq } = await s.seal({ ...outcome.turn, conversationId: origin }, [], { through: store });
+    const { created, conversation } = await store.fork({ conversationId: origin, atSeq: lastSeq, newId: id });
+    return [created, conversation.lastSeq];
+  },
+  async compact(s, store, id) {
+    const origin = uniqueId();
+    const outcome = await store.admit(s.admission(origin));
+    check(outcome.kind === "started", "the message opens a turn");
+    await s.seal({ ...outcome.turn, conversationId: origin }, [], { through: store });
+    const held = await store.lease({ conversationId: origin, node, turnId: uniqueId() });
+    const { entry } = await store.compact({
+      ...heldTurn(held),
+      summary: message(origin, { role: "system" }),
+      covers: { fromSeq: 1, toSeq: 1 },
+      archiveId: id,
+      release: { node, turnId: uniqueId(), pauseQueue: false, openNext: true },
+    });
+    return [entry.firstSeq, (await store.get(origin))?.compactedFrom === id];
+  },
+  async importConversation(_, store, id) {
+    const { created, conversation } = await store.importConversation({
+      conversationId: id,
+      settings: { title: "Imported" },
+      createdAt: 1_000,
+      lastActivityAt: 2_000,
+      closed: false,
+      entries: [{ message: message(id, { id: "imported" }), firstSeq: 1 }],
+      turns: [],
+    });
+    return [created, conversation.title, conversation.lastSeq];
+  },
+};
+
 function lease(target: Target) {
   return { conversationId: target.id, turnId: target.turnId, fence: target.fence };
 }
@@ -126,26 +176,102 @@ export const ownerCases: readonly TopicCase[] = [
       },
     }),
   ),
+  ...Object.entries(makers).map(
+    ([method, make]): TopicCase => ({
+      name: `${method} makes a conversation with an id of another owner as with one that nobody has used`,
+      async run(s) {
+        const { conversationId: taken } = await s.turn();
+        const stranger = s.root.forOwner(`stranger-${uniqueId()}`);
+        const before = [await s.store.get(taken), await s.log(taken)];
+        const used = await outcomeOf(make(s, stranger, taken));
+        const unused = uniqueId();
+        checkEqual(
+          used,
+          await outcomeOf(make(s, stranger, unused)),
+          "the answer, beside that for an unused id",
+        );
+        const [made, other] = [await stranger.get(taken), await stranger.get(unused)];
+        check(made !== null && other !== null, "both are there");
+        check(made?.log !== (await s.store.get(taken))?.log, "it is a log of its own");
+        checkEqual(await s.texts(taken, stranger), await s.texts(unused, stranger), "the new logs");
+        checkEqual([await s.store.get(taken), await s.log(taken)], before, "the other owner's");
+        for (const { id } of (await stranger.list({ limit: 10 })).conversations) {
+          await stranger.remove(id, { cascade: true });
+        }
+        checkEqual([await s.store.get(taken), await s.log(taken)], before, "the other owner's in the end");
+      },
+    }),
+  ),
+  ...[
+    ...Object.entries(calls),
+    ...Object.entries(queueCalls).map(([op, call]) => [`queue ${op}`, call] as const),
+  ].map(
+    ([method, call]): TopicCase => ({
+      name: `${method} of a conversation leaves another owner's with the same ids alone`,
+      async run(s) {
+        const [id, turnId, messageId, waiting] = [uniqueId(), uniqueId(), uniqueId(), uniqueId()];
+        const stranger = s.root.forOwner(`stranger-${uniqueId()}`);
+        const first = s.admission(id, { turnId, messageId });
+        const second = s.admission(id, { messageId: waiting, mode: "queue" });
+        for (const store of [s.store, stranger]) {
+          const { kind } = await store.admit(first);
+          checkEqual([kind, (await store.admit(second)).kind], ["started", "queued"], "both messages");
+        }
+        const held = await s.store.readOpenTurn({ conversationId: id });
+        const state = async () => {
+          const open = { ...(await s.store.readOpenTurn({ conversationId: id })), elapsedMs: undefined };
+          return [await s.store.get(id), await s.log(id), open, await s.store.list({ limit: 10 })];
+        };
+        const before = await state();
+        const target = { id, turnId, messageId: waiting, fence: held?.fence ?? 0 };
+        await outcomeOf(call(stranger, target));
+        checkEqual(await state(), before, "the first owner's");
+        for (const each of (await stranger.list({ limit: 10 })).conversations) {
+          await stranger.remove(each.id, { cascade: true });
+        }
+        checkEqual(await state(), before, "the first owner's once the second's is gone");
+      },
+    }),
+  ),
   {
-    name: "an id of another owner can be neither sent to nor made again",
+    name: "turns, archives and searches of two owners with the same ids are each one's own",
     async run(s) {
-      const { conversationId: id } = await s.turn();
+      const id = uniqueId();
+      const archiveId = uniqueId();
       const strangerName = `stranger-${uniqueId()}`;
-      const stranger = s.root.forOwner(strangerName);
-      const before = await s.store.get(id);
-      await refused(stranger.admit(s.admission(id)), "conversation_not_found", "a message");
-      await refused(stranger.create({ id, settings: {} }), "conversation_not_found", "making it");
-      await refused(
-        stranger.createConversation({ id }),
-        "conversation_not_found",
-        "making it as an engine does",
-      );
-      const own = uniqueId();
-      await stranger.create({ id: own, settings: {} });
-      const forked = stranger.fork({ conversationId: own, atSeq: 0, newId: id });
-      await refused(forked, "conversation_not_found", "a fork with that id");
-      checkEqual(await s.store.get(id), before, "the conversation");
-      await stranger.remove(own, { cascade: true });
+      const owners = [
+        { owner: s.owner, store: s.store, text: "okapi" },
+        { owner: strangerName, store: s.root.forOwner(strangerName), text: "zebra" },
+      ];
+      for (const { store, text } of owners) {
+        const outcome = await store.admit(s.admission(id, { text, turnId: "t", messageId: "m" }));
+        check(outcome.kind === "started", "the message opens a turn");
+        await s.seal({ ...outcome.turn, conversationId: id }, [], { through: store });
+        const held = await store.lease({ conversationId: id, node: s.node, turnId: "compaction" });
+        await store.compact({
+          conversationId: id,
+          turnId: "compaction",
+          fence: held.fence,
+          summary: message(id, { id: "s", role: "system", text: `About ${text}` }),
+          covers: { fromSeq: 1, toSeq: 1 },
+          archiveId,
+          release: s.next(),
+        });
+      }
+      for (const { owner, store, text } of owners) {
+        await s.root.indexSearch({ owner, limit: 100 });
+        checkEqual(await s.texts(id, store), [text, `About ${text}`], "the log");
+        checkEqual((await store.get(id))?.compactedFrom, archiveId, "its archive");
+        checkEqual((await store.get(archiveId))?.archiveOf, id, "what the archive belongs to");
+        checkEqual(await s.texts(archiveId, store), [text], "the archive");
+        const { hits } = await store.search({ q: text, limit: 10 });
+        checkEqual(hits.length, 2, "its own words");
+        const others = owners.filter((each) => each.store !== store).map((each) => each.text);
+        for (const q of others) checkEqual(await store.search({ q, limit: 10 }), { hits: [] }, "the other's");
+        const { log = 0 } = (await store.get(id)) ?? {};
+        checkEqual(await s.root.locate(log), { owner, conversationId: id }, "whose the log is");
+      }
+      await s.root.forOwner(strangerName).remove(id, { cascade: true });
     },
   },
   {
@@ -179,23 +305,37 @@ export const ownerCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "two owners that make the same id at once: one has it, the other is refused",
+    name: "two owners that make the same id at once both have it",
     twoHandles: true,
     async run(s) {
       const stranger = s.second.forOwner(`stranger-${uniqueId()}`);
       for (let round = 0; round < 20; round++) {
         const id = uniqueId();
-        const outcomes = await Promise.all([
-          outcomeOf(s.send(id)),
-          outcomeOf(stranger.admit(s.admission(id))),
-        ]);
-        const won = outcomes.filter((outcome) => "value" in outcome);
-        const lost = outcomes.filter((outcome) => "code" in outcome);
-        checkEqual(won.length, 1, "how many have it");
-        checkEqual(lost, [{ code: "conversation_not_found" }], "what the other is told");
-        checkEqual((await s.store.get(id)) === null, (await stranger.get(id)) !== null, "whose it is");
+        const outcomes = await Promise.all([s.send(id), stranger.admit(s.admission(id))]);
+        checkEqual(
+          outcomes.map(({ kind }) => kind),
+          ["started", "started"],
+          "both messages",
+        );
+        const logs = [(await s.store.get(id))?.log, (await stranger.get(id))?.log];
+        check(logs[0] !== logs[1], "two logs");
         await stranger.remove(id, { cascade: true });
       }
+    },
+  },
+  {
+    name: "a journal is written by whoever names its owner",
+    async run(s) {
+      const turn = await s.start();
+      const outcomes = await s.root.flushJournal([
+        batch({ ...turn, owner: `stranger-${uniqueId()}` }, 0),
+        batch(turn, 2),
+      ]);
+      checkEqual(outcomes, ["stale_fence", "ok"], "a stranger's batch and its own");
+      const alone = await s.root.flushJournal([batch({ ...turn, owner: `stranger-${uniqueId()}` }, 4)]);
+      checkEqual(alone, ["stale_fence"], "a stranger's batch alone");
+      const open = await s.store.readOpenTurn({ conversationId: turn.conversationId });
+      checkEqual(open?.journal.length, 1, "the journal");
     },
   },
   {

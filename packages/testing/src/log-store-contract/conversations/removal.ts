@@ -1,5 +1,14 @@
 import { check, checkEqual } from "../../contract-case.js";
-import { batch, message, outcomeOf, refused, type Scenario, type TopicCase, uniqueId } from "../scenario.js";
+import {
+  batch,
+  idsOf,
+  message,
+  outcomeOf,
+  refused,
+  type Scenario,
+  type TopicCase,
+  uniqueId,
+} from "../scenario.js";
 
 async function compacted(s: Scenario, conversationId: string): Promise<string> {
   const lease = await s.store.lease({ conversationId, node: s.node, turnId: uniqueId() });
@@ -23,7 +32,7 @@ export const removalCases: readonly TopicCase[] = [
     async run(s) {
       const { conversationId: id, turnId } = await s.turn(uniqueId(), "zanzibar");
       const [first] = await s.log(id);
-      checkEqual(await s.store.remove(id, { cascade: false }), [id], "what is gone");
+      checkEqual(idsOf(await s.store.remove(id, { cascade: false })), [id], "what is gone");
       checkEqual(await s.store.remove(id, { cascade: false }), [], "what is gone the second time");
       checkEqual(await s.store.get(id), null, "the conversation");
       checkEqual(await s.store.readTurn(id, turnId), null, "its turn");
@@ -60,7 +69,7 @@ export const removalCases: readonly TopicCase[] = [
       await s.store.fork({ conversationId: id, atSeq: 4, newId: late });
       await s.turn(id, "numbat");
       await s.turn(early, "own");
-      checkEqual(await s.store.remove(id, { cascade: false }), [id], "what is gone");
+      checkEqual(idsOf(await s.store.remove(id, { cascade: false })), [id], "what is gone");
       checkEqual(await s.texts(early), ["shared", "Answer to shared", "own", "Answer to own"], "one fork");
       const whole = ["shared", "Answer to shared", "quokka", "Answer to quokka"];
       checkEqual(await s.texts(late), whole, "the other");
@@ -72,7 +81,7 @@ export const removalCases: readonly TopicCase[] = [
       const again = uniqueId();
       await s.store.fork({ conversationId: late, atSeq: 2, newId: again });
       checkEqual(await s.texts(again), whole.slice(0, 2), "a fork of the shared part");
-      checkEqual(await s.store.remove(late, { cascade: false }), [late], "removing a fork");
+      checkEqual(idsOf(await s.store.remove(late, { cascade: false })), [late], "removing a fork");
       checkEqual(await s.texts(again), whole.slice(0, 2), "what is left of the shared part");
       checkEqual((await s.texts(early)).length, 4, "the first fork");
     },
@@ -106,8 +115,8 @@ export const removalCases: readonly TopicCase[] = [
       await s.store.fork({ conversationId: child, atSeq: 4, newId: grandchild });
       const other = await s.turn();
       const gone = await s.store.remove(id, { cascade: true });
-      checkEqual(gone.toSorted(), [id, child, grandchild].toSorted(), "what is gone");
-      for (const each of gone) checkEqual(await s.store.get(each), null, "one of them");
+      checkEqual(idsOf(gone), [id, child, grandchild].toSorted(), "what is gone");
+      for (const { id: each } of gone) checkEqual(await s.store.get(each), null, "one of them");
       check((await s.store.get(other.conversationId)) !== null, "another conversation lives");
     },
   },
@@ -121,7 +130,7 @@ export const removalCases: readonly TopicCase[] = [
       await s.store.fork({ conversationId: child, atSeq: 2, newId: grandchild });
       await s.store.remove(child, { cascade: false });
       const gone = await s.store.remove(id, { cascade: true });
-      checkEqual(gone.toSorted(), [id, grandchild].toSorted(), "what is gone");
+      checkEqual(idsOf(gone), [id, grandchild].toSorted(), "what is gone");
       checkEqual(await s.store.get(grandchild), null, "the grandchild");
     },
   },
@@ -137,7 +146,7 @@ export const removalCases: readonly TopicCase[] = [
       const restored = uniqueId();
       await s.store.fork({ conversationId: archiveId, atSeq: 2, newId: restored });
       const gone = await s.store.remove(id, { cascade: false });
-      checkEqual(gone.toSorted(), [id, archiveId, second].toSorted(), "what is gone");
+      checkEqual(idsOf(gone), [id, archiveId, second].toSorted(), "what is gone");
       checkEqual(await s.store.get(archiveId), null, "an archive");
       checkEqual(await s.texts(fork), ["Hello", "Answer to Hello"], "a fork");
       checkEqual(await s.texts(restored), ["Hello", "Answer to Hello"], "a fork of an archive");
@@ -154,7 +163,7 @@ export const removalCases: readonly TopicCase[] = [
           outcomeOf(s.store.fork({ conversationId: id, atSeq: 2, newId })),
           s.otherStore.remove(id, { cascade: false }),
         ]);
-        checkEqual([gone, await s.store.get(id)], [[id], null], "the origin");
+        checkEqual([idsOf(gone), await s.store.get(id)], [[id], null], "the origin");
         if ("value" in forked) checkEqual(await s.texts(newId), ["shared", "Answer to shared"], "the fork");
         else {
           checkEqual(forked.code, "conversation_not_found", "the refusal");

@@ -48,7 +48,7 @@ export const journalCases: readonly TopicCase[] = [
       await s.seal(sealed);
       const taken = await s.start();
       await s.store.takeOver({ ...heldTurn(taken), node: s.node });
-      const unknown = { ...heldTurn(live), conversationId: uniqueId() };
+      const unknown = { ...live, log: Number.MAX_SAFE_INTEGER };
       const outcomes = await s.root.flushJournal([
         batch(taken, 0),
         batch(live, 0),
@@ -136,7 +136,7 @@ export const journalCases: readonly TopicCase[] = [
       const lease = await s.store.takeOver({ ...heldTurn(turn), node: await s.otherNode() });
       check(lease !== null, "the lease is taken over");
       checkEqual(await s.root.flushJournal([batch(turn, 2)]), ["stale_fence"], "a late flush");
-      const taken = { ...heldTurn(turn), fence: lease.fence };
+      const taken = { ...turn, fence: lease.fence };
       checkEqual(await s.root.flushJournal([batch(taken, 2)]), ["ok"], "a flush of the new holder");
       checkEqual(await journalOf(s, id), [batch(turn, 0), batch(taken, 2)], "the journal");
     },

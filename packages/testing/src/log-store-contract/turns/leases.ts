@@ -36,7 +36,7 @@ export const leaseCases: readonly TopicCase[] = [
       checkEqual(await stops(), [], "before any stop");
       await s.store.requestStop(id);
       await s.store.requestStop(other.conversationId);
-      const expected = [{ owner: s.owner, ...heldTurn(turn) }];
+      const expected = [{ owner: s.owner, log: turn.log, ...heldTurn(turn) }];
       checkEqual(await stops(), expected, "after two stops, one of them another node's");
       checkEqual(await stops(), expected, "again");
       await s.seal(turn, [], { reason: "aborted" });
@@ -49,7 +49,8 @@ export const leaseCases: readonly TopicCase[] = [
       const turn = await s.start();
       const id = turn.conversationId;
       const lease = await s.store.requestStop(id);
-      const expected = { owner: s.owner, ...heldTurn(turn), purpose: "turn", stopRequested: true };
+      const { owner, log } = turn;
+      const expected = { owner, log, ...heldTurn(turn), purpose: "turn", stopRequested: true };
       checkEqual(lease, expected, "the lease");
       checkEqual(await s.store.requestStop(id), expected, "the lease at a second stop");
       checkEqual((await s.store.get(id))?.active?.stopRequested, true, "in the record");
@@ -76,6 +77,7 @@ export const leaseCases: readonly TopicCase[] = [
       const claimed = await s.claimMine(node);
       const expected = {
         owner: s.owner,
+        log: dead.log,
         ...heldTurn(dead),
         fence: dead.fence + 1,
         purpose: "turn",
@@ -172,7 +174,8 @@ export const leaseCases: readonly TopicCase[] = [
       checkEqual(await take({ conversationId: uniqueId() }), null, "in another conversation");
       checkEqual((await s.store.get(id))?.active?.node, s.node, "the holder so far");
       const lease = await take({});
-      const expected = { owner: s.owner, ...heldTurn(turn), fence: turn.fence + 1, purpose: "turn" };
+      const { owner, log } = turn;
+      const expected = { owner, log, ...heldTurn(turn), fence: turn.fence + 1, purpose: "turn" };
       checkEqual(lease, { ...expected, stopRequested: false }, "the lease");
       checkEqual(await take({}), null, "a second time");
       await refused(s.commit(turn, [message(id)]), "stale_fence", "a commit of the former holder");

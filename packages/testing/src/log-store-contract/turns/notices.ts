@@ -36,7 +36,12 @@ export const noticeCases: readonly TopicCase[] = [
         messagesSummarized: 1,
         messagesKept: 1,
       };
-      const expected = [compacted, other, { kind: "removed", conversationIds: gone }, id];
+      const expected = [
+        compacted,
+        other,
+        { kind: "removed", conversationIds: gone.map((each) => each.id) },
+        id,
+      ];
       for (const limit of [1, 2, 10]) {
         const seen: unknown[] = [];
         let mark = since;
@@ -84,14 +89,21 @@ export const noticeCases: readonly TopicCase[] = [
       );
       const after = [{ owner: s.owner, since: await mark(s.store) }];
       checkEqual(await s.root.news({ owners: after, conversations: [] }), none, "once it is known");
-      await s.otherStore.remove(renamed, { cascade: false });
+      const [removed] = await s.otherStore.remove(renamed, { cascade: false });
+      const renamedLog = removed?.log ?? 0;
       checkEqual((await s.root.news({ owners: after, conversations: [] })).owners, [s.owner], "a removal");
 
       const talk = await s.turn();
       const sealed = (await s.store.get(talk.conversationId))?.lastSeq ?? 0;
       const running = await s.start();
       const opened = (await s.store.get(running.conversationId))?.lastSeq ?? 0;
-      const known = (id: string, seq: number, owner = s.owner) => ({ id, owner, seq });
+      const logs = new Map<string, number>();
+      for (const id of [quiet, talk.conversationId, running.conversationId]) {
+        logs.set(id, (await s.store.get(id))?.log ?? 0);
+      }
+      logs.set(theirs, (await s.root.forOwner(stranger).get(theirs))?.log ?? 0);
+      logs.set(renamed, renamedLog);
+      const known = (id: string, seq: number, owner = s.owner) => ({ log: logs.get(id) ?? 0, owner, seq });
       checkEqual(
         await s.root.news({
           owners: [],
@@ -105,7 +117,12 @@ export const noticeCases: readonly TopicCase[] = [
             known(theirs, 0, stranger),
           ],
         }),
-        { ...none, conversations: [talk.conversationId, running.conversationId, renamed, theirs] },
+        {
+          ...none,
+          conversations: [talk.conversationId, running.conversationId, renamed, theirs].map((id) =>
+            logs.get(id),
+          ),
+        },
         "rows, a turn under way, one that is gone, another owner's",
       );
     },
@@ -116,8 +133,8 @@ export const noticeCases: readonly TopicCase[] = [
       for (const owner of [`a\u0000b ${uniqueId()}`, `a\u001ab ${uniqueId()}`]) {
         const store = s.root.forOwner(owner);
         const id = uniqueId();
-        await store.create({ id, settings: {} });
-        const conversations = [{ id, owner, seq: 0 }];
+        const { conversation } = await store.create({ id, settings: {} });
+        const conversations = [{ log: conversation.log, owner, seq: 0 }];
         const { last: known } = await store.changed({ limit: 1 });
         checkEqual(
           await s.root.news({ owners: [{ owner, since: known }], conversations }),

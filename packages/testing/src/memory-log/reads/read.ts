@@ -70,6 +70,7 @@ export function readOpenTurn(db: MemoryDatabase, owner: string, query: OpenTurnQ
   const comparable = query.fence === undefined || query.fence === active.fence;
   const afterN = comparable ? (query.afterN ?? -1) : -1;
   return {
+    log: log.number,
     turnId: turn.id,
     fence: active.fence,
     node: active.node,
@@ -155,8 +156,8 @@ export function lastCall(db: MemoryDatabase, owner: string, id: ConversationId):
 /** Each batch on its own: one that lost its turn does not keep the others from being written. */
 export function flushJournal(db: MemoryDatabase, batches: readonly JournalBatch[]): ("ok" | "stale_fence")[] {
   return batches.map((batch) => {
-    const log = db.logs.get(batch.conversationId);
-    const active = log?.active;
+    const log = db.logs.get(batch.log);
+    const active = log?.owner === batch.owner ? log.active : undefined;
     const held = active?.turnId === batch.turnId && active.fence === batch.fence;
     if (log === undefined || !held || active?.purpose !== "turn") return "stale_fence";
     const { journal } = log;

@@ -61,7 +61,7 @@ function heirsOf(db: MemoryDatabase, owner: string): Map<Log, Heir[]> {
     let through = Number.MAX_SAFE_INTEGER;
     let distance = 0;
     for (let { parent } = log; parent !== undefined; parent = parent.log.parent) {
-      if (db.logs.get(parent.log.id) === parent.log) break;
+      if (db.logs.get(parent.log.number) === parent.log) break;
       through = Math.min(through, parent.seq);
       distance += 1;
       const heirs = all.get(parent.log) ?? [];

@@ -16,7 +16,7 @@ import { checkTurnId, openTurn, turnActive } from "./lease.js";
 /** Everything is checked before the first change, so that a refusal leaves nothing behind. */
 export function admit(db: MemoryDatabase, owner: string, input: AdmitInput): AdmitOutcome {
   const found = findLog(db, owner, input.conversationId);
-  if (found === undefined) checkNewId(db, input.conversationId);
+  if (found === undefined) checkNewId(input.conversationId);
   checkMessages([input.message], input.conversationId);
   if (found !== undefined) {
     const known = knownAdmission(found, input);
@@ -87,7 +87,12 @@ export function admitInto(
     });
     log.receipts.set(input.message.id, { bodyHash: input.bodyHash, outcome: "queued" });
     touch(db, log);
-    return { kind: "queued", queue: queueStateOf(log), ...(purpose === "turn" ? { turnId } : {}) };
+    return {
+      kind: "queued",
+      log: log.number,
+      queue: queueStateOf(log),
+      ...(purpose === "turn" ? { turnId } : {}),
+    };
   }
   const turn = openTurn(db, log, { ...input, messages: [input.message] });
   const { bodyHash, turnId } = input;

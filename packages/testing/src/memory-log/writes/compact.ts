@@ -1,4 +1,4 @@
-import { ParleyError } from "@parley/core/errors";
+import { invalidField, ParleyError } from "@parley/core/errors";
 import type { ConversationId } from "@parley/core/messages";
 import type { CompactInput, CompactResult, ConversationRecord } from "@parley/core/ports";
 import { omitUndefined } from "@parley/fold";
@@ -27,7 +27,10 @@ export function compact(db: MemoryDatabase, owner: string, input: CompactInput):
   const active = heldLease(log, input.turnId, input.fence);
   checkMessages([input.summary], log.id);
   checkCovers(log, input.covers);
-  checkNewId(db, input.archiveId);
+  checkNewId(input.archiveId);
+  if (findLog(db, owner, input.archiveId) !== undefined) {
+    throw invalidField("id", "used by another conversation");
+  }
   if (log.rowsById.has(input.summary.id)) {
     throw new ParleyError("message_conflict", undefined, { details: { messageId: input.summary.id } });
   }

@@ -24,7 +24,7 @@ export function fork(db: MemoryDatabase, owner: string, input: ForkInput): ForkR
   if (!isForkPoint(origin, input.atSeq)) {
     throw invalidField("atSeq", "a fork leaves where a sealed turn ends, or at 0");
   }
-  checkNewId(db, input.newId);
+  checkNewId(input.newId);
   const log = addFork(db, origin, {
     id: input.newId,
     atSeq: input.atSeq,

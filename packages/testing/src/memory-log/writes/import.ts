@@ -36,7 +36,7 @@ export function importConversation(db: MemoryDatabase, owner: string, input: Imp
     }
     return { conversation: recordOf(db, existing), created: false };
   }
-  checkNewId(db, input.conversationId);
+  checkNewId(input.conversationId);
   const { settings } = input;
   const log = addLog(db, {
     id: input.conversationId,

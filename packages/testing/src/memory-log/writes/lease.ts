@@ -50,6 +50,7 @@ function leaseOf(log: Log, active: Active): Lease {
   return {
     owner: log.owner,
     conversationId: log.id,
+    log: log.number,
     turnId: active.turnId,
     purpose: active.purpose,
     fence: active.fence,
@@ -129,6 +130,7 @@ export function openTurn(
   if (!turns.has(turn.id)) turns.set(turn.id, log);
   const rows = input.messages.map((message) => appendRow(db, log, message, { turn }));
   return {
+    log: log.number,
     turnId: turn.id,
     fence: active.fence,
     choices: turn.choices,
@@ -191,6 +193,7 @@ export function stillOpened(log: Log, turnId: TurnId, node: string): OpenedTurn 
   const rows = rowsBetween(log, turn.firstSeq, turn.lastSeq);
   const opening = rows.findIndex((row) => row.message.role !== "user");
   return {
+    log: log.number,
     turnId,
     fence: active.fence,
     choices: turn.choices,
@@ -219,7 +222,7 @@ export function heartbeat(db: MemoryDatabase, node: string, ttlMs: number): Stop
   for (const log of db.leased) {
     if (log.active?.node !== node || !log.active.stopRequested) continue;
     const { turnId, fence } = log.active;
-    requests.push({ owner: log.owner, conversationId: log.id, turnId, fence });
+    requests.push({ owner: log.owner, conversationId: log.id, log: log.number, turnId, fence });
   }
   return requests;
 }

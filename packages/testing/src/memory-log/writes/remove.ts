@@ -1,4 +1,5 @@
 import type { ConversationId } from "@parley/core/messages";
+import type { RemovedConversation } from "@parley/core/ports";
 import { findLog, type Log, leaveNotice, type MemoryDatabase, ownerOf } from "../database.js";
 
 /**
@@ -10,14 +11,14 @@ export function remove(
   owner: string,
   id: ConversationId,
   options: { cascade: boolean },
-): ConversationId[] {
+): RemovedConversation[] {
   const log = findLog(db, owner, id);
   if (log === undefined) return [];
   const gone: Log[] = [];
   collect(db, log, options.cascade, gone);
   const { logs, messages, turns } = ownerOf(db, owner);
   for (const each of gone) {
-    db.logs.delete(each.id);
+    db.logs.delete(each.number);
     db.leased.delete(each);
     logs.delete(each.id);
     for (const messageId of each.rowsById.keys())
@@ -26,14 +27,15 @@ export function remove(
   }
   // Leaves before what they continue, so that a chain without living forks goes as a whole.
   for (const each of gone.reverse()) shrink(db, each);
-  const conversationIds = gone.reverse().map((each) => each.id);
+  const removed = gone.reverse().map(({ id: each, number }) => ({ id: each, log: number }));
+  const conversationIds = removed.map((each) => each.id);
   leaveNotice(db, owner, (changedAt) => ({ kind: "removed", changedAt, conversationIds }));
-  return conversationIds;
+  return removed;
 }
 
 function collect(db: MemoryDatabase, log: Log, cascade: boolean, gone: Log[]): void {
   // A log that lost its name before is not named again, but what continues it may still live.
-  const living = db.logs.get(log.id) === log;
+  const living = db.logs.get(log.number) === log;
   if (living) gone.push(log);
   for (const fork of log.forks) {
     if (cascade || fork.archiveOf === log.id) collect(db, fork, cascade, gone);
@@ -42,7 +44,7 @@ function collect(db: MemoryDatabase, log: Log, cascade: boolean, gone: Log[]): v
 
 /** Drops from a log without a name what no fork sees. */
 function shrink(db: MemoryDatabase, log: Log): void {
-  if (db.logs.get(log.id) === log) return;
+  if (db.logs.get(log.number) === log) return;
   let shared = -1;
   for (const fork of log.forks) shared = Math.max(shared, fork.parent?.seq ?? 0);
   log.rows = log.rows.filter((row) => row.lastSeq <= shared);

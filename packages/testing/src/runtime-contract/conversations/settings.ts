@@ -257,6 +257,56 @@ export const settingsCases: RuntimeTopicCase[] = [
     },
   },
   {
+    name: "two owners run and follow conversations of the same ids on one node, each its own",
+    async run(world) {
+      const held = gate();
+      const node = await world.node({
+        script: (_, index) => [text(`Answer ${index} `), pause(held), text("ends.")],
+      });
+      const conversationId = world.id("c");
+      const messageId = world.id("m");
+      const stranger = node.runtime.forOwner(world.id("owner"));
+      const mine = await node.me.send({ conversationId, messageId, message: "Mine" });
+      const theirs = await stranger.send({ conversationId, messageId, message: "Theirs" });
+      checkEqual([mine.outcome, theirs.outcome], ["started", "started"], "both sends");
+      const own = await world.joined(node, conversationId);
+      const frames: unknown[] = [];
+      const ended: unknown[] = [];
+      const leave = stranger.attach(conversationId, "0", {
+        onFrame: (frame) => frames.push(frame),
+        onEnd: (error) => ended.push(error),
+      });
+      await world.until(() => frames.length > 0, "the stranger joins");
+      checkEqual(await stranger.stop(conversationId), { abortedTurn: true }, "the stranger's stop");
+      await world.pass(stranger.last(conversationId), "the stopped turn ends");
+      checkEqual((await node.me.meta(conversationId)).status, "active", "the other turn meanwhile");
+      held.open();
+      await world.pass(node.me.last(conversationId), "the other turn ends");
+      checkEqual((await world.log(node, conversationId)).length, 2, "the log");
+      checkEqual(
+        (await stranger.turn(conversationId, theirs.turnId ?? "")).reason,
+        "aborted",
+        "how the stranger's ended",
+      );
+      checkEqual(
+        (await node.me.turn(conversationId, mine.turnId ?? "")).reason,
+        "stop",
+        "how the other one ended",
+      );
+      await stranger.remove(conversationId);
+      await world.until(() => ended.length > 0, "the stranger's subscription ends");
+      checkEqual(own.ended, undefined, "the other subscription");
+      const seen = JSON.stringify(own.frames);
+      check(
+        !seen.includes("Theirs") && !seen.includes(theirs.turnId ?? "?"),
+        "nothing of it was sent to others",
+      );
+      check(!JSON.stringify(frames).includes(mine.turnId ?? "?"), "nor the other way round");
+      checkEqual((await node.me.meta(conversationId)).title, "Mine", "the conversation that stays");
+      leave();
+    },
+  },
+  {
     name: "another owner's conversation behaves as unknown, whatever is asked of it",
     async run(world) {
       const node = await world.node();
@@ -264,9 +314,7 @@ export const settingsCases: RuntimeTopicCase[] = [
       const { conversationId, turnId } = receipt;
       const stranger = node.runtime.forOwner(world.id("owner"));
       const calls: [string, () => Promise<unknown>][] = [
-        ["send", () => stranger.send({ conversationId, message: "x" })],
         ["queue.list", () => stranger.queue.list(conversationId)],
-        ["queue.add", () => stranger.queue.add({ conversationId, message: "x" })],
         ["queue.resume", () => stranger.queue.resume(conversationId)],
         ["stop", () => stranger.stop(conversationId)],
         ["close", () => stranger.close(conversationId)],
@@ -282,7 +330,6 @@ export const settingsCases: RuntimeTopicCase[] = [
         ["previewCompaction", () => stranger.previewCompaction(conversationId)],
         ["undoCompaction", () => stranger.undoCompaction(conversationId)],
         ["fork", () => stranger.fork({ conversationId, atSeq: 0 })],
-        ["create", () => stranger.create({ id: conversationId })],
       ];
       for (const [name, call] of calls) {
         const code = await world.refusal((async () => call())(), `a stranger's ${name}`);

@@ -1,0 +1,59 @@
+import { invalidField } from "@parley/core/errors";
+import type { Connection, Database, Statement } from "./database.js";
+
+/** The schema that statements and migrations are written for, and that is used where no other one is configured. */
+export const defaultSchema = "parley";
+
+/** As PostgreSQL keeps a name that was not quoted, so that it can be typed in a console as it is configured. */
+const schemaForm = /^[a-z_][a-z0-9_]{0,58}$/;
+
+/** Refuses what cannot be the name of Parley's schema. `public` and the server's own schemas belong to others. */
+export function checkSchemaName(schema: string): string {
+  if (!schemaForm.test(schema)) {
+    throw invalidField("schema", "1 to 59 of the characters a-z 0-9 _, not beginning with a digit");
+  }
+  if (schema === "public" || schema === "information_schema" || schema.startsWith("pg_")) {
+    throw invalidField("schema", `${schema} belongs to others; choose a schema for Parley alone`);
+  }
+  return schema;
+}
+
+/** Texts of statements are few: those that are put together anew with each call must not fill the memory. */
+const mostTexts = 2_000;
+
+/**
+ * The same database, where statements that are written for the schema `parley` use another one. Each names its tables
+ * with the schema, so no search path is needed, which poolers would not keep. A prepared statement has the schema in its
+ * name: one connection may serve two schemas.
+ */
+export function inSchema(database: Database, schema: string): Database {
+  checkSchemaName(schema);
+  if (schema === defaultSchema) return database;
+  const texts = new Map<string, string>();
+  const translated = (statement: Statement): Statement => {
+    let text = texts.get(statement.text);
+    if (text === undefined) {
+      text = schemaText(statement.text, schema);
+      if (texts.size >= mostTexts) texts.clear();
+      texts.set(statement.text, text);
+    }
+    const { name } = statement;
+    return name === undefined ? { ...statement, text } : { ...statement, text, name: `${schema}.${name}` };
+  };
+  const connected = (connection: Connection): Connection => ({
+    query: (statement) => connection.query(translated(statement)),
+    batch: (statements) => connection.batch(statements.map(translated)),
+  });
+  return {
+    ...connected(database),
+    transaction: (work) => database.transaction((connection) => work(connected(connection))),
+    trouble: () => database.trouble?.(),
+    ...(database.timeLimit === undefined ? {} : { timeLimit: database.timeLimit.bind(database) }),
+    close: () => database.close(),
+  };
+}
+
+/** A text that is written for the schema `parley`, for another one. */
+export function schemaText(text: string, schema: string): string {
+  return text.replace(/"parley"\.|\bparley\./g, `"${schema}".`);
+}

@@ -1,0 +1,34 @@
+import { readFile } from "node:fs/promises";
+
+/** One step of the schema's history, in the order in which they were made. */
+export interface Migration {
+  readonly name: string;
+  readonly statements: readonly string[];
+}
+
+/** How far the rows of an older version are copied. */
+export interface MigrationProgress {
+  readonly table: string;
+  readonly copied: number;
+  /** About how many there are, as the server estimates it. */
+  readonly of: number;
+}
+
+/** Where the SQL files of the package lie: of the schema of its own, and of the versions that used `public`. */
+export const migrationFolders = {
+  current: new URL("../migrations/", import.meta.url),
+  older: new URL("../migrations/public/", import.meta.url),
+};
+
+/** Reads the SQL files that come with the package. */
+export async function readMigrations(folder = migrationFolders.current): Promise<Migration[]> {
+  const journal = JSON.parse(await readFile(new URL("meta/_journal.json", folder), "utf8")) as {
+    entries: { tag: string }[];
+  };
+  return Promise.all(
+    journal.entries.map(async ({ tag }) => {
+      const sql = await readFile(new URL(`${tag}.sql`, folder), "utf8");
+      return { name: tag, statements: sql.split("--> statement-breakpoint") };
+    }),
+  );
+}

@@ -1,0 +1,41 @@
+import type { Statement } from "../database.js";
+
+/**
+ * Numbers are taken by statements of their own and kept for the transaction in a setting, from where the statement that
+ * writes reads them in the same round trip: a write calls no volatile function, so that an engine which distributes the
+ * schema can send it on as it is. A write without the statement before it fails: the setting is empty.
+ */
+const change = "parley_transaction.change";
+const log = "parley_transaction.log";
+
+/** The number that `takeChangeNumber` took in this transaction. */
+export const changeNumber = `current_setting('${change}')::int8`;
+
+/** The number that `takeLogNumber` took in this transaction. */
+export const logNumber = `current_setting('${log}')::int8`;
+
+/**
+ * Takes the number of a change of this owner, under a shared advisory lock that names a lower bound of it: whoever reads
+ * the changes asks which locks are held, and leaves out what they may still bring. See `settled-change.ts`.
+ */
+export function takeChangeNumber(owner: string): Statement {
+  return {
+    name: "take_change_number",
+    text: `
+SELECT set_config('${change}', (CASE WHEN pg_advisory_xact_lock_shared(${changeLock("$1")},
+  (SELECT last_value FROM parley.conversation_change)::bit(32)::int4) IS NOT NULL
+  THEN nextval('parley.conversation_change') END)::text, true) AS taken`,
+    values: [owner],
+  };
+}
+
+/** The first key of the advisory locks of an owner's changes. Two schemas of one database have other ones. */
+export function changeLock(owner: string): string {
+  return `hashtext('parley.' || ${owner})`;
+}
+
+/** Takes the number of a new log. */
+export const takeLogNumber: Statement = {
+  name: "take_log_number",
+  text: `SELECT set_config('${log}', nextval('parley.log_number')::text, true) AS taken`,
+};

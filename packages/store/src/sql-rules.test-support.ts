@@ -1,0 +1,141 @@
+import { getTableName, is, Table } from "drizzle-orm";
+import type { Connection, Database, Statement } from "./database.js";
+import * as schema from "./schema.js";
+
+/** The tables of the schema, by name. */
+const tables = new Set<string>(
+  Object.values(schema)
+    .filter((each) => is(each, Table))
+    .map((table) => getTableName(table)),
+);
+
+/** Tables whose rows belong to one owner: a write names the owner, or a log, which is one owner's. */
+const owned = new Set(
+  ["conversation", "conversation_head", "conversation_message", "conversation_turn", "turn_journal"].concat([
+    "queued_message",
+    "receipt",
+    "compaction",
+    "search_entry",
+    "search_owner",
+  ]),
+);
+
+const volatile =
+  /\b(clock_timestamp|timeofday|random|gen_random_uuid|uuidv[47]|nextval|currval|lastval|setval|set_config|pg_notify|txid_current|pg_current_xact_id|pg_(?:try_)?advisory\w*|pg_sleep\w*)\s*\(/i;
+
+const stable =
+  /\b(now|statement_timestamp|transaction_timestamp|current_setting|date_trunc|to_char|age|timezone|json_build_\w+|jsonb_build_\w+|json_agg|jsonb_agg|to_json|to_jsonb|array_to_json|row_to_json|to_tsvector)\s*\(|\bcurrent_timestamp\b|\bcurrent_date\b/i;
+
+/** `date_part` of a time depends on the settings of a session; of the span between two times it does not. */
+const momentPart = /\b(date_part|extract)\s*\((?![^()]* - timestamptz)/i;
+
+/**
+ * The rules of statements that a text breaks: what an engine that distributes schemas over servers, and a pooler that
+ * hands out connections per transaction, need of them. Each is named with the part of the text that breaks it.
+ */
+export function brokenRules(text: string): string[] {
+  const plain = text.replace(/--[^\n]*/g, " ").replace(/\s+/g, " ");
+  const bare = plain.replace(/'(?:[^']|'')*'/g, "''");
+  const broken: string[] = [];
+  if (/search_path/i.test(plain)) broken.push("no search path: search_path");
+  const withNames = [...bare.matchAll(/\b(\w+)(?: \([^()]*\))? AS (?:NOT )?(?:MATERIALIZED )?\(/gi)];
+  const named = new Set(withNames.map(([, name]) => name));
+  for (const name of tablesIn(bare)) {
+    if (tables.has(name) && !named.has(name)) broken.push(`names its schema: ${name}`);
+  }
+  for (const [, name = ""] of plain.matchAll(/\b(?:nextval|currval|setval)\s*\(\s*'([^']*)'/gi)) {
+    if (!name.startsWith("parley.")) broken.push(`names its schema: ${name}`);
+  }
+  const writes = writesIn(bare);
+  if (writes.length === 0) return broken;
+  const called = volatile.exec(bare)?.[1];
+  if (called !== undefined) broken.push(`no volatile function in a write: ${called}`);
+  for (const values of valuesIn(bare)) {
+    if (/\bSELECT\b/i.test(values)) broken.push(`no subquery in VALUES: ${values}`);
+  }
+  for (const write of writes) {
+    const [, returned = ""] = /\bRETURNING\b(.*)$/i.exec(write.text) ?? [];
+    const found = stable.exec(returned)?.[0] ?? momentPart.exec(returned)?.[0];
+    if (found !== undefined) broken.push(`no stable function in RETURNING: ${found}`);
+    if (owned.has(write.table) && !isConfined(write)) broken.push(`confined to one owner: ${write.text}`);
+  }
+  return broken;
+}
+
+/** The names without a schema that stand where a table does, in lists of several, too. */
+function* tablesIn(bare: string): Generator<string> {
+  for (const [, name = ""] of bare.matchAll(/\b(?:JOIN|INTO|UPDATE|USING) (?:ONLY )?(\w+)\b(?!\.|\()/gi))
+    yield name;
+  for (const [, list = ""] of bare.matchAll(
+    /\bFROM ([^()]*?)(?= (?:WHERE|ORDER|GROUP|LIMIT|UNION)\b|[()]|$)/gi,
+  )) {
+    for (const item of list.split(",")) yield /^ ?(\w+)\b(?!\.|\()/.exec(item)?.[1] ?? "";
+  }
+}
+
+interface Write {
+  readonly kind: string;
+  readonly table: string;
+  /** From its first word to the end of its part of the statement. */
+  readonly text: string;
+}
+
+function writesIn(bare: string): Write[] {
+  const found = bare.matchAll(/\b(INSERT INTO|DELETE FROM|(?<!FOR )(?<!DO )UPDATE) (?:parley\.)?(\w+)/gi);
+  return [...found].map(({ index, 1: kind = "", 2: table = "" }) => {
+    return { kind: kind.toUpperCase(), table, text: untilClosed(bare.slice(index)) };
+  });
+}
+
+/** A text up to the parenthesis that closes the part that it begins in. */
+function untilClosed(text: string): string {
+  let depth = 0;
+  for (let place = 0; place < text.length; place++) {
+    if (text[place] === "(") depth += 1;
+    if (text[place] === ")") depth -= 1;
+    if (depth < 0) return text.slice(0, place);
+  }
+  return text;
+}
+
+function valuesIn(bare: string): string[] {
+  return [...bare.matchAll(/\bVALUES \(/gi)].map(({ index }) => untilClosed(bare.slice(index + 8)));
+}
+
+function isConfined({ kind, table, text }: Write): boolean {
+  const names = table === "search_owner" ? /\b(owner|number)\b/ : /\b(log|owner)\b/;
+  if (kind === "INSERT INTO") return names.test(/\(([^)]*)\)/.exec(text)?.[1] ?? "");
+  return names.test(/\bWHERE\b(.*)$/i.exec(text)?.[1] ?? "");
+}
+
+/** Statements that were run, by text, with the name that each was prepared under. */
+export class CapturedStatements {
+  readonly #names = new Map<string, string>();
+  readonly texts = new Set<string>();
+  /** Names that stood for two texts. */
+  readonly ambiguous = new Set<string>();
+
+  /** The same database, with every statement captured. */
+  capturing(database: Database): Database {
+    const seen = (connection: Connection): Connection => ({
+      query: (statement) => connection.query(this.#seen(statement)),
+      batch: (statements) => connection.batch(statements.map((statement) => this.#seen(statement))),
+    });
+    return {
+      ...seen(database),
+      transaction: (work) => database.transaction((connection) => work(seen(connection))),
+      trouble: () => database.trouble?.(),
+      ...(database.timeLimit === undefined ? {} : { timeLimit: database.timeLimit.bind(database) }),
+      close: () => database.close(),
+    };
+  }
+
+  #seen(statement: Statement): Statement {
+    const { text, name } = statement;
+    this.texts.add(text);
+    if (name === undefined) return statement;
+    if ((this.#names.get(name) ?? text) !== text) this.ambiguous.add(name);
+    this.#names.set(name, text);
+    return statement;
+  }
+}
