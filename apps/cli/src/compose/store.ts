@@ -3,6 +3,8 @@ import { mkdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { isParleyError } from "@parley/core/errors";
 import type { LogStoreRoot, Wake } from "@parley/core/ports";
+import { omitUndefined } from "@parley/fold";
+import type { MigrationProgress } from "@parley/store/postgres";
 import { CliError } from "../cli-error.js";
 import type { StoreConfig } from "../config/config.js";
 
@@ -16,19 +18,29 @@ export interface ComposedStore {
 /** Opens the store with its schema brought up. `onCreate` is told before a new folder is made, which takes seconds. */
 export async function openStore(
   config: StoreConfig,
-  options: { readonly onCreate?: (() => void) | undefined } = {},
+  options: {
+    readonly onCreate?: (() => void) | undefined;
+    /** Called while the rows of an older version are copied. */
+    readonly onMigration?: ((progress: MigrationProgress) => void) | undefined;
+  } = {},
 ): Promise<ComposedStore> {
+  const hooks = omitUndefined({ onMigration: options.onMigration });
   if (config.kind === "folder") {
     if (!existsSync(join(config.folder, "database"))) options.onCreate?.();
     // Conversations are nobody else's business on this machine.
     await mkdir(config.folder, { recursive: true, mode: 0o700 });
     const { openPglite } = await import("@parley/store/pglite");
-    const { store, wake } = await openPglite({ folder: config.folder, durable: config.durable });
+    const { store, wake } = await openPglite({
+      folder: config.folder,
+      durable: config.durable,
+      ...omitUndefined({ schema: config.schema }),
+      ...hooks,
+    });
     return { store, wake, close: () => store.close() };
   }
   const { kind: _, ...settings } = config;
   const { openPostgres } = await import("@parley/store/postgres");
-  const { store, wake } = withAddress(() => openPostgres(settings));
+  const { store, wake } = withAddress(() => openPostgres({ ...settings, ...hooks }));
   const close = async () => {
     await wake.close?.();
     await store.close();
@@ -37,7 +49,13 @@ export async function openStore(
     await store.migrate();
   } catch (error) {
     await close();
-    throw pooled(error, config.url) ?? unreachable(error, config.url) ?? refused(error, config.url) ?? error;
+    throw (
+      lacking(error, config.url) ??
+      pooled(error, config.url) ??
+      unreachable(error, config.url) ??
+      refused(error, config.url) ??
+      error
+    );
   }
   return { store, wake, close };
 }
@@ -76,6 +94,15 @@ function unreachable(error: unknown, url: string): CliError | undefined {
     advice: nameless
       ? "No address is known for this name: check the host in the address of the store."
       : "Check that it runs, and host and port in the address of the store.",
+    cause: error,
+  });
+}
+
+/** A role that may not create what a migration creates. */
+function lacking(error: unknown, url: string): CliError | undefined {
+  if (!isParleyError(error) || error.details?.reason !== "missing_right") return undefined;
+  return new CliError(`${serverOf(url)} does not let this user create Parley's tables.`, {
+    advice: error.message,
     cause: error,
   });
 }

@@ -141,6 +141,14 @@ const limits = z.strictObject({
 const store = z
   .strictObject({
     folder: z.string().min(1).optional(),
+    /** Of the database: the one that holds Parley's tables. */
+    schema: z
+      .string()
+      .regex(
+        /^(?!pg_|public$|information_schema$)[a-z_][a-z0-9_]{0,58}$/,
+        "expected a name of a-z 0-9 _ that is Parley's own, not `public`",
+      )
+      .optional(),
     durable: z.boolean().optional(),
     url: secret.optional(),
     listenUrl: z.union([secret, z.literal(false)]).optional(),

@@ -3,10 +3,16 @@ import type { ConfigFile, Credential, ToolSettings } from "./config-schema.js";
 
 /** Where the log is kept. */
 export type StoreConfig =
-  | { readonly kind: "folder"; readonly folder: string; readonly durable: boolean }
+  | {
+      readonly kind: "folder";
+      readonly folder: string;
+      readonly durable: boolean;
+      readonly schema?: string;
+    }
   | {
       readonly kind: "postgres";
       readonly url: string;
+      readonly schema?: string;
       readonly listenUrl?: string | false;
       readonly maxConnections?: number;
       readonly transactionPooler?: boolean;

@@ -130,12 +130,14 @@ interface StoreContext {
 
 function storeOf(content: ConfigFile, { base, flags, env, workingFolder, fault }: StoreContext): StoreConfig {
   const override = flags.store ?? given(env.PARLEY_STORE);
+  const schema = omitUndefined({ schema: content.store?.schema });
   if (override !== undefined) {
-    if (isPostgresUrl(override)) return { kind: "postgres", url: override };
+    if (isPostgresUrl(override)) return { kind: "postgres", url: override, ...schema };
     return {
       kind: "folder",
       folder: resolve(workingFolder, override),
       durable: content.store?.durable ?? true,
+      ...schema,
     };
   }
   const { store = {} } = content;
@@ -144,6 +146,7 @@ function storeOf(content: ConfigFile, { base, flags, env, workingFolder, fault }
       kind: "folder",
       folder: resolve(base, store.folder ?? defaultFolder),
       durable: store.durable ?? true,
+      ...schema,
     };
   }
   const url = lookUp(store.url, ["store", "url"], env, fault) ?? "";
@@ -157,6 +160,7 @@ function storeOf(content: ConfigFile, { base, flags, env, workingFolder, fault }
   return {
     kind: "postgres",
     url,
+    ...schema,
     ...omitUndefined({ listenUrl }),
     ...only(
       store,

@@ -15,6 +15,7 @@ export async function migrate(options: { readonly json?: boolean }, context: Ver
   }
   const opened = await openStore(config.store, {
     onCreate: () => io.note(`Creating the store in ${place}, once.`),
+    onMigration: ({ table, copied, of }) => io.note(`Copying ${table}: ${copied} of about ${of} rows.`),
   });
   try {
     const { schema } = await opened.store.check();

@@ -46,6 +46,7 @@ export async function serve(options: ServeOptions, context: VerbContext): Promis
   const node = await startNode(config, {
     onCreate: () =>
       io.note(`Creating the store in ${describeStore(config.store)}, once; this takes a few seconds.`),
+    onMigration: (progress) => logger.info({ ...progress }, "copying the rows of an older version"),
     onError: (error, where, conversationId) =>
       logger.warn(
         { where, code: error.code, ...omitUndefined({ conversationId }) },
