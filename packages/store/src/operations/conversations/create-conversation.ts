@@ -1,6 +1,6 @@
 import type { ConversationSettings } from "@parley/core/ports";
-import type { Connection, StatementValue } from "../../database.js";
-import { boundedJson } from "../../message-row.js";
+import type { Connection } from "../../database.js";
+import { settingNames, settingParameters, settingValues } from "../../settings-columns.js";
 import type { StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
 import { changeNumber, logNumber, takeChangeNumber, takeLogNumber } from "../numbers.js";
@@ -13,18 +13,6 @@ export interface NewConversation {
   readonly title: string;
   readonly settings: ConversationSettings;
   readonly createdAt?: Date;
-}
-
-/** Settings as the values of model, effort, instructions, compact_threshold and metadata. */
-function settingValues(store: StoreContext, settings: ConversationSettings): StatementValue[] {
-  const { model, reasoningEffort, instructions, compactThreshold, metadata } = settings;
-  return [
-    model === undefined ? null : storedText(model),
-    reasoningEffort === undefined ? null : storedText(reasoningEffort),
-    instructions === undefined ? null : storedText(instructions),
-    compactThreshold ?? null,
-    metadata === undefined ? null : boundedJson(metadata, store.maxBytes),
-  ];
 }
 
 /**
@@ -49,8 +37,8 @@ export async function createConversationRow(
           id,
           owner,
           storedText(input.title),
-          ...settingValues(store, input.settings),
           input.createdAt?.toISOString() ?? null,
+          ...settingValues(store, input.settings),
         ],
       },
     ]);
@@ -67,10 +55,10 @@ export async function createConversationRow(
 
 const createText = `
 WITH made AS (
-  INSERT INTO parley.conversation (log, id, owner, title, status, model, effort, instructions, compact_threshold, metadata,
-    created_at, last_activity_at, updated_at, changed_at)
-  SELECT ${logNumber}, $1, $2, $3, 'open', $4, $5, $6, $7, $8::jsonb, coalesce($9::timestamptz, t.at), t.at, t.at,
-    ${changeNumber}
+  INSERT INTO parley.conversation (log, id, owner, title, status, created_at, last_activity_at, updated_at, changed_at,
+    ${settingNames})
+  SELECT ${logNumber}, $1, $2, $3, 'open', coalesce($4::timestamptz, t.at), t.at, t.at, ${changeNumber},
+    ${settingParameters(5)}
   FROM (SELECT ${nowMs} AS at) t
   ON CONFLICT (owner, id) WHERE status <> 'removed' DO NOTHING
   RETURNING log, owner, last_activity_at

@@ -4,6 +4,7 @@ import type { ForkInput, ForkResult, OpenedTurn } from "@parley/core/ports";
 import type { Connection } from "../../database.js";
 import { messageRow } from "../../message-row.js";
 import { contextSizePlace, modelPlace } from "../../packed-metrics.js";
+import { settingsFrom } from "../../settings-columns.js";
 import type { StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
 import { lineage } from "../reading/lineage.js";
@@ -68,8 +69,7 @@ export async function addFork(
   await connection.batch([
     {
       text: `
-UPDATE parley.conversation f SET parent = o.log, parent_seq = $3, archive_of = $4, status = $5, model = o.model,
-  effort = o.effort, instructions = o.instructions, compact_threshold = o.compact_threshold, metadata = o.metadata
+UPDATE parley.conversation f SET parent = o.log, parent_seq = $3, archive_of = $4, status = $5, ${settingsFrom("o")}
 FROM parley.conversation o WHERE f.log = $1 AND o.log = $2`,
       values: [log, origin.log, atSeq, isArchive ? origin.log : null, isArchive ? "closed" : "open"],
     },

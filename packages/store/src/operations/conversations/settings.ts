@@ -1,7 +1,6 @@
 import { ParleyError } from "@parley/core/errors";
 import type { ConversationRecord, ConversationSettings, LogStore } from "@parley/core/ports";
-import type { StatementValue } from "../../database.js";
-import { boundedJson } from "../../message-row.js";
+import { changedSettings } from "../../settings-columns.js";
 import type { StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
 import { takeChangeNumber } from "../numbers.js";
@@ -44,12 +43,12 @@ export function set(
     if (changes.closed === false && head.archive) {
       throw new ParleyError("conversation_closed", "An archive stays closed");
     }
-    const columns = changedColumns(store, changes);
-    const assignments = [...columns.keys()].map((column, place) => {
-      const value = `$${place + 2}`;
-      return `${column} = ${column === "metadata" ? `${value}::jsonb` : value}`;
-    });
-    if (changes.closed === true) {
+    const { title, closed, ...settings } = changes;
+    const columns = changedSettings(store, settings);
+    if (title !== undefined) columns.push({ column: "title", cast: "", value: storedText(title ?? "") });
+    if (closed !== undefined) columns.push({ column: "status", cast: "", value: closed ? "closed" : "open" });
+    const assignments = columns.map(({ column, cast }, place) => `${column} = $${place + 2}${cast}`);
+    if (closed === true) {
       assignments.push(
         "queue_paused = queue_paused OR EXISTS (SELECT FROM parley.queued_message q WHERE q.log = $1)",
       );
@@ -58,27 +57,9 @@ export function set(
       takeChangeNumber(owner),
       {
         text: `UPDATE parley.conversation SET ${[...assignments, touched].join(", ")} WHERE log = $1`,
-        values: [head.log, ...columns.values()],
+        values: [head.log, ...columns.map(({ value }) => value)],
       },
     ]);
     return requireRecord(connection, owner, id);
   });
-}
-
-function changedColumns(store: StoreContext, changes: Changes): Map<string, StatementValue> {
-  const columns = new Map<string, StatementValue>();
-  const text = (column: string, value: string | null | undefined) => {
-    if (value !== undefined) columns.set(column, value === null ? null : storedText(value));
-  };
-  if (changes.title !== undefined) columns.set("title", storedText(changes.title ?? ""));
-  text("model", changes.model);
-  text("effort", changes.reasoningEffort);
-  text("instructions", changes.instructions);
-  const { compactThreshold, metadata, closed } = changes;
-  if (compactThreshold !== undefined) columns.set("compact_threshold", compactThreshold);
-  if (metadata !== undefined) {
-    columns.set("metadata", metadata === null ? null : boundedJson(metadata, store.maxBytes));
-  }
-  if (closed !== undefined) columns.set("status", closed ? "closed" : "open");
-  return columns;
 }

@@ -1,23 +1,16 @@
 import { invalidField } from "@parley/core/errors";
 import type { ConversationRecord, LogStore } from "@parley/core/ports";
 import type { ConversationStatus } from "@parley/wire";
-import { and, eq, isNotNull, isNull, ne, or, type SQL, sql } from "drizzle-orm";
-import { alias, PgDialect } from "drizzle-orm/pg-core";
 import type { Statement, StatementValue } from "../../database.js";
-import { conversation, conversationHead } from "../../schema.js";
 import type { StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
 import { recordColumns, recordOf, recordTables } from "./record.js";
 
 type ListQuery = Parameters<LogStore["list"]>[0];
 
-const dialect = new PgDialect();
-const c = alias(conversation, "c");
-const h = alias(conversationHead, "h");
-
 /**
- * Newest activity first, by the index that has this order. Its conditions vary from call to call, so it is put
- * together by Drizzle; the text and the values are all that is taken from it.
+ * Lists conversations, newest activity first, by the index that has this order. Its conditions vary from call to call, so
+ * the statement is put together.
  */
 export async function list(
   store: StoreContext,
@@ -36,43 +29,58 @@ export async function list(
   };
 }
 
-function listStatement(owner: string, query: ListQuery, limit: number): Statement {
-  const conditions = and(
-    eq(c.owner, owner),
-    isNull(c.archiveOf),
-    ne(c.status, "removed"),
-    query.status === undefined ? undefined : or(...query.status.map(statusIs)),
-    query.parent === undefined ? undefined : isForkOf(owner, storedText(query.parent)),
-    query.q === undefined ? undefined : matches(query.q),
-    query.before === undefined ? undefined : behind(query.before),
-  );
-  const built = dialect.sqlToQuery(
-    sql`SELECT ${sql.raw(recordColumns)} FROM ${sql.raw(recordTables)} WHERE ${conditions}
-      ORDER BY ${c.lastActivityAt} DESC, ${c.id} DESC LIMIT ${limit}::int4`,
-  );
-  return { text: built.sql, values: built.params as StatementValue[] };
+/** Values of a statement that is put together piece by piece. */
+class Values {
+  readonly list: StatementValue[] = [];
+
+  /** Adds a value; returns its parameter. */
+  add(value: StatementValue): string {
+    this.list.push(value);
+    return `$${this.list.length}`;
+  }
 }
 
-function statusIs(status: ConversationStatus): SQL | undefined {
-  if (status === "closed") return eq(c.status, "closed");
-  return and(eq(c.status, "open"), status === "active" ? isNotNull(h.turnId) : isNull(h.turnId));
+function listStatement(owner: string, query: ListQuery, limit: number): Statement {
+  const values = new Values();
+  const of = values.add(owner);
+  const conditions = [`c.owner = ${of}`, "c.archive_of IS NULL", "c.status <> 'removed'"];
+  if (query.status !== undefined) conditions.push(statusIn(query.status));
+  if (query.parent !== undefined) conditions.push(isForkOf(of, values.add(storedText(query.parent))));
+  if (query.q !== undefined) conditions.push(matches(values.add(storedText(query.q))));
+  if (query.before !== undefined) conditions.push(behind(query.before, values));
+  const text = `SELECT ${recordColumns} FROM ${recordTables} WHERE ${conditions.join(" AND ")}
+    ORDER BY c.last_activity_at DESC, c.id DESC LIMIT ${values.add(limit)}::int4`;
+  return { text, values: values.list };
+}
+
+const statusConditions: Readonly<Record<ConversationStatus, string>> = {
+  closed: "c.status = 'closed'",
+  active: "(c.status = 'open' AND h.turn_id IS NOT NULL)",
+  idle: "(c.status = 'open' AND h.turn_id IS NULL)",
+};
+
+function statusIn(statuses: readonly ConversationStatus[]): string {
+  return statuses.length === 0
+    ? "true"
+    : `(${statuses.map((status) => statusConditions[status]).join(" OR ")})`;
 }
 
 /** The last one that had the id, where none has it now: the forks of a removed conversation still name it. */
-function isForkOf(owner: string, id: string): SQL {
-  const named = sql`parley.conversation p WHERE p.owner = ${owner} AND p.id = ${id}`;
-  return sql`${c.parent} = coalesce((SELECT p.log FROM ${named} AND p.status <> 'removed'),
+function isForkOf(owner: string, id: string): string {
+  const named = `parley.conversation p WHERE p.owner = ${owner} AND p.id = ${id}`;
+  return `c.parent = coalesce((SELECT p.log FROM ${named} AND p.status <> 'removed'),
     (SELECT max(p.log) FROM ${named} AND p.status = 'removed'))`;
 }
 
-function matches(words: string): SQL {
-  const word = sql`lower(${storedText(words)}::text)`;
-  return sql`(starts_with(lower(${c.id}), ${word}) OR strpos(lower(${c.title}), ${word}) > 0)`;
+function matches(words: string): string {
+  const word = `lower(${words}::text)`;
+  return `(starts_with(lower(c.id), ${word}) OR strpos(lower(c.title), ${word}) > 0)`;
 }
 
-function behind(place: string): SQL {
+function behind(place: string, values: Values): string {
   const match = /^(\d+)~(.+)$/.exec(place);
   if (match?.[1] === undefined || match[2] === undefined)
     throw invalidField("before", "not a `nextBefore` of this list");
-  return sql`(${c.lastActivityAt}, ${c.id}) < (to_timestamp(${Number(match[1])}::float8 / 1000), ${match[2]}::text)`;
+  const at = `to_timestamp(${values.add(Number(match[1]))}::float8 / 1000)`;
+  return `(c.last_activity_at, c.id) < (${at}, ${values.add(match[2])}::text)`;
 }

@@ -1,14 +1,14 @@
 import type { ConversationRecord } from "@parley/core/ports";
-import type { ConversationStatus, ReasoningEffort } from "@parley/wire";
+import type { ConversationStatus } from "@parley/wire";
 import type { Connection } from "../../database.js";
-import { originalJson, originalText, storedText } from "../../stored-text.js";
+import { readSettings, settingsOf } from "../../settings-columns.js";
+import { originalText, storedText } from "../../stored-text.js";
 import { notFound } from "../refusals.js";
 import { queueEntries, queueJson } from "../turns/queue-state.js";
 
 /** What `recordOf` reads, of the tables that `recordTables` names. */
 export const recordColumns = `
-  c.log::float8 AS log, c.id, c.title, c.status, c.model, c.effort, c.instructions, c.compact_threshold, c.queue_paused,
-  c.metadata::text AS metadata, c.parent_seq, c.context_size, c.last_model,
+  c.log::float8 AS log, c.id, c.title, c.status, ${settingsOf("c")}, c.queue_paused, c.parent_seq, c.context_size, c.last_model,
   (SELECT p.id FROM parley.conversation p WHERE p.log = c.parent) AS parent_id,
   (SELECT o.id FROM parley.conversation o WHERE o.log = c.archive_of) AS archive_of,
   (SELECT a.id FROM parley.conversation a WHERE a.log = c.compacted_from AND a.archive_of IS NOT NULL
@@ -29,12 +29,7 @@ interface RecordRow {
   id: string;
   title: string;
   status: "open" | "closed";
-  model: string | null;
-  effort: string | null;
-  instructions: string | null;
-  compact_threshold: number | null;
   queue_paused: boolean;
-  metadata: string | null;
   parent_id: string | null;
   parent_seq: number | null;
   archive_of: string | null;
@@ -65,11 +60,7 @@ export function recordOf(read: Record<string, unknown>): ConversationRecord {
     log: row.log,
     id: row.id,
     title: originalText(row.title),
-    ...(row.model === null ? {} : { model: originalText(row.model) }),
-    ...(row.effort === null ? {} : { reasoningEffort: originalText(row.effort) as ReasoningEffort }),
-    ...(row.instructions === null ? {} : { instructions: originalText(row.instructions) }),
-    ...(row.compact_threshold === null ? {} : { compactThreshold: row.compact_threshold }),
-    ...(row.metadata === null ? {} : { metadata: originalJson(row.metadata) as Record<string, unknown> }),
+    ...readSettings(read),
     status: row.status === "closed" ? "closed" : idle,
     createdAt: Math.round(row.created_ms),
     lastActivityAt: Math.round(row.activity_ms),
