@@ -5,6 +5,7 @@ import { importCases } from "./conversations/imports.js";
 import { modelCases } from "./conversations/models.js";
 import { ownerCases } from "./conversations/owners.js";
 import { removalCases } from "./conversations/removal.js";
+import { settingsCases } from "./conversations/settings.js";
 import { keyCases } from "./keys.js";
 import { engineCases } from "./reads/engine.js";
 import { examinationCases } from "./reads/examination.js";
@@ -45,6 +46,7 @@ export function logStoreContract(make: () => LogStoreFixture | Promise<LogStoreF
     queue: queueCases,
     read: readCases,
     fork: forkCases,
+    settings: settingsCases,
     removal: removalCases,
     compaction: compactionCases,
     conversation: conversationCases,

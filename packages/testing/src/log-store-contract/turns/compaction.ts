@@ -29,7 +29,8 @@ async function prepared(
   };
 }
 
-async function compacted(
+/** Compacts a conversation by hand. */
+export async function compacted(
   s: Scenario,
   conversationId: string,
   given: Parameters<typeof prepared>[2] = {},
