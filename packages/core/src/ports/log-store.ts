@@ -390,8 +390,14 @@ export interface LogStore extends ConversationStore {
   ): Promise<{ outcome: "started" | "queued"; turnId?: TurnId } | null>;
   /** The newest call that a step made, through ancestors: what the next one is compared with. */
   lastCall(id: ConversationId): Promise<ProviderCallRecord | null>;
-  /** Of sealed turns, in order, through ancestors. */
-  metrics(id: ConversationId): Promise<TurnMetrics[]>;
+  /**
+   * Figures of sealed turns, in order, through ancestors: of those before the turn `before` the newest `limit`. A `before`
+   * that no sealed turn with figures has is `invalid_request`.
+   */
+  metrics(
+    id: ConversationId,
+    query?: { readonly limit?: number; readonly before?: TurnId },
+  ): Promise<TurnMetrics[]>;
   /**
    * What changed after `since`: conversations and notices, each in order of change and at most `limit` of both
    * together, and the `changedAt` of the last one (or `since`). Without `since`: none, and the newest `changedAt` there

@@ -72,7 +72,7 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
     },
     async metrics(conversationId, { limit, before } = {}) {
       checkBounds({ limit });
-      return newestOf(await store.metrics(conversationId), { limit, before });
+      return store.metrics(conversationId, omitUndefined({ limit, before }));
     },
     turn: (conversationId, turnId) => turnDetail(store, conversationId, turnId),
     last: (conversationId, options) => lastAnswer(scope, conversationId, options?.signal),
@@ -117,17 +117,6 @@ async function lastAnswer(
     before = page.before;
   } while (before !== undefined);
   return { conversationId, text: "", content: "" };
-}
-
-function newestOf(
-  all: readonly TurnMetrics[],
-  { limit, before }: { readonly limit: number | undefined; readonly before: string | undefined },
-): readonly TurnMetrics[] {
-  const end = before === undefined ? all.length : all.findIndex(({ turnId }) => turnId === before);
-  if (end === -1) {
-    throw invalidField("before", "no sealed turn of this conversation has this id");
-  }
-  return all.slice(limit === undefined ? 0 : Math.max(0, end - limit), end);
 }
 
 function checkBounds(bounds: { readonly [name: string]: number | undefined }): void {

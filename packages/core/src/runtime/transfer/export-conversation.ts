@@ -7,6 +7,8 @@ import { storedMeta } from "../conversation-meta.js";
 
 /** How many seqs are read at once. */
 const pageSeqs = 200;
+/** How many turns' figures are read at once. */
+const pageTurns = 200;
 
 /** A chunk's line. `undone` stands on a summary that was taken out of force: the model does not read it any more. */
 export type ChunkLine = ExportedChunk;
@@ -28,7 +30,7 @@ export async function* exportConversation(
     const { chunks } = await store.readChunks({ conversationId, sinceSeq: seq, beforeSeq });
     for (const chunk of chunks) yield await chunkLine(store, conversationId, chunk);
   }
-  for (const { turnId } of await store.metrics(conversationId)) {
+  for (const turnId of await sealedTurnIds(store, conversationId)) {
     const found = await store.readTurn(conversationId, turnId);
     const turn = found?.turn;
     if (turn?.metrics === undefined || turn.lastSeq > lastSeq) continue;
@@ -41,6 +43,18 @@ export async function* exportConversation(
       providerCalls: turn.providerCalls.map(toCallInfo),
     };
   }
+}
+
+/** The ids of all turns with figures, oldest first, read page by page from the newest end. */
+async function sealedTurnIds(store: LogStore, conversationId: string): Promise<string[]> {
+  const ids: string[] = [];
+  for (let page = await store.metrics(conversationId, { limit: pageTurns }); page.length > 0; ) {
+    ids.push(...page.map(({ turnId }) => turnId).reverse());
+    const before = page[0]?.turnId;
+    if (before === undefined || page.length < pageTurns) break;
+    page = await store.metrics(conversationId, { limit: pageTurns, before });
+  }
+  return ids.reverse();
 }
 
 function header(record: ConversationRecord): ExportedConversation {

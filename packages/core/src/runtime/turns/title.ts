@@ -27,7 +27,7 @@ export async function titleConversation(env: TitleUses, turn: SealedTurn): Promi
   const derived = titleOf(messages);
   if (!(await isUnnamed(store, conversationId, derived))) return;
   // An engine or an agent may have written before it. Their turns have no figures, so the first that has is a runtime's.
-  if (turn.firstSeq !== 1 && (await store.metrics(conversationId)).length !== 1) return;
+  if (turn.firstSeq !== 1 && (await store.metrics(conversationId, { limit: 2 })).length !== 1) return;
   const own = (await store.readTurn(conversationId, turn.turnId))?.turn.choices.model;
   const binding = env.models.resolve(env.titleModel === conversationModel ? own : env.titleModel);
   const title = await askForTitle(env, binding, messages);

@@ -1,4 +1,4 @@
-import { ParleyError } from "@parley/core/errors";
+import { invalidField, ParleyError } from "@parley/core/errors";
 import { type ConversationMessage, fromCanonical, omitUndefined, toCanonical } from "@parley/core/messages";
 import type { ConversationTurn, HistoryEntry, ProviderCallRecord, TurnRecord } from "@parley/core/ports";
 import type { TurnMetrics, TurnReason } from "@parley/wire";
@@ -90,17 +90,45 @@ function appendedIds(row: Record<string, unknown>): Set<unknown> | undefined {
   return new Set([...appended.user, ...appended.assistant, ...(appended.tool ?? [])]);
 }
 
-export async function metrics(store: StoreContext, owner: string, id: string): Promise<TurnMetrics[]> {
-  const rows = await store.database.query({
-    text: `${lineage()}
-SELECT t.id, t.reason, t.metrics::text AS metrics FROM lineage l
-LEFT JOIN parley.conversation_turn t ON t.log = l.log AND t.status = 'sealed' AND t.last_seq <= l.through
-ORDER BY l.through, t.ordinal`,
-    values: [storedText(id), owner],
+/** Reads figures from the newest end, and no further than the page reaches. */
+export async function metrics(
+  store: StoreContext,
+  owner: string,
+  id: string,
+  { limit, before }: { readonly limit?: number; readonly before?: string } = {},
+): Promise<TurnMetrics[]> {
+  const [found] = await store.database.query({
+    name: "metrics_place",
+    text: metricsPlaceText,
+    values: [storedText(id), owner, before === undefined ? null : storedText(before)],
   });
-  if (rows.length === 0) throw notFound(id);
-  return rows.flatMap((row) => readMetrics(row) ?? []);
+  if (found === undefined) throw notFound(id);
+  if (before !== undefined && found.last_seq === null) {
+    throw invalidField("before", "no sealed turn of this conversation has this id");
+  }
+  const rows = await store.database.query({
+    name: "metrics_page",
+    text: metricsPageText,
+    values: [storedText(id), owner, found.last_seq as number | null, limit ?? null],
+  });
+  return rows.flatMap((row) => readMetrics(row) ?? []).reverse();
 }
+
+/** One row for a conversation that exists, with the last seq of the turn that a page ends before. */
+const metricsPlaceText = `${lineage()}
+SELECT t.last_seq FROM lineage l
+LEFT JOIN parley.conversation_turn t
+  ON t.log = l.log AND t.id = $3 AND t.status = 'sealed' AND t.metrics IS NOT NULL AND t.last_seq <= l.through
+ORDER BY t.last_seq NULLS LAST LIMIT 1`;
+
+const metricsPageText = `${lineage()}
+SELECT t.id, t.reason, t.metrics FROM lineage l
+CROSS JOIN LATERAL (
+  SELECT s.id, s.reason, s.metrics::text AS metrics FROM parley.conversation_turn s
+  WHERE s.log = l.log AND s.status = 'sealed' AND s.metrics IS NOT NULL
+    AND s.last_seq <= least(l.through, $3::int4 - 1)
+  ORDER BY s.ordinal DESC LIMIT $4::int8
+) t LIMIT $4::int8`;
 
 /** Newest turn first through the index of their order; it stops at the first one whose steps have made a call. */
 export async function lastCall(

@@ -234,6 +234,18 @@ export const forkCases: readonly TopicCase[] = [
         [first.turnId, own.turnId],
         "the metrics after a turn of its own",
       );
+      const page = async (query: { limit?: number; before?: string }) =>
+        (await s.store.metrics(newId, query)).map(({ turnId }) => turnId);
+      checkEqual(await page({ limit: 1 }), [own.turnId], "the newest page");
+      checkEqual(
+        await page({ limit: 1, before: own.turnId }),
+        [first.turnId],
+        "the page before, of an ancestor",
+      );
+      checkEqual(await page({ before: own.turnId }), [first.turnId], "all before a turn");
+      checkEqual(await page({ limit: 0 }), [], "an empty page");
+      checkEqual(await page({ limit: 5, before: first.turnId }), [], "nothing before the first");
+      await refused(page({ before: second.turnId }), "invalid_request", "a turn past the fork's point");
     },
   },
   {

@@ -1,3 +1,4 @@
+import { invalidField } from "@parley/core/errors";
 import type { ConversationId, TurnId } from "@parley/core/messages";
 import { toStoredChunks } from "@parley/core/messages";
 import type {
@@ -137,10 +138,18 @@ export function findReceipt(
   return { outcome, ...omitUndefined({ turnId }) };
 }
 
-export function metrics(db: MemoryDatabase, owner: string, id: ConversationId): TurnMetrics[] {
-  return sealedTurns(logOf(db, owner, id))
+export function metrics(
+  db: MemoryDatabase,
+  owner: string,
+  id: ConversationId,
+  { limit, before }: { readonly limit?: number; readonly before?: TurnId } = {},
+): TurnMetrics[] {
+  const all = sealedTurns(logOf(db, owner, id))
     .map((turn) => turn.sealed?.metrics)
     .filter((each) => each !== undefined);
+  const end = before === undefined ? all.length : all.findIndex(({ turnId }) => turnId === before);
+  if (end === -1) throw invalidField("before", "no sealed turn of this conversation has this id");
+  return all.slice(limit === undefined ? 0 : Math.max(0, end - limit), end);
 }
 
 export function lastCall(db: MemoryDatabase, owner: string, id: ConversationId): ProviderCallRecord | null {
