@@ -24,7 +24,7 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     include: ["packages/*/src/**/*.test.{ts,tsx}", "apps/*/src/**/*.test.{ts,tsx}", "test/**/*.test.ts"],
-    exclude: ["test/slow/**", "**/node_modules/**"],
+    exclude: ["test/slow/**", "test/packages/**", "**/node_modules/**"],
     globalSetup: ["test/harness/global-setup.ts"],
     setupFiles: ["test/harness/property-seed.ts"],
     // One more than there are cores: many tests wait for a lease, a browser or a process more than they compute.
