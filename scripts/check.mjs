@@ -16,6 +16,7 @@ const names = [
   "lint",
   "imports",
   "runtime-dependencies",
+  "manifests",
   "lock-files",
   "unused",
   "publint",

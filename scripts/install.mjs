@@ -39,9 +39,19 @@ export async function install(folder, { quiet = false } = {}) {
   });
 }
 
-/** Runs a Node script of an installed tool with its output on the terminal; resolves with the exit code. */
-export function runNode(args, options = {}) {
-  return run(process.execPath, args, { stdio: "inherit", cwd: root, ...options });
+/**
+ * Runs a Node script of an installed tool with its output on the terminal, by this Node or another one; resolves with
+ * the exit code.
+ */
+export function runNode(args, { node = process.execPath, ...options } = {}) {
+  return run(node, args, { stdio: "inherit", cwd: root, ...options });
+}
+
+/** Runs npm with its output on the terminal; resolves with the exit code. Install scripts of dependencies never run. */
+export function runNpm(args, options = {}) {
+  const npm = npmCommand();
+  const all = [...npm.args, ...args, "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"];
+  return run(npm.file, all, { shell: npm.shell, env: npmEnvironment(), ...options });
 }
 
 function expectedStamp(folder) {
@@ -113,20 +123,7 @@ async function npmCi(folder) {
   const alive = process.stdout.isTTY
     ? undefined
     : setInterval(() => console.log(`  still installing, ${seconds()}`), 10_000);
-  const npm = npmCommand();
-  const args = [
-    "ci",
-    "--ignore-scripts",
-    "--no-audit",
-    "--no-fund",
-    "--prefer-offline",
-    "--no-update-notifier",
-  ];
-  const code = await run(npm.file, [...npm.args, ...args], {
-    cwd: folder,
-    shell: npm.shell,
-    env: npmEnvironment(),
-  }).finally(() => clearInterval(alive));
+  const code = await runNpm(["ci", "--prefer-offline"], { cwd: folder }).finally(() => clearInterval(alive));
   if (code !== 0) {
     throw new SetupError(
       `npm ci failed in ${name(folder)}/ (exit code ${code}); its own words are above.\n` +

@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import { install, root, runNode, SetupError } from "./install.mjs";
 import { withLock } from "./lock.mjs";
 import { buildPage } from "./page.mjs";
+import { removeStale } from "./stale.mjs";
 
 const oldestNode = [20, 19];
 
@@ -24,6 +25,7 @@ export async function build({ quiet = false } = {}) {
     (holder) => quiet || console.log(`Another build is under way (process ${holder}); waiting for it ...`),
     async () => {
       const compiled = await runNode(["node_modules/typescript/bin/tsc", "-b", ...projects()]);
+      for (const folder of projects()) removeStale(folder);
       if (compiled === 0) await buildPage({ quiet });
       return compiled;
     },

@@ -1,10 +1,10 @@
 // `npm start`: sets up, then serves the page, the API and the socket. Arguments go on to `parley serve`.
-import { runNode } from "./install.mjs";
+import { runParley } from "./command-line.mjs";
 import { explain, setup } from "./setup.mjs";
 
 try {
   await setup();
-  process.exitCode = await runNode(["apps/cli/dist/main.js", "serve", ...process.argv.slice(2)]);
+  process.exitCode = await runParley(["serve", ...process.argv.slice(2)]);
 } catch (error) {
   process.exitCode = explain(error);
 }

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { hostname, tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
@@ -143,5 +143,28 @@ describe("installing", () => {
     rmSync(lock);
     expect(await done).toMatchObject({ code: 0 });
     expect(npmCalls()).toBe(1);
+  });
+});
+
+describe("building", () => {
+  it("removes what was compiled from a source that is gone, and nothing else", () => {
+    const files = {
+      "packages/one/src/kept.ts": "",
+      "packages/one/src/view.tsx": "",
+      "packages/one/dist/.tsbuildinfo": "",
+      "packages/one/dist/kept.js": "",
+      "packages/one/dist/view.d.ts": "",
+      "packages/one/dist/inner/gone.js": "",
+      "packages/one/dist/inner/gone.d.ts.map": "",
+      "packages/one/dist/data.json": "",
+    };
+    for (const [file, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(root, file)), { recursive: true });
+      writeFileSync(join(root, file), text);
+    }
+    const script = 'import { removeStale } from "./scripts/stale.mjs"; removeStale("packages/one");';
+    execFileSync(process.execPath, ["--input-type=module", "--eval", script], { cwd: root });
+    const left = Object.keys(files).filter((file) => existsSync(join(root, file)));
+    expect(left).toEqual(Object.keys(files).filter((file) => !file.includes("gone")));
   });
 });

@@ -8,8 +8,8 @@ import { buildProblems } from "./context.mjs";
 
 export const about = "core, client and http bundle for a browser";
 
-/** What runs on Node alone, by the subpath that says so. */
-const nodeOnly = ["./node"];
+/** What runs on Node alone, by the subpath that says so, and what is no code. */
+const notForPages = ["./node", "./package.json"];
 
 export async function run(context) {
   const problems = await buildProblems(context);
@@ -30,7 +30,7 @@ export async function run(context) {
 
 async function bundle({ root, packages }, folder) {
   const { manifest } = packages().find((one) => one.folder === folder);
-  const entries = Object.keys(manifest.exports).filter((path) => !nodeOnly.includes(path));
+  const entries = Object.keys(manifest.exports).filter((path) => !notForPages.includes(path));
   const left = new Set();
   const warnings = [];
   const build = await rolldown({

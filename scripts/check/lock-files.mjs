@@ -6,6 +6,8 @@ import { projects } from "../setup.mjs";
 export const about = "lock files name no registry, fit their manifests and cover every platform";
 
 const kinds = ["dependencies", "devDependencies", "optionalDependencies"];
+/** A dependency that whoever installs the package may have, too, and that must then be the same one: a range. */
+const shared = ["@opentelemetry/api", "hono", "zod"];
 
 export async function run({ root }) {
   const folders = [".", "test", "bench"].filter((folder) => existsSync(join(root, folder, "package.json")));
@@ -41,7 +43,9 @@ function manifestProblems(root, folder, at, locked, lockPath) {
   return kinds.flatMap((kind) => {
     const wanted = manifest[kind] ?? {};
     const loose = Object.entries(wanted)
-      .filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
+      .filter(
+        ([name, version]) => !isExact(version) && !(kind === "dependencies" && isSharedRange(name, version)),
+      )
       .map(([name, version]) => `${manifestPath}: ${name} is "${version}", not one exact version`);
     const held = locked?.[kind] ?? {};
     const different = [...new Set([...Object.keys(wanted), ...Object.keys(held)])]
@@ -52,6 +56,14 @@ function manifestProblems(root, folder, at, locked, lockPath) {
       );
     return [...loose, ...different];
   });
+}
+
+function isExact(version) {
+  return /^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version);
+}
+
+function isSharedRange(name, version) {
+  return shared.includes(name) && /^\^\d+\.\d+\.\d+$/.test(version);
 }
 
 /** npm leaves a binary that the registry lacks out of the lock in silence; `npm ci` then fails on that platform. */

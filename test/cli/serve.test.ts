@@ -69,6 +69,7 @@ describe("the server as a process", { timeout: 120_000 }, () => {
       expect(text).toMatch(/store +\.parley \(embedded\)/);
       expect(text).toMatch(/models +demo\/demo/);
       expect(text).toMatch(/set OPENAI_API_KEY/);
+      expect(text).toContain("In another terminal: parley chat.");
       await demo.ok(["ls"]);
       await shown.see(/200 GET \/conversations/);
       shown.type(keys.ctrlC);

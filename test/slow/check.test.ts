@@ -29,6 +29,7 @@ function plantInManifest(folder: string, change: (manifest: Manifest) => void): 
 }
 
 interface Manifest {
+  repository?: unknown;
   dependencies?: Record<string, string>;
   exports: Record<string, unknown>;
 }
@@ -60,6 +61,24 @@ describe("npm run check", { timeout: 120_000 }, () => {
   it("types: finds a wrong type in a test", () => {
     tree.plant("test/planted.test.ts", 'export const planted: number = "text";\n');
     expectFailure("types", "test/planted.test.ts", "TS2322");
+  });
+
+  it("manifests: finds a package without licence, source or manifest, and a peer that comes twice", () => {
+    plantInManifest("packages/server", (manifest) => {
+      manifest.dependencies = { ...manifest.dependencies, hono: "4.13.17" };
+    });
+    plantInManifest("packages/wire", (manifest) => {
+      delete manifest.exports["./package.json"];
+      delete manifest.repository;
+    });
+    tree.plant("packages/fold/LICENSE", "All rights reserved.\n");
+    expectFailure(
+      "manifests",
+      "packages/server/package.json: hono is a dependency and a peer dependency",
+      "packages/wire/package.json: repository is not",
+      "packages/wire/package.json: exports have no ./package.json",
+      "packages/fold: LICENSE is missing or another one",
+    );
   });
 
   it("lint: finds a forbidden type and a badly formatted line", () => {

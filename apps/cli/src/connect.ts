@@ -1,9 +1,9 @@
 import { createClient, type ParleyClient } from "@parley/client";
-import { isParleyError } from "@parley/core/errors";
+import type { ParleyError } from "@parley/core/errors";
 import { omitUndefined } from "@parley/fold";
 import { CliError } from "./cli-error.js";
 import type { LocalNode } from "./compose/node.js";
-import { describeStore } from "./compose/store.js";
+import { describeStore, isBusy } from "./compose/store.js";
 import type { Config, ConfigFlags, Environment } from "./config/config.js";
 import { loadConfig } from "./config/load-config.js";
 import { findServer } from "./server-file.js";
@@ -36,11 +36,9 @@ export interface ConnectOptions extends ConfigFlags {
  */
 export async function connect(options: ConnectOptions): Promise<Connected> {
   const { env = process.env } = options;
-  const url = options.url ?? (env.PARLEY_URL === "" ? undefined : env.PARLEY_URL);
-  if (url !== undefined) return toServer(checkedUrl(url), options);
-  const config = await loadConfig({ flags: options, env });
-  const running = await findServer(config.store, env);
-  if (running !== undefined) return toServer(running, options, config);
+  const found = await locate(options);
+  if ("url" in found) return toServer(found.url, options, found.config);
+  const { config } = found;
   try {
     return await inProcess(config, options);
   } catch (error) {
@@ -50,6 +48,25 @@ export async function connect(options: ConnectOptions): Promise<Connected> {
     if (isBusy(error)) throw busyStore(error, config);
     throw error;
   }
+}
+
+/** Reaches the running server without opening a store. Resolves with the configuration where none runs. */
+export async function connectToServer(
+  options: ConnectOptions,
+): Promise<Connected | { readonly config: Config; readonly via: "nothing" }> {
+  const found = await locate(options);
+  return "url" in found ? toServer(found.url, options, found.config) : { ...found, via: "nothing" };
+}
+
+async function locate(
+  options: ConnectOptions,
+): Promise<{ readonly url: string; readonly config?: Config } | { readonly config: Config }> {
+  const { env = process.env } = options;
+  const url = options.url ?? (env.PARLEY_URL === "" ? undefined : env.PARLEY_URL);
+  if (url !== undefined) return { url: checkedUrl(url) };
+  const config = await loadConfig({ flags: options, env });
+  const running = await findServer(config.store, env);
+  return running === undefined ? { config } : { url: running, config };
 }
 
 async function toServer(url: string, options: ConnectOptions, config?: Config): Promise<Connected> {
@@ -78,6 +95,11 @@ async function inProcess(config: Config, options: ConnectOptions): Promise<Conne
   ]);
   const node: LocalNode = await startNode(config, {
     onCreate: () => options.onWait?.(`Creating the store in ${describeStore(config.store)}, once.`),
+    onBusy: ({ details }) =>
+      options.onWait?.(
+        `The store ${describeStore(config.store)} is in use by ${details?.pid === undefined ? "another process" : `process ${details.pid}`}; waiting for it ...`,
+      ),
+    isServed: async () => (await findServer(config.store, options.env)) !== undefined,
   });
   // Whoever can open the store needs no key to it, and slows down nobody else.
   const limits = { requestsPerSecond: 1e9, requestBurst: 1e9, importBytes: Number.MAX_SAFE_INTEGER };
@@ -102,13 +124,10 @@ async function inProcess(config: Config, options: ConnectOptions): Promise<Conne
   };
 }
 
-function isBusy(error: unknown): boolean {
-  return isParleyError(error) && error.code === "store_unavailable" && error.details?.pid !== undefined;
-}
-
-function busyStore(error: unknown, config: Config): CliError {
-  const { pid, host } = (isParleyError(error) ? error.details : undefined) ?? {};
-  return new CliError(`The store ${describeStore(config.store)} is in use by process ${pid} on ${host}.`, {
+function busyStore(error: ParleyError, config: Config): CliError {
+  const { pid, host } = error.details ?? {};
+  const holder = pid === undefined ? "another process" : `process ${pid} on ${host}`;
+  return new CliError(`The store ${describeStore(config.store)} is in use by ${holder}.`, {
     advice: "Wait until it is done, end it, or use another store with --store.",
     cause: error,
   });

@@ -1,4 +1,5 @@
 import { type Command, CommanderError } from "commander";
+import { asCalled } from "./called-as.js";
 import { exitCodes } from "./cli-error.js";
 import type { Connected } from "./connect.js";
 import { createIo, type Io } from "./io.js";
@@ -80,7 +81,7 @@ async function fail(error: unknown, io: Io): Promise<void> {
   const { message, advice, exitCode } = explain(error);
   const { errorStyle } = io;
   io.warn(`${errorStyle.red("parley:")} ${safeText(message)}`);
-  if (advice !== undefined) io.warn(errorStyle.dim(safeText(advice)));
+  if (advice !== undefined) io.warn(errorStyle.dim(safeText(asCalled(advice))));
   if (process.env.PARLEY_DEBUG === "1" && error instanceof Error) io.warn(error.stack ?? "");
   process.exitCode = exitCode;
 }
@@ -143,6 +144,7 @@ function createContext(
       onInterrupt: interrupts.onInterrupt,
       connect,
       client: async () => (await connect()).client,
+      connectToServer: async () => (await import("./connect.js")).connectToServer(globals),
     },
     async close() {
       for (const connecting of opened) {

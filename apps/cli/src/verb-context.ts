@@ -1,5 +1,5 @@
 import type { ParleyClient } from "@parley/client";
-import type { Connected } from "./connect.js";
+import type { Connected, connectToServer } from "./connect.js";
 import type { Io } from "./io.js";
 
 /** What stands before or behind every verb. */
@@ -27,6 +27,8 @@ export interface VerbContext {
   connect(options?: { readonly socket?: boolean }): Promise<Connected>;
   /** The same when only the client is of interest. */
   client(): Promise<ParleyClient>;
+  /** Reaches the running server without opening a store; where none runs, there is the configuration alone. */
+  connectToServer(): ReturnType<typeof connectToServer>;
 }
 
 /** What a verb ends with; nothing is success. */

@@ -1,4 +1,7 @@
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { missingFile } from "./missing-file.js";
 
 /** One step of the schema's history, in the order in which they were made. */
 export interface Migration {
@@ -22,7 +25,9 @@ export const migrationFolders = {
 
 /** Reads the SQL files that come with the package. */
 export async function readMigrations(folder = migrationFolders.current): Promise<Migration[]> {
-  const journal = JSON.parse(await readFile(new URL("meta/_journal.json", folder), "utf8")) as {
+  const index = new URL("meta/_journal.json", folder);
+  if (!existsSync(index)) throw missingFile(fileURLToPath(index));
+  const journal = JSON.parse(await readFile(index, "utf8")) as {
     entries: { tag: string }[];
   };
   return Promise.all(

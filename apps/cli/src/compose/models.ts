@@ -66,7 +66,7 @@ async function bind(
     case "demo":
       return bindDemo(name, credential);
     case "custom":
-      return entries(name, credential.models, () => credential.provider as ProviderAdapter);
+      return entries(name, credential.models, () => credential.provider);
   }
 }
 

@@ -8,10 +8,9 @@ import {
   type RuntimeLimits,
 } from "@parley/core/runtime";
 import { omitUndefined } from "@parley/fold";
-import type { MigrationProgress } from "@parley/store/postgres";
 import type { Config } from "../config/config.js";
 import { type ComposedModels, composeModels } from "./models.js";
-import { openStore } from "./store.js";
+import { type OpenListener, openStore } from "./store.js";
 import { composeTools } from "./tools.js";
 
 /** A running node: the whole of Parley in this process, without a socket. */
@@ -23,11 +22,7 @@ export interface LocalNode {
 }
 
 /** Who listens in on a node. */
-export interface NodeListener {
-  /** Before a new store is made, which takes seconds. */
-  onCreate?(): void;
-  /** While the rows of an older version are copied, which the first start of this version waits for. */
-  readonly onMigration?: ((progress: MigrationProgress) => void) | undefined;
+export interface NodeListener extends OpenListener {
   onError?(error: ParleyError, where: string, conversationId?: string): void;
   readonly onSearchIndexed?: RuntimeHooks["onSearchIndexed"] | undefined;
   readonly onEvent?: RuntimeHooks["onEvent"] | undefined;
@@ -38,10 +33,7 @@ export interface NodeListener {
 export async function startNode(config: Config, listener: NodeListener = {}): Promise<LocalNode> {
   const models = await composeModels(config);
   const tools = await composeTools(config);
-  const { store, wake, close } = await openStore(config.store, {
-    onCreate: () => listener.onCreate?.(),
-    onMigration: listener.onMigration,
-  });
+  const { store, wake, close } = await openStore(config.store, listener);
   try {
     const { instructions, reasoningEffort, titleModel, compactAt } = config;
     const runtime = await createRuntime({

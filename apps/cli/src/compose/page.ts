@@ -1,11 +1,21 @@
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { CliError } from "../cli-error.js";
 
 const require = createRequire(import.meta.url);
 
-/** The folder of the built page; undefined when it is not installed or not built. */
-export function findPage(): string | undefined {
+/**
+ * The folder of the built page: the one that the configuration names, else Parley's own, which is undefined when it is
+ * not installed or not built.
+ */
+export function findPage(own?: string): string | undefined {
+  if (own !== undefined) {
+    if (existsSync(join(own, "index.html"))) return own;
+    throw new CliError(`page: ${own} has no index.html.`, {
+      advice: "Build the page first, correct `page` in the configuration, or serve without one: --no-page.",
+    });
+  }
   try {
     const manifest = require.resolve("@parley/web/package.json");
     const folder = join(dirname(manifest), "dist");

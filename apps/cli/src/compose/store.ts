@@ -1,12 +1,16 @@
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { isParleyError } from "@parley/core/errors";
+import { setTimeout as delay } from "node:timers/promises";
+import { isParleyError, type ParleyError } from "@parley/core/errors";
 import type { LogStoreRoot, Wake } from "@parley/core/ports";
 import { omitUndefined } from "@parley/fold";
+import type { OpenedPglite } from "@parley/store/pglite";
 import type { MigrationProgress } from "@parley/store/postgres";
 import { CliError } from "../cli-error.js";
 import type { StoreConfig } from "../config/config.js";
+
+type FolderConfig = Extract<StoreConfig, { kind: "folder" }>;
 
 /** An open store, and how nodes on it wake each other. */
 export interface ComposedStore {
@@ -15,32 +19,35 @@ export interface ComposedStore {
   close(): Promise<void>;
 }
 
-/** Opens the store with its schema brought up. `onCreate` is told before a new folder is made, which takes seconds. */
-export async function openStore(
-  config: StoreConfig,
-  options: {
-    readonly onCreate?: (() => void) | undefined;
-    /** Called while the rows of an older version are copied. */
-    readonly onMigration?: ((progress: MigrationProgress) => void) | undefined;
-  } = {},
-): Promise<ComposedStore> {
-  const hooks = omitUndefined({ onMigration: options.onMigration });
+/** What happens while a store is opened. */
+export interface OpenListener {
+  /** Called before a new folder is made, which takes seconds. */
+  onCreate?(): void;
+  /** Called once when another process has the folder, before the wait for it. */
+  onBusy?(error: ParleyError): void;
+  /** Asked while another process has the folder; true ends the wait. */
+  isServed?(): Promise<boolean>;
+  /** Called while the rows of an older version are copied, which the first start of this version waits for. */
+  onMigration?(progress: MigrationProgress): void;
+}
+
+/** How long another process may keep an embedded store before the call is refused: most calls take a second or two. */
+const busyMs = { limit: 5_000, between: 100 };
+
+/** Opens the store with its schema brought up. */
+export async function openStore(config: StoreConfig, options: OpenListener = {}): Promise<ComposedStore> {
   if (config.kind === "folder") {
     if (!existsSync(join(config.folder, "database"))) options.onCreate?.();
     // Conversations are nobody else's business on this machine.
     await mkdir(config.folder, { recursive: true, mode: 0o700 });
-    const { openPglite } = await import("@parley/store/pglite");
-    const { store, wake } = await openPglite({
-      folder: config.folder,
-      durable: config.durable,
-      ...omitUndefined({ schema: config.schema }),
-      ...hooks,
-    });
+    const { store, wake } = await openFolder(config, options);
     return { store, wake, close: () => store.close() };
   }
   const { kind: _, ...settings } = config;
   const { openPostgres } = await import("@parley/store/postgres");
-  const { store, wake } = withAddress(() => openPostgres({ ...settings, ...hooks }));
+  const { store, wake } = withAddress(() =>
+    openPostgres({ ...settings, ...omitUndefined({ onMigration: options.onMigration }) }),
+  );
   const close = async () => {
     await wake.close?.();
     await store.close();
@@ -58,6 +65,27 @@ export async function openStore(
     );
   }
   return { store, wake, close };
+}
+
+async function openFolder(config: FolderConfig, listener: OpenListener): Promise<OpenedPglite> {
+  const { folder, durable, schema } = config;
+  const { onMigration } = listener;
+  const { openPglite } = await import("@parley/store/pglite");
+  const end = performance.now() + busyMs.limit;
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await openPglite({ folder, durable, ...omitUndefined({ schema, onMigration }) });
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= end || (await listener.isServed?.())) throw error;
+      if (attempt === 0) listener.onBusy?.(error);
+    }
+    await delay(busyMs.between);
+  }
+}
+
+/** Returns whether a store was refused because another process has its folder. */
+export function isBusy(error: unknown): error is ParleyError {
+  return isParleyError(error) && error.code === "store_unavailable" && error.details?.folder !== undefined;
 }
 
 /** Opens what an address leads to. */

@@ -33,7 +33,7 @@ export async function composeTools(config: Config): Promise<readonly Tool<never>
     const { slowTask } = await import("@parley/providers/demo");
     tools.push(slowTask(credential.slowStepMs === undefined ? {} : { stepMs: credential.slowStepMs }));
   }
-  tools.push(...(custom as Tool<never>[]));
+  tools.push(...custom);
   mustBeUnique(tools);
   return tools;
 }

@@ -1,3 +1,5 @@
+import type { ProviderAdapter } from "@parley/core/ports";
+import type { Tool } from "@parley/core/turn";
 import { z } from "zod";
 
 const positive = z.int().positive();
@@ -66,7 +68,7 @@ const demo = z.strictObject({
 /** A provider adapter made by the configuration itself: only a module can hold one. */
 const custom = z.strictObject({
   kind: z.literal("custom"),
-  provider: z.custom<object>(
+  provider: z.custom<ProviderAdapter>(
     (value) =>
       typeof value === "object" &&
       value !== null &&
@@ -92,7 +94,7 @@ const httpGet = z.strictObject({
 });
 
 /** A tool made by the configuration itself: only a module can hold one. */
-const customTool = z.custom<object>(
+const customTool = z.custom<Tool<never>>(
   (value) =>
     typeof value === "object" &&
     value !== null &&
@@ -166,6 +168,8 @@ const store = z
 
 /** What a configuration file may say. Everything is optional, and nothing else is allowed. */
 export const configSchema = z.strictObject({
+  /** The address of the JSON schema, for editors. */
+  $schema: z.string().optional(),
   store: store.optional(),
   listen: z
     .strictObject({ host: z.string().min(1).optional(), port: z.int().min(0).max(65_535).optional() })
@@ -194,6 +198,8 @@ export const configSchema = z.strictObject({
   keepRawResponses: z.boolean().optional(),
   tools: tools.optional(),
   limits: limits.optional(),
+  /** The folder of a built page that is served in the place of Parley's own. */
+  page: z.string().min(1).optional(),
 });
 
 /** A configuration file's content. */

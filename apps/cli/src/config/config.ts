@@ -50,6 +50,8 @@ export interface Config {
   readonly keepRawResponses: boolean;
   readonly tools: ToolSettings;
   readonly limits: NonNullable<ConfigFile["limits"]>;
+  /** The folder of a page of one's own. Absent: the page of Parley. */
+  readonly page?: string;
 }
 
 /** What the command line says about the configuration. It wins over environment and file. */
@@ -64,4 +66,5 @@ export interface ConfigFlags {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export const defaultPort = 4141;
-export const defaultFolder = ".parley";
+/** The store of a folder. It is used where it exists; otherwise the user's own store is. */
+export const folderStore = ".parley";

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ConfigFlags, Environment } from "./config.js";
+import { loadsTypeScript } from "./find-config.js";
 import { loadConfig } from "./load-config.js";
 
 let folder: string;
@@ -13,7 +14,11 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const load = (env: Environment = {}, flags: ConfigFlags = {}) =>
-  loadConfig({ env: { XDG_CONFIG_HOME: join(folder, "user"), ...env }, flags, workingFolder: folder });
+  loadConfig({
+    env: { XDG_CONFIG_HOME: join(folder, "user"), XDG_DATA_HOME: join(folder, "data"), ...env },
+    flags,
+    workingFolder: folder,
+  });
 const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
 const json = (value: unknown) => write("parley.config.json", JSON.stringify(value, null, 2));
 const refusal = (env: Environment = {}, flags: ConfigFlags = {}) =>
@@ -25,10 +30,10 @@ const refusal = (env: Environment = {}, flags: ConfigFlags = {}) =>
   );
 
 describe("the configuration without a file", () => {
-  it("keeps the store in the working folder, listens on this machine and knows no credential", async () => {
+  it("keeps the store with the user's data, listens on this machine and knows no credential", async () => {
     const config = await load();
     expect(config).toMatchObject({
-      store: { kind: "folder", folder: join(folder, ".parley"), durable: true },
+      store: { kind: "folder", folder: join(folder, "data", "parley", "store"), durable: true },
       listen: { host: "127.0.0.1", port: 4141 },
       owner: "local",
       auth: "auto",
@@ -36,6 +41,12 @@ describe("the configuration without a file", () => {
       tools: { time: true, calculator: true },
     });
     expect(config.credentials.size).toBe(0);
+  });
+
+  it("uses the store of the working folder where there is one", async () => {
+    mkdirSync(join(folder, ".parley"));
+    expect((await load()).store).toMatchObject({ folder: join(folder, ".parley") });
+    expect((await load({ PARLEY_STORE: "other" })).store).toMatchObject({ folder: join(folder, "other") });
   });
 
   it("takes credentials from the environment", async () => {
@@ -207,5 +218,35 @@ describe("a file that cannot be used", () => {
 
   it("is refused when the port in the environment is none", async () => {
     expect(await refusal({ PARLEY_PORT: "http" })).toContain("PARLEY_PORT is not a port");
+  });
+});
+
+describe("the kinds of configuration files", () => {
+  it("are modules and JSON; another one is refused, not ignored", async () => {
+    write("parley.config.yaml", "owner: me");
+    expect(await refusal()).toMatch(/parley\.config\.yaml is of no known kind/);
+  });
+
+  it("may be JavaScript without a telling ending", async () => {
+    write("package.json", '{ "type": "module" }');
+    write("parley.config.js", 'export default { owner: "me" };');
+    expect((await load()).owner).toBe("me");
+  });
+
+  it("leave the copies of editors and the schema alone", async () => {
+    write("parley.config.mjs~", "");
+    write("parley.config.schema.json", "{}");
+    expect((await load()).file).toBeUndefined();
+  });
+
+  it("include TypeScript where Node loads it, and are refused with advice where it does not", async () => {
+    write("parley.config.ts", 'const owner: string = "me";\nexport default { owner };\n');
+    if (loadsTypeScript()) expect((await load()).owner).toBe("me");
+    else expect(await refusal()).toMatch(/parley\.config\.ts is TypeScript, which Node [\d.]+ does not load/);
+  });
+
+  it("may name their schema, and a page", async () => {
+    json({ $schema: "./parley.config.schema.json", page: "dist" });
+    expect((await load()).page).toBe(join(folder, "dist"));
   });
 });

@@ -1,12 +1,13 @@
-import { resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { omitUndefined } from "@parley/fold";
 import { CliError, usageError } from "../cli-error.js";
 import {
   type Config,
   type ConfigFlags,
-  defaultFolder,
   defaultPort,
   type Environment,
+  folderStore,
   type ResolvedCredential,
   type StoreConfig,
 } from "./config.js";
@@ -14,6 +15,7 @@ import type { ConfigFile, Credential, Given } from "./config-schema.js";
 import type { ConfigIssue } from "./describe-issues.js";
 import { environmentCredentials } from "./environment-credentials.js";
 import { findConfig } from "./find-config.js";
+import { userDataFolder } from "./paths.js";
 import { type ReadConfig, readConfigFile } from "./read-config-file.js";
 
 /** Where the configuration is looked for and what overrides it. */
@@ -51,6 +53,7 @@ export async function loadConfig(context: LoadContext = {}): Promise<Config> {
     keepRawResponses: content.keepRawResponses ?? false,
     tools: withRoots(content.tools ?? { time: true, calculator: true }, base),
     limits: content.limits ?? {},
+    ...(content.page === undefined ? {} : { page: resolve(base, content.page) }),
   };
   fault.check();
   return config;
@@ -144,7 +147,7 @@ function storeOf(content: ConfigFile, { base, flags, env, workingFolder, fault }
   if (store.url === undefined) {
     return {
       kind: "folder",
-      folder: resolve(base, store.folder ?? defaultFolder),
+      folder: store.folder === undefined ? defaultFolder(base, env) : resolve(base, store.folder),
       durable: store.durable ?? true,
       ...schema,
     };
@@ -172,6 +175,12 @@ function storeOf(content: ConfigFile, { base, flags, env, workingFolder, fault }
       "answerGraceMs",
     ),
   };
+}
+
+/** The folder's own store where there is one, else the user's: a call in any folder finds the same conversations. */
+function defaultFolder(base: string, env: Environment): string {
+  const own = resolve(base, folderStore);
+  return existsSync(own) ? own : join(userDataFolder(env), "store");
 }
 
 function isPostgresUrl(text: string): boolean {

@@ -8,6 +8,11 @@ export function userConfigFolder(env: Environment): string {
   return join(base(env.XDG_CONFIG_HOME, ".config"), "parley");
 }
 
+/** `$XDG_DATA_HOME/parley`: what must not be lost, such as the user's own store. */
+export function userDataFolder(env: Environment): string {
+  return join(base(env.XDG_DATA_HOME, ".local/share"), "parley");
+}
+
 /** `$XDG_STATE_HOME/parley`: what may be lost without harm, such as the lines typed in `chat`. */
 export function userStateFolder(env: Environment): string {
   return join(base(env.XDG_STATE_HOME, ".local/state"), "parley");

@@ -2,10 +2,12 @@ import { constants } from "node:fs";
 import { access, stat, statfs } from "node:fs/promises";
 import { createServer } from "node:net";
 import { dirname } from "node:path";
+import { omitUndefined } from "@parley/fold";
 import type { Finding } from "@parley/wire";
 import { findPage } from "../compose/page.js";
 import { describeStore } from "../compose/store.js";
 import type { Config } from "../config/config.js";
+import { explain } from "../explain.js";
 import { findServer } from "../server-file.js";
 import { bytes } from "../terminal/figures.js";
 
@@ -19,17 +21,24 @@ export async function examineMachine(config: Config): Promise<Finding[]> {
   const findings = [examineNode(), examineConfig(config)];
   if (config.store.kind === "folder") findings.push(...(await examineFolder(config.store.folder)));
   findings.push(await examinePort(config));
-  findings.push(
-    findPage() === undefined
-      ? {
-          area: "page",
-          level: "warning",
-          message: "The page is not built; the API works without it",
-          advice: "npm run build",
-        }
-      : { area: "page", level: "ok", message: "The page is built" },
-  );
+  findings.push(examinePage(config));
   return findings;
+}
+
+function examinePage({ page }: Config): Finding {
+  try {
+    if (findPage(page) !== undefined) return { area: "page", level: "ok", message: "The page is built" };
+    const message = "The page is not installed or not built; the API works without it";
+    return {
+      area: "page",
+      level: "warning",
+      message,
+      advice: "Install @parley/web; in a clone, npm run build",
+    };
+  } catch (error) {
+    const { message, advice } = explain(error);
+    return { area: "page", level: "error", message, ...omitUndefined({ advice }) };
+  }
 }
 
 function examineNode(): Finding {

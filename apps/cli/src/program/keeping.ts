@@ -1,6 +1,7 @@
 import { Argument, type Command, Option } from "commander";
 import { type Shell, shells } from "../completion/scripts.js";
 import type { DoctorOptions } from "../verbs/keeping/doctor.js";
+import type { InitOptions } from "../verbs/keeping/init.js";
 import type { CreateKeyOptions } from "../verbs/keeping/keys.js";
 import type { ServeOptions } from "../verbs/keeping/serve.js";
 import { type Act, count, examples, type JsonOption, json, port } from "./arguments.js";
@@ -74,6 +75,19 @@ export function addKeeping(program: Command, act: Act): void {
     "after",
     examples("parley keys create", "parley keys create --owner alice --scopes read", "parley keys rm key_4f"),
   );
+  program
+    .command("init")
+    .description("write a commented configuration file, or a project with a chat page")
+    .argument("[folder]", "where; the working folder when not given")
+    .option("--json", "as JSON, with a schema for editors")
+    .option("--ts", "as TypeScript, for Node 22.18 or newer")
+    .option("--starter", "a whole project: a chat page in React, and the configuration of its server")
+    .addHelpText("after", examples("parley init", "parley init --json", "parley init --starter my-chat"))
+    .action(
+      act(async (context, folder: string | undefined, options: InitOptions) =>
+        (await import("../verbs/keeping/init.js")).init(folder, options, context),
+      ),
+    );
   program
     .command("migrate")
     .description("bring the store's schema up; a server does so by itself when it starts")

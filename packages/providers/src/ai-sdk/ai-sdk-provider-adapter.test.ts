@@ -440,7 +440,8 @@ describe("what only its maker understands", () => {
     const content = await contentOf(adapter);
     expect(content.map(({ type }) => type)).toEqual(["reasoning", "reasoning", "text"]);
     await adapter.complete(asked(content, adapter.origin));
-    expect(server.seen[1]?.body.input).toMatchObject([
+    const input = server.seen[1]?.body.input as { readonly id?: string }[];
+    expect(input).toMatchObject([
       { role: "user" },
       {
         type: "reasoning",
@@ -448,9 +449,11 @@ describe("what only its maker understands", () => {
         encrypted_content: "ENC",
         summary: [{ text: "Hmm, let me see." }, { text: "And more." }],
       },
-      { role: "assistant", id: "msg_1" },
+      { role: "assistant" },
       { role: "user" },
     ]);
+    // Version 4 of the package leaves the ids of messages out.
+    expect([undefined, "msg_1"]).toContain(input[2]?.id);
   });
 
   it("goes to no other model", async () => {
@@ -459,11 +462,15 @@ describe("what only its maker understands", () => {
     );
     const content = await contentOf(adapter);
     await adapter.complete(asked(content, { ...adapter.origin, model: "gpt-4.9" }));
-    expect(server.seen[1]?.body.input).toEqual([
-      { role: "user", content: [{ type: "input_text", text: "hi" }] },
+    const [before, answer, after] = (server.seen[1]?.body.input ?? []) as unknown[];
+    expect([before, after]).toEqual(
+      Array(2).fill({ role: "user", content: [{ type: "input_text", text: "hi" }] }),
+    );
+    // Version 4 of the package sends the text as it is.
+    expect([
       { role: "assistant", content: [{ type: "output_text", text: "Hello there, friend." }] },
-      { role: "user", content: [{ type: "input_text", text: "hi" }] },
-    ]);
+      { role: "assistant", content: "Hello there, friend." },
+    ]).toContainEqual(answer);
   });
 
   it("goes back to Claude as it came: thinking with its signature, also hidden, in front of the calls", async () => {

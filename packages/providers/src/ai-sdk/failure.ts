@@ -50,8 +50,8 @@ export function toCallError(error: unknown, call: FailedCall): ParleyError {
     const [code, message] = known;
     return new ParleyError(code, `${call.provider}: ${message}`, { cause: causeOf(error) });
   }
-  // Providers pass on what they were told in the middle of a stream as plain data.
-  if (!(error instanceof Error)) return fromPayload(error, call);
+  // A failure in the middle of a stream: version 6 passes the provider's payload on as it is, version 7 wraps it.
+  if (!(error instanceof Error) || name === "AI_StreamProviderError") return fromPayload(error, call);
   if (AISDKError.isInstance(error)) {
     const message = `${call.provider}: the answer could not be understood`;
     return new ParleyError("provider_rejected", message, { cause: causeOf(error) });

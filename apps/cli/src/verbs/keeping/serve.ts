@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { omitUndefined } from "@parley/fold";
+import { calledAs } from "../../called-as.js";
 import { CliError, exitCodes } from "../../cli-error.js";
 import { isLoopbackHost } from "../../compose/loopback.js";
 import type { LocalNode } from "../../compose/node.js";
@@ -34,6 +35,7 @@ export async function serve(options: ServeOptions, context: VerbContext): Promis
       advice: "Use that one, or another store with --store.",
     });
   }
+  const page = options.page ? findPage(config.page) : undefined;
   const [{ createLogger, createTelemetryHooks, serve: listen }, { startNode }] = await Promise.all([
     import("@parley/server"),
     import("../../compose/node.js"),
@@ -47,6 +49,8 @@ export async function serve(options: ServeOptions, context: VerbContext): Promis
     onCreate: () =>
       io.note(`Creating the store in ${describeStore(config.store)}, once; this takes a few seconds.`),
     onMigration: (progress) => logger.info({ ...progress }, "copying the rows of an older version"),
+    onBusy: ({ message }) => io.note(`${message} Waiting for it ...`),
+    isServed: async () => (await findServer(config.store)) !== undefined,
     onError: (error, where, conversationId) =>
       logger.warn(
         { where, code: error.code, ...omitUndefined({ conversationId }) },
@@ -58,7 +62,6 @@ export async function serve(options: ServeOptions, context: VerbContext): Promis
     onWindowChange: (change) => logger.info({ ...change }, "context window changed"),
   });
   try {
-    const page = options.page ? findPage() : undefined;
     const instance = randomUUID();
     const server = await listen(node.runtime, {
       host: config.listen.host,
@@ -142,7 +145,10 @@ async function tellStart({ config, node, url, page }: Started, { io, globals }: 
   io.lines([
     `${style.bold("Parley")} is listening on ${style.cyan(url)}`,
     ...(isLoopbackHost(host) ? [] : [row("host", `${host}: beyond this machine too`)]),
-    row("page", page === undefined ? "not built (npm run build)" : "open the address above in a browser"),
+    row(
+      "page",
+      page === undefined ? "not there; the API works without it" : "open the address above in a browser",
+    ),
     row("store", store),
     row("models", `${shown}${names.length > 1 ? style.dim(` (default ${models.defaultModel})`) : ""}`),
     row("keys", access),
@@ -151,12 +157,12 @@ async function tellStart({ config, node, url, page }: Started, { io, globals }: 
   ]);
   if (models.demoOnly) {
     io.lines([
-      "There is no credential, so there is the demo model alone. To add one, set OPENAI_API_KEY,",
-      "ANTHROPIC_API_KEY or OPENAI_BASE_URL, or write a parley.config.mjs (docs/guides/configuration.md).",
+      "No API key found; using the demo model. For a real one set OPENAI_API_KEY, ANTHROPIC_API_KEY or",
+      `OPENAI_BASE_URL, or write a configuration file: ${calledAs()} init.`,
       "",
     ]);
   }
-  io.line(style.dim("In another terminal: parley chat. Ctrl-C ends the server."));
+  io.line(style.dim(`In another terminal: ${calledAs()} chat. Ctrl-C ends the server.`));
   io.line();
 }
 

@@ -60,6 +60,11 @@ export interface QueueApi {
 export interface OwnerRuntime {
   /** Admits a message. Resolves when it is durable; the turn runs on its own. */
   send(input: SendInput): Promise<Receipt>;
+  /**
+   * Sends a message when it is first read, and gives the events of its turn up to `turn-sealed`. Refused with
+   * `turn_active` while another turn runs. Whoever stops reading leaves the turn running.
+   */
+  chat(input: Omit<SendInput, "ifBusy">): AsyncIterable<CursoredEvent>;
   readonly queue: QueueApi;
   /** Asks the running turn to stop. Its partial answer is kept, the queue is paused. Idempotent. */
   stop(conversationId: string): Promise<{ readonly abortedTurn: boolean }>;

@@ -1,3 +1,4 @@
+import { ParleyError } from "../../errors.js";
 import type { Services } from "../services.js";
 import { conversationVerbs } from "./conversation-verbs.js";
 import type { OwnerRuntime } from "./owner-runtime.js";
@@ -12,6 +13,12 @@ export function createOwnerRuntime(services: Services, owner: string): OwnerRunt
   const { store } = scope;
   return {
     send: (input) => inbox.send(owner, input),
+    async *chat(input) {
+      const { conversationId, turnId } = await inbox.send(owner, { ...input, ifBusy: "reject" });
+      // Sent before, to wait: its turn has not come.
+      if (turnId === undefined) throw new ParleyError("turn_active", "The message waits in the queue");
+      yield* subscriptions.events(owner, conversationId, turnId);
+    },
     queue: queueVerbs(scope),
     ...conversationVerbs(scope),
     ...readingVerbs(scope),

@@ -290,6 +290,33 @@ describe("the end", () => {
     expect(made.ending?.cutOff).toBe(true);
   });
 
+  it("was cut off where version 7 of the SDK says that it was interrupted", async () => {
+    const parts = await partsOf([...said("t", "Hel"), finish()]);
+    const interrupted = parts.map((part) =>
+      part.type === "finish-step" || part.type === "finish" ? { ...part, finishReason: "interrupted" } : part,
+    ) as StreamPart[];
+    expect(folded(interrupted).fold.ending).toMatchObject({ cutOff: true, finishReason: "other" });
+  });
+
+  it("is whole although version 7 of the SDK refuses an answer without the call that was asked for", async () => {
+    const parts = await partsOf([...said("t", "No."), finish()]);
+    const error = Object.assign(new Error("no call"), {
+      name: "AI_ToolChoiceViolationError",
+      finishReason: "stop",
+    });
+    const refused = parts.flatMap((part): StreamPart[] =>
+      part.type === "finish-step"
+        ? [
+            { type: "error", error },
+            { ...part, finishReason: "error" },
+          ]
+        : [part],
+    );
+    const { fold: made } = folded(refused);
+    expect(made.failure).toBeUndefined();
+    expect(made.ending).toMatchObject({ finishReason: "stop", cutOff: false });
+  });
+
   it("knows a failure in the middle, which the SDK still finishes", async () => {
     const { fold: made } = await fold([
       ...said("t", "hi"),

@@ -12,7 +12,13 @@ import {
 } from "@parley/core/messages";
 import type { ProviderFinishReason, ProviderStreamEvent, ProviderToolCall } from "@parley/core/ports";
 import type { JSONValue, LanguageModelUsage, TextStreamPart, ToolSet } from "ai";
-import { asMetadata, mergeFields, type ProviderFields, toProviderFields } from "../provider-options.js";
+import {
+  asMetadata,
+  isFields,
+  mergeFields,
+  type ProviderFields,
+  toProviderFields,
+} from "../provider-options.js";
 import { keptProviderTool } from "../provider-tool.js";
 
 /** A part of `streamText`'s full stream. */
@@ -28,8 +34,8 @@ export interface AnswerEnding {
   readonly id?: string;
   readonly timestamp?: Date;
   /**
-   * The stream just stopped: the SDK reports such an end with no reason of the provider's and no usage, which
-   * no whole answer has.
+   * The stream just stopped. Version 7 of the SDK says so (`interrupted`); version 6 reports such an end with no reason
+   * of the provider's and no usage, which no whole answer has.
    */
   readonly cutOff: boolean;
 }
@@ -58,6 +64,8 @@ export class AnswerFold {
   #text = "";
   #ending: AnswerEnding | undefined;
   #failure: { readonly error: unknown } | undefined;
+  /** The finish reason of an answer that the SDK turned down, although the provider had completed it. */
+  #turnedDown: string | undefined;
   #aborted = false;
 
   /** `nameOf` turns the name of a tool in the stream into the name that its host knows. */
@@ -130,15 +138,17 @@ export class AnswerFold {
         this.#add(generatedFile(part), emit);
         break;
       case "finish-step":
-        this.#ending = endingOf(part, part.usage, part.response);
+        this.#ending = endingOf(this.#reasonOf(part), part.usage, part.response);
         if (this.#ending.usage !== undefined) emit({ type: "usage", usage: this.#ending.usage });
         break;
       case "finish":
         // The step has told it already, unless its end was left out.
-        this.#ending ??= endingOf(part, part.totalUsage);
+        this.#ending ??= endingOf(this.#reasonOf(part), part.totalUsage);
         break;
       case "error":
-        this.#failure ??= { error: part.error };
+        // Version 7 refuses an answer without the call that was asked for. That is for the caller to decide.
+        if (isChoiceViolation(part.error)) this.#turnedDown = part.error.finishReason;
+        else this.#failure ??= { error: part.error };
         break;
       case "abort":
         this.#aborted = true;
@@ -256,6 +266,11 @@ export class AnswerFold {
     }
   }
 
+  #reasonOf(part: StreamPartOf<"finish-step"> | StreamPartOf<"finish">): FinishReason {
+    const { finishReason, rawFinishReason } = part;
+    return { finishReason: this.#turnedDown ?? finishReason, rawFinishReason };
+  }
+
   #add(part: MessageContentPart, emit: (event: ProviderStreamEvent) => void): number {
     const index = this.#slots.push({ type: "part", part }) - 1;
     emit({ type: "part", part, index });
@@ -314,15 +329,42 @@ function generatedFile(part: StreamPartOf<"file">): MessageContentPart {
   return { type: "file", mediaType, data: base64, ...asMetadata(toProviderFields(part.providerMetadata)) };
 }
 
+/** A finish reason as either version of the SDK states it: version 7 knows more of them. */
+interface FinishReason {
+  readonly finishReason: string;
+  readonly rawFinishReason?: string | undefined;
+}
+
+function isChoiceViolation(error: unknown): error is { readonly finishReason: string } {
+  return (
+    isFields(error) && error.name === "AI_ToolChoiceViolationError" && typeof error.finishReason === "string"
+  );
+}
+
+const finishReasons: readonly string[] = [
+  "stop",
+  "length",
+  "content-filter",
+  "tool-calls",
+  "error",
+  "other",
+] satisfies ProviderFinishReason[];
+
+function isFinishReason(reason: string): reason is ProviderFinishReason {
+  return finishReasons.includes(reason);
+}
+
 function endingOf(
-  part: { readonly finishReason: ProviderFinishReason; readonly rawFinishReason: string | undefined },
+  { finishReason, rawFinishReason }: FinishReason,
   counted: LanguageModelUsage,
   response?: { readonly id: string; readonly timestamp: Date },
 ): AnswerEnding {
   const usage = usageOf(counted);
   return {
-    finishReason: part.finishReason,
-    cutOff: part.finishReason === "other" && part.rawFinishReason === undefined && usage === undefined,
+    finishReason: isFinishReason(finishReason) ? finishReason : "other",
+    cutOff:
+      finishReason === "interrupted" ||
+      (finishReason === "other" && rawFinishReason === undefined && usage === undefined),
     ...omitUndefined({ usage }),
     ...(response === undefined ? {} : { id: response.id, timestamp: response.timestamp }),
   };

@@ -39,5 +39,5 @@ export class PageWatch {
 function saysNothing(reason: unknown): boolean {
   if (typeof reason === "string") return reason === "other" || reason === "unknown";
   const { unified, raw } = (reason ?? {}) as { unified?: unknown; raw?: unknown };
-  return unified === "other" && raw === undefined;
+  return (unified === "other" || unified === "interrupted") && raw === undefined;
 }

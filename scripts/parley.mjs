@@ -1,0 +1,10 @@
+// `npm run parley -- <verb>`: sets up, then calls the command line.
+import { runParley } from "./command-line.mjs";
+import { explain, setup } from "./setup.mjs";
+
+try {
+  await setup({ quiet: true });
+  process.exitCode = await runParley(process.argv.slice(2));
+} catch (error) {
+  process.exitCode = explain(error);
+}

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FreshProject, tools } from "./fresh-project.js";
+import { sampleOf } from "./samples.js";
+
+describe("a route of Next", () => {
+  let project: FreshProject;
+  beforeAll(async () => {
+    // Without a type of modules, as create-next-app leaves it.
+    project = new FreshProject({ type: undefined });
+    const own = ["core", "providers", "server", "store"].map((name) => `@parley/${name}`);
+    const others = [
+      "next@16.4.6",
+      "hono",
+      tools.olderTypescript.replace("typescript-5@npm:", ""),
+      tools.nodeTypes,
+    ];
+    await project.install(...own, ...others, ...tools.react);
+    project.write("app/api/parley/[[...path]]/route.ts", sampleOf("docs/guides/install.md", "route.ts"));
+    project.write("next.config.mjs", sampleOf("docs/guides/install.md", "next.config.mjs"));
+    project.write("app/page.tsx", "export default function Page() { return <p>page</p>; }\n");
+    project.write(
+      "app/layout.tsx",
+      `import type { ReactNode } from "react";
+export default function Layout({ children }: { children: ReactNode }) {
+  return <html lang="en"><body>{children}</body></html>;
+}
+`,
+    );
+  });
+  afterAll(() => project.remove());
+
+  it("is built and answers with a whole turn on the embedded store", async () => {
+    const env = { NEXT_TELEMETRY_DISABLED: "1" };
+    const built = await project.bin("next", ["build"], env);
+    expect(built.code, built.output).toBe(0);
+    const server = await project.serve(
+      "node_modules/.bin/next",
+      ["start", "-H", "127.0.0.1", "-p", "0"],
+      env,
+    );
+    const response = await fetch(`${server.url}/api/parley/chat`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ message: "Hello" }),
+    });
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain('"turn-sealed"');
+    await server.end();
+  });
+});
