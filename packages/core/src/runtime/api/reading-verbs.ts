@@ -1,5 +1,5 @@
 import { checkOfChunk, omitUndefined, pageCursor } from "@parley/fold";
-import type { LastResponse, TurnMetrics } from "@parley/wire";
+import type { LastResponse } from "@parley/wire";
 import { invalidField } from "../../errors.js";
 import { textOf } from "../../messages/message.js";
 import { effectiveChoices, toMeta } from "../conversation-meta.js";
