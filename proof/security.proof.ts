@@ -194,11 +194,19 @@ async function weaken(): Promise<void> {
     const fewer = { ...house, ids: house.ids.slice(0, 2) };
     await attackBySocket(stand, fewer, { ...insider, patienceMs: 300 }, overSocket, secrets);
     noticed.set("another owner's conversations, by socket", overSocket.accepted.length);
-    const overHttp = new Area("weak");
-    await attackByHttp(stand, fewer, insider, overHttp, secrets);
-    noticed.set("another owner's conversations, by route", overHttp.accepted.length + overHttp.leaks.length);
   } finally {
     await stand.close();
+  }
+  // A house of its own: an insider's removals leave nothing of the first one.
+  const another = await openStand();
+  try {
+    const house = await moveIn(another, "ann", secrets);
+    const insider = { key: house.key, ownConversation: "ann-idle" };
+    const overHttp = new Area("weak");
+    await attackByHttp(another, { ...house, ids: house.ids.slice(0, 2) }, insider, overHttp, secrets);
+    noticed.set("another owner's conversations, by route", overHttp.accepted.length + overHttp.leaks.length);
+  } finally {
+    await another.close();
   }
 
   const open = await openStand({ serve: { auth: "open", owner: "keyholder" } });

@@ -1,5 +1,8 @@
 // The turn by hand-written SQL, in four commits.
+import { readdirSync, readFileSync } from "node:fs";
 import { metricsOf, turnOf } from "./persisted-turn.mjs";
+
+const olderTables = new URL("../../packages/store/migrations/public/", import.meta.url);
 
 /**
  * Messages and turns as one would declare them by hand: found by the ids that they are known by, with the same columns
@@ -22,16 +25,16 @@ CREATE INDEX ON conversation_turn (started_at) WHERE status = 'running'`;
 
 /**
  * The same rows in as many commits, each one prepared statement: what someone would write who needs no fence, no queue,
- * no answer for a repeated call and no journal. Conversations, their heads and receipts stand in the store's tables.
+ * no answer for a repeated call and no journal. Conversations, their heads and receipts stand in tables of the store as it was
+ * when they were known by their ids.
  */
 export async function openByHand(url) {
-  const { openPostgres } = await import("@parley/store/postgres");
   const { default: pg } = await import("pg");
-  const schema = openPostgres({ url, listenUrl: false });
-  await schema.store.migrate();
-  await schema.store.close();
   const pool = new pg.Pool({ connectionString: url, max: 10 });
   pool.on("error", () => {});
+  for (const name of readdirSync(olderTables).sort()) {
+    if (name.endsWith(".sql")) await pool.query(readFileSync(new URL(name, olderTables), "utf8"));
+  }
   await pool.query(tables);
   const touched = "changed_at = nextval('conversation_change'), updated_at = now(), last_activity_at = now()";
   const insertRows = (from, place) => `

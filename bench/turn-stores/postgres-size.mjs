@@ -14,7 +14,7 @@ export function databaseBytes(url, { compact = false } = {}) {
   return withClient(url, async (client) => {
     await client.query(compact ? "VACUUM FULL" : "VACUUM");
     const { rows } = await client.query(
-      "SELECT sum(pg_total_relation_size(oid))::float8 AS bytes FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace",
+      "SELECT sum(pg_total_relation_size(oid))::float8 AS bytes FROM pg_class WHERE relkind = 'r' AND relnamespace::regnamespace::text !~ '^(pg_|information_schema)'",
     );
     return rows[0].bytes;
   });

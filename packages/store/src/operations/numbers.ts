@@ -19,14 +19,14 @@ export const logNumber = `current_setting('${log}')::int8`;
  * the changes asks which locks are held, and leaves out what they may still bring. See `settled-change.ts`.
  */
 export function takeChangeNumber(owner: string): Statement {
-  return {
-    name: "take_change_number",
-    text: `
-SELECT set_config('${change}', (CASE WHEN pg_advisory_xact_lock_shared(${changeLock("$1")},
+  return { name: "take_change_number", text: `SELECT ${takenChange("$1")} AS taken`, values: [owner] };
+}
+
+/** The expression that does it, for a statement that also takes the lock of the conversation before. */
+export function takenChange(owner: string): string {
+  return `set_config('${change}', (CASE WHEN pg_advisory_xact_lock_shared(${changeLock(owner)},
   (SELECT last_value FROM parley.conversation_change)::bit(32)::int4) IS NOT NULL
-  THEN nextval('parley.conversation_change') END)::text, true) AS taken`,
-    values: [owner],
-  };
+  THEN nextval('parley.conversation_change') END)::text, true)`;
 }
 
 /** The first key of the advisory locks of an owner's changes. Two schemas of one database have other ones. */

@@ -10,7 +10,16 @@ import { originalText, storedText } from "../../stored-text.js";
 import { createConversationRow } from "../conversations/create-conversation.js";
 import { takeChangeNumber } from "../numbers.js";
 import { checkConversationId, messageConflict, turnActive } from "../refusals.js";
-import { activeId, type Head, lockHead, lockText, nowMs, returnedMs, touched, touchedWith } from "./head.js";
+import {
+  activeId,
+  type Head,
+  lockForChange,
+  lockHead,
+  nowMs,
+  returnedMs,
+  touched,
+  touchedWith,
+} from "./head.js";
 import { checkTurnId, openTurn } from "./open-turn.js";
 import { choiceValues, queueState, readQueue } from "./queue-state.js";
 import { knownAdmission } from "./receipts.js";
@@ -25,9 +34,8 @@ export async function admit(store: StoreContext, owner: string, input: AdmitInpu
   checkConversationId(input.conversationId);
   const row = messageRow(input.message, input.conversationId, store.maxBytes);
   const id = storedText(input.conversationId);
-  const [, , answers = []] = await store.database.batch([
-    { name: "lock_head", text: lockText, values: [id, owner] },
-    takeChangeNumber(owner),
+  const [, answers = []] = await store.database.batch([
+    lockForChange(owner, input.conversationId),
     {
       name: "admit",
       text: admitText,

@@ -1,7 +1,7 @@
 import type { Lease } from "@parley/core/ports";
-import type { Connection } from "../../database.js";
+import type { Connection, Statement } from "../../database.js";
 import { originalText, storedText } from "../../stored-text.js";
-import { changeNumber } from "../numbers.js";
+import { changeNumber, takenChange } from "../numbers.js";
 import { notFound, staleFence } from "../refusals.js";
 
 /** A conversation's head and what its row says, read under the lock. */
@@ -107,6 +107,19 @@ interface HeadRow {
 export const lockText = `
 SELECT 1 AS locked FROM parley.conversation c JOIN parley.conversation_head h ON h.log = c.log
 WHERE c.owner = $2 AND c.id = $1 AND c.status <> 'removed' FOR UPDATE OF h`;
+
+/**
+ * Locks the head and takes the number of a change behind the lock, in one statement: a turn does it twice. Nothing else
+ * is read from it; the statement behind it sees what was committed until then.
+ */
+export function lockForChange(owner: string, id: string): Statement {
+  return { name: "lock_for_change", text: lockForChangeText, values: [storedText(id), owner] };
+}
+
+const lockForChangeText = `
+WITH locked AS MATERIALIZED (${lockText}
+)
+SELECT ${takenChange("$2")} AS taken FROM locked`;
 
 const readText = `
 SELECT h.log::float8 AS log, h.next_seq, h.sealed_seq, h.turn_count, h.turn_id, h.compaction_id, h.node, h.fence,

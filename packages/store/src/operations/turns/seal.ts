@@ -10,9 +10,8 @@ import { storedCalls } from "../../provider-calls.js";
 import type { StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
 import { givenRows, givenTexts } from "../given-rows.js";
-import { takeChangeNumber } from "../numbers.js";
 import { checkDistinct, checkIsTurn, ordered, placed, writtenRows } from "./commit-step.js";
-import { checkHeld, type Head, lockText, nowMs, requireHead, touched } from "./head.js";
+import { checkHeld, type Head, lockForChange, nowMs, requireHead, touched } from "./head.js";
 import { checkTurnId, endLease, insertRows, stillOpened } from "./open-turn.js";
 import { queueState, readQueue } from "./queue-state.js";
 
@@ -35,9 +34,8 @@ export async function seal(store: StoreContext, owner: string, input: SealInput)
   const { reason } = input;
   const metrics = boundedJson(packedMetrics(input.metrics, { turnId, reason }), store.maxBytes);
   const calls = storedCalls(store, input.providerCalls);
-  const [, , answers = []] = await store.database.batch([
-    { name: "lock_head", text: lockText, values: [id, owner] },
-    takeChangeNumber(owner),
+  const [, answers = []] = await store.database.batch([
+    lockForChange(owner, conversationId),
     {
       name: `seal_${form}`,
       text: sealTexts[form],
