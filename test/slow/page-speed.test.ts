@@ -2,10 +2,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { afterAll, expect, it } from "vitest";
-import { asked, exportOf, said } from "./prepared-conversation.js";
-import { describePage, type Stage } from "./stage.js";
-import { desktop, patience, type Tab } from "./tab.js";
-import { type Piece, Upstream } from "./upstream.js";
+import { asked, exportOf, said } from "../page/prepared-conversation.js";
+import { describePage, type Stage } from "../page/stage.js";
+import { desktop, patience, type Tab } from "../page/tab.js";
+import { type Piece, Upstream } from "../page/upstream.js";
 
 /** How many deltas the long answer has, and how many come in a second. */
 const deltas = 5_000;

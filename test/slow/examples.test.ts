@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 
-const folder = join(import.meta.dirname, "..", "examples");
+const folder = join(import.meta.dirname, "..", "..", "examples");
 const run = promisify(execFile);
 
 /** What each example prints, at the least. They use the built packages, as a reader of them would. */
