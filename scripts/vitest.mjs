@@ -1,8 +1,8 @@
 // Runs Vitest and counts what came of it.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { runNode } from "./install.mjs";
+import { join, relative } from "node:path";
+import { root, runNode } from "./install.mjs";
 import { explain } from "./setup.mjs";
 
 /** Counts of a suite, to which runs and failures of their own are added. */
@@ -38,14 +38,72 @@ export class Counts {
   }
 }
 
-/** Runs Vitest with these arguments, by this Node or another one, and adds what it reported. */
+/** Above this number of failed files a second attempt only costs time: it is no coincidence. */
+const mostToRepeat = 5;
+
+/**
+ * Runs Vitest with these arguments, by this Node or another one, and adds what it reported. Files that fail run once
+ * more, alone, so that a busy machine does not fail the suite; a test that passes then is printed as flaky, and one that
+ * fails again is printed once more at the end, where a shortened log still shows it.
+ */
 export async function runVitest(args, counts, options = {}) {
+  const first = await reportOf(args, options);
+  const files = first.results.testResults.filter(({ status }) => status === "failed").map(({ name }) => name);
+  if (files.length === 0 || files.length > mostToRepeat) {
+    for (const line of failures(first.results)) console.log(`FAILED ${line}`);
+    counts.add(first.results, first.code);
+    return;
+  }
+  console.log(`\nOnce more, alone: ${files.map((file) => relative(root, file)).join(", ")}`);
+  const second = await reportOf([...optionsOf(args), "--maxWorkers=1", ...files], options);
+  const failedAgain = failures(second.results);
+  const names = new Set(failedAgain.map(nameOf));
+  for (const line of failures(first.results)) {
+    if (!names.has(nameOf(line))) console.log(`FLAKY ${line}`);
+  }
+  for (const line of failedAgain) console.log(`FAILED ${line}`);
+  counts.add(withRepeated(first.results, second.results), second.code);
+}
+
+/** The options among the arguments, without the paths. `--config` has its value behind it. */
+function optionsOf(args) {
+  return args.filter((arg, at) => arg.startsWith("-") || args[at - 1] === "--config");
+}
+
+/** The results of the first attempt, with those of the repeated files in place of their own. */
+function withRepeated(first, second) {
+  const repeated = new Map(second.testResults.map((result) => [result.name, result]));
+  return { testResults: first.testResults.map((result) => repeated.get(result.name) ?? result) };
+}
+
+/** A line for each failed test or file: where, which, and the first line of what went wrong. */
+function failures({ testResults }) {
+  return testResults.flatMap(({ name, status, message, assertionResults }) => {
+    if (status !== "failed") return [];
+    const file = relative(root, name);
+    const tests = assertionResults.filter((test) => test.status === "failed");
+    if (tests.length === 0) return [`${file} | the file itself | ${firstLine(message)}`];
+    return tests.map((test) => `${file} | ${test.fullName} | ${firstLine(test.failureMessages?.[0])}`);
+  });
+}
+
+function firstLine(text = "") {
+  return text.split("\n", 1)[0].slice(0, 300);
+}
+
+/** The part of a failure's line that is the same in every attempt. */
+function nameOf(line) {
+  return line.split(" | ").slice(0, 2).join(" | ");
+}
+
+/** Runs Vitest once. */
+async function reportOf(args, options) {
   const folder = mkdtempSync(join(tmpdir(), "parley-results-"));
   const file = join(folder, "results.json");
   try {
     const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`];
     const code = await runNode(["node_modules/vitest/vitest.mjs", "run", ...reporters, ...args], options);
-    counts.add(readResults(file), code);
+    return { results: readResults(file), code };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

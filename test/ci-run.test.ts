@@ -9,7 +9,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 function ciRun(
   check: { says: string; code: number },
   test: { says: string; code: number },
-): { code: number | null; last: string } {
+): { code: number | null; last: string; lines: string[] } {
   const root = mkdtempSync(join(tmpdir(), "ci-"));
   onTestFinished(() => rmSync(root, { recursive: true }));
   mkdirSync(join(root, ".ci"));
@@ -24,19 +24,20 @@ function ciRun(
     encoding: "utf8",
     env: { PATH: `${root}:${process.env.PATH}` },
   });
-  return { code: status, last: stdout.trimEnd().split("\n").at(-1) ?? "" };
+  const lines = stdout.trimEnd().split("\n");
+  return { code: status, last: lines.at(-1) ?? "", lines };
 }
 
 describe(".ci/run", () => {
   it("adds up the checks and the tests", () => {
     const check = { says: "ok types\\n\\n9 passed, 0 failed\\n", code: 0 };
     const test = { says: "1 passed, 5 failed\\nlater\\n40 passed, 0 failed, 2 skipped\\n", code: 0 };
-    expect(ciRun(check, test)).toEqual({ code: 0, last: "55 passed, 0 failed, 2 skipped" });
+    expect(ciRun(check, test)).toMatchObject({ code: 0, last: "55 passed, 0 failed, 2 skipped" });
   });
 
   it("runs the tests although a check failed, and fails", () => {
     const check = { says: "8 passed, 1 failed\\n", code: 1 };
-    expect(ciRun(check, { says: "40 passed, 0 failed\\n", code: 0 })).toEqual({
+    expect(ciRun(check, { says: "40 passed, 0 failed\\n", code: 0 })).toMatchObject({
       code: 1,
       last: "54 passed, 1 failed",
     });
@@ -44,9 +45,19 @@ describe(".ci/run", () => {
 
   it("counts a suite that ends without a result, or badly without a failure, as failed", () => {
     const check = { says: "Segmentation fault\\n", code: 139 };
-    expect(ciRun(check, { says: "40 passed, 0 failed\\n", code: 1 })).toEqual({
+    expect(ciRun(check, { says: "40 passed, 0 failed\\n", code: 1 })).toMatchObject({
       code: 1,
       last: "46 passed, 2 failed",
     });
+  });
+
+  it("names what failed once more right before the sum", () => {
+    const check = { says: "9 passed, 0 failed\\n", code: 0 };
+    const test = { says: "FLAKY a | b\\nFAILED c | d\\nmuch else\\n40 passed, 1 failed\\n", code: 1 };
+    expect(ciRun(check, test).lines.slice(-3)).toEqual([
+      "FLAKY a | b",
+      "FAILED c | d",
+      "55 passed, 1 failed",
+    ]);
   });
 });
