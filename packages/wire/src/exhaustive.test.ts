@@ -53,6 +53,8 @@ function turnOf(event: AgentEvent): string | undefined {
     case "done":
     case "turn-sealed":
     case "steering":
+    case "input-request":
+    case "input-response":
       return event.turnId;
     default:
       return event satisfies never;

@@ -18,6 +18,17 @@ export type {
 } from "./figures/manifest.js";
 export type { StepMetrics, ToolTiming, TurnMetrics } from "./figures/metrics.js";
 export type { ReasoningEffort, Usage } from "./figures/usage.js";
+export type {
+  GrantScope,
+  InputActor,
+  InputDecision,
+  InputEntry,
+  InputKind,
+  InputRequestEntry,
+  InputResponseEntry,
+  InputVia,
+  WaitingInfo,
+} from "./input/input-entry.js";
 export type { JsonObject, JsonValue, OpenUnion, ProviderMetadata } from "./json.js";
 export type {
   AgentEvent,
@@ -26,6 +37,8 @@ export type {
   TurnDoneEvent,
   TurnErrorEvent,
   TurnInputEvent,
+  TurnInputRequestEvent,
+  TurnInputResponseEvent,
   TurnReasoningDeltaEvent,
   TurnSealedEvent,
   TurnStartEvent,

@@ -15,6 +15,13 @@ export { normalizeMessages } from "./canonical/normalize-message.js";
 export { toStoredForm, withToolValues } from "./canonical/tool-values.js";
 export { createUuidV7Factory, type IdFactory } from "./ids.js";
 export {
+  inputEntryOf,
+  inputEntryOfMessage,
+  inputMessage,
+  inputMessageId,
+  inputRequestId,
+} from "./input-entry.js";
+export {
   type Conversation,
   type ConversationId,
   type ConversationMessage,

@@ -24,6 +24,7 @@ import type {
 } from "@parley/wire";
 import { agree } from "./agree.js";
 import { storedChunk } from "./chunk.js";
+import { waitingInfo } from "./input-entry.js";
 import { providerCall } from "./manifest.js";
 import { queuePayload } from "./queue.js";
 import {
@@ -80,6 +81,7 @@ const metaShape = {
   effective: effectiveChoices.optional(),
   parentId: z.string().optional(),
   forkedAtSeq: count.optional(),
+  waiting: waitingInfo.optional(),
 };
 
 export const conversationMeta = agree<ConversationMeta>()(z.object(metaShape).openapi("ConversationMeta"));

@@ -3,6 +3,7 @@ import type {
   Cursor,
   ErrorCode,
   JsonObject,
+  JsonValue,
   KeyScope,
   OpenUnion,
   ProviderMetadata,
@@ -56,7 +57,7 @@ export const flagInQuery = z
   .openapi({ type: "boolean" });
 
 /** Words of which more may come: documented, but any is taken. */
-function openWords<Known extends string>(words: readonly Known[]): z.ZodType<OpenUnion<Known>> {
+export function openWords<Known extends string>(words: readonly Known[]): z.ZodType<OpenUnion<Known>> {
   return z.string().openapi({ description: `${words.join(", ")}; more may come` }) as z.ZodType<
     OpenUnion<Known>
   >;
@@ -109,6 +110,7 @@ export const errorCode = agree<ErrorCode>()(
       "network",
       "canceled",
       "tool_failed",
+      "already_decided",
       "answer_too_large",
       "internal",
     ])
@@ -120,6 +122,8 @@ export const openErrorCode = z.string() as unknown as z.ZodType<OpenUnion<ErrorC
 export const jsonObject = z
   .record(z.string(), z.unknown())
   .openapi({ type: "object", additionalProperties: true }) as unknown as z.ZodType<JsonObject>;
+/** Any JSON value. */
+export const jsonValue = z.unknown().openapi({}) as unknown as z.ZodType<JsonValue>;
 export const providerMetadata = z
   .record(z.string(), z.record(z.string(), z.unknown()))
   .openapi({ type: "object", additionalProperties: true }) as unknown as z.ZodType<ProviderMetadata>;
