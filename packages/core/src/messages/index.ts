@@ -78,6 +78,7 @@ export {
   type WantedTerm,
   withinSearchedBytes,
 } from "./text/search-text.js";
+export { sha256 } from "./text/sha256.js";
 export { snippetAround } from "./text/snippet.js";
 export { stableValue } from "./text/stable-value.js";
 export { titleOf } from "./text/title.js";

@@ -14,14 +14,14 @@ const inputKind = openWords<InputKind>(["approval", "question", "tool-output"]);
 const inputDecision = openWords<InputDecision>(["allow", "deny", "answer", "output"]);
 const inputVia = openWords<InputVia>(["http", "socket", "runtime", "expiry", "stop", "send", "end"]);
 
-export const grantScope = z
+const grantScope = z
   .object({
     in: z.enum(["conversation", "owner"]),
     where: z.record(z.string(), jsonValue).optional(),
   })
   .openapi("GrantScope");
 
-export const inputActor = z.object({
+const inputActor = z.object({
   owner: z.string(),
   keyId: z.string().optional(),
   label: z.string().optional(),

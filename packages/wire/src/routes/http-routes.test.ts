@@ -128,6 +128,7 @@ const everyCode = {
   network: true,
   canceled: true,
   tool_failed: true,
+  already_decided: true,
   answer_too_large: true,
   internal: true,
 } satisfies Record<ErrorCode, true>;
