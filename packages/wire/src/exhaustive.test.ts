@@ -68,6 +68,7 @@ function targetOf(message: WsClientMessage): string | undefined {
     case "chat.unsubscribe":
     case "chat.queue":
     case "chat.stop":
+    case "chat.respond":
       return message.conversationId;
     case "subscribe":
     case "unsubscribe":
@@ -88,6 +89,7 @@ function cursorOf(message: WsServerMessage): Cursor | undefined {
       return message.cursor;
     case "chat.reset":
     case "chat.receipt":
+    case "chat.responded":
     case "chat.error":
     case "conversation.statusChanged":
     case "conversation.updated":

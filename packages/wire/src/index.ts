@@ -29,6 +29,21 @@ export type {
   InputVia,
   WaitingInfo,
 } from "./input/input-entry.js";
+export type {
+  CallerTool,
+  GrantInfo,
+  GrantParams,
+  GrantsResponse,
+  PendingParams,
+  PendingQuery,
+  PendingRequest,
+  PendingResponse,
+  RespondRequest,
+  RespondResponse,
+  RevokeGrantResponse,
+  ToolInfo,
+  ToolsResponse,
+} from "./input/input-routes.js";
 export type { JsonObject, JsonValue, OpenUnion, ProviderMetadata } from "./json.js";
 export type {
   AgentEvent,
@@ -130,9 +145,15 @@ export type {
   LogoutResponse,
   MeResponse,
 } from "./routes/key-routes.js";
-export type { FieldProblem, Problem } from "./routes/problem.js";
+export type { FieldProblem, OpenRequestInfo, Problem } from "./routes/problem.js";
 export type { EnqueueRequest, EnqueueResponse, QueueEdit, QueueResponse } from "./routes/queue-routes.js";
-export type { IfBusy, MessageReceipt, ReceiptOutcome, SendMessageRequest } from "./routes/send-message.js";
+export type {
+  IfBusy,
+  MessageReceipt,
+  ReceiptOutcome,
+  SendMessageRequest,
+  WhenWaiting,
+} from "./routes/send-message.js";
 export type {
   HealthResponse,
   ModelInfo,
@@ -151,6 +172,7 @@ export type {
 } from "./routes/settings-routes.js";
 export type {
   WsChatQueue,
+  WsChatRespond,
   WsChatSend,
   WsChatStop,
   WsChatSubscribe,
@@ -166,6 +188,7 @@ export type {
   WsChatError,
   WsChatReceipt,
   WsChatReset,
+  WsChatResponded,
   WsChatSnapshot,
   WsConversationCompacted,
   WsConversationOpen,

@@ -1,14 +1,10 @@
 export { Assembly, type VisibleDelta } from "./answer/assemble.js";
 export type { Approval, ApprovalContext, ApprovalRule, ApprovalVerdict } from "./approval/approval.js";
-export { type AskUserInput, askUserName, askUserTool } from "./approval/ask-user.js";
-export { matchesArguments, matchesGlob } from "./approval/match-arguments.js";
-export { toolHash } from "./approval/tool-hash.js";
+export { askUserTool } from "./approval/ask-user.js";
 export type {
   ApprovalAnswer,
   ApprovalRequest,
   Approve,
-  AskedCall,
-  InputRequest,
   TurnInputs,
 } from "./approval/turn-inputs.js";
 export { runTurn } from "./run-turn.js";

@@ -227,6 +227,7 @@ class TurnLoop {
         calls: this.#calls,
         settled: this.#settled,
         asked: this.#asked,
+        lost: this.#setup.resume?.lost,
         limits: this.#limits,
         clock: this.#clock,
         ids: this.#ids,

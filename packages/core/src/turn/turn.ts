@@ -96,6 +96,8 @@ export interface TurnResume {
   readonly providerCalls?: readonly ProviderCallRecord[];
   /** The pending calls that wait for input, with the decisions that are there. */
   readonly asked?: ReadonlyMap<ToolCallContentPart, AskedCall>;
+  /** Pending calls that may have run and may not run again: they are answered as interrupted. */
+  readonly lost?: ReadonlySet<ToolCallContentPart>;
   /** Entries of the turn that are in the journal and in no row: the next commit writes them. */
   readonly unwritten?: readonly ConversationMessage[];
   /** How long the turn had been open, waiting included. */

@@ -163,6 +163,7 @@ export const lastResponse = agree<LastResponse>()(
     content: z.string(),
     turnId: z.string().optional(),
     reason: turnReason.optional(),
+    waiting: waitingInfo.optional(),
   }),
 );
 
@@ -193,7 +194,7 @@ export const turnDetail = agree<TurnDetail>()(
     .object({
       conversationId: z.string(),
       turnId: z.string(),
-      status: z.enum(["running", "sealed"]),
+      status: z.enum(["running", "waiting", "sealed"]),
       reason: turnReason.optional(),
       model: z.string().optional(),
       startedAt: instant,

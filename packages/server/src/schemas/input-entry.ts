@@ -10,18 +10,18 @@ import type {
 import { agree } from "./agree.js";
 import { count, instant, jsonObject, jsonValue, openWords } from "./scalars.js";
 
-const inputKind = openWords<InputKind>(["approval", "question", "tool-output"]);
+export const inputKind = openWords<InputKind>(["approval", "question", "tool-output"]);
 const inputDecision = openWords<InputDecision>(["allow", "deny", "answer", "output"]);
 const inputVia = openWords<InputVia>(["http", "socket", "runtime", "expiry", "stop", "send", "end"]);
 
-const grantScope = z
+export const grantScope = z
   .object({
     in: z.enum(["conversation", "owner"]),
     where: z.record(z.string(), jsonValue).optional(),
   })
   .openapi("GrantScope");
 
-const inputActor = z.object({
+export const inputActor = z.object({
   owner: z.string(),
   keyId: z.string().optional(),
   label: z.string().optional(),

@@ -68,7 +68,7 @@ export const stepId = z.string() as unknown as z.ZodType<StepId>;
 export const cursor = z.string().openapi({ description: "Opaque" }) as unknown as z.ZodType<Cursor>;
 export const reasoningEffort = agree<ReasoningEffort>()(z.enum(["low", "medium", "high", "xhigh", "max"]));
 export const queueMode = agree<QueueMode>()(z.enum(["steer", "queue"]));
-export const keyScope = agree<KeyScope>()(z.enum(["read", "write", "admin"]));
+export const keyScope = agree<KeyScope>()(z.enum(["read", "write", "approve", "admin"]));
 export const turnReason = openWords<TurnReason>([
   "stop",
   "tool-calls",

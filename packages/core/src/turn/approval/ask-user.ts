@@ -11,7 +11,7 @@ export interface AskUserInput {
 }
 
 /** The name of the tool by which a model asks a person. */
-export const askUserName = "ask_user";
+const askUserName = "ask_user";
 
 /**
  * Lets the model ask the user a question: the turn waits for the answer, which is checked against the schema that the

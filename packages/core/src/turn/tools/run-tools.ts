@@ -44,6 +44,8 @@ export interface StepCalls {
   readonly settled?: readonly ConversationMessage[];
   /** The calls that wait for input. */
   readonly asked?: AskedCalls;
+  /** Calls that may have run and may not run again. */
+  readonly lost?: ReadonlySet<ToolCallContentPart> | undefined;
   readonly limits: TurnLimits;
   readonly clock: Clock;
   readonly ids: IdFactory;
@@ -169,6 +171,10 @@ class StepTools {
   async #runOne(index: number): Promise<void> {
     if (this.#messages[index] !== undefined) return;
     const call = this.#step.calls[index] as ToolCallContentPart;
+    if (this.#step.lost?.has(call)) {
+      this.#settle(index, call, interrupted(), this.#step.clock.monotonic());
+      return;
+    }
     const asked = this.#asked.get(call);
     if (asked !== undefined) await this.#log(asked);
     const startedAt = this.#step.clock.monotonic();
