@@ -120,9 +120,9 @@ function joinQuery(path: string, query: string): string {
 }
 
 const scoped: readonly { readonly scopes: readonly KeyScope[]; readonly refused: readonly KeyScope[] }[] = [
-  { scopes: [], refused: ["read", "write", "admin"] },
-  { scopes: ["read"], refused: ["write", "admin"] },
-  { scopes: ["write"], refused: ["admin"] },
+  { scopes: [], refused: ["read", "write", "approve", "admin"] },
+  { scopes: ["read"], refused: ["write", "approve", "admin"] },
+  { scopes: ["write"], refused: ["approve", "admin"] },
 ];
 
 /** Keys that do not reach far enough, at every route and with every message that writes. */

@@ -28,6 +28,10 @@ const messages: {
     { type: "chat.queue", conversationId, text: "hello", messageId: "taken", mode: "queue" },
   ],
   "chat.stop": (conversationId) => [{ type: "chat.stop", conversationId }],
+  "chat.respond": (conversationId) => [
+    { type: "chat.respond", conversationId, requestId: "t.0.0", decision: "deny" },
+    { type: "chat.respond", conversationId, requestId: "t.0.0", decision: "allow", argumentsHash: "00" },
+  ],
   subscribe: (conversationId) => [{ type: "subscribe", surfaceId: "message-queue", conversationId }],
   unsubscribe: (conversationId) => [{ type: "unsubscribe", surfaceId: "message-queue", conversationId }],
   ping: () => [{ type: "ping" }],

@@ -2,6 +2,7 @@ import { type Clock, systemClock, type Tool } from "@parley/core";
 import type { ConversationMessage, MessageContentPart } from "@parley/core/messages";
 import { runTurn, type TurnOutcome } from "@parley/core/turn";
 import { createCountingIds } from "@parley/testing";
+import type { InputRequestEntry, InputResponseEntry } from "@parley/wire";
 import { type ConversationLog, shown } from "./conversation-log.js";
 import type { Desk } from "./desk.js";
 
@@ -16,7 +17,38 @@ export interface TurnPlan {
   /** Stops the turn at its n-th event, counted from 0. */
   readonly stopAt?: number | undefined;
   /** Stops the turn at its first event of a kind. */
-  readonly stopAtFirst?: "tool-call" | "tool-output" | undefined;
+  readonly stopAtFirst?: StopKind | undefined;
+  /** What is decided about calls that ask, one after the other. When nothing is left to decide, the turn is stopped. */
+  readonly decisions?: readonly PlannedDecision[] | undefined;
+}
+
+/** The kinds of events at which a turn is stopped. */
+export type StopKind = "tool-call" | "tool-output" | "input-response";
+
+/** A decision on the call at a place of its step. */
+export type PlannedDecision = readonly [place: number, decision: Partial<InputResponseEntry>];
+
+/** Answers the requests of a turn as they were planned, each when nothing else runs. */
+class Decisions {
+  readonly #planned: PlannedDecision[];
+  readonly #requests = new Map<string, InputRequestEntry>();
+
+  constructor(planned: readonly PlannedDecision[]) {
+    this.#planned = [...planned];
+  }
+
+  ask(requests: readonly InputRequestEntry[]): void {
+    for (const request of requests) this.#requests.set(request.requestId, request);
+  }
+
+  next(stepId: string): InputResponseEntry | undefined {
+    const [place, decision] = this.#planned.shift() ?? [];
+    const request = this.#requests.get(`${stepId}.${place}`);
+    if (request === undefined) return undefined;
+    const { requestId, toolCallId, toolName } = request;
+    const about = { type: "input-response" as const, requestId, toolCallId, toolName };
+    return { ...about, decision: "allow", via: "http", ...decision };
+  }
 }
 
 // What is stored must not depend on the machine's speed.
@@ -34,6 +66,7 @@ export async function converse(
   const stop = new AbortController();
   const asked = userMessage(ids.next(), plan.asked);
   const before = [...log.live, asked];
+  const decisions = new Decisions(plan.decisions ?? []);
   log.append([asked]);
   const events = runTurn({
     conversationId,
@@ -47,9 +80,17 @@ export async function converse(
     tools: plan.tools,
     userMessages: [asked],
     context: async ({ turnMessages }) => ({ messages: shown([...before, ...turnMessages]) }),
+    inputs: { listen: () => () => {} },
     sink: {
-      async commitStep({ phase, stepIndex, messages }) {
+      async commitStep({ phase, stepIndex, stepId, messages, inputs = [], wait }) {
         log.append(messages);
+        decisions.ask(inputs);
+        if (wait && phase === "generation") return {};
+        if (wait) {
+          const response = decisions.next(stepId);
+          if (response === undefined) stop.abort();
+          return { responses: response === undefined ? [] : [response] };
+        }
         if (phase !== "results") return {};
         const said = (steering?.[stepIndex] ?? []).map((text) =>
           userMessage(ids.next(), [{ type: "text", text }]),

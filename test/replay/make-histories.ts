@@ -104,7 +104,7 @@ async function makeTurn(
 }
 
 async function take(desk: Desk, log: ConversationLog, turn: ScenarioTurn, stopAt?: number): Promise<number> {
-  const { asked, steering, stopAtFirst } = turn;
+  const { asked, steering, stopAtFirst, decisions } = turn;
   const { told } = await converse(log, {
     desk,
     model: desk.models[0],
@@ -113,6 +113,7 @@ async function take(desk: Desk, log: ConversationLog, turn: ScenarioTurn, stopAt
     steering,
     stopAt,
     stopAtFirst,
+    decisions,
   });
   return told;
 }

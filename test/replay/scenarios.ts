@@ -14,6 +14,7 @@ import {
   thinkHidden,
   unknown,
 } from "./answer.js";
+import type { PlannedDecision, StopKind } from "./converse.js";
 
 /** A conversation to be made: turns, each with what the user asks and what the model answers step by step. */
 export interface Scenario {
@@ -28,7 +29,8 @@ export interface ScenarioTurn {
   readonly asked: string | readonly MessageContentPart[];
   readonly answers: readonly Answer[];
   readonly steering?: Readonly<Record<number, readonly string[]>>;
-  readonly stopAtFirst?: "tool-call" | "tool-output";
+  readonly stopAtFirst?: StopKind;
+  readonly decisions?: readonly PlannedDecision[];
 }
 
 const schema = { type: "object", properties: { q: { type: "string" } }, required: ["q"] };
@@ -53,6 +55,7 @@ export const tools: readonly Tool<never>[] = [
         output("Waiting");
       }),
   },
+  { name: "pay", description: "Pays.", approval: "always", execute: () => "Paid." },
   { name: "current_time", execute: () => "12:00" },
   { name: "calculator", execute: () => "42" },
 ];
@@ -216,6 +219,49 @@ export const scenarios: readonly Scenario[] = [
         answers: [{ pieces: [call("search", '{"q": "it"}'), call("fail", "{}")] }],
         stopAtFirst: "tool-call",
       },
+    ],
+  },
+  {
+    name: "calls that a person allowed, changed or denied, that nobody decided in time, and that were stopped or lost",
+    turns: [
+      {
+        asked: "Pay them",
+        answers: [
+          {
+            pieces: [
+              think("Money."),
+              say("I pay."),
+              call("search", '{"q": "x"}'),
+              call("pay", '{"amount": 1.0}'),
+              call("pay", '{"amount": 2}'),
+              call("pay", '{"amount": 3}'),
+            ],
+          },
+          { pieces: [think("Paid."), say("Two of them.")] },
+        ],
+        decisions: [
+          [3, { decision: "deny", note: "not this one", by: { owner: "ann" } }],
+          [1, { by: { owner: "ann" } }],
+          [2, { argumentsText: '{"amount": 7.0}', by: { owner: "ann" } }],
+        ],
+      },
+      {
+        asked: "Again",
+        answers: [{ pieces: [call("pay", "{}")] }, { pieces: [say("Nobody answered.")] }],
+        decisions: [[0, { decision: "deny", via: "expiry" }]],
+      },
+      {
+        asked: "Once more",
+        answers: [{ pieces: [think("Both."), call("pay", "{}"), call("pay", "{}"), call("silent", "{}")] }],
+        decisions: [[1, {}]],
+      },
+      {
+        asked: "And now",
+        answers: [{ pieces: [call("pay", "{}")] }],
+        decisions: [[0, {}]],
+        stopAtFirst: "input-response",
+      },
+      turn("Then not", { pieces: [say("Then not.")] }),
     ],
   },
   {

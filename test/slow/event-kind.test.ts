@@ -69,7 +69,7 @@ import { foldLeftTurn, partialMessages } from "./packages/core/dist/runtime/node
 const event = { type: "planted", conversationId: "c", turnId: "t", text: "Kept" };
 const state = {
   turnId: "t", fence: 1, node: "n", choices: {}, startedAt: 0, stopRequested: false,
-  entries: [], steps: [], providerCalls: [], journal: [],
+  inputs: [], entries: [], steps: [], providerCalls: [], journal: [],
 };
 const left = foldLeftTurn("c", state, [{ n: 0, event }]);
 for (const { role, content } of partialMessages(left, { now: new Date(0) })) {

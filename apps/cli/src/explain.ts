@@ -40,6 +40,7 @@ const advices: Partial<Record<ErrorCode, string>> = {
   queue_full: "Take something out with `parley queue rm`, or wait for the turn to end.",
   conversation_not_found: "`parley ls` shows what there is.",
   model_unavailable: "`parley models` shows what there is.",
+  already_decided: "Somebody else was first; `parley show` says what was decided.",
   schema_newer: "Use the version of Parley that wrote this store, or a newer one.",
   draining: "The server is shutting down: try again when it is back.",
   provider_auth: "Check the API key of this credential; `parley doctor` asks each provider.",

@@ -11,6 +11,7 @@ import { type ConnectionPace, defaultPace } from "./connection/pace.js";
 import type { SocketConstructor } from "./connection/socket.js";
 import { frameSchedule, type Schedule } from "./conversations/store.js";
 import type { OutboxStorage } from "./outbox/outbox-storage.js";
+import { type InputRequests, inputRequests } from "./requests/input.js";
 import { readLines } from "./requests/read-lines.js";
 import {
   type Caller,
@@ -53,7 +54,8 @@ export interface ParleyClient {
   /** Calls any JSON route: `request("GET /conversations/:id/meta", { params: { id } })`. */
   readonly request: Request;
   /**
-   * Sends a message and gives the events of its turn, through `turn-sealed`. With a message id, sending the same
+   * Sends a message and gives the events of its turn, through `turn-sealed`, or through the `status` that says that it
+   * waits for input. With a message id, sending the same
    * again gives the same turn. Leaving early does not touch the turn. While another turn runs it is refused: a message
    * that may wait is for `send`.
    */
@@ -79,6 +81,8 @@ export interface ParleyClient {
     lines: AsyncIterable<string> | Iterable<string> | string,
     options?: { readonly id?: string | undefined; readonly signal?: AbortSignal | undefined },
   ): Promise<ImportResponse>;
+  /** Calls that wait for a person or for the caller. */
+  readonly input: InputRequests;
   /** The connection; one for all callers. */
   connect(): Connection;
 }
@@ -106,6 +110,7 @@ export function createClient(options: ClientOptions): ParleyClient {
     request,
     chat: (message, { signal } = {}) => chat(call, message, signal),
     send: (message, { signal } = {}) => sendMessage(call, message, signal),
+    input: inputRequests(request),
     follow: (conversationId, follow = {}) => followConversation(call, conversationId, follow, followPace),
     exportConversation: (id, format, { signal } = {}) => exportConversation(call, id, format, signal),
     importConversation: (lines, more = {}) => importConversation(call, lines, more),
@@ -140,7 +145,7 @@ async function* chat(
         if (line === "") continue;
         const event = parseJson(line) as AgentEvent;
         yield event;
-        if (event.type === "turn-sealed") return;
+        if (event.type === "turn-sealed" || (event.type === "status" && event.waiting !== undefined)) return;
       }
     }
     const cut =

@@ -45,6 +45,7 @@ const traits: Record<ErrorCode, ErrorTrait> = {
   network: { status: 502, retryable: true, title: "The connection failed" },
   canceled: { status: 499, retryable: false, title: "The call was canceled" },
   tool_failed: { status: 500, retryable: false, title: "A tool failed" },
+  already_decided: { status: 409, retryable: false, title: "This request was decided before" },
   answer_too_large: {
     status: 502,
     retryable: false,

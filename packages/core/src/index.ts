@@ -76,6 +76,9 @@ export type {
   ProviderToolCall,
   ProviderToolDefinition,
 } from "./ports.js";
+export type { Approval, ApprovalContext, ApprovalRule, ApprovalVerdict } from "./turn/approval/approval.js";
+export { askUserTool } from "./turn/approval/ask-user.js";
+export type { ApprovalAnswer, ApprovalRequest, Approve } from "./turn/approval/turn-inputs.js";
 export {
   type JsonSchema,
   type StandardSchema,

@@ -1,6 +1,7 @@
 import type {
   AgentEvent,
   Chunk,
+  ConversationMeta,
   ConversationStatus,
   StepId,
   TurnDoneEvent,
@@ -8,9 +9,11 @@ import type {
   TurnSealedEvent,
   TurnTextDeltaEvent,
   TurnToolOutputEvent,
+  WaitingInfo,
 } from "@parley/wire";
 import type { ConversationFold } from "./conversation-fold.js";
 import { type CursorPlace, wasReceived } from "./cursor.js";
+import { inputChunk } from "./input-chunk.js";
 import { knownUsage } from "./known-usage.js";
 import { isCommitted, partKey, provisionalOf, withoutProvisional, withProvisional } from "./message-log.js";
 import type { FoldedMessage, PartState, TurnState } from "./message-state.js";
@@ -31,7 +34,7 @@ export function applyEvent(
 ): ConversationFold {
   switch (event.type) {
     case "status":
-      return withStatus(fold, event.status);
+      return withStatus(fold, event.status, event.waiting);
     case "turn-start": {
       const { model, startedAt } = event;
       return updateTurn(openTurn(fold, event.turnId), event.turnId, (turn) => ({
@@ -81,6 +84,11 @@ export function applyEvent(
       const of = { id: event.messageId ?? `${stepId}:${toolCallId}`, role: "tool" as const, turnId, stepId };
       return withWholePart(fold, of, 0, chunk);
     }
+    case "input-request":
+    case "input-response": {
+      const { turnId, stepId, messageId: id, input } = event;
+      return withWholePart(fold, { id, role: "system", turnId, stepId }, 0, inputChunk(input));
+    }
     case "tool-output":
       return print(fold, event, place);
     case "usage": {
@@ -116,15 +124,29 @@ export function applyEvent(
 
 const statuses: readonly string[] = ["active", "idle", "closed"] satisfies ConversationStatus[];
 
-function withStatus(fold: ConversationFold, status: string): ConversationFold {
+function withStatus(
+  fold: ConversationFold,
+  status: string,
+  waiting: WaitingInfo | undefined,
+): ConversationFold {
   if (!statuses.includes(status)) return fold;
   const known = status as ConversationStatus;
-  const meta =
-    fold.meta === undefined || fold.meta.status === known ? fold.meta : { ...fold.meta, status: known };
+  const meta = fold.meta === undefined ? undefined : withWaiting(fold.meta, known, waiting);
   const next = { ...fold, status: known, meta };
   const { live } = fold.turns;
   // No turn runs any more, so the one that ran has ended, even if its end was not received.
   return known === "active" || live === undefined ? next : endTurn(next, live.turnId);
+}
+
+/** The same metadata when it says so already. */
+function withWaiting(
+  meta: ConversationMeta,
+  status: ConversationStatus,
+  waiting: WaitingInfo | undefined,
+): ConversationMeta {
+  if (meta.status === status && meta.waiting === waiting) return meta;
+  const { waiting: _, ...rest } = meta;
+  return { ...rest, status, ...omitUndefined({ waiting }) };
 }
 
 /** Ends a turn of which no more is known than that it runs no longer. */
@@ -355,14 +377,14 @@ function hasCommittedResult(
 }
 
 function finish(fold: ConversationFold, event: TurnDoneEvent): ConversationFold {
-  const { turnId, reason, durationMs, contextSize } = event;
+  const { turnId, reason, durationMs, waitedMs, contextSize } = event;
   const usage = contextSize === undefined ? knownUsage(event.usage) : event.usage;
   const known = turnOf(fold.turns, turnId);
   if (isOver(known)) return fold;
   const turn: TurnState = {
     ...(known ?? { ...newTurn(turnId), status: "sealed" }),
     reason,
-    ...omitUndefined({ durationMs, usage, contextSize }),
+    ...omitUndefined({ durationMs, waitedMs, usage, contextSize }),
   };
   const next = withoutGrowth(
     { ...fold, turns: withTurn(fold.turns, turn) },

@@ -83,7 +83,15 @@ function withReset(fold: ConversationFold, turnId: string | undefined): Conversa
   const committed = new Set(
     fold.log.committed.flatMap((message) => (message.turnId === turnId ? [message.stepId] : [])),
   );
-  const { reason: _, error: __, usage: ___, durationMs: ____, contextSize: _____, ...turn } = known;
+  const {
+    reason: _,
+    error: __,
+    usage: ___,
+    durationMs: ____,
+    waitedMs: ______,
+    contextSize: _____,
+    ...turn
+  } = known;
   const steps = turn.steps.filter(({ stepId }) => committed.has(stepId));
   return { ...fold, log, turns: withTurn(fold.turns, { ...turn, steps, toolOutput: nothingPrinted }) };
 }

@@ -91,6 +91,22 @@ export const eventTraits: { readonly [Kind in AgentEvent["type"]]: TraitsOf<Kind
     generated: false,
     inRows: true,
   },
+  "input-request": {
+    durable: "commit",
+    increment: false,
+    once: ({ input }) => `input-request ${input.requestId}`,
+    observed: true,
+    generated: false,
+    inRows: true,
+  },
+  "input-response": {
+    durable: "journal",
+    increment: false,
+    once: ({ input }) => `input-response ${input.requestId}`,
+    observed: true,
+    generated: false,
+    inRows: true,
+  },
   steering: {
     durable: "commit",
     increment: false,

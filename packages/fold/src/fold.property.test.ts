@@ -1,4 +1,4 @@
-import type { AgentEvent, Chunk, Role, StepId, StoredChunk } from "@parley/wire";
+import type { AgentEvent, Chunk, InputEntry, Role, StepId, StoredChunk } from "@parley/wire";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { applyEvent } from "./apply-event.js";
@@ -6,6 +6,7 @@ import { withRows } from "./apply-rows.js";
 import { type ConversationFold, emptyFold } from "./conversation-fold.js";
 import { parseCursor } from "./cursor.js";
 import type { TurnEvent } from "./event-traits.js";
+import { inputChunk } from "./input-chunk.js";
 import { messagesOf } from "./message-log.js";
 import { type CommittedMessage, closingEvents, replayTurn, sealedEvent } from "./replay-turn.js";
 
@@ -19,9 +20,21 @@ const words = fc.string({ minLength: 1, maxLength: 12 });
 const step = fc.record({
   reasoning: fc.option(words, { nil: undefined }),
   text: fc.option(words, { nil: undefined }),
-  calls: fc.array(fc.record({ output: words, isError: fc.boolean() }), { maxLength: 3 }),
+  calls: fc.array(fc.record({ output: words, isError: fc.boolean(), asked: fc.boolean() }), { maxLength: 3 }),
   steered: fc.option(words, { nil: undefined }),
 });
+
+function requestOf(index: number, number: number): InputEntry {
+  const toolCallId = `${index}.${number}`;
+  const call = { toolCallId, toolName: "work", argumentsHash: "00" };
+  return { type: "input-request", requestId: `t.${toolCallId}`, kind: "approval", ...call };
+}
+
+function responseOf(index: number, number: number): InputEntry {
+  const toolCallId = `${index}.${number}`;
+  const call = { toolCallId, toolName: "work", decision: "allow", via: "http" };
+  return { type: "input-response", requestId: `t.${toolCallId}`, ...call };
+}
 
 interface Turn {
   readonly messages: readonly CommittedMessage[];
@@ -47,8 +60,15 @@ const turn = fc.array(step, { minLength: 1, maxLength: 4 }).map((steps): Turn =>
       });
     }
     messages.push(message(`a${index}`, "assistant", stepId, chunks));
+    const asked = [...calls.keys()].filter((number) => calls[number]?.asked);
+    for (const number of asked) {
+      messages.push(message(`q${index}.${number}`, "system", stepId, [inputChunk(requestOf(index, number))]));
+    }
     for (const [number, { output, isError }] of calls.entries()) {
       const id = `${index}.${number}`;
+      if (asked.includes(number)) {
+        messages.push(message(`d${id}`, "system", stepId, [inputChunk(responseOf(index, number))]));
+      }
       messages.push(
         message(`r${id}`, "tool", stepId, [
           { type: "tool-result", stepId, toolCallId: id, toolName: "work", content: output, isError },

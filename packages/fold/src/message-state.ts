@@ -49,6 +49,8 @@ export interface TurnState {
   /** Epoch milliseconds. While it runs; of a sealed turn, its first message says when. */
   readonly startedAt?: number;
   readonly durationMs?: number;
+  /** The part of `durationMs` in which it waited for input. */
+  readonly waitedMs?: number;
   /** The sum over all steps. Absent: unknown. */
   readonly usage?: Usage;
   readonly contextSize?: number;

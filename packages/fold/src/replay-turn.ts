@@ -67,6 +67,7 @@ export function replayTurn(turn: CommittedTurn, options: { readonly isSealed?: b
     }
     index += 1;
     if (message.role === "tool") events.push(...resultEvents(ids, message));
+    if (message.role === "system") events.push(...inputEvents(ids, message));
     if (message.role !== "assistant") continue;
     const { answer, failures } = assistantEvents(ids, message);
     events.push(...answer);
@@ -88,10 +89,16 @@ export function closingEvents(turn: {
 }): TurnEvent[] {
   const { conversationId, turnId, reason, metrics } = turn;
   const isKnown = metrics?.contextSize !== undefined || (metrics?.usage.inputTokens ?? 0) > 0;
-  const { durationMs, contextSize } = metrics ?? {};
+  const { durationMs, waitedMs, contextSize } = metrics ?? {};
   const usage = isKnown ? metrics?.usage : undefined;
   return [
-    { type: "done", conversationId, turnId, reason, ...omitUndefined({ durationMs, usage, contextSize }) },
+    {
+      type: "done",
+      conversationId,
+      turnId,
+      reason,
+      ...omitUndefined({ durationMs, waitedMs, usage, contextSize }),
+    },
   ];
 }
 
@@ -185,6 +192,17 @@ function resultEvents(ids: TurnIds, message: CommittedMessage): TurnEvent[] {
         ...omitUndefined({ durationMs }),
       },
     ];
+  });
+}
+
+function inputEvents(ids: TurnIds, message: CommittedMessage): TurnEvent[] {
+  return message.chunks.flatMap((chunk): TurnEvent[] => {
+    if (chunk.type !== "system" || chunk.input === undefined) return [];
+    const place = { ...ids, stepId: (message.stepId ?? "") as StepId, messageId: message.id };
+    const { input } = chunk;
+    return input.type === "input-request"
+      ? [{ type: "input-request", ...place, input }]
+      : [{ type: "input-response", ...place, input }];
   });
 }
 

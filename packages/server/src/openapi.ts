@@ -31,7 +31,7 @@ export function publishEndpoint(app: OpenAPIHono<AppEnv>, endpoint: Endpoint): v
       summary: endpoint.summary,
       tags: [path.split("/")[1] ?? ""],
       security: endpoint.access === "public" ? [] : [{ key: [] }, { cookie: [] }],
-      ...(endpoint.access === "public" ? {} : { "x-scope": endpoint.access }),
+      ...(endpoint.access === "public" ? {} : { "x-scope": [endpoint.access].flat().join(" or ") }),
       request: {
         ...(endpoint.params === undefined ? {} : { params: endpoint.params as unknown as z.ZodObject }),
         ...omitUndefined({ headers: endpoint.headers }),

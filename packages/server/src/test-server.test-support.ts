@@ -13,6 +13,7 @@ import {
   type ScriptSource,
   type StoreFaults,
   text,
+  toolCall,
   usage,
 } from "@parley/testing";
 import type { KeyScope, Problem, WsServerMessage } from "@parley/wire";
@@ -59,6 +60,8 @@ export interface TestServerOptions extends Omit<ServeOptions, "clock"> {
   readonly clock?: Clock;
   readonly script?: (gate: Gate) => ScriptSource;
   readonly runtimeLimits?: Partial<RuntimeLimits>;
+  /** Beside the one that every test server has. */
+  readonly tools?: readonly Tool<never>[];
 }
 
 const started: (() => Promise<void>)[] = [];
@@ -67,11 +70,15 @@ afterEach(async () => {
   for (const stop of started.splice(0).reverse()) await stop();
 });
 
-/** Says what it was told, word for word; waits at the gate first if it was told to wait. */
+/**
+ * Says what it was told, word for word; waits at the gate first if it was told to wait, and calls a tool of the caller
+ * if it was told to show a page.
+ */
 function echo(at: Gate): ScriptSource {
   return ({ messages }) => {
     const last = messages.findLast(({ role }) => role === "user")?.content.at(-1);
     const said = last?.type === "text" ? last.text : "";
+    if (said === "page" && messages.at(-1)?.role === "user") return [toolCall("page", {})];
     const answer = [text(`You said: ${said}`, { size: 6 }), usage(20, 8)];
     return said.includes("wait") ? [text("One moment. "), pause(at), ...answer] : answer;
   };
@@ -86,7 +93,7 @@ const look: Tool = {
 
 /** Starts a server; it stops by itself after the test. */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { script = echo, runtimeLimits, clock, ...rest } = options;
+  const { script = echo, runtimeLimits, clock, tools = [], ...rest } = options;
   const at = gate();
   const provider = createScriptedProvider(script(at));
   const { store, faults } = createFaultyStore(createMemoryLogStore({ clock: systemClock }));
@@ -99,7 +106,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       { ...model, name: "scripted/one", model: "one" },
       { ...model, name: "scripted/two", model: "two" },
     ]),
-    tools: [look],
+    tools: [look, ...tools],
     hooks: { onEvent: telemetry.onEvent },
     ...(runtimeLimits === undefined ? {} : { limits: runtimeLimits }),
   });

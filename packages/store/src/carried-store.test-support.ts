@@ -1,4 +1,4 @@
-import type { LogStore, LogStoreRoot } from "@parley/core/ports";
+import type { LogStore, LogStoreRoot, OpenTurnState } from "@parley/core/ports";
 
 /** The owners of the fixture, each with conversations of its own. */
 const fixtureOwners = ["ada", "grace"];
@@ -47,7 +47,7 @@ async function readConversation(store: LogStore, id: string): Promise<Record<str
     newest: await store.readNewest({ conversationId: id, limit: 1_000 }),
     chunks: await store.readChunks({ conversationId: id, open: true }),
     sealed: await store.readChunks({ conversationId: id }),
-    open: await store.readOpenTurn({ conversationId: id }),
+    open: withoutInputs(await store.readOpenTurn({ conversationId: id })),
     queue: await store.queue(id, { op: "list" }),
     metrics,
     turns: await Promise.all(metrics.map(({ turnId }) => store.readTurn(id, turnId))),
@@ -57,4 +57,12 @@ async function readConversation(store: LogStore, id: string): Promise<Record<str
     receipts: await Promise.all(messages.map((each) => store.findReceipt(id, each.id))),
     waiting: await Promise.all(["steer", "queue"].map((mode) => store.findReceipt(id, `${id}.${mode}`))),
   };
+}
+
+/** That version knew of no requests for input, and its turns have none. */
+function withoutInputs(state: OpenTurnState | null): Omit<OpenTurnState, "inputs" | "waitedMs"> | null {
+  if (state === null) return null;
+  const { inputs, waitedMs, ...rest } = state;
+  if (inputs.length > 0 || waitedMs !== 0) throw new Error("a turn of that version does not wait");
+  return rest;
 }

@@ -235,7 +235,8 @@ export function stepMark(stepId: string | undefined, turnId: string | undefined)
   return storedText(inTurn ? `+${stepId.slice(turnId.length)}` : `=${stepId}`);
 }
 
-function stepOf(mark: string | null, turnId: string | undefined): string | undefined {
+/** The step that `stepMark` was given. */
+export function stepOf(mark: string | null, turnId: string | undefined): string | undefined {
   if (mark === null) return undefined;
   return mark.startsWith("+") ? `${turnId ?? ""}${mark.slice(1)}` : mark.slice(1);
 }

@@ -10,6 +10,9 @@ import { remove } from "./operations/conversations/remove.js";
 import * as settings from "./operations/conversations/settings.js";
 import * as engine from "./operations/engine.js";
 import { examine } from "./operations/examine.js";
+import { grants, removeGrant } from "./operations/input/grants.js";
+import { pendingInputs } from "./operations/input/pending.js";
+import { expireInputs, readInput, readResponses, respond } from "./operations/input/respond.js";
 import { keyStore } from "./operations/keys.js";
 import { changed } from "./operations/reading/changed.js";
 import { list } from "./operations/reading/list.js";
@@ -46,6 +49,7 @@ export function openLogStore(database: Database, options: LogStoreOptions = {}):
     heartbeat: (node, ttlMs) => heartbeat(brief, node, ttlMs),
     retire: (node) => retire(store, node),
     claimExpired: (node, limit) => claimExpired(store, node, limit),
+    expireInputs: (limit) => expireInputs(store, limit),
     flushJournal: (batches) => flushJournal(store, batches),
     news: (query) => news(store, query),
     indexSearch: (request) => indexSearch(store, request),
@@ -88,6 +92,12 @@ function forOwner(
     readChunks: run(readChunks),
     readNewest: run(readNewest),
     readOpenTurn: run(readOpenTurn),
+    readInput: run(readInput),
+    pendingInputs: run(pendingInputs),
+    respond: run(respond),
+    readResponses: run(readResponses),
+    grants: run(grants),
+    removeGrant: run(removeGrant),
     queue: run(operateQueue),
     fork: run(fork),
     compact: run(compact),

@@ -120,6 +120,8 @@ export const conversationHead = parley.table(
     startedAt: moment("started_at"),
     /** When the last row was written; later than the conversation's own mark while a turn runs. */
     activeAt: moment("active_at").notNull(),
+    /** Since when the open turn waits for input; nobody holds it then. */
+    waitingSince: moment("waiting_since"),
   },
   (table) => [
     // Both hold a handful of rows: what a heartbeat and a claim look for without reading all heads.
@@ -194,6 +196,10 @@ export const conversationTurn = parley.table(
     providerCalls: json("provider_calls"),
     /** Of a turn that an engine brought as a whole: which messages are its own, and its metadata. */
     appended: json("appended"),
+    /** The tools of the caller. */
+    tools: json("tools"),
+    /** How long it has waited for input, up to the last time that it went on. */
+    waitedMs: doublePrecision("waited_ms").notNull().default(0),
   },
   (table) => [
     primaryKey({ name: "conversation_turn_order", columns: [table.log, table.ordinal] }),
@@ -238,8 +244,75 @@ export const queuedMessage = parley.table(
     resourceId: text("resource_id"),
     partCount: integer("part_count").notNull(),
     queuedAt: moment("queued_at").notNull(),
+    /** The tools of the caller. */
+    tools: json("tools"),
   },
   (table) => [primaryKey({ name: "queued_message_id", columns: [table.log, table.id] })],
+);
+
+/**
+ * Requests for input: the truth about what a turn waits for, and how it was decided. The log has an entry for each
+ * request and each response; `logged` says whether the response has its own.
+ */
+export const inputRequest = parley.table(
+  "input_request",
+  {
+    createdAt: moment("created_at").notNull(),
+    /** Unanswered by then, it is denied. */
+    expiresAt: moment("expires_at"),
+    decidedAt: moment("decided_at"),
+    log: logNumber().notNull(),
+    /** The ordinal of its turn, and its place among the requests of that turn. */
+    turn: integer("turn").notNull(),
+    place: integer("place").notNull(),
+    logged: boolean("logged").notNull().default(false),
+    /** An approval stands for later calls in the conversation. */
+    remember: boolean("remember").notNull().default(false),
+    owner: key("owner").notNull(),
+    requestId: key("request_id").notNull(),
+    step: key("step").notNull(),
+    kind: text("kind").notNull(),
+    toolCallId: text("tool_call_id").notNull(),
+    toolName: text("tool_name").notNull(),
+    toolHash: text("tool_hash").notNull(),
+    argumentsHash: text("arguments_hash").notNull(),
+    argumentsText: text("arguments_text").notNull(),
+    reason: text("reason"),
+    /** JSON Schema of the answer. */
+    schema: json("schema"),
+    response: json("response"),
+  },
+  (table) => [
+    primaryKey({ name: "input_request_id", columns: [table.log, table.requestId] }),
+    // All three hold what is open alone.
+    index("input_request_open").on(table.log).where(sql`not ${table.logged}`),
+    index("input_request_pending").on(table.owner, table.createdAt).where(sql`${table.response} is null`),
+    index("input_request_expiry")
+      .on(table.expiresAt)
+      .where(sql`${table.response} is null and ${table.expiresAt} is not null`),
+  ],
+);
+
+/** Standing approvals. Those of a conversation go with it. */
+export const inputGrant = parley.table(
+  "input_grant",
+  {
+    createdAt: moment("created_at").notNull(),
+    /** Set where it holds in one conversation only. */
+    log: logNumber(),
+    owner: key("owner").notNull(),
+    id: key("id").notNull(),
+    toolName: text("tool_name").notNull(),
+    toolHash: text("tool_hash").notNull(),
+    requestId: key("request_id").notNull(),
+    /** As `GrantScope` and `InputActor`. */
+    scope: json("scope").notNull(),
+    actor: json("actor"),
+  },
+  (table) => [
+    primaryKey({ name: "input_grant_id", columns: [table.owner, table.id] }),
+    index("input_grant_log").on(table.log).where(sql`${table.log} is not null`),
+  ],
 );
 
 /**

@@ -17,7 +17,7 @@ export interface EventOrderOptions {
  * events, from their beginning; kinds it does not know are passed over.
  *
  * Per turn: `user-message`, `turn-start`; per step deltas and calls, at most one `usage`, `step-complete`, then
- * outputs and exactly one result per call, at most one `steering` behind them; at most one `error`; `done`;
+ * requests, their responses, outputs and exactly one result per call, at most one `steering` behind them; at most one `error`; `done`;
  * `turn-sealed`. Besides, what the events say has to agree: ids of turn, step and calls, reasons, summed usage,
  * the context's size, and `genTotalMs = ttftMs + decodeMs`.
  */
@@ -56,7 +56,7 @@ class ConversationOrder {
 
   *take(event: AgentEvent): Iterable<string> {
     if (event.type === "status") {
-      if (this.#turn !== undefined) yield `status "${event.status}" inside turn ${this.#turn.turnId}`;
+      yield* this.#statusInside(event);
       this.#status = event.status;
       return;
     }
@@ -73,6 +73,22 @@ class ConversationOrder {
     yield* turn.take(event);
     if (event.type === "turn-sealed") yield* this.#checkSeqs(event);
     if (event.type === this.#lastEvent) this.#turn = undefined;
+  }
+
+  /** Inside a turn only a status that says that it waits, or that it goes on. */
+  *#statusInside(event: AgentEvent & { type: "status" }): Iterable<string> {
+    const turn = this.#turn;
+    if (turn === undefined) {
+      if (event.waiting !== undefined) yield "waiting outside a turn";
+      return;
+    }
+    const { waiting } = event;
+    if (waiting === undefined && !turn.waits) yield `status "${event.status}" inside turn ${turn.turnId}`;
+    if (event.status !== "active") yield `status "${event.status}" inside turn ${turn.turnId}`;
+    if (waiting !== undefined && waiting.count !== turn.openRequests) {
+      yield `waits for ${waiting.count} requests, but ${turn.openRequests} are open`;
+    }
+    turn.waits = waiting !== undefined;
   }
 
   *end(): Iterable<string> {
@@ -108,6 +124,10 @@ class TurnOrder {
   readonly #stepIds = new Set<string>();
   /** The calls of the current step, with whether each has its result. */
   #calls = new Map<string, boolean>();
+  /** The requests of the turn, with whether each has its response. */
+  readonly #requests = new Map<string, boolean>();
+  /** Whether the last status said that the turn waits. */
+  waits = false;
   #steered = false;
   #usageSeen = false;
   #usages: Usage[] = [];
@@ -117,6 +137,10 @@ class TurnOrder {
 
   constructor(turnId: string) {
     this.turnId = turnId;
+  }
+
+  get openRequests(): number {
+    return [...this.#requests.values()].filter((answered) => !answered).length;
   }
 
   *take(event: TurnEvent): Iterable<string> {
@@ -155,6 +179,10 @@ class TurnOrder {
       case "tool-output":
       case "tool-result":
         yield* this.#toolEvent(event);
+        return;
+      case "input-request":
+      case "input-response":
+        yield* this.#inputEvent(event);
         return;
       case "steering":
         yield* this.#steer();
@@ -209,6 +237,23 @@ class TurnOrder {
     else if (answered) yield `call ${toolCallId} already has its result`;
     if (this.#steered) yield "behind steering";
     if (event.type === "tool-result" && answered !== undefined) this.#calls.set(toolCallId, true);
+  }
+
+  *#inputEvent(event: TurnEvent & { type: "input-request" | "input-response" }): Iterable<string> {
+    const { requestId, toolCallId } = event.input;
+    if (this.#phase !== "running-tools") yield "before step-complete";
+    const answered = this.#calls.get(toolCallId);
+    if (answered === undefined) yield `call ${toolCallId} is not of this step`;
+    if (answered) yield `call ${toolCallId} already has its result`;
+    const known = this.#requests.get(requestId);
+    if (event.type === "input-request") {
+      if (known !== undefined) yield `request ${requestId} came twice`;
+      this.#requests.set(requestId, false);
+      return;
+    }
+    if (known === undefined) yield `request ${requestId} is unknown`;
+    if (known) yield `request ${requestId} already has its response`;
+    this.#requests.set(requestId, true);
   }
 
   *#steer(): Iterable<string> {

@@ -1,7 +1,8 @@
 import type { ReasoningEffort } from "./figures/usage.js";
+import type { WaitingInfo } from "./input/input-entry.js";
 
 /**
- * `active`: a turn is running. `idle`: none is. `closed`: put away, but not deleted; a send reopens it. The
+ * `active`: a turn is running, or waits for input. `idle`: none is. `closed`: put away, but not deleted; a send reopens it. The
  * server owns the transitions and tells every client of them.
  */
 export type ConversationStatus = "active" | "idle" | "closed";
@@ -40,4 +41,6 @@ export interface ConversationMeta {
   readonly parentId?: string;
   /** The last seq that this fork has in common with its parent; its own seqs go on from there. */
   readonly forkedAtSeq?: number;
+  /** Requests of the open turn that nobody has answered. Absent: there are none. */
+  readonly waiting?: WaitingInfo;
 }

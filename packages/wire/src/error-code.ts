@@ -30,5 +30,6 @@ export type ErrorCode =
   | "network"
   | "canceled"
   | "tool_failed"
+  | "already_decided"
   | "answer_too_large"
   | "internal";

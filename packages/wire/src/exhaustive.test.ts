@@ -53,6 +53,8 @@ function turnOf(event: AgentEvent): string | undefined {
     case "done":
     case "turn-sealed":
     case "steering":
+    case "input-request":
+    case "input-response":
       return event.turnId;
     default:
       return event satisfies never;
@@ -66,6 +68,7 @@ function targetOf(message: WsClientMessage): string | undefined {
     case "chat.unsubscribe":
     case "chat.queue":
     case "chat.stop":
+    case "chat.respond":
       return message.conversationId;
     case "subscribe":
     case "unsubscribe":
@@ -86,6 +89,7 @@ function cursorOf(message: WsServerMessage): Cursor | undefined {
       return message.cursor;
     case "chat.reset":
     case "chat.receipt":
+    case "chat.responded":
     case "chat.error":
     case "conversation.statusChanged":
     case "conversation.updated":

@@ -18,6 +18,32 @@ export type {
 } from "./figures/manifest.js";
 export type { StepMetrics, ToolTiming, TurnMetrics } from "./figures/metrics.js";
 export type { ReasoningEffort, Usage } from "./figures/usage.js";
+export type {
+  GrantScope,
+  InputActor,
+  InputDecision,
+  InputEntry,
+  InputKind,
+  InputRequestEntry,
+  InputResponseEntry,
+  InputVia,
+  WaitingInfo,
+} from "./input/input-entry.js";
+export type {
+  CallerTool,
+  GrantInfo,
+  GrantParams,
+  GrantsResponse,
+  PendingParams,
+  PendingQuery,
+  PendingRequest,
+  PendingResponse,
+  RespondRequest,
+  RespondResponse,
+  RevokeGrantResponse,
+  ToolInfo,
+  ToolsResponse,
+} from "./input/input-routes.js";
 export type { JsonObject, JsonValue, OpenUnion, ProviderMetadata } from "./json.js";
 export type {
   AgentEvent,
@@ -26,6 +52,8 @@ export type {
   TurnDoneEvent,
   TurnErrorEvent,
   TurnInputEvent,
+  TurnInputRequestEvent,
+  TurnInputResponseEvent,
   TurnReasoningDeltaEvent,
   TurnSealedEvent,
   TurnStartEvent,
@@ -117,9 +145,15 @@ export type {
   LogoutResponse,
   MeResponse,
 } from "./routes/key-routes.js";
-export type { FieldProblem, Problem } from "./routes/problem.js";
+export type { FieldProblem, OpenRequestInfo, Problem } from "./routes/problem.js";
 export type { EnqueueRequest, EnqueueResponse, QueueEdit, QueueResponse } from "./routes/queue-routes.js";
-export type { IfBusy, MessageReceipt, ReceiptOutcome, SendMessageRequest } from "./routes/send-message.js";
+export type {
+  IfBusy,
+  MessageReceipt,
+  ReceiptOutcome,
+  SendMessageRequest,
+  WhenWaiting,
+} from "./routes/send-message.js";
 export type {
   HealthResponse,
   ModelInfo,
@@ -138,6 +172,7 @@ export type {
 } from "./routes/settings-routes.js";
 export type {
   WsChatQueue,
+  WsChatRespond,
   WsChatSend,
   WsChatStop,
   WsChatSubscribe,
@@ -153,6 +188,7 @@ export type {
   WsChatError,
   WsChatReceipt,
   WsChatReset,
+  WsChatResponded,
   WsChatSnapshot,
   WsConversationCompacted,
   WsConversationOpen,

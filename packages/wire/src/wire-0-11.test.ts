@@ -293,6 +293,9 @@ describe("a program written against wire 0.11", () => {
     expectTypeOf<Wire011.ConversationMeta>().toExtend<ConversationMeta>();
   });
 
+  /** Extras: what they say is in the log as system text too. */
+  type NewEvents = "input-request" | "input-response";
+
   it("may read what this package makes", () => {
     expectTypeOf<TextChunk>().toExtend<Wire011.TextChunk>();
     expectTypeOf<ThinkingChunk>().toExtend<Wire011.ThinkingChunk>();
@@ -305,7 +308,7 @@ describe("a program written against wire 0.11", () => {
     expectTypeOf<TurnMetrics>().toExtend<Wire011.TurnMetrics>();
     expectTypeOf<QueuedMessage>().toExtend<Wire011.QueuedMessage>();
     expectTypeOf<QueuePayload>().toExtend<Wire011.QueuePayload>();
-    expectTypeOf<AgentEvent>().toExtend<Wire011.AgentEvent>();
+    expectTypeOf<Exclude<AgentEvent, { type: NewEvents }>>().toExtend<Wire011.AgentEvent>();
     expectTypeOf<StatusEvent>().toExtend<Wire011.StatusEvent>();
     expectTypeOf<TurnStartEvent>().toExtend<Wire011.TurnStartEvent>();
     expectTypeOf<TurnInputEvent>().toExtend<Wire011.TurnInputEvent>();
@@ -324,7 +327,7 @@ describe("a program written against wire 0.11", () => {
 
   it("meets new kinds of chunk only where it must already expect any kind", () => {
     expectTypeOf<Exclude<Chunk["type"], Wire011.Chunk["type"]>>().toEqualTypeOf<"file" | "source" | "data">();
-    expectTypeOf<AgentEvent["type"]>().toEqualTypeOf<Wire011.AgentEvent["type"]>();
+    expectTypeOf<AgentEvent["type"]>().toEqualTypeOf<Wire011.AgentEvent["type"] | NewEvents>();
   });
 });
 

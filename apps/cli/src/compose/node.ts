@@ -1,5 +1,6 @@
 import type { ParleyError } from "@parley/core/errors";
 import {
+  type ApprovalOptions,
   createModelCatalog,
   createRuntime,
   defaultRuntimeLimits,
@@ -9,6 +10,7 @@ import {
 } from "@parley/core/runtime";
 import { omitUndefined } from "@parley/fold";
 import type { Config } from "../config/config.js";
+import type { ApprovalSettings } from "../config/config-schema.js";
 import { type ComposedModels, composeModels } from "./models.js";
 import { type OpenListener, openStore } from "./store.js";
 import { composeTools } from "./tools.js";
@@ -45,6 +47,7 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
       // Nobody else can be on an embedded store, so there is nothing to look for.
       ...(config.store.kind === "folder" ? { lease: { pollMs: 0 } } : {}),
       keepRaw: config.keepRawResponses,
+      ...(config.approvals === undefined ? {} : { approvals: approvalOptions(config.approvals) }),
       ...omitUndefined({ instructions, reasoningEffort, titleModel, compactAt }),
       hooks: {
         onError: (error, { where, conversationId }) => listener.onError?.(error, where, conversationId),
@@ -67,6 +70,18 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
     await close();
     throw error;
   }
+}
+
+function approvalOptions({ rules, expiresMs, askUser }: ApprovalSettings): ApprovalOptions {
+  return omitUndefined({
+    rules: rules?.map(({ tool, approval, where, owner, reason }) => ({
+      tool,
+      approval,
+      ...omitUndefined({ where, owner, reason }),
+    })),
+    expiresMs,
+    askUser,
+  });
 }
 
 function runtimeLimits({ limits }: Config): Partial<RuntimeLimits> {

@@ -111,6 +111,23 @@ const tools = z.strictObject({
   custom: z.array(customTool).optional(),
 });
 
+/** When people are asked about calls. */
+const approvals = z.strictObject({
+  rules: z
+    .array(
+      z.strictObject({
+        tool: z.string().min(1),
+        where: z.record(z.string(), z.json()).optional(),
+        owner: z.string().min(1).optional(),
+        approval: z.enum(["never", "once", "always"]),
+        reason: z.string().optional(),
+      }),
+    )
+    .optional(),
+  expiresMs: positive.optional(),
+  askUser: z.boolean().optional(),
+});
+
 /** The bounds of the runtime, and behind them those of the server. */
 const limits = z.strictObject({
   runningTurns: positive.optional(),
@@ -197,6 +214,7 @@ export const configSchema = z.strictObject({
   /** Keep the providers' raw responses with each call. */
   keepRawResponses: z.boolean().optional(),
   tools: tools.optional(),
+  approvals: approvals.optional(),
   limits: limits.optional(),
   /** The folder of a built page that is served in the place of Parley's own. */
   page: z.string().min(1).optional(),
@@ -210,6 +228,9 @@ export type Credential = z.infer<typeof credential>;
 
 /** Which tools there are. */
 export type ToolSettings = z.infer<typeof tools>;
+
+/** When people are asked. */
+export type ApprovalSettings = z.infer<typeof approvals>;
 
 /** A value, or the environment variable that holds it. */
 export type Given = z.infer<typeof secret>;

@@ -1,5 +1,5 @@
 import type { ReasoningEffort } from "@parley/wire";
-import type { ConfigFile, Credential, ToolSettings } from "./config-schema.js";
+import type { ApprovalSettings, ConfigFile, Credential, ToolSettings } from "./config-schema.js";
 
 /** Where the log is kept. */
 export type StoreConfig =
@@ -49,6 +49,7 @@ export interface Config {
   readonly compactAt?: number;
   readonly keepRawResponses: boolean;
   readonly tools: ToolSettings;
+  readonly approvals?: ApprovalSettings;
   readonly limits: NonNullable<ConfigFile["limits"]>;
   /** The folder of a page of one's own. Absent: the page of Parley. */
   readonly page?: string;

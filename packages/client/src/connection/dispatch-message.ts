@@ -52,6 +52,7 @@ export function dispatchMessage(message: WsServerMessage, audience: Audience): v
     }
     // The link has sent what a receipt is for. What a compaction added comes as chunks; the rest is for other kinds of clients.
     case "chat.receipt":
+    case "chat.responded":
     case "conversation.compacted":
     case "catalog":
     case "error":

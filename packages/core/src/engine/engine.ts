@@ -21,6 +21,7 @@ import type {
   ProviderCallParams,
   ProviderMessage,
 } from "../ports.js";
+import type { Approve } from "../turn/approval/turn-inputs.js";
 import { runTurn } from "../turn/run-turn.js";
 import { type Tool, toolDefinition } from "../turn/tools/tool.js";
 import type { StepContext, TurnLimits, TurnOutcome, TurnSetup } from "../turn/turn.js";
@@ -37,6 +38,8 @@ export interface TurnOptions {
   instructions?: string;
   /** Keep the provider's raw responses in the turn's call records. Default false. */
   keepRaw?: boolean;
+  /** Decides on calls whose tools ask for approval. Without it such a call is denied: a turn of the engine cannot wait. */
+  approve?: Approve;
 }
 
 /** One turn for the engine: what opens it, who answers, and what the model may be shown. */
@@ -175,6 +178,7 @@ export class DefaultConversationEngine implements ConversationEngine {
       },
       clock: this.#clock,
       ids: this.#ids,
+      ...(options.approve === undefined ? {} : { inputs: { approve: options.approve } }),
       ...omitUndefined({ tools: options.tools, limits: options.limits, keepRaw: options.keepRaw, signal }),
     };
   }
@@ -261,10 +265,11 @@ function checkInput({ conversationId, userMessages }: TurnInput): void {
 function merged(engine: TurnOptions, turn: TurnOptions): TurnOptions {
   const tools = turn.tools ?? engine.tools;
   const instructions = turn.instructions ?? engine.instructions;
+  const approve = turn.approve ?? engine.approve;
   return {
     limits: { ...engine.limits, ...turn.limits },
     keepRaw: turn.keepRaw ?? engine.keepRaw ?? false,
-    ...omitUndefined({ tools, instructions }),
+    ...omitUndefined({ tools, instructions, approve }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { inputEntryOfMessage } from "../messages/input-entry.js";
 import { createCallLedger } from "../messages/provider/call-ledger.js";
 import type { HistoryEntry } from "../ports.js";
 
@@ -23,8 +24,8 @@ export interface SplitTurn {
 export function isInput(entry: HistoryEntry): boolean {
   const { role } = entry.message;
   if (role !== "user" && role !== "system") return false;
-  // Some stores keep results in a user message. They belong to the step that asked.
-  return !hasToolPart(entry);
+  // Some stores keep results in a user message. They belong to the step that asked, as do entries about its calls.
+  return !hasToolPart(entry) && inputEntryOfMessage(entry.message) === undefined;
 }
 
 const nothing: ReadonlySet<string> = new Set();

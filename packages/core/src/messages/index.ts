@@ -15,6 +15,13 @@ export { normalizeMessages } from "./canonical/normalize-message.js";
 export { toStoredForm, withToolValues } from "./canonical/tool-values.js";
 export { createUuidV7Factory, type IdFactory } from "./ids.js";
 export {
+  inputEntryOf,
+  inputEntryOfMessage,
+  inputMessage,
+  inputMessageId,
+  inputRequestId,
+} from "./input-entry.js";
+export {
   type Conversation,
   type ConversationId,
   type ConversationMessage,
@@ -71,6 +78,7 @@ export {
   type WantedTerm,
   withinSearchedBytes,
 } from "./text/search-text.js";
+export { sha256 } from "./text/sha256.js";
 export { snippetAround } from "./text/snippet.js";
 export { stableValue } from "./text/stable-value.js";
 export { titleOf } from "./text/title.js";

@@ -115,10 +115,38 @@ const ownResult: fc.Arbitrary<MessageContentPart> = part(
 
 const base64 = fc.base64String({ maxLength: 16 });
 
+/** The data of an entry about input, as a turn writes it, with values of any kind. */
+const inputEntry = fc
+  .oneof(
+    fc.record({
+      type: fc.constant("input-request"),
+      requestId: fc.constantFrom("t1.0.0", "t1.0.1"),
+      kind: fc.constantFrom("approval", "question", "tool-output", "other"),
+      toolCallId,
+      toolName: name,
+      argumentsHash: anyText,
+      reason: anyText,
+    }),
+    fc.record({
+      type: fc.constant("input-response"),
+      requestId: fc.constantFrom("t1.0.0", "t1.0.1"),
+      toolCallId,
+      toolName: name,
+      decision: fc.constantFrom("allow", "deny", "answer", "output"),
+      argumentsText: awkwardJson,
+      value: jsonValue,
+      via: fc.constantFrom("http", "expiry", "stop"),
+      note: anyText,
+    }),
+  )
+  // As an ordinary object: a record of the generator has no prototype.
+  .map((data) => ({ ...data }));
+
 const ownOtherPart: fc.Arbitrary<MessageContentPart> = fc.oneof(
   part(fc.record({ type: fc.constant("text"), text: anyText })),
   part(fc.record({ type: fc.constant("reasoning"), text: anyText }), optional("durationMs", fc.nat())),
   part(fc.record({ type: fc.constant("metadata"), data: jsonValue })),
+  part(fc.record({ type: fc.constant("metadata"), data: inputEntry })),
   part(
     fc.record({ type: fc.constant("file"), mediaType: fc.constantFrom("image/png", "text/plain") }),
     fc.oneof(

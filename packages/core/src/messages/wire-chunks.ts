@@ -1,9 +1,11 @@
-import { omitUndefined } from "@parley/fold";
-import type { ChatMessage, Chunk, StepId, StoredChunk } from "@parley/wire";
+import { inputChunk, omitUndefined } from "@parley/fold";
+import type { ChatMessage, Chunk, InputEntry, StepId, StoredChunk } from "@parley/wire";
 import { isOwnMessage, normalizeEnvelope, normalizeMessage } from "./canonical/normalize-message.js";
 import { type Fields, isFields, normalizePart, type PartPlace } from "./canonical/normalize-part.js";
+import { inputEntryOf } from "./input-entry.js";
 import type { ConversationMessage, MessageRole } from "./message.js";
 import { argumentsTextOf, type MessageContentPart, resultTextOf } from "./part.js";
+import { stableValue } from "./text/stable-value.js";
 
 /**
  * The chunks of a message, one per part and in order; at least one. On Parley's own form nothing of the parts
@@ -146,8 +148,12 @@ function toChunk(part: MessageContentPart, role: MessageRole): Chunk {
         ...(stepId === undefined ? {} : { stepId: stepId as StepId }),
       };
     }
-    case "metadata":
-      return { ...part, type: "data" };
+    case "metadata": {
+      const input = role === "system" ? inputEntryOf(part) : undefined;
+      if (input === undefined) return { ...part, type: "data" };
+      const { type: _, data: _data, ...rest } = part;
+      return { ...inputChunk(stableValue(input) as InputEntry), ...rest };
+    }
     case "file":
     case "source":
     case "error": {
@@ -170,8 +176,11 @@ function fromChunk(chunk: Chunk, place: PartPlace): MessageContentPart {
   switch (chunk.type) {
     case "system": {
       // What a summary covers stands beside its message, not in it.
-      const { covers: _, ...rest } = chunk;
-      return normalizePart({ ...rest, type: "text" }, place);
+      const { covers: _, input, ...rest } = chunk;
+      if (input === undefined) return normalizePart({ ...rest, type: "text" }, place);
+      // The text is made from the data.
+      const { text: _text, ...others } = rest;
+      return normalizePart({ ...others, type: "metadata", data: input }, place);
     }
     case "thinking":
       return normalizePart({ ...chunk, type: "reasoning" }, place);

@@ -1,5 +1,6 @@
 import type { ConversationStatus, QueueMode, ReasoningEffort } from "@parley/wire";
 import type { ConversationId, ConversationMessage, TurnId } from "../messages/message.js";
+import type { OpenInputs } from "./input-store.js";
 
 /**
  * Model, effort and instructions as chosen for one turn. Absent fields fall back to the conversation's. Where
@@ -10,10 +11,20 @@ export interface TurnChoices {
   model?: string;
   reasoningEffort?: ReasoningEffort;
   instructions?: string;
+  /** Tools of the caller: a call of one waits until the caller hands its output in. */
+  tools?: CallerTool[];
+}
+
+/** A tool that the caller of a turn runs itself. */
+export interface CallerTool {
+  name: string;
+  description?: string;
+  /** JSON Schema of the arguments. */
+  schema?: Record<string, unknown>;
 }
 
 /** What a conversation keeps about itself. `null` in an update means: back to the default. */
-export interface ConversationSettings extends TurnChoices {
+export interface ConversationSettings extends Omit<TurnChoices, "tools"> {
   title?: string;
   /** In tokens; 0 compacts only by hand. */
   compactThreshold?: number;
@@ -71,6 +82,10 @@ export interface ActiveLease {
   stopRequested: boolean;
   startedAt: number;
   model?: string;
+  /** When the turn began to wait for input, if it does: nobody holds it until a request is answered. */
+  waitingSince?: number;
+  /** Its requests that nobody has answered. Absent: there are none. */
+  inputs?: OpenInputs;
 }
 
 /** A message that waits for its turn. */

@@ -17,6 +17,7 @@ import type {
   QueueState,
 } from "./conversation-record.js";
 import type { ImportInput, ImportResult } from "./imported-conversation.js";
+import type { InputStore } from "./input-store.js";
 import type { KeyStore } from "./key-store.js";
 import type {
   AdmitInput,
@@ -34,6 +35,7 @@ import type {
 
 export type {
   ActiveLease,
+  CallerTool,
   Changes,
   CompactionNotice,
   ConversationNotice,
@@ -44,6 +46,15 @@ export type {
   QueueState,
   TurnChoices,
 } from "./conversation-record.js";
+export type {
+  GrantRecord,
+  InputRecord,
+  InputStore,
+  OpenInputs,
+  PendingInput,
+  RespondInput,
+  RespondResult,
+} from "./input-store.js";
 export type {
   AdmitInput,
   AdmitOutcome,
@@ -98,9 +109,16 @@ export interface LogStoreRoot {
   /**
    * Takes over leases whose node is dead or retired, oldest first, at most `limit`, skipping rows that someone
    * else is taking. Each gets fence + 1 and belongs to `node` from then on. A node that has never sent a heartbeat
-   * is dead, and so is nobody: what was released, or opened without a holder, is claimed here too.
+   * is dead, and so is nobody: what was released, or opened without a holder, is claimed here too. A turn that waits is
+   * nobody's to claim.
    */
   claimExpired(node: string, limit: number): Promise<Lease[]>;
+
+  /**
+   * Denies requests for input that nobody answered in time, at most `limit`, oldest first. A turn that waits is reopened
+   * without a holder, for whoever calls `claimExpired` next. Returns the logs.
+   */
+  expireInputs(limit: number): Promise<LogNumber[]>;
 
   /**
    * Appends batches of journal events, for many conversations in one go. Answers per batch, in order: `ok`, or
@@ -110,7 +128,7 @@ export interface LogStoreRoot {
   flushJournal(batches: readonly JournalBatch[]): Promise<("ok" | "stale_fence")[]>;
 
   /**
-   * Where a look is worth it, of many at once: owners with changes after `since`, and conversations with an open turn,
+   * Where a look is worth it, of many at once: owners with changes after `since`, and conversations with a running turn,
    * with rows after `seq`, or that are the owner's no more. It may name too many, and leaves out what another
    * transaction has not committed yet: to be asked again and again.
    */
@@ -173,6 +191,8 @@ export interface Lease {
   /** Grows with every take-over. A write with an older fence is refused with `stale_fence`. */
   fence: number;
   stopRequested: boolean;
+  /** Set on a turn that a stop has just taken out of waiting: nobody holds it, and it can be taken over at once. */
+  isFree?: true;
 }
 
 /** A turn of a node that someone asked to stop. */
@@ -298,14 +318,20 @@ export interface SearchResult {
  * others refuse with `conversation_not_found`. A conversation id has 1 to 128 of `A-Za-z0-9._:-`, else it is
  * `invalid_request`.
  */
-export interface LogStore extends ConversationStore {
+export interface LogStore extends ConversationStore, InputStore {
   admit(input: AdmitInput): Promise<AdmitOutcome>;
   commitStep(input: CommitInput): Promise<CommitResult>;
   seal(input: SealInput): Promise<SealResult>;
 
-  /** Marks the open turn, or the compaction. Returns its lease, or null when nothing runs. */
+  /**
+   * Marks the open turn, or the compaction. A turn that waits is reopened without a holder (fence + 1). Returns its
+   * lease, or null when nothing runs.
+   */
   requestStop(id: ConversationId): Promise<Lease | null>;
-  /** Takes an open lease from whoever holds it (fence + 1), if it is still the given turn's with that fence. */
+  /**
+   * Takes an open lease from whoever holds it (fence + 1), if it is still the given turn's with that fence. A turn that
+   * waits is not taken.
+   */
   takeOver(request: {
     conversationId: ConversationId;
     turnId: TurnId;
@@ -423,8 +449,11 @@ export interface LogStore extends ConversationStore {
   remove(id: ConversationId, options: { cascade: boolean }): Promise<RemovedConversation[]>;
 }
 
-/** `news`: something was written. `stop`: someone asked the running turn to stop. `open`: show it to its clients. */
-export type WakeKind = "news" | "stop" | "open";
+/**
+ * `news`: something was written. `stop`: someone asked the running turn to stop. `open`: show it to its clients. `input`:
+ * a request of the running turn was decided.
+ */
+export type WakeKind = "news" | "stop" | "open" | "input";
 
 /** How nodes and processes tell each other that a conversation has news. Losing one costs time, never data. */
 export interface Wake {

@@ -1,7 +1,16 @@
-import type { ConversationStatus, QueueMode, StepMetrics, TurnMetrics, TurnReason } from "@parley/wire";
+import type {
+  ConversationStatus,
+  InputResponseEntry,
+  QueueMode,
+  StepMetrics,
+  TurnMetrics,
+  TurnReason,
+} from "@parley/wire";
 import type { ConversationId, ConversationMessage, TurnId } from "../messages/message.js";
 import type { HistoryEntry, ProviderCallRecord } from "../ports.js";
+import type { InputRequest } from "../turn/approval/turn-inputs.js";
 import type { ConversationSettings, LogNumber, QueueState, TurnChoices } from "./conversation-record.js";
+import type { InputRecord, OpenInputs } from "./input-store.js";
 import type { JournalBatch } from "./log-store.js";
 
 /**
@@ -44,6 +53,12 @@ export interface AdmitInput extends DefaultModel {
   queueLength: number;
   /** The title of a conversation that has none yet. */
   title: string;
+  /**
+   * Ends the turn that waits in the conversation, if it is this one with this fence (else `stale_fence`): it is sealed,
+   * its requests are denied, and the message opens its turn in the same transaction, without a pause of the queue.
+   * Nothing of it happens where no turn waits.
+   */
+  sealWaiting?: Omit<SealInput, "conversationId" | "next">;
 }
 
 /**
@@ -51,10 +66,16 @@ export interface AdmitInput extends DefaultModel {
  * - `queued`: a turn is running and the message waits.
  * - `known`: the same message was admitted before; its outcome then and, if it has one, its turn.
  *
- * Refusals: `turn_active`, `queue_full`, `message_conflict`, `conversation_closed` (an archive). A closed conversation is reopened.
+ * Refusals: `turn_active` (its details name the requests that the turn waits for), `queue_full`, `message_conflict`, `conversation_closed` (an archive). A closed conversation is reopened.
  */
 export type AdmitOutcome =
-  | { kind: "started"; turn: OpenedTurn; created: boolean }
+  | {
+      kind: "started";
+      turn: OpenedTurn;
+      created: boolean;
+      /** The turn that waited and was ended by `sealWaiting`. */
+      ended?: { turnId: TurnId; sealed: SealResult };
+    }
   | { kind: "queued"; log: LogNumber; queue: QueueState; turnId?: TurnId }
   | { kind: "known"; outcome: "started" | "queued"; turnId?: TurnId };
 
@@ -69,9 +90,19 @@ export interface CommitInput {
   /** Steps and calls so far, kept on the turn so that whoever takes over can go on counting. */
   steps: StepMetrics[];
   providerCalls: ProviderCallRecord[];
+  /** New requests for input; their entries are among the messages. */
+  inputs?: InputRequest[];
+  /**
+   * Only undecided calls are left: the turn waits from now on, and nobody holds it, unless a response has been recorded
+   * that is not in the log yet, or a stop was requested.
+   */
+  wait?: boolean;
 }
 
-/** The whole journal of the turn is gone after a commit: its events are in rows now. */
+/**
+ * The whole journal of the turn is gone after a commit: its events are in rows now. Of a request that was decided, the
+ * recorded response is written, whatever the message says; one that was not is decided by it.
+ */
 export interface CommitResult {
   /** The written rows, with their seqs. Committing the same message ids again answers the same, promotions too. */
   entries: HistoryEntry[];
@@ -79,6 +110,10 @@ export interface CommitResult {
   promoted: HistoryEntry[];
   queue: QueueState;
   stopRequested: boolean;
+  /** Set where the turn waits now: what it waits for. */
+  waiting?: OpenInputs;
+  /** Responses to the turn's requests that are not in the log yet. */
+  responses: InputResponseEntry[];
 }
 
 /** How a lease ends: what, if anything, opens next. */
@@ -98,6 +133,7 @@ export interface NextTurn extends DefaultModel {
   openNext: boolean;
 }
 
+/** A seal also answers every request of the turn that is not answered, with an entry before the messages. */
 export interface SealInput {
   conversationId: ConversationId;
   turnId: TurnId;
@@ -108,6 +144,8 @@ export interface SealInput {
   reason: TurnReason;
   metrics: TurnMetrics;
   providerCalls: ProviderCallRecord[];
+  /** Why open requests are denied. Default: `stop` for an aborted turn, else `end`. */
+  via?: "stop" | "send" | "end";
   next: NextTurn;
 }
 
@@ -136,6 +174,12 @@ export interface OpenTurnState {
    */
   elapsedMs?: number;
   stopRequested: boolean;
+  /** When it began to wait, if it waits now. */
+  waitingSince?: number;
+  /** How long it has waited before, in all. */
+  waitedMs?: number;
+  /** Its requests for input, in order. */
+  inputs: InputRecord[];
   /** Its committed rows, user messages first. */
   entries: HistoryEntry[];
   steps: StepMetrics[];
@@ -147,7 +191,7 @@ export interface OpenTurnState {
 export interface TurnRecord {
   turnId: TurnId;
   ordinal: number;
-  status: "running" | "sealed";
+  status: "running" | "waiting" | "sealed";
   reason?: TurnReason;
   choices: TurnChoices;
   firstSeq: number;

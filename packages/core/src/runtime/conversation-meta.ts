@@ -2,6 +2,7 @@ import { omitUndefined } from "@parley/fold";
 import type { ConversationMeta, EffectiveChoices } from "@parley/wire";
 import type { ConversationRecord } from "../ports/log-store.js";
 import type { Uses } from "./environment.js";
+import { waitingInfo } from "./input/waiting-info.js";
 
 /** The runtime's own choices, for conversations that have made none. */
 export type Defaults = Uses<"models" | "reasoningEffort">;
@@ -22,7 +23,12 @@ export function effectiveChoices(
 
 /** What a list shows of a conversation. */
 export function toMeta(defaults: Defaults, record: ConversationRecord): ConversationMeta {
-  return { ...storedMeta(record), effective: effectiveChoices(defaults, record) };
+  const waiting = waitingInfo(record.active);
+  return {
+    ...storedMeta(record),
+    effective: effectiveChoices(defaults, record),
+    ...omitUndefined({ waiting }),
+  };
 }
 
 /** The part of it that does not depend on the runtime. */

@@ -5,6 +5,8 @@ import { BudgetedHistoryBuilder } from "../history/budgeted-history-builder.js";
 import { createUuidV7Factory } from "../messages/ids.js";
 import { createTokenCounter } from "../messages/tokens/token-counter.js";
 import type { Wake } from "../ports/log-store.js";
+import { askUserTool } from "../turn/approval/ask-user.js";
+import type { Tool } from "../turn/tools/tool.js";
 import { createCompactionPolicy } from "./compaction/compaction-policy.js";
 import { Hub } from "./delivery/hub.js";
 import { defaultJournalPace, Journal } from "./delivery/journal.js";
@@ -30,6 +32,7 @@ export function createEnvironment(options: RuntimeOptions): Environment {
     }
   };
   const reasoningEffort = options.reasoningEffort ?? "high";
+  const { approvals = {} } = options;
   const tokens = options.tokens ?? createTokenCounter();
   const limits = { ...defaultRuntimeLimits, ...options.limits };
   const wake: Wake = options.wake ?? { notify() {}, listen: () => () => {} };
@@ -48,7 +51,8 @@ export function createEnvironment(options: RuntimeOptions): Environment {
       onChange: (change) => hooks.onWindowChange?.(change),
       report,
     }),
-    tools: options.tools ?? [],
+    tools: [...(options.tools ?? []), ...(approvals.askUser ? [askUserTool as Tool<never>] : [])],
+    approvals,
     instructions: options.instructions,
     reasoningEffort,
     clock,

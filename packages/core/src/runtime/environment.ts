@@ -13,6 +13,7 @@ import type { Hub } from "./delivery/hub.js";
 import type { Journal } from "./delivery/journal.js";
 import type { NotifyChanged } from "./delivery/notify-changed.js";
 import type { Watchers } from "./delivery/watchers.js";
+import type { ApprovalOptions } from "./input/approvals.js";
 import type { ModelCatalog } from "./models.js";
 import type { SearchIndexer } from "./nodes/search-indexer.js";
 import type { OwnerModels } from "./owner-models.js";
@@ -128,7 +129,9 @@ export interface Environment {
   readonly models: ModelCatalog;
   /** The same models as one owner uses them: with the windows that were learned for that owner. */
   readonly ownerModels: OwnerModels;
+  /** The tools of every turn, with `ask_user` where it is offered. */
   readonly tools: readonly Tool<never>[];
+  readonly approvals: ApprovalOptions;
   readonly instructions: string | undefined;
   readonly reasoningEffort: ReasoningEffort;
   readonly clock: Clock;

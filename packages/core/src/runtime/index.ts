@@ -20,6 +20,9 @@ export {
   type RuntimeLimits,
   type SealedTurn,
 } from "./environment.js";
+export type { ApprovalOptions } from "./input/approvals.js";
+export type { InputApi } from "./input/input-verbs.js";
+export type { InputAnswer, InputSender } from "./input/respond.js";
 export { createModelCatalog, type ModelBinding, type ModelCatalog } from "./models.js";
 export { createRuntime, type Runtime } from "./runtime.js";
 export type { RuntimeOptions } from "./runtime-options.js";

@@ -7,6 +7,7 @@ import type { Tool } from "../turn/tools/tool.js";
 import type { CompactionPolicy } from "./compaction/compaction-policy.js";
 import type { JournalPace } from "./delivery/journal.js";
 import type { LeasePace, RuntimeHooks, RuntimeLimits } from "./environment.js";
+import type { ApprovalOptions } from "./input/approvals.js";
 import type { ModelCatalog } from "./models.js";
 import type { WindowPolicy } from "./window-policy.js";
 
@@ -17,6 +18,8 @@ export interface RuntimeOptions {
   readonly wake?: Wake;
   readonly models: ModelCatalog;
   readonly tools?: readonly Tool<never>[];
+  /** When people are asked about calls, and for how long. Default: as the tools themselves say, without an end. */
+  readonly approvals?: ApprovalOptions;
   /** System instructions for conversations and turns that bring none. */
   readonly instructions?: string;
   /** Default `high`. */

@@ -1,10 +1,11 @@
-import type { DoctorResponse, ModelsResponse } from "@parley/wire";
+import type { DoctorResponse, ModelsResponse, ToolsResponse } from "@parley/wire";
 import { ParleyError } from "../errors.js";
 import type { KeyStore } from "../ports/key-store.js";
 import type { StoreCheck } from "../ports/log-store.js";
 import type { OwnerRuntime } from "./api/owner-runtime.js";
 import { createOwnerRuntime } from "./api/owner-verbs.js";
 import { createEnvironment } from "./create-environment.js";
+import { toToolInfo } from "./input/input-verbs.js";
 import { examineRuntime } from "./nodes/examine-runtime.js";
 import { watchOtherNodes } from "./nodes/watch-other-nodes.js";
 import type { RuntimeOptions } from "./runtime-options.js";
@@ -15,6 +16,8 @@ export interface Runtime {
   /** What one owner can do. */
   forOwner(owner: string): OwnerRuntime;
   models(): ModelsResponse;
+  /** The tools that every turn is offered. */
+  tools(): ToolsResponse;
   /** The API keys of all owners. */
   readonly keys: KeyStore;
   /** Whether the store answers, and whether its schema is this version's. Rejects with `store_unavailable`. */
@@ -71,6 +74,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   return {
     forOwner: (owner) => createOwnerRuntime(services, owner),
     models: () => env.models.list(),
+    tools: () => ({ tools: env.tools.map(toToolInfo) }),
     keys: env.root.keys,
     check: () => env.root.check(),
     examine: ({ fix }) => examineRuntime(env, fix),

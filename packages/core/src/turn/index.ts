@@ -1,4 +1,12 @@
 export { Assembly, type VisibleDelta } from "./answer/assemble.js";
+export type { Approval, ApprovalContext, ApprovalRule, ApprovalVerdict } from "./approval/approval.js";
+export { askUserTool } from "./approval/ask-user.js";
+export type {
+  ApprovalAnswer,
+  ApprovalRequest,
+  Approve,
+  TurnInputs,
+} from "./approval/turn-inputs.js";
 export { runTurn } from "./run-turn.js";
 export {
   type JsonSchema,

@@ -1,16 +1,21 @@
-import type { StepMetrics, TurnReason } from "@parley/wire";
+import type { InputResponseEntry, StepMetrics, TurnReason } from "@parley/wire";
 import { type Clock, systemClock } from "../clock.js";
-import { type ParleyError, toParleyError } from "../errors.js";
+import { ParleyError, toParleyError } from "../errors.js";
 import { createUuidV7Factory, type IdFactory } from "../messages/ids.js";
+import { inputMessage } from "../messages/input-entry.js";
 import type { ConversationMessage, TokenUsage } from "../messages/message.js";
 import type { ToolCallContentPart } from "../messages/part.js";
 import type { ProviderCallParams, ProviderCallRecord, ProviderFinishReason } from "../ports.js";
+import { askAboutCalls } from "./approval/ask-calls.js";
+import type { AskedCall, InputRequest } from "./approval/turn-inputs.js";
 import { runStep, stepIdOf } from "./run-step.js";
-import { interruptCalls, runTools } from "./tools/run-tools.js";
-import { type Tool, toolDefinition } from "./tools/tool.js";
+import { noteTools, ownCalls, requestEntry, withToolDefinitions } from "./step-calls.js";
+import { interruptCalls, runTools, type ToolsResult } from "./tools/run-tools.js";
+import type { Tool } from "./tools/tool.js";
 import {
   defaultTurnLimits,
   type StepCommit,
+  type StepCommitted,
   type TurnLimits,
   type TurnListener,
   type TurnOutcome,
@@ -30,6 +35,9 @@ const defaultIds = createUuidV7Factory();
  * The loop knows no store. What must last goes through `setup.sink`, in this order: the assistant message of a
  * step with calls is committed before any of its tools starts; the results of a step are committed before the
  * next one. What the last step made is returned as `uncommitted`, for the caller to write with its seal.
+ *
+ * Calls that need someone are committed with the assistant message as requests. The others run meanwhile; when only
+ * undecided ones are left, the turn ends as `waiting` with the commit that says so, and goes on in a resumed turn.
  *
  * Events go to `emit`, one after the other, and the loop waits where `emit` asks it to. It rejects only if `emit`
  * does. A failure is emitted as `error`, and like a stop it keeps what exists and answers every open call.
@@ -58,6 +66,10 @@ class TurnLoop {
   /** The calls of the step that have not been run, and what is known of them from before. */
   #calls: readonly ToolCallContentPart[];
   #settled: readonly ConversationMessage[];
+  /** Those of the calls that wait for input. */
+  #asked: ReadonlyMap<ToolCallContentPart, AskedCall>;
+  /** Whether the step has calls that are left to the caller. */
+  #leavesCalls = false;
   #lastUsage: TokenUsage | undefined;
 
   constructor(setup: TurnSetup, emit: TurnListener) {
@@ -74,9 +86,11 @@ class TurnLoop {
     this.#providerCalls = [...(resume?.providerCalls ?? [])];
     this.#steps = [...(resume?.steps ?? [])];
     this.#committed = this.#messages.length;
+    this.#messages.push(...(resume?.unwritten ?? []));
     this.#stepIndex = resume?.stepIndex ?? 0;
     this.#calls = resume?.pendingCalls ?? [];
     this.#settled = resume?.settled ?? [];
+    this.#asked = resume?.asked ?? new Map();
     this.#lastUsage = this.#providerCalls.at(-1)?.usage;
   }
 
@@ -131,13 +145,48 @@ class TurnLoop {
     if (step.error !== undefined) {
       return { ...(await this.#leaveCalls(step.error)), failedCall: step.record };
     }
-    if (step.calls.length === 0 || !runnable(setup, this.#tools, step.calls)) {
-      return { reason: reasonOf(step.finishReason, step.calls.length > 0) };
+    const own = ownCalls(setup, this.#tools, step.calls);
+    if (own.length === 0) return { reason: reasonOf(step.finishReason, step.calls.length > 0) };
+    this.#leavesCalls = own.length < step.calls.length;
+    this.#calls = own;
+    return this.#commitGeneration(step.calls);
+  }
+
+  /** Commits the answer of the model, with requests for the calls that need someone. */
+  async #commitGeneration(all: readonly ToolCallContentPart[]): Promise<Ending | undefined> {
+    const requests = await this.#askAboutCalls(all);
+    const wait = requests.length > 0 && requests.length === this.#calls.length;
+    const generated = await this.#commit("generation", { inputs: requests, wait });
+    if ("error" in generated) {
+      this.#calls = all;
+      return this.#leaveCalls(generated.error);
     }
-    const generated = await this.#commit("generation");
-    if ("error" in generated) return this.#leaveCalls(generated.error);
     this.#committed = this.#messages.length;
-    return undefined;
+    return generated.waiting ? { reason: "tool-calls", waiting: true } : undefined;
+  }
+
+  async #askAboutCalls(all: readonly ToolCallContentPart[]): Promise<readonly InputRequest[]> {
+    const { conversationId, turnId, owner, inputs } = this.#setup;
+    this.#asked = new Map();
+    if (inputs?.listen === undefined) return [];
+    const stepId = stepIdOf(turnId, this.#stepIndex);
+    const now = this.#clock.now();
+    const places = this.#calls.map((call) => all.indexOf(call));
+    const step = {
+      conversationId,
+      turnId,
+      stepId,
+      owner,
+      calls: this.#calls,
+      places,
+      tools: this.#tools,
+      now,
+    };
+    this.#asked = await askAboutCalls(step, inputs);
+    const requests = [...this.#asked.values()].map(({ request }) => request);
+    const envelope = { conversationId, createdAt: new Date(now) };
+    this.#messages.push(...requests.map((request) => inputMessage(requestEntry(request), envelope)));
+    return requests;
   }
 
   /** The end by a failure behind the model's calls: they stand in the log, so they need their results. */
@@ -150,29 +199,18 @@ class TurnLoop {
   /** The tools of one step. Undefined where the turn goes on, else how it ended. */
   async #runCalls(): Promise<Ending | undefined> {
     const setup = this.#setup;
-    const ran = await runTools(
-      setup,
-      {
-        index: this.#stepIndex,
-        tools: this.#tools,
-        calls: this.#calls,
-        settled: this.#settled,
-        limits: this.#limits,
-        clock: this.#clock,
-        ids: this.#ids,
-      },
-      this.#emit,
-    );
-    this.#messages.push(...ran.messages);
-    noteTools(this.#steps, stepIdOf(setup.turnId, this.#stepIndex), ran);
-    this.#settled = [];
+    const ran = await this.#runTools();
     if (setup.signal?.aborted) return stopped(setup);
-    const results = await this.#commit("results");
-    if ("error" in results) return failed(setup, results.error);
+    const wait = ran.undecided.length > 0;
+    const results = await this.#commit("results", { wait });
+    if ("error" in results) return wait ? this.#leaveCalls(results.error) : failed(setup, results.error);
     this.#messages.push(...results.steering);
     this.#committed = this.#messages.length;
+    if (results.waiting) return { reason: "tool-calls", waiting: true };
     if (results.steering.length > 0) await this.#emit(steeringEvent(setup, results.steering));
-    this.#calls = [];
+    // A response came before the turn could wait: the calls that it decides run now.
+    if (wait) return this.#takeResponses(results.responses);
+    if (this.#leavesCalls) return { reason: "tool-calls" };
     this.#stepIndex += 1;
     const leaves = results.release || setup.sink.draining?.();
     return leaves && this.#stepIndex < this.#limits.maxSteps
@@ -180,20 +218,59 @@ class TurnLoop {
       : undefined;
   }
 
+  async #runTools(): Promise<ToolsResult> {
+    const ran = await runTools(
+      this.#setup,
+      {
+        index: this.#stepIndex,
+        tools: this.#tools,
+        calls: this.#calls,
+        settled: this.#settled,
+        asked: this.#asked,
+        lost: this.#setup.resume?.lost,
+        limits: this.#limits,
+        clock: this.#clock,
+        ids: this.#ids,
+      },
+      this.#emit,
+    );
+    this.#messages.push(...ran.entries, ...ran.messages);
+    noteTools(this.#steps, stepIdOf(this.#setup.turnId, this.#stepIndex), ran);
+    this.#settled = [];
+    this.#calls = ran.undecided;
+    return ran;
+  }
+
+  #takeResponses(responses: readonly InputResponseEntry[]): Promise<Ending> | undefined {
+    for (const response of responses) {
+      for (const asked of this.#asked.values()) {
+        if (asked.request.requestId === response.requestId) asked.response ??= response;
+      }
+    }
+    const isDecided = this.#calls.some((call) => this.#asked.get(call)?.response !== undefined);
+    if (isDecided || this.#setup.signal?.aborted) return undefined;
+    const message = "The turn could neither wait nor go on";
+    return this.#leaveCalls(new ParleyError("internal", message));
+  }
+
   /** Writes what is not written yet. */
   async #commit(
     phase: StepCommit["phase"],
-  ): Promise<{ error: ParleyError } | { steering: readonly ConversationMessage[]; release: boolean }> {
+    waits: { readonly inputs?: readonly InputRequest[]; readonly wait: boolean },
+  ): Promise<{ error: ParleyError } | Required<StepCommitted>> {
+    const { inputs = [], wait } = waits;
     try {
-      const { steering = [], release = false } = await this.#setup.sink.commitStep({
+      const committed = await this.#setup.sink.commitStep({
         stepId: stepIdOf(this.#setup.turnId, this.#stepIndex),
         stepIndex: this.#stepIndex,
         phase,
         messages: this.#messages.slice(this.#committed),
         steps: [...this.#steps],
         providerCalls: [...this.#providerCalls],
+        ...(inputs.length > 0 ? { inputs } : {}),
+        ...(wait ? { wait } : {}),
       });
-      return { steering, release };
+      return { steering: [], release: false, waiting: false, responses: [], ...committed };
     } catch (thrown) {
       return { error: toParleyError(thrown, "store_unavailable") };
     }
@@ -214,6 +291,7 @@ class TurnLoop {
       steps: this.#steps,
       lastUsage: this.#lastUsage,
       durationMs: this.#clock.monotonic() - this.#openedAt,
+      waitedMs: setup.resume?.waitedMs ?? 0,
     });
     if (outcome.state === "finished") await this.#emit(doneEvent(setup, outcome));
     return outcome;
@@ -270,43 +348,10 @@ function stopped(setup: TurnSetup): Ending {
   return setup.abortReason?.() ?? { reason: "aborted" };
 }
 
-/** Calls run here unless none of the tools do, or one is only declared: then they are the caller's. */
-function runnable(
-  setup: TurnSetup,
-  tools: readonly Tool<never>[],
-  calls: readonly ToolCallContentPart[],
-): boolean {
-  const own = new Set(tools.map((tool) => tool.name));
-  if (own.size === 0) return false;
-  const declared = new Set((setup.providerParams.tools ?? []).map((tool) => tool.name));
-  return calls.every((call) => own.has(call.name) || !declared.has(call.name));
-}
-
 function reasonOf(finish: ProviderFinishReason | undefined, openCalls: boolean): TurnReason {
   if (openCalls) return "tool-calls";
   if (finish === "length" || finish === "content-filter") return finish;
   return "stop";
-}
-
-function withToolDefinitions(
-  setup: TurnSetup,
-  tools: readonly Tool<never>[],
-): Omit<ProviderCallParams, "messages"> {
-  const own = tools.map(toolDefinition);
-  if (own.length === 0) return setup.providerParams;
-  const names = new Set(own.map((tool) => tool.name));
-  const declared = (setup.providerParams.tools ?? []).filter((tool) => !names.has(tool.name));
-  return { ...setup.providerParams, tools: [...own, ...declared] };
-}
-
-function noteTools(
-  steps: StepMetrics[],
-  stepId: string,
-  ran: { readonly timings: NonNullable<StepMetrics["tools"]>; readonly toolMs: number },
-): void {
-  const index = steps.findIndex((step) => step.stepId === stepId);
-  const step = steps[index];
-  if (step !== undefined) steps[index] = { ...step, toolMs: ran.toolMs, tools: ran.timings };
 }
 
 function errorMessage(

@@ -43,7 +43,7 @@ export function doneEvent(setup: TurnSetup, outcome: TurnOutcome): AgentEvent {
     conversationId,
     turnId,
     reason,
-    ...omitUndefined({ durationMs: metrics.durationMs }),
+    ...omitUndefined({ durationMs: metrics.durationMs, waitedMs: metrics.waitedMs }),
     ...(usage === undefined ? {} : { usage: wireUsage(usage) }),
     ...omitUndefined({ contextSize }),
   };

@@ -11,6 +11,7 @@ export interface Ending {
   readonly reason: TurnReason;
   readonly error?: ParleyError;
   readonly released?: true;
+  readonly waiting?: true;
   /** The model call that failed, if that ended the turn. */
   readonly failedCall?: ProviderCallRecord;
 }
@@ -26,15 +27,16 @@ export function outcomeOf(
     readonly steps: readonly StepMetrics[];
     readonly lastUsage: TokenUsage | undefined;
     readonly durationMs: number;
+    readonly waitedMs: number;
   },
 ): TurnOutcome {
-  const { messages, providerCalls, steps, lastUsage, durationMs } = made;
+  const { messages, providerCalls, steps, lastUsage, durationMs, waitedMs } = made;
   const { reason } = ending;
   const usage = sumUsage(providerCalls);
   const contextSize =
     lastUsage === undefined ? {} : { contextSize: lastUsage.inputTokens + lastUsage.outputTokens };
   return {
-    state: ending.released ? "released" : "finished",
+    state: ending.waiting ? "waiting" : ending.released ? "released" : "finished",
     reason,
     messages,
     uncommitted: messages.slice(made.committed),
@@ -43,6 +45,7 @@ export function outcomeOf(
       turnId: setup.turnId,
       usage: wireUsage(usage ?? { inputTokens: 0, outputTokens: 0 }),
       durationMs,
+      ...(waitedMs > 0 ? { waitedMs } : {}),
       steps,
       reason,
       model: modelOf(setup),

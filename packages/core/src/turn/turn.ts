@@ -1,4 +1,4 @@
-import type { AgentEvent, ContextManifest, TurnMetrics, TurnReason } from "@parley/wire";
+import type { AgentEvent, ContextManifest, InputResponseEntry, TurnMetrics, TurnReason } from "@parley/wire";
 import type { Clock } from "../clock.js";
 import type { ParleyError } from "../errors.js";
 import type { IdFactory } from "../messages/ids.js";
@@ -6,6 +6,7 @@ import type { ConversationMessage, TokenUsage } from "../messages/message.js";
 import type { ToolCallContentPart } from "../messages/part.js";
 import { type AnswerLimits, defaultAnswerLimits } from "../ports/answer-limits.js";
 import type { ProviderAdapter, ProviderCallParams, ProviderCallRecord, ProviderMessage } from "../ports.js";
+import type { AskedCall, InputRequest, TurnInputs } from "./approval/turn-inputs.js";
 import type { Tool } from "./tools/tool.js";
 
 /** Bounds of one turn. Every field has a default in `defaultTurnLimits`. */
@@ -46,12 +47,19 @@ export interface StepContext {
 export interface StepCommit {
   readonly stepId: string;
   readonly stepIndex: number;
-  /** `generation`: the assistant message, before any tool starts. `results`: the tool messages, in call order. */
+  /**
+   * `generation`: the assistant message and the requests for input, before any tool starts. `results`: the tool
+   * messages, in call order, behind the responses; of a step that waits, those that are there.
+   */
   readonly phase: "generation" | "results";
   readonly messages: readonly ConversationMessage[];
   /** The turn's steps and calls so far, this one included: whoever takes over goes on counting from them. */
   readonly steps: TurnMetrics["steps"];
   readonly providerCalls: readonly ProviderCallRecord[];
+  /** The requests for input among the messages. */
+  readonly inputs?: readonly InputRequest[];
+  /** Only undecided calls are left: the turn waits from this commit on, unless a response has come meanwhile. */
+  readonly wait?: boolean;
 }
 
 /** What a commit answers. */
@@ -60,6 +68,10 @@ export interface StepCommitted {
   readonly steering?: readonly ConversationMessage[];
   /** Asks the turn to end here without sealing, so that another node goes on. */
   readonly release?: boolean;
+  /** The turn waits: nobody holds it any more, and nothing of it may be written. */
+  readonly waiting?: boolean;
+  /** Responses to the step's requests that are not in the log yet. */
+  readonly responses?: readonly InputResponseEntry[];
 }
 
 /** Where a turn leaves what must last. The loop never sees a store. */
@@ -82,8 +94,16 @@ export interface TurnResume {
   readonly messages?: readonly ConversationMessage[];
   readonly steps?: TurnMetrics["steps"];
   readonly providerCalls?: readonly ProviderCallRecord[];
-  /** How long the turn had been open. */
+  /** The pending calls that wait for input, with the decisions that are there. */
+  readonly asked?: ReadonlyMap<ToolCallContentPart, AskedCall>;
+  /** Pending calls that may have run and may not run again: they are answered as interrupted. */
+  readonly lost?: ReadonlySet<ToolCallContentPart>;
+  /** Entries of the turn that are in the journal and in no row: the next commit writes them. */
+  readonly unwritten?: readonly ConversationMessage[];
+  /** How long the turn had been open, waiting included. */
   readonly elapsedMs?: number;
+  /** How long it had waited. */
+  readonly waitedMs?: number;
 }
 
 /** Everything one turn needs. */
@@ -96,8 +116,13 @@ export interface TurnSetup {
   readonly providerParams: Omit<ProviderCallParams, "messages">;
   /** The model's name as people know it, for events and metrics. Default: the name in `providerParams`. */
   readonly model?: string;
-  /** The tools that run here. Without any, calls are left to the caller and the turn makes one step. */
+  /**
+   * The tools that run here. Without any, calls are left to the caller and the turn makes one step. In a step that also
+   * calls tools which are only declared, these run, and the turn ends for the others.
+   */
   readonly tools?: readonly Tool<never>[];
+  /** How calls that need someone are decided. Absent: they are denied. */
+  readonly inputs?: TurnInputs;
   /** When the turn was opened, as `turn-start` tells it. Default: now. */
   readonly startedAt?: number;
   /** The user messages that opened the turn: part of the first event. */
@@ -123,8 +148,8 @@ export interface TurnSetup {
 
 /** How a turn ended, with what is not yet durable. */
 export interface TurnOutcome {
-  /** `released` leaves the turn open for another node; all else is final. */
-  readonly state: "finished" | "released";
+  /** `released` leaves the turn open for another node, `waiting` for whoever answers; all else is final. */
+  readonly state: "finished" | "released" | "waiting";
   readonly reason: TurnReason;
   readonly error?: ParleyError;
   /** The model call whose failure ended the turn. */

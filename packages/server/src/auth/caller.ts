@@ -9,23 +9,32 @@ export interface Caller {
   readonly auth: "open" | "keys";
   /** The key they came with. */
   readonly keyId?: string;
+  /** The beginning of its secret, by which people know it. */
+  readonly keyPrefix?: string;
   /** The hash of its secret: what it is looked up by again while a connection lasts. */
   readonly keyHash?: string;
   /** The hash of the login's token, where they came with a cookie: it ends before its key may. */
   readonly loginHash?: string;
 }
 
-export const allScopes: readonly KeyScope[] = ["read", "write", "admin"];
+export const allScopes: readonly KeyScope[] = ["read", "write", "approve", "admin"];
 
-/** What includes what: whoever may write may read, and an admin may do both. */
-const rank: Readonly<Record<KeyScope, number>> = { read: 1, write: 2, admin: 3 };
+/** What includes what: whoever may write may read, and an admin may do all. What people decide is apart from it. */
+const included: Readonly<Record<KeyScope, readonly KeyScope[]>> = {
+  read: ["read"],
+  write: ["read", "write"],
+  approve: ["approve"],
+  admin: ["read", "write", "approve", "admin"],
+};
 
-/** Refuses a caller whose key does not reach as far. */
-export function checkScope(caller: Caller, needed: KeyScope): void {
-  if (caller.scopes.some((scope) => rank[scope] >= rank[needed])) return;
+/** Refuses a caller whose key does not reach as far. Of several scopes, one is enough. */
+export function checkScope(caller: Caller, needed: KeyScope | readonly KeyScope[]): void {
+  const enough = [needed].flat();
+  if (caller.scopes.some((scope) => enough.some((each) => included[scope].includes(each)))) return;
+  const names = enough.map((scope) => `"${scope}"`).join(" or ");
   throw new ParleyError(
     "forbidden",
-    `This needs a key with the scope "${needed}"; this one has ${caller.scopes.join(", ") || "none"}`,
+    `This needs a key with the scope ${names}; this one has ${caller.scopes.join(", ") || "none"}`,
   );
 }
 

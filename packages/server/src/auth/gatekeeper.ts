@@ -67,6 +67,6 @@ export class Gatekeeper {
   }
 }
 
-function callerOf({ owner, scopes, id, hash }: ApiKeyRecord): Caller {
-  return { owner, scopes, auth: "keys", keyId: id, keyHash: hash };
+function callerOf({ owner, scopes, id, hash, prefix }: ApiKeyRecord): Caller {
+  return { owner, scopes, auth: "keys", keyId: id, keyHash: hash, keyPrefix: prefix };
 }

@@ -126,7 +126,7 @@ describe("without keys", () => {
     const server = await startTestServer({ pace: { keyMs: 0 }, owner: "me" });
     expect((await server.call("GET", "/me")).json).toEqual({
       owner: "me",
-      scopes: ["read", "write", "admin"],
+      scopes: ["read", "write", "approve", "admin"],
       auth: "open",
     });
     const socket = await server.socket();
@@ -164,6 +164,7 @@ describe("a socket's key", () => {
       ["read", { type: "chat.subscribe", conversationId: "hers", cursor: "0" }],
       ["write", { type: "chat.queue", conversationId: "hers", text: "hello" }],
       ["write", { type: "chat.stop", conversationId: "hers" }],
+      ["write", { type: "chat.respond", conversationId: "hers", requestId: "r", decision: "deny" }],
       ["read", { type: "subscribe", surfaceId: "message-queue", conversationId: "hers" }],
     ];
     const reader = await server.socket({ key: await server.key("ann", ["read"]) });

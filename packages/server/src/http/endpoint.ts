@@ -64,8 +64,8 @@ interface Contract<Name extends RouteName> {
 }
 
 interface OwnedDefinition<Name extends RouteName> extends Contract<Name> {
-  /** What a key needs. */
-  readonly access: KeyScope;
+  /** What a key needs; of several, one. */
+  readonly access: KeyScope | readonly KeyScope[];
   /** Refused while the node shuts down. Default: whatever writes. */
   readonly isWork?: boolean;
   handle(call: OwnedCall<Name>): Promise<RouteResponse<Name> | Response>;
@@ -79,7 +79,7 @@ interface PublicDefinition<Name extends RouteName> extends Contract<Name> {
 /** One route of the server: its contract, and what answers. */
 export interface Endpoint<Name extends RouteName = RouteName> extends Contract<RouteName> {
   readonly name: Name;
-  readonly access: KeyScope | "public";
+  readonly access: KeyScope | readonly KeyScope[] | "public";
   respond(c: Context<AppEnv>, app: AppContext): Promise<Response>;
 }
 

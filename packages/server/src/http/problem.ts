@@ -16,6 +16,7 @@ export function toProblem(error: ParleyError, requestId?: string): Problem {
   const refusal = error instanceof RequestRefusal ? error : undefined;
   const title = refusal?.title ?? titles[error.code] ?? errorTrait(error.code).title;
   const errors = refusal?.errors ?? fieldAtFault(error);
+  const { response, requests } = inputIn(error);
   return {
     title,
     status: error.status,
@@ -23,7 +24,7 @@ export function toProblem(error: ParleyError, requestId?: string): Problem {
     code: error.code,
     error: error.message === title ? title : `${title}: ${error.message}`,
     retryable: error.retryable,
-    ...omitUndefined({ requestId, errors }),
+    ...omitUndefined({ requestId, errors, response, requests }),
   };
 }
 
@@ -33,6 +34,14 @@ function fieldAtFault({ details }: ParleyError): readonly FieldProblem[] | undef
   return typeof field === "string" && typeof problem === "string"
     ? [{ path: field, message: problem }]
     : undefined;
+}
+
+/** What a refusal says about requests for input: the decision in force, or what a turn waits for. */
+export function inputIn({ code, details }: ParleyError): Pick<Problem, "response" | "requests"> {
+  if (code === "already_decided")
+    return omitUndefined({ response: details?.response as Problem["response"] });
+  if (code === "turn_active") return omitUndefined({ requests: details?.requests as Problem["requests"] });
+  return {};
 }
 
 /** The headers that go with a failure. */

@@ -4,6 +4,7 @@ import { chatEndpoints } from "./chat.js";
 import { compactionEndpoints } from "./compaction.js";
 import { conversationEndpoints } from "./conversations.js";
 import { exportEndpoints } from "./exported.js";
+import { inputEndpoints } from "./input.js";
 import { keyEndpoints } from "./keys.js";
 import { operationEndpoints } from "./operations.js";
 import { queueEndpoints } from "./queue.js";
@@ -13,6 +14,7 @@ const all = [
   ...chatEndpoints,
   ...conversationEndpoints,
   ...queueEndpoints,
+  ...inputEndpoints,
   ...compactionEndpoints,
   ...settingsEndpoints,
   ...exportEndpoints,

@@ -20,7 +20,8 @@ import {
 import { callOf, routeNames } from "./route-calls.test-support.js";
 
 async function chat(server: TestServer, message: string, conversationId = "c1"): Promise<AgentEvent[]> {
-  const { text } = await server.call("POST", "/chat", { body: { conversationId, message } });
+  const tools = message === "page" ? { tools: [{ name: "page" }] } : {};
+  const { text } = await server.call("POST", "/chat", { body: { conversationId, message, ...tools } });
   return jsonLines<AgentEvent>(text);
 }
 
@@ -83,6 +84,11 @@ const preparations: { readonly [Name in RouteName]?: (server: TestServer) => Pro
       raw: (await server.call("GET", "/conversations/c1/export")).text,
       headers: { "content-type": "application/x-ndjson" },
     }),
+    "POST /conversations/:id/pending/:requestId": async (server) => {
+      await chat(server, "page", "asking");
+      const [request] = await server.runtime.forOwner("local").input.pending();
+      return { path: `/conversations/asking/pending/${request?.requestId}` };
+    },
     "GET /keys": async (server) => ({
       headers: { authorization: `Bearer ${await server.key("local", ["admin"])}` },
     }),

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { AgentEvent } from "@parley/wire";
 import { agree } from "./agree.js";
+import { inputRequestEntry, inputResponseEntry, waitingInfo } from "./input-entry.js";
 import { count, instant, openErrorCode, providerMetadata, stepId, turnReason } from "./scalars.js";
 import { usage } from "./usage.js";
 
@@ -16,7 +17,12 @@ const delta = { ...ofTurn, delta: z.string(), stepId: stepId.optional(), ...ofPa
 export const agentEvent = agree<AgentEvent>()(
   z
     .discriminatedUnion("type", [
-      z.object({ type: z.literal("status"), conversationId: z.string(), status: z.string() }),
+      z.object({
+        type: z.literal("status"),
+        conversationId: z.string(),
+        status: z.string(),
+        waiting: waitingInfo.optional(),
+      }),
       z.object({
         type: z.literal("turn-start"),
         ...ofTurn,
@@ -63,6 +69,20 @@ export const agentEvent = agree<AgentEvent>()(
         stream: z.enum(["stdout", "stderr"]),
         stepId: stepId.optional(),
       }),
+      z.object({
+        type: z.literal("input-request"),
+        ...ofTurn,
+        stepId,
+        messageId: z.string(),
+        input: inputRequestEntry,
+      }),
+      z.object({
+        type: z.literal("input-response"),
+        ...ofTurn,
+        stepId,
+        messageId: z.string(),
+        input: inputResponseEntry,
+      }),
       z.object({ type: z.literal("usage"), ...ofTurn, stepId: stepId.optional(), usage }),
       z.object({
         type: z.literal("step-complete"),
@@ -84,6 +104,7 @@ export const agentEvent = agree<AgentEvent>()(
         ...ofTurn,
         reason: turnReason,
         durationMs: z.number().optional(),
+        waitedMs: z.number().optional(),
         usage: usage.optional(),
         contextSize: z.number().optional(),
       }),

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Chunk, HistoryResponse, StoredChunk } from "@parley/wire";
 import { agree } from "./agree.js";
+import { inputEntry } from "./input-entry.js";
 import { count, cursor, instant, openErrorCode, providerMetadata, role, stepId } from "./scalars.js";
 
 const own = { providerMetadata: providerMetadata.optional() };
@@ -39,6 +40,7 @@ const chunk = agree<Chunk>()(
         type: z.literal("system"),
         text: z.string(),
         covers: z.object({ firstSeq: count, lastSeq: count }).optional(),
+        input: inputEntry.optional(),
         ...own,
       }),
       z.object({

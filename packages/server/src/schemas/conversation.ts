@@ -24,6 +24,7 @@ import type {
 } from "@parley/wire";
 import { agree } from "./agree.js";
 import { storedChunk } from "./chunk.js";
+import { waitingInfo } from "./input-entry.js";
 import { providerCall } from "./manifest.js";
 import { queuePayload } from "./queue.js";
 import {
@@ -80,6 +81,7 @@ const metaShape = {
   effective: effectiveChoices.optional(),
   parentId: z.string().optional(),
   forkedAtSeq: count.optional(),
+  waiting: waitingInfo.optional(),
 };
 
 export const conversationMeta = agree<ConversationMeta>()(z.object(metaShape).openapi("ConversationMeta"));
@@ -161,6 +163,7 @@ export const lastResponse = agree<LastResponse>()(
     content: z.string(),
     turnId: z.string().optional(),
     reason: turnReason.optional(),
+    waiting: waitingInfo.optional(),
   }),
 );
 
@@ -191,7 +194,7 @@ export const turnDetail = agree<TurnDetail>()(
     .object({
       conversationId: z.string(),
       turnId: z.string(),
-      status: z.enum(["running", "sealed"]),
+      status: z.enum(["running", "waiting", "sealed"]),
       reason: turnReason.optional(),
       model: z.string().optional(),
       startedAt: instant,

@@ -38,7 +38,7 @@ export const createKeyRequest = agree<CreateKeyRequest>()(
         .string()
         .regex(/^[\x21-\x7e]{1,128}$/, "1 to 128 printable characters of ASCII, without spaces")
         .optional(),
-      scopes: z.array(keyScope).min(1).max(3).optional(),
+      scopes: z.array(keyScope).min(1).max(4).optional(),
     })
     .openapi("CreateKeyRequest"),
 );

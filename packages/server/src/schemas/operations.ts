@@ -9,6 +9,7 @@ import type {
   SearchResponse,
 } from "@parley/wire";
 import { agree } from "./agree.js";
+import { inputKind, inputResponseEntry } from "./input-entry.js";
 import { count, errorCode, instant, limitInQuery, role } from "./scalars.js";
 
 export const searchQuery = agree<SearchQuery>()(
@@ -90,6 +91,10 @@ export const problem = agree<Problem>()(
       retryable: z.boolean().optional(),
       requestId: z.string().optional(),
       errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+      response: inputResponseEntry.optional(),
+      requests: z
+        .array(z.object({ requestId: z.string(), kind: inputKind, toolName: z.string() }))
+        .optional(),
     })
     .openapi("Problem"),
 );

@@ -3,6 +3,7 @@ import type {
   Cursor,
   ErrorCode,
   JsonObject,
+  JsonValue,
   KeyScope,
   OpenUnion,
   ProviderMetadata,
@@ -56,7 +57,7 @@ export const flagInQuery = z
   .openapi({ type: "boolean" });
 
 /** Words of which more may come: documented, but any is taken. */
-function openWords<Known extends string>(words: readonly Known[]): z.ZodType<OpenUnion<Known>> {
+export function openWords<Known extends string>(words: readonly Known[]): z.ZodType<OpenUnion<Known>> {
   return z.string().openapi({ description: `${words.join(", ")}; more may come` }) as z.ZodType<
     OpenUnion<Known>
   >;
@@ -67,7 +68,7 @@ export const stepId = z.string() as unknown as z.ZodType<StepId>;
 export const cursor = z.string().openapi({ description: "Opaque" }) as unknown as z.ZodType<Cursor>;
 export const reasoningEffort = agree<ReasoningEffort>()(z.enum(["low", "medium", "high", "xhigh", "max"]));
 export const queueMode = agree<QueueMode>()(z.enum(["steer", "queue"]));
-export const keyScope = agree<KeyScope>()(z.enum(["read", "write", "admin"]));
+export const keyScope = agree<KeyScope>()(z.enum(["read", "write", "approve", "admin"]));
 export const turnReason = openWords<TurnReason>([
   "stop",
   "tool-calls",
@@ -109,6 +110,7 @@ export const errorCode = agree<ErrorCode>()(
       "network",
       "canceled",
       "tool_failed",
+      "already_decided",
       "answer_too_large",
       "internal",
     ])
@@ -120,6 +122,8 @@ export const openErrorCode = z.string() as unknown as z.ZodType<OpenUnion<ErrorC
 export const jsonObject = z
   .record(z.string(), z.unknown())
   .openapi({ type: "object", additionalProperties: true }) as unknown as z.ZodType<JsonObject>;
+/** Any JSON value. */
+export const jsonValue = z.unknown().openapi({}) as unknown as z.ZodType<JsonValue>;
 export const providerMetadata = z
   .record(z.string(), z.record(z.string(), z.unknown()))
   .openapi({ type: "object", additionalProperties: true }) as unknown as z.ZodType<ProviderMetadata>;

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { MessageReceipt, SendMessageRequest } from "@parley/wire";
 import { agree } from "./agree.js";
+import { callerTool } from "./input.js";
 import { id, reasoningEffort } from "./scalars.js";
 
 export const sendMessageShape = {
@@ -11,6 +12,8 @@ export const sendMessageShape = {
   reasoningEffort: reasoningEffort.optional(),
   instructions: z.string().optional(),
   ifBusy: z.enum(["reject", "queue", "steer"]).optional(),
+  whenWaiting: z.enum(["queue", "deny"]).optional(),
+  tools: z.array(callerTool).max(128).optional(),
 };
 
 export const sendMessageRequest = agree<SendMessageRequest>()(

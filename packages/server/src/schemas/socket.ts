@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type {
   SseMessage,
   WsChatQueue,
+  WsChatRespond,
   WsChatSend,
   WsChatStop,
   WsChatSubscribe,
@@ -15,6 +16,7 @@ import { agentEvent } from "./agent-event.js";
 import { agree } from "./agree.js";
 import { storedChunk } from "./chunk.js";
 import { activeTurn, conversationMeta } from "./conversation.js";
+import { respondShape } from "./input.js";
 import { enqueueShape, queuePayload } from "./queue.js";
 import { cursor, id } from "./scalars.js";
 import { sendMessageShape } from "./send-message.js";
@@ -38,6 +40,14 @@ export const clientMessages = {
     z.object({ type: z.literal("chat.queue"), conversationId: id, ...enqueueShape }),
   ),
   "chat.stop": agree<WsChatStop>()(z.object({ type: z.literal("chat.stop"), conversationId: id })),
+  "chat.respond": agree<WsChatRespond>()(
+    z.object({
+      type: z.literal("chat.respond"),
+      conversationId: id,
+      requestId: z.string().min(1).max(300),
+      ...respondShape,
+    }),
+  ),
   subscribe: agree<WsSurfaceSubscribe>()(z.object({ type: z.literal("subscribe"), ...surface })),
   unsubscribe: agree<WsSurfaceUnsubscribe>()(z.object({ type: z.literal("unsubscribe"), ...surface })),
   ping: agree<WsPing>()(z.object({ type: z.literal("ping") })),

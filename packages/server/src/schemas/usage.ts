@@ -45,6 +45,7 @@ export const turnMetrics = agree<TurnMetrics>()(
       turnId: z.string(),
       usage,
       durationMs: z.number().optional(),
+      waitedMs: z.number().optional(),
       steps: z.array(stepMetrics),
       contextSize: z.number().optional(),
       reason: turnReason.optional(),

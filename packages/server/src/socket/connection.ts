@@ -9,6 +9,7 @@ import type { AppContext } from "../app-env.js";
 import { tooManyRequests } from "../auth/admit-request.js";
 import { type Caller, rateKeyOf } from "../auth/caller.js";
 import type { CloseReason, LastingConnection } from "../http/connections.js";
+import { inputIn } from "../http/problem.js";
 import { parseJson } from "../http/read-body.js";
 import { invalidFields } from "../http/request-refusal.js";
 import { describeFailure } from "../telemetry/logging.js";
@@ -136,12 +137,18 @@ export class Connection implements LastingConnection {
   /** Tells the client that something it asked for was refused. */
   refuse(
     error: ParleyError,
-    about: { readonly conversationId?: string | undefined; readonly messageId?: string | undefined },
+    about: {
+      readonly conversationId?: string | undefined;
+      readonly messageId?: string | undefined;
+      readonly requestId?: string | undefined;
+    },
   ): void {
     const { code, message, retryable } = error;
+    const { conversationId, messageId, requestId } = about;
+    const { response } = inputIn(error);
     this.send({
       type: "chat.error",
-      ...omitUndefined({ conversationId: about.conversationId, messageId: about.messageId }),
+      ...omitUndefined({ conversationId, messageId, requestId, response }),
       code,
       message,
       retryable,

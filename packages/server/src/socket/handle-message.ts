@@ -6,6 +6,7 @@ import type { KeyScope, WsChatSend, WsClientMessage } from "@parley/wire";
 import { checkScope } from "../auth/caller.js";
 import { invalidFields } from "../http/request-refusal.js";
 import { validate } from "../http/validate.js";
+import { respondAs, respondScopes } from "../routes/input.js";
 import { clientMessages } from "../schemas/socket.js";
 import { describeFailure } from "../telemetry/logging.js";
 import type { Connection } from "./connection.js";
@@ -15,7 +16,7 @@ type MessageOf<Type extends WsClientMessage["type"]> = WsClientMessage & { reado
 
 type Handlers = {
   readonly [Type in WsClientMessage["type"]]: {
-    readonly scope: KeyScope;
+    readonly scope: KeyScope | readonly KeyScope[];
     /** Refused while the node shuts down. */
     readonly isWork?: boolean;
     handle(connection: Connection, message: MessageOf<Type>): void | Promise<void>;
@@ -54,6 +55,14 @@ const handlers: Handlers = {
       await connection.me.stop(conversationId);
     },
   },
+  "chat.respond": {
+    scope: respondScopes,
+    async handle(connection, { type: _, conversationId, requestId, ...answer }) {
+      const { caller, me } = connection;
+      const responded = await respondAs(caller, me, { conversationId, requestId }, answer, "socket");
+      connection.send({ type: "chat.responded", ...responded });
+    },
+  },
   subscribe: {
     scope: "read",
     handle(connection, { surfaceId, conversationId }) {
@@ -89,7 +98,7 @@ export async function handleMessage(connection: Connection, value: unknown): Pro
     }
     if (type !== "subscribe" && type !== "unsubscribe") connection.refuse(error, names);
     else {
-      const { messageId: _, ...about } = names;
+      const { messageId: _, requestId: _request, ...about } = names;
       connection.send({ type: "error", ...about, code: error.code, message: error.message });
     }
   }

@@ -1,12 +1,12 @@
 /** What a message is about, as far as it says so. */
 export function namesIn(
   value: unknown,
-): Partial<Record<"conversationId" | "messageId" | "surfaceId", string>> {
+): Partial<Record<"conversationId" | "messageId" | "requestId" | "surfaceId", string>> {
   if (typeof value !== "object" || value === null) return {};
-  const names: Partial<Record<"conversationId" | "messageId" | "surfaceId", string>> = {};
-  for (const name of ["conversationId", "messageId", "surfaceId"] as const) {
+  const names: Partial<Record<"conversationId" | "messageId" | "requestId" | "surfaceId", string>> = {};
+  for (const name of ["conversationId", "messageId", "requestId", "surfaceId"] as const) {
     const text: unknown = Reflect.get(value, name);
-    if (typeof text === "string" && text.length <= 128) names[name] = text;
+    if (typeof text === "string" && text.length <= 300) names[name] = text;
   }
   return names;
 }

@@ -100,7 +100,8 @@ async function turnFindings(store: StoreContext): Promise<Finding[]> {
     text: `${openLeases}
 SELECT count(*)::int4 AS open, count(*) FILTER (WHERE NOT held)::int4 AS lost,
   count(*) FILTER (WHERE orphaned)::int4 AS orphaned,
-  count(*) FILTER (WHERE held AND started_at < clock_timestamp() - $1::float8 * interval '1 minute')::int4 AS long
+  count(*) FILTER (WHERE held AND started_at < clock_timestamp() - $1::float8 * interval '1 minute')::int4 AS long,
+  (SELECT count(DISTINCT log)::int4 FROM parley.input_request WHERE NOT logged) AS waiting
 FROM lease`,
     values: [longTurnMinutes],
   });
@@ -134,7 +135,13 @@ FROM lease`,
     });
   }
   if (findings.length > 0) return findings;
-  return [{ area: "turns", level: "ok", message: `Open turns: ${open}, all held by living nodes` }];
+  return [
+    {
+      area: "turns",
+      level: "ok",
+      message: `Running turns: ${open}, all held by living nodes; turns with open requests: ${Number(row?.waiting)}`,
+    },
+  ];
 }
 
 /** Rows of the journal whose turn is not the open one of its conversation: nobody will ever read them. */

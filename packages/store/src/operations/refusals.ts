@@ -13,14 +13,28 @@ export function staleFence(conversationId: string, turnId: string): ParleyError 
 }
 
 /** The conversation is held: by its open turn, or by a compaction. */
-export function turnActive(head: {
-  readonly conversationId: string;
-  readonly turnId: string | undefined;
-  readonly compactionId: string | undefined;
-}): ParleyError {
+export function turnActive(
+  head: {
+    readonly conversationId: string;
+    readonly turnId: string | undefined;
+    readonly compactionId: string | undefined;
+    readonly waiting?: boolean;
+  },
+  open: readonly {
+    readonly requestId: string;
+    readonly kind: string;
+    readonly toolName: string;
+    readonly response: unknown;
+  }[] = [],
+): ParleyError {
   const { conversationId, compactionId, turnId = compactionId } = head;
-  const message = compactionId === undefined ? undefined : "A compaction is running in this conversation";
-  return new ParleyError("turn_active", message, { details: { conversationId, turnId } });
+  const waits = head.waiting ? "A turn of this conversation waits for input" : undefined;
+  const message = compactionId === undefined ? waits : "A compaction is running in this conversation";
+  const requests = open
+    .filter(({ response }) => response === undefined)
+    .map(({ requestId, kind, toolName }) => ({ requestId, kind, toolName }));
+  const named = requests.length > 0 ? { requests } : {};
+  return new ParleyError("turn_active", message, { details: { conversationId, turnId, ...named } });
 }
 
 export function messageConflict(messageId: string, message?: string): ParleyError {

@@ -113,6 +113,18 @@ SELECT log, 'q' || n, n, 'queue', 'user', 'text', '{"format":2,"parts":[{"type":
 FROM parley.conversation_head CROSS JOIN generate_series(1, 5) n WHERE turn_id IS NOT NULL;
 INSERT INTO parley.compaction (log, seq, kind, from_seq, to_seq)
 SELECT log, n, 'made', 1, 2 FROM parley.conversation_head CROSS JOIN generate_series(1, 2) n;
+INSERT INTO parley.input_request (created_at, decided_at, log, turn, place, logged, owner, request_id, step, kind,
+  tool_call_id, tool_name, tool_hash, arguments_hash, arguments_text, response)
+SELECT now(), now(), log, 1, n, true, owner, 't1.0.' || n, '+.0', 'approval', 'k', 'pay', 'h', 'h', '{}', '{}'
+FROM parley.conversation_head CROSS JOIN generate_series(1, 3) n;
+INSERT INTO parley.input_request (created_at, log, turn, place, owner, request_id, step, kind, tool_call_id, tool_name,
+  tool_hash, arguments_hash, arguments_text, expires_at)
+SELECT now(), log, turn_count, n, owner, 'open.0.' || n, '+.0', 'approval', 'k', 'pay', 'h', 'h', '{}',
+  now() + n * interval '1 day'
+FROM parley.conversation_head CROSS JOIN generate_series(1, 3) n
+WHERE log IN (SELECT log FROM parley.conversation WHERE id IN (SELECT 'c' || n FROM generate_series(501, 1000) n));
+INSERT INTO parley.input_grant (created_at, owner, id, tool_name, tool_hash, request_id, scope)
+SELECT now(), 'owner-' || n, 'g' || n, 'pay', 'h', 'r', '{"in":"owner"}' FROM generate_series(1, 5000) n;
 INSERT INTO parley.search_owner (number, owner, through, open)
 SELECT 1, 'ada', max(changed_at), ARRAY(SELECT log FROM parley.conversation_head WHERE turn_id IS NOT NULL) FROM parley.conversation;
 INSERT INTO parley.search_owner (number, owner) SELECT n + 1, 'nobody-' || n FROM generate_series(1, 5000) n;
@@ -248,6 +260,46 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
     await checkIndexed("heartbeat", () => root.heartbeat(node, 600_000));
     await checkIndexed("claim", () => root.claimExpired("node-2", 10));
     await checkIndexed("seal with a queue", () => store.seal(sealing(held({ ...turn, fence: 3 }))));
+  });
+
+  it("of requests for input, responses and standing approvals are by index", async () => {
+    const turn = { conversationId: "c501", turnId: "open", fence: 1 };
+    const respond = (requestId: string) =>
+      store.respond({
+        conversationId: turn.conversationId,
+        requestId,
+        node,
+        grantId: crypto.randomUUID(),
+        response: {
+          type: "input-response",
+          requestId,
+          toolCallId: "k",
+          toolName: "pay",
+          decision: "allow",
+          via: "http",
+          scope: { in: "conversation" },
+        },
+      });
+    await checkIndexed("pending", () => store.pendingInputs({ limit: 20 }));
+    await checkIndexed("pending of one", () =>
+      store.pendingInputs({ conversationId: turn.conversationId, limit: 20 }),
+    );
+    await checkIndexed("read", () => store.readInput(turn.conversationId, "open.0.1"));
+    await checkIndexed("response to a held turn", () => respond("open.0.1"));
+    await checkIndexed("responses", () => store.readResponses(turn));
+    await checkIndexed("grants", () =>
+      store.grants({ toolName: "pay", conversationId: turn.conversationId }),
+    );
+    await checkIndexed("expiry", () => root.expireInputs(10));
+    await client.query("DELETE FROM parley.input_request WHERE request_id = 'open.0.1'");
+    await checkIndexed("wait", () =>
+      store.commitStep({
+        ...commit(turn, [message(turn.conversationId, "Asks", "assistant")], false),
+        wait: true,
+      }),
+    );
+    await checkIndexed("response to a turn that waits", () => respond("open.0.2"));
+    await checkIndexed("seal", () => store.seal(sealing(held({ ...turn, fence: 2 }))));
   });
 
   it("of windows, pages, records, feeds and searches are by index", async () => {

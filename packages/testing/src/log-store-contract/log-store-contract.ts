@@ -15,6 +15,8 @@ import { searchCases } from "./reads/search.js";
 import { type LogStoreFixture, Scenario } from "./scenario.js";
 import { admissionCases } from "./turns/admission.js";
 import { compactionCases } from "./turns/compaction.js";
+import { inputEndingCases } from "./turns/input-endings.js";
+import { inputCases } from "./turns/inputs.js";
 import { journalCases } from "./turns/journal.js";
 import { leaseCases } from "./turns/leases.js";
 import { noticeCases } from "./turns/notices.js";
@@ -43,6 +45,7 @@ export function logStoreContract(make: () => LogStoreFixture | Promise<LogStoreF
     model: modelCases,
     journal: journalCases,
     lease: leaseCases,
+    input: [...inputCases, ...inputEndingCases],
     queue: queueCases,
     read: readCases,
     fork: forkCases,

@@ -161,6 +161,7 @@ export function appendTurn(db: MemoryDatabase, owner: string, turn: Conversation
     lastSeq: rows.length === 0 ? log.lastSeq : Math.max(...rows.map((row) => row.lastSeq)),
     steps: [],
     providerCalls: turn.providerCalls,
+    waitedMs: 0,
     promotions: new Map(),
     sealed: {
       at: db.clock.now(),

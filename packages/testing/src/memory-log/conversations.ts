@@ -152,7 +152,8 @@ export function news(db: MemoryDatabase, query: NewsQuery): News {
     conversations: query.conversations
       .filter(({ log: number, owner, seq }) => {
         const log = db.logs.get(number);
-        return log?.owner !== owner || log.active !== undefined || log.lastSeq > seq;
+        const isRunning = log?.active !== undefined && log.active.waitingSince === undefined;
+        return log?.owner !== owner || isRunning || log.lastSeq > seq;
       })
       .map(({ log }) => log),
   };

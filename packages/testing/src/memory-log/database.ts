@@ -7,7 +7,9 @@ import type {
   ConversationNotice,
   ConversationSettings,
   ConversationTurn,
+  GrantRecord,
   HistoryEntry,
+  InputRecord,
   JournalBatch,
   LoginRecord,
   LogNumber,
@@ -37,6 +39,8 @@ export interface Turn {
   lastSeq: number;
   steps: StepMetrics[];
   providerCalls: ProviderCallRecord[];
+  /** How long it has waited, up to the last time that it went on. */
+  waitedMs: number;
   /** What each commit promoted, by the commit's last message id: a repeated commit answers the same. */
   readonly promotions: Map<string, Row[]>;
   sealed?: {
@@ -45,6 +49,8 @@ export interface Turn {
     readonly fence?: number;
     readonly reason?: TurnReason;
     readonly metrics?: TurnMetrics;
+    /** What the seal wrote: a repeated seal answers the same. */
+    readonly rows?: readonly Row[];
     /** The turn that the same transaction opened. */
     readonly nextTurnId?: TurnId;
   };
@@ -59,9 +65,18 @@ export interface Active {
   node: string;
   fence: number;
   stopRequested: boolean;
+  /** Set while the turn waits for input. */
+  waitingSince?: number;
   readonly startedAt: number;
   /** Counts leases of the whole database: which one is older, within a millisecond too. */
   readonly order: number;
+}
+
+/** A request for input. */
+export interface Input {
+  record: InputRecord;
+  /** Whether its response has an entry in the log. */
+  isLogged: boolean;
 }
 
 export interface Receipt {
@@ -105,6 +120,8 @@ export interface Log {
   journal: JournalBatch[];
   queue: QueueEntry[];
   queuePaused: boolean;
+  /** Requests for input, by id. */
+  inputs: Map<string, Input>;
   turns: Turn[];
   readonly turnsById: Map<TurnId, Turn>;
   readonly receipts: Map<string, Receipt>;
@@ -127,6 +144,8 @@ interface Owner {
   /** Where each message and turn id was first used. */
   readonly messages: Map<string, Log>;
   readonly turns: Map<TurnId, Log>;
+  /** Standing approvals, with the log in which each was given. */
+  readonly grants: Map<string, { readonly grant: GrantRecord; readonly log: Log }>;
 }
 
 /** All that handles on one memory database have in common. */
@@ -164,7 +183,8 @@ export function createMemoryDatabase(clock: Pick<Clock, "now">): MemoryDatabase 
 export function ownerOf(db: MemoryDatabase, owner: string): Owner {
   let found = db.owners.get(owner);
   if (found === undefined) {
-    found = { logs: new Map(), lastChange: 0, notices: [], messages: new Map(), turns: new Map() };
+    const maps = { logs: new Map(), messages: new Map(), turns: new Map(), grants: new Map() };
+    found = { ...maps, lastChange: 0, notices: [] };
     db.owners.set(owner, found);
   }
   return found;
@@ -234,6 +254,7 @@ export function addLog(db: MemoryDatabase, input: NewLog): Log {
     journal: [],
     queue: [],
     queuePaused: false,
+    inputs: new Map(),
     turns: [],
     turnsById: new Map(),
     receipts: new Map(),

@@ -8,6 +8,7 @@ import * as conversations from "./conversations.js";
 import { createMemoryDatabase, type MemoryDatabase } from "./database.js";
 import * as keys from "./keys.js";
 import { examine } from "./reads/examine.js";
+import * as inputReads from "./reads/inputs.js";
 import * as reads from "./reads/read.js";
 import { search } from "./reads/search.js";
 import { admit } from "./writes/admit.js";
@@ -15,6 +16,7 @@ import { commitStep, seal } from "./writes/commit.js";
 import { compact, undoCompaction } from "./writes/compact.js";
 import { fork } from "./writes/fork.js";
 import { importConversation } from "./writes/import.js";
+import * as inputs from "./writes/input.js";
 import * as leases from "./writes/lease.js";
 import { operateQueue } from "./writes/queue.js";
 import { remove } from "./writes/remove.js";
@@ -106,6 +108,12 @@ export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRo
       readChunks: (...args) => run("readChunks", args, reads.readChunks),
       readNewest: (...args) => run("readNewest", args, reads.readNewest),
       readOpenTurn: (...args) => run("readOpenTurn", args, reads.readOpenTurn),
+      readInput: (...args) => run("readInput", args, inputReads.readInput),
+      pendingInputs: (...args) => run("pendingInputs", args, inputReads.pendingInputs),
+      respond: (...args) => run("respond", args, inputs.respond),
+      readResponses: (...args) => run("readResponses", args, inputReads.readResponses),
+      grants: (...args) => run("grants", args, inputReads.grants),
+      removeGrant: (...args) => run("removeGrant", args, inputs.removeGrant),
       queue: (...args) => run("queue", args, operateQueue),
       fork: (...args) => run("fork", args, fork),
       compact: (...args) => run("compact", args, compact),
@@ -144,6 +152,7 @@ export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRo
     heartbeat: (...args) => root("heartbeat", args, leases.heartbeat),
     retire: (...args) => root("retire", args, leases.retire),
     claimExpired: (...args) => root("claimExpired", args, leases.claimExpired),
+    expireInputs: (...args) => root("expireInputs", args, inputs.expireInputs),
     flushJournal: (...args) => root("flushJournal", args, reads.flushJournal),
     news: (...args) => root("news", args, conversations.news),
     indexSearch: (...args) => root("indexSearch", args, (_db, _request) => ({ indexed: 0, more: false })),

@@ -2,6 +2,7 @@ import type { ConversationRecord, QueueState } from "@parley/core/ports";
 import { omitUndefined } from "@parley/fold";
 import type { ConversationStatus } from "@parley/wire";
 import { findLog, type Log, type MemoryDatabase } from "./database.js";
+import { openInputs } from "./reads/inputs.js";
 import { compactionInForce } from "./view.js";
 
 /** `active` is for turns: a compaction by hand holds the lease, but nothing is being answered. */
@@ -51,6 +52,7 @@ function activeLeaseOf(log: Log, active: NonNullable<Log["active"]>): Conversati
     fence: active.fence,
     stopRequested: active.stopRequested,
     startedAt: active.startedAt,
+    ...omitUndefined({ waitingSince: active.waitingSince, inputs: openInputs(log, active.turnId) }),
     ...(model === undefined || active.purpose === "compaction" ? {} : { model }),
   };
 }

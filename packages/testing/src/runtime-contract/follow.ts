@@ -26,10 +26,10 @@ class ReceivedEvents {
     else if (frame.type === "chat.delta") this.list.push(frame.event);
   }
 
-  /** What came since the last rows is void, but for what the rows brought: steering messages. */
+  /** What came since the last rows is void, but for what the rows brought: steering messages and requests. */
   #takeBack(): void {
     const provisional = this.list.splice(this.#committed);
-    this.list.push(...provisional.filter(({ type }) => type === "steering"));
+    this.list.push(...provisional.filter(({ type }) => type === "steering" || type === "input-request"));
   }
 
   /** Identifies the events that no row states. */

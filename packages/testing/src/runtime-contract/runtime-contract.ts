@@ -18,6 +18,8 @@ import { receiptCases } from "./turns/receipts.js";
 import { refusedSealCases } from "./turns/refused-seals.js";
 import { stoppingCases } from "./turns/stopping.js";
 import { turnCases } from "./turns/turns.js";
+import { waitingCases } from "./turns/waiting.js";
+import { waitingNodeCases } from "./turns/waiting-nodes.js";
 import { type RuntimeFixture, type RuntimeTopicCase, World } from "./world.js";
 
 export type { RuntimeFixture };
@@ -40,6 +42,7 @@ export function runtimeContract(make: () => RuntimeFixture | Promise<RuntimeFixt
     "refused seal": refusedSealCases,
     leaving: leavingCases,
     stopping: stoppingCases,
+    waiting: [...waitingCases, ...waitingNodeCases],
     compaction: [...compactionCases, ...automaticCompactionCases],
     fork: forkCases,
     settings: settingsCases,

@@ -29,7 +29,7 @@ export interface StepMetrics {
   readonly decodeMs?: number;
   /** From the start of the stream to its end. */
   readonly genTotalMs?: number;
-  /** From the first tool's start to the last tool's end; tools of a step run side by side. */
+  /** The time in which tools of the step ran; they run side by side. Waiting for decisions is not part of it. */
   readonly toolMs?: number;
   /** The step's tools, in call order. */
   readonly tools?: readonly ToolTiming[];
@@ -44,8 +44,10 @@ export interface TurnMetrics {
   readonly turnId: string;
   /** The sum over all steps; all 0 where none was reported, which `done` leaves out. */
   readonly usage: Usage;
-  /** From the turn's start to its end. */
+  /** From the turn's start to its end, waiting included. */
   readonly durationMs?: number;
+  /** The part of it in which the turn waited for input and nothing ran. Absent: it did not wait. */
+  readonly waitedMs?: number;
   /** In step order. */
   readonly steps: readonly StepMetrics[];
   /**

@@ -1,6 +1,7 @@
 import type { ConversationStatus } from "../conversation.js";
 import type { ErrorCode } from "../error-code.js";
 import type { Usage } from "../figures/usage.js";
+import type { InputRequestEntry, InputResponseEntry, WaitingInfo } from "../input/input-entry.js";
 import type { OpenUnion, ProviderMetadata } from "../json.js";
 import type { StepId } from "./ids.js";
 import type { TurnReason } from "./turn-reason.js";
@@ -9,17 +10,16 @@ import type { TurnReason } from "./turn-reason.js";
  * Everything the runtime tells the world while a turn runs. Told apart by `type`.
  *
  * Order within a turn: `user-message`, `turn-start`; per step `reasoning-delta`s, `text-delta`s and
- * `tool-call`s as the model makes them, `usage`, `step-complete`, then `tool-output`s and `tool-result`s and
- * at most one `steering`; then perhaps `error`; and always `done` and `turn-sealed`, also after a stop, a
+ * `tool-call`s as the model makes them, `usage`, `step-complete`, then `input-request`s, and in any order
+ * `input-response`s, `tool-output`s and `tool-result`s, and at most one `steering`; then perhaps `error`; and always `done` and `turn-sealed`, also after a stop, a
  * failure or a crash. `status` stands outside: `active` before the turn, `idle` after it, unless the next turn
- * follows at once.
+ * follows at once; and `active` with `waiting` in the middle of a turn that goes on when a request is answered.
  *
- * What an event promises: `tool-result`, `steering` and `turn-sealed` are durable when they are seen, and a
- * tool starts only after its call is durable. A delta promises nothing: it is provisional, and after a crash
+ * What an event promises: `input-request`, `input-response`, `tool-result`, `steering` and `turn-sealed` are
+ * durable when they are seen, and a tool starts only after its call, and the decision on it, are durable. A delta promises nothing: it is provisional, and after a crash
  * the stored text is a prefix of what was shown.
  *
- * Kinds may be added (one that asks for a tool's approval is expected); a client ignores those it does not
- * know.
+ * Kinds may be added; a client ignores those it does not know.
  */
 export type AgentEvent =
   | StatusEvent
@@ -30,6 +30,8 @@ export type AgentEvent =
   | TurnToolCallEvent
   | TurnToolResultEvent
   | TurnToolOutputEvent
+  | TurnInputRequestEvent
+  | TurnInputResponseEvent
   | TurnUsageEvent
   | TurnStepCompleteEvent
   | TurnErrorEvent
@@ -42,6 +44,8 @@ export interface StatusEvent {
   readonly type: "status";
   readonly conversationId: string;
   readonly status: OpenUnion<ConversationStatus>;
+  /** With `active`: the turn waits for these requests, and nothing runs until one of them is answered. */
+  readonly waiting?: WaitingInfo;
 }
 
 /** The turn has begun. */
@@ -164,6 +168,30 @@ export interface TurnToolOutputEvent {
   readonly stepId?: StepId;
 }
 
+/** A call of the turn waits for a person or for the caller. Durable when seen, together with its call. */
+export interface TurnInputRequestEvent {
+  readonly type: "input-request";
+  readonly conversationId: string;
+  readonly turnId: string;
+  /** Equal to the `stepId` of the call. */
+  readonly stepId: StepId;
+  /** The message of the log that the request is. */
+  readonly messageId: string;
+  readonly input: InputRequestEntry;
+}
+
+/** A request was decided. Durable when seen; exactly one per request. */
+export interface TurnInputResponseEvent {
+  readonly type: "input-response";
+  readonly conversationId: string;
+  readonly turnId: string;
+  /** Equal to the `stepId` of the request. */
+  readonly stepId: StepId;
+  /** The message of the log that the response is, or will be. */
+  readonly messageId: string;
+  readonly input: InputResponseEntry;
+}
+
 /** Token counts of a step. */
 export interface TurnUsageEvent {
   readonly type: "usage";
@@ -212,8 +240,10 @@ export interface TurnDoneEvent {
   readonly conversationId: string;
   readonly turnId: string;
   readonly reason: OpenUnion<TurnReason>;
-  /** From the turn's start to its end. */
+  /** From the turn's start to its end, waiting included. */
   readonly durationMs?: number;
+  /** The part of it in which the turn waited for input and nothing ran. Absent: it did not wait. */
+  readonly waitedMs?: number;
   /** The sum over all steps. Absent if no step reported usage. */
   readonly usage?: Usage;
   /**

@@ -1,4 +1,5 @@
 import type { ErrorCode } from "../error-code.js";
+import type { InputEntry } from "../input/input-entry.js";
 import type { OpenUnion, ProviderMetadata } from "../json.js";
 import type { Role, StepId } from "./ids.js";
 
@@ -88,6 +89,8 @@ export interface SystemChunk {
   readonly text: string;
   /** On a compaction's summary: the seqs, both inclusive, that it stands for when the model is asked. */
   readonly covers?: { readonly firstSeq: number; readonly lastSeq: number };
+  /** On an entry about input that a turn waits for: its data. `text` says the same for people. */
+  readonly input?: InputEntry;
   readonly providerMetadata?: ProviderMetadata;
 }
 

@@ -2,6 +2,7 @@ import type { ConversationMeta, ConversationStatus } from "../conversation.js";
 import type { ProviderCallInfo } from "../figures/manifest.js";
 import type { TurnMetrics } from "../figures/metrics.js";
 import type { ReasoningEffort } from "../figures/usage.js";
+import type { WaitingInfo } from "../input/input-entry.js";
 import type { JsonObject, OpenUnion } from "../json.js";
 import type { Cursor } from "../log/cursor.js";
 import type { StoredChunk } from "../log/stored-chunk.js";
@@ -112,7 +113,7 @@ export interface MetricsResponse {
   readonly nextBefore?: string;
 }
 
-/** `GET /conversations/:id/last`: waits for a running turn to be sealed. */
+/** `GET /conversations/:id/last`: waits for a running turn to be sealed, or to wait for input. */
 export interface LastResponse {
   readonly conversationId: string;
   /** The text of the last assistant message; empty when there is none yet. */
@@ -122,6 +123,8 @@ export interface LastResponse {
   /** The turn it belongs to. Absent when there is none yet. */
   readonly turnId?: string;
   readonly reason?: OpenUnion<TurnReason>;
+  /** Set while the newest turn waits for input: it goes on when a request is answered. */
+  readonly waiting?: WaitingInfo;
 }
 
 /** `POST /conversations/:id/stop`. Idempotent. */
@@ -166,7 +169,7 @@ export interface ForkResponse {
 export interface TurnDetail {
   readonly conversationId: string;
   readonly turnId: string;
-  readonly status: "running" | "sealed";
+  readonly status: "running" | "waiting" | "sealed";
   readonly reason?: OpenUnion<TurnReason>;
   readonly model?: string;
   /** Epoch milliseconds. */

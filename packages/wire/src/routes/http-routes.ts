@@ -4,6 +4,17 @@ import type {
   CompactRequest,
   UndoCompactionResponse,
 } from "../compaction.js";
+import type {
+  GrantParams,
+  GrantsResponse,
+  PendingParams,
+  PendingQuery,
+  PendingResponse,
+  RespondRequest,
+  RespondResponse,
+  RevokeGrantResponse,
+  ToolsResponse,
+} from "../input/input-routes.js";
 import type { JsonObject } from "../json.js";
 import type { AgentEvent } from "../log/agent-event.js";
 import type { SseMessage } from "../socket/sse.js";
@@ -217,6 +228,16 @@ export interface Routes {
     readonly response: ImportResponse;
     readonly format: "json";
   };
+
+  readonly "GET /pending": Get<Nothing, PendingQuery, PendingResponse>;
+  readonly "POST /conversations/:id/pending/:requestId": Write<
+    PendingParams,
+    RespondRequest,
+    RespondResponse
+  >;
+  readonly "GET /grants": Get<Nothing, Nothing, GrantsResponse>;
+  readonly "DELETE /grants/:id": Write<GrantParams, undefined, RevokeGrantResponse>;
+  readonly "GET /tools": Get<Nothing, Nothing, ToolsResponse>;
 
   readonly "GET /me": Get<Nothing, Nothing, MeResponse>;
   readonly "POST /login": Write<Nothing, LoginRequest, MeResponse>;

@@ -1,5 +1,9 @@
-/** What a key may do. `read`: every GET. `write`: everything within its owner. `admin`: also keys and the doctor. */
-export type KeyScope = "read" | "write" | "admin";
+/**
+ * What a key may do. `read`: every GET. `write`: also everything within its owner, but for what people decide.
+ * `approve`: answers approvals and questions, and nothing else; no other scope but `admin` includes it. `admin`: all of
+ * it, and keys and the doctor.
+ */
+export type KeyScope = "read" | "write" | "approve" | "admin";
 
 /** What is known of an API key. The secret itself is shown once, when it is made, and kept nowhere. */
 export interface ApiKeyInfo {

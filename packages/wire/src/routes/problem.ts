@@ -1,4 +1,6 @@
 import type { ErrorCode } from "../error-code.js";
+import type { InputKind, InputResponseEntry } from "../input/input-entry.js";
+import type { OpenUnion } from "../json.js";
 
 /** One field of a request that is not as it should be. */
 export interface FieldProblem {
@@ -6,6 +8,13 @@ export interface FieldProblem {
   readonly path: string;
   /** What is wrong, for people. */
   readonly message: string;
+}
+
+/** A request that a turn waits for. */
+export interface OpenRequestInfo {
+  readonly requestId: string;
+  readonly kind: OpenUnion<InputKind>;
+  readonly toolName: string;
 }
 
 /** The body of every answer that is not a success, as `application/problem+json`. */
@@ -27,4 +36,8 @@ export interface Problem {
   readonly requestId?: string;
   /** The fields at fault, with `invalid_request`. */
   readonly errors?: readonly FieldProblem[];
+  /** The decision in force, with `already_decided`. */
+  readonly response?: InputResponseEntry;
+  /** What the turn waits for, with `turn_active`. */
+  readonly requests?: readonly OpenRequestInfo[];
 }

@@ -1,4 +1,5 @@
 import type { ReasoningEffort } from "../figures/usage.js";
+import type { CallerTool } from "../input/input-routes.js";
 import type { QueueMode } from "../queue.js";
 
 /**
@@ -8,9 +9,16 @@ import type { QueueMode } from "../queue.js";
 export type IfBusy = "reject" | QueueMode;
 
 /**
+ * What becomes of a message while a turn waits for input. `queue`: as `ifBusy` says. `deny`: the open requests are denied,
+ * the turn that waits ends as `aborted`, and the message opens its own.
+ */
+export type WhenWaiting = "queue" | "deny";
+
+/**
  * `POST /chat` and `chat.send`: a user message. It opens a turn; while one runs, `ifBusy` decides.
  *
- * Over HTTP the answer is NDJSON, one `AgentEvent` a line, through `turn-sealed`, with the conversation's id
+ * Over HTTP the answer is NDJSON, one `AgentEvent` a line, through `turn-sealed`, or through the `status` with `waiting`
+ * where the turn waits for input (the same `messageId` leads back to it), with the conversation's id
  * in the header `X-Conversation-Id`. Leaving early does not touch the turn. A message that was queued by its `ifBusy` is
  * answered with status 202 and a `MessageReceipt` as JSON.
  */
@@ -32,6 +40,13 @@ export interface SendMessageRequest {
   readonly instructions?: string | undefined;
   /** Absent: `reject`. A retry may say another one than the first attempt: the message is where that brought it. */
   readonly ifBusy?: IfBusy | undefined;
+  /** Absent: `queue`. */
+  readonly whenWaiting?: WhenWaiting | undefined;
+  /**
+   * Tools of the caller, for the turn that the message opens. A call of one waits as a request of kind `tool-output`, and
+   * any client with the right to write can hand the output in. Not together with `ifBusy: "steer"`.
+   */
+  readonly tools?: readonly CallerTool[] | undefined;
 }
 
 /** What became of an admitted message: it opened a turn, or it waits in the queue. */

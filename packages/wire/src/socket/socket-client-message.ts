@@ -1,3 +1,4 @@
+import type { RespondRequest } from "../input/input-routes.js";
 import type { EnqueueRequest } from "../routes/queue-routes.js";
 import type { SendMessageRequest } from "../routes/send-message.js";
 
@@ -8,6 +9,7 @@ export type WsClientMessage =
   | WsChatUnsubscribe
   | WsChatQueue
   | WsChatStop
+  | WsChatRespond
   | WsSurfaceSubscribe
   | WsSurfaceUnsubscribe
   | WsPing;
@@ -48,6 +50,13 @@ export interface WsChatQueue extends EnqueueRequest {
 export interface WsChatStop {
   readonly type: "chat.stop";
   readonly conversationId: string;
+}
+
+/** Answers a request. As `POST /conversations/:id/pending/:requestId`; answered by `chat.responded` or `chat.error`. */
+export interface WsChatRespond extends RespondRequest {
+  readonly type: "chat.respond";
+  readonly conversationId: string;
+  readonly requestId: string;
 }
 
 /** Follow a surface: its spec comes at once, and again whenever it changes. */

@@ -1,5 +1,7 @@
 import type { ConversationMeta, ConversationStatus } from "../conversation.js";
 import type { ErrorCode } from "../error-code.js";
+import type { InputResponseEntry, WaitingInfo } from "../input/input-entry.js";
+import type { RespondResponse } from "../input/input-routes.js";
 import type { Cursor, CursoredEvent } from "../log/cursor.js";
 import type { StoredChunk } from "../log/stored-chunk.js";
 import type { QueuePayload } from "../queue.js";
@@ -17,6 +19,7 @@ export type WsServerMessage =
   | WsChatChunks
   | WsChatReset
   | WsChatReceipt
+  | WsChatResponded
   | WsChatError
   | WsConversationStatusChanged
   | WsConversationUpdated
@@ -78,12 +81,21 @@ export interface WsChatReceipt extends MessageReceipt {
   readonly type: "chat.receipt";
 }
 
+/** A response of this client is in force. The same response again gets the same answer. */
+export interface WsChatResponded extends RespondResponse {
+  readonly type: "chat.responded";
+}
+
 /** Something that this client asked for was refused or failed. */
 export interface WsChatError {
   readonly type: "chat.error";
   readonly conversationId?: string;
   /** The message that was refused. */
   readonly messageId?: string;
+  /** The request whose response was refused. */
+  readonly requestId?: string;
+  /** The decision in force, with `already_decided`. */
+  readonly response?: InputResponseEntry;
   readonly code: ErrorCode;
   /** For people. */
   readonly message: string;
@@ -91,11 +103,13 @@ export interface WsChatError {
   readonly retryable?: boolean;
 }
 
-/** To every client of the owner: a conversation's status changed. */
+/** To every client of the owner: a conversation's status changed, or what its open turn waits for. */
 export interface WsConversationStatusChanged {
   readonly type: "conversation.statusChanged";
   readonly conversationId: string;
   readonly status: ConversationStatus;
+  /** Requests of the open turn that nobody has answered. Absent: there are none. */
+  readonly waiting?: WaitingInfo;
 }
 
 /** To every client of the owner: a conversation is new, or something that a list shows of it changed. */

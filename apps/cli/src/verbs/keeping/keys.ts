@@ -5,7 +5,7 @@ import { ago } from "../../terminal/figures.js";
 import { table } from "../../terminal/table.js";
 import type { VerbContext } from "../../verb-context.js";
 
-const known: readonly KeyScope[] = ["read", "write", "admin"];
+const known: readonly KeyScope[] = ["read", "write", "approve", "admin"];
 
 export interface CreateKeyOptions {
   readonly scopes?: string;

@@ -58,6 +58,10 @@ const words: Readonly<Record<ErrorCode, ErrorWords>> = {
   network: { title: "The connection failed", advice: "Check the network and try again." },
   canceled: { title: "It was canceled", advice: "" },
   tool_failed: { title: "A tool failed", advice: "Try again, or ask without it." },
+  already_decided: {
+    title: "Somebody else decided this",
+    advice: "The decision in force is shown in the conversation.",
+  },
   answer_too_large: {
     title: "The answer was too long and was cut off",
     advice: "What arrived is kept. Ask for less at once, or raise the limit in the server's settings.",

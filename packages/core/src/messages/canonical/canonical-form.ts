@@ -1,4 +1,5 @@
 import { omitUndefined } from "@parley/fold";
+import { inputEntryOf } from "../input-entry.js";
 import type { ConversationMessage } from "../message.js";
 import type { MessageContentPart } from "../part.js";
 import type { CanonicalMessage, MessageType } from "./canonical-message.js";
@@ -12,7 +13,7 @@ export function messageTypeOf(message: Pick<ConversationMessage, "content" | "me
   if (isCompactionEntry(message)) return "event";
   const { content } = message;
   if (content.length === 0) return "text";
-  if (content.every((part) => part.type === "error")) return "event";
+  if (content.every((part) => part.type === "error" || inputEntryOf(part) !== undefined)) return "event";
   return content.every((part) => part.type === "tool-call" || part.type === "tool-result") ? "tool" : "text";
 }
 

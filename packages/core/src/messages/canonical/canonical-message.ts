@@ -1,6 +1,6 @@
 import type { MessageRole } from "../message.js";
 
-/** `tool`: tool parts only; `event`: error and compaction entries; else `text`. */
+/** `tool`: tool parts only; `event`: errors, compactions and entries about input; else `text`. */
 export type MessageType = "text" | "tool" | "event";
 
 /** Data of providers, by provider. What Parley writes is an object for each; other writers may put anything. */

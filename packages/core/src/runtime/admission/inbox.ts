@@ -1,5 +1,5 @@
 import { omitUndefined } from "@parley/fold";
-import type { IfBusy, ReasoningEffort } from "@parley/wire";
+import type { CallerTool, IfBusy, ReasoningEffort, WhenWaiting } from "@parley/wire";
 import { invalidField, isParleyError, ParleyError } from "../../errors.js";
 import { type ConversationMessage, textOf } from "../../messages/message.js";
 import type { MessageContentPart } from "../../messages/part.js";
@@ -7,14 +7,24 @@ import { chainHash, hashText } from "../../messages/text/hash.js";
 import { titleFrom } from "../../messages/text/title.js";
 import { utf8Length } from "../../messages/tokens/transcript-tokens.js";
 import { checkPlain } from "../../plain-data.js";
-import type { AdmitInput, AdmitOutcome, QueueState, TurnChoices } from "../../ports/log-store.js";
+import type {
+  AdmitInput,
+  AdmitOutcome,
+  QueueState,
+  CallerTool as StoredTool,
+  TurnChoices,
+} from "../../ports/log-store.js";
 import type { Uses } from "../environment.js";
+import { checkedTools } from "../input/caller-tools.js";
+import { admitOverWaiting } from "../input/end-waiting-turn.js";
 import { defaultModelOf } from "../models.js";
 import type { Recovery } from "../nodes/recovery.js";
 import type { Coordinator } from "../turns/coordinator.js";
 
 /** The parts of the environment that admission uses. */
-export type InboxUses = Uses<"clock" | "identity" | "ids" | "limits" | "models" | "notifyChanged" | "root">;
+export type InboxUses = Uses<
+  "clock" | "identity" | "ids" | "limits" | "models" | "notifyChanged" | "root" | "tools"
+>;
 
 /** What a client sends. */
 export interface SendInput {
@@ -29,6 +39,10 @@ export interface SendInput {
   readonly instructions?: string | undefined;
   /** While a turn runs: refuse with `turn_active` (the default), or wait in the queue in this mode. */
   readonly ifBusy?: IfBusy | undefined;
+  /** While a turn waits for input: as `ifBusy` says (the default), or end that turn and open one with the message. */
+  readonly whenWaiting?: WhenWaiting | undefined;
+  /** Tools of the caller, for the turn that the message opens: a call of one waits for the output. */
+  readonly tools?: readonly CallerTool[] | undefined;
 }
 
 /** The answer to a send. Whoever holds it knows that the message is durable. */
@@ -98,8 +112,17 @@ export class Inbox {
       const waits = !isKnown && ifBusy === "queue" && (await store.get(conversationId))?.active !== undefined;
       if (!isKnown && !waits) throw refusal;
     }
-    const outcome = await this.opening(owner, conversationId, turnId, () => store.admit(admission));
+    const outcome = await this.opening(owner, conversationId, turnId, () =>
+      input.whenWaiting === "deny"
+        ? admitOverWaiting(store, admission, new Date(this.#env.clock.now()))
+        : store.admit(admission),
+    );
     return this.settle(owner, conversationId, message.id, outcome);
+  }
+
+  /** Returns true if this node has capacity for one more turn. */
+  hasRoom(owner: string): boolean {
+    return this.#refusal(owner) === undefined;
   }
 
   /** Refuses where this node has no capacity for one more turn. */
@@ -150,6 +173,7 @@ export class Inbox {
   prepare(owner: string, input: SendInput): AdmitInput {
     const { clock, ids, identity, limits, models } = this.#env;
     this.checkReady();
+    const tools = this.#toolsOf(input);
     const messageId = input.messageId === undefined ? ids.next() : checkId("messageId", input.messageId);
     const conversationId =
       input.conversationId === undefined
@@ -163,6 +187,7 @@ export class Inbox {
     const choices: TurnChoices = {
       ...(input.model === undefined ? {} : { model: models.resolve(input.model).name }),
       ...omitUndefined({ reasoningEffort: input.reasoningEffort, instructions: input.instructions }),
+      ...omitUndefined({ tools }),
     };
     const message: ConversationMessage = {
       id: messageId,
@@ -187,6 +212,14 @@ export class Inbox {
     };
   }
 
+  #toolsOf({ tools, ifBusy }: SendInput): StoredTool[] | undefined {
+    if (tools === undefined) return undefined;
+    if (ifBusy === "steer") throw invalidField("tools", "a message that joins a running turn brings none");
+    const checked = checkedTools(tools, this.#env.tools);
+    this.#checkText("tools", JSON.stringify(checked));
+    return checked;
+  }
+
   /** Refuses while this node takes no work: because it shuts down, or has lost touch with the store. */
   checkReady(): void {
     if (this.#coordinator.draining) throw new ParleyError("draining");
@@ -202,6 +235,11 @@ export class Inbox {
     }
     if (outcome.kind === "started") {
       const { turnId } = outcome.turn;
+      const { ended } = outcome;
+      if (ended !== undefined) {
+        const turn = { owner, conversationId, log: outcome.turn.log, turnId: ended.turnId };
+        this.#coordinator.afterSeal(turn, "aborted", ended.sealed);
+      }
       this.#coordinator.run(owner, conversationId, outcome.turn);
       return { conversationId, messageId, outcome: "started", turnId, repeated: false };
     }

@@ -90,8 +90,11 @@ async function stopTurn(scope: OwnerScope, conversationId: string): Promise<{ ab
     void coordinator.interrupt(log, lease.turnId, { reason: "aborted" });
     return { abortedTurn: true };
   }
-  env.wake.notify([log], "stop");
-  recovery.seizeLater(owner, lease);
+  if (lease.isFree) recovery.takeFree(owner, lease);
+  else {
+    env.wake.notify([log], "stop");
+    recovery.seizeLater(owner, lease);
+  }
   return { abortedTurn: lease.purpose === "turn" };
 }
 

@@ -22,6 +22,7 @@ import type { Receipt, SendInput } from "../admission/inbox.js";
 import type { Subscriber } from "../delivery/hub.js";
 import type { Subscription } from "../delivery/subscribe.js";
 import type { WatchEvent } from "../delivery/watchers.js";
+import type { InputApi } from "../input/input-verbs.js";
 
 /** A change of settings; null puts one back to its default. */
 export type SettingsChange = {
@@ -66,6 +67,8 @@ export interface OwnerRuntime {
    */
   chat(input: Omit<SendInput, "ifBusy">): AsyncIterable<CursoredEvent>;
   readonly queue: QueueApi;
+  /** Calls that wait for a person or for the caller. */
+  readonly input: InputApi;
   /** Asks the running turn to stop. Its partial answer is kept, the queue is paused. Idempotent. */
   stop(conversationId: string): Promise<{ readonly abortedTurn: boolean }>;
   /** Stops a running turn, pauses the queue and hides the conversation. A send reopens it. */
@@ -108,7 +111,7 @@ export interface OwnerRuntime {
     query?: { readonly limit?: number | undefined; readonly before?: string | undefined },
   ): Promise<readonly TurnMetrics[]>;
   turn(conversationId: string, turnId: string): Promise<TurnDetail>;
-  /** Waits for a running turn, then the last assistant text. */
+  /** Waits for a running turn, then the last assistant text; of a turn that waits for input, at once. */
   last(conversationId: string, options?: { readonly signal?: AbortSignal }): Promise<LastResponse>;
   compact(conversationId: string, request?: CompactRequest): Promise<CompactionResult>;
   previewCompaction(conversationId: string, request?: CompactRequest): Promise<CompactionPreview>;
@@ -144,7 +147,7 @@ export interface OwnerRuntime {
   attach(conversationId: string, cursor: string | undefined, subscriber: Subscriber): () => void;
   /** Refuses what `attach` would end with at once, for those who have to know before they begin to answer. */
   checkCursor(conversationId: string, cursor: string | undefined): Promise<void>;
-  /** The events of one turn from its first to `turn-sealed`, live or told again. */
+  /** The events of one turn from its first to `turn-sealed`, or to the status that says that it waits. */
   events(conversationId: string, turnId: string): AsyncIterable<CursoredEvent>;
   /** Hears of every change in the owner's conversations. Returns a function that stops. */
   watch(listener: (event: WatchEvent) => void): Promise<() => void>;

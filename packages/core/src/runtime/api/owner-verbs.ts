@@ -1,4 +1,5 @@
 import { ParleyError } from "../../errors.js";
+import { inputVerbs } from "../input/input-verbs.js";
 import type { Services } from "../services.js";
 import { conversationVerbs } from "./conversation-verbs.js";
 import type { OwnerRuntime } from "./owner-runtime.js";
@@ -20,6 +21,7 @@ export function createOwnerRuntime(services: Services, owner: string): OwnerRunt
       yield* subscriptions.events(owner, conversationId, turnId);
     },
     queue: queueVerbs(scope),
+    input: inputVerbs(scope),
     ...conversationVerbs(scope),
     ...readingVerbs(scope),
     compact: (conversationId, request = {}) => compactions.compact(owner, store, conversationId, request),

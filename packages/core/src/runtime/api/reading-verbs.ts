@@ -3,6 +3,7 @@ import type { LastResponse } from "@parley/wire";
 import { invalidField } from "../../errors.js";
 import { textOf } from "../../messages/message.js";
 import { effectiveChoices, toMeta } from "../conversation-meta.js";
+import { waitingInfo } from "../input/waiting-info.js";
 import { exportConversation } from "../transfer/export-conversation.js";
 import { conversationDetail, turnDetail } from "./conversation-detail.js";
 import type { OwnerRuntime } from "./owner-runtime.js";
@@ -92,9 +93,12 @@ async function lastAnswer(
   signal: AbortSignal | undefined,
 ): Promise<LastResponse> {
   const { store } = scope;
-  const record = await scope.find(conversationId);
-  if (record.active?.purpose === "turn")
+  let record = await scope.find(conversationId);
+  if (record.active?.purpose === "turn" && record.active.waitingSince === undefined) {
     await untilSealed(scope, conversationId, record.active.turnId, signal);
+    record = await scope.find(conversationId);
+  }
+  const waiting = record.active?.waitingSince === undefined ? undefined : waitingInfo(record.active);
   let before: number | undefined;
   do {
     const page = await store.readNewest({
@@ -111,12 +115,12 @@ async function lastAnswer(
         conversationId,
         text,
         content: text,
-        ...omitUndefined({ turnId, reason }),
+        ...omitUndefined({ turnId, reason, waiting }),
       };
     }
     before = page.before;
   } while (before !== undefined);
-  return { conversationId, text: "", content: "" };
+  return { conversationId, text: "", content: "", ...omitUndefined({ waiting }) };
 }
 
 function checkBounds(bounds: { readonly [name: string]: number | undefined }): void {

@@ -133,11 +133,12 @@ export class Follower {
     void this.look(turn.log);
   }
 
-  /** Returns what is followed here with no turn under way, and the seq up to which each is published. */
+  /** Returns what is followed here with no turn running, and the seq up to which each is published. */
   marks(): { log: number; owner: string; seq: number }[] {
     const marks: { log: number; owner: string; seq: number }[] = [];
     for (const [log, { owner, seq, turn }] of this.#hub.allKept()) {
-      if (turn === undefined && !this.#runsHere(log)) marks.push({ log, owner, seq });
+      const isStill = turn === undefined || turn.waiting !== undefined;
+      if (isStill && !this.#runsHere(log)) marks.push({ log, owner, seq });
     }
     return marks;
   }
@@ -145,7 +146,7 @@ export class Follower {
   /** Looks at every turn that runs elsewhere. */
   lookAtTurns(): void {
     for (const [log, { turn }] of this.#hub.allKept()) {
-      if (turn !== undefined) void this.look(log);
+      if (turn !== undefined && turn.waiting === undefined) void this.look(log);
     }
   }
 
@@ -224,7 +225,7 @@ export class Follower {
     if (state === "quiet" || this.#runsHere(log) || this.#hub.kept(log) !== followed) {
       return;
     }
-    if (state?.node === "") this.#leases.orphaned();
+    if (state?.node === "" && state.waitingSince === undefined) this.#leases.orphaned();
     const { turn } = followed;
     if (state !== null && turn?.turnId === state.turnId) {
       turn.update(state, this.#publisher(log));

@@ -30,6 +30,7 @@ export function wholeTurnFrames(view: OpenTurn): SubscriptionFrame[] {
   for (const { n, event } of view.tailSince(view.committedN)) {
     if (published.take(event)) frames.push(eventFrame(event, view.cursorAt(n)));
   }
+  if (view.waiting !== undefined) frames.push(view.waitingFrame());
   return frames;
 }
 

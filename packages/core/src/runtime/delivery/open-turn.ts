@@ -2,14 +2,16 @@ import {
   closingEvents,
   eventTraits,
   type NumberedEvent,
+  omitUndefined,
   openCursor,
   type SubscriptionFrame,
   type TurnEvent,
 } from "@parley/fold";
-import type { Cursor, StepMetrics, TurnReason } from "@parley/wire";
+import type { Cursor, StepMetrics, TurnReason, WaitingInfo } from "@parley/wire";
 import { ParleyError } from "../../errors.js";
 import type { OpenTurnState, SealResult, TurnRecord } from "../../ports/log-store.js";
 import type { HistoryEntry } from "../../ports.js";
+import { waitingOf } from "../input/waiting-info.js";
 import { checkOfLast } from "./cursor.js";
 import { EventDeduplicator } from "./event-deduplicator.js";
 import { EventTail } from "./event-tail.js";
@@ -65,6 +67,8 @@ export class OpenTurn {
   committedSeq: number;
   /** The number of the last event that is in rows. */
   committedN: number;
+  /** What the turn waits for while nobody holds it. */
+  waiting: WaitingInfo | undefined;
   #entries: HistoryEntry[];
   #tail: EventTail;
   #publishedN: number;
@@ -210,6 +214,26 @@ export class OpenTurn {
     if (next === undefined) deliver(audience, statusFrame(conversationId, status, place));
   }
 
+  /** Publishes an event that the committed rows state. */
+  publishStated(event: TurnEvent): void {
+    const audience = this.#writer === undefined ? undefined : this.#audience();
+    if (audience !== undefined) deliver(audience, eventFrame(event, this.#cursor(this.#publishedN)));
+  }
+
+  /** Publishes that the turn waits from now on. */
+  publishWaiting(waiting: WaitingInfo): void {
+    this.waiting = waiting;
+    const audience = this.#writer === undefined ? undefined : this.#audience();
+    if (audience !== undefined) deliver(audience, this.waitingFrame());
+  }
+
+  /** Makes the frame of a turn's status: that it waits, or that it goes on. */
+  waitingFrame(): SubscriptionFrame {
+    const { conversationId, waiting } = this;
+    const event = { type: "status" as const, conversationId, status: "active" };
+    return eventFrame({ ...event, ...omitUndefined({ waiting }) }, this.#cursor(this.#publishedN));
+  }
+
   #publishRows(entries: readonly HistoryEntry[]): void {
     const audience = entries.length === 0 ? undefined : this.#audience();
     if (audience === undefined) return;
@@ -270,6 +294,14 @@ export class OpenTurn {
     }
     this.#publishedN = this.#tail.lastN;
     for (const { n, event } of coalesce(fresh)) publish(eventFrame(event, this.#cursor(n)));
+    this.#updateWaiting(waitingOf(state), publish);
+  }
+
+  #updateWaiting(waiting: WaitingInfo | undefined, publish: Publish): void {
+    const isSame =
+      waiting?.count === this.waiting?.count && String(waiting?.kinds) === String(this.waiting?.kinds);
+    this.waiting = waiting;
+    if (!isSame) publish(this.waitingFrame());
   }
 
   /** Publishes what is left of a turn that is over. */

@@ -151,7 +151,10 @@ export class Subscriptions {
     };
   }
 
-  /** Reads the events of one turn, from its first to `turn-sealed`: live if it is open, else replayed from the log. */
+  /**
+   * Reads the events of one turn, from its first to `turn-sealed`, or to the status that says that it waits: live if it is
+   * open, else replayed from the log.
+   */
   events(owner: string, conversationId: string, turnId: string): AsyncIterableIterator<CursoredEvent> {
     const stream = new EventStream();
     const { channel, leave } = this.#reader<CursoredEvent>((subscriber, push) =>
@@ -162,10 +165,11 @@ export class Subscriptions {
             if (frame.type === "chat.reset") stream.reset();
             if (frame.type !== "chat.delta") return;
             const { event, cursor } = frame;
-            if (!("turnId" in event) || event.turnId !== turnId) return;
-            const fresh = stream.next(event);
+            const isWaiting = event.type === "status" && event.waiting?.turnId === turnId;
+            if (!isWaiting && (!("turnId" in event) || event.turnId !== turnId)) return;
+            const fresh = isWaiting ? event : stream.next(event);
             if (fresh !== undefined) push({ event: fresh, cursor });
-            if (event.type !== "turn-sealed") return;
+            if (event.type !== "turn-sealed" && !isWaiting) return;
             leave();
             channel.end();
           },

@@ -15,6 +15,7 @@ import type {
   QueueState,
 } from "../../ports/log-store.js";
 import { type Defaults, toMeta } from "../conversation-meta.js";
+import { waitingInfo } from "../input/waiting-info.js";
 
 /** An event for those who watch an owner's conversations. */
 export type WatchEvent =
@@ -31,7 +32,7 @@ const pageSize = 100;
 interface Feed {
   readonly listeners: Set<(event: WatchEvent) => void>;
   /** The last published state of each conversation: only differences are published. */
-  readonly published: Map<string, { status: string; queue: string }>;
+  readonly published: Map<string, { status: string; queue: string; waiting: string }>;
   since: number | undefined;
   reading: Promise<void> | undefined;
   again: boolean;
@@ -166,10 +167,13 @@ export class Watchers {
     const before = feed.published.get(conversationId);
     const queue = toQueuePayload({ entries: record.queue, paused: record.queuePaused });
     const queueText = JSON.stringify(queue);
-    feed.published.set(conversationId, { status: record.status, queue: queueText });
+    const waiting = waitingInfo(record.active);
+    const waitingText = JSON.stringify(waiting) ?? "";
+    feed.published.set(conversationId, { status: record.status, queue: queueText, waiting: waitingText });
     const publish = (event: WatchEvent) => this.#publishAll(feed, event);
-    if (before?.status !== record.status) {
-      publish({ type: "conversation.statusChanged", conversationId, status: record.status });
+    if (before?.status !== record.status || before.waiting !== waitingText) {
+      const { status } = record;
+      publish({ type: "conversation.statusChanged", conversationId, status, ...omitUndefined({ waiting }) });
     }
     if (before?.queue !== queueText) publish({ type: "queue.changed", conversationId, queue });
     publish({ type: "conversation.updated", conversationId, meta: toMeta(this.#defaults, record) });

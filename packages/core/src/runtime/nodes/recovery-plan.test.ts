@@ -15,6 +15,7 @@ import {
   planToContinue,
 } from "./recovery-plan.js";
 
+const none = { elapsedMs: 0, waitedMs: 0 };
 const say = (text: string): MessageContentPart => ({ type: "text", text });
 const call = (toolCallId: string, name = "work"): MessageContentPart => ({
   type: "tool-call",
@@ -72,6 +73,7 @@ function left(
     steps: [],
     providerCalls: [],
     journal: [],
+    inputs: [],
     ...more,
   };
   return foldLeftTurn("c", state, numbered(events));
@@ -84,7 +86,7 @@ const make = { now: new Date(5_000) };
 describe("whether a turn goes on", () => {
   it("begins anew where nothing was answered yet", () => {
     const opening: TurnEvent = { type: "user-message", ...ids, text: "Hi" };
-    const plan = planToContinue(left([["user", [say("Hi")]]], [opening]), no, 30);
+    const plan = planToContinue(left([["user", [say("Hi")]]], [opening]), no, { elapsedMs: 30, waitedMs: 0 });
     expect(plan?.resume).toMatchObject({ stepIndex: 0, messages: [], pendingCalls: [], elapsedMs: 30 });
     expect(plan?.kept).toEqual([{ n: 0, event: opening }]);
   });
@@ -100,7 +102,7 @@ describe("whether a turn goes on", () => {
       { type: "done", ...ids, reason: "stop" },
     ];
     for (const event of unfinished) {
-      expect(planToContinue(left([["user", [say("Hi")]]], [event]), yes, 0), event.type).toBeUndefined();
+      expect(planToContinue(left([["user", [say("Hi")]]], [event]), yes, none), event.type).toBeUndefined();
     }
   });
 
@@ -113,13 +115,13 @@ describe("whether a turn goes on", () => {
       [{ type: "tool-output", ...ids, toolCallId: "k1", data: "x", stream: "stdout" }, told("k1")],
       { steps: [step(0)] },
     );
-    const plan = planToContinue(turn, (name) => name === "other", 0);
+    const plan = planToContinue(turn, (name) => name === "other", none);
     expect(plan?.resume.stepIndex).toBe(0);
     expect(plan?.resume.pendingCalls?.map((each) => each.toolCallId)).toEqual(["k1", "k2"]);
     expect(plan?.resume.settled).toMatchObject([
       { id: "r-k1", role: "tool", content: [{ resultText: "told", durationMs: 7, toolCallId: "k1" }] },
     ]);
-    expect(planToContinue(turn, no, 0)).toBeUndefined();
+    expect(planToContinue(turn, no, none)).toBeUndefined();
   });
 
   it("goes on with the next step behind committed results and steering, and leaves summaries to the history", () => {
@@ -134,7 +136,7 @@ describe("whether a turn goes on", () => {
       [],
       { steps: [step(0)] },
     );
-    const plan = planToContinue(turn, no, 0);
+    const plan = planToContinue(turn, no, none);
     expect(plan?.resume.stepIndex).toBe(1);
     expect(plan?.resume.messages?.map(({ id }) => id)).toEqual(["m2", "m3", "m4"]);
     expect(plan?.resume.pendingCalls).toEqual([]);
@@ -237,7 +239,7 @@ describe("the figures of a turn that nobody ended", () => {
       steps: [step(0), step(1)],
       providerCalls: [record(usage)],
     });
-    expect(metricsOf(turn, { reason: "interrupted", durationMs: 9 })).toEqual({
+    expect(metricsOf(turn, { reason: "interrupted", durationMs: 9, waitedMs: 0 })).toEqual({
       turnId: "t",
       usage: { inputTokens: 20, outputTokens: 4, cacheReadTokens: 8 },
       steps: [step(0), step(1)],
@@ -259,13 +261,17 @@ describe("the figures of a turn that nobody ended", () => {
       ],
       { steps: [step(0)], providerCalls: [record({ inputTokens: 10, outputTokens: 2 })] },
     );
-    const metrics = metricsOf(turn, { reason: "interrupted", durationMs: 9 });
+    const metrics = metricsOf(turn, { reason: "interrupted", durationMs: 9, waitedMs: 0 });
     expect(metrics.steps[1]).toEqual({ stepId, usage: { inputTokens: 30, outputTokens: 3 }, genTotalMs: 8 });
     expect([metrics.usage.inputTokens, metrics.contextSize]).toEqual([40, 33]);
   });
 
   it("leave unknown what nobody reported", () => {
-    const metrics = metricsOf(left([["user", [say("Hi")]]]), { reason: "aborted", durationMs: 1 });
+    const metrics = metricsOf(left([["user", [say("Hi")]]]), {
+      reason: "aborted",
+      durationMs: 1,
+      waitedMs: 0,
+    });
     expect(metrics).not.toHaveProperty("contextSize");
     expect(metrics.usage).toEqual({ inputTokens: 0, outputTokens: 0 });
   });

@@ -9,12 +9,15 @@ import {
   withRows,
 } from "@parley/fold";
 import type { StepMetrics, TurnMetrics, TurnReason, Usage } from "@parley/wire";
+import { inputEntryOfMessage, inputMessageId, inputRequestId } from "../../messages/input-entry.js";
 import type { ConversationMessage } from "../../messages/message.js";
-import type { ToolCallContentPart } from "../../messages/part.js";
+import { resultFromText, type ToolCallContentPart } from "../../messages/part.js";
 import { interruptedResult } from "../../messages/provider/repair.js";
 import { fromChatMessage } from "../../messages/wire-chunks.js";
 import type { OpenTurnState } from "../../ports/log-store.js";
 import type { HistoryEntry } from "../../ports.js";
+import { decidedAnswer } from "../../turn/approval/decided-answer.js";
+import type { AskedCall } from "../../turn/approval/turn-inputs.js";
 import { stepIdOf } from "../../turn/run-step.js";
 import { chunksOf } from "../delivery/frames.js";
 import { coalesce } from "../delivery/journal-batch.js";
@@ -43,22 +46,31 @@ export function foldLeftTurn(
 
 /**
  * How the turn can go on, if it can: its journal can be read to its end, behind which new events are numbered;
- * nothing of a model's answer is uncommitted; the turn had not come to its end; and each call without a result has a
- * tool that may be run again.
+ * nothing of a model's answer is uncommitted; the turn had not come to its end; and each call without a result has not
+ * started, or has a tool that may be run again. In a step that still waits for someone, a call that may not be run again
+ * gets a result that says so, and the turn goes on.
  */
 export function planToContinue(
   left: LeftTurn,
   mayRetry: (toolName: string) => boolean,
-  elapsedMs: number,
+  times: { readonly elapsedMs: number; readonly waitedMs: number },
 ): TakenTurn | undefined {
   const { state, events, isTorn = false } = left;
   const isOver = events.some(({ event }) => event.type === "error" || event.type === "done");
   if (isTorn || isOver || events.some(({ event }) => eventTraits[event.type].generated)) return undefined;
   const open = openCalls(state);
-  const settled = uncommittedMessages(left, { now: new Date(state.startedAt) }).filter(isResult);
+  const uncommitted = uncommittedMessages(left, { now: new Date(state.startedAt) });
+  const settled = uncommitted.filter(isResult);
   const answered = new Set(settled.map(callIdOf));
+  const unwritten = uncommitted.filter((message) => inputEntryOfMessage(message) !== undefined);
+  const asked = askedCalls(state, open, unwritten);
+  const waits = [...asked.values()].some(({ response }) => response === undefined);
+  const lost = new Set<ToolCallContentPart>();
   for (const call of open) {
-    if (!answered.has(call.toolCallId ?? "") && !mayRetry(call.name)) return undefined;
+    if (answered.has(call.toolCallId ?? "") || hasNotStarted(asked.get(call)) || mayRetry(call.name))
+      continue;
+    if (!waits) return undefined;
+    lost.add(call);
   }
   const answeredAt = state.entries.findIndex(({ message }) => message.role !== "user");
   const made = answeredAt === -1 ? [] : state.entries.slice(answeredAt);
@@ -70,15 +82,48 @@ export function planToContinue(
       messages: made.filter(({ covers }) => covers === undefined).map(({ message }) => message),
       pendingCalls: open,
       settled,
+      asked,
+      lost,
+      unwritten,
       steps: state.steps,
       providerCalls: state.providerCalls,
-      elapsedMs,
+      ...times,
     },
   };
 }
 
+/** Finds the requests for input among the open calls, with the decisions that are there. */
+function askedCalls(
+  state: OpenTurnState,
+  open: readonly ToolCallContentPart[],
+  unwritten: readonly ConversationMessage[],
+): ReadonlyMap<ToolCallContentPart, AskedCall> {
+  const asked = new Map<ToolCallContentPart, AskedCall>();
+  const assistant = lastAssistant(state.entries);
+  if (assistant === undefined || state.inputs.length === 0) return asked;
+  const records = new Map(state.inputs.map((record) => [record.requestId, record]));
+  const written = new Set([...state.entries.map(({ message }) => message), ...unwritten].map(({ id }) => id));
+  for (const [index, call] of callsOf(assistant.message).entries()) {
+    const record = records.get(inputRequestId(assistant.stepId ?? "", index));
+    if (record === undefined || !open.includes(call)) continue;
+    const { response, turnId: _, createdAt: _at, decidedAt: _decided, ...request } = record;
+    const { requestId } = request;
+    const isLogged = written.has(inputMessageId({ type: "input-response", requestId }));
+    asked.set(call, { request, response, isLogged });
+  }
+  return asked;
+}
+
+/** Returns true for a call that waits for someone, does not run at all, or whose decision nobody has acted on. */
+function hasNotStarted(asked: AskedCall | undefined): boolean {
+  return asked !== undefined && (!asked.isLogged || asked.response?.decision !== "allow");
+}
+
 /** The messages that the turn leaves behind: those of its journal, and one result for every open call. */
-export function partialMessages(left: LeftTurn, make: { readonly now: Date }): ConversationMessage[] {
+export function partialMessages(
+  left: LeftTurn,
+  make: { readonly now: Date; readonly via?: "stop" | "send" | "end" },
+): ConversationMessage[] {
   const kept = uncommittedMessages(left, make);
   const partial = kept.find(({ role }) => role === "assistant");
   const results = new Map(kept.filter(isResult).map((message) => [callIdOf(message), message]));
@@ -88,11 +133,33 @@ export function partialMessages(left: LeftTurn, make: { readonly now: Date }): C
   const calls = partial === undefined ? openCalls(left.state) : callsOf(partial);
   const open = new Set(calls.map((call) => call.toolCallId));
   const messages: ConversationMessage[] = partial === undefined ? [] : [partial];
+  const asked = askedCalls(left.state, calls, []);
   for (const [index, part] of assistant.content.entries()) {
     if (part.type !== "tool-call" || !open.has(part.toolCallId)) continue;
-    messages.push(results.get(part.toolCallId ?? "") ?? interruptedResult(assistant, index));
+    const result = results.get(part.toolCallId ?? "") ?? interruptedResult(assistant, index);
+    messages.push(
+      results.has(part.toolCallId ?? "") ? result : withDecision(result, asked.get(part), make.via),
+    );
   }
   return [...messages, ...others];
+}
+
+/** Says in the result of a call that did not run what was decided about it, or that nobody did. */
+function withDecision(
+  result: ConversationMessage,
+  asked: AskedCall | undefined,
+  via: "stop" | "send" | "end" = "end",
+): ConversationMessage {
+  if (asked === undefined) return result;
+  const { requestId, toolCallId, toolName, kind } = asked.request;
+  const about = { type: "input-response" as const, requestId, toolCallId, toolName };
+  const answer = decidedAnswer(asked.response ?? { ...about, decision: "deny", via }, kind);
+  if (answer === undefined) return result;
+  const { text, isError } = answer;
+  const content = result.content.map((part) =>
+    part.type === "tool-result" ? { ...part, result: resultFromText(text), resultText: text, isError } : part,
+  );
+  return { ...result, content };
 }
 
 /** The step that the turn was in, for the rows that it leaves behind. */
@@ -105,7 +172,7 @@ export function currentStep({ state, events }: LeftTurn): string {
 /** The figures of a turn that its holder did not end: what its commits and its journal tell. */
 export function metricsOf(
   left: LeftTurn,
-  end: { readonly reason: TurnReason; readonly durationMs: number },
+  end: { readonly reason: TurnReason; readonly durationMs: number; readonly waitedMs: number },
 ): TurnMetrics {
   const { state } = left;
   const steps = [...state.steps];
@@ -119,6 +186,7 @@ export function metricsOf(
     steps,
     reason: end.reason,
     durationMs: end.durationMs,
+    ...(end.waitedMs > 0 ? { waitedMs: end.waitedMs } : {}),
     ...omitUndefined({ model }),
     ...(last === undefined ? {} : { contextSize: last.inputTokens + last.outputTokens }),
   };

@@ -7,6 +7,7 @@ import type { Follower } from "../delivery/follower.js";
 import { decodeBatch } from "../delivery/journal-batch.js";
 import type { OpenTurn } from "../delivery/open-turn.js";
 import type { Uses } from "../environment.js";
+import { waitedMsOf } from "../input/waiting-info.js";
 import type { Coordinator } from "../turns/coordinator.js";
 import { sealWithLess } from "../turns/seal-with-less.js";
 import { isGone } from "./is-gone.js";
@@ -27,6 +28,9 @@ export type RecoveryUses = Uses<
 >;
 
 const claimsAtOnce = 16;
+
+/** The most requests that are denied in one look because nobody answered them in time. */
+const expiredAtOnce = 100;
 
 /** The checks of an unknown outcome after the first one: at 1, 3, 7, ... TTLs, the last one after 85 minutes. */
 const checksOfUnknown = 9;
@@ -90,6 +94,24 @@ export class Recovery implements LeaseHandler {
     work.catch((error: unknown) => this.#env.report(error, "turn", lease.conversationId));
   }
 
+  /** A response has reopened a turn on this node, or (without a node) for whoever claims it: goes on with it. */
+  reopened(lease: Lease, node: string): void {
+    if (node === "") {
+      this.orphaned();
+      return;
+    }
+    this.#recover(lease).catch((error: unknown) => this.#env.report(error, "input", lease.conversationId));
+  }
+
+  /** A stop has taken a turn out of waiting: ends it at once, for nobody holds it. */
+  takeFree(owner: string, lease: Lease): void {
+    const work = async () => {
+      const taken = await this.#takeOver(owner, lease);
+      if (taken !== null) await this.#recover(taken);
+    };
+    work().catch((error: unknown) => this.#env.report(error, "stop", lease.conversationId));
+  }
+
   /** After the time that its node has to obey a stop: takes the lease from whoever still holds it, and ends it. */
   seizeLater(owner: string, lease: Lease): void {
     const env = this.#env;
@@ -151,6 +173,8 @@ export class Recovery implements LeaseHandler {
     for (let isFirst = true; ; isFirst = false) {
       if (this.#coordinator.draining || !this.#coordinator.alive()) return;
       if (isFirst) await this.#endStranded();
+      // A request that nobody answered in time gives its turn back to whoever claims it, here or elsewhere.
+      if (isFirst) await root.expireInputs(expiredAtOnce);
       // Claimed under a name that never lives, and then taken over by name: if the answer to the claim is lost,
       // the leases are still a dead node's, and not in the hand of one that does not know it.
       const leases = await root.claimExpired(`${identity.node}?${ids.next()}`, claimsAtOnce);
@@ -229,7 +253,10 @@ export class Recovery implements LeaseHandler {
     const { state } = left;
     const plan = lease.stopRequested
       ? undefined
-      : planToContinue(left, (toolName) => this.#mayRetry(toolName), this.#elapsed(state));
+      : planToContinue(left, (toolName) => this.#mayRetry(toolName), {
+          elapsedMs: this.#elapsed(state),
+          waitedMs: waitedMsOf(state),
+        });
     if (plan === undefined) {
       await this.#seal(lease, left);
       return;
@@ -273,9 +300,16 @@ export class Recovery implements LeaseHandler {
       turnId,
       fence,
       stepId: currentStep(left),
-      messages: partialMessages(left, { now: new Date(env.clock.now()) }),
+      messages: partialMessages(left, {
+        now: new Date(env.clock.now()),
+        via: reason === "aborted" ? "stop" : "end",
+      }),
       reason,
-      metrics: metricsOf(left, { reason, durationMs: this.#elapsed(left.state) }),
+      metrics: metricsOf(left, {
+        reason,
+        durationMs: this.#elapsed(left.state),
+        waitedMs: waitedMsOf(left.state),
+      }),
       providerCalls: left.state.providerCalls,
       next: this.#coordinator.nextTurn(reason === "aborted"),
     };
@@ -313,7 +347,7 @@ export class Recovery implements LeaseHandler {
   /** A turn of which nothing can be read but that it is open. */
   #unseen({ log, turnId, fence, stopRequested }: Lease): OpenTurnState {
     const { clock, identity } = this.#env;
-    const nothing = { choices: {}, entries: [], steps: [], providerCalls: [], journal: [] };
+    const nothing = { choices: {}, inputs: [], entries: [], steps: [], providerCalls: [], journal: [] };
     return { log, turnId, fence, node: identity.node, startedAt: clock.now(), stopRequested, ...nothing };
   }
 

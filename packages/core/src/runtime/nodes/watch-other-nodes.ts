@@ -45,6 +45,7 @@ async function lookWhereNewsIs({ env, follower }: Services): Promise<void> {
 function wokenUp(services: Services, log: number, kind: WakeKind): void {
   const { env, life, follower, coordinator, recovery, compactions, openRequests } = services;
   void follower.look(log);
+  if (kind === "input") coordinator.decided(log);
   if (kind === "stop") {
     const live = coordinator.active(log);
     if (live !== undefined || compactions.active(log)) void life.renewSoon();

@@ -28,8 +28,8 @@ export type CoordinatorUses = TurnRunUses & TitleUses & Uses<"identity">;
  * seal opened. Four verbs: `run` starts one, `interrupt` cuts one short, `active` returns what runs, `drain` lets
  * every turn finish its step and give its lease back.
  *
- * A turn leaves this node in one of four ways. Sealed: its end is published, and the next one starts. Released: it is open,
- * and subscribers follow it in the store from then on. Lost: the same, without a word to the store, for the turn
+ * A turn leaves this node in one of five ways. Sealed: its end is published, and the next one starts. Released: it is open,
+ * and subscribers follow it in the store from then on. Waiting: the same, until somebody answers. Lost: the same, without a word to the store, for the turn
  * may be another node's. Broken: something failed that must not fail; recovery ends the turn from what the store has
  * of it, so that no conversation stays in the hand of a node that does not run it.
  */
@@ -150,6 +150,11 @@ export class Coordinator {
   /** The node lost touch with the store for too long: all its turns may be another's. */
   loseAll(): void {
     for (const { run } of this.#running.all()) run.lose();
+  }
+
+  /** Somebody has answered a request of a turn that may run here. */
+  decided(log: number): void {
+    this.#running.get(log)?.run.decided();
   }
 
   /** The conversation is gone, or its turn another's. */

@@ -7,6 +7,9 @@ import type { StepCommit, StepCommitted, TurnOutcome, TurnResume } from "../../t
 import { OpenTurn } from "../delivery/open-turn.js";
 import { isUnanswered, replayRows } from "../delivery/replay.js";
 import type { EventContext, Uses } from "../environment.js";
+import { createTurnInputs } from "../input/approvals.js";
+import { DecisionFeed } from "../input/decision-feed.js";
+import { requestEvents } from "../input/waiting-info.js";
 import { isGone } from "../nodes/is-gone.js";
 import { retryWhileUnavailable } from "../nodes/retry.js";
 import { sealWithLess } from "./seal-with-less.js";
@@ -15,7 +18,8 @@ import type { TurnSetupUses } from "./turn-setup.js";
 import { prepareTurn } from "./turn-setup.js";
 
 /** The parts of the environment that a turn uses. */
-export type TurnRunUses = TurnSetupUses & Uses<"hooks" | "hub" | "journal" | "observe" | "root" | "wake">;
+export type TurnRunUses = TurnSetupUses &
+  Uses<"approvals" | "hooks" | "hub" | "journal" | "lease" | "observe" | "root" | "wake">;
 
 /** Why a turn is cut short. */
 export interface Interruption {
@@ -48,12 +52,14 @@ export interface TurnHost {
 }
 
 /**
- * How a run ended. `sealed`: the turn is final. `released`: it is open, and anyone may go on. `lost`: it is, or
+ * How a run ended. `sealed`: the turn is final. `released`: it is open, and anyone may go on. `waiting`: it is open, and
+ * nobody holds it until a request is answered. `lost`: it is, or
  * may be, another node's. `broken`: something failed that must not fail, and the turn is open in this node's hand.
  */
 export type RunEnd =
   | { readonly state: "sealed" }
   | { readonly state: "released" }
+  | { readonly state: "waiting" }
   | { readonly state: "lost" }
   | { readonly state: "broken"; readonly error: unknown };
 
@@ -77,6 +83,7 @@ export class TurnRun {
   readonly #taken: TakenTurn | undefined;
   readonly #abort = new AbortController();
   readonly #lost = new AbortController();
+  readonly #decisions: DecisionFeed;
   #interruption: Interruption | undefined;
   #hasBegun: boolean;
   #isLost = false;
@@ -105,6 +112,12 @@ export class TurnRun {
     this.#opened = opened;
     this.#taken = taken;
     this.#hasBegun = taken !== undefined;
+    this.#decisions = new DecisionFeed({
+      read: () => this.#store.readResponses({ conversationId, turnId }),
+      clock: env.clock,
+      pollMs: env.lease.pollMs,
+      onError: (error) => env.report(error, "input", conversationId),
+    });
     this.live = new OpenTurn({
       owner,
       conversationId,
@@ -150,6 +163,11 @@ export class TurnRun {
     }
   }
 
+  /** Somebody has answered a request of the turn. */
+  decided(): void {
+    this.#decisions.look();
+  }
+
   interrupt(why: Interruption): void {
     this.#interruption ??= why;
     this.#abort.abort();
@@ -181,9 +199,10 @@ export class TurnRun {
     } else this.#emitOpening(this.#taken);
     env.notifyChanged(owner, [live.log]);
 
-    const elapsedMs = this.#taken?.resume.elapsedMs ?? 0;
+    // The time in which the turn waited is not its own.
+    const { elapsedMs = 0, waitedMs = 0 } = this.#taken?.resume ?? {};
     const limitMs = env.limits.turnDurationMs;
-    const cancelDeadline = env.clock.after(Math.max(0, limitMs - elapsedMs), () => {
+    const cancelDeadline = env.clock.after(Math.max(0, limitMs - (elapsedMs - waitedMs)), () => {
       const error = new ParleyError("timeout", `The turn took longer than ${limitMs} ms`);
       this.interrupt({ reason: "error", error });
     });
@@ -194,6 +213,7 @@ export class TurnRun {
       cancelDeadline();
     }
     if (this.#isLost) return { state: "lost" };
+    if (outcome.state === "waiting") return { state: "waiting" };
     return outcome.state === "released" ? this.#release() : this.#seal(outcome);
   }
 
@@ -222,6 +242,11 @@ export class TurnRun {
         keepRaw: env.keepRaw,
         signal,
         abortReason: () => this.#interruption ?? { reason: "aborted" },
+        inputs: createTurnInputs(env.approvals, {
+          conversationId: live.conversationId,
+          store: this.#store,
+          feed: this.#decisions,
+        }),
         sink: {
           draining: () => this.#host.draining(),
           commitStep: (commit) => this.#commit(commit),
@@ -274,17 +299,28 @@ export class TurnRun {
           fence: live.epoch,
           stepId: commit.stepId,
           messages: [...commit.messages],
-          promoteSteers: commit.phase === "results",
+          // Of a step that waits, the model does not see the results yet.
+          promoteSteers: commit.phase === "results" && commit.wait !== true,
           steps: [...commit.steps],
           providerCalls: [...commit.providerCalls],
+          ...(commit.inputs === undefined ? {} : { inputs: [...commit.inputs] }),
+          ...omitUndefined({ wait: commit.wait }),
         }),
       );
       if (!this.#mayAct()) throw new ParleyError("stale_fence");
       live.commit([...result.entries, ...result.promoted], commit.steps);
-      if (result.promoted.length > 0) env.notifyChanged(owner, [live.log]);
+      for (const event of requestEvents(live, result.entries)) {
+        env.observe(event, eventContext(live));
+        live.publishStated(event);
+      }
+      const { waiting, responses } = result;
+      if (waiting !== undefined) live.publishWaiting({ turnId, ...waiting });
+      const isChange = result.promoted.length > 0 || commit.inputs !== undefined || waiting !== undefined;
+      if (isChange) env.notifyChanged(owner, [live.log]);
       else env.wake.notify([live.log]);
       if (result.stopRequested) this.interrupt({ reason: "aborted" });
-      return { steering: result.promoted.map(({ message }) => message) };
+      const steering = result.promoted.map(({ message }) => message);
+      return { steering, waiting: waiting !== undefined, responses };
     } catch (error) {
       if (isGone(error)) this.lose();
       throw error;

@@ -14,6 +14,7 @@ import type { Defaults } from "../conversation-meta.js";
 import { effectiveChoices } from "../conversation-meta.js";
 import type { OpenTurn } from "../delivery/open-turn.js";
 import type { Uses } from "../environment.js";
+import { callerTools } from "../input/caller-tools.js";
 import type { ModelBinding } from "../models.js";
 import { retryWhileUnavailable, type SignalHolder } from "../nodes/retry.js";
 import type { OwnerModel } from "../owner-models.js";
@@ -135,10 +136,14 @@ function contextBuilder(
   };
 }
 
-/** The node's tools, and `recall` where a summary stands for something. None starts once the turn may be lost. */
-function toolsOf({ env, store, mayAct }: PrepareRequest, record: ConversationRecord): Tool<never>[] {
+/**
+ * The node's tools, `recall` where a summary stands for something, and those of the turn's caller. None starts once the
+ * turn may be lost.
+ */
+function toolsOf({ env, store, opened, mayAct }: PrepareRequest, record: ConversationRecord): Tool<never>[] {
   const tools: Tool<never>[] = [...env.tools];
   if (record.compacted === true) tools.push(recallTool(store, record.id) as Tool<never>);
+  if (opened.choices.tools !== undefined) tools.push(...callerTools(opened.choices.tools, tools));
   return tools.map((tool) => guarded(tool, mayAct));
 }
 

@@ -1,117 +1,263 @@
 import { omitUndefined } from "@parley/fold";
-import type { AgentEvent, ToolTiming } from "@parley/wire";
+import type { AgentEvent, InputResponseEntry, ToolTiming } from "@parley/wire";
 import type { Clock } from "../../clock.js";
 import { WorkSlices } from "../../event-loop.js";
 import { onAbort } from "../../messages/abort.js";
 import { Channel } from "../../messages/channel.js";
 import type { IdFactory } from "../../messages/ids.js";
+import { inputMessage, inputMessageId } from "../../messages/input-entry.js";
 import type { ConversationMessage } from "../../messages/message.js";
-import type { ToolCallContentPart, ToolResultContentPart } from "../../messages/part.js";
-import { resultFromText, textOfValue } from "../../messages/part.js";
+import type { ToolCallContentPart } from "../../messages/part.js";
+import { argumentsFromText, textOfValue } from "../../messages/part.js";
 import { interruptedResultText } from "../../messages/provider/repair.js";
-import { firstBytes } from "../../messages/text/first-bytes.js";
-import { utf8Length } from "../../messages/tokens/transcript-tokens.js";
+import { mayNeedInput } from "../approval/ask-calls.js";
+import { decideAtOnce } from "../approval/decide-at-once.js";
+import { changedToolAnswer, decidedAnswer, withChangedArguments } from "../approval/decided-answer.js";
+import { toolHash } from "../approval/tool-hash.js";
+import type { AskedCall, AskedCalls } from "../approval/turn-inputs.js";
 import { stepIdOf } from "../run-step.js";
 import type { TurnLimits, TurnListener, TurnSetup } from "../turn.js";
+import { CallPool } from "./call-pool.js";
 import { isToolOutput, type Tool } from "./tool.js";
+import { boundOutput, boundText, type Output } from "./tool-output-bounds.js";
+import { type Answer, toolResult } from "./tool-result.js";
 import { validateArguments } from "./validate-arguments.js";
 
-/** The tool messages of a step, one per call, in call order, and how long each tool took. */
+/** What became of the calls of a step. */
 export interface ToolsResult {
+  /** The responses that were noted, to be written before the results. */
+  readonly entries: readonly ConversationMessage[];
+  /** The tool messages, one per answered call, in call order. */
   readonly messages: readonly ConversationMessage[];
+  /** The calls that nobody has decided on. */
+  readonly undecided: readonly ToolCallContentPart[];
   readonly timings: readonly ToolTiming[];
   readonly toolMs: number;
 }
 
-interface Answer {
-  readonly text: string;
-  readonly isError: boolean;
+/** The calls of a step, and what is known of them. */
+export interface StepCalls {
+  readonly index: number;
+  readonly tools: readonly Tool<never>[];
+  readonly calls: readonly ToolCallContentPart[];
+  /** Results that are known already, from before a take-over. */
+  readonly settled?: readonly ConversationMessage[];
+  /** The calls that wait for input. */
+  readonly asked?: AskedCalls;
+  /** Calls that may have run and may not run again. */
+  readonly lost?: ReadonlySet<ToolCallContentPart> | undefined;
+  readonly limits: TurnLimits;
+  readonly clock: Clock;
+  readonly ids: IdFactory;
 }
 
 /**
- * Runs the calls of one step side by side, at most `toolConcurrency` at once. Tells what tools print and each
- * result as it comes. Every call gets exactly one result, whatever its tool does: unknown tools and bad
- * arguments tell the model what was wrong, a throw or a timeout becomes an error result, and an abort answers
- * every open call at once, without waiting for tools that ignore it.
+ * Runs the calls of one step side by side, at most `toolConcurrency` at once. Emits what tools print and each result as
+ * it comes. Every call gets exactly one result, whatever its tool does: unknown tools and bad arguments tell the model
+ * what was wrong, a throw or a timeout becomes an error result, and an abort answers every open call at once, without
+ * waiting for tools that ignore it.
+ *
+ * A call that waits for input starts when the decision is there and durable. Returns when nothing runs any more, with
+ * the calls that nobody has decided on.
  */
-export async function runTools(
-  setup: TurnSetup,
-  step: {
-    readonly index: number;
-    readonly tools: readonly Tool<never>[];
-    readonly calls: readonly ToolCallContentPart[];
-    /** Results that are known already, from before a take-over. */
-    readonly settled?: readonly ConversationMessage[];
-    readonly limits: TurnLimits;
-    readonly clock: Clock;
-    readonly ids: IdFactory;
-  },
-  emit: TurnListener,
-): Promise<ToolsResult> {
-  const { conversationId, turnId } = setup;
-  const { calls, clock, limits } = step;
-  const stepId = stepIdOf(turnId, step.index);
-  const tools = new Map(step.tools.map((tool) => [tool.name, tool]));
-  const known = new Map<string, ConversationMessage>();
-  for (const message of step.settled ?? []) {
-    for (const part of message.content) {
-      if (part.type === "tool-result" && part.toolCallId !== undefined) known.set(part.toolCallId, message);
+export async function runTools(setup: TurnSetup, step: StepCalls, emit: TurnListener): Promise<ToolsResult> {
+  return new StepTools(setup, step, emit).run();
+}
+
+/** The calls of a step while they run. */
+class StepTools {
+  readonly #setup: TurnSetup;
+  readonly #step: StepCalls;
+  readonly #emit: TurnListener;
+  readonly #tools: ReadonlyMap<string, Tool<never>>;
+  readonly #asked: AskedCalls;
+  readonly #entries: ConversationMessage[] = [];
+  /** By the place of their call. */
+  readonly #messages: (ConversationMessage | undefined)[];
+  readonly #timings: (ToolTiming | undefined)[];
+  readonly #events = new Channel<AgentEvent>();
+  readonly #pool: CallPool;
+
+  constructor(setup: TurnSetup, step: StepCalls, emit: TurnListener) {
+    this.#setup = setup;
+    this.#step = step;
+    this.#emit = emit;
+    this.#tools = new Map(step.tools.map((tool) => [tool.name, tool]));
+    this.#asked = step.asked ?? new Map();
+    const known = new Map<string, ConversationMessage>();
+    for (const message of step.settled ?? []) {
+      for (const part of message.content) {
+        if (part.type === "tool-result" && part.toolCallId !== undefined) known.set(part.toolCallId, message);
+      }
+    }
+    this.#messages = step.calls.map((call) => known.get(call.toolCallId ?? ""));
+    this.#timings = this.#messages.map((message) => (message === undefined ? undefined : timingOf(message)));
+    this.#pool = new CallPool(step.limits.toolConcurrency, (index) => this.#runOne(index), setup.signal);
+  }
+
+  async run(): Promise<ToolsResult> {
+    const { clock, calls } = this.#step;
+    const start = clock.monotonic();
+    const running = this.#runAll()
+      .then(() => this.#events.end())
+      .catch((error: unknown) => this.#events.fail(error));
+    await emitAll(this.#events, this.#emit);
+    await running;
+    return {
+      entries: this.#entries,
+      messages: this.#messages.filter((message) => message !== undefined),
+      undecided: calls.filter((_, index) => this.#messages[index] === undefined),
+      timings: this.#timings.filter((timing) => timing !== undefined),
+      toolMs: clock.monotonic() - start,
+    };
+  }
+
+  async #runAll(): Promise<void> {
+    const { calls } = this.#step;
+    const stopListening = this.#setup.inputs?.listen?.((response) => this.#decided(response));
+    try {
+      for (const [index, call] of calls.entries()) {
+        const asked = this.#asked.get(call);
+        if (asked === undefined || asked.response !== undefined) this.#pool.add(index);
+      }
+      await this.#pool.idle();
+    } finally {
+      stopListening?.();
+    }
+    if (this.#setup.signal?.aborted) await this.#answerRest();
+  }
+
+  /** Starts a call that was decided on while others ran. */
+  #decided(response: InputResponseEntry): void {
+    for (const [index, call] of this.#step.calls.entries()) {
+      const asked = this.#asked.get(call);
+      if (asked?.request.requestId !== response.requestId || asked.response !== undefined) continue;
+      asked.response = response;
+      this.#pool.add(index);
     }
   }
-  const messages = calls.map((call) => known.get(call.toolCallId ?? ""));
-  const timings = messages.map((message) => (message === undefined ? undefined : timingOf(message)));
-  const events = new Channel<AgentEvent>();
-  const start = clock.monotonic();
 
-  const settle = (index: number, call: ToolCallContentPart, answer: Answer, startedAt: number) => {
-    if (messages[index] !== undefined) return;
+  /** A stop leaves calls that never started: they are answered like the ones it interrupted. */
+  async #answerRest(): Promise<void> {
+    const { calls, clock } = this.#step;
+    const slices = new WorkSlices();
+    const reason = this.#setup.abortReason?.().reason ?? "aborted";
+    const via = reason === "aborted" ? "stop" : "end";
+    const open = calls.flatMap((call, index) => {
+      const asked = this.#asked.get(call);
+      return asked === undefined || this.#messages[index] !== undefined ? [] : [asked];
+    });
+    for (const asked of open) {
+      const { requestId, toolCallId, toolName } = asked.request;
+      asked.response ??= {
+        type: "input-response",
+        requestId,
+        toolCallId,
+        toolName,
+        decision: "deny",
+        via,
+      };
+    }
+    await Promise.all(open.map((asked) => this.#log(asked)));
+    for (const [index, call] of calls.entries()) {
+      const asked = this.#asked.get(call);
+      const denied =
+        asked?.response === undefined ? undefined : decidedAnswer(asked.response, asked.request.kind);
+      this.#settle(index, call, denied ?? interrupted(), clock.monotonic());
+      await slices.next();
+    }
+  }
+
+  async #runOne(index: number): Promise<void> {
+    if (this.#messages[index] !== undefined) return;
+    const call = this.#step.calls[index] as ToolCallContentPart;
+    if (this.#step.lost?.has(call)) {
+      this.#settle(index, call, interrupted(), this.#step.clock.monotonic());
+      return;
+    }
+    const asked = this.#asked.get(call);
+    if (asked !== undefined) await this.#log(asked);
+    const startedAt = this.#step.clock.monotonic();
+    const answer =
+      asked === undefined ? await this.#answer(index, call) : await this.#answerAsked(index, call, asked);
+    this.#settle(index, call, answer, startedAt);
+  }
+
+  /** Puts a response into the log: it is durable when this resolves. */
+  async #log(asked: AskedCall): Promise<void> {
+    const { response, request } = asked;
+    if (response === undefined || asked.isLogged) return;
+    asked.isLogged = true;
+    const { conversationId, turnId } = this.#setup;
+    const stepId = stepIdOf(turnId, this.#step.index);
+    const createdAt = new Date(this.#step.clock.now());
+    this.#entries.push(inputMessage(response, { conversationId, createdAt }));
+    const messageId = inputMessageId({ type: "input-response", requestId: request.requestId });
+    await this.#emit({ type: "input-response", conversationId, turnId, stepId, messageId, input: response });
+  }
+
+  async #answerAsked(index: number, call: ToolCallContentPart, asked: AskedCall): Promise<Answer> {
+    const { request, response } = asked;
+    if (response === undefined) return interrupted();
+    const decided = decidedAnswer(response, request.kind);
+    if (decided !== undefined) return decided;
+    const tool = this.#tools.get(call.name);
+    if (tool === undefined || (await toolHash(tool)) !== request.toolHash)
+      return changedToolAnswer(call.name);
+    const { argumentsText } = response;
+    if (argumentsText === undefined) return this.#call(index, call, tool);
+    const changed = { ...call, arguments: argumentsFromText(argumentsText), argumentsText };
+    const answer = await this.#call(index, changed, tool);
+    return { ...answer, text: withChangedArguments(answer.text, argumentsText) };
+  }
+
+  async #answer(index: number, call: ToolCallContentPart): Promise<Answer> {
+    const tool = this.#tools.get(call.name);
+    if (tool === undefined) return unknownTool(call.name, this.#tools);
+    const { inputs } = this.#setup;
+    // A turn that can wait has asked about its calls when their step was committed.
+    if (inputs?.listen !== undefined || !mayNeedInput(tool, inputs)) return this.#call(index, call, tool);
+    const decided = await decideAtOnce(
+      this.#setup,
+      stepIdOf(this.#setup.turnId, this.#step.index),
+      tool,
+      call,
+    );
+    if ("answer" in decided) return decided.answer;
+    if (decided.argumentsText === undefined) return this.#call(index, call, tool);
+    const { argumentsText } = decided;
+    const changed = { ...call, arguments: argumentsFromText(argumentsText), argumentsText };
+    const answer = await this.#call(index, changed, tool);
+    return { ...answer, text: withChangedArguments(answer.text, argumentsText) };
+  }
+
+  #call(index: number, call: ToolCallContentPart, tool: Tool<never>): Promise<Answer> {
+    const { conversationId, turnId } = this.#setup;
+    const { clock, limits } = this.#step;
+    const stepId = stepIdOf(turnId, this.#step.index);
+    const output = boundOutput(limits.toolOutputBytes, (data, stream) => {
+      if (this.#messages[index] !== undefined || data === "") return;
+      const toolCallId = call.toolCallId ?? "";
+      this.#events.push({ type: "tool-output", conversationId, turnId, stepId, toolCallId, data, stream });
+    });
+    return callTool(this.#setup, tool, call, { stepId, clock, limits, output });
+  }
+
+  #settle(index: number, call: ToolCallContentPart, answer: Answer, startedAt: number): void {
+    if (this.#messages[index] !== undefined) return;
+    const { clock, limits } = this.#step;
     const durationMs = clock.monotonic() - startedAt;
     const bounded = { ...answer, text: boundText(answer.text, limits.toolOutputBytes) };
-    const { message, event } = toolResult(setup, step, call, bounded, durationMs);
-    messages[index] = message;
-    timings[index] = {
+    const { message, event } = toolResult(this.#setup, this.#step, call, bounded, durationMs);
+    this.#messages[index] = message;
+    this.#timings[index] = {
       toolCallId: call.toolCallId ?? "",
       toolName: call.name,
       isError: answer.isError,
       durationMs,
     };
-    events.push(event);
-  };
-
-  const runOne = async (index: number, call: ToolCallContentPart) => {
-    if (messages[index] !== undefined) return;
-    const startedAt = clock.monotonic();
-    const tool = tools.get(call.name);
-    const output = boundOutput(limits.toolOutputBytes, (data, stream) => {
-      if (messages[index] !== undefined || data === "") return;
-      const toolCallId = call.toolCallId ?? "";
-      events.push({ type: "tool-output", conversationId, turnId, stepId, toolCallId, data, stream });
-    });
-    const answer =
-      tool === undefined
-        ? unknownTool(call.name, tools)
-        : await callTool(setup, tool, call, { stepId, clock, limits, output });
-    settle(index, call, answer, startedAt);
-  };
-
-  const running = runLimited(calls, limits.toolConcurrency, runOne, setup.signal)
-    .then(async () => {
-      const slices = new WorkSlices();
-      // A stop leaves calls that never started: they are answered like the ones it interrupted.
-      for (const [index, call] of calls.entries()) {
-        settle(index, call, interrupted(), clock.monotonic());
-        await slices.next();
-      }
-      events.end();
-    })
-    .catch((error: unknown) => events.fail(error));
-  await emitAll(events, emit);
-  await running;
-  return {
-    messages: messages.filter((message) => message !== undefined),
-    timings: timings.filter((timing) => timing !== undefined),
-    toolMs: clock.monotonic() - start,
-  };
+    this.#events.push(event);
+  }
 }
 
 /** Answers calls that will not run, because their step was cut short: one result each, as for calls that ran. */
@@ -164,50 +310,6 @@ function timingOf(message: ConversationMessage): ToolTiming | undefined {
     return { toolCallId, toolName, isError, ...omitUndefined({ durationMs }) };
   }
   return undefined;
-}
-
-/** A result as the message that is kept and the event that is emitted. */
-function toolResult(
-  setup: TurnSetup,
-  step: { readonly index: number; readonly clock: Clock; readonly ids: IdFactory },
-  call: ToolCallContentPart,
-  answer: Answer,
-  durationMs: number,
-): { message: ConversationMessage; event: AgentEvent } {
-  const { conversationId, turnId } = setup;
-  const stepId = stepIdOf(turnId, step.index);
-  const toolCallId = call.toolCallId ?? "";
-  const { text, isError } = answer;
-  const part: ToolResultContentPart = {
-    type: "tool-result",
-    name: call.name,
-    toolCallId,
-    stepId,
-    result: resultFromText(text),
-    resultText: text,
-    isError,
-    durationMs,
-  };
-  const message: ConversationMessage = {
-    id: step.ids.next(),
-    conversationId,
-    role: "tool",
-    createdAt: new Date(step.clock.now()),
-    content: [part],
-  };
-  const event: AgentEvent = {
-    type: "tool-result",
-    conversationId,
-    turnId,
-    stepId,
-    toolCallId,
-    toolName: call.name,
-    content: text,
-    isError,
-    durationMs,
-    messageId: message.id,
-  };
-  return { message, event };
 }
 
 /** The answer to a call whose tool was cut off: it may or may not have taken effect. */
@@ -282,52 +384,4 @@ function unknownTool(name: string, tools: ReadonlyMap<string, unknown>): Answer 
     text: `There is no tool named "${name}". ${known === "" ? "No tools are available." : `Available: ${known}.`}`,
     isError: true,
   };
-}
-
-/** Starts calls in order, `limit` at a time, and starts no more once the signal aborts. */
-async function runLimited<T>(
-  values: readonly T[],
-  limit: number,
-  work: (index: number, value: T) => Promise<void>,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  let next = 0;
-  const slices = new WorkSlices();
-  const worker = async () => {
-    while (next < values.length && !signal?.aborted) {
-      const index = next;
-      next += 1;
-      await work(index, values[index] as T);
-      await slices.next();
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(Math.max(1, limit), values.length) }, worker));
-}
-
-type Output = (data: string, stream?: "stdout" | "stderr") => void;
-
-/** Passes on what one call prints up to `maxBytes` of UTF-8; then says once that the rest is left out. */
-function boundOutput(maxBytes: number, pass: (data: string, stream: "stdout" | "stderr") => void): Output {
-  let left = maxBytes;
-  return (data, stream = "stdout") => {
-    if (left < 0) return;
-    const kept = firstBytes(data, left);
-    if (kept.length === data.length) {
-      left -= utf8Length(data);
-      pass(data, stream);
-      return;
-    }
-    pass(kept, stream);
-    left = -1;
-    pass(`\n[cut: only the first ${maxBytes} bytes of this output are shown]`, stream);
-  };
-}
-
-/** At most `maxBytes` of UTF-8, cut between characters, with a line that says how much is missing. */
-function boundText(text: string, maxBytes: number): string {
-  if (text.length * 3 <= maxBytes) return text;
-  const kept = firstBytes(text, maxBytes);
-  if (kept.length === text.length) return text;
-  const bytes = utf8Length(text);
-  return `${kept}\n[cut: ${bytes - utf8Length(kept)} of ${bytes} bytes are left out]`;
 }

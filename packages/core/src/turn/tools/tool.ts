@@ -1,5 +1,7 @@
 import { omitUndefined } from "@parley/fold";
+import type { JsonObject } from "@parley/wire";
 import type { ProviderToolDefinition } from "../../ports.js";
+import type { Approval, ApprovalContext, ApprovalVerdict } from "../approval/approval.js";
 
 /** The part of Standard Schema that Parley uses: any validator that speaks it can describe a tool's arguments. */
 export interface StandardSchema<Output = unknown> {
@@ -73,6 +75,19 @@ export interface Tool<Input = unknown> {
   readonly recovery?: "fail" | "retry";
   /** Overrides the limit of the host. */
   readonly timeoutMs?: number;
+  /**
+   * Whether a person has to approve a call before it runs; or a function that says so for each, from the valid
+   * arguments. If it throws, the call asks. Default `never`.
+   */
+  readonly approval?:
+    | Approval
+    | ((input: Input, context: ApprovalContext) => ApprovalVerdict | Promise<ApprovalVerdict>);
+  /** Set on a tool whose result comes from outside: a person answers, or the caller runs it. `execute` is not called. */
+  readonly answeredBy?: "person" | "caller";
+  /** Tells the person what to answer, and the JSON Schema of the answer; for a tool that is `answeredBy` a person. */
+  ask?(input: Input): { readonly reason?: string; readonly schema?: JsonObject };
+  /** Where the tool comes from, for lists. Default `host`. */
+  readonly origin?: "builtin" | "host" | "mcp" | "caller";
 }
 
 /** The tool as a provider sees it. */

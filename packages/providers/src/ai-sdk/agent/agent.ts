@@ -15,7 +15,14 @@ import {
   withToolValues,
 } from "@parley/core/messages";
 import type { MemoryStore, ProviderCallParams, ProviderMessage, Thread } from "@parley/core/ports";
-import { runTurn, type Tool, type TurnLimits, type TurnOutcome, type TurnSetup } from "@parley/core/turn";
+import {
+  type Approve,
+  runTurn,
+  type Tool,
+  type TurnLimits,
+  type TurnOutcome,
+  type TurnSetup,
+} from "@parley/core/turn";
 import type { AgentEvent } from "@parley/wire";
 import { AiSdkProviderAdapter, type AiSdkProviderAdapterConfig } from "../ai-sdk-provider-adapter.js";
 import { AgentFeed, type AgentResult, type AgentStream } from "./agent-stream.js";
@@ -32,6 +39,8 @@ export interface AgentConfig extends Omit<AiSdkProviderAdapterConfig, "tools"> {
   /** How many of the newest stored messages the model is shown. Default: all. */
   historyLimit?: number;
   limits?: Partial<TurnLimits>;
+  /** Decides on calls whose tools ask for approval. Without it such a call is denied: a turn of the agent cannot wait. */
+  approve?: Approve;
   reasoningEffort?: NonNullable<ProviderCallParams["reasoningEffort"]>;
   /** The most tokens of one answer. */
   maxTokens?: number;
@@ -78,7 +87,7 @@ export class Agent {
   readonly #active = new Set<string>();
 
   constructor(config: AgentConfig) {
-    const { tools: _, providerTools, ...adapter } = config;
+    const { tools: _, approve: _approve, providerTools, ...adapter } = config;
     this.#config = config;
     this.#adapter = new AiSdkProviderAdapter({
       ...adapter,
@@ -213,7 +222,8 @@ export class Agent {
     turnId: string,
     signal: AbortSignal,
   ): TurnSetup {
-    const { clock, extraParams, instructions, limits, maxTokens, reasoningEffort, tools } = this.#config;
+    const { approve, clock, extraParams, instructions, limits, maxTokens, reasoningEffort, tools } =
+      this.#config;
     const before = [...instructionMessages(instructions)];
     return {
       conversationId: thread.id,
@@ -226,6 +236,7 @@ export class Agent {
         ...omitUndefined({ extraParams, maxTokens, reasoningEffort }),
       },
       ...omitUndefined({ tools }),
+      ...(approve === undefined ? {} : { inputs: { approve } }),
       userMessages,
       context: async ({ turnMessages }) => {
         const { messages } = repairHistory([...history, ...userMessages, ...turnMessages]);

@@ -48,7 +48,14 @@ export function remove(
     const logs = gone.map(({ log }) => log);
     await connection.batch([
       ...forgetStatements(owner, logs),
-      ...["conversation_head", "receipt", "queued_message", "turn_journal"].map((table) => ({
+      ...[
+        "conversation_head",
+        "receipt",
+        "queued_message",
+        "turn_journal",
+        "input_request",
+        "input_grant",
+      ].map((table) => ({
         text: `DELETE FROM parley.${table} WHERE log = ANY($1::int8[])`,
         values: [logs],
       })),

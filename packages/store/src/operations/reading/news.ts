@@ -39,6 +39,8 @@ WHERE (
 
 const movedText = `SELECT w.log::float8 AS log FROM unnest($1::int8[], $2::text[], $3::int4[]) AS w(log, owner, seq)
 LEFT JOIN LATERAL (
-  SELECT h.owner, h.turn_id, h.next_seq FROM parley.conversation_head h WHERE h.log = w.log OFFSET 0
+  SELECT h.owner, h.turn_id, h.waiting_since, h.next_seq FROM parley.conversation_head h
+  WHERE h.log = w.log OFFSET 0
 ) AS h ON true
-WHERE h.owner IS DISTINCT FROM w.owner OR h.turn_id IS NOT NULL OR h.next_seq > w.seq + 1`;
+WHERE h.owner IS DISTINCT FROM w.owner OR (h.turn_id IS NOT NULL AND h.waiting_since IS NULL)
+  OR h.next_seq > w.seq + 1`;

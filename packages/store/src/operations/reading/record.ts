@@ -1,8 +1,8 @@
-import type { ConversationRecord } from "@parley/core/ports";
+import type { ActiveLease, ConversationRecord } from "@parley/core/ports";
 import type { ConversationStatus } from "@parley/wire";
 import type { Connection } from "../../database.js";
 import { readSettings, settingsOf } from "../../settings-columns.js";
-import { originalText, storedText } from "../../stored-text.js";
+import { originalJson, originalText, storedText } from "../../stored-text.js";
 import { notFound } from "../refusals.js";
 import { queueEntries, queueJson } from "../turns/queue-state.js";
 
@@ -20,6 +20,9 @@ export const recordColumns = `
   h.stop_requested_at IS NOT NULL AS stop_requested, date_part('epoch', h.started_at) * 1000 AS started_ms,
   (SELECT t.model FROM parley.conversation_turn t
     WHERE h.turn_id IS NOT NULL AND t.log = h.log AND t.ordinal = h.turn_count) AS turn_model,
+  date_part('epoch', h.waiting_since) * 1000 AS waiting_ms,
+  (SELECT json_agg(r.kind ORDER BY r.place)::text FROM parley.input_request r
+    WHERE h.turn_id IS NOT NULL AND r.log = h.log AND NOT r.logged AND r.response IS NULL) AS open_kinds,
   ${queueJson("c.log")} AS queue`;
 
 export const recordTables = "parley.conversation c JOIN parley.conversation_head h ON h.log = c.log";
@@ -49,6 +52,8 @@ interface RecordRow {
   stop_requested: boolean;
   started_ms: number | null;
   turn_model: string | null;
+  waiting_ms: number | null;
+  open_kinds: string | null;
   queue: string | null;
 }
 
@@ -89,7 +94,15 @@ function activeLeaseOf(row: RecordRow): ConversationRecord["active"] & object {
     stopRequested: row.stop_requested,
     startedAt: Math.round(row.started_ms ?? 0),
     ...(model === null ? {} : { model: originalText(model) }),
+    ...(row.waiting_ms === null ? {} : { waitingSince: Math.round(row.waiting_ms) }),
+    ...openInputs(row.open_kinds),
   };
+}
+
+function openInputs(kinds: string | null): Pick<ActiveLease, "inputs"> {
+  if (kinds === null) return {};
+  const open = originalJson(kinds) as string[];
+  return { inputs: { count: open.length, kinds: [...new Set(open)] } };
 }
 
 /** One statement, so that what it says belongs together: queue, lease and seqs of the same moment. */

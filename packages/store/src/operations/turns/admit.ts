@@ -8,6 +8,7 @@ import { entryAt, type MessageRow, messageRow } from "../../message-row.js";
 import type { StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
 import { createConversationRow } from "../conversations/create-conversation.js";
+import { openRequests } from "../input/decisions.js";
 import { takeChangeNumber } from "../numbers.js";
 import { checkConversationId, messageConflict, turnActive } from "../refusals.js";
 import {
@@ -21,8 +22,9 @@ import {
   touchedWith,
 } from "./head.js";
 import { checkTurnId, openTurn } from "./open-turn.js";
-import { choiceValues, queueState, readQueue } from "./queue-state.js";
+import { choiceValues, queueState, readQueue, toolsValue } from "./queue-state.js";
 import { knownAdmission } from "./receipts.js";
+import { sealWaiting } from "./seal.js";
 
 /**
  * Admission to an idle conversation, the case that matters, is one round trip: the lock, then one statement that
@@ -34,6 +36,9 @@ export async function admit(store: StoreContext, owner: string, input: AdmitInpu
   checkConversationId(input.conversationId);
   const row = messageRow(input.message, input.conversationId, store.maxBytes);
   const id = storedText(input.conversationId);
+  if (input.choices.tools !== undefined) {
+    return store.database.transaction((connection) => admitSlowly(store, connection, owner, input, row));
+  }
   const [, answers = []] = await store.database.batch([
     lockForChange(owner, input.conversationId),
     {
@@ -122,7 +127,13 @@ async function admitSlowly(
       const known = await knownAdmission(connection, head, input);
       if (known !== undefined) return known;
       await checkAdmission(connection, head, input);
-      return admitInto(connection, head, input, row, false);
+      if (!head.waiting || input.sealWaiting === undefined) {
+        return admitInto(connection, head, input, row, false);
+      }
+      const ended = await sealWaiting(store, connection, head, input.sealWaiting);
+      const outcome = await admitInto(connection, ended.head, input, row, false);
+      if (outcome.kind !== "started") return outcome;
+      return { ...outcome, ended: { turnId: input.sealWaiting.turnId, sealed: ended.sealed } };
     }
     const settings = input.settings ?? {};
     const created = await createConversationRow(store, connection, {
@@ -146,8 +157,9 @@ async function checkAdmission(connection: Connection, head: Head, input: AdmitIn
     values: [idKey(messageId), messageId, head.log],
   });
   if (written !== undefined) throw messageConflict(input.message.id);
-  if (activeId(head) === undefined) await checkTurnId(connection, head, input.turnId);
-  else if (input.ifBusy === "reject") throw turnActive(head);
+  const isEnded = head.waiting && input.sealWaiting !== undefined;
+  if (activeId(head) === undefined || isEnded) await checkTurnId(connection, head, input.turnId);
+  else if (input.ifBusy === "reject") throw turnActive(head, await openRequests(connection, head));
 }
 
 /** Admits a message that was checked, to a conversation that is locked. */
@@ -188,9 +200,9 @@ FROM parley.conversation_head h WHERE c.log = $1 AND h.log = $1`,
       name: "enqueue",
       text: `
 INSERT INTO parley.queued_message (log, id, rank, mode, model, effort, instructions, role, type, content,
-  created_at, resource_id, part_count, queued_at)
+  created_at, resource_id, part_count, queued_at, tools)
 SELECT $1::int8, $2, coalesce(max(q.rank), 0) + 1, $3, $4, $5, $6, $7, $8, $9::jsonb, $10::timestamptz, $11, $12::int4,
-  ${nowMs}
+  ${nowMs}, $13::json
 FROM parley.queued_message q WHERE q.log = $1::int8
 RETURNING ${returnedMs("queued_at")} AS queued_ms`,
       values: [
@@ -204,6 +216,7 @@ RETURNING ${returnedMs("queued_at")} AS queued_ms`,
         row.createdAt,
         row.resourceId,
         row.parts,
+        toolsValue(input.choices),
       ],
     },
     {

@@ -15,8 +15,9 @@ import { storedCalls, storedSteps } from "../../provider-calls.js";
 import type { StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
 import { givenRows, givenTexts } from "../given-rows.js";
+import { commitInputs, holdsResponses, logResponses } from "../input/decisions.js";
 import { takeChangeNumber } from "../numbers.js";
-import { invalid, messageConflict } from "../refusals.js";
+import { invalid, messageConflict, staleFence } from "../refusals.js";
 import { checkHeld, type Head, lockText, nowMs, requireHead, touchedWith } from "./head.js";
 import { deliver, insertRows } from "./open-turn.js";
 import { queueState, readQueue } from "./queue-state.js";
@@ -38,6 +39,11 @@ export async function commitStep(
   const id = storedText(conversationId);
   const steps = storedSteps(store, input.steps, turnId);
   const calls = storedCalls(store, input.providerCalls);
+  if (input.inputs !== undefined || input.wait === true || holdsResponses(input.messages)) {
+    return store.database.transaction((connection) =>
+      commitSlowly(store, connection, owner, input, rows, { steps, calls }),
+    );
+  }
   const { form, total, values } = givenRows(rows);
   const [, answers = []] = await store.database.batch([
     { name: "lock_head", text: lockText, values: [id, owner] },
@@ -68,6 +74,7 @@ export async function commitStep(
     promoted: [],
     queue: queueState([], answer.queue_paused === true),
     stopRequested: answer.stopping === true,
+    responses: [],
   };
 }
 
@@ -80,7 +87,7 @@ WITH counted AS (
     active_at = CASE WHEN $6::int4 = 0 THEN h.active_at ELSE greatest(h.active_at, ${nowMs}) END
   FROM parley.conversation c
   WHERE c.owner = $2 AND c.id = $1 AND c.status <> 'removed'
-    AND h.log = c.log AND h.turn_id = $3 AND h.fence = $4
+    AND h.log = c.log AND h.turn_id = $3 AND h.fence = $4 AND h.waiting_since IS NULL
     AND NOT EXISTS (${given.present})
     AND NOT EXISTS (SELECT FROM parley.queued_message q WHERE q.log = c.log)
   RETURNING h.log, h.turn_count, h.next_seq - $6::int4 AS first_seq,
@@ -102,7 +109,7 @@ async function commitSlowly(
   connection: Connection,
   owner: string,
   input: CommitInput,
-  rows: readonly MessageRow[],
+  given: readonly MessageRow[],
   kept: { readonly steps: string | null; readonly calls: string | null },
 ): Promise<CommitResult> {
   const { conversationId, turnId, stepId } = input;
@@ -110,9 +117,12 @@ async function commitSlowly(
   checkHeld(head, turnId, input.fence);
   checkIsTurn(head, turnId);
   const { log } = head;
-  const known = await writtenRows(connection, head, turnId, rows);
+  const known = await writtenRows(connection, head, turnId, given);
+  const repeated = given.length > 0 && given.every((row) => known.has(row.message.id));
+  // Nobody holds a turn that waits: only the commit that made it wait may come again.
+  if (head.waiting && !repeated) throw staleFence(conversationId, turnId);
+  const rows = repeated ? given : await withResponses(store, connection, head, given);
   const fresh = rows.filter((row) => !known.has(row.message.id));
-  const repeated = rows.length > 0 && fresh.length === 0;
 
   const entries = new Map(known);
   let next = head.nextSeq;
@@ -166,12 +176,32 @@ async function commitSlowly(
       },
     ]);
   }
+  const isAsking = input.inputs !== undefined || input.wait === true;
   return {
     entries: ordered(rows, entries),
     promoted,
     queue: queueState(without(queue, steers), head.queuePaused),
     stopRequested: head.stopRequested,
+    ...(isAsking ? await commitInputs(store, connection, head, input) : { responses: [] }),
   };
+}
+
+/** The rows with the responses that are in force, which are in the log from now on. */
+export async function withResponses(
+  store: StoreContext,
+  connection: Connection,
+  head: Head,
+  rows: readonly MessageRow[],
+): Promise<readonly MessageRow[]> {
+  const messages = rows.map(({ message }) => message);
+  const written = await logResponses(connection, head, messages);
+  if (written === messages) return rows;
+  return rows.map((row, index) => {
+    const message = written[index];
+    return message === undefined || message === row.message
+      ? row
+      : messageRow(message, head.conversationId, store.maxBytes);
+  });
 }
 
 function without(queue: readonly QueueEntry[], taken: readonly QueueEntry[]): QueueEntry[] {

@@ -54,9 +54,10 @@ export type FlushForm = "one" | "many";
 export const flushTexts: Record<FlushForm, string> = {
   one: `
 WITH locked AS MATERIALIZED (
-  SELECT turn_id, turn_count, fence FROM parley.conversation_head WHERE log = $1::int8 AND owner = $2 FOR UPDATE
+  SELECT turn_id, turn_count, fence, waiting_since FROM parley.conversation_head
+  WHERE log = $1::int8 AND owner = $2 FOR UPDATE
 ), held AS MATERIALIZED (
-  SELECT turn_count, fence FROM locked WHERE turn_id = $3 AND fence = $4::int4
+  SELECT turn_count, fence FROM locked WHERE turn_id = $3 AND fence = $4::int4 AND waiting_since IS NULL
 ), written AS (
   INSERT INTO parley.turn_journal (log, turn, first_n, event_count, epoch, data)
   SELECT $1::int8, turn_count, $5::int4, $6::int4, fence, $7 FROM held
@@ -70,10 +71,12 @@ WITH given AS MATERIALIZED (
 ), locked AS MATERIALIZED (
   SELECT h.* FROM (SELECT DISTINCT log FROM given ORDER BY log) AS wanted
   CROSS JOIN LATERAL (
-    SELECT log, owner, turn_id, turn_count, fence FROM parley.conversation_head WHERE log = wanted.log FOR UPDATE
+    SELECT log, owner, turn_id, turn_count, fence, waiting_since FROM parley.conversation_head
+    WHERE log = wanted.log FOR UPDATE
   ) AS h
 ), held AS (
   SELECT given.*, locked.turn_count FROM given JOIN locked USING (log, owner, turn_id, fence)
+  WHERE locked.waiting_since IS NULL
 ), written AS (
   INSERT INTO parley.turn_journal (log, turn, first_n, event_count, epoch, data)
   SELECT log, turn_count, first_n, event_count, fence, data FROM held

@@ -18,6 +18,8 @@ export interface Head {
   readonly node: string;
   readonly fence: number;
   readonly stopRequested: boolean;
+  /** The open turn waits for input, and nobody holds it. */
+  readonly waiting: boolean;
   readonly title: string;
   readonly closed: boolean;
   readonly archive: boolean;
@@ -74,6 +76,7 @@ export async function lockHead(connection: Connection, owner: string, id: string
     node: originalText(row.node),
     fence: row.fence,
     stopRequested: row.stop_requested,
+    waiting: row.waiting,
     title: originalText(row.title),
     closed: row.status === "closed",
     archive: row.archive,
@@ -94,6 +97,7 @@ interface HeadRow {
   node: string;
   fence: number;
   stop_requested: boolean;
+  waiting: boolean;
   title: string;
   status: string;
   archive: boolean;
@@ -123,7 +127,7 @@ SELECT ${takenChange("$2")} AS taken FROM locked`;
 
 const readText = `
 SELECT h.log::float8 AS log, h.next_seq, h.sealed_seq, h.turn_count, h.turn_id, h.compaction_id, h.node, h.fence,
-  h.stop_requested_at IS NOT NULL AS stop_requested, c.title, c.status, c.archive_of IS NOT NULL AS archive,
+  h.stop_requested_at IS NOT NULL AS stop_requested, h.waiting_since IS NOT NULL AS waiting, c.title, c.status, c.archive_of IS NOT NULL AS archive,
   c.compacted_from IS NOT NULL AS compacted, c.queue_paused, c.model, c.last_model
 FROM parley.conversation c JOIN parley.conversation_head h ON h.log = c.log
 WHERE c.owner = $2 AND c.id = $1 AND c.status <> 'removed'`;

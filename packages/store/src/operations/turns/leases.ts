@@ -4,6 +4,7 @@ import type { Lease, LogStore, NextTurn, OpenedTurn, QueueState } from "@parley/
 import type { Connection } from "../../database.js";
 import type { StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
+import { reopen } from "../input/respond.js";
 import { invalid, turnActive } from "../refusals.js";
 import { activeId, checkHeld, type Head, leaseColumns, leaseOf, nowMs, requireHead } from "./head.js";
 import { checkTurnId, endLease, findTurnIdText, stillOpened, touchStatements } from "./open-turn.js";
@@ -18,6 +19,7 @@ export function requestStop(store: StoreContext, owner: string, id: string): Pro
   return store.database.transaction(async (connection) => {
     const head = await requireHead(connection, owner, id);
     if (activeId(head) === undefined) return null;
+    if (head.waiting) await reopen(connection, head, "");
     const [marked = []] = await connection.batch([
       {
         name: "request_stop",
@@ -27,7 +29,7 @@ export function requestStop(store: StoreContext, owner: string, id: string): Pro
       },
       ...(head.stopRequested ? [] : touchStatements(head)),
     ]);
-    return leaseOf(marked[0] ?? {});
+    return { ...leaseOf(marked[0] ?? {}), ...(head.waiting ? { isFree: true as const } : {}) };
   });
 }
 
@@ -42,7 +44,7 @@ export async function takeOver(
     text: `UPDATE parley.conversation_head h SET node = $5, fence = h.fence + 1
       FROM parley.conversation c
       WHERE c.owner = $2 AND c.id = $1 AND c.status <> 'removed' AND h.log = c.log
-        AND coalesce(h.turn_id, h.compaction_id) = $3 AND h.fence = $4
+        AND coalesce(h.turn_id, h.compaction_id) = $3 AND h.fence = $4 AND h.waiting_since IS NULL
       RETURNING ${leaseColumns}`,
     values: [
       storedText(request.conversationId),

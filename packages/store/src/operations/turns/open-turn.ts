@@ -1,4 +1,5 @@
 import type {
+  CallerTool,
   DefaultModel,
   NextTurn,
   OpenedTurn,
@@ -18,11 +19,11 @@ import {
   rowLists,
 } from "../../message-row.js";
 import type { StoreContext } from "../../store-context.js";
-import { originalText, storedText } from "../../stored-text.js";
+import { originalJson, originalText, storedText } from "../../stored-text.js";
 import { takeChangeNumber } from "../numbers.js";
 import { invalid } from "../refusals.js";
 import { activeId, type Head, nowMs, returnedMs, touched, touchedWith } from "./head.js";
-import { choicesOf, choiceValues, queueState, readQueue } from "./queue-state.js";
+import { choicesOf, choiceValues, queueState, readQueue, toolsValue } from "./queue-state.js";
 
 /**
  * Writes rows behind `firstSeq`, for whoever holds the lock and counts the head on. One `unnest` for any number of
@@ -99,9 +100,17 @@ WHERE log = $1 RETURNING fence, ${returnedMs("started_at")} AS started_ms`,
       name: "open_turn",
       text: `
 INSERT INTO parley.conversation_turn
-  (log, id, ordinal, status, model, effort, instructions, first_seq, last_seq, started_at)
-SELECT log, $2, turn_count, 'running', $3, $4, $5, $6, $7, started_at FROM parley.conversation_head WHERE log = $1`,
-      values: [log, storedText(turnId), ...choiceValues(choices), firstSeq, firstSeq + total - 1],
+  (log, id, ordinal, status, model, effort, instructions, first_seq, last_seq, started_at, tools)
+SELECT log, $2, turn_count, 'running', $3, $4, $5, $6, $7, started_at, $8::json
+FROM parley.conversation_head WHERE log = $1`,
+      values: [
+        log,
+        storedText(turnId),
+        ...choiceValues(choices),
+        firstSeq,
+        firstSeq + total - 1,
+        toolsValue(choices),
+      ],
     },
     {
       name: "open_turn_model",
@@ -204,7 +213,7 @@ export async function endLease(
       name: "end_lease",
       text: `
 UPDATE parley.conversation_head SET turn_id = NULL, compaction_id = NULL, node = '', stop_requested_at = NULL,
-  started_at = NULL, next_seq = $2, sealed_seq = $3 WHERE log = $1`,
+  started_at = NULL, waiting_since = NULL, next_seq = $2, sealed_seq = $3 WHERE log = $1`,
       values: [log, head.nextSeq, head.sealedSeq],
     },
     {
@@ -246,7 +255,8 @@ export async function stillOpened(
   const values = [head.log, head.turnCount];
   const [turns = [], rows = []] = await connection.batch([
     {
-      text: `SELECT model, effort, instructions, date_part('epoch', started_at) * 1000 AS started_ms
+      text: `SELECT model, effort, instructions, tools::text AS tools,
+          date_part('epoch', started_at) * 1000 AS started_ms
         FROM parley.conversation_turn WHERE log = $1 AND ordinal = $2`,
       values,
     },
@@ -278,6 +288,7 @@ export function readChoices(row: Record<string, unknown>): TurnChoices {
     model: text(row.model),
     effort: text(row.effort),
     instructions: text(row.instructions),
+    tools: typeof row.tools === "string" ? (originalJson(row.tools) as CallerTool[]) : null,
   });
 }
 

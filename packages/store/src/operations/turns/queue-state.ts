@@ -1,14 +1,14 @@
-import type { QueueEntry, QueueState, TurnChoices } from "@parley/core/ports";
+import type { CallerTool, QueueEntry, QueueState, TurnChoices } from "@parley/core/ports";
 import type { QueueMode, ReasoningEffort } from "@parley/wire";
 import type { Connection } from "../../database.js";
 import { messagesOf } from "../../message-row.js";
-import { originalJson, storedText } from "../../stored-text.js";
+import { originalJson, storedJson, storedText } from "../../stored-text.js";
 
 /** What waits in a log, in order, as JSON; null for nothing. */
 export function queueJson(log: string): string {
   return `(
 SELECT json_agg(json_build_object('id', q.id, 'mode', q.mode, 'model', q.model, 'effort', q.effort,
-  'instructions', q.instructions, 'role', q.role, 'type', q.type, 'content', q.content,
+  'instructions', q.instructions, 'tools', q.tools, 'role', q.role, 'type', q.type, 'content', q.content,
   'created_ms', date_part('epoch', q.created_at) * 1000, 'resource_id', q.resource_id,
   'queued_ms', date_part('epoch', q.queued_at) * 1000) ORDER BY q.rank)::text
 FROM parley.queued_message q WHERE q.log = ${log})`;
@@ -73,6 +73,7 @@ export interface ChoiceColumns {
   readonly model: string | null;
   readonly effort: string | null;
   readonly instructions: string | null;
+  readonly tools: CallerTool[] | null;
 }
 
 /** Choices from columns whose texts are original. */
@@ -81,7 +82,13 @@ export function choicesOf(columns: ChoiceColumns): TurnChoices {
     ...(columns.model === null ? {} : { model: columns.model }),
     ...(columns.effort === null ? {} : { reasoningEffort: columns.effort as ReasoningEffort }),
     ...(columns.instructions === null ? {} : { instructions: columns.instructions }),
+    ...(columns.tools === null ? {} : { tools: columns.tools }),
   };
+}
+
+/** The tools of the caller as the value of their column. */
+export function toolsValue({ tools }: TurnChoices): string | null {
+  return tools === undefined ? null : storedJson(tools);
 }
 
 /** Choices as the values of the columns model, effort and instructions. */

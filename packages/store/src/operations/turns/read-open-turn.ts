@@ -4,6 +4,7 @@ import { originalSteps } from "../../packed-metrics.js";
 import { readCalls } from "../../provider-calls.js";
 import type { StoreContext } from "../../store-context.js";
 import { originalJson, originalText, storedText } from "../../stored-text.js";
+import { inputRecords, requestJson } from "../input/request-row.js";
 import { readChoices } from "./open-turn.js";
 
 /**
@@ -35,6 +36,9 @@ export async function readOpenTurn(
     startedAt: Math.round(Number(row.started_ms)),
     elapsedMs: Math.max(0, Math.round(Number(row.elapsed_ms))),
     stopRequested: row.stop_requested === true,
+    waitedMs: Math.round(Number(row.waited_ms)),
+    ...(typeof row.waiting_ms === "number" ? { waitingSince: Math.round(row.waiting_ms) } : {}),
+    inputs: inputRecords(row.inputs),
     entries: rows.flatMap((read) => entriesOf(read, conversationId)),
     steps: typeof row.steps === "string" ? originalSteps(originalJson(row.steps) as unknown[], turnId) : [],
     providerCalls: readCalls(row.provider_calls),
@@ -58,7 +62,11 @@ interface JournalJson {
 }
 
 const readOpenTurnText = `
-SELECT h.log::float8 AS log, h.turn_id, h.fence, h.node, h.stop_requested_at IS NOT NULL AS stop_requested, t.model, t.effort, t.instructions,
+SELECT h.log::float8 AS log, h.turn_id, h.fence, h.node, h.stop_requested_at IS NOT NULL AS stop_requested, t.model, t.effort, t.instructions, t.tools::text AS tools,
+  t.waited_ms, date_part('epoch', h.waiting_since) * 1000 AS waiting_ms, (
+    SELECT json_agg(${requestJson} ORDER BY r.place)::text FROM parley.input_request r
+    WHERE r.log = h.log AND r.turn = h.turn_count
+  ) AS inputs,
   date_part('epoch', t.started_at) * 1000 AS started_ms,
   date_part('epoch', clock_timestamp() - t.started_at) * 1000 AS elapsed_ms, t.steps::text AS steps,
   t.provider_calls::text AS provider_calls, (

@@ -10,7 +10,8 @@ import { storedCalls } from "../../provider-calls.js";
 import type { StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
 import { givenRows, givenTexts } from "../given-rows.js";
-import { checkDistinct, checkIsTurn, ordered, placed, writtenRows } from "./commit-step.js";
+import { closingEntries, closingMessages, holdsResponses } from "../input/decisions.js";
+import { checkDistinct, checkIsTurn, ordered, placed, withResponses, writtenRows } from "./commit-step.js";
 import { checkHeld, type Head, lockForChange, nowMs, requireHead, touched } from "./head.js";
 import { checkTurnId, endLease, insertRows, stillOpened } from "./open-turn.js";
 import { queueState, readQueue } from "./queue-state.js";
@@ -34,6 +35,11 @@ export async function seal(store: StoreContext, owner: string, input: SealInput)
   const { reason } = input;
   const metrics = boundedJson(packedMetrics(input.metrics, { turnId, reason }), store.maxBytes);
   const calls = storedCalls(store, input.providerCalls);
+  if (holdsResponses(input.messages)) {
+    return store.database.transaction((connection) =>
+      sealSlowly(store, connection, owner, input, { rows, metrics, calls }),
+    );
+  }
   const [, answers = []] = await store.database.batch([
     lockForChange(owner, conversationId),
     {
@@ -80,9 +86,10 @@ WITH ended AS (
     active_at = CASE WHEN $6::int4 = 0 THEN h.active_at ELSE greatest(h.active_at, ${nowMs}) END
   FROM parley.conversation c
   WHERE c.owner = $2 AND c.id = $1 AND c.status <> 'removed'
-    AND h.log = c.log AND h.turn_id = $3 AND h.fence = $4
+    AND h.log = c.log AND h.turn_id = $3 AND h.fence = $4 AND h.waiting_since IS NULL
     AND NOT EXISTS (${given.present})
     AND NOT EXISTS (SELECT FROM parley.queued_message q WHERE q.log = c.log)
+    AND NOT EXISTS (SELECT FROM parley.input_request r WHERE r.log = c.log AND NOT r.logged)
   RETURNING h.log, h.turn_count, h.next_seq - $6::int4 AS first_seq, h.sealed_seq, h.active_at
 ), written AS (
   ${given.insert("ended")}
@@ -109,15 +116,43 @@ async function sealSlowly(
   input: SealInput,
   sealing: Sealing,
 ): Promise<SealResult> {
-  const { conversationId, turnId, stepId } = input;
+  const { conversationId, turnId } = input;
   const head = await requireHead(connection, owner, conversationId);
   const before = await sealedBefore(connection, head, input, sealing.rows);
   if (before !== undefined) return before;
   checkHeld(head, turnId, input.fence);
   checkIsTurn(head, turnId);
   await checkTurnId(connection, head, input.next.turnId);
+  const written = await writeSeal(store, connection, head, input, sealing);
+  const ended = await endLease(store, connection, written.head, input.next);
+  const firstSeq = await markSealed(connection, written.head, input, sealing, ended.nextTurnId);
+  return {
+    firstSeq,
+    lastSeq: written.head.nextSeq - 1,
+    entries: written.entries,
+    ...omitUndefined({ next: ended.next }),
+    queue: ended.queue,
+    status: statusAfter(head, ended.nextTurnId !== undefined),
+  };
+}
+
+/** Writes the last rows of a turn, with an answer to every request that has none in the log. */
+async function writeSeal(
+  store: StoreContext,
+  connection: Connection,
+  head: Head,
+  input: Omit<SealInput, "conversationId" | "next">,
+  sealing: Sealing,
+): Promise<{ head: Head; entries: HistoryEntry[] }> {
+  const { turnId, stepId } = input;
   const known = await writtenRows(connection, head, turnId, sealing.rows);
-  const fresh = sealing.rows.filter((row) => !known.has(row.message.id));
+  const given = await withResponses(store, connection, head, sealing.rows);
+  const via = input.via ?? (input.reason === "aborted" ? "stop" : "end");
+  const closing = (await closingMessages(connection, head, via, new Date())).map((message) =>
+    messageRow(message, head.conversationId, store.maxBytes),
+  );
+  const rows = [...closing, ...given];
+  const fresh = rows.filter((row) => !known.has(row.message.id));
 
   const entries = new Map<string, HistoryEntry>(known);
   let next = head.nextSeq;
@@ -126,7 +161,6 @@ async function sealSlowly(
     entries.set(row.message.id, entryAt(row, place));
     next += row.parts;
   }
-  const { log } = head;
   if (fresh.length > 0) {
     await connection.batch([
       insertRows(head, fresh, {
@@ -136,16 +170,21 @@ async function sealSlowly(
       }),
       {
         text: `UPDATE parley.conversation_head SET active_at = greatest(active_at, ${nowMs}) WHERE log = $1`,
-        values: [log],
+        values: [head.log],
       },
     ]);
   }
-  const ended = await endLease(
-    store,
-    connection,
-    { ...head, nextSeq: next, sealedSeq: next - 1 },
-    input.next,
-  );
+  return { head: { ...head, nextSeq: next, sealedSeq: next - 1 }, entries: ordered(rows, entries) };
+}
+
+/** Marks the turn as sealed. Returns its first seq. */
+async function markSealed(
+  connection: Connection,
+  head: Head,
+  input: Omit<SealInput, "conversationId" | "next">,
+  sealing: Sealing,
+  nextTurnId: string | undefined,
+): Promise<number> {
   const [turns = []] = await connection.batch([
     {
       text: `
@@ -153,28 +192,65 @@ UPDATE parley.conversation_turn SET status = 'sealed', reason = $3, steps = NULL
   provider_calls = $5::json, last_seq = $6, sealed_at = ${nowMs}, sealed_fence = $7, next_turn_id = $8
 WHERE log = $1 AND ordinal = $2 RETURNING first_seq`,
       values: [
-        log,
+        head.log,
         head.turnCount,
         storedText(input.reason),
         sealing.metrics,
         sealing.calls,
-        next - 1,
+        head.nextSeq - 1,
         input.fence,
-        ended.nextTurnId === undefined ? null : storedText(ended.nextTurnId),
+        nextTurnId === undefined ? null : storedText(nextTurnId),
       ],
     },
     {
       text: "UPDATE parley.conversation SET context_size = coalesce($2::float8, context_size) WHERE log = $1",
-      values: [log, input.metrics.contextSize ?? null],
+      values: [head.log, input.metrics.contextSize ?? null],
     },
   ]);
+  return Number(turns[0]?.first_seq);
+}
+
+/**
+ * Seals a turn that waits, for the message that takes its place, under the lock of its conversation. Returns the head
+ * as it is without the turn.
+ */
+export async function sealWaiting(
+  store: StoreContext,
+  connection: Connection,
+  head: Head,
+  input: Omit<SealInput, "conversationId" | "next">,
+): Promise<{ head: Head; sealed: SealResult }> {
+  const { turnId, fence, reason } = input;
+  checkHeld(head, turnId, fence);
+  const rows = input.messages.map((message) => messageRow(message, head.conversationId, store.maxBytes));
+  checkDistinct(rows);
+  const sealing = {
+    rows,
+    metrics: boundedJson(packedMetrics(input.metrics, { turnId, reason }), store.maxBytes),
+    calls: storedCalls(store, input.providerCalls),
+  };
+  const written = await writeSeal(store, connection, head, input, sealing);
+  const { nextSeq } = written.head;
+  await connection.batch([
+    {
+      name: "end_waiting",
+      text: `
+UPDATE parley.conversation_head SET turn_id = NULL, node = '', stop_requested_at = NULL, started_at = NULL,
+  waiting_since = NULL, next_seq = $2, sealed_seq = $3 WHERE log = $1`,
+      values: [head.log, nextSeq, nextSeq - 1],
+    },
+  ]);
+  const firstSeq = await markSealed(connection, written.head, input, sealing, undefined);
+  const queue = await readQueue(connection, head);
   return {
-    firstSeq: Number(turns[0]?.first_seq),
-    lastSeq: next - 1,
-    entries: ordered(sealing.rows, entries),
-    ...omitUndefined({ next: ended.next }),
-    queue: ended.queue,
-    status: statusAfter(head, ended.nextTurnId !== undefined),
+    head: { ...written.head, turnId: undefined, node: "", waiting: false, stopRequested: false },
+    sealed: {
+      firstSeq,
+      lastSeq: nextSeq - 1,
+      entries: written.entries,
+      queue: queueState(queue, head.queuePaused),
+      status: statusAfter(head, false),
+    },
   };
 }
 
@@ -199,11 +275,17 @@ async function sealedBefore(
   const next =
     nextTurnId === undefined ? undefined : await stillOpened(connection, head, nextTurnId, input.next.node);
   const known = await writtenRows(connection, head, turnId, rows);
+  const entries = ordered(rows, known);
+  const closed = await closingEntries(connection, head, {
+    id: turnId,
+    firstSeq: Number(turn.first_seq),
+    beforeSeq: entries[0]?.firstSeq ?? Number(turn.last_seq) + 1,
+  });
   const queue = await readQueue(connection, head);
   return {
     firstSeq: Number(turn.first_seq),
     lastSeq: Number(turn.last_seq),
-    entries: ordered(rows, known),
+    entries: [...closed, ...entries],
     ...omitUndefined({ next }),
     queue: queueState(queue, head.queuePaused),
     status: statusAfter(head, head.turnId !== undefined),

@@ -16,7 +16,7 @@ import { activeId, type Head, nowMs, requireHead } from "./head.js";
 import { readChoices, touchStatements } from "./open-turn.js";
 
 /** A turn's own columns, of the table `t`, with the log `l` that holds it. */
-const turnColumns = `l.log::float8 AS log, t.id, t.ordinal, t.status, t.reason, t.model, t.effort, t.instructions, t.first_seq,
+const turnColumns = `l.log::float8 AS log, t.id, t.ordinal, t.status, t.reason, t.model, t.effort, t.instructions, t.tools::text AS tools, t.first_seq,
   t.last_seq, date_part('epoch', t.started_at) * 1000 AS started_ms, date_part('epoch', t.sealed_at) * 1000 AS sealed_ms,
   t.metrics::text AS metrics, t.provider_calls::text AS provider_calls, t.appended::text AS appended`;
 
@@ -68,7 +68,7 @@ function turnRecordOf(row: Record<string, unknown>): TurnRecord {
   return {
     turnId: originalText(String(row.id)),
     ordinal: Number(row.ordinal),
-    status: sealed ? "sealed" : "running",
+    status: sealed ? "sealed" : row.status === "waiting" ? "waiting" : "running",
     ...(typeof row.reason === "string" ? { reason: originalText(row.reason) as TurnReason } : {}),
     choices: readChoices(row),
     firstSeq: Number(row.first_seq),

@@ -6,18 +6,24 @@ export function examine(db: MemoryDatabase, options: { fix: boolean }): Finding[
   const logs = [...db.logs.values()];
   const now = db.clock.now();
   const alive = [...db.nodes.values()].filter((until) => until > now).length;
-  const orphans = [...db.leased].filter((log) => !((db.nodes.get(log.active?.node ?? "") ?? 0) > now)).length;
+  const held = [...db.leased].filter((log) => log.active?.waitingSince === undefined);
+  const waiting = db.leased.size - held.length;
+  const orphans = held.filter((log) => !((db.nodes.get(log.active?.node ?? "") ?? 0) > now)).length;
   const paused = logs.filter((log) => log.queuePaused && log.queue.length > 0).length;
   return [
     { area: "store", level: "ok", message: `The store is in memory and holds ${logs.length} conversations` },
     { area: "schema", level: "ok", message: "A store in memory has the schema of this version" },
     { area: "nodes", level: alive > 0 ? "ok" : "warning", message: `${alive} nodes are alive` },
     orphans === 0
-      ? { area: "turns", level: "ok", message: `${db.leased.size} turns are open, all held by living nodes` }
+      ? {
+          area: "turns",
+          level: "ok",
+          message: `${held.length} turns run, all held by living nodes; ${waiting} wait for input`,
+        }
       : {
           area: "turns",
           level: "warning",
-          message: `${orphans} of ${db.leased.size} open turns are held by no living node`,
+          message: `${orphans} of ${held.length} running turns are held by no living node`,
           advice: "A node that is alive takes them over within seconds; start one if none is",
         },
     journalFinding(logs, options.fix),

@@ -13,6 +13,7 @@ import { omitUndefined } from "@parley/fold";
 import type { StoredChunk, TurnMetrics } from "@parley/wire";
 import { entryOf, findLog, type Log, logOf, type MemoryDatabase, type Row, type Turn } from "../database.js";
 import { findTurn, rowsBackwards, rowsBetween, sealedTurns, turnsBackwards } from "../view.js";
+import { inputRecords } from "./inputs.js";
 
 type ChunkQuery = Parameters<LogStore["readChunks"]>[0];
 type NewestQuery = Parameters<LogStore["readNewest"]>[0];
@@ -79,6 +80,9 @@ export function readOpenTurn(db: MemoryDatabase, owner: string, query: OpenTurnQ
     startedAt: turn.startedAt,
     elapsedMs: Math.max(0, db.clock.now() - turn.startedAt),
     stopRequested: active.stopRequested,
+    waitedMs: turn.waitedMs,
+    ...omitUndefined({ waitingSince: active.waitingSince }),
+    inputs: inputRecords(log, turn.id),
     entries: turnEntries(log, turn),
     steps: turn.steps,
     providerCalls: turn.providerCalls,
@@ -112,7 +116,7 @@ export function readTurn(
     turn: {
       turnId: turn.id,
       ordinal: turn.ordinal,
-      status: sealed === undefined ? "running" : "sealed",
+      status: sealed !== undefined ? "sealed" : isWaiting(log, turn) ? "waiting" : "running",
       ...(sealed?.reason === undefined ? {} : { reason: sealed.reason }),
       choices: turn.choices,
       firstSeq: turn.firstSeq,
@@ -124,6 +128,10 @@ export function readTurn(
     },
     entries: turnEntries(log, turn),
   };
+}
+
+function isWaiting({ active }: Log, { id }: Turn): boolean {
+  return active?.turnId === id && active.waitingSince !== undefined;
 }
 
 export function findReceipt(
@@ -168,7 +176,8 @@ export function flushJournal(db: MemoryDatabase, batches: readonly JournalBatch[
     const log = db.logs.get(batch.log);
     const active = log?.owner === batch.owner ? log.active : undefined;
     const held = active?.turnId === batch.turnId && active.fence === batch.fence;
-    if (log === undefined || !held || active?.purpose !== "turn") return "stale_fence";
+    const isOpen = active?.purpose === "turn" && active.waitingSince === undefined;
+    if (log === undefined || !held || !isOpen) return "stale_fence";
     const { journal } = log;
     let place = journal.length;
     while (place > 0 && (journal[place - 1]?.firstN ?? -1) >= batch.firstN) place -= 1;

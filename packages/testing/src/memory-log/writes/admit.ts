@@ -11,6 +11,7 @@ import {
   touch,
 } from "../database.js";
 import { queueStateOf } from "../record.js";
+import { checkSeal, sealWaiting } from "./commit.js";
 import { checkTurnId, openTurn, turnActive } from "./lease.js";
 
 /** Everything is checked before the first change, so that a refusal leaves nothing behind. */
@@ -52,7 +53,10 @@ function checkAdmission(log: Log, input: AdmitInput): void {
   if (log.rowsById.has(input.message.id)) {
     throw new ParleyError("message_conflict", undefined, { details: { messageId: input.message.id } });
   }
-  if (log.active === undefined) checkTurnId(log, input.turnId);
+  if (log.active?.waitingSince !== undefined && input.sealWaiting !== undefined) {
+    checkSeal(log, input.sealWaiting);
+    checkTurnId(log, input.turnId);
+  } else if (log.active === undefined) checkTurnId(log, input.turnId);
   else if (input.ifBusy === "reject") throw turnActive(log);
   else if (log.queue.length >= input.queueLength) {
     const { queueLength } = input;
@@ -76,6 +80,10 @@ export function admitInto(
 ): AdmitOutcome {
   if (log.title === "") log.title = input.title;
   log.closed = false;
+  const sealed =
+    log.active?.waitingSince === undefined || input.sealWaiting === undefined
+      ? undefined
+      : sealWaiting(db, log, input.sealWaiting);
   if (log.active !== undefined) {
     const { turnId, purpose } = log.active;
     log.queue.push({
@@ -98,5 +106,6 @@ export function admitInto(
   const { bodyHash, turnId } = input;
   log.receipts.set(input.message.id, { bodyHash, outcome: "started", turnId });
   touch(db, log);
-  return { kind: "started", turn, created };
+  const ended = sealed === undefined ? {} : { ended: { turnId: input.sealWaiting?.turnId ?? "", sealed } };
+  return { kind: "started", turn, created, ...ended };
 }

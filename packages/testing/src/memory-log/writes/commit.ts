@@ -15,8 +15,10 @@ import {
   type Turn,
   touch,
 } from "../database.js";
+import { openInputs, unloggedResponses } from "../reads/inputs.js";
 import { queueStateOf, statusOf } from "../record.js";
-import { checkTurnId, deliver, endLease, heldLease, stillOpened } from "./lease.js";
+import { addInputs, closeInputs, withDecisions } from "./input.js";
+import { checkTurnId, deliver, dropLease, endLease, heldLease, staleFence, stillOpened } from "./lease.js";
 
 export function commitStep(db: MemoryDatabase, owner: string, input: CommitInput): CommitResult {
   const log = logOf(db, owner, input.conversationId);
@@ -26,10 +28,18 @@ export function commitStep(db: MemoryDatabase, owner: string, input: CommitInput
   checkFigures(input);
 
   const repeated = input.messages.length > 0 && input.messages.every(({ id }) => log.rowsById.has(id));
-  const rows = writeRows(db, log, turn, input.messages, input.stepId);
+  // Nobody holds a turn that waits: only the commit that made it wait may come again.
+  if (active.waitingSince !== undefined && !repeated) throw staleFence(log, turn.id);
+  const rows = writeRows(db, log, turn, withDecisions(db, log, input.messages), input.stepId);
   log.journal = [];
   turn.steps = input.steps;
   turn.providerCalls = input.providerCalls;
+  addInputs(db, log, turn.id, input.inputs ?? []);
+  const responses = unloggedResponses(log, turn.id);
+  if (input.wait === true && !active.stopRequested && responses.length === 0) {
+    active.waitingSince ??= db.clock.now();
+    active.node = "";
+  }
   const key = input.messages.at(-1)?.id ?? "";
   let promoted = turn.promotions.get(key) ?? [];
   if (!repeated) {
@@ -42,6 +52,8 @@ export function commitStep(db: MemoryDatabase, owner: string, input: CommitInput
     promoted: promoted.map((row) => entryOf(row, log.id)),
     queue: queueStateOf(log),
     stopRequested: active.stopRequested,
+    responses,
+    ...(active.waitingSince === undefined ? {} : omitUndefined({ waiting: openInputs(log, turn.id) })),
   };
 }
 
@@ -49,29 +61,64 @@ export function seal(db: MemoryDatabase, owner: string, input: SealInput): SealR
   const log = logOf(db, owner, input.conversationId);
   const before = log.turnsById.get(input.turnId);
   if (before?.sealed !== undefined) return sealedBefore(log, before, input);
-  heldLease(log, input.turnId, input.fence);
-  const turn = turnOf(log, input.turnId);
-  checkRows(log, turn, input.messages);
-  checkFigures(input);
+  checkSeal(log, input);
   checkTurnId(log, input.next.turnId);
+  const { turn, rows } = writeSeal(db, log, input);
+  const { next, nextTurnId } = endLease(db, log, input.next);
+  markSealed(db, turn, input, rows, nextTurnId);
+  return { ...sealResult(log, turn, rows), ...omitUndefined({ next }) };
+}
 
-  const rows = writeRows(db, log, turn, input.messages, input.stepId);
+/** Everything that a seal can be refused for, before anything is written. */
+export function checkSeal(log: Log, input: Omit<SealInput, "conversationId" | "next">): void {
+  heldLease(log, input.turnId, input.fence);
+  checkRows(log, turnOf(log, input.turnId), input.messages);
+  checkFigures(input);
+}
+
+/** Seals a turn that waits, for the message that takes its place. The lease is gone after it. */
+export function sealWaiting(
+  db: MemoryDatabase,
+  log: Log,
+  input: Omit<SealInput, "conversationId" | "next">,
+): SealResult {
+  const { turn, rows } = writeSeal(db, log, input);
+  dropLease(db, log);
+  markSealed(db, turn, input, rows, undefined);
+  return sealResult(log, turn, rows);
+}
+
+function writeSeal(
+  db: MemoryDatabase,
+  log: Log,
+  input: Omit<SealInput, "conversationId" | "next">,
+): { turn: Turn; rows: Row[] } {
+  const turn = turnOf(log, input.turnId);
+  const messages = withDecisions(db, log, input.messages);
+  const via = input.via ?? (input.reason === "aborted" ? "stop" : "end");
+  const closed = closeInputs(db, log, turn, via);
+  const rows = [...closed, ...writeRows(db, log, turn, messages, input.stepId)];
   log.sealedSeq = log.lastSeq;
   turn.providerCalls = input.providerCalls;
   if (input.metrics.contextSize !== undefined) log.contextSize = input.metrics.contextSize;
-  const { next, nextTurnId } = endLease(db, log, input.next);
-  turn.sealed = {
-    at: db.clock.now(),
-    fence: input.fence,
-    reason: input.reason,
-    metrics: input.metrics,
-    ...omitUndefined({ nextTurnId }),
-  };
+  return { turn, rows };
+}
+
+function markSealed(
+  db: MemoryDatabase,
+  turn: Turn,
+  { fence, reason, metrics }: Omit<SealInput, "conversationId" | "next">,
+  rows: readonly Row[],
+  nextTurnId: string | undefined,
+): void {
+  turn.sealed = { at: db.clock.now(), fence, reason, metrics, rows, ...omitUndefined({ nextTurnId }) };
+}
+
+function sealResult(log: Log, turn: Turn, rows: readonly Row[]): SealResult {
   return {
     firstSeq: turn.firstSeq,
     lastSeq: turn.lastSeq,
     entries: rows.map((row) => entryOf(row, log.id)),
-    ...omitUndefined({ next }),
     queue: queueStateOf(log),
     status: statusOf(log),
   };
@@ -84,15 +131,7 @@ function sealedBefore(log: Log, turn: Turn, input: SealInput): SealResult {
   }
   const { nextTurnId } = turn.sealed;
   const next = nextTurnId === undefined ? undefined : stillOpened(log, nextTurnId, input.next.node);
-  const rows = input.messages.map(({ id }) => log.rowsById.get(id)).filter((row) => row !== undefined);
-  return {
-    firstSeq: turn.firstSeq,
-    lastSeq: turn.lastSeq,
-    entries: rows.map((row) => entryOf(row, log.id)),
-    ...omitUndefined({ next }),
-    queue: queueStateOf(log),
-    status: statusOf(log),
-  };
+  return { ...sealResult(log, turn, turn.sealed.rows ?? []), ...omitUndefined({ next }) };
 }
 
 function turnOf(log: Log, turnId: string): Turn {

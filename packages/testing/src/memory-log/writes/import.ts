@@ -85,6 +85,7 @@ function addTurn(db: MemoryDatabase, log: Log, given: ImportInput["turns"][numbe
     lastSeq: given.lastSeq,
     steps: [],
     providerCalls: given.providerCalls,
+    waitedMs: 0,
     promotions: new Map(),
     sealed: {
       at: given.sealedAt,

@@ -32,16 +32,30 @@ import { rowsBetween } from "../view.js";
 export function heldLease(log: Log, turnId: TurnId, fence: number): Active {
   const { active } = log;
   if (active?.turnId === turnId && active.fence === fence) return active;
-  throw new ParleyError("stale_fence", undefined, { details: { conversationId: log.id, turnId } });
+  throw staleFence(log, turnId);
+}
+
+export function staleFence(log: Log, turnId: TurnId): ParleyError {
+  return new ParleyError("stale_fence", undefined, { details: { conversationId: log.id, turnId } });
 }
 
 export function turnActive(log: Log): ParleyError {
   const compacts = log.active?.purpose === "compaction";
+  const turnId = log.active?.turnId;
+  const requests = [...log.inputs.values()].flatMap(({ record }) => {
+    const { requestId, kind, toolName } = record;
+    return record.turnId === turnId && record.response === undefined ? [{ requestId, kind, toolName }] : [];
+  });
+  const waits = log.active?.waitingSince !== undefined;
   return new ParleyError(
     "turn_active",
-    compacts ? "A compaction is running in this conversation" : undefined,
+    compacts
+      ? "A compaction is running in this conversation"
+      : waits
+        ? "A turn of this conversation waits for input"
+        : undefined,
     {
-      details: { conversationId: log.id, turnId: log.active?.turnId },
+      details: { conversationId: log.id, turnId, ...(requests.length > 0 ? { requests } : {}) },
     },
   );
 }
@@ -80,7 +94,7 @@ function takeLease(
   return active;
 }
 
-function dropLease(db: MemoryDatabase, log: Log): void {
+export function dropLease(db: MemoryDatabase, log: Log): void {
   log.active = undefined;
   log.journal = [];
   db.leased.delete(log);
@@ -91,6 +105,14 @@ function hand(log: Log, active: Active, node: string): Lease {
   active.fence = log.fence;
   active.node = node;
   return leaseOf(log, active);
+}
+
+/** Takes a turn out of waiting: it runs again, in the hand of a node or of nobody. */
+export function reopen(db: MemoryDatabase, log: Log, active: Active, node: string): Lease {
+  const turn = log.turnsById.get(active.turnId);
+  if (turn !== undefined) turn.waitedMs += Math.max(0, db.clock.now() - (active.waitingSince ?? 0));
+  delete active.waitingSince;
+  return hand(log, active, node);
 }
 
 /** Refuses an id under which no turn can be opened: turn ids are used once. */
@@ -122,6 +144,7 @@ export function openTurn(
     lastSeq: log.lastSeq,
     steps: [],
     providerCalls: [],
+    waitedMs: 0,
     promotions: new Map(),
   };
   log.turns.push(turn);
@@ -236,7 +259,8 @@ export function claimExpired(db: MemoryDatabase, node: string, limit: number): L
   const expired: { log: Log; active: Active }[] = [];
   for (const log of db.leased) {
     const { active } = log;
-    if (active === undefined || (db.nodes.get(active.node) ?? 0) > now) continue;
+    if (active === undefined || active.waitingSince !== undefined) continue;
+    if ((db.nodes.get(active.node) ?? 0) > now) continue;
     expired.push({ log, active });
   }
   expired.sort((left, right) => left.active.order - right.active.order);
@@ -251,6 +275,7 @@ export function requestStop(db: MemoryDatabase, owner: string, id: ConversationI
     active.stopRequested = true;
     touch(db, log);
   }
+  if (active.waitingSince !== undefined) return { ...reopen(db, log, active, ""), isFree: true };
   return leaseOf(log, active);
 }
 
@@ -262,6 +287,7 @@ export function takeOver(
   const log = findLog(db, owner, request.conversationId);
   const active = log?.active;
   if (log === undefined || active?.turnId !== request.turnId || active.fence !== request.fence) return null;
+  if (active.waitingSince !== undefined) return null;
   return hand(log, active, request.node);
 }
 

@@ -16,11 +16,15 @@ export function remove(
   if (log === undefined) return [];
   const gone: Log[] = [];
   collect(db, log, options.cascade, gone);
-  const { logs, messages, turns } = ownerOf(db, owner);
+  const { logs, messages, turns, grants } = ownerOf(db, owner);
   for (const each of gone) {
     db.logs.delete(each.number);
     db.leased.delete(each);
     logs.delete(each.id);
+    each.inputs.clear();
+    for (const [grantId, { grant, log: of }] of grants) {
+      if (of === each && grant.conversationId !== undefined) grants.delete(grantId);
+    }
     for (const messageId of each.rowsById.keys())
       if (messages.get(messageId) === each) messages.delete(messageId);
     for (const turnId of each.turnsById.keys()) if (turns.get(turnId) === each) turns.delete(turnId);

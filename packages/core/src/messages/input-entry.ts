@@ -1,0 +1,44 @@
+import type { InputEntry, InputRequestEntry, InputResponseEntry } from "@parley/wire";
+import { isFields } from "./canonical/normalize-part.js";
+import type { ConversationMessage } from "./message.js";
+import type { MessageContentPart } from "./part.js";
+
+/** Returns the entry about input that a part of a `system` message holds, if it holds one. */
+export function inputEntryOf(part: MessageContentPart): InputEntry | undefined {
+  if (part.type !== "metadata" || !isFields(part.data)) return undefined;
+  const { type, requestId } = part.data;
+  const isEntry = (type === "input-request" || type === "input-response") && typeof requestId === "string";
+  return isEntry ? (part.data as unknown as InputEntry) : undefined;
+}
+
+/** Returns the entry about input that a message is, if it is one. */
+export function inputEntryOfMessage(
+  message: Pick<ConversationMessage, "role" | "content">,
+): InputEntry | undefined {
+  const [part] = message.content;
+  if (message.role !== "system" || part === undefined || message.content.length !== 1) return undefined;
+  return inputEntryOf(part);
+}
+
+/** Returns the id of a request, from the step and the place of the call in it: the same on every node. */
+export function inputRequestId(stepId: string, callIndex: number): string {
+  return `${stepId}.${callIndex}`;
+}
+
+/** Makes the message of an entry. Its id follows from the entry, so whoever writes it writes the same message. */
+export function inputMessage(
+  entry: InputRequestEntry | InputResponseEntry,
+  envelope: Pick<ConversationMessage, "conversationId" | "createdAt">,
+): ConversationMessage {
+  return {
+    id: inputMessageId(entry),
+    ...envelope,
+    role: "system",
+    content: [{ type: "metadata", data: entry }],
+  };
+}
+
+/** Returns the id of the message that an entry is in the log. */
+export function inputMessageId({ type, requestId }: Pick<InputEntry, "type" | "requestId">): string {
+  return `${requestId}.${type === "input-request" ? "request" : "response"}`;
+}

@@ -1,0 +1,35 @@
+import type { LogStore } from "../../ports/log-store.js";
+import type { ApprovalRule } from "../../turn/approval/approval.js";
+import { matchesArguments } from "../../turn/approval/match-arguments.js";
+import type { TurnInputs } from "../../turn/approval/turn-inputs.js";
+import type { DecisionFeed } from "./decision-feed.js";
+
+/** How a runtime asks people. */
+export interface ApprovalOptions {
+  /** Rules beside those of the tools. They can only be stricter. */
+  readonly rules?: readonly ApprovalRule[];
+  /** How long a request waits before it is denied. Absent: for ever. */
+  readonly expiresMs?: number;
+  /** Offers the tool `ask_user`, by which the model asks the user a question. Default false. */
+  readonly askUser?: boolean;
+}
+
+/** Makes what a turn of the runtime needs to ask people and to wait for them. */
+export function createTurnInputs(
+  options: ApprovalOptions,
+  turn: { readonly conversationId: string; readonly store: LogStore; readonly feed: DecisionFeed },
+): TurnInputs {
+  const { conversationId, store, feed } = turn;
+  const { rules, expiresMs } = options;
+  return {
+    ...(rules === undefined ? {} : { rules }),
+    ...(expiresMs === undefined ? {} : { expiresMs }),
+    async isGranted({ toolName, toolHash, arguments: given }) {
+      const grants = await store.grants({ toolName, conversationId });
+      return grants.some(
+        (grant) => grant.toolHash === toolHash && matchesArguments(grant.scope.where, given),
+      );
+    },
+    listen: (onResponse) => feed.listen(onResponse),
+  };
+}

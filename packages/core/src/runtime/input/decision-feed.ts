@@ -1,0 +1,75 @@
+import type { InputResponseEntry } from "@parley/wire";
+import type { Clock } from "../../clock.js";
+
+/**
+ * Brings a running turn the responses to its requests: read from the store when somebody says that there are some, and
+ * now and then while the turn has requests, because a wake-up may be lost.
+ */
+export class DecisionFeed {
+  readonly #read: () => Promise<readonly InputResponseEntry[]>;
+  readonly #clock: Clock;
+  readonly #pollMs: number;
+  readonly #onError: (error: unknown) => void;
+  readonly #known = new Set<string>();
+  #listener: ((response: InputResponseEntry) => void) | undefined;
+  #cancelPoll: () => void = () => {};
+  #reading = false;
+  #again = false;
+
+  constructor(options: {
+    readonly read: () => Promise<readonly InputResponseEntry[]>;
+    readonly clock: Clock;
+    /** 0: no looks without a word. */
+    readonly pollMs: number;
+    readonly onError: (error: unknown) => void;
+  }) {
+    this.#read = options.read;
+    this.#clock = options.clock;
+    this.#pollMs = options.pollMs;
+    this.#onError = options.onError;
+  }
+
+  /** Calls back with each response from now on. Returns a function that stops. */
+  listen(onResponse: (response: InputResponseEntry) => void): () => void {
+    this.#listener = onResponse;
+    this.#poll();
+    return () => {
+      this.#listener = undefined;
+      this.#cancelPoll();
+    };
+  }
+
+  /** Reads what was recorded: once for however many calls. */
+  look(): void {
+    if (this.#listener === undefined) return;
+    if (this.#reading) {
+      this.#again = true;
+      return;
+    }
+    this.#reading = true;
+    void this.#read()
+      .then((responses) => {
+        for (const response of responses) {
+          if (this.#known.has(response.requestId) || this.#listener === undefined) continue;
+          this.#known.add(response.requestId);
+          this.#listener(response);
+        }
+      })
+      .catch(this.#onError)
+      .finally(() => {
+        this.#reading = false;
+        if (!this.#again) return;
+        this.#again = false;
+        this.look();
+      });
+  }
+
+  #poll(): void {
+    this.#cancelPoll();
+    if (this.#pollMs <= 0) return;
+    this.#cancelPoll = this.#clock.after(this.#pollMs, () => {
+      this.look();
+      if (this.#listener !== undefined) this.#poll();
+    });
+  }
+}

@@ -1,0 +1,62 @@
+import type { InputResponseEntry } from "@parley/wire";
+import { textOfValue } from "../../messages/part.js";
+
+/** What the model is told in place of a tool's result. Part of stored and sent history. */
+export interface DecidedAnswer {
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+/** Returns the result of a call that was decided and does not run; undefined for one that is to run. */
+export function decidedAnswer(response: InputResponseEntry, kind: string): DecidedAnswer | undefined {
+  if (response.decision === "allow") return undefined;
+  if (response.decision === "deny") return { text: deniedText(response, kind), isError: true };
+  return { text: textOfValue(response.value ?? null), isError: response.isError ?? false };
+}
+
+/** Returns the result of a call that needs a decision where nobody can be asked. */
+export function undecidableAnswer(kind: string): DecidedAnswer {
+  const text =
+    kind === "approval"
+      ? "This call needs a person's approval, and nobody can be asked here. It was not run."
+      : "This call needs an answer from outside, and nobody can be asked here.";
+  return { text, isError: true };
+}
+
+/** Returns the result of an approved call whose tool is not the one that was approved. */
+export function changedToolAnswer(toolName: string): DecidedAnswer {
+  const text = `The tool "${toolName}" has changed or is gone since this call was approved. It was not run.`;
+  return { text, isError: true };
+}
+
+/** Says what a person changed before the result of the call. */
+export function withChangedArguments(text: string, argumentsText: string): string {
+  return `The user changed the arguments of this call to ${argumentsText}\n\n${text}`;
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  expiry: "in time",
+  stop: "before the turn was stopped",
+  send: "before the next message",
+  end: "before the turn ended",
+};
+
+function deniedText({ by, via, note }: InputResponseEntry, kind: string): string {
+  const reason = by === undefined ? reasons[via] : undefined;
+  const noted = note === undefined || note === "" ? "" : ` They said: ${note}`;
+  if (reason === undefined) {
+    return kind === "question"
+      ? `The user did not want to answer.${noted}`
+      : kind === "tool-output"
+        ? `The caller did not run this tool.${noted}`
+        : `The user denied this call. It was not run.${noted}`;
+  }
+  switch (kind) {
+    case "question":
+      return `Nobody answered ${reason}.`;
+    case "tool-output":
+      return `The output of this tool was not given ${reason}.`;
+    default:
+      return `Nobody approved this call ${reason}. It was not run.`;
+  }
+}

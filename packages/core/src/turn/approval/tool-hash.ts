@@ -1,0 +1,12 @@
+import { sha256 } from "../../messages/text/sha256.js";
+import { canonicalJson } from "../tools/canonical-json.js";
+import { type Tool, toolDefinition } from "../tools/tool.js";
+
+/**
+ * Returns a hash of what the model and a person are told of a tool: its name, description and schema. An approval
+ * holds for the tool as it was described then.
+ */
+export async function toolHash(tool: Tool<never>): Promise<string> {
+  const { name, description, schema } = toolDefinition(tool);
+  return sha256(canonicalJson({ name, description: description ?? "", schema: schema ?? null }) ?? name);
+}

@@ -1,0 +1,58 @@
+import type { AgentEvent } from "@parley/wire";
+import type { Clock } from "../../clock.js";
+import type { IdFactory } from "../../messages/ids.js";
+import type { ConversationMessage } from "../../messages/message.js";
+import type { ToolCallContentPart, ToolResultContentPart } from "../../messages/part.js";
+import { resultFromText } from "../../messages/part.js";
+import { stepIdOf } from "../run-step.js";
+import type { TurnSetup } from "../turn.js";
+
+/** What the model is told of a call. */
+export interface Answer {
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+/** Makes a result: the message that is kept and the event that is emitted. */
+export function toolResult(
+  setup: TurnSetup,
+  step: { readonly index: number; readonly clock: Clock; readonly ids: IdFactory },
+  call: ToolCallContentPart,
+  answer: Answer,
+  durationMs: number,
+): { message: ConversationMessage; event: AgentEvent } {
+  const { conversationId, turnId } = setup;
+  const stepId = stepIdOf(turnId, step.index);
+  const toolCallId = call.toolCallId ?? "";
+  const { text, isError } = answer;
+  const part: ToolResultContentPart = {
+    type: "tool-result",
+    name: call.name,
+    toolCallId,
+    stepId,
+    result: resultFromText(text),
+    resultText: text,
+    isError,
+    durationMs,
+  };
+  const message: ConversationMessage = {
+    id: step.ids.next(),
+    conversationId,
+    role: "tool",
+    createdAt: new Date(step.clock.now()),
+    content: [part],
+  };
+  const event: AgentEvent = {
+    type: "tool-result",
+    conversationId,
+    turnId,
+    stepId,
+    toolCallId,
+    toolName: call.name,
+    content: text,
+    isError,
+    durationMs,
+    messageId: message.id,
+  };
+  return { message, event };
+}

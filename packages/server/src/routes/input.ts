@@ -1,0 +1,83 @@
+import type { InputAnswer, OwnerRuntime } from "@parley/core/runtime";
+import type { InputActor, InputVia, RespondResponse } from "@parley/wire";
+import { type Caller, checkScope } from "../auth/caller.js";
+import { endpoint } from "../http/endpoint.js";
+import {
+  grantParams,
+  grantsResponse,
+  pendingParams,
+  pendingQuery,
+  pendingResponse,
+  respondRequest,
+  respondResponse,
+  revokeGrantResponse,
+  toolsResponse,
+} from "../schemas/input.js";
+
+/** Whoever may answer a request at all: which of them suffices depends on its kind. */
+export const respondScopes = ["write", "approve"] as const;
+
+/**
+ * Answers a request for a caller. Approvals and questions are decided by people: they need the scope `approve`. The
+ * output of a caller's own tool needs `write`, and never stands in for an approval.
+ */
+export async function respondAs(
+  caller: Caller,
+  me: OwnerRuntime,
+  request: { readonly conversationId: string; readonly requestId: string },
+  answer: InputAnswer,
+  via: InputVia,
+): Promise<RespondResponse> {
+  const { conversationId, requestId } = request;
+  const kind = await me.input.kindOf(conversationId, requestId);
+  checkScope(caller, kind === "tool-output" ? "write" : "approve");
+  return me.input.respond(conversationId, requestId, answer, { by: actorOf(caller), via });
+}
+
+function actorOf({ owner, keyId, keyPrefix }: Caller): InputActor {
+  return {
+    owner,
+    ...(keyId === undefined ? {} : { keyId }),
+    ...(keyPrefix === undefined ? {} : { label: keyPrefix }),
+  };
+}
+
+export const inputEndpoints = [
+  endpoint("GET /pending", {
+    summary: "Calls that wait for a person or for the caller, oldest first",
+    access: "read",
+    query: pendingQuery,
+    response: pendingResponse,
+    handle: async ({ me, query }) => ({ pending: await me.input.pending(query) }),
+  }),
+  endpoint("POST /conversations/:id/pending/:requestId", {
+    summary: "Answer a request. The first response wins; the same again gets the same answer",
+    access: respondScopes,
+    // A node that shuts down takes a response, and leaves the turn to another one.
+    isWork: false,
+    params: pendingParams,
+    body: respondRequest,
+    response: respondResponse,
+    handle: ({ caller, me, params: { id: conversationId, requestId }, body }) =>
+      respondAs(caller, me, { conversationId, requestId }, body, "http"),
+  }),
+  endpoint("GET /grants", {
+    summary: "Standing approvals, newest first",
+    access: "read",
+    response: grantsResponse,
+    handle: async ({ me }) => ({ grants: await me.input.grants() }),
+  }),
+  endpoint("DELETE /grants/:id", {
+    summary: "Revoke a standing approval: the next call asks again",
+    access: "approve",
+    params: grantParams,
+    response: revokeGrantResponse,
+    handle: async ({ me, params: { id } }) => ({ id, removed: await me.input.revoke(id) }),
+  }),
+  endpoint("GET /tools", {
+    summary: "The tools that every turn is offered",
+    access: "read",
+    response: toolsResponse,
+    handle: async ({ app }) => app.runtime.tools(),
+  }),
+];

@@ -1,0 +1,125 @@
+import { z } from "@hono/zod-openapi";
+import type {
+  CallerTool,
+  GrantParams,
+  GrantsResponse,
+  PendingParams,
+  PendingQuery,
+  PendingResponse,
+  RespondRequest,
+  RespondResponse,
+  RevokeGrantResponse,
+  ToolsResponse,
+} from "@parley/wire";
+import { agree } from "./agree.js";
+import { grantScope, inputActor, inputKind, inputResponseEntry } from "./input-entry.js";
+import { id, instant, jsonObject, jsonValue, limitInQuery, openWords, stepId } from "./scalars.js";
+
+/** Ids of requests are made from those of turns, which clients do not choose. */
+const requestId = z.string().min(1).max(300);
+
+export const pendingParams = agree<PendingParams>()(z.object({ id, requestId }));
+export const grantParams = agree<GrantParams>()(z.object({ id: z.string().min(1).max(128) }));
+
+export const pendingQuery = agree<PendingQuery>()(
+  z.object({ conversationId: id.optional(), limit: limitInQuery.optional() }),
+);
+
+export const pendingResponse = agree<PendingResponse>()(
+  z.object({
+    pending: z.array(
+      z
+        .object({
+          conversationId: z.string(),
+          title: z.string(),
+          turnId: z.string(),
+          stepId,
+          requestId: z.string(),
+          kind: inputKind,
+          toolCallId: z.string(),
+          toolName: z.string(),
+          argumentsText: z.string(),
+          argumentsHash: z.string(),
+          reason: z.string().optional(),
+          schema: jsonObject.optional(),
+          createdAt: instant,
+          expiresAt: instant.optional(),
+          remember: z.literal(true).optional(),
+        })
+        .openapi("PendingRequest"),
+    ),
+  }),
+);
+
+export const respondShape = {
+  decision: z.enum(["allow", "deny", "answer", "output"]),
+  argumentsHash: z.string().max(128).optional(),
+  arguments: jsonValue.optional(),
+  argumentsText: z.string().optional(),
+  value: jsonValue.optional(),
+  isError: z.boolean().optional(),
+  note: z.string().max(10_000).optional(),
+  scope: grantScope.optional(),
+};
+
+export const respondRequest = agree<RespondRequest>()(z.object(respondShape).openapi("RespondRequest"));
+
+export const respondResponse = agree<RespondResponse>()(
+  z
+    .object({
+      conversationId: z.string(),
+      requestId: z.string(),
+      repeated: z.boolean(),
+      response: inputResponseEntry,
+    })
+    .openapi("RespondResponse"),
+);
+
+export const grantsResponse = agree<GrantsResponse>()(
+  z.object({
+    grants: z.array(
+      z
+        .object({
+          id: z.string(),
+          toolName: z.string(),
+          scope: grantScope,
+          conversationId: z.string().optional(),
+          createdAt: instant,
+          requestId: z.string(),
+          by: inputActor.optional(),
+        })
+        .openapi("GrantInfo"),
+    ),
+  }),
+);
+
+export const revokeGrantResponse = agree<RevokeGrantResponse>()(
+  z.object({ id: z.string(), removed: z.boolean() }),
+);
+
+export const toolsResponse = agree<ToolsResponse>()(
+  z.object({
+    tools: z.array(
+      z
+        .object({
+          name: z.string(),
+          description: z.string().optional(),
+          origin: openWords<"builtin" | "host" | "mcp" | "caller">(["builtin", "host", "mcp", "caller"]),
+          schema: jsonObject.optional(),
+          approval: openWords<"never" | "once" | "always" | "policy">(["never", "once", "always", "policy"]),
+          answeredBy: openWords<"person" | "caller">(["person", "caller"]).optional(),
+        })
+        .openapi("ToolInfo"),
+    ),
+  }),
+);
+
+export const callerTool = agree<CallerTool>()(
+  z
+    .object({
+      name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "1 to 64 of the characters A-Z a-z 0-9 _ -"),
+      description: z.string().max(10_000).optional(),
+      schema: jsonObject.optional(),
+    })
+    .openapi("CallerTool"),
+);

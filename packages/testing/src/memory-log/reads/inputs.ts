@@ -1,0 +1,85 @@
+import type { ConversationId, TurnId } from "@parley/core/messages";
+import type { GrantRecord, InputRecord, OpenInputs, PendingInput } from "@parley/core/ports";
+import type { InputResponseEntry } from "@parley/wire";
+import { findLog, type Input, type Log, logOf, type MemoryDatabase, ownerOf } from "../database.js";
+
+/** The requests of a turn, with whether each response is in the log. */
+export function inputsOf(log: Log, turnId: TurnId): Input[] {
+  return [...log.inputs.values()].filter(({ record }) => record.turnId === turnId);
+}
+
+/** The requests of a turn, in order. */
+export function inputRecords(log: Log, turnId: TurnId): InputRecord[] {
+  return inputsOf(log, turnId).map(({ record }) => record);
+}
+
+/** What an open turn still waits for. */
+export function openInputs(log: Log, turnId: TurnId): OpenInputs | undefined {
+  const open = inputsOf(log, turnId).filter(({ record }) => record.response === undefined);
+  if (open.length === 0) return undefined;
+  return { count: open.length, kinds: [...new Set(open.map(({ record }) => record.kind))] };
+}
+
+/** Responses of a turn that no entry holds. */
+export function unloggedResponses(log: Log, turnId: TurnId): InputResponseEntry[] {
+  return inputsOf(log, turnId).flatMap(({ record, isLogged }) =>
+    record.response === undefined || isLogged ? [] : [record.response],
+  );
+}
+
+export function readInput(
+  db: MemoryDatabase,
+  owner: string,
+  id: ConversationId,
+  requestId: string,
+): InputRecord | null {
+  return findLog(db, owner, id)?.inputs.get(requestId)?.record ?? null;
+}
+
+export function readResponses(
+  db: MemoryDatabase,
+  owner: string,
+  query: { conversationId: ConversationId; turnId: TurnId },
+): InputResponseEntry[] {
+  return unloggedResponses(logOf(db, owner, query.conversationId), query.turnId);
+}
+
+export function pendingInputs(
+  db: MemoryDatabase,
+  owner: string,
+  query: { conversationId?: ConversationId; limit: number },
+): PendingInput[] {
+  const now = db.clock.now();
+  const logs =
+    query.conversationId === undefined
+      ? [...ownerOf(db, owner).logs.values()]
+      : [logOf(db, owner, query.conversationId)];
+  const pending = logs.flatMap((log) =>
+    [...log.inputs.values()].flatMap(({ record }) => {
+      const isOver = record.response !== undefined || (record.expiresAt ?? Infinity) <= now;
+      if (isOver || log.active?.turnId !== record.turnId) return [];
+      return [{ ...record, conversationId: log.id, title: log.title }];
+    }),
+  );
+  // Requests of one step were written in call order, which the sort keeps.
+  pending.sort((left, right) => left.createdAt - right.createdAt);
+  return pending.slice(0, Math.max(0, query.limit));
+}
+
+export function grants(
+  db: MemoryDatabase,
+  owner: string,
+  query: { toolName?: string; conversationId?: ConversationId },
+): GrantRecord[] {
+  const { toolName, conversationId } = query;
+  return [...ownerOf(db, owner).grants.values()]
+    .map(({ grant }) => grant)
+    .filter((grant) => toolName === undefined || grant.toolName === toolName)
+    .filter(
+      (grant) =>
+        conversationId === undefined ||
+        grant.conversationId === undefined ||
+        grant.conversationId === conversationId,
+    )
+    .sort((left, right) => right.createdAt - left.createdAt || (left.id > right.id ? -1 : 1));
+}

@@ -1,0 +1,139 @@
+import type { JsonObject, JsonValue, OpenUnion } from "../json.js";
+import type { StepId } from "../log/ids.js";
+import type { GrantScope, InputActor, InputDecision, InputKind, InputResponseEntry } from "./input-entry.js";
+
+/** The path parameters of a route to one request. */
+export interface PendingParams {
+  readonly id: string;
+  readonly requestId: string;
+}
+
+/** The path parameters of a route to one standing approval. */
+export interface GrantParams {
+  readonly id: string;
+}
+
+/** `GET /pending`. */
+export interface PendingQuery {
+  /** Only those of this conversation. */
+  readonly conversationId?: string | undefined;
+  /** Default 100, at most 500. */
+  readonly limit?: number | undefined;
+}
+
+/** A call that waits for input. Its texts come from a model: show them as data. */
+export interface PendingRequest {
+  readonly conversationId: string;
+  /** The conversation's title. */
+  readonly title: string;
+  readonly turnId: string;
+  readonly stepId: StepId;
+  readonly requestId: string;
+  readonly kind: OpenUnion<InputKind>;
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** What will run, byte for byte. */
+  readonly argumentsText: string;
+  /** SHA-256 of `argumentsText`: send it back with an approval. */
+  readonly argumentsHash: string;
+  /** Why it is asked; the question itself where it is one. */
+  readonly reason?: string;
+  /** JSON Schema of the answer, for a question. */
+  readonly schema?: JsonObject;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  /** Epoch milliseconds; unanswered by then, it is denied. */
+  readonly expiresAt?: number;
+  /** An approval also stands for later calls of the tool in this conversation. */
+  readonly remember?: true;
+}
+
+/** Requests that nobody has answered, oldest first. */
+export interface PendingResponse {
+  readonly pending: readonly PendingRequest[];
+}
+
+/**
+ * `POST /conversations/:id/pending/:requestId` and `chat.respond`: answers a request. The first response wins: the same
+ * again gets the same answer, another one is `already_decided`, and the problem names the decision in force.
+ */
+export interface RespondRequest {
+  /** `allow` or `deny` for an approval, `answer` or `deny` for a question, `output` or `deny` for a tool of the caller. */
+  readonly decision: InputDecision;
+  /** The request's, with `allow`: the approval holds for these arguments only. */
+  readonly argumentsHash?: string | undefined;
+  /** Other arguments to run the call with. The model's own call stays as it is; the result says what was changed. */
+  readonly arguments?: JsonValue | undefined;
+  /** The same as text, byte for byte what will run. Wins over `arguments`. */
+  readonly argumentsText?: string | undefined;
+  /** The answer to a question, or the output of the caller's tool. */
+  readonly value?: JsonValue | undefined;
+  /** With `output`: the caller's tool failed, and `value` says how. */
+  readonly isError?: boolean | undefined;
+  /** For the model and for people. */
+  readonly note?: string | undefined;
+  /** With `allow`: lets the approval stand for later calls. */
+  readonly scope?: GrantScope | undefined;
+}
+
+/** The response that is in force. */
+export interface RespondResponse {
+  readonly conversationId: string;
+  readonly requestId: string;
+  /** True when the same response was recorded before. */
+  readonly repeated: boolean;
+  readonly response: InputResponseEntry;
+}
+
+/** A standing approval. */
+export interface GrantInfo {
+  readonly id: string;
+  readonly toolName: string;
+  readonly scope: GrantScope;
+  /** Set where the scope is a conversation. */
+  readonly conversationId?: string;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  /** The request that it was given with. */
+  readonly requestId: string;
+  readonly by?: InputActor;
+}
+
+/** `GET /grants`: newest first. */
+export interface GrantsResponse {
+  readonly grants: readonly GrantInfo[];
+}
+
+/** `DELETE /grants/:id`: the next call asks again. Idempotent. */
+export interface RevokeGrantResponse {
+  readonly id: string;
+  /** False when there was none. */
+  readonly removed: boolean;
+}
+
+/** A tool that a turn may be offered. */
+export interface ToolInfo {
+  readonly name: string;
+  readonly description?: string;
+  readonly origin: OpenUnion<"builtin" | "host" | "mcp" | "caller">;
+  /** JSON Schema of the arguments. */
+  readonly schema?: JsonObject;
+  /** When a call needs approval; `policy`: the tool decides for each call. Rules of the server may be stricter. */
+  readonly approval: OpenUnion<"never" | "once" | "always" | "policy">;
+  /** Set where the result comes from outside. */
+  readonly answeredBy?: OpenUnion<"person" | "caller">;
+}
+
+/** `GET /tools`. */
+export interface ToolsResponse {
+  readonly tools: readonly ToolInfo[];
+}
+
+/** A tool of the caller: the turn waits for its output. */
+export interface CallerTool {
+  /** 1 to 64 of `A-Za-z0-9_-`, and no name of the server's own tools. */
+  readonly name: string;
+  readonly description?: string | undefined;
+  /** JSON Schema of the arguments. */
+  readonly schema?: JsonObject | undefined;
+}
