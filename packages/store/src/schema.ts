@@ -68,6 +68,13 @@ export const conversation = parley.table(
     /** The log that this one continues, and the last seq they have in common. */
     parent: logNumber("parent"),
     parentSeq: integer("parent_seq"),
+    /** A way past ancestors that a page has no rows of; see `jumpOf` in `operations/reading/lineage.ts`. */
+    jump: logNumber("jump"),
+    jumpSeq: integer("jump_seq"),
+    depth: integer("depth"),
+    /** Of an imported fork: the id of its parent and the last shared seq, as they were exported. Its rows are its own. */
+    importedParent: key("imported_parent"),
+    importedParentSeq: integer("imported_parent_seq"),
     /** Set on an archive: the log that was compacted. */
     archiveOf: logNumber("archive_of"),
     /** The archive of the compaction in force; 0, which no log has, where that has none. */
@@ -88,6 +95,9 @@ export const conversation = parley.table(
     index("conversation_activity").on(table.owner, table.lastActivityAt),
     uniqueIndex("conversation_changes").on(table.owner, table.changedAt),
     index("conversation_children").on(table.parent).where(sql`${table.parent} is not null`),
+    index("conversation_imported_children")
+      .on(table.owner, table.importedParent)
+      .where(sql`${table.importedParent} is not null`),
     uniqueIndex("conversation_name").on(table.owner, table.id).where(sql`${table.status} <> 'removed'`),
     // A handful of rows: what forks of a removed conversation are listed by.
     index("conversation_removed").on(table.owner, table.id).where(sql`${table.status} = 'removed'`),

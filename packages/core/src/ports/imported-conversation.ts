@@ -11,6 +11,11 @@ export interface ImportInput {
   createdAt: number;
   lastActivityAt: number;
   /**
+   * The conversation that it was forked from, and the last seq they have in common, as its export names them. It need not
+   * exist here: the record and lists show it, and the rows are the conversation's own.
+   */
+  parent?: { readonly id: ConversationId; readonly seq: number };
+  /**
    * Every message, oldest first, with its seqs from 1 on and without a gap. Of a summary `covers` says what it stands
    * for, and `inForce` whether it still does.
    */

@@ -51,6 +51,7 @@ interface PlanNode {
   readonly "Node Type": string;
   readonly "Relation Name"?: string;
   readonly "Index Name"?: string;
+  readonly "Actual Rows"?: number;
   readonly "Shared Hit Blocks"?: number;
   readonly "Shared Read Blocks"?: number;
   readonly Plans?: readonly PlanNode[];
@@ -484,6 +485,53 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
       expect(inherited).toBeLessThanOrEqual(short + 10 * 9);
     },
   );
+});
+
+describeOnPostgres("a chain of 600 forks", (postgres) => {
+  it("is walked in a few steps, wherever a page lies", async () => {
+    const made = await postgres.createDatabase();
+    const recording = new RecordingDatabase(new PostgresDatabase({ url: made.url }));
+    const root = openLogStore(recording);
+    const client = new pg.Client({ connectionString: made.url });
+    await client.connect();
+    onTestFinished(async () => {
+      await client.end();
+      await root.close();
+      await made.drop();
+    });
+    await root.migrate();
+    await root.heartbeat(node, 600_000);
+    const store = root.forOwner(owner);
+    const answer = async (id: string) => {
+      const turn = await start(store, id);
+      await store.seal(sealing(turn, [message(id, "Answer", "assistant")]));
+    };
+    await answer("0");
+    for (let depth = 1; depth <= 600; depth++) {
+      // One half goes on and on, the other half is one message that was edited again and again.
+      const atSeq = depth <= 300 ? depth * 2 : 602;
+      await store.fork({ conversationId: `${depth - 1}`, atSeq, newId: `${depth}` });
+      if (depth <= 300) await answer(`${depth}`);
+    }
+    const steps = async (read: () => Promise<unknown>): Promise<number> => {
+      recording.statements.length = 0;
+      await read();
+      const [statement] = recording.statements;
+      const { rows } = await client.query({
+        text: `EXPLAIN (ANALYZE, FORMAT JSON) ${statement?.text}`,
+        values: [...(statement?.values ?? [])],
+      });
+      const nodes = [...nodesOf(rows[0]?.["QUERY PLAN"][0]?.Plan as PlanNode)];
+      return nodes.find((each) => each["Node Type"] === "Recursive Union")?.["Actual Rows"] ?? Number.NaN;
+    };
+    // Twice the logarithm of 600 to get there, and a log for every two messages.
+    for (const before of [603, 500, 300, 100, 5]) {
+      const page = () => store.readNewest({ conversationId: "600", limit: 4, before });
+      expect(await steps(page)).toBeLessThanOrEqual(30);
+    }
+    const window = await steps(() => store.readChunks({ conversationId: "600", sinceSeq: 0, beforeSeq: 5 }));
+    expect(window).toBeLessThanOrEqual(30);
+  });
 });
 
 describeOnPostgres("a database without statistics", (postgres) => {

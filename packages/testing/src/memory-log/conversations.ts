@@ -53,6 +53,7 @@ export function list(
     .filter(
       (log) =>
         query.parent === undefined ||
+        log.importedParent?.id === query.parent ||
         (parent === undefined ? log.parent?.log.id === query.parent : log.parent?.log === parent),
     )
     .filter((log) => query.status === undefined || query.status.includes(statusOf(log)))

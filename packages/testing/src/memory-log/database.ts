@@ -9,6 +9,7 @@ import type {
   ConversationTurn,
   GrantRecord,
   HistoryEntry,
+  ImportInput,
   InputRecord,
   JournalBatch,
   LoginRecord,
@@ -100,6 +101,8 @@ export interface Log {
   readonly createdAt: number;
   /** The log this one continues, and the last seq they have in common. */
   readonly parent?: { readonly log: Log; readonly seq: number };
+  /** Of an imported fork, as it was exported. */
+  importedParent?: NonNullable<ImportInput["parent"]>;
   readonly archiveOf?: ConversationId;
   settings: ConversationSettings;
   title: string;

@@ -16,7 +16,7 @@ export function queueStateOf(log: Log): QueueState {
 }
 
 export function recordOf(db: MemoryDatabase, log: Log): ConversationRecord {
-  const { active, parent, settings } = log;
+  const { active, settings } = log;
   const compaction = compactionInForce(log);
   const archiveId = compaction?.archiveId;
   const head: ConversationRecord = {
@@ -31,7 +31,7 @@ export function recordOf(db: MemoryDatabase, log: Log): ConversationRecord {
     sealedSeq: log.sealedSeq,
     queue: log.queue.slice(),
     queuePaused: log.queuePaused,
-    ...(parent === undefined ? {} : { parentId: parent.log.id, parentSeq: parent.seq }),
+    ...parentOf(log),
     ...(compaction === undefined ? {} : { compacted: true as const }),
     ...(archiveId !== undefined && findLog(db, log.owner, archiveId)?.archiveOf !== undefined
       ? { compactedFrom: archiveId }
@@ -41,6 +41,11 @@ export function recordOf(db: MemoryDatabase, log: Log): ConversationRecord {
     ...omitUndefined({ contextSize: log.contextSize, lastModel: log.lastModel }),
   };
   return Object.keys(settings).length === 0 ? head : { ...settings, ...head };
+}
+
+function parentOf({ parent, importedParent }: Log): Pick<ConversationRecord, "parentId" | "parentSeq"> {
+  if (parent !== undefined) return { parentId: parent.log.id, parentSeq: parent.seq };
+  return importedParent === undefined ? {} : { parentId: importedParent.id, parentSeq: importedParent.seq };
 }
 
 function activeLeaseOf(log: Log, active: NonNullable<Log["active"]>): ConversationRecord["active"] & object {

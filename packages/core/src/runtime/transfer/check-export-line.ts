@@ -33,6 +33,8 @@ export function checkConversationLine(line: unknown): string | undefined {
   const meta = line.conversation;
   if (!isFields(meta)) return "conversation: an object";
   if (!isText(meta.id)) return "conversation.id: a text";
+  if (!isOptional(meta.parentId, isText)) return "conversation.parentId: a text";
+  if (!isOptional(meta.forkedAtSeq, (seq) => isWhole(seq))) return "conversation.forkedAtSeq: a whole number";
   if (!isText(meta.title)) return "conversation.title: a text";
   if (meta.status !== "idle" && meta.status !== "closed") return "conversation.status: idle or closed";
   if (!isMoment(meta.createdAt)) return "conversation.createdAt: milliseconds";
@@ -110,7 +112,7 @@ const conversationFields = new Set([
   "metadata",
   "lastSeq",
 ]);
-/** Which conversation it was forked or compacted from means nothing here, and is let go. */
+/** The conversation that it was compacted from stays where it was: its id is dropped. */
 const metaFields = new Set([
   "id",
   "createdAt",

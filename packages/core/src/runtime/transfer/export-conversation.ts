@@ -15,7 +15,7 @@ export type ChunkLine = ExportedChunk;
 
 /**
  * A conversation as lines, read piece by piece: itself, every sealed chunk, every sealed turn. An open turn is left
- * out. So is what means nothing elsewhere: which conversation it was forked from, and its archives.
+ * out, and so are archives. A fork names its parent and the last seq they share, and has all its chunks.
  */
 export async function* exportConversation(
   store: LogStore,
@@ -59,7 +59,7 @@ async function sealedTurnIds(store: LogStore, conversationId: string): Promise<s
 
 function header(record: ConversationRecord): ExportedConversation {
   const { instructions, compactThreshold, metadata } = record;
-  const { parentId: _parent, forkedAtSeq: _at, compactedFrom: _archive, ...meta } = storedMeta(record);
+  const { compactedFrom: _archive, ...meta } = storedMeta(record);
   return {
     type: "conversation",
     format: "parley.conversation.1",

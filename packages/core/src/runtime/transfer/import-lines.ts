@@ -77,12 +77,14 @@ export class ImportLines {
     const entries = this.#entries(conversationId);
     this.#checkCalls();
     const { createdAt, lastActivityAt, status } = header.conversation;
+    const parent = parentOf(header, conversationId);
     return {
       conversationId,
       settings: settingsOf(header),
       closed: status === "closed",
       createdAt,
       lastActivityAt,
+      ...omitUndefined({ parent }),
       entries,
       turns: this.#turnsOf(entries),
     };
@@ -240,6 +242,12 @@ export class ImportLines {
   #refused(reason: string, line = this.#line): ParleyError {
     return new ParleyError("invalid_request", `line ${line}: ${reason}`, { details: { line } });
   }
+}
+
+/** A conversation that takes its parent's own id has no parent any more. */
+function parentOf({ conversation }: ExportedConversation, id: string): ImportInput["parent"] {
+  const { parentId, forkedAtSeq = 0 } = conversation;
+  return parentId === undefined || parentId === id ? undefined : { id: parentId, seq: forkedAtSeq };
 }
 
 function settingsOf(header: ExportedConversation): ConversationSettings {

@@ -10,11 +10,13 @@ export async function compactionInForce(
 ): Promise<{ seq: number; archive: number | null } | undefined> {
   const [row] = await connection.query({
     text: `${lineage()}
-SELECT k.seq, k.archive::float8 AS archive FROM lineage l
-JOIN parley.compaction k ON k.log = l.log AND k.kind = 'made' AND k.seq <= l.through
-WHERE NOT EXISTS (
-  SELECT FROM parley.compaction u WHERE u.log = l.reader AND u.seq = k.seq AND u.kind = 'undone')
-ORDER BY k.seq DESC LIMIT 1`,
+SELECT n.seq, n.archive::float8 AS archive FROM lineage l
+CROSS JOIN LATERAL (
+  SELECT k.seq, k.archive FROM parley.compaction k
+  WHERE k.log = l.log AND k.kind = 'made' AND k.seq <= l.through AND NOT EXISTS (
+    SELECT FROM parley.compaction u WHERE u.log = l.reader AND u.seq = k.seq AND u.kind = 'undone')
+  ORDER BY k.seq DESC LIMIT 1
+) n LIMIT 1`,
     values: [storedText(conversationId), owner],
   });
   if (row === undefined) return undefined;

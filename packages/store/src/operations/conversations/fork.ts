@@ -7,7 +7,7 @@ import { contextSizePlace, modelPlace } from "../../packed-metrics.js";
 import { settingsFrom } from "../../settings-columns.js";
 import type { StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
-import { lineage } from "../reading/lineage.js";
+import { jumpOf, jumpTables, lineage } from "../reading/lineage.js";
 import { requireRecord } from "../reading/record.js";
 import { checkConversationId } from "../refusals.js";
 import { admitInto } from "../turns/admit.js";
@@ -69,8 +69,9 @@ export async function addFork(
   await connection.batch([
     {
       text: `
-UPDATE parley.conversation f SET parent = o.log, parent_seq = $3, archive_of = $4, status = $5, ${settingsFrom("o")}
-FROM parley.conversation o WHERE f.log = $1 AND o.log = $2`,
+UPDATE parley.conversation f SET parent = o.log, parent_seq = $3, archive_of = $4, status = $5, ${jumpOf("$3::int4")},
+  ${settingsFrom("o")}
+FROM parley.conversation o ${jumpTables} WHERE f.log = $1 AND o.log = $2`,
       values: [log, origin.log, atSeq, isArchive ? origin.log : null, isArchive ? "closed" : "open"],
     },
     {
@@ -104,9 +105,12 @@ function metric(name: string, place: number): string {
 
 /** What the newest sealed turn of the lineage that knows it says. */
 function newest(value: string): string {
-  return `SELECT ${value} FROM lineage l
-  JOIN parley.conversation_turn t ON t.log = l.log AND t.last_seq <= l.through AND t.status = 'sealed'
-  WHERE ${value} IS NOT NULL ORDER BY t.last_seq DESC LIMIT 1`;
+  return `SELECT n.value FROM lineage l
+  CROSS JOIN LATERAL (
+    SELECT ${value} AS value FROM parley.conversation_turn t
+    WHERE t.log = l.log AND t.last_seq <= l.through AND t.status = 'sealed' AND ${value} IS NOT NULL
+    ORDER BY t.ordinal DESC LIMIT 1
+  ) n LIMIT 1`;
 }
 
 interface ExistingLog {
@@ -163,7 +167,7 @@ async function isForkPoint(
   if (seq === 0) return true;
   if (!Number.isSafeInteger(seq) || seq < 0 || seq > origin.sealedSeq) return false;
   const [row] = await connection.query({
-    text: `${lineage("($3::int4 - 1)")}, nearest AS (
+    text: `${lineage({ above: "($3::int4 - 1)", upTo: "$3::int4" })}, nearest AS (
   SELECT log FROM lineage WHERE floor < $3::int4 AND through >= $3::int4 LIMIT 1
 )
 SELECT m.first_seq + m.part_count - 1 AS last_seq, m.turn IS NULL AS outside, t.last_seq AS turn_last_seq

@@ -18,7 +18,7 @@ import type { StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
 import { lineage } from "../reading/lineage.js";
 import { requireRecord } from "../reading/record.js";
-import { checkCreatedAt, invalid } from "../refusals.js";
+import { checkConversationId, checkCreatedAt, invalid } from "../refusals.js";
 import { type Head, requireHead } from "../turns/head.js";
 import { touchStatements } from "../turns/open-turn.js";
 import { readMetrics } from "../turns/turn-records.js";
@@ -51,6 +51,7 @@ export function importConversation(
     return { row: messageRow(entry.message, conversationId, store.maxBytes), entry };
   });
   checkPlaces(rows, input);
+  checkParent(input, lastSeqOf(rows));
   const turns = input.turns.map((turn) => turnValues(store, turn));
   return store.database.transaction(async (connection) => {
     const created = await createConversationRow(store, connection, {
@@ -112,13 +113,15 @@ async function write(
     },
     {
       text: `UPDATE parley.conversation SET status = $2, context_size = $3, last_activity_at = $4::timestamptz,
-        last_model = $5 WHERE log = $1`,
+        last_model = $5, imported_parent = $6, imported_parent_seq = $7 WHERE log = $1`,
       values: [
         log,
         input.closed ? "closed" : "open",
         contextSize ?? null,
         at,
         lastModel === undefined ? null : storedText(lastModel),
+        input.parent === undefined ? null : storedText(input.parent.id),
+        input.parent?.seq ?? null,
       ],
     },
     ...touchStatements(head),
@@ -242,6 +245,14 @@ function checkPlaces(rows: readonly PlacedRow[], { turns }: ImportInput): void {
     const range = ranges.get(turnId);
     if (range?.firstSeq === firstSeq && range.lastSeq === lastSeq) continue;
     throw invalid("A turn has other seqs than its messages", { turnId });
+  }
+}
+
+function checkParent({ parent }: ImportInput, lastSeq: number): void {
+  if (parent === undefined) return;
+  checkConversationId(parent.id);
+  if (!Number.isSafeInteger(parent.seq) || parent.seq < 0 || parent.seq > lastSeq) {
+    throw invalid("A fork shares no more than it has", { seq: lastSeq });
   }
 }
 

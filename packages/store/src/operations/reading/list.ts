@@ -65,11 +65,14 @@ function statusIn(statuses: readonly ConversationStatus[]): string {
     : `(${statuses.map((status) => statusConditions[status]).join(" OR ")})`;
 }
 
-/** The last one that had the id, where none has it now: the forks of a removed conversation still name it. */
+/**
+ * The last one that had the id, where none has it now: the forks of a removed conversation still name it. Imported forks
+ * name their parent by its id alone.
+ */
 function isForkOf(owner: string, id: string): string {
   const named = `parley.conversation p WHERE p.owner = ${owner} AND p.id = ${id}`;
-  return `c.parent = coalesce((SELECT p.log FROM ${named} AND p.status <> 'removed'),
-    (SELECT max(p.log) FROM ${named} AND p.status = 'removed'))`;
+  return `(c.imported_parent = ${id} OR c.parent = coalesce((SELECT p.log FROM ${named} AND p.status <> 'removed'),
+    (SELECT max(p.log) FROM ${named} AND p.status = 'removed')))`;
 }
 
 function matches(words: string): string {

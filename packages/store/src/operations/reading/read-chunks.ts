@@ -61,7 +61,7 @@ function clamp(seq: number): number {
   return Math.max(-1, Math.min(seq, largest));
 }
 
-const readChunksText = `${lineage("$3::int4")}, bounds AS (
+const readChunksText = `${lineage({ above: "$3::int4", upTo: "$4::int4" })}, bounds AS (
   SELECT least(CASE WHEN $5::bool THEN next_seq - 1 ELSE sealed_seq END, $4::int4) AS last
   FROM parley.conversation c JOIN parley.conversation_head h ON h.log = c.log
   WHERE c.owner = $2 AND c.id = $1 AND c.status <> 'removed'

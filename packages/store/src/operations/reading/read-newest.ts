@@ -42,7 +42,7 @@ export async function readNewest(
   return { entries };
 }
 
-const readNewestText = `${lineage()}
+const readNewestText = `${lineage({ upTo: "$3::int4" })}
 SELECT ${messageColumns}
 FROM lineage l
 CROSS JOIN LATERAL (

@@ -8,8 +8,9 @@ import { queueEntries, queueJson } from "../turns/queue-state.js";
 
 /** What `recordOf` reads, of the tables that `recordTables` names. */
 export const recordColumns = `
-  c.log::float8 AS log, c.id, c.title, c.status, ${settingsOf("c")}, c.queue_paused, c.parent_seq, c.context_size, c.last_model,
-  (SELECT p.id FROM parley.conversation p WHERE p.log = c.parent) AS parent_id,
+  c.log::float8 AS log, c.id, c.title, c.status, ${settingsOf("c")}, c.queue_paused,
+  coalesce(c.parent_seq, c.imported_parent_seq) AS parent_seq, c.context_size, c.last_model,
+  coalesce((SELECT p.id FROM parley.conversation p WHERE p.log = c.parent), c.imported_parent) AS parent_id,
   (SELECT o.id FROM parley.conversation o WHERE o.log = c.archive_of) AS archive_of,
   (SELECT a.id FROM parley.conversation a WHERE a.log = c.compacted_from AND a.archive_of IS NOT NULL
     AND a.status <> 'removed') AS compacted_from, c.compacted_from IS NOT NULL AS compacted,

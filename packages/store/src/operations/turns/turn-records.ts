@@ -121,7 +121,7 @@ LEFT JOIN parley.conversation_turn t
   ON t.log = l.log AND t.id = $3 AND t.status = 'sealed' AND t.metrics IS NOT NULL AND t.last_seq <= l.through
 ORDER BY t.last_seq NULLS LAST LIMIT 1`;
 
-const metricsPageText = `${lineage()}
+const metricsPageText = `${lineage({ upTo: "($3::int4 - 1)" })}
 SELECT t.id, t.reason, t.metrics FROM lineage l
 CROSS JOIN LATERAL (
   SELECT s.id, s.reason, s.metrics::text AS metrics FROM parley.conversation_turn s

@@ -173,6 +173,53 @@ export const forkCases: readonly TopicCase[] = [
     },
   },
   {
+    name: "forty forks in a row read as one log from every place, wherever each of them leaves",
+    async run(s) {
+      let id = await turns(s, "0");
+      let texts = ["0", "Answer to 0"];
+      for (let depth = 1; depth <= 40; depth++) {
+        // Mostly at the end; now and then before the last turn, or somewhere in what was inherited.
+        const back = [0, 0, 2, 0, 0, 4 * (depth % 4)][depth % 6] ?? 0;
+        const atSeq = depth === 20 ? 4 : Math.max(4, texts.length - back);
+        const newId = uniqueId();
+        await s.store.fork({ conversationId: id, atSeq: Math.min(atSeq, texts.length), newId });
+        id = newId;
+        texts = texts.slice(0, atSeq);
+        if (depth % 5 === 0) continue;
+        await s.turn(id, `${depth}`);
+        texts.push(`${depth}`, `Answer to ${depth}`);
+        if (depth % 3 !== 0) continue;
+        await s.turn(id, `${depth}b`);
+        texts.push(`${depth}b`, `Answer to ${depth}b`);
+      }
+      checkEqual(await s.texts(id), texts, "the log");
+      for (let before = 1; before <= texts.length + 1; before++) {
+        const { entries } = await s.store.readNewest({ conversationId: id, limit: 3, before });
+        const expected = texts.slice(Math.max(0, before - 4), before - 1).reverse();
+        checkEqual(textsOf(entries), expected, `the page before ${before}`);
+        const { chunks } = await s.store.readChunks({
+          conversationId: id,
+          sinceSeq: before - 1,
+          beforeSeq: before + 3,
+        });
+        checkEqual(
+          chunks.map(({ seq }) => seq),
+          [before, before + 1, before + 2].filter((seq) => seq <= texts.length),
+          `the window behind ${before - 1}`,
+        );
+      }
+      const metrics = await s.store.metrics(id);
+      checkEqual(metrics.length, texts.length / 2, "the turns");
+      const middle = metrics[2];
+      check(middle !== undefined, "there is a third turn");
+      checkEqual(
+        await s.store.metrics(id, { limit: 2, before: middle.turnId }),
+        metrics.slice(0, 2),
+        "the turns before the third",
+      );
+    },
+  },
+  {
     name: "ten ancestors read as one log",
     async run(s) {
       let id = await turns(s, "turn 0");

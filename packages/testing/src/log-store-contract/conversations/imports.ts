@@ -205,6 +205,9 @@ export const importCases: readonly TopicCase[] = [
         { turns: [turn, turn] },
         { turns: [{ ...turn, lastSeq: 4 }] },
         { turns: [turn, { ...turn, turnId: uniqueId(), firstSeq: 7, lastSeq: 7 }] },
+        { parent: { id: uniqueId(), seq: 7 } },
+        { parent: { id: uniqueId(), seq: -1 } },
+        { parent: { id: "not an id", seq: 1 } },
       ];
       for (const [index, each] of bad.entries()) {
         const made = s.store.importConversation({ ...good, ...each });
@@ -308,7 +311,7 @@ export const importCases: readonly TopicCase[] = [
     },
   },
   {
-    name: "a fork is exported with what it inherited, and imported as a conversation of its own",
+    name: "a fork is exported with what it inherited and the name of its parent, and owns its rows once imported",
     async run(s) {
       const { conversationId: id, lastSeq } = await s.turn(uniqueId(), "shared");
       await s.turn(id, "not shared");
@@ -318,7 +321,14 @@ export const importCases: readonly TopicCase[] = [
       const other = await roundTrip(s, fork);
       await s.store.remove(id, { cascade: true });
       checkEqual((await s.texts(other)).length, 4, "its log");
-      checkEqual((await s.store.get(other))?.parentId, undefined, "its parent");
+      const { parentId, parentSeq } = (await s.store.get(other)) ?? {};
+      checkEqual([parentId, parentSeq], [id, lastSeq], "its parent");
+      const { conversations } = await s.store.list({ parent: id, limit: 5 });
+      checkEqual(
+        conversations.map((one) => one.id),
+        [other],
+        "the forks of its parent",
+      );
       checkEqual((await s.store.metrics(other)).length, 2, "its turns");
     },
   },

@@ -27,6 +27,7 @@ export function importConversation(db: MemoryDatabase, owner: string, input: Imp
   );
   for (const { metrics } of input.turns) checkFigures({ metrics });
   checkPlaces(input);
+  checkParent(input);
   const existing = findLog(db, owner, input.conversationId);
   if (existing !== undefined) {
     if (!holds(existing, input)) {
@@ -50,6 +51,7 @@ export function importConversation(db: MemoryDatabase, owner: string, input: Imp
   for (const entry of input.entries) writeEntry(db, log, entry, byId);
   log.sealedSeq = log.lastSeq;
   log.closed = input.closed;
+  if (input.parent !== undefined) log.importedParent = input.parent;
   log.lastActivityAt = input.lastActivityAt;
   const contextSize = input.turns.findLast(({ metrics }) => metrics.contextSize !== undefined)?.metrics
     .contextSize;
@@ -122,10 +124,22 @@ function checkPlaces({ entries, turns }: ImportInput): void {
   }
 }
 
+function checkParent({ parent, entries }: ImportInput): void {
+  if (parent === undefined) return;
+  checkNewId(parent.id);
+  if (!Number.isSafeInteger(parent.seq) || parent.seq < 0 || parent.seq > lastSeqOf(entries)) {
+    throw invalid("A fork shares no more than it has", { seq: lastSeqOf(entries) });
+  }
+}
+
+function lastSeqOf(entries: readonly ImportedEntry[]): number {
+  const last = entries.at(-1);
+  return last === undefined ? 0 : last.firstSeq + Math.max(1, last.message.content.length) - 1;
+}
+
 /** Whether the log begins with all that is imported, message by message and turn by turn. */
 function holds(log: Log, input: ImportInput): boolean {
-  const last = input.entries.at(-1);
-  const lastSeq = last === undefined ? 0 : last.firstSeq + Math.max(1, last.message.content.length) - 1;
+  const lastSeq = lastSeqOf(input.entries);
   if (log.sealedSeq < lastSeq) return false;
   const rows = rowsBetween(log, 1, lastSeq);
   if (rows.length !== input.entries.length) return false;
