@@ -5,7 +5,7 @@ import { median } from "../summarise.mjs";
 import { openByHand } from "../turn-stores/by-hand.mjs";
 import { openLangGraph } from "../turn-stores/langgraph.mjs";
 import { openMastra } from "../turn-stores/mastra.mjs";
-import { openParley } from "../turn-stores/parley.mjs";
+import { openParley, openStepByStep } from "../turn-stores/parley.mjs";
 import { nextId, turnOf } from "../turn-stores/persisted-turn.mjs";
 import { createDatabase, databaseBytes, walBytes, withoutWaiting } from "../turn-stores/postgres-size.mjs";
 
@@ -181,6 +181,7 @@ export const scenario = {
     try {
       await enter("by hand", "by_hand", openByHand);
       await enter("@parley/store", "parley", openParley);
+      await enter("@parley/store, statement by statement", "parley_steps", openStepByStep);
       await enter("@mastra/pg", "mastra", openMastra);
       await enter("LangGraph's PostgreSQL saver", "langgraph", openLangGraph);
       // Peers whose turns cost the same at any length take part in the rounds.

@@ -3,7 +3,30 @@ import { metricsOf, turnOf } from "./persisted-turn.mjs";
 
 export async function openParley(url) {
   const { openPostgres } = await import("@parley/store/postgres");
-  const opened = openPostgres({ url, listenUrl: false, maxConnections: 10 });
+  return persisting(openPostgres({ url, listenUrl: false, maxConnections: 10 }));
+}
+
+/**
+ * The same without the statements that write a whole commit at once: what they buy. Each of them is left out, as if it
+ * had written nothing, so that the statements take their place which decide one by one.
+ */
+export async function openStepByStep(url) {
+  const built = (file) => import(new URL(`../../packages/store/dist/${file}`, import.meta.url));
+  const { openLogStore } = await built("open-log-store.js");
+  const { PostgresDatabase } = await built("postgres/postgres-database.js");
+  const database = new PostgresDatabase({ url, maxConnections: 10 });
+  const isWhole = ({ name = "" }) => name === "admit" || /^(commit|seal)_/.test(name);
+  const stepByStep = {
+    query: (statement) => database.query(statement),
+    batch: async (statements) =>
+      statements.some(isWhole) ? statements.map(() => []) : database.batch(statements),
+    transaction: (work) => database.transaction(work),
+    close: () => database.close(),
+  };
+  return persisting({ store: openLogStore(stepByStep) });
+}
+
+async function persisting(opened) {
   await opened.store.migrate();
   const store = opened.store.forOwner("owner");
   return {
