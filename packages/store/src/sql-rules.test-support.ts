@@ -1,23 +1,17 @@
-import { getTableName, is, Table } from "drizzle-orm";
+import { getTableColumns, getTableName, is, Table } from "drizzle-orm";
 import type { Connection, Database, Statement } from "./database.js";
 import * as schema from "./schema.js";
 
-/** The tables of the schema, by name. */
-const tables = new Set<string>(
-  Object.values(schema)
-    .filter((each) => is(each, Table))
-    .map((table) => getTableName(table)),
-);
+const schemaTables = Object.values(schema).flatMap((each): Table[] => (is(each, Table) ? [each] : []));
 
-/** Tables whose rows belong to one owner: a write names the owner, or a log, which is one owner's. */
+/** The tables of the schema, by name. */
+const tables = new Set(schemaTables.map((table) => getTableName(table)));
+
+/** Tables whose rows belong to one log, or to an owner's part of an index: a write names the log or the owner. */
 const owned = new Set(
-  ["conversation", "conversation_head", "conversation_message", "conversation_turn", "turn_journal"].concat([
-    "queued_message",
-    "receipt",
-    "compaction",
-    "search_entry",
-    "search_owner",
-  ]),
+  schemaTables
+    .filter((table) => "log" in getTableColumns(table) || getTableName(table) === "search_owner")
+    .map((table) => getTableName(table)),
 );
 
 const volatile =
