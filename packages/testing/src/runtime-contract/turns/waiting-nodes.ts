@@ -23,7 +23,7 @@ export const waitingNodeCases: RuntimeTopicCase[] = [
       await world.pass(first.runtime.close(), "the node that asked is gone");
       if (!world.isTimeReal) await world.advance(dayMs);
       const second = await world.node({ script: [done], tools, limits });
-      checkEqual((await second.me.input.pending()).length, 1, "what is pending");
+      checkEqual((await second.me.input.pending()).pending.length, 1, "what is pending");
       const follow = await world.joined(second, conversationId);
       checkEqual(follow.state.status, "active", "the status");
       await allow(second, pending[0]);
@@ -81,7 +81,7 @@ export const waitingNodeCases: RuntimeTopicCase[] = [
       await world.until(() => isWaiting(far) && far.has("tool-result"), "the turn is taken over and waits");
       at.open();
       checkEqual(ran, ["slow 1"], "what has run");
-      const left = await there.me.input.pending({ conversationId });
+      const left = (await there.me.input.pending({ conversationId })).pending;
       checkEqual(
         left.map(({ toolName }) => toolName),
         ["pay"],
@@ -98,6 +98,37 @@ export const waitingNodeCases: RuntimeTopicCase[] = [
         ["tool: [failed: The call was interrupted before it had a result.]", "tool: [paid 2]"],
         "the results",
       );
+      here.faults.heal();
+    },
+  },
+  {
+    name: "a call that was approved and not started runs on the next node, although another one was lost with the first",
+    async run(world) {
+      const ran: string[] = [];
+      const at = gate();
+      const slow: Tool<never> = {
+        name: "slow",
+        execute: async () => {
+          ran.push("slow");
+          await at.wait();
+          return "late";
+        },
+      };
+      const tools = [slow, payment(ran)];
+      const here = await world.node({ script: [[toolCall("slow"), toolCall("pay", { amount: 2 })]], tools });
+      const there = await world.node({ script: [done], tools });
+      const conversationId = world.id("c");
+      await here.me.create({ id: conversationId });
+      const { turnId } = await world.start(here, "Hi", { conversationId });
+      await world.pass(at.reached, "the other call runs");
+      const far = await world.joined(there, conversationId);
+      here.faults.cutOff();
+      const { pending } = await there.me.input.pending({ conversationId });
+      await allow(there, pending[0]);
+      await world.until(() => far.has("turn-sealed", turnId), "the turn is taken over and ends");
+      at.open();
+      checkEqual(only(far.events, "done").reason, "stop", "the reason");
+      checkEqual(ran, ["slow", "2"], "what has run");
       here.faults.heal();
     },
   },
@@ -204,7 +235,7 @@ export const waitingNodeCases: RuntimeTopicCase[] = [
           "already_decided",
           "the code",
         );
-        checkEqual(await node.me.input.pending(), [], "what is pending");
+        checkEqual(await node.me.input.pending(), { pending: [] }, "what is pending");
       }
     },
   },
@@ -266,10 +297,10 @@ export const waitingNodeCases: RuntimeTopicCase[] = [
       const { conversationId, turnId, follow, pending } = await waits(world, node);
       await allow(node, pending[0]);
       await world.until(() => isWaiting(follow) && ran.includes("2"), "the second call of it runs at once");
-      const [request] = await node.me.input.pending({ conversationId });
+      const [request] = (await node.me.input.pending({ conversationId })).pending;
       await allow(node, request, { scope: { in: "owner", where: { amount: 3 } } });
       await world.until(() => isWaiting(follow) && ran.includes("3"), "other arguments ask again");
-      const [other] = await node.me.input.pending({ conversationId });
+      const [other] = (await node.me.input.pending({ conversationId })).pending;
       await allow(node, other, { scope: { in: "owner" } });
       await world.until(() => follow.has("turn-sealed", turnId), "the turn is sealed");
       const grants = await node.me.input.grants();
@@ -337,7 +368,11 @@ export const waitingNodeCases: RuntimeTopicCase[] = [
       await here.me.importLines(lines, { id });
       const [before, after] = [await world.log(here, conversationId), await world.log(here, id)];
       checkEqual(JSON.stringify(after), JSON.stringify(before), "the imported log");
-      checkEqual(await here.me.input.pending({ conversationId: id }), [], "what is pending in it");
+      checkEqual(
+        await here.me.input.pending({ conversationId: id }),
+        { pending: [] },
+        "what is pending in it",
+      );
     },
   },
 ];
