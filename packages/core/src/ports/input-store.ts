@@ -50,7 +50,7 @@ export interface RespondResult {
   turnId: TurnId;
   /** The response in force. */
   response: InputResponseEntry;
-  /** Set where the turn waited: this is its lease now. */
+  /** Set where the turn waited: this is its lease now, of `node` where the response was recorded, else of nobody. */
   lease?: Lease;
 }
 
@@ -105,7 +105,7 @@ export interface InputStore {
   addInputs(input: AddInputs): Promise<void>;
   /** Responses to requests of an open turn that are not in its log yet, for the node that holds it. */
   readResponses(query: { conversationId: ConversationId; turnId: TurnId }): Promise<InputResponseEntry[]>;
-  /** Standing approvals, newest first; with `toolName` and `conversationId` those that may hold for a call there. */
+  /** Standing approvals, newest first, at most 1,000; with `toolName` and `conversationId` those that may hold for a call there. */
   grants(query: { toolName?: string; conversationId?: ConversationId }): Promise<GrantRecord[]>;
   /** Returns false where there was none. */
   removeGrant(id: string): Promise<boolean>;

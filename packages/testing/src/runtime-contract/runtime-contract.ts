@@ -20,6 +20,7 @@ import { stoppingCases } from "./turns/stopping.js";
 import { toolQuestionCases } from "./turns/tool-questions.js";
 import { turnCases } from "./turns/turns.js";
 import { waitingCases } from "./turns/waiting.js";
+import { waitingEndCases } from "./turns/waiting-ends.js";
 import { waitingNodeCases } from "./turns/waiting-nodes.js";
 import { type RuntimeFixture, type RuntimeTopicCase, World } from "./world.js";
 
@@ -43,7 +44,7 @@ export function runtimeContract(make: () => RuntimeFixture | Promise<RuntimeFixt
     "refused seal": refusedSealCases,
     leaving: leavingCases,
     stopping: stoppingCases,
-    waiting: [...waitingCases, ...waitingNodeCases, ...toolQuestionCases],
+    waiting: [...waitingCases, ...waitingNodeCases, ...waitingEndCases, ...toolQuestionCases],
     compaction: [...compactionCases, ...automaticCompactionCases],
     fork: forkCases,
     settings: settingsCases,

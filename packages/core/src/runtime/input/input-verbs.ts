@@ -95,7 +95,8 @@ async function respond(
     }),
   );
   const { outcome, lease, log } = result;
-  if (lease !== undefined) recovery.reopened(lease, node);
+  // A response that came too late has reopened the turn for whoever claims it.
+  if (lease !== undefined) recovery.reopened(lease, outcome === "recorded" ? node : "");
   else if (outcome === "recorded") {
     coordinator.decided(log);
     env.wake.notify([log], "input");

@@ -122,5 +122,6 @@ export function grants(
         grant.conversationId === undefined ||
         grant.conversationId === conversationId,
     )
-    .sort((left, right) => right.createdAt - left.createdAt || (left.id > right.id ? -1 : 1));
+    .sort((left, right) => right.createdAt - left.createdAt || (left.id > right.id ? -1 : 1))
+    .slice(0, 1_000);
 }
