@@ -83,8 +83,10 @@ export {
   type JsonSchema,
   type StandardSchema,
   type Tool,
+  type ToolAnswer,
   type ToolContext,
   type ToolOutput,
+  type ToolQuestion,
   toolOutput,
 } from "./turn/tools/tool.js";
 export type { TurnLimits } from "./turn/turn.js";

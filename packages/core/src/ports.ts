@@ -274,6 +274,7 @@ export type {
 export type { ApiKeyRecord, KeyStore, LoginQuery, LoginRecord } from "./ports/key-store.js";
 export type {
   ActiveLease,
+  AddInputs,
   AdmitInput,
   AdmitOutcome,
   CallerTool,

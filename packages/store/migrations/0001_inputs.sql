@@ -40,6 +40,6 @@ ALTER TABLE "parley"."conversation_turn" ADD COLUMN "tools" json;--> statement-b
 ALTER TABLE "parley"."conversation_turn" ADD COLUMN "waited_ms" double precision DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE "parley"."queued_message" ADD COLUMN "tools" json;--> statement-breakpoint
 CREATE INDEX "input_grant_log" ON "parley"."input_grant" USING btree ("log") WHERE "parley"."input_grant"."log" is not null;--> statement-breakpoint
-CREATE INDEX "input_request_open" ON "parley"."input_request" USING btree ("log") WHERE not "parley"."input_request"."logged";--> statement-breakpoint
+CREATE INDEX "input_request_turn" ON "parley"."input_request" USING btree ("log","turn");--> statement-breakpoint
 CREATE INDEX "input_request_pending" ON "parley"."input_request" USING btree ("owner","created_at") WHERE "parley"."input_request"."response" is null;--> statement-breakpoint
 CREATE INDEX "input_request_expiry" ON "parley"."input_request" USING btree ("expires_at") WHERE "parley"."input_request"."response" is null and "parley"."input_request"."expires_at" is not null;

@@ -10,6 +10,7 @@ import { remove } from "./operations/conversations/remove.js";
 import * as settings from "./operations/conversations/settings.js";
 import * as engine from "./operations/engine.js";
 import { examine } from "./operations/examine.js";
+import { addInputs } from "./operations/input/add-inputs.js";
 import { grants, removeGrant } from "./operations/input/grants.js";
 import { pendingInputs } from "./operations/input/pending.js";
 import { expireInputs, readInput, readResponses, respond } from "./operations/input/respond.js";
@@ -95,6 +96,7 @@ function forOwner(
     readInput: run(readInput),
     pendingInputs: run(pendingInputs),
     respond: run(respond),
+    addInputs: run(addInputs),
     readResponses: run(readResponses),
     grants: run(grants),
     removeGrant: run(removeGrant),

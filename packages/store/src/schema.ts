@@ -294,8 +294,8 @@ export const inputRequest = parley.table(
   },
   (table) => [
     primaryKey({ name: "input_request_id", columns: [table.log, table.requestId] }),
-    // All three hold what is open alone.
-    index("input_request_open").on(table.log).where(sql`not ${table.logged}`),
+    index("input_request_turn").on(table.log, table.turn),
+    // Both hold what is open alone.
     index("input_request_pending").on(table.owner, table.createdAt).where(sql`${table.response} is null`),
     index("input_request_expiry")
       .on(table.expiresAt)

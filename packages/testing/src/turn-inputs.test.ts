@@ -239,7 +239,7 @@ describe("a turn that can wait", () => {
         kind: "approval",
         toolCallId: "a",
         argumentsText: '{"amount": 3.0}',
-        argumentsHash: await sha256('{"amount": 3.0}'),
+        argumentsHash: sha256('{"amount": 3.0}'),
         expiresMs: 5,
       },
     ]);

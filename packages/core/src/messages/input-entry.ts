@@ -25,6 +25,11 @@ export function inputRequestId(stepId: string, callIndex: number): string {
   return `${stepId}.${callIndex}`;
 }
 
+/** Returns the id of a question that a call asks while it runs: another one each time it runs. */
+export function questionRequestId(stepId: string, id: string): string {
+  return `${stepId}.${id}`;
+}
+
 /** Makes the message of an entry. Its id follows from the entry, so whoever writes it writes the same message. */
 export function inputMessage(
   entry: InputRequestEntry | InputResponseEntry,

@@ -50,8 +50,16 @@ export interface RespondResult {
   turnId: TurnId;
   /** The response in force. */
   response: InputResponseEntry;
-  /** Set where the turn waited: this is its lease now. */
+  /** Set where the turn waited: this is its lease now, of `node` where the response was recorded, else of nobody. */
   lease?: Lease;
+}
+
+/** Requests of calls that run. */
+export interface AddInputs {
+  conversationId: ConversationId;
+  turnId: TurnId;
+  fence: number;
+  inputs: InputRequest[];
 }
 
 /** A standing approval. */
@@ -73,17 +81,31 @@ export interface GrantRecord {
 export interface InputStore {
   /** The request; null where the conversation has none by this id. */
   readInput(id: ConversationId, requestId: string): Promise<InputRecord | null>;
-  /** Requests of open turns that nobody has answered and that have not expired, oldest first. */
-  pendingInputs(query: { conversationId?: ConversationId; limit: number }): Promise<PendingInput[]>;
+  /**
+   * Requests of open turns that nobody has answered and that have not expired, oldest first: at most `limit`, and fewer
+   * where their texts are long (at least one). `next` is the place behind the last one, to be given as `after`; absent
+   * on the last page. An `after` of another form is `invalid_request`.
+   */
+  pendingInputs(query: {
+    conversationId?: ConversationId;
+    limit: number;
+    after?: string;
+  }): Promise<{ inputs: PendingInput[]; next?: string }>;
   /**
    * Decides a request, if it is pending by the store's clock. The first response wins. A turn that waits is reopened with
    * fence + 1. The entry in the log is written by whoever holds the turn, before the call starts: so a response without
-   * an entry belongs to a call that has not started. `conversation_not_found` for an unknown request.
+   * an entry belongs to a call that has not started. Once a stop was requested, what is pending is denied instead.
+   * `conversation_not_found` for an unknown request.
    */
   respond(input: RespondInput): Promise<RespondResult>;
+  /**
+   * Writes requests of calls that run, for the node that holds the turn. Their entries in the log are written with the
+   * results of the step. Requests that are there already stay as they are. `stale_fence` where the turn is another's.
+   */
+  addInputs(input: AddInputs): Promise<void>;
   /** Responses to requests of an open turn that are not in its log yet, for the node that holds it. */
   readResponses(query: { conversationId: ConversationId; turnId: TurnId }): Promise<InputResponseEntry[]>;
-  /** Standing approvals, newest first; with `toolName` and `conversationId` those that may hold for a call there. */
+  /** Standing approvals, newest first, at most 1,000; with `toolName` and `conversationId` those that may hold for a call there. */
   grants(query: { toolName?: string; conversationId?: ConversationId }): Promise<GrantRecord[]>;
   /** Returns false where there was none. */
   removeGrant(id: string): Promise<boolean>;

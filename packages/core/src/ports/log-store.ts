@@ -47,6 +47,7 @@ export type {
   TurnChoices,
 } from "./conversation-record.js";
 export type {
+  AddInputs,
   GrantRecord,
   InputRecord,
   InputStore,

@@ -13,8 +13,10 @@ export {
   type StandardResult,
   type StandardSchema,
   type Tool,
+  type ToolAnswer,
   type ToolContext,
   type ToolOutput,
+  type ToolQuestion,
   toolDefinition,
   toolOutput,
 } from "./tools/tool.js";

@@ -71,6 +71,21 @@ describe("a turn that waits, over HTTP", () => {
     ]);
   });
 
+  it("lists what waits in pages", async () => {
+    const script = () => [
+      [toolCall("pay", { amount: 1 }), toolCall("pay", { amount: 2 }), toolCall("pay", { amount: 3 })],
+    ];
+    const server = await paying({ script });
+    await server.call("POST", "/chat", { body: message });
+    const first = (await server.call("GET", "/pending?limit=2")).json as PendingResponse;
+    const second = (await server.call("GET", `/pending?limit=2&after=${first.nextAfter}`))
+      .json as PendingResponse;
+    const shown = [...first.pending, ...second.pending].map(({ argumentsText }) => argumentsText);
+    expect(shown).toEqual(['{"amount":1}', '{"amount":2}', '{"amount":3}']);
+    expect(second.nextAfter).toBeUndefined();
+    expect((await server.call("GET", "/pending?after=x")).status).toBe(400);
+  });
+
   it("refuses what does not fit: an unknown request, another hash, a decision of another kind", async () => {
     const server = await paying();
     await server.call("POST", "/chat", { body: message });

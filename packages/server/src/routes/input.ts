@@ -48,7 +48,7 @@ export const inputEndpoints = [
     access: "read",
     query: pendingQuery,
     response: pendingResponse,
-    handle: async ({ me, query }) => ({ pending: await me.input.pending(query) }),
+    handle: ({ me, query }) => me.input.pending(query),
   }),
   endpoint("POST /conversations/:id/pending/:requestId", {
     summary: "Answer a request. The first response wins; the same again gets the same answer",

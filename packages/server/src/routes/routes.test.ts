@@ -86,7 +86,7 @@ const preparations: { readonly [Name in RouteName]?: (server: TestServer) => Pro
     }),
     "POST /conversations/:id/pending/:requestId": async (server) => {
       await chat(server, "page", "asking");
-      const [request] = await server.runtime.forOwner("local").input.pending();
+      const [request] = (await server.runtime.forOwner("local").input.pending()).pending;
       return { path: `/conversations/asking/pending/${request?.requestId}` };
     },
     "GET /keys": async (server) => ({

@@ -22,7 +22,11 @@ export const pendingParams = agree<PendingParams>()(z.object({ id, requestId }))
 export const grantParams = agree<GrantParams>()(z.object({ id: z.string().min(1).max(128) }));
 
 export const pendingQuery = agree<PendingQuery>()(
-  z.object({ conversationId: id.optional(), limit: limitInQuery.optional() }),
+  z.object({
+    conversationId: id.optional(),
+    limit: limitInQuery.optional(),
+    after: z.string().max(64).optional(),
+  }),
 );
 
 export const pendingResponse = agree<PendingResponse>()(
@@ -48,6 +52,7 @@ export const pendingResponse = agree<PendingResponse>()(
         })
         .openapi("PendingRequest"),
     ),
+    nextAfter: z.string().optional(),
   }),
 );
 

@@ -30,6 +30,7 @@ export function createSpanWriter(): ((event: AgentEvent, context: EventContext) 
   if (api === undefined) return undefined;
   const turns = new Map<string, OpenTurn>();
   return (event, context) => {
+    if (event.type === "status") endWaiting(turns, event.waiting?.turnId);
     if (!("turnId" in event)) return;
     let turn = turns.get(event.turnId);
     if (turn === undefined) {
@@ -45,6 +46,16 @@ export function createSpanWriter(): ((event: AgentEvent, context: EventContext) 
     writeEvent(api, turn, event, context);
     if (event.type === "turn-sealed") turns.delete(event.turnId);
   };
+}
+
+/** Ends the span of a turn that waits from now on: whoever goes on with it, here or elsewhere, opens another one. */
+function endWaiting(turns: Map<string, OpenTurn>, turnId: string | undefined): void {
+  const turn = turnId === undefined ? undefined : turns.get(turnId);
+  if (turnId === undefined || turn === undefined) return;
+  turn.step?.span.end(turn.step.endedAt);
+  turn.span.setAttribute("parley.turn.waiting", true);
+  turn.span.end();
+  turns.delete(turnId);
 }
 
 function loadApi(): Api | undefined {

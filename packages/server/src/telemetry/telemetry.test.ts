@@ -4,6 +4,7 @@ import {
   InMemorySpanExporter,
   SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
+import type { Tool } from "@parley/core";
 import { fail, pause, text, toolCall, usage } from "@parley/testing";
 import type { StepId } from "@parley/wire";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -49,6 +50,32 @@ describe("the figures", () => {
       parley_ws_connections: 0,
     });
     expect(JSON.stringify(found)).not.toContain("c1");
+  });
+
+  it("count requests and responses, and keep waiting apart from a turn's own time", async () => {
+    const pay: Tool<never> = { name: "pay", approval: "always", execute: () => "paid" };
+    const script = [
+      [toolCall("pay"), usage(5, 5)],
+      [text("Done."), usage(9, 2)],
+    ];
+    const server = await startTestServer({ script: () => script, tools: [pay] });
+    const me = server.runtime.forOwner("local");
+    await me.send({ conversationId: "c1", message: "pay" });
+    await me.last("c1");
+    const [request] = (await me.input.pending()).pending;
+    const { requestId = "", argumentsHash } = request ?? {};
+    await me.input.respond("c1", requestId, { decision: "allow", argumentsHash });
+    await me.last("c1");
+    const [metrics] = await me.metrics("c1");
+    const { durationMs = 0, waitedMs = 0 } = metrics ?? {};
+    const found = await figures(server);
+    expect(found).toMatchObject({
+      'parley_input_requests_total{kind="approval"}': 1,
+      'parley_input_responses_total{decision="allow"}': 1,
+      parley_turn_duration_seconds_count: 1,
+    });
+    expect(found.parley_turn_duration_seconds_sum).toBeCloseTo((durationMs - waitedMs) / 1_000, 6);
+    expect(found.parley_turn_waiting_seconds_count).toBe(waitedMs > 0 ? 1 : 0);
   });
 
   it("tell how many sockets and streams are open, and what runs and waits", async () => {

@@ -101,8 +101,26 @@ function createFigures(
     }),
     turnDuration: new Histogram({
       name: "parley_turn_duration_seconds",
-      help: "From a turn's start to its end",
+      help: "From a turn's start to its end, without the time in which it waited for input",
       buckets: [...seconds, 163.84, 327.68],
+      registers,
+    }),
+    turnWaiting: new Histogram({
+      name: "parley_turn_waiting_seconds",
+      help: "How long turns waited for input, of those that did",
+      buckets: [1, 10, 60, 600, 3_600, 28_800, 86_400, 604_800],
+      registers,
+    }),
+    inputRequests: new Counter({
+      name: "parley_input_requests_total",
+      help: "Requests for input, by kind",
+      labelNames: ["kind"],
+      registers,
+    }),
+    inputResponses: new Counter({
+      name: "parley_input_responses_total",
+      help: "Responses to requests for input that turns went on with, by decision",
+      labelNames: ["decision"],
       registers,
     }),
     ttft: new Histogram({
@@ -153,9 +171,18 @@ function countEvent(figures: Figures, event: AgentEvent, model: string): void {
     case "error":
       figures.providerErrors.inc({ category: event.code ?? "internal" });
       break;
-    case "done":
-      if (event.durationMs !== undefined) figures.turnDuration.observe(event.durationMs / 1_000);
+    case "input-request":
+      figures.inputRequests.inc({ kind: event.input.kind });
       break;
+    case "input-response":
+      figures.inputResponses.inc({ decision: event.input.decision });
+      break;
+    case "done": {
+      const { durationMs, waitedMs = 0 } = event;
+      if (durationMs !== undefined) figures.turnDuration.observe(Math.max(0, durationMs - waitedMs) / 1_000);
+      if (waitedMs > 0) figures.turnWaiting.observe(waitedMs / 1_000);
+      break;
+    }
     case "turn-sealed":
       figures.turns.inc({ status: event.reason ?? "unknown" });
       break;

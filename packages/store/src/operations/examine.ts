@@ -101,7 +101,7 @@ async function turnFindings(store: StoreContext): Promise<Finding[]> {
 SELECT count(*)::int4 AS open, count(*) FILTER (WHERE NOT held)::int4 AS lost,
   count(*) FILTER (WHERE orphaned)::int4 AS orphaned,
   count(*) FILTER (WHERE held AND started_at < clock_timestamp() - $1::float8 * interval '1 minute')::int4 AS long,
-  (SELECT count(DISTINCT log)::int4 FROM parley.input_request WHERE NOT logged) AS waiting
+  (SELECT count(DISTINCT log)::int4 FROM parley.input_request WHERE response IS NULL) AS waiting
 FROM lease`,
     values: [longTurnMinutes],
   });

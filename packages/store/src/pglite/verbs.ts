@@ -65,6 +65,7 @@ export const ownerVerbs = {
   readInput: read,
   pendingInputs: read,
   respond: running,
+  addInputs: running,
   readResponses: read,
   grants: read,
   removeGrant: running,

@@ -16,6 +16,7 @@ import { type LogStoreFixture, Scenario } from "./scenario.js";
 import { admissionCases } from "./turns/admission.js";
 import { compactionCases } from "./turns/compaction.js";
 import { inputEndingCases } from "./turns/input-endings.js";
+import { inputQuestionCases } from "./turns/input-questions.js";
 import { inputCases } from "./turns/inputs.js";
 import { journalCases } from "./turns/journal.js";
 import { leaseCases } from "./turns/leases.js";
@@ -45,7 +46,7 @@ export function logStoreContract(make: () => LogStoreFixture | Promise<LogStoreF
     model: modelCases,
     journal: journalCases,
     lease: leaseCases,
-    input: [...inputCases, ...inputEndingCases],
+    input: [...inputCases, ...inputEndingCases, ...inputQuestionCases],
     queue: queueCases,
     read: readCases,
     fork: forkCases,

@@ -32,7 +32,7 @@ export function requestOf(turn: HeldTurn, index: number, given: Partial<InputReq
   };
 }
 
-function entryOf(request: InputRequest): InputRequestEntry {
+export function entryOf(request: InputRequest): InputRequestEntry {
   const { type, requestId, kind, toolCallId, toolName, argumentsHash } = request;
   return { type, requestId, kind, toolCallId, toolName, argumentsHash };
 }

@@ -111,6 +111,7 @@ export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRo
       readInput: (...args) => run("readInput", args, inputReads.readInput),
       pendingInputs: (...args) => run("pendingInputs", args, inputReads.pendingInputs),
       respond: (...args) => run("respond", args, inputs.respond),
+      addInputs: (...args) => run("addInputs", args, inputs.addRunningInputs),
       readResponses: (...args) => run("readResponses", args, inputReads.readResponses),
       grants: (...args) => run("grants", args, inputReads.grants),
       removeGrant: (...args) => run("removeGrant", args, inputs.removeGrant),

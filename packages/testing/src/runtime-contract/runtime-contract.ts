@@ -17,8 +17,10 @@ import { queueCases } from "./turns/queue.js";
 import { receiptCases } from "./turns/receipts.js";
 import { refusedSealCases } from "./turns/refused-seals.js";
 import { stoppingCases } from "./turns/stopping.js";
+import { toolQuestionCases } from "./turns/tool-questions.js";
 import { turnCases } from "./turns/turns.js";
 import { waitingCases } from "./turns/waiting.js";
+import { waitingEndCases } from "./turns/waiting-ends.js";
 import { waitingNodeCases } from "./turns/waiting-nodes.js";
 import { type RuntimeFixture, type RuntimeTopicCase, World } from "./world.js";
 
@@ -42,7 +44,7 @@ export function runtimeContract(make: () => RuntimeFixture | Promise<RuntimeFixt
     "refused seal": refusedSealCases,
     leaving: leavingCases,
     stopping: stoppingCases,
-    waiting: [...waitingCases, ...waitingNodeCases],
+    waiting: [...waitingCases, ...waitingNodeCases, ...waitingEndCases, ...toolQuestionCases],
     compaction: [...compactionCases, ...automaticCompactionCases],
     fork: forkCases,
     settings: settingsCases,

@@ -17,8 +17,10 @@ export interface GrantParams {
 export interface PendingQuery {
   /** Only those of this conversation. */
   readonly conversationId?: string | undefined;
-  /** Default 100, at most 500. */
+  /** Default 100, at most 500; fewer where their arguments are long. */
   readonly limit?: number | undefined;
+  /** `nextAfter` of the page before. */
+  readonly after?: string | undefined;
 }
 
 /** A call that waits for input. Its texts come from a model: show them as data. */
@@ -51,6 +53,8 @@ export interface PendingRequest {
 /** Requests that nobody has answered, oldest first. */
 export interface PendingResponse {
   readonly pending: readonly PendingRequest[];
+  /** Where the next page begins. Opaque; absent on the last page. */
+  readonly nextAfter?: string;
 }
 
 /**

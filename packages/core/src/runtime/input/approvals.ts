@@ -1,4 +1,4 @@
-import type { LogStore } from "../../ports/log-store.js";
+import type { InputStore } from "../../ports/log-store.js";
 import type { ApprovalRule } from "../../turn/approval/approval.js";
 import { matchesArguments } from "../../turn/approval/match-arguments.js";
 import type { TurnInputs } from "../../turn/approval/turn-inputs.js";
@@ -17,9 +17,19 @@ export interface ApprovalOptions {
 /** Makes what a turn of the runtime needs to ask people and to wait for them. */
 export function createTurnInputs(
   options: ApprovalOptions,
-  turn: { readonly conversationId: string; readonly store: LogStore; readonly feed: DecisionFeed },
+  turn: {
+    readonly conversationId: string;
+    readonly turnId: string;
+    readonly fence: number;
+    readonly store: InputStore;
+    readonly feed: DecisionFeed;
+    /** Makes a call until its outcome is known, or the turn is lost. */
+    readonly insist: <T>(call: () => Promise<T>) => Promise<T>;
+    /** Publishes that the requests of the conversation have changed. */
+    readonly changed: () => void;
+  },
 ): TurnInputs {
-  const { conversationId, store, feed } = turn;
+  const { conversationId, turnId, fence, store, feed, insist, changed } = turn;
   const { rules, expiresMs } = options;
   return {
     ...(rules === undefined ? {} : { rules }),
@@ -29,6 +39,17 @@ export function createTurnInputs(
       return grants.some(
         (grant) => grant.toolHash === toolHash && matchesArguments(grant.scope.where, given),
       );
+    },
+    responses: () => store.readResponses({ conversationId, turnId }),
+    async ask(request) {
+      await insist(() => store.addInputs({ conversationId, turnId, fence, inputs: [request] }));
+      changed();
+    },
+    async endQuestion(response) {
+      const { requestId } = response;
+      const ended = await store.respond({ conversationId, requestId, node: "", response, grantId: "" });
+      changed();
+      return ended.response;
     },
     listen: (onResponse) => feed.listen(onResponse),
   };

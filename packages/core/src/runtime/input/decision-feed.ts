@@ -15,6 +15,7 @@ export class DecisionFeed {
   #cancelPoll: () => void = () => {};
   #reading = false;
   #again = false;
+  #wasMissed = false;
 
   constructor(options: {
     readonly read: () => Promise<readonly InputResponseEntry[]>;
@@ -33,6 +34,7 @@ export class DecisionFeed {
   listen(onResponse: (response: InputResponseEntry) => void): () => void {
     this.#listener = onResponse;
     this.#poll();
+    if (this.#wasMissed) this.look();
     return () => {
       this.#listener = undefined;
       this.#cancelPoll();
@@ -41,7 +43,8 @@ export class DecisionFeed {
 
   /** Reads what was recorded: once for however many calls. */
   look(): void {
-    if (this.#listener === undefined) return;
+    this.#wasMissed = this.#listener === undefined;
+    if (this.#wasMissed) return;
     if (this.#reading) {
       this.#again = true;
       return;

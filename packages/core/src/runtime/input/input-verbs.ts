@@ -1,5 +1,12 @@
 import { omitUndefined } from "@parley/fold";
-import type { GrantInfo, PendingRequest, RespondResponse, ToolInfo } from "@parley/wire";
+import type {
+  GrantInfo,
+  PendingQuery,
+  PendingRequest,
+  PendingResponse,
+  RespondResponse,
+  ToolInfo,
+} from "@parley/wire";
 import { ParleyError } from "../../errors.js";
 import type { GrantRecord, PendingInput } from "../../ports/log-store.js";
 import { isStandardSchema, type Tool, toolDefinition } from "../../turn/tools/tool.js";
@@ -11,11 +18,8 @@ const mostListed = 500;
 
 /** What an owner can do about calls that wait for input. */
 export interface InputApi {
-  /** Requests that nobody has answered, oldest first. */
-  pending(query?: {
-    readonly conversationId?: string | undefined;
-    readonly limit?: number | undefined;
-  }): Promise<readonly PendingRequest[]>;
+  /** Requests that nobody has answered, oldest first, in pages. */
+  pending(query?: PendingQuery): Promise<PendingResponse>;
   /**
    * Answers a request. The first response wins; the same again gets the same answer, another one `already_decided` with
    * the decision in force in `details.response`.
@@ -44,12 +48,12 @@ export function inputVerbs(scope: OwnerScope): InputApi {
     throw new ParleyError("conversation_not_found", "No such request in this conversation");
   };
   return {
-    async pending({ conversationId, limit = defaultListed } = {}) {
-      const pending = await store.pendingInputs({
+    async pending({ conversationId, limit = defaultListed, after } = {}) {
+      const { inputs, next: nextAfter } = await store.pendingInputs({
         limit: Math.min(mostListed, Math.max(1, limit)),
-        ...omitUndefined({ conversationId }),
+        ...omitUndefined({ conversationId, after }),
       });
-      return pending.map(toPendingRequest);
+      return { pending: inputs.map(toPendingRequest), ...omitUndefined({ nextAfter }) };
     },
     async kindOf(conversationId, requestId) {
       return (await read(conversationId, requestId)).kind;
@@ -91,7 +95,8 @@ async function respond(
     }),
   );
   const { outcome, lease, log } = result;
-  if (lease !== undefined) recovery.reopened(lease, node);
+  // A response that came too late has reopened the turn for whoever claims it.
+  if (lease !== undefined) recovery.reopened(lease, outcome === "recorded" ? node : "");
   else if (outcome === "recorded") {
     coordinator.decided(log);
     env.wake.notify([log], "input");

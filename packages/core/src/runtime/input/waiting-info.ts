@@ -21,15 +21,17 @@ export function waitedMsOf(state: OpenTurnState): number {
   return waitedMs + (waitingSince === undefined ? 0 : Math.max(0, startedAt + elapsedMs - waitingSince));
 }
 
-/** Makes the events of the requests among rows that were just committed. */
+/** Makes the events of new requests among rows that were just committed. */
 export function requestEvents(
   turn: { readonly conversationId: string; readonly turnId: string },
   entries: readonly HistoryEntry[],
+  requests: readonly { readonly requestId: string }[],
 ): TurnInputRequestEvent[] {
   const { conversationId, turnId } = turn;
+  const fresh = new Set(requests.map(({ requestId }) => requestId));
   return entries.flatMap(({ message, stepId }): TurnInputRequestEvent[] => {
     const input = inputEntryOfMessage(message);
-    if (input?.type !== "input-request") return [];
+    if (input?.type !== "input-request" || !fresh.has(input.requestId)) return [];
     const place = { stepId: (stepId ?? "") as TurnInputRequestEvent["stepId"], messageId: message.id };
     return [{ type: "input-request", conversationId, turnId, ...place, input: input as InputRequestEntry }];
   });

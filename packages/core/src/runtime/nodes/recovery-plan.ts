@@ -9,16 +9,22 @@ import {
   withRows,
 } from "@parley/fold";
 import type { StepMetrics, TurnMetrics, TurnReason, Usage } from "@parley/wire";
-import { inputEntryOfMessage, inputMessageId, inputRequestId } from "../../messages/input-entry.js";
+import {
+  inputEntryOfMessage,
+  inputMessage,
+  inputMessageId,
+  inputRequestId,
+} from "../../messages/input-entry.js";
 import type { ConversationMessage } from "../../messages/message.js";
 import { resultFromText, type ToolCallContentPart } from "../../messages/part.js";
 import { interruptedResult } from "../../messages/provider/repair.js";
 import { fromChatMessage } from "../../messages/wire-chunks.js";
 import type { OpenTurnState } from "../../ports/log-store.js";
 import type { HistoryEntry } from "../../ports.js";
-import { decidedAnswer } from "../../turn/approval/decided-answer.js";
-import type { AskedCall } from "../../turn/approval/turn-inputs.js";
+import { decidedAnswer, denial, unstartedAnswer } from "../../turn/approval/decided-answer.js";
+import type { AskedCall, InputRequest } from "../../turn/approval/turn-inputs.js";
 import { stepIdOf } from "../../turn/run-step.js";
+import { requestEntry } from "../../turn/step-calls.js";
 import { chunksOf } from "../delivery/frames.js";
 import { coalesce } from "../delivery/journal-batch.js";
 import type { TakenTurn } from "../turns/turn-run.js";
@@ -47,8 +53,9 @@ export function foldLeftTurn(
 /**
  * How the turn can go on, if it can: its journal can be read to its end, behind which new events are numbered;
  * nothing of a model's answer is uncommitted; the turn had not come to its end; and each call without a result has not
- * started, or has a tool that may be run again. In a step that still waits for someone, a call that may not be run again
- * gets a result that says so, and the turn goes on.
+ * started, or has a tool that may be run again. In a step with a call that someone was asked about and that has not
+ * started, a call that may not be run again gets a result that says so, and the turn goes on: what people decided, or
+ * still may decide, holds.
  */
 export function planToContinue(
   left: LeftTurn,
@@ -62,14 +69,15 @@ export function planToContinue(
   const uncommitted = uncommittedMessages(left, { now: new Date(state.startedAt) });
   const settled = uncommitted.filter(isResult);
   const answered = new Set(settled.map(callIdOf));
-  const unwritten = uncommitted.filter((message) => inputEntryOfMessage(message) !== undefined);
+  const logged = uncommitted.filter((message) => inputEntryOfMessage(message) !== undefined);
+  const unwritten = [...logged, ...questionsLeft(left, logged, { now: new Date(state.startedAt) })];
   const asked = askedCalls(state, open, unwritten);
-  const waits = [...asked.values()].some(({ response }) => response === undefined);
+  const unanswered = open.filter((call) => !answered.has(call.toolCallId ?? ""));
+  const isAsked = unanswered.some((call) => hasNotStarted(asked.get(call)));
   const lost = new Set<ToolCallContentPart>();
-  for (const call of open) {
-    if (answered.has(call.toolCallId ?? "") || hasNotStarted(asked.get(call)) || mayRetry(call.name))
-      continue;
-    if (!waits) return undefined;
+  for (const call of unanswered) {
+    if (hasNotStarted(asked.get(call)) || mayRetry(call.name)) continue;
+    if (!isAsked) return undefined;
     lost.add(call);
   }
   const answeredAt = state.entries.findIndex(({ message }) => message.role !== "user");
@@ -106,12 +114,39 @@ function askedCalls(
   for (const [index, call] of callsOf(assistant.message).entries()) {
     const record = records.get(inputRequestId(assistant.stepId ?? "", index));
     if (record === undefined || !open.includes(call)) continue;
-    const { response, turnId: _, createdAt: _at, decidedAt: _decided, ...request } = record;
-    const { requestId } = request;
+    const { response, requestId } = record;
     const isLogged = written.has(inputMessageId({ type: "input-response", requestId }));
-    asked.set(call, { request, response, isLogged });
+    asked.set(call, { request: requestOf(record), response, isLogged });
   }
   return asked;
+}
+
+/**
+ * Returns the entries of questions that calls asked while they ran, as far as neither a row nor the journal has them: the
+ * run has ended, so nobody waits for an answer any more.
+ */
+function questionsLeft(
+  { state, fold }: LeftTurn,
+  logged: readonly ConversationMessage[],
+  make: { readonly now: Date; readonly via?: "stop" | "send" | "end" },
+): ConversationMessage[] {
+  const assistant = lastAssistant(state.entries);
+  const calls = assistant === undefined ? [] : callsOf(assistant.message);
+  const ofCalls = new Set(calls.map((_, index) => inputRequestId(assistant?.stepId ?? "", index)));
+  const written = new Set([...state.entries.map(({ message }) => message), ...logged].map(({ id }) => id));
+  const envelope = { conversationId: fold.conversationId, createdAt: make.now };
+  return state.inputs
+    .filter(({ requestId }) => !ofCalls.has(requestId))
+    .flatMap((record) => {
+      const response = record.response ?? denial(record, make.via ?? "end");
+      return [requestEntry(requestOf(record)), response].map((entry) => inputMessage(entry, envelope));
+    })
+    .filter(({ id }) => !written.has(id));
+}
+
+function requestOf(record: OpenTurnState["inputs"][number]): InputRequest {
+  const { response: _, turnId: _turn, createdAt: _at, decidedAt: _decided, ...request } = record;
+  return request;
 }
 
 /** Returns true for a call that waits for someone, does not run at all, or whose decision nobody has acted on. */
@@ -127,13 +162,14 @@ export function partialMessages(
   const kept = uncommittedMessages(left, make);
   const partial = kept.find(({ role }) => role === "assistant");
   const results = new Map(kept.filter(isResult).map((message) => [callIdOf(message), message]));
-  const others = kept.filter((message) => message !== partial && !isResult(message));
+  const said = kept.filter((message) => message !== partial && !isResult(message));
+  const others = [...said, ...questionsLeft(left, said, make)];
   const assistant = partial ?? lastAssistant(left.state.entries)?.message;
   if (assistant === undefined) return others;
   const calls = partial === undefined ? openCalls(left.state) : callsOf(partial);
   const open = new Set(calls.map((call) => call.toolCallId));
   const messages: ConversationMessage[] = partial === undefined ? [] : [partial];
-  const asked = askedCalls(left.state, calls, []);
+  const asked = askedCalls(left.state, calls, said);
   for (const [index, part] of assistant.content.entries()) {
     if (part.type !== "tool-call" || !open.has(part.toolCallId)) continue;
     const result = results.get(part.toolCallId ?? "") ?? interruptedResult(assistant, index);
@@ -151,9 +187,8 @@ function withDecision(
   via: "stop" | "send" | "end" = "end",
 ): ConversationMessage {
   if (asked === undefined) return result;
-  const { requestId, toolCallId, toolName, kind } = asked.request;
-  const about = { type: "input-response" as const, requestId, toolCallId, toolName };
-  const answer = decidedAnswer(asked.response ?? { ...about, decision: "deny", via }, kind);
+  const { request, response = denial(request, via), isLogged } = asked;
+  const answer = decidedAnswer(response, request.kind) ?? (isLogged ? undefined : unstartedAnswer);
   if (answer === undefined) return result;
   const { text, isError } = answer;
   const content = result.content.map((part) =>

@@ -24,7 +24,7 @@ import { retryWhileUnavailable, wait } from "./retry.js";
 
 /** The parts of the environment that recovery uses. */
 export type RecoveryUses = Uses<
-  "clock" | "identity" | "ids" | "lease" | "notifyChanged" | "report" | "root" | "tools"
+  "clock" | "identity" | "ids" | "lease" | "notifyChanged" | "report" | "root" | "tools" | "wake"
 >;
 
 const claimsAtOnce = 16;
@@ -173,8 +173,7 @@ export class Recovery implements LeaseHandler {
     for (let isFirst = true; ; isFirst = false) {
       if (this.#coordinator.draining || !this.#coordinator.alive()) return;
       if (isFirst) await this.#endStranded();
-      // A request that nobody answered in time gives its turn back to whoever claims it, here or elsewhere.
-      if (isFirst) await root.expireInputs(expiredAtOnce);
+      if (isFirst) await this.#expireInputs();
       // Claimed under a name that never lives, and then taken over by name: if the answer to the claim is lost,
       // the leases are still a dead node's, and not in the hand of one that does not know it.
       const leases = await root.claimExpired(`${identity.node}?${ids.next()}`, claimsAtOnce);
@@ -186,6 +185,24 @@ export class Recovery implements LeaseHandler {
         ),
       );
       if (leases.length < claimsAtOnce) return;
+    }
+  }
+
+  /**
+   * Denies what nobody answered in time. A turn that waited is nobody's then, and is claimed, here or elsewhere; the node
+   * that holds one is notified. A failure here must not keep this node from its claims.
+   */
+  async #expireInputs(): Promise<void> {
+    const { root, wake, report } = this.#env;
+    try {
+      while (!this.#coordinator.draining && this.#coordinator.alive()) {
+        const logs = await root.expireInputs(expiredAtOnce);
+        if (logs.length === 0) return;
+        for (const log of logs) this.#coordinator.decided(log);
+        wake.notify(logs, "input");
+      }
+    } catch (error) {
+      report(error, "input");
     }
   }
 

@@ -244,8 +244,12 @@ export class TurnRun {
         abortReason: () => this.#interruption ?? { reason: "aborted" },
         inputs: createTurnInputs(env.approvals, {
           conversationId: live.conversationId,
+          turnId: live.turnId,
+          fence: live.epoch,
           store: this.#store,
           feed: this.#decisions,
+          insist: (call) => this.#insist(call),
+          changed: () => env.notifyChanged(owner, [live.log]),
         }),
         sink: {
           draining: () => this.#host.draining(),
@@ -309,12 +313,16 @@ export class TurnRun {
       );
       if (!this.#mayAct()) throw new ParleyError("stale_fence");
       live.commit([...result.entries, ...result.promoted], commit.steps);
-      for (const event of requestEvents(live, result.entries)) {
+      for (const event of requestEvents(live, result.entries, commit.inputs ?? [])) {
         env.observe(event, eventContext(live));
         live.publishStated(event);
       }
       const { waiting, responses } = result;
-      if (waiting !== undefined) live.publishWaiting({ turnId, ...waiting });
+      if (waiting !== undefined) {
+        live.publishWaiting({ turnId, ...waiting });
+        const status = { type: "status" as const, conversationId, status: "active" as const };
+        env.observe({ ...status, waiting: { turnId, ...waiting } }, eventContext(live));
+      }
       const isChange = result.promoted.length > 0 || commit.inputs !== undefined || waiting !== undefined;
       if (isChange) env.notifyChanged(owner, [live.log]);
       else env.wake.notify([live.log]);

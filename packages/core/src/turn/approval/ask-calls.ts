@@ -33,7 +33,7 @@ export async function callNeed(
   inputs: TurnInputs | undefined,
 ): Promise<CallNeed | undefined> {
   if (tool.answeredBy !== undefined) {
-    const asked = tool.ask?.(input as never) ?? {};
+    const asked = askedBy(tool, input);
     const kind = tool.answeredBy === "person" ? "question" : "tool-output";
     return { kind, remember: false, isGrantable: false, ...omitUndefined({ ...asked }) };
   }
@@ -41,6 +41,18 @@ export async function callNeed(
   if (need === undefined) return undefined;
   const { approval, reason, isGrantable } = need;
   return { kind: "approval", remember: approval === "once", isGrantable, ...omitUndefined({ reason }) };
+}
+
+/** A tool that cannot say what it asks is shown with its arguments alone. */
+function askedBy(
+  tool: Tool<never>,
+  input: unknown,
+): { readonly reason?: string; readonly schema?: JsonObject } {
+  try {
+    return tool.ask?.(input as never) ?? {};
+  } catch {
+    return {};
+  }
 }
 
 /**
@@ -73,7 +85,7 @@ export async function askAboutCalls(
     const context = { conversationId, turnId, stepId, toolCallId, toolName: tool.name };
     const need = await callNeed(tool, checked.value, { ...context, ...omitUndefined({ owner }) }, inputs);
     if (need === undefined) continue;
-    const hash = await toolHash(tool);
+    const hash = toolHash(tool);
     const argumentsText = argumentsTextOf(call);
     if (need.isGrantable && (await isGranted(inputs, tool.name, hash, argumentsText))) continue;
     const request: InputRequest = {
@@ -82,7 +94,7 @@ export async function askAboutCalls(
       kind: need.kind,
       toolCallId,
       toolName: tool.name,
-      argumentsHash: await sha256(argumentsText),
+      argumentsHash: sha256(argumentsText),
       stepId,
       toolHash: hash,
       argumentsText,

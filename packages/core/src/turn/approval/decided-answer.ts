@@ -14,6 +14,21 @@ export function decidedAnswer(response: InputResponseEntry, kind: string): Decid
   return { text: textOfValue(response.value ?? null), isError: response.isError ?? false };
 }
 
+/** The result of an approved call that was not started before its turn ended. */
+export const unstartedAnswer: DecidedAnswer = {
+  text: "This call was approved, but the turn ended before it was run.",
+  isError: true,
+};
+
+/** Makes the response to a request that nobody answered. */
+export function denial(
+  request: Pick<InputResponseEntry, "requestId" | "toolCallId" | "toolName">,
+  via: "expiry" | "stop" | "send" | "end",
+): InputResponseEntry {
+  const { requestId, toolCallId, toolName } = request;
+  return { type: "input-response", requestId, toolCallId, toolName, decision: "deny", via };
+}
+
 /** Returns the result of a call that needs a decision where nobody can be asked. */
 export function undecidableAnswer(kind: string): DecidedAnswer {
   const text =

@@ -6,7 +6,7 @@ import { type Tool, toolDefinition } from "../tools/tool.js";
  * Returns a hash of what the model and a person are told of a tool: its name, description and schema. An approval
  * holds for the tool as it was described then.
  */
-export async function toolHash(tool: Tool<never>): Promise<string> {
+export function toolHash(tool: Tool<never>): string {
   const { name, description, schema } = toolDefinition(tool);
   return sha256(canonicalJson({ name, description: description ?? "", schema: schema ?? null }) ?? name);
 }

@@ -72,6 +72,12 @@ export interface TurnInputs {
   }): Promise<boolean>;
   /** How long a request waits. Absent: for ever. */
   readonly expiresMs?: number;
+  /** Reads the responses that are recorded and not in the log. */
+  responses?(): Promise<readonly InputResponseEntry[]>;
+  /** Records a question of a call that runs: whoever may answer sees it when this resolves. */
+  ask?(request: InputRequest): Promise<void>;
+  /** Ends such a question with a denial, unless it was answered. Returns the response in force. */
+  endQuestion?(denial: InputResponseEntry): Promise<InputResponseEntry>;
   /** Calls back with each response that is recorded while the turn runs. Returns a function that stops. */
   listen?(onResponse: (response: InputResponseEntry) => void): () => void;
 }

@@ -1,31 +1,36 @@
 import { omitUndefined } from "@parley/fold";
-import type { AgentEvent, InputResponseEntry, ToolTiming } from "@parley/wire";
+import type { AgentEvent, InputRequestEntry, InputResponseEntry, ToolTiming } from "@parley/wire";
 import type { Clock } from "../../clock.js";
 import { WorkSlices } from "../../event-loop.js";
-import { onAbort } from "../../messages/abort.js";
 import { Channel } from "../../messages/channel.js";
 import type { IdFactory } from "../../messages/ids.js";
 import { inputMessage, inputMessageId } from "../../messages/input-entry.js";
 import type { ConversationMessage } from "../../messages/message.js";
 import type { ToolCallContentPart } from "../../messages/part.js";
-import { argumentsFromText, textOfValue } from "../../messages/part.js";
-import { interruptedResultText } from "../../messages/provider/repair.js";
+import { argumentsFromText } from "../../messages/part.js";
 import { mayNeedInput } from "../approval/ask-calls.js";
 import { decideAtOnce } from "../approval/decide-at-once.js";
-import { changedToolAnswer, decidedAnswer, withChangedArguments } from "../approval/decided-answer.js";
+import {
+  changedToolAnswer,
+  decidedAnswer,
+  denial,
+  unstartedAnswer,
+  withChangedArguments,
+} from "../approval/decided-answer.js";
 import { toolHash } from "../approval/tool-hash.js";
 import type { AskedCall, AskedCalls } from "../approval/turn-inputs.js";
 import { stepIdOf } from "../run-step.js";
 import type { TurnLimits, TurnListener, TurnSetup } from "../turn.js";
 import { CallPool } from "./call-pool.js";
-import { isToolOutput, type Tool } from "./tool.js";
-import { boundOutput, boundText, type Output } from "./tool-output-bounds.js";
-import { type Answer, toolResult } from "./tool-result.js";
-import { validateArguments } from "./validate-arguments.js";
+import { CallQuestions } from "./call-questions.js";
+import { callTool } from "./call-tool.js";
+import type { Tool } from "./tool.js";
+import { boundOutput, boundText } from "./tool-output-bounds.js";
+import { type Answer, interrupted, toolResult } from "./tool-result.js";
 
 /** What became of the calls of a step. */
 export interface ToolsResult {
-  /** The responses that were noted, to be written before the results. */
+  /** Questions that calls asked while they ran, and the responses: to be written before the results. */
   readonly entries: readonly ConversationMessage[];
   /** The tool messages, one per answered call, in call order. */
   readonly messages: readonly ConversationMessage[];
@@ -77,6 +82,8 @@ class StepTools {
   readonly #timings: (ToolTiming | undefined)[];
   readonly #events = new Channel<AgentEvent>();
   readonly #pool: CallPool;
+  readonly #questions: CallQuestions;
+  #stopListening: (() => void) | undefined;
 
   constructor(setup: TurnSetup, step: StepCalls, emit: TurnListener) {
     this.#setup = setup;
@@ -93,6 +100,10 @@ class StepTools {
     this.#messages = step.calls.map((call) => known.get(call.toolCallId ?? ""));
     this.#timings = this.#messages.map((message) => (message === undefined ? undefined : timingOf(message)));
     this.#pool = new CallPool(step.limits.toolConcurrency, (index) => this.#runOne(index), setup.signal);
+    this.#questions = new CallQuestions(setup, step, {
+      listen: () => this.#listen(),
+      log: (entry) => this.#logEntry(entry),
+    });
   }
 
   async run(): Promise<ToolsResult> {
@@ -114,21 +125,27 @@ class StepTools {
 
   async #runAll(): Promise<void> {
     const { calls } = this.#step;
-    const stopListening = this.#setup.inputs?.listen?.((response) => this.#decided(response));
     try {
       for (const [index, call] of calls.entries()) {
         const asked = this.#asked.get(call);
         if (asked === undefined || asked.response !== undefined) this.#pool.add(index);
+        else this.#listen();
       }
       await this.#pool.idle();
     } finally {
-      stopListening?.();
+      this.#stopListening?.();
     }
     if (this.#setup.signal?.aborted) await this.#answerRest();
   }
 
-  /** Starts a call that was decided on while others ran. */
+  /** Listens for responses, from the first request on that somebody may answer. */
+  #listen(): void {
+    this.#stopListening ??= this.#setup.inputs?.listen?.((response) => this.#decided(response));
+  }
+
+  /** Starts a call that was decided on while others ran, or answers one that asked. */
   #decided(response: InputResponseEntry): void {
+    if (this.#questions.answered(response)) return;
     for (const [index, call] of this.#step.calls.entries()) {
       const asked = this.#asked.get(call);
       if (asked?.request.requestId !== response.requestId || asked.response !== undefined) continue;
@@ -147,24 +164,30 @@ class StepTools {
       const asked = this.#asked.get(call);
       return asked === undefined || this.#messages[index] !== undefined ? [] : [asked];
     });
+    const recorded = open.length === 0 ? [] : await this.#recordedResponses();
+    const unstarted = new Set(open.filter(({ isLogged }) => !isLogged));
     for (const asked of open) {
-      const { requestId, toolCallId, toolName } = asked.request;
-      asked.response ??= {
-        type: "input-response",
-        requestId,
-        toolCallId,
-        toolName,
-        decision: "deny",
-        via,
-      };
+      const { request } = asked;
+      asked.response ??=
+        recorded.find(({ requestId }) => requestId === request.requestId) ?? denial(request, via);
     }
     await Promise.all(open.map((asked) => this.#log(asked)));
     for (const [index, call] of calls.entries()) {
       const asked = this.#asked.get(call);
-      const denied =
+      const decided =
         asked?.response === undefined ? undefined : decidedAnswer(asked.response, asked.request.kind);
-      this.#settle(index, call, denied ?? interrupted(), clock.monotonic());
+      const cut = asked !== undefined && unstarted.has(asked) ? unstartedAnswer : interrupted();
+      this.#settle(index, call, decided ?? cut, clock.monotonic());
       await slices.next();
+    }
+  }
+
+  /** What people decided before the stop counts, even if it was not read yet. */
+  async #recordedResponses(): Promise<readonly InputResponseEntry[]> {
+    try {
+      return (await this.#setup.inputs?.responses?.()) ?? [];
+    } catch {
+      return [];
     }
   }
 
@@ -183,17 +206,25 @@ class StepTools {
     this.#settle(index, call, answer, startedAt);
   }
 
-  /** Puts a response into the log: it is durable when this resolves. */
   async #log(asked: AskedCall): Promise<void> {
-    const { response, request } = asked;
+    const { response } = asked;
     if (response === undefined || asked.isLogged) return;
     asked.isLogged = true;
+    await this.#logEntry(response);
+  }
+
+  /** Puts an entry into the log: a response is durable when this resolves. */
+  async #logEntry(input: InputRequestEntry | InputResponseEntry): Promise<void> {
     const { conversationId, turnId } = this.#setup;
     const stepId = stepIdOf(turnId, this.#step.index);
     const createdAt = new Date(this.#step.clock.now());
-    this.#entries.push(inputMessage(response, { conversationId, createdAt }));
-    const messageId = inputMessageId({ type: "input-response", requestId: request.requestId });
-    await this.#emit({ type: "input-response", conversationId, turnId, stepId, messageId, input: response });
+    this.#entries.push(inputMessage(input, { conversationId, createdAt }));
+    const place = { conversationId, turnId, stepId, messageId: inputMessageId(input) };
+    await this.#emit(
+      input.type === "input-request"
+        ? { type: "input-request", ...place, input }
+        : { type: "input-response", ...place, input },
+    );
   }
 
   async #answerAsked(index: number, call: ToolCallContentPart, asked: AskedCall): Promise<Answer> {
@@ -202,8 +233,7 @@ class StepTools {
     const decided = decidedAnswer(response, request.kind);
     if (decided !== undefined) return decided;
     const tool = this.#tools.get(call.name);
-    if (tool === undefined || (await toolHash(tool)) !== request.toolHash)
-      return changedToolAnswer(call.name);
+    if (tool === undefined || toolHash(tool) !== request.toolHash) return changedToolAnswer(call.name);
     const { argumentsText } = response;
     if (argumentsText === undefined) return this.#call(index, call, tool);
     const changed = { ...call, arguments: argumentsFromText(argumentsText), argumentsText };
@@ -240,7 +270,9 @@ class StepTools {
       const toolCallId = call.toolCallId ?? "";
       this.#events.push({ type: "tool-output", conversationId, turnId, stepId, toolCallId, data, stream });
     });
-    return callTool(this.#setup, tool, call, { stepId, clock, limits, output });
+    const timeoutMs = tool.timeoutMs ?? limits.toolTimeoutMs;
+    const questions = this.#questions.of(call, tool, timeoutMs);
+    return callTool(this.#setup, tool, call, { stepId, clock, timeoutMs, output, questions });
   }
 
   #settle(index: number, call: ToolCallContentPart, answer: Answer, startedAt: number): void {
@@ -310,72 +342,6 @@ function timingOf(message: ConversationMessage): ToolTiming | undefined {
     return { toolCallId, toolName, isError, ...omitUndefined({ durationMs }) };
   }
   return undefined;
-}
-
-/** The answer to a call whose tool was cut off: it may or may not have taken effect. */
-function interrupted(): Answer {
-  return { text: interruptedResultText, isError: true };
-}
-
-async function callTool(
-  setup: TurnSetup,
-  tool: Tool<never>,
-  call: ToolCallContentPart,
-  step: {
-    readonly stepId: string;
-    readonly clock: Clock;
-    readonly limits: TurnLimits;
-    readonly output: Output;
-  },
-): Promise<Answer> {
-  const timeoutMs = tool.timeoutMs ?? step.limits.toolTimeoutMs;
-  const abort = new AbortController();
-  let finish: (answer: Answer) => void = () => {};
-  const cutOff = new Promise<Answer>((resolve) => {
-    finish = resolve;
-  });
-  const cancelTimer = step.clock.after(timeoutMs, () => {
-    abort.abort();
-    finish({ text: `The tool took longer than ${timeoutMs} ms and was stopped.`, isError: true });
-  });
-  const stopListening = onAbort(setup.signal, () => {
-    abort.abort();
-    finish(interrupted());
-  });
-  try {
-    return await Promise.race([execute(setup, tool, call, abort.signal, step), cutOff]);
-  } finally {
-    cancelTimer();
-    stopListening();
-  }
-}
-
-async function execute(
-  setup: TurnSetup,
-  tool: Tool<never>,
-  call: ToolCallContentPart,
-  signal: AbortSignal,
-  step: { readonly stepId: string; readonly output: Output },
-): Promise<Answer> {
-  try {
-    const checked = await validateArguments(tool, call);
-    if (!checked.ok) return { text: checked.message, isError: true };
-    if (signal.aborted) return interrupted();
-    const value: unknown = await tool.execute(checked.value as never, {
-      conversationId: setup.conversationId,
-      turnId: setup.turnId,
-      stepId: step.stepId,
-      toolCallId: call.toolCallId ?? "",
-      ...omitUndefined({ owner: setup.owner }),
-      signal,
-      output: step.output,
-    });
-    if (isToolOutput(value)) return { text: textOfValue(value.content), isError: value.isError ?? false };
-    return { text: textOfValue(value), isError: false };
-  } catch (thrown) {
-    const message = thrown instanceof Error ? thrown.message : String(thrown);
-    return { text: `The tool failed: ${message === "" ? "no reason given" : message}`, isError: true };
-  }
 }
 
 function unknownTool(name: string, tools: ReadonlyMap<string, unknown>): Answer {

@@ -4,6 +4,7 @@ import type { IdFactory } from "../../messages/ids.js";
 import type { ConversationMessage } from "../../messages/message.js";
 import type { ToolCallContentPart, ToolResultContentPart } from "../../messages/part.js";
 import { resultFromText } from "../../messages/part.js";
+import { interruptedResultText } from "../../messages/provider/repair.js";
 import { stepIdOf } from "../run-step.js";
 import type { TurnSetup } from "../turn.js";
 
@@ -11,6 +12,11 @@ import type { TurnSetup } from "../turn.js";
 export interface Answer {
   readonly text: string;
   readonly isError: boolean;
+}
+
+/** Returns the answer to a call whose tool was cut off: it may or may not have taken effect. */
+export function interrupted(): Answer {
+  return { text: interruptedResultText, isError: true };
 }
 
 /** Makes a result: the message that is kept and the event that is emitted. */

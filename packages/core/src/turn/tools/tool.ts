@@ -1,5 +1,5 @@
 import { omitUndefined } from "@parley/fold";
-import type { JsonObject } from "@parley/wire";
+import type { JsonObject, JsonValue } from "@parley/wire";
 import type { ProviderToolDefinition } from "../../ports.js";
 import type { Approval, ApprovalContext, ApprovalVerdict } from "../approval/approval.js";
 
@@ -40,7 +40,28 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   /** Streams output to whoever watches. It is not part of the log. */
   output(data: string, stream?: "stdout" | "stderr"): void;
+  /**
+   * Asks the user while the call runs: at most for the call's timeout, and not beyond the life of this process. Absent
+   * where nobody can be asked.
+   */
+  ask?(question: ToolQuestion): Promise<ToolAnswer>;
 }
+
+/** A question that a tool asks while its call runs. */
+export interface ToolQuestion {
+  readonly message: string;
+  /** JSON Schema of the answer. Default: a text. */
+  readonly schema?: JsonObject;
+}
+
+/**
+ * The answer to a tool's question. `declined`: the user did not want to answer. `canceled`: nobody answered before the
+ * call timed out, was stopped or ended.
+ */
+export type ToolAnswer =
+  | { readonly status: "answered"; readonly value: JsonValue; readonly note?: string }
+  | { readonly status: "declined"; readonly note?: string }
+  | { readonly status: "canceled" };
 
 /** An answer that says more than a value. */
 export interface ToolOutput {

@@ -128,8 +128,11 @@ export async function commitInputs(
   if (inputs.length > 0) await connection.query(insertRequests(store, head, turnId, inputs));
   const open = await openRequests(connection, head);
   const responses = open.flatMap(({ response }) => response ?? []);
-  const waits = head.waiting || (wait && !head.stopRequested && responses.length === 0);
-  const waiting = waits ? openInputsOf(open) : undefined;
+  const pending = openInputsOf(open);
+  // A turn with nothing to wait for would wait for ever.
+  const waits =
+    head.waiting || (wait && !head.stopRequested && responses.length === 0 && pending !== undefined);
+  const waiting = waits ? pending : undefined;
   await connection.batch([
     ...(waits && !head.waiting
       ? [

@@ -44,7 +44,7 @@ export async function grants(
       FROM parley.input_grant g LEFT JOIN parley.conversation c ON c.log = g.log
       WHERE g.owner = $1 AND ($2::text IS NULL OR g.tool_name = $2)
         AND ($3::text IS NULL OR g.log IS NULL OR (c.id = $3 AND c.status <> 'removed'))
-      ORDER BY g.created_at DESC, g.id DESC`,
+      ORDER BY g.created_at DESC, g.id DESC LIMIT 1000`,
     values: [
       owner,
       toolName === undefined ? null : storedText(toolName),

@@ -5,7 +5,7 @@ import type { InputResponseEntry } from "@parley/wire";
 import type { Connection } from "../../database.js";
 import type { StoreContext } from "../../store-context.js";
 import { originalJson, originalText, storedText } from "../../stored-text.js";
-import { type Head, leaseColumns, leaseOf, nowMs, requireHead } from "../turns/head.js";
+import { type Head, leaseColumns, leaseOf, lockHead, nowMs, requireHead } from "../turns/head.js";
 import { touchStatements } from "../turns/open-turn.js";
 import { deniedBy, openRequests, recordResponses } from "./decisions.js";
 import { insertGrant } from "./grants.js";
@@ -74,8 +74,9 @@ export function respond(store: StoreContext, owner: string, input: RespondInput)
       const outcome = isSame(before, input.response) ? "repeated" : "decided";
       return { outcome, log, turnId, response: before };
     }
-    if (row.expired === true) {
-      const response = deniedBy(request, "expiry");
+    const isStopped = head.stopRequested && head.turnId === turnId;
+    if (row.expired === true || isStopped) {
+      const response = deniedBy(request, isStopped ? "stop" : "expiry");
       return { outcome: "decided", log, ...(await record(connection, head, request, response, "")) };
     }
     const grant = insertGrant(head, request, input);
@@ -157,7 +158,9 @@ export async function expireInputs(store: StoreContext, limit: number): Promise<
 }
 
 async function expireOne(connection: Connection, owner: string, id: string): Promise<LogNumber | undefined> {
-  const head = await requireHead(connection, owner, id);
+  const head = await lockHead(connection, owner, id);
+  // Removed since it was found.
+  if (head === undefined) return undefined;
   const rows = await connection.query({
     name: "due_requests",
     text: `SELECT request_id FROM parley.input_request WHERE log = $1 AND turn = $2 AND NOT logged

@@ -23,7 +23,7 @@ export const recordColumns = `
     WHERE h.turn_id IS NOT NULL AND t.log = h.log AND t.ordinal = h.turn_count) AS turn_model,
   date_part('epoch', h.waiting_since) * 1000 AS waiting_ms,
   (SELECT json_agg(r.kind ORDER BY r.place)::text FROM parley.input_request r
-    WHERE h.turn_id IS NOT NULL AND r.log = h.log AND NOT r.logged AND r.response IS NULL) AS open_kinds,
+    WHERE h.turn_id IS NOT NULL AND r.log = h.log AND r.turn = h.turn_count AND r.response IS NULL) AS open_kinds,
   ${queueJson("c.log")} AS queue`;
 
 export const recordTables = "parley.conversation c JOIN parley.conversation_head h ON h.log = c.log";

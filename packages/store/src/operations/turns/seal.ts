@@ -89,7 +89,9 @@ WITH ended AS (
     AND h.log = c.log AND h.turn_id = $3 AND h.fence = $4 AND h.waiting_since IS NULL
     AND NOT EXISTS (${given.present})
     AND NOT EXISTS (SELECT FROM parley.queued_message q WHERE q.log = c.log)
-    AND NOT EXISTS (SELECT FROM parley.input_request r WHERE r.log = c.log AND NOT r.logged)
+    AND NOT EXISTS (
+      SELECT FROM parley.input_request r WHERE r.log = h.log AND r.turn = h.turn_count AND NOT r.logged
+    )
   RETURNING h.log, h.turn_count, h.next_seq - $6::int4 AS first_seq, h.sealed_seq, h.active_at
 ), written AS (
   ${given.insert("ended")}

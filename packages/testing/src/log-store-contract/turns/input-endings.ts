@@ -20,7 +20,7 @@ export const inputEndingCases: readonly TopicCase[] = [
       await s.root.expireInputs(10);
       checkEqual((await s.store.get(turn.conversationId))?.active?.inputs?.count, 2, "before its time");
       await s.advance(1_100);
-      checkEqual((await s.store.pendingInputs({ limit: 10 })).length, 1, "what is pending");
+      checkEqual((await s.store.pendingInputs({ limit: 10 })).inputs.length, 1, "what is pending");
       check((await s.root.expireInputs(10)).includes(turn.log), "the log is named");
       checkEqual(await s.root.expireInputs(10).then((logs) => logs.includes(turn.log)), false, "again");
       const [denied] = await s.store.readResponses(heldTurn(turn));
@@ -68,7 +68,7 @@ export const inputEndingCases: readonly TopicCase[] = [
         "the seal again",
       );
       checkEqual((await s.store.get(id))?.status, "idle", "the status");
-      checkEqual(await s.store.pendingInputs({ limit: 10 }), [], "what is pending");
+      checkEqual(await s.store.pendingInputs({ limit: 10 }), { inputs: [] }, "what is pending");
       const late = await respond(s, turn, 1);
       checkEqual([late.outcome, late.response.via], ["decided", "stop"], "a late response");
       checkEqual((await s.texts(id)).length, 8, "messages without a gap");
@@ -125,7 +125,11 @@ export const inputEndingCases: readonly TopicCase[] = [
       const { chunks } = await s.store.readChunks({ conversationId: id });
       checkEqual(chunks.at(-1)?.seq, first.lastSeq, "what is sealed");
       await s.store.remove(id, { cascade: false });
-      checkEqual(await s.store.pendingInputs({ limit: 10 }), [], "what is pending after it was deleted");
+      checkEqual(
+        await s.store.pendingInputs({ limit: 10 }),
+        { inputs: [] },
+        "what is pending after it was deleted",
+      );
     },
   },
   {
@@ -235,7 +239,7 @@ export const inputEndingCases: readonly TopicCase[] = [
       const turn = await waiting(s);
       const other = s.root.forOwner(`owner-${uniqueId()}`);
       checkEqual(await other.readInput(turn.conversationId, turn.requestIds[0] ?? ""), null, "the request");
-      checkEqual(await other.pendingInputs({ limit: 10 }), [], "the pending ones");
+      checkEqual(await other.pendingInputs({ limit: 10 }), { inputs: [] }, "the pending ones");
       await refused(respond(s, turn, 0, { through: other }), "conversation_not_found", "a response");
       const theirs = await outcomeOf(other.pendingInputs({ conversationId: turn.conversationId, limit: 10 }));
       checkEqual(theirs, { code: "conversation_not_found" }, "those of the conversation");
@@ -248,7 +252,7 @@ export const inputEndingCases: readonly TopicCase[] = [
       await s.advance(5);
       const second = await waiting(s);
       const ids = async (query: { conversationId?: string; limit: number }) =>
-        (await s.store.pendingInputs(query)).map(({ requestId }) => requestId);
+        (await s.store.pendingInputs(query)).inputs.map(({ requestId }) => requestId);
       checkEqual(await ids({ limit: 10 }), [...first.requestIds, ...second.requestIds], "all");
       checkEqual(await ids({ limit: 1 }), first.requestIds.slice(0, 1), "the oldest");
       checkEqual(await ids({ conversationId: second.conversationId, limit: 10 }), second.requestIds, "one's");

@@ -58,7 +58,7 @@ export const inputCases: readonly TopicCase[] = [
       checkEqual(expiresAt - createdAt, 60_000, "the time it has");
       checkEqual(await s.store.readInput(turn.conversationId, "another"), null, "an unknown one");
       checkEqual(await s.store.readInput(uniqueId(), requestId), null, "one of an unknown conversation");
-      const [pending] = await s.store.pendingInputs({ limit: 10 });
+      const [pending] = (await s.store.pendingInputs({ limit: 10 })).inputs;
       checkEqual(
         [pending?.requestId, pending?.conversationId, pending?.title],
         [requestId, turn.conversationId, "A title"],
@@ -85,7 +85,7 @@ export const inputCases: readonly TopicCase[] = [
       await refused(s.commit(turn, [message(id)]), "stale_fence", "another commit");
       checkEqual(await s.root.flushJournal([batch(turn, 0)]), ["stale_fence"], "a flush");
       checkEqual(await s.store.takeOver({ ...heldTurn(turn), node: s.node }), null, "a take-over");
-      checkEqual((await s.store.pendingInputs({ limit: 10 })).length, 1, "the requests");
+      checkEqual((await s.store.pendingInputs({ limit: 10 })).inputs.length, 1, "the requests");
     },
   },
   {

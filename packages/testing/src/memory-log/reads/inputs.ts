@@ -1,3 +1,4 @@
+import { invalidField } from "@parley/core/errors";
 import type { ConversationId, TurnId } from "@parley/core/messages";
 import type { GrantRecord, InputRecord, OpenInputs, PendingInput } from "@parley/core/ports";
 import type { InputResponseEntry } from "@parley/wire";
@@ -47,9 +48,10 @@ export function readResponses(
 export function pendingInputs(
   db: MemoryDatabase,
   owner: string,
-  query: { conversationId?: ConversationId; limit: number },
-): PendingInput[] {
+  query: { conversationId?: ConversationId; limit: number; after?: string },
+): { inputs: PendingInput[]; next?: string } {
   const now = db.clock.now();
+  const after = query.after === undefined ? undefined : placeIn(query.after);
   const logs =
     query.conversationId === undefined
       ? [...ownerOf(db, owner).logs.values()]
@@ -61,9 +63,48 @@ export function pendingInputs(
       return [{ ...record, conversationId: log.id, title: log.title }];
     }),
   );
-  // Requests of one step were written in call order, which the sort keeps.
-  pending.sort((left, right) => left.createdAt - right.createdAt);
-  return pending.slice(0, Math.max(0, query.limit));
+  // Requests of one conversation were written in order, which the sort keeps.
+  const numbered = pending.map((input) => ({ input, place: placeOf(db, owner, input) }));
+  numbered.sort((left, right) => compare(left.place, right.place));
+  const rest = numbered.filter(({ place }) => after === undefined || compare(place, after) > 0);
+  const page = pageOf(rest, query.limit);
+  const last = page.at(-1);
+  return {
+    inputs: page.map(({ input }) => input),
+    ...(last === undefined || page.length === rest.length ? {} : { next: last.place.join("~") }),
+  };
+}
+
+type Place = readonly [createdAt: number, log: number, place: number];
+
+function placeOf(db: MemoryDatabase, owner: string, input: PendingInput): Place {
+  const log = logOf(db, owner, input.conversationId);
+  return [input.createdAt, log.number, [...log.inputs.keys()].indexOf(input.requestId)];
+}
+
+function placeIn(after: string): Place {
+  const [, at, log, place] = /^(\d+)~(\d+)~(\d+)$/.exec(after) ?? [];
+  if (place === undefined) throw invalidField("after", "not a `nextAfter` of this list");
+  return [Number(at), Number(log), Number(place)];
+}
+
+function compare(left: Place, right: Place): number {
+  return left[0] - right[0] || left[1] - right[1] || left[2] - right[2];
+}
+
+/** As many as asked for, and fewer where their texts are long. */
+function pageOf<Item extends { readonly input: PendingInput }>(
+  items: readonly Item[],
+  limit: number,
+): Item[] {
+  const page: Item[] = [];
+  let bytes = 0;
+  for (const item of items) {
+    if (page.length >= Math.max(0, limit) || bytes >= 4_000_000) break;
+    page.push(item);
+    bytes += item.input.argumentsText.length + (item.input.reason?.length ?? 0);
+  }
+  return page;
 }
 
 export function grants(
@@ -81,5 +122,6 @@ export function grants(
         grant.conversationId === undefined ||
         grant.conversationId === conversationId,
     )
-    .sort((left, right) => right.createdAt - left.createdAt || (left.id > right.id ? -1 : 1));
+    .sort((left, right) => right.createdAt - left.createdAt || (left.id > right.id ? -1 : 1))
+    .slice(0, 1_000);
 }

@@ -36,7 +36,8 @@ export function commitStep(db: MemoryDatabase, owner: string, input: CommitInput
   turn.providerCalls = input.providerCalls;
   addInputs(db, log, turn.id, input.inputs ?? []);
   const responses = unloggedResponses(log, turn.id);
-  if (input.wait === true && !active.stopRequested && responses.length === 0) {
+  const isOpen = openInputs(log, turn.id) !== undefined;
+  if (input.wait === true && !active.stopRequested && responses.length === 0 && isOpen) {
     active.waitingSince ??= db.clock.now();
     active.node = "";
   }

@@ -7,6 +7,7 @@ import {
   type TurnId,
 } from "@parley/core/messages";
 import type {
+  AddInputs,
   GrantRecord,
   InputRecord,
   InputRequest,
@@ -28,7 +29,7 @@ import {
   touch,
 } from "../database.js";
 import { inputsOf } from "../reads/inputs.js";
-import { reopen } from "./lease.js";
+import { heldLease, reopen, staleFence } from "./lease.js";
 
 /** Writes the requests of a step. Those that are there already stay as they are. */
 export function addInputs(
@@ -44,6 +45,16 @@ export function addInputs(
     const record: InputRecord = { ...request, turnId, createdAt, ...expiry };
     log.inputs.set(request.requestId, { record, isLogged: false });
   }
+}
+
+export function addRunningInputs(db: MemoryDatabase, owner: string, input: AddInputs): void {
+  const { conversationId, turnId, fence } = input;
+  const log = logOf(db, owner, conversationId);
+  const active = heldLease(log, turnId, fence);
+  if (active.waitingSince !== undefined) throw staleFence(log, turnId);
+  if (!log.turnsById.has(turnId)) throw new ParleyError("invalid_request", "A compaction asks nobody");
+  addInputs(db, log, turnId, input.inputs);
+  touch(db, log);
 }
 
 /** The messages with the responses that are in force in place of those that came too late. */
@@ -105,8 +116,11 @@ export function respond(db: MemoryDatabase, owner: string, request: RespondInput
     throw invalidField("argumentsHash", "is not the hash of the call's arguments");
   }
   const before = input.record.response;
-  if (before === undefined && (input.record.expiresAt ?? Infinity) <= db.clock.now()) {
-    return { outcome: "decided", log: log.number, ...record(db, log, input, deniedBy(input, "expiry"), "") };
+  const isStopped = log.active?.turnId === turnId && log.active.stopRequested;
+  const isExpired = (input.record.expiresAt ?? Infinity) <= db.clock.now();
+  if (before === undefined && (isStopped || isExpired)) {
+    const response = deniedBy(input, isStopped ? "stop" : "expiry");
+    return { outcome: "decided", log: log.number, ...record(db, log, input, response, "") };
   }
   if (before !== undefined) {
     const outcome = isSame(before, request.response) ? "repeated" : "decided";

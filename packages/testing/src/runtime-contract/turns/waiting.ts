@@ -37,7 +37,7 @@ export async function waits(world: World, node: TestNode, message = "Hi"): Promi
   const follow = await world.joined(node, conversationId);
   const { turnId } = await world.start(node, message, { conversationId });
   await world.until(() => isWaiting(follow), "the turn waits");
-  const pending = await node.me.input.pending({ conversationId });
+  const { pending } = await node.me.input.pending({ conversationId });
   return { conversationId, turnId, follow, pending };
 }
 
@@ -223,7 +223,7 @@ export const waitingCases: RuntimeTopicCase[] = [
       await world.until(() => isWaiting(follow), "the second turn waits");
       const offered = node.provider.calls[2]?.params.tools?.map(({ name }) => name);
       checkEqual(offered, ["wait", "page"], "the tools that the model is offered");
-      const [request, ...others] = await node.me.input.pending();
+      const [request, ...others] = (await node.me.input.pending()).pending;
       checkEqual(
         [request?.kind, request?.toolName, others.length],
         ["tool-output", "page", 0],
@@ -255,7 +255,7 @@ export const waitingCases: RuntimeTopicCase[] = [
         const follow = await world.joined(node, conversationId);
         const { turnId } = await world.start(node, "Hi", { conversationId });
         await world.pass(at.reached, "the other call runs");
-        const [request] = await decider.me.input.pending({ conversationId });
+        const [request] = (await decider.me.input.pending({ conversationId })).pending;
         await allow(decider, request);
         await world.until(() => ran.length === 1, "the approved call runs while the other one does");
         await world.until(() => follow.count("tool-result") === 1, "its result comes before the other one's");
