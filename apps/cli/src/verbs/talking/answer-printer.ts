@@ -11,6 +11,8 @@ import type { AnswerFold } from "./answer-fold.js";
 
 /** Where the answer goes while it comes. */
 export interface AnswerPrinter {
+  /** Something else is about to be written to the same terminal. */
+  pause(): void;
   take(event: AgentEvent | { readonly type: "again" }, fold: AnswerFold): void;
   end(fold: AnswerFold): void;
 }
@@ -28,10 +30,11 @@ export function createAnswerPrinter(io: Io, options: PrintOptions): AnswerPrinte
   if (options.jsonl) return jsonLines(io);
   const notes = noteEvents(io);
   if (options.json) {
-    return { take: notes, end: (fold) => io.json(fold.result()) };
+    return { pause: () => {}, take: notes, end: (fold) => io.json(fold.result()) };
   }
   const printer = io.isTerminal && !options.raw ? rendered(io, options.stream) : plain(io, options.stream);
   return {
+    pause: () => printer.pause(),
     take(event, fold) {
       if (event.type === "tool-call" || event.type === "tool-result" || event.type === "error")
         printer.pause();
@@ -47,6 +50,7 @@ export function createAnswerPrinter(io: Io, options: PrintOptions): AnswerPrinte
 
 function jsonLines(io: Io): AnswerPrinter {
   return {
+    pause: () => {},
     take: (event) => {
       if (event.type !== "again") io.jsonLine(event);
     },
@@ -85,13 +89,8 @@ function noteEnd(io: Io, fold: AnswerFold): void {
   io.note(io.errorStyle.dim(`─ ${facts.filter(Boolean).join(" · ")}`));
 }
 
-interface PausablePrinter extends AnswerPrinter {
-  /** Something else is about to be written to the same terminal. */
-  pause(): void;
-}
-
 /** The answer as it is, byte for byte: for pipes and files. */
-function plain(io: Io, stream: boolean): PausablePrinter {
+function plain(io: Io, stream: boolean): AnswerPrinter {
   let part: string | undefined;
   let written = "";
   let again = "";
@@ -131,7 +130,7 @@ function commonStart(left: string, right: string): number {
 }
 
 /** The answer as a person reads it: markdown, drawn while it comes. */
-function rendered(io: Io, stream: boolean): PausablePrinter {
+function rendered(io: Io, stream: boolean): AnswerPrinter {
   const screen = new Screen(process.stdout);
   const options = { columns: Math.min(io.columns ?? 80, 100), style: io.style };
   const parts = new Map<string, MarkdownStream>();
