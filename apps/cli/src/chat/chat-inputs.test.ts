@@ -98,11 +98,13 @@ describe("the requests of a chat", () => {
     const one = chat("1", "2");
     await one.ready();
     one.inputs.update(false);
+    if (one.inputs.prompt !== undefined) one.inputs.prompt = { ...one.inputs.prompt, changed: "{}" };
     one.inputs.deferAll();
     one.inputs.update(false);
     expect(asked(one)).toBeUndefined();
     expect(one.inputs.askAgain()).toBe(true);
     expect(asked(one)).toBe("1");
+    expect(one.inputs.prompt?.changed).toBe("{}");
   });
 
   it("say who decided elsewhere, also when that was a moment before", async () => {

@@ -17,6 +17,8 @@ export class ChatInputs {
   /** Ids that were asked for, so that one that was answered meanwhile is not asked for again and again. */
   readonly #read = new Set<string>();
   readonly #deferred = new Set<string>();
+  /** Prompts that were put off, with the arguments that had been changed. */
+  readonly #drafts = new Map<string, InputPrompt>();
   readonly #answered = new Set<string>();
   prompt: InputPrompt | undefined;
 
@@ -52,14 +54,17 @@ export class ChatInputs {
 
   /** Puts the request off that is asked about now. */
   defer(): void {
-    if (this.prompt !== undefined) this.#deferred.add(this.prompt.request.requestId);
+    if (this.prompt === undefined) return;
+    const { requestId } = this.prompt.request;
+    this.#deferred.add(requestId);
+    this.#drafts.set(requestId, { ...this.prompt, notice: "" });
     this.prompt = undefined;
   }
 
   /** Puts off whatever waits now. */
   deferAll(): void {
+    this.defer();
     for (const { requestId } of this.#open()) this.#deferred.add(requestId);
-    this.prompt = undefined;
   }
 
   /** Answers the request that is asked about now. Returns what there is to say if somebody else was first. */
@@ -97,7 +102,7 @@ export class ChatInputs {
 
   #openNext(): void {
     const next = this.#open().find(({ requestId }) => !this.#deferred.has(requestId));
-    if (next !== undefined) this.prompt ??= openPrompt(next);
+    if (next !== undefined) this.prompt ??= this.#drafts.get(next.requestId) ?? openPrompt(next);
   }
 
   #close(): string | undefined {

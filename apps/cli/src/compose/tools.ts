@@ -33,9 +33,9 @@ export async function composeTools(config: Config): Promise<readonly Tool<never>
     const { errand, slowTask } = await import("@parley/providers/demo");
     tools.push(slowTask(omitUndefined({ stepMs })), errand());
   }
-  tools.push(...custom);
-  mustBeUnique(tools);
-  return tools;
+  const all = [...tools.map((tool) => ({ ...tool, origin: "builtin" as const })), ...custom];
+  mustBeUnique(all);
+  return all;
 }
 
 /**

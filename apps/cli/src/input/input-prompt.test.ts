@@ -111,6 +111,16 @@ describe("a prompt for an approval", () => {
     expect(enter(openPrompt(once), "c").action).toBeUndefined();
   });
 
+  it("keeps what will run in sight in a low and narrow terminal", () => {
+    const long = { ...approval, argumentsText: JSON.stringify({ text: "word ".repeat(300) }) };
+    const rows = promptRows(openPrompt(long), { ...view, columns: 49, height: 18 });
+    expect(rows.length).toBeLessThanOrEqual(15);
+    expect(rows[0]).toContain("pay asks for approval");
+    expect(rows.join(" ")).toMatch(
+      /"text": "word[\s\S]*a allow once · c always in this\s+conversation ·\s+o always in/,
+    );
+  });
+
   it("shows arguments as data: escaped, folded so that the choices stay in sight, and whole on demand", () => {
     const argumentsText = JSON.stringify({ path: "a\u202Eb\u001B[2J", text: "x".repeat(1_000_000) });
     const hostile = { ...approval, toolName: "pay\u202E", argumentsText };

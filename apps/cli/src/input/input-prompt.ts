@@ -31,8 +31,11 @@ export type PromptAction =
   /** A line that begins with a slash, which is not the prompt's. */
   | { readonly type: "command"; readonly text: string };
 
-/** Rows that the head, a reason, the choices, a notice, the line and the hints take. */
+/** Rows that the head, a reason, the choices, a notice, the line and the hints take; the same in a low terminal. */
 const rowsBeside = 18;
+const rowsBesideLow = 8;
+/** Rows below a prompt: the line, the hints, and the last one of the terminal. */
+const rowsBelow = 3;
 /** Longer arguments are changed in a file. */
 const longestEdit = 4_000;
 
@@ -166,26 +169,40 @@ export interface PromptViewOptions extends Omit<RequestViewOptions, "changed" | 
   readonly count: number;
 }
 
-/** Shows a prompt: the rows above the line that is typed. */
+/** Shows a prompt: the rows above the line that is typed. In a low terminal the choices stand side by side. */
 export function promptRows(prompt: InputPrompt, options: PromptViewOptions): string[] {
+  const most = options.height - rowsBelow;
+  const full = layOut(prompt, options, Math.max(3, options.height - rowsBeside), false);
+  return full.length <= most ? full : layOut(prompt, options, Math.max(2, most - rowsBesideLow), true);
+}
+
+function layOut(prompt: InputPrompt, options: PromptViewOptions, rows: number, isLow: boolean): string[] {
   const { style, columns, count } = options;
-  const rows = Math.max(3, options.height - rowsBeside);
   const { request, mode, notice, changed } = prompt;
   const { lines, hidden } = viewRequest(request, { ...options, rows, changed });
   const [head = "", ...body] = lines;
   const more = count > 1 ? style.dim(` · ${count} wait`) : "";
+  const keyed = choices(prompt, { columns, rows, isFolded: hidden > 0 });
+  const shown = isLow
+    ? wrap(keyed.map(([key, , short]) => `${style.cyan(style.bold(key))} ${short}`).join(" · "), {
+        columns,
+        first: "  ",
+        rest: "  ",
+      })
+    : keyed.flatMap(([key, text]) =>
+        wrap(text, { columns, first: `  ${style.cyan(style.bold(key))}  `, rest: "     ", indent: 5 }),
+      );
   return [
     `${head}${more}`,
-    ...(mode === "edit" ? [] : body),
-    ...(mode === "edit" ? [] : choices(prompt, { columns, rows, isFolded: hidden > 0 })).flatMap(
-      ([key, text]) =>
-        wrap(text, { columns, first: `  ${style.cyan(style.bold(key))}  `, rest: "     ", indent: 5 }),
-    ),
+    ...(mode === "edit" ? [] : [...body, ...shown]),
     ...(notice === ""
       ? []
       : wrap(style.yellow(escapeInvisible(notice)), { columns, first: "  ", rest: "  " })),
   ];
 }
+
+/** A choice: its key, what it does, and the same for a low terminal. */
+type Choice = readonly [key: string, text: string, short: string];
 
 function choices(
   { request }: InputPrompt,
@@ -194,28 +211,33 @@ function choices(
     rows,
     isFolded,
   }: { readonly columns: number; readonly rows: number; readonly isFolded: boolean },
-): (readonly [key: string, text: string])[] {
+): Choice[] {
   if (request.kind === "question") {
     const options = optionsOf(request.schema) ?? [];
-    const shown = options.slice(0, rows).map((option, index) => {
+    const shown = options.slice(0, rows).map((option, index): Choice => {
       const text = typeof option === "string" ? escapeInvisible(option) : dataLine(JSON.stringify(option));
-      return [String(index + 1), clip(text, columns - 6)] as const;
+      return [String(index + 1), clip(text, columns - 6), clip(text, columns - 6)];
     });
-    return options.length > rows ? [...shown, ["…", `and ${options.length - rows} more`]] : shown;
+    const more = `and ${options.length - rows} more`;
+    return options.length > rows ? [...shown, ["…", more, more]] : shown;
   }
   const name = clip(escapeInvisible(request.toolName), 40);
+  const once: Choice = request.remember
+    ? ["a", `allow, and later calls of ${name} in this conversation too`, "allow in this conversation"]
+    : ["a", "allow once", "allow once"];
+  const always = (key: string, where: string): Choice => [
+    key,
+    `always allow ${name} in ${where}, whatever the arguments`,
+    `always in ${where}`,
+  ];
   return [
-    request.remember
-      ? ["a", `allow, and later calls of ${name} in this conversation too`]
-      : ["a", "allow once"],
-    ...(request.remember
-      ? []
-      : [["c", `always allow ${name} in this conversation, whatever the arguments`] as const]),
-    ["o", `always allow ${name} in all conversations, whatever the arguments`],
-    ["e", "edit the arguments"],
-    ["d", "deny; behind it the reason, for the model: d not today"],
-    ...(isFolded ? [["v", "view all of it"] as const] : []),
-    ["l", "later"],
+    once,
+    ...(request.remember ? [] : [always("c", "this conversation")]),
+    always("o", "all conversations"),
+    ["e", "edit the arguments", "edit"],
+    ["d", "deny; behind it the reason, for the model: d not today", "deny"],
+    ...(isFolded ? [["v", "view all of it", "view all"] as const] : []),
+    ["l", "later", "later"],
   ];
 }
 

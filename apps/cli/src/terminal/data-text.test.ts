@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { dataLine, dataLines, escapeInvisible, foldData } from "./data-text.js";
+import { dataLine, dataLines, dataStart, escapeInvisible, foldData } from "./data-text.js";
 
 const hostile = "rm \u202Egpj.exe\u2066 \u001B[2J\u0000 a\u200Bb\u00ADc \u00A0\u3000 \u{E0041}\u2028";
 
@@ -19,6 +19,11 @@ describe("data for a person who decides", () => {
     expect(JSON.parse(lines.join("\n"))).toEqual(JSON.parse(text));
     expect(lines[1]).toMatch(/^ {2}"path": "rm \\u202e/);
     expect(JSON.parse(dataLine(text))).toEqual(JSON.parse(text));
+  });
+
+  it("begins the same on one line", () => {
+    expect(dataStart('{\n  "a": "x\u202E"\n}')).toBe('{ "a": "x\\u202e" }');
+    expect(dataStart("x".repeat(2_000))).toBe(`${"x".repeat(1_000)}…`);
   });
 
   it("shows what is no JSON as it is", () => {

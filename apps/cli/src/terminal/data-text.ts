@@ -3,6 +3,9 @@ import { graphemeWidth } from "./text-width.js";
 /** Characters that a reader cannot see, or would take for another: controls, formats, fillers, spaces of other kinds. */
 const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|[^\P{Zs} ]/gu;
 
+/** More than fits on any line. */
+const longestStart = 1_000;
+
 /** Writes every character that cannot be seen as an escape, as JSON does: the reader sees what is there. */
 export function escapeInvisible(text: string): string {
   return text.replace(invisible, (found) =>
@@ -21,6 +24,12 @@ export function dataLines(text: string): string[] {
 /** Returns data on one line, without invisible characters. JSON loses the white space around its values. */
 export function dataLine(text: string): string {
   return escapeInvisible(compact(text));
+}
+
+/** Returns the beginning of data on one line, for a place that has no room for all of it. */
+export function dataStart(text: string): string {
+  const start = escapeInvisible(text.slice(0, longestStart).replace(/[ \n\r\t]+/g, " ")).trim();
+  return text.length > longestStart ? `${start}…` : start;
 }
 
 function layOut(text: string): string {

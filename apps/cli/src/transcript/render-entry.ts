@@ -1,6 +1,6 @@
 import { decisionText } from "../input/decision-text.js";
 import { waitsFor } from "../input/request-view.js";
-import { escapeInvisible } from "../terminal/data-text.js";
+import { dataStart, escapeInvisible } from "../terminal/data-text.js";
 import { duration, tokens } from "../terminal/figures.js";
 import { type MarkdownOptions, renderMarkdown } from "../terminal/markdown.js";
 import { safeLine, safeText } from "../terminal/safe-text.js";
@@ -93,7 +93,7 @@ export function renderTool(
   const took = time === undefined ? "" : ` ${duration(time)}`;
   const name = safeLine(entry.name);
   const room = Math.max(10, columns - name.length - took.length - 4);
-  const input = entry.input === "{}" ? "" : clip(safeLine(entry.input), room);
+  const input = entry.input === "{}" ? "" : clip(dataStart(entry.input), room);
   const head =
     `${mark} ${style.bold(name)} ${style.dim(`${input}${input === "" ? "" : " "}${took.trim()}`)}`.trimEnd();
   const above = [head, ...decisionLines(entry, options)];

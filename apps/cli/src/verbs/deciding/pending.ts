@@ -2,7 +2,7 @@ import type { PendingRequest } from "@parley/wire";
 import { mostPending } from "../../input/find-request.js";
 import { viewRequest, waitsFor } from "../../input/request-view.js";
 import { resolveConversation, shortIds } from "../../resolve-id.js";
-import { dataLine, escapeInvisible } from "../../terminal/data-text.js";
+import { dataStart, escapeInvisible } from "../../terminal/data-text.js";
 import { ago, moment } from "../../terminal/figures.js";
 import { table } from "../../terminal/table.js";
 import type { VerbContext } from "../../verb-context.js";
@@ -47,7 +47,7 @@ export async function pending(
           text: ({ toolName }) => escapeInvisible(toolName),
           paint: (text) => style.bold(text),
         },
-        { title: "arguments", text: ({ argumentsText }) => dataLine(argumentsText), shrink: true },
+        { title: "arguments", text: ({ argumentsText }) => dataStart(argumentsText), shrink: true },
         { title: "why", text: ({ reason }) => escapeInvisible(reason ?? ""), shrink: true },
         { title: "in", text: (request) => talks.get(request.conversationId) ?? "" },
         { title: "since", text: ({ createdAt }) => ago(createdAt, now), paint: (text) => style.dim(text) },

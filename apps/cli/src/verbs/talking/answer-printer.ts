@@ -1,6 +1,7 @@
 import { partKeyOf } from "@parley/fold";
 import type { AgentEvent } from "@parley/wire";
 import type { Io } from "../../io.js";
+import { dataStart } from "../../terminal/data-text.js";
 import { duration, tokens } from "../../terminal/figures.js";
 import { MarkdownStream } from "../../terminal/markdown-stream.js";
 import { safeLine, safeText } from "../../terminal/safe-text.js";
@@ -12,7 +13,7 @@ import type { AnswerFold } from "./answer-fold.js";
 /** Where the answer goes while it comes. */
 export interface AnswerPrinter {
   /** Something else is about to be written to the same terminal. */
-  pause(): void;
+  pause(fold: AnswerFold): void;
   take(event: AgentEvent | { readonly type: "again" }, fold: AnswerFold): void;
   end(fold: AnswerFold): void;
 }
@@ -34,10 +35,10 @@ export function createAnswerPrinter(io: Io, options: PrintOptions): AnswerPrinte
   }
   const printer = io.isTerminal && !options.raw ? rendered(io, options.stream) : plain(io, options.stream);
   return {
-    pause: () => printer.pause(),
+    pause: (fold) => printer.pause(fold),
     take(event, fold) {
       if (event.type === "tool-call" || event.type === "tool-result" || event.type === "error")
-        printer.pause();
+        printer.pause(fold);
       notes(event);
       printer.take(event, fold);
     },
@@ -64,7 +65,7 @@ function noteEvents(io: Io): (event: AgentEvent | { readonly type: "again" }) =>
   return (event) => {
     if (event.type === "tool-call") {
       io.note(
-        errorStyle.dim(`• ${safeLine(event.toolName)} ${clip(safeLine(event.argumentsText ?? ""), 100)}`),
+        errorStyle.dim(`• ${safeLine(event.toolName)} ${clip(dataStart(event.argumentsText ?? ""), 100)}`),
       );
     } else if (event.type === "tool-result") {
       const mark = event.isError ? errorStyle.red("✗") : errorStyle.green("✓");
@@ -149,8 +150,9 @@ function rendered(io: Io, stream: boolean): AnswerPrinter {
     return found;
   };
   return {
-    pause() {
-      screen.draw();
+    pause(fold) {
+      // What was said stands before what follows it.
+      finish(fold);
       screen.show({ rows: [] });
       screen.draw();
     },

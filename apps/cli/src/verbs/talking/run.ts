@@ -53,7 +53,7 @@ export async function run(
   const interrupt = stopOnInterrupt(client, fold, context);
   const inputs: { settled: Settled } = { settled: "decided" };
   const settle = async (conversationId: string) => {
-    printer.pause();
+    printer.pause(fold);
     inputs.settled = await settleInputs(client, conversationId, mode, context);
     return inputs.settled === "decided";
   };
