@@ -1,11 +1,8 @@
 import { once } from "node:events";
-import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { dirname } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
-import { launchBrowser } from "../harness/chromium.js";
-import { drawTerminal } from "./draw-terminal.js";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { keepPicture } from "./keep-picture.js";
 import { type ServerProcess, slowDemo, Workplace } from "./parley-process.js";
 import { keys, Terminal } from "./terminal.js";
 
@@ -188,17 +185,3 @@ describe("a chat with a model that is silent", { timeout: 60_000 }, () => {
     }
   });
 });
-
-/** Draws the terminal, when someone asks for the picture. */
-async function keepPicture(terminal: Terminal): Promise<void> {
-  const file = process.env.PARLEY_TERMINAL_PICTURE;
-  if (file === undefined || inject("chromium") === undefined) return;
-  const rows = terminal.snapshot();
-  const browser = await launchBrowser();
-  try {
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, await drawTerminal(browser, rows, { title: "parley chat" }));
-  } finally {
-    await browser.close();
-  }
-}

@@ -187,7 +187,7 @@ describe.each(ways)("every verb %s", { timeout: 120_000 }, (way) => {
       });
       expect(server.output().stdout).not.toContain(secret);
       const listed = JSON.parse(await place.ok(["keys", "ls", "--json"], { env })) as ApiKeyInfo[];
-      expect(listed).toMatchObject([{ owner: "local", scopes: ["read", "write", "admin"] }]);
+      expect(listed).toMatchObject([{ owner: "local", scopes: ["read", "write", "approve", "admin"] }]);
     }
     const ended = await place.parley(["keys", "logout", "key_"], { env });
     expect(ended.stderr).toMatch(/Ended 0 logins of key_\w+\. The key itself still works\./);

@@ -37,6 +37,29 @@ describe("a failure", () => {
     });
   });
 
+  it("of a decision that came too late says who decided", () => {
+    const response = {
+      type: "input-response" as const,
+      requestId: "r",
+      toolCallId: "1",
+      toolName: "pay",
+      decision: "deny" as const,
+      via: "http" as const,
+      by: { owner: "ann", label: "pk_1234" },
+      note: "too much",
+    };
+    const problem = {
+      type: "",
+      title: "",
+      error: "",
+      status: 409,
+      code: "already_decided" as const,
+      response,
+    };
+    const refused = new ParleyRequestError("already_decided", "Decided", { status: 409, problem });
+    expect(explain(refused).message).toBe("It was decided already: denied by pk_1234 (too much).");
+  });
+
   it("of a compaction is what the server said, with no advice that fits another one", () => {
     const empty = new ParleyRequestError("nothing_to_compact", "The conversation is empty", { status: 409 });
     expect(explain(empty)).toEqual({ message: "The conversation is empty.", exitCode: 1 });

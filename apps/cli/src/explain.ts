@@ -3,6 +3,7 @@ import { isParleyError } from "@parley/core/errors";
 import { omitUndefined } from "@parley/fold";
 import type { ErrorCode } from "@parley/wire";
 import { CliError, type ExitCode, exitCodes } from "./cli-error.js";
+import { decisionText } from "./input/decision-text.js";
 
 /** A failure as it is shown: what happened, what to do, and how the program ends. */
 export interface Explanation {
@@ -19,7 +20,7 @@ export function explain(error: unknown): Explanation {
   }
   if (isAbort(error)) return { message: "Interrupted.", exitCode: exitCodes.interrupted };
   if (error instanceof ParleyRequestError)
-    return explainRefusal(error.code, error.message, error.status === 0);
+    return explainRefusal(error.code, refusalText(error), error.status === 0);
   if (isParleyError(error)) return explainRefusal(error.code, error.message, false, error.cause);
   const system = explainSystem(error);
   if (system !== undefined) return system;
@@ -30,17 +31,24 @@ export function explain(error: unknown): Explanation {
   };
 }
 
+/** The message; of a conflict also the decision that is in force. */
+function refusalText({ message, problem }: ParleyRequestError): string {
+  const decided = problem?.response;
+  return decided === undefined ? message : `It was decided already: ${decisionText(decided)}`;
+}
+
 /** What to do about a refusal, where there is something. */
 const advices: Partial<Record<ErrorCode, string>> = {
   unauthorized: "Put the key into PARLEY_API_KEY. `parley keys create` makes one, where the server runs.",
   rate_limited: "Wait as long as it says, or a moment, and try again.",
   forbidden: "Use a key with the scope that is named; `parley keys ls` shows what each may do.",
   turn_active:
-    "Add --queue to have it wait for the next turn, --steer to reach this one, or `parley stop` it first.",
+    "Add --queue to have it wait for the next turn, --steer to reach this one, or `parley stop` it first. " +
+    "If it waits for somebody, `parley pending` shows what for.",
   queue_full: "Take something out with `parley queue rm`, or wait for the turn to end.",
   conversation_not_found: "`parley ls` shows what there is.",
   model_unavailable: "`parley models` shows what there is.",
-  already_decided: "Somebody else was first; `parley show` says what was decided.",
+  already_decided: "The first decision counts. `parley show` says what came of it.",
   schema_newer: "Use the version of Parley that wrote this store, or a newer one.",
   draining: "The server is shutting down: try again when it is back.",
   provider_auth: "Check the API key of this credential; `parley doctor` asks each provider.",

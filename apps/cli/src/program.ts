@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import type { Act } from "./program/arguments.js";
 import { addChanging, addMoving } from "./program/changing.js";
+import { addDeciding } from "./program/deciding.js";
 import { addCompletion, addKeeping, addServer } from "./program/keeping.js";
 import { addReading } from "./program/reading.js";
 import { addTalking } from "./program/talking.js";
@@ -38,6 +39,7 @@ export function createProgram(version: string, run: Runner): Command {
     };
   addServer(program, act);
   addTalking(program, act);
+  addDeciding(program, act);
   addReading(program, act);
   addChanging(program, act);
   addMoving(program, act);

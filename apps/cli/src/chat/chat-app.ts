@@ -1,4 +1,7 @@
+import type { RespondRequest } from "@parley/wire";
 import { explain } from "../explain.js";
+import { pressPrompt, promptHints, promptRows } from "../input/input-prompt.js";
+import { viewRequest } from "../input/request-view.js";
 import type { Io } from "../io.js";
 import { duration } from "../terminal/figures.js";
 import type { Highlight } from "../terminal/highlighter.js";
@@ -10,6 +13,7 @@ import { clip, textWidth } from "../terminal/text-width.js";
 import { wrap } from "../terminal/wrap.js";
 import type { VerbContext } from "../verb-context.js";
 import type { ChatDesk } from "./chat-desk.js";
+import { ChatInputs } from "./chat-inputs.js";
 import { chatCommands, contextGauge, runCommand } from "./commands.js";
 import { openKeyboard } from "./keyboard.js";
 import { openTypedLines, type TypedLines } from "./typed-lines.js";
@@ -42,6 +46,7 @@ export class ChatApp {
   readonly #showReasoning: boolean;
   readonly #place: string;
   readonly #typed: TypedLines;
+  readonly #inputs: ChatInputs;
   #line: LineState;
   #highlight: Highlight | undefined;
   #notice = "";
@@ -59,6 +64,10 @@ export class ChatApp {
     this.#place = options.place;
     this.#typed = options.typedLines ?? openTypedLines();
     this.#line = emptyLine(this.#typed.lines);
+    this.#inputs = new ChatInputs(this.#desk, {
+      onChange: () => this.refresh(),
+      onFailure: (error) => this.#do(Promise.reject(error)),
+    });
   }
 
   /** Runs until the user leaves; gives the exit code. */
@@ -104,7 +113,10 @@ export class ChatApp {
       this.#screen.print([style.dim(`… ${earlier} earlier entries: parley show ${this.#desk.id}`), ""]);
     if (print.length > 0) this.#screen.print(print);
     const isQuiet = this.#desk.isRunning && print.length === 0 && live.length === 0;
-    const line = viewLine(this.#line.text, this.#line.cursor, style.cyan("› "), 2, columns);
+    this.#notice = this.#inputs.update(this.#line.text !== "") ?? this.#notice;
+    const { prompt } = this.#inputs;
+    const typed = prompt?.line ?? this.#line;
+    const line = viewLine(typed.text, typed.cursor, style.cyan("› "), 2, columns);
     this.#screen.show({
       rows: [
         ...(live[0] === "" ? [] : [""]),
@@ -112,9 +124,15 @@ export class ChatApp {
         ...(live.length > 0 ? [""] : []),
         ...this.#silence(isQuiet),
         ...this.#waiting(columns),
+        ...(prompt === undefined
+          ? []
+          : promptRows(prompt, {
+              ...{ columns, style, now: Date.now() },
+              ...{ height: this.#screen.height, count: this.#inputs.count },
+            })),
       ],
       line,
-      below: [style.dim(this.#hints(columns))],
+      below: [style.dim(prompt === undefined ? this.#hints(columns) : clip(promptHints(prompt), columns))],
     });
     this.#tick(isMoving || isQuiet || this.#desk.connection.getState().phase === "waiting");
   }
@@ -164,15 +182,21 @@ export class ChatApp {
   #hints(columns: number): string {
     const { choices, model } = this.#desk;
     const keys =
-      this.#desk.isRunning || this.#desk.isSending
-        ? "Enter queues · Alt-Enter or !text steers · Ctrl-C stops"
-        : "Enter sends · / commands · Ctrl-J new line";
+      this.#inputs.count > 0
+        ? `Tab decides what waits (${this.#inputs.count}) · Enter queues · Ctrl-C leaves it waiting`
+        : this.#desk.isRunning || this.#desk.isSending
+          ? "Enter queues · Alt-Enter or !text steers · Ctrl-C stops"
+          : "Enter sends · / commands · Ctrl-J new line";
     const facts = [model, choices.effort, contextGauge(this.#desk)].filter(Boolean).join(" · ");
     const space = columns - textWidth(keys) - textWidth(facts);
     return space >= 2 ? `${keys}${" ".repeat(space)}${facts}` : clip(keys, columns);
   }
 
   #press(text: string | undefined, key: Key): void {
+    if (this.#inputs.prompt !== undefined) {
+      this.#pressPrompt(text, key);
+      return;
+    }
     const { line, action } = pressKey(this.#line, text, key);
     this.#line = line;
     if (action !== "interrupt") {
@@ -188,22 +212,38 @@ export class ChatApp {
     this.refresh();
   }
 
+  /** Keys go to the prompt while one is open; what was being typed stays as it is. */
+  #pressPrompt(text: string | undefined, key: Key): void {
+    const { prompt: before } = this.#inputs;
+    if (before === undefined) return;
+    const { prompt, action } = pressPrompt(before, text, key);
+    this.#inputs.prompt = prompt;
+    this.#notice = "";
+    if (action?.type !== "interrupt") this.#interruptedAt = Number.NEGATIVE_INFINITY;
+    if (action?.type === "respond") this.#do(this.#respond(action.response));
+    else if (action?.type === "later") this.#inputs.defer();
+    else if (action?.type === "interrupt") this.#interrupt();
+    else if (action?.type === "end") this.#end?.(0);
+    else if (action?.type === "redraw") this.#screen.clear();
+    else if (action?.type === "command") this.#command(action.text);
+    else if (action?.type === "show") {
+      const view = { columns: this.#screen.columns - 1, style: this.#io.style, now: Date.now() };
+      this.#screen.print(viewRequest(prompt.request, view).lines);
+    }
+    this.refresh();
+  }
+
+  async #respond(response: RespondRequest): Promise<void> {
+    this.#notice = (await this.#inputs.respond(response)) ?? this.#notice;
+  }
+
   #enter(mode: "queue" | "steer"): void {
     const text = this.#line.text.trim();
     if (text === "") return;
     this.#typed.add(text);
     this.#line = entered(this.#line);
     if (text.startsWith("/")) {
-      this.#screen.print([`${this.#io.style.cyan("›")} ${this.#io.style.dim(safeLine(text))}`]);
-      this.#do(
-        runCommand(text, {
-          desk: this.#desk,
-          style: this.#io.style,
-          print: (lines) => this.#screen.print(lines),
-          verb: () => this.#verb(),
-          quit: () => this.#end?.(0),
-        }),
-      );
+      this.#command(text);
       return;
     }
     const steers = text.startsWith("!") && text.length > 1;
@@ -216,7 +256,21 @@ export class ChatApp {
     this.#do(saying);
   }
 
-  /** Once stops the turn, twice leaves. An empty line with nothing running leaves after a warning, too. */
+  #command(text: string): void {
+    this.#screen.print([`${this.#io.style.cyan("›")} ${this.#io.style.dim(safeLine(text))}`]);
+    this.#do(
+      runCommand(text, {
+        desk: this.#desk,
+        style: this.#io.style,
+        print: (lines) => this.#screen.print(lines),
+        verb: () => this.#verb(),
+        askAgain: () => this.#inputs.askAgain(),
+        quit: () => this.#end?.(0),
+      }),
+    );
+  }
+
+  /** Once stops the turn, or leaves it waiting; twice leaves. An empty line with nothing running leaves after a warning, too. */
   #interrupt(): void {
     const now = Date.now();
     const twice = now - this.#interruptedAt < twiceMs;
@@ -225,7 +279,10 @@ export class ChatApp {
       this.#end?.(130);
       return;
     }
-    if (this.#desk.isRunning) {
+    if (this.#inputs.count > 0) {
+      this.#inputs.deferAll();
+      this.#notice = "The turn goes on waiting. Ctrl-C once more leaves; /stop ends the turn.";
+    } else if (this.#desk.isRunning) {
       this.#notice = "Stopping; Ctrl-C once more leaves.";
       this.#do(this.#desk.stop());
     } else if (this.#line.text !== "") {
@@ -236,6 +293,7 @@ export class ChatApp {
 
   #complete(): void {
     const { text } = this.#line;
+    if (!text.startsWith("/") && this.#inputs.askAgain()) return;
     if (!text.startsWith("/") || /\s/.test(text)) return;
     const found = chatCommands.filter(({ name }) => name.startsWith(text.slice(1)));
     const [only] = found;

@@ -2,6 +2,7 @@ import type { Connection, ConversationHandle, ConversationState, ParleyClient } 
 import { createUuidV7Factory } from "@parley/core/messages";
 import { omitUndefined } from "@parley/fold";
 import type { QueueMode, ReasoningEffort } from "@parley/wire";
+import { inputsOf, type LoggedInput, openInputs } from "../input/open-inputs.js";
 import type { EntryOptions } from "../transcript/render-entry.js";
 import { type TranscriptUpdate, TranscriptView } from "../transcript/transcript-view.js";
 
@@ -57,6 +58,16 @@ export class ChatDesk {
 
   get isRunning(): boolean {
     return this.state.status === "active" || this.state.activeTurn !== undefined;
+  }
+
+  /** Ids of the requests that nobody has answered, in order. */
+  get openInputs(): readonly string[] {
+    return openInputs(this.inputs);
+  }
+
+  /** What the log says about input that turns wait for, by the request's id. */
+  get inputs(): ReadonlyMap<string, LoggedInput> {
+    return inputsOf(this.state);
   }
 
   /** The model of the turn that runs, else the one that the next turn asks; undefined while that is being read. */

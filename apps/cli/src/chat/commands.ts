@@ -17,6 +17,8 @@ export interface CommandContext {
   print(lines: readonly string[]): void;
   /** Another verb's work, with its output shown here. */
   verb(): VerbContext;
+  /** Asks again about what waits for somebody. Returns false where nothing does. */
+  askAgain(): boolean;
   quit(): void;
 }
 
@@ -60,6 +62,7 @@ export const chatCommands: readonly ChatCommand[] = [
     about: "what waits; take something out; go on after a stop",
     run: queue,
   },
+  { name: "pending", about: "what waits for you in this conversation: asks again (also Tab)", run: pending },
   { name: "stop", about: "stop the running turn (also Ctrl-C)", run: stop },
   { name: "fork", takes: "[seq]", about: "go on in a copy, from here or from an earlier entry", run: fork },
   {
@@ -133,6 +136,9 @@ function help({ print, style }: CommandContext): void {
     ),
     "",
     style.dim("  While a turn runs: Enter queues what you typed, Alt-Enter or !text steers, Ctrl-C stops."),
+    style.dim(
+      "  When a call asks first: type a letter and Enter. Esc or l puts it off, Ctrl-C leaves it waiting.",
+    ),
     style.dim("  Ctrl-J makes a new line. Up and down go through earlier lines. Tab completes commands."),
     "",
   ]);
@@ -208,6 +214,10 @@ async function queue({ desk, print, style }: CommandContext, rest: string): Prom
     ),
   );
   if (paused) print([style.yellow("Paused: /queue resume goes on.")]);
+}
+
+function pending({ askAgain, print }: CommandContext): void {
+  if (!askAgain()) print(["Nothing waits for you in this conversation."]);
 }
 
 async function stop({ desk, print }: CommandContext): Promise<void> {

@@ -5,7 +5,7 @@ import type { ModelEntry } from "../config/config-schema.js";
 import { loadConfig } from "../config/load-config.js";
 import { examineProviders } from "../doctor/examine-providers.js";
 import { composeModels } from "./models.js";
-import { composeTools } from "./tools.js";
+import { composeTools, hasOnlyDemo } from "./tools.js";
 
 const nowhere = { XDG_CONFIG_HOME: "/nonexistent" };
 const configOf = (env: Record<string, string>) =>
@@ -39,7 +39,7 @@ async function nobody(): Promise<string> {
 }
 
 describe("the models of a configuration", () => {
-  it("are the demo alone without a credential, with its tool", async () => {
+  it("are the demo alone without a credential, with its tools", async () => {
     const config = await configOf({});
     const { bindings, demoOnly, defaultModel } = await composeModels(config);
     expect(bindings.map(({ name }) => name)).toEqual(["demo/demo"]);
@@ -48,7 +48,9 @@ describe("the models of a configuration", () => {
       "current_time",
       "calculator",
       "demo_slow_task",
+      "demo_errand",
     ]);
+    expect(hasOnlyDemo(config)).toBe(true);
   });
 
   it("go by credential and model, with the windows that are known", async () => {
@@ -63,7 +65,8 @@ describe("the models of a configuration", () => {
       { name: "anthropic/claude-sonnet-4-5", providerName: "anthropic", contextWindow: 200_000 },
     ]);
     expect(demoOnly).toBe(false);
-    expect((await composeTools(config)).map(({ name }) => name)).not.toContain("demo_slow_task");
+    expect((await composeTools(config)).map(({ name }) => name)).toEqual(["current_time", "calculator"]);
+    expect(hasOnlyDemo(config)).toBe(false);
   });
 
   it("leave room to be read in a window that was said to be small", async () => {

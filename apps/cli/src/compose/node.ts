@@ -10,10 +10,9 @@ import {
 } from "@parley/core/runtime";
 import { omitUndefined } from "@parley/fold";
 import type { Config } from "../config/config.js";
-import type { ApprovalSettings } from "../config/config-schema.js";
 import { type ComposedModels, composeModels } from "./models.js";
 import { type OpenListener, openStore } from "./store.js";
-import { composeTools } from "./tools.js";
+import { composeTools, hasOnlyDemo } from "./tools.js";
 
 /** A running node: the whole of Parley in this process, without a socket. */
 export interface LocalNode {
@@ -47,7 +46,7 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
       // Nobody else can be on an embedded store, so there is nothing to look for.
       ...(config.store.kind === "folder" ? { lease: { pollMs: 0 } } : {}),
       keepRaw: config.keepRawResponses,
-      ...(config.approvals === undefined ? {} : { approvals: approvalOptions(config.approvals) }),
+      approvals: approvalOptions(config),
       ...omitUndefined({ instructions, reasoningEffort, titleModel, compactAt }),
       hooks: {
         onError: (error, { where, conversationId }) => listener.onError?.(error, where, conversationId),
@@ -72,7 +71,8 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
   }
 }
 
-function approvalOptions({ rules, expiresMs, askUser }: ApprovalSettings): ApprovalOptions {
+function approvalOptions(config: Config): ApprovalOptions {
+  const { rules, expiresMs, askUser = hasOnlyDemo(config) } = config.approvals ?? {};
   return omitUndefined({
     rules: rules?.map(({ tool, approval, where, owner, reason }) => ({
       tool,

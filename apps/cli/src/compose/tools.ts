@@ -29,17 +29,25 @@ export async function composeTools(config: Config): Promise<readonly Tool<never>
       }),
     );
   }
-  for (const credential of slowCredentials(config)) {
-    const { slowTask } = await import("@parley/providers/demo");
-    tools.push(slowTask(credential.slowStepMs === undefined ? {} : { stepMs: credential.slowStepMs }));
+  for (const { slowStepMs: stepMs } of demoCredentials(config)) {
+    const { errand, slowTask } = await import("@parley/providers/demo");
+    tools.push(slowTask(omitUndefined({ stepMs })), errand());
   }
-  tools.push(...custom);
-  mustBeUnique(tools);
-  return tools;
+  const all = [...tools.map((tool) => ({ ...tool, origin: "builtin" as const })), ...custom];
+  mustBeUnique(all);
+  return all;
 }
 
-/** The demo model has a tool of its own, which takes its time so that steering and stopping can be tried. */
-function slowCredentials({ credentials }: Config): { slowStepMs?: number | undefined }[] {
+/**
+ * Returns true where the demo model is the only one. It may ask the user questions without a setting, so that they can
+ * be tried; other models may not.
+ */
+export function hasOnlyDemo({ credentials }: Pick<Config, "credentials">): boolean {
+  return [...credentials.values()].every(({ kind }) => kind === "demo");
+}
+
+/** The demo model has tools of its own: one takes its time, so that steering can be tried, and one asks first. */
+function demoCredentials({ credentials }: Config): { slowStepMs?: number | undefined }[] {
   if (credentials.size === 0) return [{}];
   return [...credentials.values()].filter((credential) => credential.kind === "demo").slice(0, 1);
 }

@@ -13,7 +13,15 @@ describe("the JSON schema of the configuration", () => {
   it("describes every setting, and none that does not exist", () => {
     const paths = Object.keys(settingDescriptions);
     const described = (path: readonly string[]) => settingDescriptions[path.join(".")] !== undefined;
-    const missing = [[], ["store"], ["listen"], ["limits"], ["models", "*"], ["tools"]].flatMap((at) =>
+    const missing = [
+      [],
+      ["store"],
+      ["listen"],
+      ["limits"],
+      ["models", "*"],
+      ["tools"],
+      ["approvals"],
+    ].flatMap((at) =>
       knownKeys(at)
         .filter((name) => !["custom", "provider", "env"].includes(name))
         .map((name) => [...at, name])

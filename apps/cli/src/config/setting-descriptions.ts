@@ -53,10 +53,13 @@ export const settingDescriptions: Readonly<Record<string, string>> = {
   "tools.calculator": "calculator.",
   "tools.files": "list_files and read_file below a folder; false for none.",
   "tools.httpGet": "http_get of the hosts on a list; false for none.",
-  approvals: "When people are asked about calls of tools.",
-  "approvals.rules": "Rules that make tools stricter: by tool, arguments and owner.",
-  "approvals.expiresMs": "Milliseconds after which a request that nobody answered is denied. Default: never.",
-  "approvals.askUser": "Offers models the tool ask_user, by which they ask the user. Default: false.",
+  approvals: "When people are asked before a tool runs. Default: as each tool says.",
+  "approvals.rules":
+    "Rules that make tools ask: { tool, where, owner, approval: never | once | always, reason }. They can only be stricter than the tool.",
+  "approvals.expiresMs":
+    "How long a request waits before it counts as denied, in milliseconds. Default: for ever.",
+  "approvals.askUser":
+    "Offer models the tool ask_user, by which they ask the user a question. Default: only where the demo model is the only one.",
   limits: "Bounds of turns, answers and the server.",
   "limits.runningTurns": "Turns that run at the same time.",
   "limits.runningTurnsPerOwner": "Turns of one owner that run at the same time.",

@@ -34,7 +34,7 @@ describe("the configuration file of `parley init`", () => {
 
   it("has examples that hold when they are no comments any more", async () => {
     const text = configTemplate("mjs", context).replace(
-      /^ {2}\/\/ (?=[a-z][A-Za-z]*: |\}| {2}[a-z]+: )/gm,
+      /^ {2}\/\/ (?=[a-z][A-Za-z]*: |\}| {2}[A-Za-z]+: )/gm,
       "  ",
     );
     const config = await load("mjs", text);
@@ -42,6 +42,7 @@ describe("the configuration file of `parley init`", () => {
     expect([...config.credentials.keys()]).toEqual(["openai", "anthropic", "local"]);
     expect(config).toMatchObject({ titleModel: "conversation", compactAt: 0.8, auth: "auto" });
     expect(config.limits.maxSteps).toBe(32);
+    expect(config.approvals).toMatchObject({ rules: [{ tool: "http_get" }], askUser: true });
     expect(config.page).toMatch(/dist$/);
   });
 

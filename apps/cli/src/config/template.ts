@@ -58,6 +58,14 @@ const settings: readonly Setting[] = [
       '{ time: true, calculator: true }, // also files: { root: "./docs" }, httpGet: { allow: ["example.com"] }',
     isSet: true,
   },
+  {
+    name: "approvals",
+    example: `{
+  rules: [{ tool: "http_get", approval: "once", reason: "It leaves this machine." }],
+  expiresMs: 86_400_000,
+  askUser: true,
+},`,
+  },
   { name: "limits", example: "{ runningTurns: 200, queueLength: 50, maxSteps: 32 }," },
   { name: "auth", example: '"auto",' },
   { name: "page", example: '"./dist",' },

@@ -44,8 +44,9 @@ export function addKeeping(program: Command, act: Act): void {
     .description("make a key and show its secret, once")
     .option(
       "--scopes <list>",
-      "of read, write, admin, with commas (default: read,write; of the first key all)",
+      "of read, write, approve, admin, with commas (default: read,write; of the first key all)",
     )
+    .addOption(new Option("--scope <list>", "the same").hideHelp())
     .addOption(json())
     .action(act(async (context, options: CreateKeyOptions) => (await verbs()).createKey(options, context)));
   keys
@@ -73,7 +74,12 @@ export function addKeeping(program: Command, act: Act): void {
     );
   keys.addHelpText(
     "after",
-    examples("parley keys create", "parley keys create --owner alice --scopes read", "parley keys rm key_4f"),
+    examples(
+      "parley keys create",
+      "parley keys create --owner alice --scopes read",
+      "parley keys create --scopes read,approve   # decides what turns wait for, and writes nothing",
+      "parley keys rm key_4f",
+    ),
   );
   program
     .command("init")

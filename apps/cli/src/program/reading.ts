@@ -108,4 +108,14 @@ export function addReading(program: Command, act: Act): void {
         (await import("../verbs/reading/models.js")).models(options, context),
       ),
     );
+  program
+    .command("tools")
+    .description("list the tools that every turn is offered, and which of them ask first")
+    .addOption(json())
+    .addHelpText("after", examples("parley tools"))
+    .action(
+      act(async (context, options: JsonOption) =>
+        (await import("../verbs/reading/tools.js")).tools(options, context),
+      ),
+    );
 }

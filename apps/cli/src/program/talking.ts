@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { approveModes } from "../input/approve-mode.js";
 import { idHelp } from "../resolve-id.js";
 import type { ChatOptions } from "../verbs/talking/chat.js";
 import type { QueueAddOptions, QueueEditOptions } from "../verbs/talking/queue.js";
@@ -14,6 +15,13 @@ import {
   json,
   model,
 } from "./arguments.js";
+
+const approve = () =>
+  new Option(
+    "--approve <mode>",
+    "calls that ask first: never allows none, ask asks at the terminal, all allows every one, which is dangerous " +
+      "(default: ask at a terminal, else never)",
+  ).choices([...approveModes]);
 
 /** Verbs that talk to a model. */
 export function addTalking(program: Command, act: Act): void {
@@ -53,6 +61,7 @@ export function addTalking(program: Command, act: Act): void {
     .option("--jsonl", "the events of the turn, one a line")
     .option("--no-stream", "print the answer when it is whole")
     .option("--raw", "the answer as it is, also on a terminal")
+    .addOption(approve())
     .addHelpText(
       "after",
       examples(
@@ -61,6 +70,7 @@ export function addTalking(program: Command, act: Act): void {
         'parley run -c "And in French?"',
         "parley run -f notes.md Summarise > summary.md",
         "parley run --json Hello | jq -r .text",
+        'parley run --approve all "Ask me before you water the plants"',
       ),
     )
     .action(
@@ -76,6 +86,7 @@ export function addTalking(program: Command, act: Act): void {
     .option("--queue", "if a turn runs, wait for the next one")
     .option("--steer", "if a turn runs, reach it at its next step")
     .option("--wait", "wait for the answer and print it")
+    .addOption(approve())
     .option("--message-id <id>", "sending the same id again sends nothing twice")
     .addOption(model())
     .addOption(effort())

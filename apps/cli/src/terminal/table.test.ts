@@ -28,6 +28,17 @@ describe("a table", () => {
   });
 });
 
+describe("a table with several columns that may give way", () => {
+  it("takes from the widest", () => {
+    const wide = [
+      { title: "a", text: () => "x".repeat(1_000_000), shrink: true },
+      { title: "b", text: () => "y".repeat(20), shrink: true },
+    ];
+    const [, line = ""] = table([{}], wide, { columns: 42 });
+    expect(line).toBe(`${"x".repeat(19)}…  ${"y".repeat(20)}`);
+  });
+});
+
 describe("charts", () => {
   it("draw bars to an eighth of a column", () => {
     expect(bar(0.5, 10)).toBe("█████");

@@ -7,7 +7,7 @@ export interface Column<Row> {
   /** The cell's text. It is made safe here; `paint` adds the colours. */
   text(row: Row): string;
   readonly align?: "left" | "right";
-  /** Gives way first when the terminal is narrow. */
+  /** Gives way when the terminal is narrow; of several, the widest first. */
   readonly shrink?: boolean;
   paint?(text: string, row: Row): string;
 }
@@ -52,14 +52,20 @@ export function table<Row>(
   ];
 }
 
+/** Takes from the widest of the columns that may give way, until the rest fits. */
 function shrink<Row>(widths: number[], columns: readonly Column<Row>[], available: number): void {
   let over = widths.reduce((sum, width) => sum + width, 0) + gap.length * (widths.length - 1) - available;
-  for (const [index, column] of columns.entries()) {
-    if (over <= 0 || !column.shrink) continue;
-    const width = widths[index] ?? 0;
-    const less = Math.min(over, Math.max(0, width - leastWidth));
-    widths[index] = width - less;
-    over -= less;
+  const may = columns.flatMap(({ shrink: gives }, index) => (gives ? [index] : []));
+  for (const index of may) {
+    const more = Math.max(0, (widths[index] ?? 0) - Math.max(leastWidth, available));
+    widths[index] = (widths[index] ?? 0) - more;
+    over -= more;
+  }
+  for (; over > 0; over -= 1) {
+    const widest = Math.max(0, ...may.map((index) => widths[index] ?? 0));
+    if (widest <= leastWidth) return;
+    const place = may.find((index) => widths[index] === widest);
+    if (place !== undefined) widths[place] = widest - 1;
   }
 }
 

@@ -42,6 +42,11 @@ describe("breaking lines", () => {
     expect(lines[1]).toBe("\u001B[32mcccc\u001B[39m");
   });
 
+  it("keeps a look behind what stands before the line, which ends its own", () => {
+    const lines = wrap(style.dim("aaaa bbbb"), { columns: 7, first: "", rest: style.dim("| "), indent: 2 });
+    expect(lines[1]).toBe("\u001B[2m| \u001B[22m\u001B[2mbbbb\u001B[22m");
+  });
+
   it("keeps empty lines and the indent of code", () => {
     expect(wrap("a\n\n    b", { columns: 20 })).toEqual(["a", "", "    b"]);
   });

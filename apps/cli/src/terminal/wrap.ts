@@ -24,11 +24,10 @@ export function wrap(text: string, options: WrapOptions): string[] {
   const room = Math.max(8, options.columns - indent);
   const lines: string[] = [];
   for (const paragraph of text.split("\n")) {
-    for (const line of wrapLine(paragraph, room)) {
-      lines.push(`${lines.length === 0 ? first : rest}${line}`);
-    }
+    lines.push(...wrapLine(paragraph, room));
   }
-  return reopenColours(lines);
+  // What stands before a line has looks of its own: their end must not end those of the text.
+  return reopenColours(lines).map((line, index) => `${index === 0 ? first : rest}${line}`);
 }
 
 interface Piece {

@@ -1,6 +1,6 @@
 import type { ConversationState, MessageState, PartState, TurnState } from "@parley/client";
 import { omitUndefined } from "@parley/fold";
-import type { ToolCallChunk, ToolResultChunk } from "@parley/wire";
+import type { InputRequestEntry, InputResponseEntry, ToolCallChunk, ToolResultChunk } from "@parley/wire";
 
 /** One thing that is shown of a conversation, in the order in which it happened. */
 export type Entry =
@@ -46,9 +46,13 @@ export interface ToolEntry extends EntryBase {
   readonly input: string;
   /** What it has printed while it works. */
   readonly output: string;
-  readonly status: "running" | "done" | "failed";
+  readonly status: "running" | "waiting" | "done" | "failed";
   readonly result?: string;
   readonly durationMs?: number;
+  /** The request for somebody's decision, where the call needed one. */
+  readonly request?: InputRequestEntry;
+  /** The decision on it. */
+  readonly decision?: InputResponseEntry;
 }
 
 export interface SummaryEntry extends EntryBase {
@@ -79,20 +83,13 @@ export interface EndEntry extends EntryBase {
 
 /** What a conversation's state shows, in order. Tool results stand with their calls. */
 export function entriesOf(state: ConversationState): Entry[] {
-  const results = new Map<string, ToolResultChunk>();
-  const calls = new Set<string>();
-  for (const { parts } of state.messages) {
-    for (const { chunk } of parts) {
-      if (chunk.type === "tool-result") results.set(chunk.toolCallId, chunk);
-      if (chunk.type === "tool-call") calls.add(chunk.toolCallId);
-    }
-  }
+  const { results, calls, inputs } = callsOf(state);
   const entries: Entry[] = [];
   const opened = new Set<string>();
   const told = new Map<string, string>();
   state.messages.forEach((message, index) => {
     for (const part of message.parts) {
-      const entry = entryOf(message, part, { state, results, calls, opened });
+      const entry = entryOf(message, part, { state, results, calls, inputs, opened });
       if (entry !== undefined) entries.push(entry);
       if (entry?.kind === "error" && message.turnId !== undefined) told.set(message.turnId, entry.message);
     }
@@ -109,10 +106,43 @@ export function entriesOf(state: ConversationState): Entry[] {
   return entries;
 }
 
-interface Surroundings {
-  readonly state: ConversationState;
+/** The calls of a conversation, by the key that `callKey` makes, with what belongs to them. */
+interface Calls {
   readonly results: ReadonlyMap<string, ToolResultChunk>;
   readonly calls: ReadonlySet<string>;
+  readonly inputs: ReadonlyMap<string, CallInput>;
+}
+
+interface CallInput {
+  readonly request?: InputRequestEntry;
+  readonly decision?: InputResponseEntry;
+}
+
+function callsOf({ messages }: ConversationState): Calls {
+  const results = new Map<string, ToolResultChunk>();
+  const calls = new Set<string>();
+  const inputs = new Map<string, CallInput>();
+  for (const message of messages) {
+    for (const { chunk } of message.parts) {
+      if (chunk.type === "tool-result") results.set(callKey(message, chunk), chunk);
+      if (chunk.type === "tool-call") calls.add(callKey(message, chunk));
+      if (chunk.type !== "system" || chunk.input === undefined) continue;
+      const { input } = chunk;
+      const key = callKey(message, input);
+      const more = input.type === "input-request" ? { request: input } : { decision: input };
+      inputs.set(key, { ...inputs.get(key), ...more });
+    }
+  }
+  return { results, calls, inputs };
+}
+
+/** Names a call. Some providers count their calls anew in each step, so that the id alone does not. */
+function callKey({ stepId }: MessageState, { toolCallId }: { readonly toolCallId: string }): string {
+  return `${stepId ?? ""} ${toolCallId}`;
+}
+
+interface Surroundings extends Calls {
+  readonly state: ConversationState;
   /** Turns of which a message was seen already. */
   readonly opened: ReadonlySet<string>;
 }
@@ -131,10 +161,14 @@ function entryOf(message: MessageState, part: PartState, around: Surroundings): 
       return toolEntry(message, key, chunk, around);
     case "tool-result":
       // The call lies before what is loaded: the result stands for both.
-      return around.calls.has(chunk.toolCallId)
+      return around.calls.has(callKey(message, chunk))
         ? undefined
         : { kind: "tool", key, ...resultOf(chunk), name: chunk.toolName, input: "", output: "" };
     case "system":
+      if (chunk.input !== undefined)
+        return around.calls.has(callKey(message, chunk.input))
+          ? undefined
+          : { kind: "attachment", key, done, text: chunk.text };
       return {
         kind: "summary",
         key,
@@ -180,12 +214,15 @@ function userEntry(message: MessageState, key: string, text: string, { opened }:
 }
 
 function toolEntry(message: MessageState, key: string, call: ToolCallChunk, around: Surroundings): ToolEntry {
-  const result = around.results.get(call.toolCallId);
+  const result = around.results.get(callKey(message, call));
+  const input = around.inputs.get(callKey(message, call)) ?? {};
   const turn = message.turnId === undefined ? undefined : around.state.turns[message.turnId];
-  const input = call.argumentsText ?? JSON.stringify(call.input) ?? "";
+  const written = call.argumentsText ?? JSON.stringify(call.input) ?? "";
   const output = turn?.toolOutput[call.toolCallId] ?? "";
-  const base = { kind: "tool" as const, key, name: call.toolName, input, output };
+  const base = { kind: "tool" as const, key, name: call.toolName, input: written, output, ...input };
   if (result !== undefined) return { ...base, ...resultOf(result) };
+  if (input.request !== undefined && input.decision === undefined)
+    return { ...base, done: false, status: "waiting" };
   const running = turn?.status === "running";
   return { ...base, done: !running, status: running ? "running" : "done" };
 }

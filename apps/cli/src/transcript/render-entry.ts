@@ -1,3 +1,6 @@
+import { decisionText } from "../input/decision-text.js";
+import { waitsFor } from "../input/request-view.js";
+import { dataStart, escapeInvisible } from "../terminal/data-text.js";
 import { duration, tokens } from "../terminal/figures.js";
 import { type MarkdownOptions, renderMarkdown } from "../terminal/markdown.js";
 import { safeLine, safeText } from "../terminal/safe-text.js";
@@ -81,8 +84,8 @@ export function renderTool(
   const { style, columns, resultLines = 1 } = options;
   const { status } = entry;
   const mark =
-    status === "running"
-      ? style.yellow(spinner || "•")
+    status === "running" || status === "waiting"
+      ? style.yellow(status === "waiting" ? "?" : spinner || "•")
       : status === "failed"
         ? style.red("✗")
         : style.green("✓");
@@ -90,20 +93,33 @@ export function renderTool(
   const took = time === undefined ? "" : ` ${duration(time)}`;
   const name = safeLine(entry.name);
   const room = Math.max(10, columns - name.length - took.length - 4);
-  const input = entry.input === "{}" ? "" : clip(safeLine(entry.input), room);
+  const input = entry.input === "{}" ? "" : clip(dataStart(entry.input), room);
   const head =
     `${mark} ${style.bold(name)} ${style.dim(`${input}${input === "" ? "" : " "}${took.trim()}`)}`.trimEnd();
-  if (status === "running") return [head, ...outputTail(entry.output, options)];
+  const above = [head, ...decisionLines(entry, options)];
+  if (status === "waiting") return above;
+  if (status === "running") return [...above, ...outputTail(entry.output, options)];
   const result = safeText(entry.result ?? "").trimEnd();
-  if (result === "") return [head];
+  if (result === "") return above;
   const paint = status === "failed" ? style.red : style.dim;
-  if (resultLines <= 1) return [head, `  ${style.dim("└")} ${paint(clip(safeLine(result), columns - 5))}`];
+  if (resultLines <= 1)
+    return [...above, `  ${style.dim("└")} ${paint(clip(safeLine(result), columns - 5))}`];
   const lines = result.split("\n");
   const shown = lines
     .slice(0, resultLines)
     .flatMap((line) => wrap(paint(line), { columns, first: "    ", rest: "    " }));
   const more = lines.length - resultLines;
-  return [head, ...shown, ...(more > 0 ? [style.dim(`    … ${more} more lines`)] : [])];
+  return [...above, ...shown, ...(more > 0 ? [style.dim(`    … ${more} more lines`)] : [])];
+}
+
+/** What a call waits for, or who decided on it. */
+function decisionLines({ request, decision }: ToolEntry, { style, columns }: EntryOptions): string[] {
+  if (decision !== undefined)
+    return [`  ${style.dim("├")} ${style.yellow(clip(decisionText(decision), columns - 5))}`];
+  if (request === undefined) return [];
+  const { kind, reason } = request;
+  const why = reason === undefined || reason === "" ? "" : `: ${escapeInvisible(reason)}`;
+  return [`  ${style.dim("└")} ${style.yellow(clip(`waits for ${waitsFor(kind)}${why}`, columns - 5))}`];
 }
 
 /** The last lines of what a running tool has printed. */

@@ -122,6 +122,63 @@ describe("a followed conversation in a terminal", () => {
     expect(live[0]).toMatch(/^┊ \S/);
   });
 
+  it("shows a call that waits, and with its result who decided on it", () => {
+    const one = follow();
+    const call = { toolCallId: "1", toolName: "pay" };
+    const request = { type: "input-request" as const, requestId: "t#0.0", kind: "approval" as const };
+    const response = { type: "input-response" as const, requestId: "t#0.0", via: "http" as const };
+    one.tell(asked("Pay!"));
+    const place = { stepId, messageId: "a", partIndex: 0 };
+    one.tell({ type: "tool-call", ...place, ...call, input: {}, argumentsText: '{"to":"bob"}' });
+    const { live, isMoving } = one.tell({
+      type: "input-request",
+      stepId,
+      messageId: "q",
+      input: { ...request, ...call, argumentsHash: "00", reason: "much\u202E" },
+    });
+    expect(isMoving).toBe(false);
+    expect(live.join("\n")).toBe('\n? pay {"to":"bob"}\n  └ waits for approval: much\\u202e');
+    one.tell({
+      type: "input-response",
+      stepId,
+      messageId: "d",
+      input: {
+        ...response,
+        ...call,
+        decision: "allow",
+        by: { owner: "ann", label: "pk_12" },
+        scope: { in: "conversation" },
+      },
+    });
+    one.tell({ type: "tool-result", ...call, stepId, content: "paid", isError: false, messageId: "r" });
+    expect(one.scrollback.slice(-3)).toEqual([
+      '✓ pay {"to":"bob"}',
+      "  ├ allowed by pk_12, from now on in this conversation",
+      "  └ paid",
+    ]);
+  });
+
+  it("keeps calls of two steps apart that have the same id", () => {
+    const chunk = (call: object, content: string) => [
+      { type: "tool-call" as const, toolCallId: "1", toolName: "count", input: {}, ...call },
+      { type: "tool-result" as const, toolCallId: "1", toolName: "count", content, isError: false },
+    ];
+    const history = [0, 1].flatMap((step) =>
+      chunk({}, `result ${step}`).map(
+        (each, index): StoredChunk => ({
+          ...row(2 * step + index + 1, ""),
+          role: index === 0 ? "assistant" : "tool",
+          stepId: `t#${step}` as StepId,
+          messageId: `m${step}.${index}`,
+          chunk: each as StoredChunk["chunk"],
+        }),
+      ),
+    );
+    const one = follow(history);
+    one.look();
+    expect(one.scrollback.filter((line) => line.includes("└"))).toEqual(["  └ result 0", "  └ result 1"]);
+  });
+
   it("shows a tool that works with what it prints, and its card when it is done", () => {
     const one = follow();
     one.tell(asked("Work!"));

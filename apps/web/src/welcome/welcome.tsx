@@ -1,5 +1,5 @@
 import { useClient, useConnection } from "@parley/client/react";
-import { Calculator, Clock, Hourglass, Layers, ScrollText, TriangleAlert } from "lucide-react";
+import { Clock, Hand, Hourglass, Layers, ScrollText, TriangleAlert } from "lucide-react";
 import { type KeyboardEvent, type ReactElement, useCallback, useRef, useState } from "react";
 import { SidebarToggle } from "../app/layout/sidebar-toggle.js";
 import { isDemoModel, useModels } from "../app/models.js";
@@ -16,7 +16,11 @@ import { preloadAnswer } from "../conversation/conversation-part.js";
 /** What the demo model can show, as messages to send. */
 const examples: readonly { readonly text: string; readonly shows: string; readonly icon: ReactElement }[] = [
   { text: "What time is it in Tokyo?", shows: "A tool call and its result", icon: <Clock /> },
-  { text: "Please work out (3 + 4) * 12", shows: "Reasoning, then a calculator", icon: <Calculator /> },
+  {
+    text: "Ask me before you water the plants",
+    shows: "A call that waits for your approval",
+    icon: <Hand />,
+  },
   { text: "Use many tools at once", shows: "Six calls in one step", icon: <Layers /> },
   { text: "Start the slow tool", shows: "Live output: steer, queue or stop it", icon: <Hourglass /> },
   { text: "Give me a long answer", shows: "Headings, a table, code", icon: <ScrollText /> },

@@ -5,9 +5,16 @@ import type { Scene } from "./scene.js";
 /** The demo's own tool: takes its time and tells how far it is. */
 export const slowToolName = "demo_slow_task";
 
+/** The demo's own tool: asks before each run. */
+export const errandToolName = "demo_errand";
+
+const questionToolName = "ask_user";
+
 const things = `You can ask me for:
 
 - **the time** in some city, or a **calculation** such as \`(3 + 4) * 12\`: I call a tool
+- to **ask you before** I do something, such as "ask me before you water the plants": the turn waits until you decide
+- to **ask you** a question, such as "ask me tea or coffee"
 - **many tools** at once, or a **slow tool** that reports while it works
 - a **long answer** with headings, a table and code
 - an **error**, to see how a failed turn looks
@@ -45,6 +52,8 @@ const repertoire: readonly {
   readonly words: readonly string[];
   readonly beats: (scene: Scene) => readonly Beat[] | undefined;
 }[] = [
+  { words: ["ask me before", "ask me first"], beats: askFirst },
+  { words: ["ask me"], beats: askBack },
   {
     words: ["error", "fail", "crash"],
     beats: () => [
@@ -113,6 +122,40 @@ const repertoire: readonly {
     beats: () => [say(`Hello! ${honesty}\n\n${things}`)],
   },
 ];
+
+/** Calls the tool that asks, once for each thing that was named: "water the plants and feed the cat" are two. */
+function askFirst({ asked, tools }: Scene): readonly Beat[] | undefined {
+  if (!tools.has(errandToolName)) return undefined;
+  const rest = /ask me (?:before|first)(?:,? (?:you|i|we))?\b(.*)/isu.exec(asked)?.[1] ?? "";
+  const named = withoutEnd(rest).split(/,? and |, /iu);
+  const tasks = named.map((task) => task.trim()).filter((task) => task !== "");
+  return [
+    think("I was told to ask first. The turn waits until somebody decides, however long that takes."),
+    say("I ask you first: nothing runs until you allow it."),
+    ...(tasks.length === 0 ? ["water the plants"] : tasks.slice(0, 5)).map((task) =>
+      call(errandToolName, { task }),
+    ),
+  ];
+}
+
+/** Asks the user what the user wants to be asked; "tea or coffee" is a choice. */
+function askBack({ asked, tools }: Scene): readonly Beat[] | undefined {
+  if (!tools.has(questionToolName)) return undefined;
+  const rest = withoutEnd(/ask me\b(.*)/isu.exec(asked)?.[1] ?? "");
+  const wanted = rest.replace(/^(?:a question|something|anything|whether|if|about)\b/iu, "").trim();
+  const turned = wanted.replace(/\bmy\b/giu, "your").replace(/\b(?:me|i)\b/giu, "you");
+  const options = [...new Set(wanted.split(/,? or |, /iu).map((option) => option.trim()))].filter(Boolean);
+  const input =
+    wanted === ""
+      ? { question: "What shall I ask you about?", options: ["plants", "cats", "the sea"] }
+      : {
+          question: `${turned.charAt(0).toUpperCase()}${turned.slice(1)}?`,
+          ...(options.length > 1 ? { options } : {}),
+        };
+  return [think("A question of my own: the turn waits for the answer."), call(questionToolName, input)];
+}
+
+const withoutEnd = (text: string) => text.replace(/[\s.!?]+$/u, "").trim();
 
 function afterTools(scene: Scene): readonly Beat[] {
   const lines = scene.results.map(

@@ -2,11 +2,13 @@ import { isParleyError } from "@parley/core/errors";
 import type { ProviderCallParams, ProviderMessage, ProviderStreamEvent } from "@parley/core/ports";
 import { providerContract } from "@parley/testing";
 import { describe, expect, it } from "vitest";
-import { slowToolName } from "./compose.js";
-import { DemoProviderAdapter, slowTask } from "./index.js";
+import { errandToolName, slowToolName } from "./compose.js";
+import { DemoProviderAdapter, errand, slowTask } from "./index.js";
 
 const user = (text: string): ProviderMessage => ({ role: "user", content: [{ type: "text", text }] });
-const tools = ["current_time", "calculator", slowToolName].map((name) => ({ name }));
+const tools = ["current_time", "calculator", slowToolName, errandToolName, "ask_user"].map((name) => ({
+  name,
+}));
 const request = (
   messages: ProviderMessage[],
   more: Partial<ProviderCallParams> = {},
@@ -76,6 +78,35 @@ describe("the demo model", () => {
     const { toolCalls } = await demo().complete(request([user("use many tools")]));
     expect(toolCalls).toHaveLength(6);
     expect(new Set(toolCalls?.map((each) => each.id)).size).toBe(6);
+  });
+
+  it.each([
+    ["ask me before you water the plants", ["water the plants"]],
+    ["Please ask me before you delete the file and feed the cat!", ["delete the file", "feed the cat"]],
+    ["ask me first", ["water the plants"]],
+  ])("asks before it does something: %s", async (text, tasks) => {
+    const { toolCalls } = await demo().complete(request([user(text)]));
+    expect(toolCalls?.map(({ name, arguments: input }) => [name, input])).toEqual(
+      tasks.map((task) => [errandToolName, { task }]),
+    );
+  });
+
+  it.each([
+    ["ask me tea or coffee", { question: "Tea or coffee?", options: ["tea", "coffee"] }],
+    ["Ask me what time suits me.", { question: "What time suits you?" }],
+    ["ask me my name", { question: "Your name?" }],
+    ["ask me something", { question: "What shall I ask you about?", options: ["plants", "cats", "the sea"] }],
+    ["ask me now or now", { question: "Now or now?" }],
+  ])("asks a question: %s", async (text, input) => {
+    const { toolCalls } = await demo().complete(request([user(text)]));
+    expect(toolCalls).toMatchObject([{ name: "ask_user", arguments: input }]);
+    expect(toolCalls?.[0]?.arguments).toEqual(input);
+  });
+
+  it("asks nobody where it has no tool for that", async () => {
+    const only = { tools: [{ name: "current_time" }] };
+    const { toolCalls } = await demo().complete(request([user("ask me before you tell the time")], only));
+    expect(toolCalls).toMatchObject([{ name: "current_time" }]);
   });
 
   it("obeys steering", async () => {
@@ -154,6 +185,14 @@ describe("the demo model as a provider", () => {
     { without: ["refusing", "hanging"] },
   );
   it.each(cases)("$name", ({ run }) => run());
+});
+
+describe("the errand", () => {
+  it("asks each time, and pretends to do what was allowed", () => {
+    const tool = errand();
+    expect(tool.approval()).toEqual({ approval: "always", reason: "You wanted to be asked first." });
+    expect(tool.execute({ task: "feed the cat" })).toContain("feed the cat");
+  });
 });
 
 describe("the slow task", () => {

@@ -20,6 +20,7 @@ import { createRandom, pauseBefore, pieces } from "./pace.js";
 import { readScene } from "./scene.js";
 import { pause } from "./slow-task.js";
 
+export { errand } from "./errand.js";
 export { slowTask } from "./slow-task.js";
 
 export interface DemoProviderOptions {

@@ -9,13 +9,14 @@ const known: readonly KeyScope[] = ["read", "write", "approve", "admin"];
 
 export interface CreateKeyOptions {
   readonly scopes?: string;
+  readonly scope?: string;
   readonly json?: boolean;
 }
 
 /** Makes a key and shows its secret, once. */
 export async function createKey(options: CreateKeyOptions, context: VerbContext): Promise<void> {
   const { io } = context;
-  const scopes = options.scopes?.split(",").map((scope) => scope.trim());
+  const scopes = (options.scopes ?? options.scope)?.split(",").map((scope) => scope.trim());
   const wrong = scopes?.find((scope) => !known.includes(scope as KeyScope));
   if (wrong !== undefined) throw usageError(`"${wrong}" is not a scope.`, `There are ${known.join(", ")}.`);
   const client = await context.client();

@@ -50,7 +50,12 @@ export async function ls(query: string | undefined, options: LsOptions, context:
         {
           title: "status",
           text: statusOf,
-          paint: (text, { status }) => (status === "active" ? style.green(text) : style.dim(text)),
+          paint: (text, { status, waiting }) =>
+            status !== "active"
+              ? style.dim(text)
+              : waiting === undefined
+                ? style.green(text)
+                : style.yellow(text),
         },
         {
           title: "model",
@@ -70,7 +75,7 @@ export async function ls(query: string | undefined, options: LsOptions, context:
   if (before !== undefined) io.note(`There are more: --all, or -n with a larger number.`);
 }
 
-function statusOf({ status, parentId }: ConversationMeta): string {
-  const word = status === "active" ? "running" : status;
+function statusOf({ status, parentId, waiting }: ConversationMeta): string {
+  const word = status !== "active" ? status : waiting === undefined ? "running" : "waiting";
   return parentId === undefined ? word : `${word}, fork`;
 }

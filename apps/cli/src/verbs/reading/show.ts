@@ -32,7 +32,7 @@ export async function show(word: string, options: ShowOptions, context: VerbCont
     id,
     moment(meta.createdAt),
     meta.effective?.model ?? meta.model,
-    meta.status,
+    meta.waiting === undefined ? meta.status : "waiting",
     meta.parentId && `fork of ${meta.parentId} at ${meta.forkedAtSeq}`,
   ];
   io.line(style.bold(safeLine(meta.title) || "(no title)"));
@@ -52,7 +52,8 @@ export async function show(word: string, options: ShowOptions, context: VerbCont
   io.lines([...print, ...live]);
   for (const { text, mode } of meta.queue.messages)
     io.line(style.dim(`… ${mode ?? "steer"}: ${safeLine(text)}`));
-  if (meta.activeTurn !== undefined) io.note(`A turn is running: parley tail -f ${id}`);
+  if (meta.waiting !== undefined) io.note("The turn waits for somebody: `parley pending` shows what for.");
+  else if (meta.activeTurn !== undefined) io.note(`A turn is running: parley tail -f ${id}`);
 }
 
 /** The log from its beginning, or its newest entries, with the committed part of a turn that is open. */

@@ -14,6 +14,8 @@ export interface AnswerResult {
   readonly turnId?: string;
   readonly model?: string;
   readonly reason?: string;
+  /** How many requests the turn waits for. Absent: it has ended. */
+  readonly waiting?: number;
   /** All texts of the model, separated by an empty line. */
   readonly text: string;
   readonly usage?: Usage;
@@ -27,6 +29,7 @@ const failedReasons: readonly string[] = ["error", "aborted", "interrupted"];
 /** Folds the events of one turn. They may be replayed from the start after an `again`. */
 export class AnswerFold {
   #fold: ConversationFold = emptyFold("");
+  #waiting: number | undefined;
   #ids: { readonly conversationId?: string; readonly turnId?: string } = {};
 
   get conversationId(): string | undefined {
@@ -54,6 +57,7 @@ export class AnswerFold {
       this.#fold = emptyFold("");
       return;
     }
+    this.#waiting = event.type === "status" ? event.waiting?.count : undefined;
     if ("turnId" in event) this.#ids = { conversationId: event.conversationId, turnId: event.turnId };
     this.#fold = applyEvent(this.#fold, event, undefined);
   }
@@ -62,6 +66,7 @@ export class AnswerFold {
     const { model, reason, usage, durationMs, contextSize, error } = this.#turn ?? {};
     return {
       ...this.#ids,
+      ...omitUndefined({ waiting: this.#waiting }),
       text: [...this.texts.values()].join("\n\n"),
       ...omitUndefined({ model, reason, usage, durationMs, contextSize, error: error && named(error) }),
     };

@@ -1,6 +1,7 @@
 import { partKeyOf } from "@parley/fold";
 import type { AgentEvent } from "@parley/wire";
 import type { Io } from "../../io.js";
+import { dataStart } from "../../terminal/data-text.js";
 import { duration, tokens } from "../../terminal/figures.js";
 import { MarkdownStream } from "../../terminal/markdown-stream.js";
 import { safeLine, safeText } from "../../terminal/safe-text.js";
@@ -11,6 +12,8 @@ import type { AnswerFold } from "./answer-fold.js";
 
 /** Where the answer goes while it comes. */
 export interface AnswerPrinter {
+  /** Something else is about to be written to the same terminal. */
+  pause(fold: AnswerFold): void;
   take(event: AgentEvent | { readonly type: "again" }, fold: AnswerFold): void;
   end(fold: AnswerFold): void;
 }
@@ -28,13 +31,14 @@ export function createAnswerPrinter(io: Io, options: PrintOptions): AnswerPrinte
   if (options.jsonl) return jsonLines(io);
   const notes = noteEvents(io);
   if (options.json) {
-    return { take: notes, end: (fold) => io.json(fold.result()) };
+    return { pause: () => {}, take: notes, end: (fold) => io.json(fold.result()) };
   }
   const printer = io.isTerminal && !options.raw ? rendered(io, options.stream) : plain(io, options.stream);
   return {
+    pause: (fold) => printer.pause(fold),
     take(event, fold) {
       if (event.type === "tool-call" || event.type === "tool-result" || event.type === "error")
-        printer.pause();
+        printer.pause(fold);
       notes(event);
       printer.take(event, fold);
     },
@@ -47,6 +51,7 @@ export function createAnswerPrinter(io: Io, options: PrintOptions): AnswerPrinte
 
 function jsonLines(io: Io): AnswerPrinter {
   return {
+    pause: () => {},
     take: (event) => {
       if (event.type !== "again") io.jsonLine(event);
     },
@@ -60,7 +65,7 @@ function noteEvents(io: Io): (event: AgentEvent | { readonly type: "again" }) =>
   return (event) => {
     if (event.type === "tool-call") {
       io.note(
-        errorStyle.dim(`• ${safeLine(event.toolName)} ${clip(safeLine(event.argumentsText ?? ""), 100)}`),
+        errorStyle.dim(`• ${safeLine(event.toolName)} ${clip(dataStart(event.argumentsText ?? ""), 100)}`),
       );
     } else if (event.type === "tool-result") {
       const mark = event.isError ? errorStyle.red("✗") : errorStyle.green("✓");
@@ -85,13 +90,8 @@ function noteEnd(io: Io, fold: AnswerFold): void {
   io.note(io.errorStyle.dim(`─ ${facts.filter(Boolean).join(" · ")}`));
 }
 
-interface PausablePrinter extends AnswerPrinter {
-  /** Something else is about to be written to the same terminal. */
-  pause(): void;
-}
-
 /** The answer as it is, byte for byte: for pipes and files. */
-function plain(io: Io, stream: boolean): PausablePrinter {
+function plain(io: Io, stream: boolean): AnswerPrinter {
   let part: string | undefined;
   let written = "";
   let again = "";
@@ -131,7 +131,7 @@ function commonStart(left: string, right: string): number {
 }
 
 /** The answer as a person reads it: markdown, drawn while it comes. */
-function rendered(io: Io, stream: boolean): PausablePrinter {
+function rendered(io: Io, stream: boolean): AnswerPrinter {
   const screen = new Screen(process.stdout);
   const options = { columns: Math.min(io.columns ?? 80, 100), style: io.style };
   const parts = new Map<string, MarkdownStream>();
@@ -150,8 +150,9 @@ function rendered(io: Io, stream: boolean): PausablePrinter {
     return found;
   };
   return {
-    pause() {
-      screen.draw();
+    pause(fold) {
+      // What was said stands before what follows it.
+      finish(fold);
       screen.show({ rows: [] });
       screen.draw();
     },

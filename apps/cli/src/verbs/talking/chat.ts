@@ -3,6 +3,7 @@ import { omitUndefined } from "@parley/fold";
 import type { ReasoningEffort } from "@parley/wire";
 import { ChatDesk, type Choices } from "../../chat/chat-desk.js";
 import { exitCodes } from "../../cli-error.js";
+import { settleInputs } from "../../input/settle-inputs.js";
 import { resolveConversation } from "../../resolve-id.js";
 import type { VerbContext } from "../../verb-context.js";
 
@@ -47,29 +48,42 @@ export async function chat(
 async function askLines(
   desk: ChatDesk,
   options: ChatOptions,
-  { io }: VerbContext,
+  context: VerbContext,
   listen: (listener: () => void) => void,
 ): Promise<number> {
+  const { io } = context;
   const shown = { columns: io.columns ?? 100, style: io.style, showReasoning: options.reasoning };
-  let waiting: (() => void) | undefined;
+  let changed: ((state: "idle" | "asks") => void) | undefined;
   const lastReason = () => {
     const { messages, turns } = desk.state;
     const last = messages.findLast(({ turnId }) => turnId !== undefined)?.turnId;
     return last === undefined ? undefined : turns[last]?.reason;
   };
+  const look = () => {
+    if (desk.openInputs.length > 0) changed?.("asks");
+    // Between a message and the first word of its turn nothing is sent and nothing runs, either.
+    else if (!desk.isRunning && !desk.isSending && lastReason() !== undefined) changed?.("idle");
+  };
+  const next = () =>
+    new Promise<"idle" | "asks">((resolve) => {
+      changed = resolve;
+    });
   listen(() => {
     io.lines(desk.update(shown).print);
-    // Between a message and the first word of its turn nothing is sent and nothing runs, either.
-    if (!desk.isRunning && !desk.isSending && lastReason() !== undefined) waiting?.();
+    look();
   });
   let failed = false;
   for await (const line of createInterface({ input: process.stdin })) {
     if (line.trim() === "") continue;
-    const idle = new Promise<void>((resolve) => {
-      waiting = resolve;
-    });
+    let state = next();
     await desk.say(line.trim(), "queue");
-    await idle;
+    while ((await state) === "asks") {
+      // Nobody can be asked here: what needs somebody is denied, and standard error says so.
+      if ((await settleInputs(desk.client, desk.id, "never", context)) !== "decided")
+        return exitCodes.failure;
+      state = next();
+      look();
+    }
     const reason = lastReason();
     failed = reason === "error" || reason === "interrupted";
   }

@@ -27,7 +27,8 @@ export async function readPrompt({ words, files = [], input }: PromptParts): Pro
   return prompt;
 }
 
-async function readAll(input: AsyncIterable<Buffer | string>): Promise<string> {
+/** Reads a stream of text to its end. */
+export async function readAll(input: AsyncIterable<Buffer | string>): Promise<string> {
   const pieces: Buffer[] = [];
   let size = 0;
   for await (const piece of input) {

@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { ReasoningEffort } from "@parley/wire";
-import { usageError } from "../../cli-error.js";
+import { exitCodes, usageError } from "../../cli-error.js";
+import { type ApproveMode, approveMode } from "../../input/approve-mode.js";
+import { settleInputs } from "../../input/settle-inputs.js";
 import { resolveConversation } from "../../resolve-id.js";
 import type { VerbContext } from "../../verb-context.js";
 import { readPrompt } from "./read-prompt.js";
-import { waitUntilIdle } from "./wait-until-idle.js";
+import { waitUntilIdle, waitWhileRunning } from "./wait-until-idle.js";
 
 export interface SendOptions {
   readonly queue?: boolean;
@@ -13,6 +15,7 @@ export interface SendOptions {
   readonly effort?: ReasoningEffort;
   readonly messageId?: string;
   readonly wait?: boolean;
+  readonly approve?: ApproveMode;
   readonly json?: boolean;
 }
 
@@ -22,9 +25,12 @@ export async function send(
   words: readonly string[],
   options: SendOptions,
   context: VerbContext,
-): Promise<void> {
+): Promise<number> {
   const { io, signal } = context;
   if (options.queue && options.steer) throw usageError("--queue and --steer exclude each other.");
+  if (options.approve !== undefined && !options.wait)
+    throw usageError("--approve is for a turn that is waited for.", "Add --wait.");
+  const mode = approveMode(options.approve);
   const text = await readPrompt({ words, input: process.stdin });
   const connected = await context.connect();
   const { client } = connected;
@@ -49,9 +55,18 @@ export async function send(
     const locked = connected.via === "here" && connected.config?.store.kind === "folder";
     io.note(`A turn has begun in ${id}.${locked ? "" : ` Follow it: parley tail -f ${id}`}`);
   }
-  if (options.wait && connected.via === "server") {
-    const { text: answer } = await client.request("GET /conversations/:id/last", { params: { id }, signal });
-    if (!options.json) io.line(answer);
+  if (!options.wait) {
+    await waitUntilIdle(connected, id, context);
+    return exitCodes.ok;
   }
-  await waitUntilIdle(connected, id, context);
+  for (;;) {
+    await waitWhileRunning(connected, id, context);
+    const last = await client.request("GET /conversations/:id/last", { params: { id }, signal });
+    if (last.waiting === undefined) {
+      if (!options.json) io.line(last.text);
+      return exitCodes.ok;
+    }
+    const settled = await settleInputs(client, id, mode, context);
+    if (settled !== "decided") return settled === "left" ? exitCodes.failure : exitCodes.interrupted;
+  }
 }

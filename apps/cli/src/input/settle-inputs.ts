@@ -1,0 +1,116 @@
+import { setTimeout } from "node:timers/promises";
+import { type ParleyClient, ParleyRequestError } from "@parley/client";
+import type { PendingRequest, RespondRequest } from "@parley/wire";
+import type { Io } from "../io.js";
+import { dataLine, escapeInvisible } from "../terminal/data-text.js";
+import { clip } from "../terminal/text-width.js";
+import type { VerbContext } from "../verb-context.js";
+import type { ApproveMode } from "./approve-mode.js";
+import { askAtTerminal } from "./ask-at-terminal.js";
+import { decisionText } from "./decision-text.js";
+
+/** How settling ended. `left`: something still waits, and nobody here decides it. */
+export type Settled = "decided" | "left" | "interrupted";
+
+/**
+ * Decides on what a conversation's turn waits for, as the mode says, and says on standard error what was decided. Output
+ * of a caller's tool is not ours to give.
+ */
+export async function settleInputs(
+  client: ParleyClient,
+  conversationId: string,
+  mode: ApproveMode,
+  context: Pick<VerbContext, "io">,
+): Promise<Settled> {
+  const { io } = context;
+  // Read before the list: what is decided after it is seen by whoever follows from here.
+  const { cursor } = await client.request("GET /conversations/:id/meta", { params: { id: conversationId } });
+  const pending = await client.input.pending({ conversationId });
+  // The last one was decided elsewhere: the turn goes on in a moment.
+  if (pending.length === 0) await setTimeout(100);
+  const ours = pending.filter(({ kind }) => kind === "approval" || kind === "question");
+  for (const [index, request] of ours.entries()) {
+    const asked = { count: ours.length - index, cursor };
+    const settled =
+      mode === "ask" ? await ask(client, request, io, asked) : await decide(client, request, mode, io);
+    if (settled !== "decided") return sayLeft(settled, pending.length - index, io);
+  }
+  return ours.length === pending.length ? "decided" : sayLeft("left", pending.length - ours.length, io);
+}
+
+function sayLeft(settled: Settled, count: number, io: Io): Settled {
+  io.warn(
+    io.errorStyle.yellow(
+      `The turn waits for ${count === 1 ? "one answer" : `${count} answers`}: parley pending`,
+    ),
+  );
+  return settled;
+}
+
+async function ask(
+  client: ParleyClient,
+  request: PendingRequest,
+  io: Io,
+  options: { readonly count: number; readonly cursor: string | undefined },
+): Promise<Settled> {
+  for (let problem: string | undefined; ; ) {
+    const asked = await askAtTerminal(client, request, io, {
+      ...options,
+      ...(problem === undefined ? {} : { problem }),
+    });
+    if (asked.outcome === "decided") {
+      sayDecision(request, decisionText(asked.response), io);
+      return "decided";
+    }
+    if (asked.outcome !== "responded") return asked.outcome === "later" ? "left" : "interrupted";
+    try {
+      sayDecision(request, await respond(client, request, asked.response), io);
+      return "decided";
+    } catch (error) {
+      // An answer of another form, or arguments that the tool refuses: asked again, with the reason.
+      if (!(error instanceof ParleyRequestError) || error.code !== "invalid_request") throw error;
+      problem = error.message;
+    }
+  }
+}
+
+async function decide(
+  client: ParleyClient,
+  request: PendingRequest,
+  mode: "never" | "all",
+  io: Io,
+): Promise<Settled> {
+  const { kind, argumentsHash } = request;
+  const isAllowed = mode === "all" && kind === "approval";
+  const response: RespondRequest = isAllowed
+    ? { decision: "allow", argumentsHash }
+    : { decision: "deny", note: "nobody could be asked" };
+  const said = await respond(client, request, response);
+  sayDecision(request, isAllowed ? said : `${said}. ${advices[kind] ?? ""}`, io);
+  return "decided";
+}
+
+const advices: Readonly<Record<string, string>> = {
+  approval: "At a terminal --approve ask asks; --approve all allows everything.",
+  question: "At a terminal --approve ask asks.",
+};
+
+/** Responds, and says what is in force then: another decision may have been first. */
+async function respond(
+  client: ParleyClient,
+  request: PendingRequest,
+  response: RespondRequest,
+): Promise<string> {
+  try {
+    return decisionText((await client.input.respond(request, response)).response);
+  } catch (error) {
+    const decided = error instanceof ParleyRequestError ? error.problem?.response : undefined;
+    if (decided === undefined) throw error;
+    return decisionText(decided);
+  }
+}
+
+function sayDecision({ toolName, argumentsText }: PendingRequest, said: string, io: Io): void {
+  const what = `${escapeInvisible(toolName)} ${clip(dataLine(argumentsText), 100)}`;
+  io.warn(io.errorStyle.yellow(`? ${what}: ${said}`));
+}

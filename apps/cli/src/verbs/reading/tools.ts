@@ -1,0 +1,38 @@
+import type { ToolInfo } from "@parley/wire";
+import { escapeInvisible } from "../../terminal/data-text.js";
+import { table } from "../../terminal/table.js";
+import type { VerbContext } from "../../verb-context.js";
+
+/** Lists the tools that every turn is offered. */
+export async function tools(options: { readonly json?: boolean }, context: VerbContext): Promise<void> {
+  const { io } = context;
+  const client = await context.client();
+  const { tools: found } = await client.request("GET /tools", { signal: context.signal });
+  if (options.json) return io.json(found);
+  if (found.length === 0) return io.note("There are no tools. `tools` in the configuration names some.");
+  const { style } = io;
+  io.lines(
+    table<ToolInfo>(
+      found,
+      [
+        { title: "tool", text: ({ name }) => escapeInvisible(name), paint: (text) => style.cyan(text) },
+        { title: "from", text: ({ origin }) => origin },
+        { title: "asks", text: asks },
+        {
+          title: "",
+          text: ({ description }) => description ?? "",
+          shrink: true,
+          paint: (text) => style.dim(text),
+        },
+      ],
+      { columns: io.columns, paintTitle: (text) => style.bold(text) },
+    ),
+  );
+}
+
+const approvals: Readonly<Record<string, string>> = { policy: "as it decides", once: "once a conversation" };
+
+function asks({ approval, answeredBy }: ToolInfo): string {
+  if (answeredBy !== undefined) return answeredBy === "person" ? "a person answers" : "the caller answers";
+  return approvals[approval] ?? approval;
+}
