@@ -4,7 +4,7 @@ export type { Connection, ConnectionState } from "./connection/connection.js";
 export type { FollowOptions } from "./connection/follow-conversation.js";
 export { type ConnectionPace, defaultPace } from "./connection/pace.js";
 export type { Socket, SocketCloseEvent, SocketConstructor, SocketMessageEvent } from "./connection/socket.js";
-export type { ConversationHandle, SendOptions } from "./conversations/conversation-handle.js";
+export type { ConversationHandle, InputAnswers, SendOptions } from "./conversations/conversation-handle.js";
 export type { ConversationListHandle, ConversationListState } from "./conversations/conversation-list.js";
 export { frameSchedule, type Schedule } from "./conversations/store.js";
 export type { OutboxStorage, StoredMessage } from "./outbox/outbox-storage.js";
@@ -20,11 +20,19 @@ export {
   applyMetrics,
   applyQueue,
 } from "./state/apply-history.js";
-export { applyCancel, applyPending, applyReceipt, applySendFailure } from "./state/apply-send.js";
+export {
+  applyCancel,
+  applyPending,
+  applyReceipt,
+  applyResponse,
+  applySendFailure,
+} from "./state/apply-send.js";
 export type {
+  CallInput,
   ConversationState,
   Failure,
   MessageState,
+  OwnResponse,
   PartState,
   PendingMessage,
   StepState,
@@ -33,4 +41,4 @@ export type {
   TurnState,
 } from "./state/conversation-state.js";
 export { initialState } from "./state/fold.js";
-export { toolCallsOf } from "./state/tool-calls.js";
+export { toolCallsOf, waitingCallsOf } from "./state/tool-calls.js";

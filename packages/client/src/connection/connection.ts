@@ -1,3 +1,4 @@
+import type { WaitingInfo } from "@parley/wire";
 import type { ConversationHandle } from "../conversations/conversation-handle.js";
 import type { ConversationListHandle } from "../conversations/conversation-list.js";
 import { createConversationList } from "../conversations/conversation-list.js";
@@ -38,6 +39,11 @@ export interface Connection {
   readonly list: ConversationListHandle;
   /** Hears that someone asks every client to show a conversation. Returns a function that stops. */
   onOpenRequest(listener: (conversationId: string) => void): () => void;
+  /**
+   * Calls back when it has changed what the open turn of any conversation waits for; with undefined when it waits for
+   * nothing. Needs a socket. Returns a function that stops.
+   */
+  onWaiting(listener: (conversationId: string, waiting: WaitingInfo | undefined) => void): () => void;
   /** Tries again at once, instead of waiting. */
   retryNow(): void;
   close(): void;
@@ -68,7 +74,8 @@ export function createConnection(options: ConnectionOptions, onClosed: () => voi
     schedule,
   );
   const rooms = new FollowedConversations(() => environment);
-  const openRequests = new Set<(conversationId: string) => void>();
+  const openRequests = createListeners<[conversationId: string]>();
+  const waiting = createListeners<[conversationId: string, waiting: WaitingInfo | undefined]>();
   const { handle: list, listener: listListener } = createConversationList(request, schedule, pace.loadMs);
   const conversation = (id: string) => rooms.find(id);
   const onUp = () => {
@@ -99,9 +106,8 @@ export function createConnection(options: ConnectionOptions, onClosed: () => voi
           audience: {
             conversation,
             list: listListener,
-            onOpenRequest(conversationId) {
-              for (const listener of [...openRequests]) listener(conversationId);
-            },
+            onOpenRequest: openRequests.call,
+            onWaiting: waiting.call,
           },
         });
   const environment: FollowEnvironment = { link, request, storage, schedule, pace, now, random };
@@ -121,12 +127,8 @@ export function createConnection(options: ConnectionOptions, onClosed: () => voi
     },
     peek: (id) => rooms.peek(id),
     list,
-    onOpenRequest(listener) {
-      openRequests.add(listener);
-      return () => {
-        openRequests.delete(listener);
-      };
-    },
+    onOpenRequest: openRequests.add,
+    onWaiting: waiting.add,
     retryNow() {
       wake();
       if (link instanceof SocketLink) link.retryNow();
@@ -143,6 +145,22 @@ export function createConnection(options: ConnectionOptions, onClosed: () => voi
   };
   if (link instanceof SocketLink) link.open();
   return connection;
+}
+
+/** Functions that are called back, each until it is taken out again. */
+function createListeners<Args extends readonly unknown[]>() {
+  const listeners = new Set<(...args: Args) => void>();
+  return {
+    call(...args: Args): void {
+      for (const listener of [...listeners]) listener(...args);
+    },
+    add(listener: (...args: Args) => void): () => void {
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+      };
+    },
+  };
 }
 
 /** Calls back when the network is back, or the page is looked at again. Returns a function that stops. */

@@ -1,5 +1,5 @@
 import { isRetryable } from "@parley/fold";
-import type { WsChatError, WsServerMessage } from "@parley/wire";
+import type { WaitingInfo, WsChatError, WsServerMessage } from "@parley/wire";
 import type { ListListener } from "../conversations/conversation-list.js";
 import type { Failure } from "../state/conversation-state.js";
 import type { Listener } from "./link.js";
@@ -9,6 +9,7 @@ export interface Audience {
   conversation(id: string): Listener | undefined;
   readonly list: ListListener;
   onOpenRequest(conversationId: string): void;
+  onWaiting(conversationId: string, waiting: WaitingInfo | undefined): void;
 }
 
 /** Brings a message of the server to whom it concerns. Messages of kinds that are not known are left out. */
@@ -28,7 +29,8 @@ export function dispatchMessage(message: WsServerMessage, audience: Audience): v
         audience.conversation(message.conversationId)?.onFailure(failureOf(message));
       return;
     case "conversation.statusChanged":
-      audience.list.onStatus(message.conversationId, message.status);
+      audience.list.onStatus(message.conversationId, message.status, message.waiting);
+      audience.onWaiting(message.conversationId, message.waiting);
       return;
     case "conversation.updated":
       audience.list.onUpdated(message.meta);
@@ -36,6 +38,7 @@ export function dispatchMessage(message: WsServerMessage, audience: Audience): v
       return;
     case "conversation.removed":
       audience.list.onRemoved(message.conversationId);
+      audience.onWaiting(message.conversationId, undefined);
       audience.conversation(message.conversationId)?.onRemoved();
       return;
     case "conversation.open":

@@ -1,10 +1,14 @@
 import type {
   EnqueueResponse,
   IfBusy,
+  InputRequestEntry,
+  JsonValue,
   MessageReceipt,
   QueueEdit,
   QueueResponse,
   ReasoningEffort,
+  RespondRequest,
+  RespondResponse,
   StopResponse,
 } from "@parley/wire";
 import type { ConversationState } from "../state/conversation-state.js";
@@ -25,8 +29,31 @@ export interface SendOptions {
   readonly instructions?: string | undefined;
 }
 
+/**
+ * Answers to calls that wait for a person or for the caller. A response is in the state's `responses` at once. It
+ * resolves when it is in force. It rejects with `already_decided` when another one is in force, which is then in the
+ * state, and with other errors when it is refused or could not be sent; the same response may be sent again.
+ */
+export interface InputAnswers {
+  respond(requestId: string, answer: RespondRequest): Promise<RespondResponse>;
+  /** Allows a call exactly as it was shown: with the arguments whose hash the request names. */
+  allow(
+    request: Pick<InputRequestEntry, "requestId" | "argumentsHash">,
+    more?: Omit<RespondRequest, "decision" | "argumentsHash">,
+  ): Promise<RespondResponse>;
+  deny(request: Pick<InputRequestEntry, "requestId">, note?: string): Promise<RespondResponse>;
+  /** Answers a question. */
+  answer(request: Pick<InputRequestEntry, "requestId">, value: JsonValue): Promise<RespondResponse>;
+  /** Hands in the output of a tool of the caller, or how it failed. */
+  output(
+    request: Pick<InputRequestEntry, "requestId">,
+    value: JsonValue,
+    options?: { readonly isError?: boolean | undefined },
+  ): Promise<RespondResponse>;
+}
+
 /** One followed conversation: its state, and what can be done in it. */
-export interface ConversationHandle {
+export interface ConversationHandle extends InputAnswers {
   readonly id: string;
   getState(): ConversationState;
   /** Calls back when the state has changed, at most once per frame. Returns a function that stops. */

@@ -1,4 +1,5 @@
-import type { ConversationMeta, ConversationStatus } from "@parley/wire";
+import { omitUndefined } from "@parley/fold";
+import type { ConversationMeta, ConversationStatus, WaitingInfo } from "@parley/wire";
 import type { Request } from "../requests/request.js";
 import { toFailure } from "../requests/request-error.js";
 import type { Failure } from "../state/conversation-state.js";
@@ -30,7 +31,7 @@ export interface ListListener {
   /** The connection is open: what was told meanwhile was missed. */
   onUp(): void;
   onUpdated(meta: ConversationMeta): void;
-  onStatus(conversationId: string, status: ConversationStatus): void;
+  onStatus(conversationId: string, status: ConversationStatus, waiting: WaitingInfo | undefined): void;
   onRemoved(conversationId: string): void;
 }
 
@@ -137,11 +138,13 @@ export function createConversationList(
         if (!isKnown && hasMore && last !== undefined && meta.lastActivityAt < last.lastActivityAt) return;
         put(sorted([...without(conversations, meta.id), meta]));
       },
-      onStatus(conversationId, status) {
+      onStatus(conversationId, status, waiting) {
         const { conversations } = store.get();
         const at = conversations.findIndex(({ id }) => id === conversationId);
         const known = conversations[at];
-        if (known !== undefined && known.status !== status) put(conversations.with(at, { ...known, status }));
+        if (known === undefined || (known.status === status && known.waiting === waiting)) return;
+        const { waiting: _, ...rest } = known;
+        put(conversations.with(at, { ...rest, status, ...omitUndefined({ waiting }) }));
       },
       onRemoved(conversationId) {
         news.set(conversationId, null);

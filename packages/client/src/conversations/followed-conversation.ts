@@ -19,6 +19,7 @@ import { applyRestart } from "../state/apply-send.js";
 import type { ConversationState, Failure } from "../state/conversation-state.js";
 import { initialState } from "../state/fold.js";
 import type { ConversationHandle } from "./conversation-handle.js";
+import { inputAnswers } from "./input-answers.js";
 import { createStore, type Schedule, type Store } from "./store.js";
 import { TurnFigures } from "./turn-figures.js";
 
@@ -106,6 +107,12 @@ export class FollowedConversation implements Listener {
         request("DELETE /conversations/:id/queue/:messageId", { params: { id, messageId } }),
       resumeQueue: () => request("POST /conversations/:id/queue/resume", { params }),
       stop: () => request("POST /conversations/:id/stop", { params }),
+      ...inputAnswers({
+        conversationId: id,
+        request,
+        change: (by) => this.#change(by),
+        timeoutMs: env.pace.loadMs,
+      }),
       loadEarlier: (limit) => this.#loadEarlier(limit),
       loadThrough: (seq) => this.#loadThrough(seq),
       reload: () => this.#reload(),

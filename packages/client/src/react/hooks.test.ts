@@ -15,6 +15,7 @@ import {
   useConversation,
   useConversationList,
   useConversationSelector,
+  useInbox,
 } from "./index.js";
 
 /** A server in the test's hand: what it says comes when the test says so. */
@@ -200,6 +201,23 @@ describe("the connection and the list in a component", () => {
     expect(place.textContent).toBe("open ready Bye true");
     await act(async () => socket().tell("close", { code: 1012 }));
     expect(place.textContent).toBe("waiting ready Bye true");
+  });
+
+  it("tell what waits in any conversation", async () => {
+    answers["/pending"] = { pending: [] };
+    function Count() {
+      const { state } = useInbox();
+      return createElement("p", null, `${state.phase} ${state.requests.length}`);
+    }
+    await show(createElement(Count));
+    await act(async () => socket().tell("open"));
+    await act(() => until(() => place.textContent === "ready 0"));
+    answers["/pending"] = { pending: [{ conversationId: "other", requestId: "q1", createdAt: 1 }] };
+    const waiting = { turnId: "t1", count: 1, kinds: ["approval" as const] };
+    await say({ type: "conversation.statusChanged", conversationId: "other", status: "active", waiting });
+    await act(() => until(() => place.textContent === "ready 1"));
+    await say({ type: "conversation.statusChanged", conversationId: "other", status: "idle" });
+    expect(place.textContent).toBe("ready 0");
   });
 
   it("say what is missing", async () => {

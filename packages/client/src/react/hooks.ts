@@ -15,6 +15,7 @@ import type { ParleyClient } from "../client.js";
 import type { Connection, ConnectionState } from "../connection/connection.js";
 import type { ConversationHandle } from "../conversations/conversation-handle.js";
 import type { ConversationListHandle, ConversationListState } from "../conversations/conversation-list.js";
+import { createInbox, type Inbox, type InboxState } from "../inbox/inbox.js";
 import type { ConversationState } from "../state/conversation-state.js";
 
 interface Parley {
@@ -102,6 +103,19 @@ export function useConversationSelector<T>(
     return last.current.value;
   }, [handle, selector, isEqual]);
   return useSyncExternalStore(handle.subscribe, select, select);
+}
+
+/** One inbox for all components. */
+const inboxes = new WeakMap<Connection, Inbox>();
+
+/** Requests for input over all conversations, kept up to date. */
+export function useInbox(): { readonly state: InboxState; readonly inbox: Inbox } {
+  const client = useClient();
+  const connection = useConnection();
+  const inbox = inboxes.get(connection) ?? createInbox({ client, connection });
+  inboxes.set(connection, inbox);
+  const state = useSyncExternalStore(inbox.subscribe, inbox.getState, inbox.getState);
+  return { state, inbox };
 }
 
 /** The list of conversations, and what can be done with it. */

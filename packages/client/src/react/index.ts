@@ -7,4 +7,5 @@ export {
   useConversation,
   useConversationList,
   useConversationSelector,
+  useInbox,
 } from "./hooks.js";

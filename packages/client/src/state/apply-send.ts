@@ -1,6 +1,6 @@
 import { type Failure, turnOf, withProvisional } from "@parley/fold";
 import type { MessageReceipt } from "@parley/wire";
-import type { ConversationState, PendingMessage } from "./conversation-state.js";
+import type { ConversationState, OwnResponse, PendingMessage } from "./conversation-state.js";
 import { type ClientFold, change, foldOf, initialState, isAtServer, shownMessage } from "./fold.js";
 
 /**
@@ -58,8 +58,16 @@ export function applyCancel(state: ConversationState, messageId: string): Conver
 
 /** A conversation of which nothing is known, except what is on its way to it. */
 export function applyRestart(state: ConversationState): ConversationState {
-  const { pending } = foldOf(state);
-  return change(initialState(state.conversationId), (fold) => ({ ...fold, pending }));
+  const { pending, responses } = foldOf(state);
+  return change(initialState(state.conversationId), (fold) => ({ ...fold, pending, responses }));
+}
+
+/** The state with a response of this client to a request for input. */
+export function applyResponse(state: ConversationState, response: OwnResponse): ConversationState {
+  return change(state, (fold) => ({
+    ...fold,
+    responses: { ...fold.responses, [response.requestId]: response },
+  }));
 }
 
 /** Adds a pending message, or replaces the one with its id. */

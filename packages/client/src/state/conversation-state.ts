@@ -5,7 +5,10 @@ import type {
   ConversationStatus,
   Cursor,
   IfBusy,
+  InputRequestEntry,
+  InputResponseEntry,
   QueuePayload,
+  RespondRequest,
   ToolCallChunk,
   ToolResultChunk,
 } from "@parley/wire";
@@ -36,6 +39,8 @@ export interface ConversationState {
   readonly queue: QueuePayload;
   /** What this client sends, in order: the server does not have it yet, as far as is known here. */
   readonly pending: readonly PendingMessage[];
+  /** Responses of this client to requests for input, by request. */
+  readonly responses: Readonly<Record<string, OwnResponse>>;
   /** Tokens in context after the newest turn. Absent: unknown. */
   readonly contextSize?: number;
   /** The window of the model that the next turn would ask. Absent: unknown. */
@@ -83,5 +88,35 @@ export interface ToolCallState {
   readonly result?: ToolResultChunk;
   /** What the tool has printed so far. */
   readonly output: string;
-  readonly status: "running" | "done" | "failed";
+  /** `waiting`: for a person, or for the caller; see `input`. */
+  readonly status: "waiting" | "running" | "done" | "failed";
+  /** Set where the call asked for input. */
+  readonly input?: CallInput;
+}
+
+/** A call's request for input and the decision on it. */
+export interface CallInput {
+  readonly request: InputRequestEntry;
+  /** Epoch milliseconds. Absent until the request is committed. */
+  readonly requestedAt?: number;
+  /** The decision in force. Absent: nobody has decided. */
+  readonly response?: InputResponseEntry;
+  /** Epoch milliseconds. Absent until the response is committed. */
+  readonly respondedAt?: number;
+  /** The response of this client, until the log has one; with `late` also beside the one in force. */
+  readonly own?: OwnResponse;
+}
+
+/** A response of this client to a request for input. */
+export interface OwnResponse {
+  readonly requestId: string;
+  readonly answer: RespondRequest;
+  /**
+   * `sending`: on its way. `recorded`: in force. `late`: another decision was in force already. `failed`: see `error`;
+   * after a `network` or `timeout` error it may have arrived, and the same response can be sent again.
+   */
+  readonly status: "sending" | "recorded" | "late" | "failed";
+  /** The decision in force, with `recorded` and `late`. */
+  readonly response?: InputResponseEntry;
+  readonly error?: Failure;
 }

@@ -11,7 +11,13 @@ import {
   tableOf,
   turnsOf,
 } from "@parley/fold";
-import type { ConversationState, Failure, MessageState, PendingMessage } from "./conversation-state.js";
+import type {
+  ConversationState,
+  Failure,
+  MessageState,
+  OwnResponse,
+  PendingMessage,
+} from "./conversation-state.js";
 
 /** A conversation's state in the form in which it is changed: the server's part, and what only this client knows. */
 export interface ClientFold {
@@ -19,8 +25,11 @@ export interface ClientFold {
   readonly phase: ConversationState["phase"];
   readonly error?: Failure | undefined;
   readonly pending: readonly PendingMessage[];
+  readonly responses: Readonly<Record<string, OwnResponse>>;
   readonly loadingEarlier: boolean;
 }
+
+const noResponses: ClientFold["responses"] = {};
 
 /** Where a state keeps its fold. A symbol, so that it stays with copies and out of JSON. */
 const source = Symbol("parley.fold");
@@ -33,6 +42,7 @@ export function initialState(conversationId: string): ConversationState {
     conversation: emptyFold(conversationId),
     phase: "loading",
     pending: [],
+    responses: noResponses,
     loadingEarlier: false,
   });
 }
@@ -49,6 +59,7 @@ export function foldOf(state: ConversationState): ClientFold {
     phase,
     error,
     pending,
+    responses = noResponses,
     loadingEarlier,
     ...rest
   } = state;
@@ -58,6 +69,7 @@ export function foldOf(state: ConversationState): ClientFold {
     phase,
     error,
     pending,
+    responses,
     loadingEarlier,
   };
 }
@@ -119,6 +131,7 @@ function toState(fold: ClientFold): ConversationState {
     },
     queue: conversation.queue,
     pending: fold.pending,
+    responses: fold.responses,
     hasEarlier: oldestSeq !== undefined && oldestSeq > 1,
     loadingEarlier: fold.loadingEarlier,
     [source]: fold,

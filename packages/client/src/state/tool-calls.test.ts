@@ -1,7 +1,9 @@
-import type { StepId } from "@parley/wire";
+import type { InputRequestEntry, InputResponseEntry, StepId } from "@parley/wire";
 import { describe, expect, it } from "vitest";
+import { applyResponse } from "./apply-send.js";
+import { initialState } from "./fold.js";
 import { fold, plain, row, rows, stepId, text, told } from "./frames.test-support.js";
-import { toolCallsOf } from "./tool-calls.js";
+import { toolCallsOf, waitingCallsOf } from "./tool-calls.js";
 
 const callEvent = (n: number, toolCallId: string, partIndex: number) =>
   told(n, { type: "tool-call", stepId, toolCallId, toolName: "work", input: {}, messageId: "a1", partIndex });
@@ -64,5 +66,91 @@ describe("the tool calls of a step", () => {
   it("do not run any more once their turn is over", () => {
     const state = fold([plain(1, { type: "turn-sealed", lastSeq: 9, reason: "tool-calls" })], running);
     expect(toolCallsOf(state, stepId).map(({ status }) => status)).toEqual(["done", "done"]);
+  });
+});
+
+const request: InputRequestEntry = {
+  type: "input-request",
+  requestId: "q1",
+  kind: "approval",
+  toolCallId: "k1",
+  toolName: "work",
+  argumentsHash: "00",
+};
+const response: InputResponseEntry = {
+  type: "input-response",
+  requestId: "q1",
+  toolCallId: "k1",
+  toolName: "work",
+  decision: "allow",
+  by: { owner: "local" },
+  via: "http",
+};
+const asking = told(4, { type: "input-request", stepId, messageId: "i1", input: request });
+const deciding = told(5, { type: "input-response", stepId, messageId: "i2", input: response });
+const entry = (seq: number, messageId: string, input: InputRequestEntry | InputResponseEntry) =>
+  row(seq, messageId, "system", { type: "system", text: "", input }, { stepId, createdAt: 1_000 + seq });
+
+describe("a call that waits for input", () => {
+  const waiting = fold([asking], running);
+
+  it("is known from the stream, with the decision when there is one", () => {
+    expect(toolCallsOf(waiting, stepId)).toMatchObject([
+      { status: "waiting", input: { request: { requestId: "q1" } } },
+      { status: "running" },
+    ]);
+    expect(waitingCallsOf(waiting)).toEqual([toolCallsOf(waiting, stepId)[0]]);
+    const decided = fold([deciding, deciding], waiting);
+    expect(toolCallsOf(decided, stepId)[0]).toMatchObject({
+      status: "running",
+      input: { request, response },
+    });
+    expect(waitingCallsOf(decided)).toEqual([]);
+    expect(waitingCallsOf(initialState("c"))).toEqual([]);
+  });
+
+  it("is the same from the log, which also says when", () => {
+    const committed = [row(1, "u1", "user", "Hi"), entry(3, "i1", request), entry(4, "i2", response)];
+    const call = { type: "tool-call" as const, toolCallId: "k1", toolName: "work", input: {} };
+    committed.splice(1, 0, row(2, "a1", "assistant", call));
+    const state = fold([rows("5", ...committed)]);
+    expect(toolCallsOf(state, stepId)).toEqual([
+      {
+        call,
+        output: "",
+        status: "done",
+        input: { request, requestedAt: 1_003, response, respondedAt: 1_004 },
+      },
+    ]);
+    // Rows that come behind the events add the times.
+    const later = fold([rows("4~t1~1~5", entry(3, "i1", request))], waiting);
+    expect(toolCallsOf(later, stepId)[0]).toMatchObject({ status: "waiting", input: { requestedAt: 1_003 } });
+  });
+
+  it("keeps its identity, and shows this client's response until the log has one", () => {
+    const before = waitingCallsOf(waiting);
+    expect(waitingCallsOf(fold([text(6, "more", { partIndex: 2 })], waiting))).toBe(before);
+    const answer = { decision: "deny" as const, note: "no" };
+    const sending = applyResponse(waiting, { requestId: "q1", answer, status: "sending" });
+    expect(waitingCallsOf(sending)).toMatchObject([{ status: "waiting", input: { own: { answer } } }]);
+    const denied = { ...response, decision: "deny" as const };
+    const recorded = applyResponse(sending, {
+      requestId: "q1",
+      answer,
+      status: "recorded",
+      response: denied,
+    });
+    expect(waitingCallsOf(recorded)).toEqual([]);
+    expect(toolCallsOf(recorded, stepId)[0]).toMatchObject({
+      status: "running",
+      input: { response: denied },
+    });
+    const told = fold([deciding], recorded);
+    expect(toolCallsOf(told, stepId)[0]?.input).toEqual({ request, response });
+    const late = applyResponse(told, { requestId: "q1", answer, status: "late", response });
+    expect(toolCallsOf(late, stepId)[0]?.input).toMatchObject({ response, own: { status: "late", answer } });
+    // A state that was kept as JSON goes on.
+    const restored = JSON.parse(JSON.stringify(sending)) as typeof sending;
+    expect(waitingCallsOf(fold([], restored))).toMatchObject([{ input: { own: { status: "sending" } } }]);
   });
 });

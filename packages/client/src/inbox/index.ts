@@ -1,0 +1,1 @@
+export { createInbox, type Inbox, type InboxState } from "./inbox.js";
