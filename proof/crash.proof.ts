@@ -6,8 +6,9 @@ import { deaths, outages, type Share, sleeps } from "./crash/cases.js";
 import { behindProxy, freezes } from "./crash/frozen.js";
 import { fillDisk, mountSmallDisk } from "./crash/full-disk.js";
 import { onOwnPostgres, onPglite, onPostgres, sleepersLease } from "./crash/grounds.js";
-import { type Ground, playInLanes } from "./crash/lane.js";
+import { type Case, type Ground, playInLanes } from "./crash/lane.js";
 import { type Recording, record } from "./crash/recording.js";
+import { converse, decide, type Scenario } from "./crash/scenario.js";
 import { Slots } from "./crash/slots.js";
 import { Stage } from "./crash/stage.js";
 import { Tally } from "./crash/tally.js";
@@ -18,20 +19,29 @@ const tally = new Tally();
 const slots = new Slots();
 const startedAt = performance.now();
 
-/** Where the scenario is recorded: on PostgreSQL where there is one. */
-let recordedOn = onPglite();
-let recorded: Promise<Recording> | undefined;
+const leastDecisionKills = 100;
+const decisions = new Tally(", around decisions", [
+  { kind: "undecided", column: "ran without a decision", claim: "tools that ran without a decision" },
+  { kind: "twice", column: "ran twice", claim: "tools that ran twice" },
+  { kind: "bytes", column: "ran with other bytes", claim: "tools that ran with other bytes than approved" },
+  { kind: "decision", column: "decisions lost or doubled", claim: "decisions lost, doubled or not followed" },
+]);
 
-/** The moments of the scenario, the same for all grounds. */
-function recording(): Promise<Recording> {
-  recorded ??= makeRecording(recordedOn);
-  return recorded;
+/** Where the scenarios are recorded: on PostgreSQL where there is one. */
+let recordedOn = onPglite();
+const recorded = new Map<Scenario, Promise<Recording>>();
+
+/** The moments of a scenario, the same for all grounds. */
+function recording(scenario: Scenario = converse): Promise<Recording> {
+  const made = recorded.get(scenario) ?? makeRecording(recordedOn, scenario);
+  recorded.set(scenario, made);
+  return made;
 }
 
-async function makeRecording(ground: Ground): Promise<Recording> {
-  const stage = new Stage("recording", await ground.makeStore(), new Random(seed));
+async function makeRecording(ground: Ground, scenario: Scenario): Promise<Recording> {
+  const stage = new Stage(`recording-${scenario.name}`, await ground.makeStore(), new Random(seed));
   try {
-    const made = await record(stage, { id: "recording", seed });
+    const made = await record(stage, { id: `recording-${scenario.name}`, seed, scenario });
     expect(made.outcome.findings).toEqual([]);
     return made.recording;
   } finally {
@@ -57,6 +67,30 @@ const shares = {
     againShare: 0.3,
   },
 } satisfies Record<string, Share>;
+
+/** Two grounds share the moments around decisions; the embedded store gets a few of them as well. */
+const decisionShares = {
+  embedded: { nodes: 1, isEmbedded: true, hand: handOf(5), randomKills: long ? 30 : 3, againShare: 0.15 },
+  single: {
+    nodes: 1,
+    isEmbedded: false,
+    hand: handOf(0, 2, 4, 6, 8, 10),
+    randomKills: long ? 100 : 10,
+    againShare: 0.3,
+  },
+  pair: {
+    nodes: 2,
+    isEmbedded: false,
+    hand: handOf(1, 3, 7, 9, 11),
+    randomKills: long ? 100 : 10,
+    againShare: 0.3,
+  },
+} satisfies Record<string, Share>;
+
+/** Deaths in the scenario of decisions. */
+async function decisionDeaths(share: Share, by: number): Promise<Case[]> {
+  return deaths(await recording(decide), share, by).map((each) => ({ ...each, scenario: decide }));
+}
 
 function handOf(...cards: readonly number[]): Share["hand"] {
   return long ? undefined : (index) => cards.includes(index % 12);
@@ -123,6 +157,32 @@ describe.concurrent("acknowledged facts survive", () => {
   );
 });
 
+describe.concurrent("decisions survive", () => {
+  it("the death of the only node, on PGlite", async () => {
+    const cases = await decisionDeaths(decisionShares.embedded, seed + 6);
+    await playInLanes(onPglite(), cases, { lanes: 1, seed: seed + 6, tally: decisions, slots });
+  });
+
+  describeOnPostgres(
+    "on PostgreSQL",
+    (postgres) => {
+      it.concurrent("the death of the only node", async () => {
+        const ground = onPostgres(postgres, { name: "one node on PostgreSQL", prefix: "ask" });
+        recordedOn = ground;
+        const cases = await decisionDeaths(decisionShares.single, seed + 7);
+        await playInLanes(ground, cases, { lanes: 2, seed: seed + 7, tally: decisions, slots });
+      });
+
+      it.concurrent("the death of one of two nodes, and of both", async () => {
+        const cases = await decisionDeaths(decisionShares.pair, seed + 8);
+        const ground = onPostgres(postgres, { name: "two nodes on PostgreSQL", prefix: "asks" });
+        await playInLanes(ground, cases, { lanes: 2, seed: seed + 8, tally: decisions, slots });
+      });
+    },
+    "preferred",
+  );
+});
+
 /** What became of the full disk: its table, and its claims. */
 let fullDisk: Awaited<ReturnType<typeof fillDisk>> | undefined;
 let whyNoDisk = "it was not tried";
@@ -146,6 +206,7 @@ describe("a full disk under an embedded store", () => {
 
 afterAll(async () => {
   const { frames, calls, acknowledgements } = await recording();
+  const decided = await recording(decide);
   const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1);
   recordResult({
     title: "Crashes",
@@ -154,10 +215,15 @@ afterAll(async () => {
       `in a scenario with turns, tools, steering, an edited queue, a stop, a compaction and a fork. It was recorded once: ${frames.length} events, ` +
       `${calls.length} writes, ${acknowledgements} acknowledgements. ${long ? "On each ground a node dies before and after every event, before, in and after every write" : "A node dies at every one of them, dealt out to the grounds"}, ` +
       `and at random moments; often the one that takes over dies too. Then everything that clients were told is held against the log as a new client reads it. ` +
+      `A second scenario is about decisions: calls that people allow, deny and change, two of them at once through two nodes, a stop while a turn waits, and questions, from the model and from a tool that runs. ` +
+      `It has ${decided.frames.length} events, ${decided.calls.length} writes and ${decided.acknowledgements} acknowledgements, and nodes die at each of them as well. ` +
       `Seed ${seed}, ${minutes} minutes; leases last ${shortLease.ttlMs} ms (asleep: ${sleepersLease.ttlMs} ms; by default 10 s).`,
-    tables: [...tally.tables(), ...(fullDisk === undefined ? [] : [fullDisk.table])],
+    tables: [...tally.tables(), ...decisions.tables(), ...(fullDisk === undefined ? [] : [fullDisk.table])],
     statements: [
       ...tally.statements(leastKills),
+      ...decisions
+        .statements(leastDecisionKills)
+        .map((line) => line.replace(/^(PASS|MISS) /, "$1 around decisions: ")),
       ...(fullDisk?.statements ?? [
         `MISS full disk: no tmpfs can be mounted here (${whyNoDisk}); run it as root`,
       ]),
@@ -165,4 +231,6 @@ afterAll(async () => {
   });
   expect(tally.words).toEqual([]);
   expect(tally.kills).toBeGreaterThanOrEqual(leastKills);
+  expect(decisions.words).toEqual([]);
+  expect(decisions.kills).toBeGreaterThanOrEqual(leastDecisionKills);
 });

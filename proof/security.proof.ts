@@ -7,6 +7,7 @@ import { Workplace } from "../test/cli/parley-process.js";
 import { Random } from "../test/kill/random.js";
 import { tablesIn } from "../test/kill/tables.js";
 import { long, recordResult, seed } from "./record-result.js";
+import { attackApprovals } from "./security/approvals.js";
 import { huntOnCommandLine } from "./security/command-line.js";
 import { openEvilProvider } from "./security/evil-provider.js";
 import { huntInFailures } from "./security/failing-runtime.js";
@@ -127,6 +128,12 @@ describe("nothing gets in, and nothing gets out", () => {
     await passRates(limits, false);
   });
 
+  it("past the people who have to decide", async () => {
+    const secrets = newSecrets();
+    await attackApprovals(area("approvals: other owners, narrow keys, other bytes"), secrets, false);
+    planted += secrets.count;
+  });
+
   it("by way of the tools that a model is given", async () => {
     const secrets = newSecrets();
     const folder = await layOut(mkdtempSync(join(base, "files-")), secrets.make("a file"));
@@ -208,6 +215,10 @@ async function weaken(): Promise<void> {
   } finally {
     await another.close();
   }
+
+  const approvals = new Area("weak");
+  await attackApprovals(approvals, secrets, true);
+  noticed.set("approvals: other owners, narrow keys, other bytes", approvals.accepted.length);
 
   const open = await openStand({ serve: { auth: "open", owner: "keyholder" } });
   try {

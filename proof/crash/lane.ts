@@ -1,5 +1,6 @@
 import { Random } from "../../test/kill/random.js";
 import { type Outcome, play, type Trouble } from "./play.js";
+import type { Scenario } from "./scenario.js";
 import type { Slots } from "./slots.js";
 import { Stage, type StageStore } from "./stage.js";
 import type { Tally } from "./tally.js";
@@ -10,6 +11,8 @@ export interface Case {
   readonly at: string;
   readonly trouble: Trouble;
   readonly conversations?: number;
+  /** What is played; the usual conversation by default. */
+  readonly scenario?: Scenario;
 }
 
 /** A ground on which cases are played. */
@@ -35,7 +38,7 @@ export async function playInLanes(
     let made = 0;
     try {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-        const [index, { at, trouble, conversations = 1 }] = next;
+        const [index, { at, trouble, conversations = 1, scenario }] = next;
         const seed = options.seed * 1_000_003 + index;
         let outcome: Outcome | undefined;
         try {
@@ -44,7 +47,14 @@ export async function playInLanes(
           const current = stage ?? new Stage(name, await ground.makeStore(), new Random(seed));
           stage = current;
           const id = `${name}.${index + 1}`;
-          outcome = await options.slots.use(() => play(current, trouble, { id, seed, conversations }));
+          outcome = await options.slots.use(() =>
+            play(current, trouble, {
+              id,
+              seed,
+              conversations,
+              ...(scenario === undefined ? {} : { scenario }),
+            }),
+          );
           options.tally.add(ground.name, at, outcome);
         } catch (error) {
           options.tally.addStuck(ground.name, at, trouble.name, error);

@@ -6,7 +6,7 @@ import { checkTables } from "../../test/kill/tables.js";
 import { examineConversation, type Finding } from "../../test/kill/verify.js";
 import { call } from "./call.js";
 import { HttpLog, lookAgain } from "./http-log.js";
-import { converse } from "./scenario.js";
+import { converse, type Scenario } from "./scenario.js";
 import type { Recovery, Stage } from "./stage.js";
 import { Talker } from "./talker.js";
 
@@ -64,9 +64,15 @@ export interface Scene {
 export async function play(
   stage: Stage,
   trouble: Trouble,
-  options: { readonly id: string; readonly seed: number; readonly conversations?: number },
+  options: {
+    readonly id: string;
+    readonly seed: number;
+    readonly conversations?: number;
+    readonly scenario?: Scenario;
+  },
 ): Promise<Outcome> {
   const { nodes } = stage;
+  const { scenario = converse } = options;
   const random = new Random(options.seed);
   const living = await nodes.atLeast(trouble.nodes);
   const victim = random.pick(living);
@@ -97,7 +103,7 @@ export async function play(
         await begun;
         // Neighbours are somewhere else in the same scenario.
         await sleep(index * 150);
-        await converse(talker);
+        await scenario(talker);
       }),
     );
     played.catch(() => {});
@@ -266,6 +272,7 @@ function factsIn({ book, settings }: Talker): number {
     book.results.size +
     book.steered.size +
     book.sealed.size +
+    book.decisions.size +
     settings.size +
     chunks
   );

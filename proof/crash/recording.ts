@@ -1,5 +1,6 @@
 import type { Random } from "../../test/kill/random.js";
 import { type Outcome, play, type Trouble } from "./play.js";
+import type { Scenario } from "./scenario.js";
 import type { Stage } from "./stage.js";
 import type { Strike } from "./strike.js";
 
@@ -19,7 +20,7 @@ export interface Recording {
 /** Plays the scenario once, on one node and without trouble, and writes down its moments. */
 export async function record(
   stage: Stage,
-  options: { readonly id: string; readonly seed: number },
+  options: { readonly id: string; readonly seed: number; readonly scenario?: Scenario },
 ): Promise<{ readonly recording: Recording; readonly outcome: Outcome }> {
   const calls: Recording["calls"][number][] = [];
   let frames: readonly string[] = [];

@@ -1,5 +1,8 @@
 import type { Talker } from "./talker.js";
 
+/** A conversation that a client has with nodes that may die. */
+export type Scenario = (talker: Talker) => Promise<void>;
+
 /**
  * The scenario: a conversation in which everything happens that can happen to one. What a step waits for comes to pass
  * also when a node dies before it; then the steps after it are about a turn that was cut short, or went on elsewhere.
@@ -48,4 +51,22 @@ async function compactAndFork(talker: Talker): Promise<void> {
   const forked = await talker.fork("retry");
   await talker.untilSealed(forked);
   await talker.rest(forked.conversationId);
+}
+
+/**
+ * The scenario of decisions: a turn with calls that are allowed, denied, changed, and decided on by two people at once; a
+ * turn that is stopped while it waits; and one with questions, from the model and from a tool that runs.
+ */
+export async function decide(talker: Talker): Promise<void> {
+  const paid = await talker.send("pay");
+  await talker.decideAll(paid);
+  await talker.rest();
+  const stopped = await talker.enqueue("pay");
+  await talker.decideOnce(stopped);
+  await talker.stop();
+  await talker.untilSealed(stopped);
+  await talker.rest();
+  const asked = await talker.send("ask");
+  await talker.decideAll(asked);
+  await talker.rest();
 }

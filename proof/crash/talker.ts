@@ -6,6 +6,7 @@ import { Refused } from "../../test/kill/running-node.js";
 import type { Finding } from "../../test/kill/verify.js";
 import { call, chat, isUnknown, OutcomeUnknown, type Place } from "./call.js";
 import type { ChatSocket } from "./chat-socket.js";
+import { Decider } from "./decider.js";
 import { type Follower, followOnSocket, followOnStream } from "./follow.js";
 import { lookAgain } from "./http-log.js";
 import type { Nodes } from "./nodes.js";
@@ -38,6 +39,7 @@ export class Talker {
   readonly #page: Page;
   readonly #ways = new Map<string, Way>();
   readonly #told = new Told(this.book, stuckMs);
+  readonly #decider: Decider;
   #count = 0;
 
   /** `url` is where its page connects: one address for all nodes. */
@@ -46,6 +48,7 @@ export class Talker {
     this.#prefix = prefix;
     this.conversationId = `${prefix}main`;
     this.#page = new Page(url, this.conversationId);
+    this.#decider = new Decider(nodes, this.book, this.conversationId, () => this.onAcknowledged());
   }
 
   /** The conversation and its forks, as far as they are known to exist. */
@@ -258,6 +261,16 @@ export class Talker {
   /** Resolves when a message's turn is sealed, by what followers were told. */
   async untilSealed(message: SentMessage): Promise<void> {
     await this.#told.until(`the turn of ${message.messageId} is sealed`, () => this.#told.isSealed(message));
+  }
+
+  /** Decides on all that the turn of a message asks for, until it is sealed. */
+  async decideAll(message: SentMessage): Promise<void> {
+    await this.#decider.decideUntil(() => this.#told.isSealed(message));
+  }
+
+  /** Decides on the first that the turn of a message asks for. */
+  async decideOnce(message: SentMessage): Promise<void> {
+    await this.#decider.decideOnce(() => this.#told.isSealed(message));
   }
 
   /** Sends the newest messages again, the way they were sent, and returns where the answer is another one. */

@@ -26,11 +26,25 @@ const fates: readonly TurnFate[] = [
   "ended with an error",
 ];
 
+/** What is counted beside the usual: its column, and its claim. */
+export interface TallyExtra {
+  readonly kind: FindingKind;
+  readonly column: string;
+  readonly claim: string;
+}
+
 /** Counts what came of all cases, by ground and by where they struck. */
 export class Tally {
   readonly #rows: Row[] = [];
+  readonly #about: string;
+  readonly #extras: readonly TallyExtra[];
   /** What was not as it should be, in words. */
   readonly words: string[] = [];
+
+  constructor(about = "", extras: readonly TallyExtra[] = []) {
+    this.#about = about;
+    this.#extras = extras;
+  }
 
   add(ground: string, at: string, outcome: Outcome): void {
     const row = this.#row(ground, at);
@@ -59,7 +73,7 @@ export class Tally {
   tables(): ProofResult["tables"] {
     return [
       {
-        title: "Cases by ground and outcome",
+        title: `Cases by ground and outcome${this.#about}`,
         columns: [
           "ground",
           "struck at",
@@ -75,6 +89,7 @@ export class Tally {
           "cursors tried",
           "cursors wrong",
           "without an end",
+          ...this.#extras.map(({ column }) => column),
           "longest recovery",
         ],
         rows: this.#rows.map((row) => [
@@ -88,11 +103,12 @@ export class Tally {
           row.cursors,
           row.misses.get("cursor") ?? 0,
           row.misses.get("stuck") ?? 0,
+          ...this.#extras.map(({ kind }) => row.misses.get(kind) ?? 0),
           `${inThousands(row.longestRecoveryMs)} ms`,
         ]),
       },
       {
-        title: "What became of the turns that were open when it struck",
+        title: `What became of the turns that were open when it struck${this.#about}`,
         columns: ["ground", "struck at", "open turns", ...fates],
         rows: this.#rows.map((row) => [
           row.ground,
@@ -121,6 +137,7 @@ export class Tally {
       zero("open", "turns open longer than lease + 2 s + the machine's own delay"),
       zero("cursor", `cursors that did not fold to the truth, of ${inThousands(cursors)}`),
       zero("stuck", "cases that came to no end"),
+      ...this.#extras.map(({ kind, claim }) => zero(kind, claim)),
       `${count("open") === 0 ? "PASS" : "MISS"} longest recovery: ${inThousands(longest)} ms`,
     ];
   }

@@ -14,12 +14,13 @@ export async function untilAnswered<T>(
   nodes: Nodes,
   what: string,
   attempt: (place: Place) => Promise<T>,
+  options: { readonly away?: boolean } = {},
 ): Promise<T> {
   const limitAt = performance.now() + stuckMs;
   let avoid: RunningNode | undefined;
   let failures = 0;
   for (;;) {
-    const node = await nodes.reach({ avoid });
+    const node = await nodes.reach({ avoid, ...options });
     try {
       return await attempt({ url: node.url, patienceMs: patienceAfter(failures) });
     } catch (error) {

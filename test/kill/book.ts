@@ -1,7 +1,11 @@
+import { stableValue } from "@parley/core/messages";
 import type { Receipt, SubscriptionFrame } from "@parley/core/runtime";
 import { FrameFold } from "@parley/testing";
-import type { AgentEvent, StoredChunk } from "@parley/wire";
+import type { AgentEvent, InputResponseEntry, StoredChunk } from "@parley/wire";
 import type { NodeReport } from "./running-node.js";
+
+/** The tools whose calls need an approval; see `scripted-model.mjs`. */
+export const toolsThatAsk: ReadonlySet<string> = new Set(["pay", "refund"]);
 
 /** A message that the client sent. Without a receipt, what became of it is unknown until it is sent again. */
 export interface SentMessage {
@@ -126,8 +130,17 @@ export class Book {
   /** How often each call's tool was started, by call id. */
   readonly started = new Map<
     string,
-    { readonly conversationId: string; readonly name: string; times: number }
+    {
+      readonly conversationId: string;
+      readonly name: string;
+      times: number;
+      /** What each start was given, as JSON. */
+      readonly inputs: string[];
+    }
   >();
+  /** Calls for which a decision was sent, and the decisions that were acknowledged, by request. */
+  readonly decided = new Set<string>();
+  readonly decisions = new Map<string, { readonly conversationId: string; readonly response: string }>();
   readonly viewers: Viewer[] = [];
   /** The last event that is known to be in the journal, by turn and epoch. */
   readonly flushed = new Map<string, number>();
@@ -135,6 +148,8 @@ export class Book {
   readonly forks = new Map<string, { readonly parentId: string; readonly atSeq: number; isKnown: boolean }>();
   /** Compactions that were asked for: which were answered with success, and of which nothing is known. */
   readonly compactions: { readonly conversationId: string; outcome: "done" | "refused" | "unknown" }[] = [];
+  /** Calls whose tool was started although nobody had sent a decision. */
+  readonly undecided: string[] = [];
   /** What contradicts itself as it comes. */
   readonly contradictions: string[] = [];
 
@@ -148,16 +163,24 @@ export class Book {
   /** Notes what a node reports of its own accord. */
   report(report: NodeReport): void {
     if (report.type === "tool" && report.phase === "start") {
-      const { conversationId, name } = report;
-      const started = this.started.get(report.toolCallId) ?? { conversationId, name, times: 0 };
+      const { conversationId, name, toolCallId, input = "" } = report;
+      const started = this.started.get(toolCallId) ?? { conversationId, name, times: 0, inputs: [] };
       started.times += 1;
-      this.started.set(report.toolCallId, started);
+      started.inputs.push(input);
+      this.started.set(toolCallId, started);
+      if (toolsThatAsk.has(name) && !this.decided.has(toolCallId)) this.undecided.push(toolCallId);
     }
     if (report.type !== "store" || report.batches === undefined) return;
     for (const { turnId, epoch, lastN, outcome } of report.batches) {
       const key = `${turnId}~${epoch}`;
       if (outcome === "ok") this.flushed.set(key, Math.max(this.flushed.get(key) ?? -1, lastN));
     }
+  }
+
+  /** Notes a decision that was acknowledged. */
+  decide(conversationId: string, response: InputResponseEntry): void {
+    const decision = { conversationId, response: JSON.stringify(stableValue(response)) };
+    this.#once(this.decisions, response.requestId, decision, `the decision on ${response.requestId}`);
   }
 
   /** Notes what a frame acknowledges, and shows it to its viewer. */

@@ -2,7 +2,7 @@ import { Book, type SentMessage, type Viewer } from "./book.js";
 import { NodeDied, Refused, type RunningNode } from "./running-node.js";
 
 /** What a turn does; see the plans of `scripted-model.mjs`. */
-export type TurnKind = "talk" | "retry" | "fail" | "long";
+export type TurnKind = "talk" | "retry" | "fail" | "long" | "pay" | "ask";
 
 /**
  * A client that talks to nodes which may die at any moment. It keeps its book, notes what it was answered, and asks

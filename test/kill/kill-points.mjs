@@ -17,6 +17,8 @@ const watched = new Set([
   "set",
   "queue",
   "requestStop",
+  "respond",
+  "addInputs",
 ]);
 
 /**

@@ -63,6 +63,7 @@ const runtime = await createRuntime({
     },
   ]),
   tools: createTools({ report, points, slowMs }),
+  approvals: { askUser: true },
   lease,
   hooks: {
     onError(error, { where, conversationId }) {

@@ -68,6 +68,8 @@ export type NodeReport =
       readonly name: string;
       readonly conversationId: string;
       readonly toolCallId: string;
+      /** What it was started with, as JSON. */
+      readonly input?: string;
     }
   | {
       readonly type: "store";

@@ -10,6 +10,13 @@ const plans = {
   retry: [["quick", "slow"], []],
   fail: [["quick", "once"], []],
   long: [["slow", "quick", "slow"], ["quick", "once"], []],
+  pay: [["pay", "quick", "pay", "pay"], ["refund", "slow"], []],
+  ask: [["ask_user", "inquire"], []],
+};
+
+/** What a call is given, where that is more than its own name. */
+const special = {
+  ask_user: (marker) => ({ question: `Which colour for ${marker}?` }),
 };
 
 /**
@@ -27,21 +34,35 @@ export function createScriptedModel({ node, pieceMs, pieces = 24, points }) {
       reasoning(`Thinking about ${marker}, step ${step}.`, { size: 16 }),
       ...said(`${marker}.${step} by ${node}#${call}:`, pace),
       ...tools.map((name, index) =>
-        toolCall(name, { of: marker, index }, { id: `${marker}.${step}.${index}` }),
+        toolCall(name, special[name]?.(marker) ?? { of: marker, index }, {
+          id: `${marker}.${step}.${index}`,
+        }),
       ),
       usage(100 + step, 20 + tools.length),
     ];
   });
 }
 
-/** Tools that say when they start, and take a while: two may run again after a crash, one must not. */
+/**
+ * Tools that say when they start, and take a while: some may run again after a crash, some must not. Of those that ask,
+ * two need an approval, and one asks a question while it runs.
+ */
 export function createTools({ report, points, slowMs }) {
-  const make = (name, recovery, ms) => ({
+  const make = (name, recovery, ms, more = {}) => ({
     name,
     recovery,
-    async execute(_input, { conversationId, toolCallId, output }) {
-      report({ type: "tool", phase: "start", name, conversationId, toolCallId });
+    ...more,
+    async execute(input, { conversationId, toolCallId, output, ask }) {
+      report({
+        type: "tool",
+        phase: "start",
+        name,
+        conversationId,
+        toolCallId,
+        input: JSON.stringify(input),
+      });
       output(`${name} works`);
+      if (name === "inquire") await ask({ message: `Which size for ${toolCallId}?` });
       await sleep(ms / 2);
       points.pass("tool", { name });
       await sleep(ms / 2);
@@ -49,7 +70,15 @@ export function createTools({ report, points, slowMs }) {
       return `${name} answers ${toolCallId}`;
     },
   });
-  return [make("quick", "retry", 2), make("slow", "retry", slowMs), make("once", "fail", slowMs)];
+  const approval = "always";
+  return [
+    make("quick", "retry", 2),
+    make("slow", "retry", slowMs),
+    make("once", "fail", slowMs),
+    make("pay", "fail", slowMs / 2, { approval }),
+    make("refund", "retry", 2, { approval }),
+    make("inquire", "retry", 2),
+  ];
 }
 
 function said(opening, { pieces, pieceMs }) {

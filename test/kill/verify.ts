@@ -3,6 +3,7 @@ import type { QueuePayload, StoredChunk, TurnDetail } from "@parley/wire";
 import type { Book, SentMessage, ToldPart, Viewer } from "./book.js";
 import type { Random } from "./random.js";
 import type { RunningNode } from "./running-node.js";
+import { checkDecisions } from "./verify-decisions.js";
 
 /** What a tool's result says where a crash took the real one. */
 const interrupted = "The call was interrupted before it had a result.";
@@ -16,7 +17,18 @@ const mostCuts = 30;
  * What kind of promise was broken: something acknowledged is gone or has changed, is there twice or was never said, the
  * log has a gap or is out of order, a call has no result, a turn is open, or a cursor leads elsewhere.
  */
-export type FindingKind = "lost" | "doubled" | "gap" | "call" | "open" | "cursor";
+export type FindingKind =
+  | "lost"
+  | "doubled"
+  | "gap"
+  | "call"
+  | "open"
+  | "cursor"
+  // Of decisions: a tool ran without one, twice, or with other bytes; or one was lost or doubled.
+  | "undecided"
+  | "twice"
+  | "bytes"
+  | "decision";
 
 /** Something that does not agree with the book. */
 export interface Finding {
@@ -81,6 +93,7 @@ export async function examineConversation(
     ...checkInherited(inherited, chunks),
     ...checkSummaries(book, conversationId, chunks),
     ...checkCalls(book, conversationId, chunks),
+    ...checkDecisions(book, conversationId, chunks),
     ...checkTurns(book, conversationId, chunks, turns),
     ...viewers.flatMap(({ parts }) => [...checkParts(book, parts, chunks)]),
     ...cursors.findings,
@@ -167,7 +180,8 @@ function* checkSummaries(
   const asked = book.compactions.filter((each) => each.conversationId === conversationId);
   const done = asked.filter(({ outcome }) => outcome === "done").length;
   const unknown = asked.filter(({ outcome }) => outcome === "unknown").length;
-  const there = chunks.filter(({ role }) => role === "system").length;
+  const isEntry = ({ chunk }: StoredChunk) => chunk.type === "system" && chunk.input !== undefined;
+  const there = chunks.filter((stored) => stored.role === "system" && !isEntry(stored)).length;
   if (book.forks.has(conversationId)) return;
   if (there < done || there > done + unknown) {
     const words = `there are ${there} summaries after ${done} compactions and ${unknown} of unknown outcome`;
@@ -178,15 +192,19 @@ function* checkSummaries(
 /** Every call has one result behind it, every result one call; a tool that must not run twice did not. */
 function* checkCalls(book: Book, conversationId: string, chunks: readonly StoredChunk[]): Iterable<Finding> {
   const calls = new Set<string>();
+  const asked = new Set<string>();
   const results = new Map<string, StoredChunk>();
   for (const stored of chunks) {
     const { chunk, seq, turnId } = stored;
+    if (chunk.type === "system" && chunk.input !== undefined) asked.add(chunk.input.toolCallId);
     if (chunk.type === "tool-call") calls.add(chunk.toolCallId);
     if (chunk.type !== "tool-result") continue;
     const { toolCallId, content, toolName } = chunk;
     if (!calls.has(toolCallId)) yield call(`seq ${seq} answers a call ${toolCallId} that is not before it`);
     if (results.has(toolCallId)) yield doubled(`call ${toolCallId} has two results`);
     results.set(toolCallId, stored);
+    // What a decision made of a result is checked with the decisions.
+    if (asked.has(toolCallId)) continue;
     if (content !== interrupted && content !== `${toolName} answers ${toolCallId}`) {
       yield lost(`call ${toolCallId} of turn ${turnId} has the result "${content}"`);
     }

@@ -33,12 +33,17 @@ function respond(
   return { type: "input-response", requestId, ...about, decision, via: "http", ...more };
 }
 
-async function drive(setup: TurnSetup, events: AgentEvent[]): Promise<TurnOutcome> {
+async function drive(
+  setup: TurnSetup,
+  events: AgentEvent[],
+  onEvent: (event: AgentEvent) => Promise<void> | undefined = () => undefined,
+): Promise<TurnOutcome> {
   const turn = runTurn(setup);
   for (;;) {
     const next = await turn.next();
     if (next.done) return next.value;
     events.push(next.value);
+    await onEvent(next.value);
   }
 }
 
@@ -50,6 +55,7 @@ function play(options: {
   readonly onCommit?: (commit: StepCommit) => StepCommitted | undefined;
   readonly resume?: TurnSetup["resume"];
   readonly signal?: AbortSignal;
+  readonly onEvent?: (event: AgentEvent) => Promise<void> | undefined;
 }) {
   const commits: StepCommit[] = [];
   const events: AgentEvent[] = [];
@@ -74,6 +80,7 @@ function play(options: {
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     },
     events,
+    options.onEvent,
   );
   return { outcome, commits, events };
 }
@@ -380,6 +387,31 @@ describe("a turn that can wait", () => {
       decision: "deny",
       via: "stop",
     });
+  });
+
+  it("answers what is undecided when it is stopped behind the last call that ran", async () => {
+    const stop = new AbortController();
+    const setup = {
+      script: [[toolCall("time"), toolCall("time"), toolCall("time"), toolCall("pay", { amount: 1 })]],
+      tools: [pay as Tool<never>, time],
+      inputs: { listen: () => () => {} },
+      signal: stop.signal,
+      // When the first result is read, nothing runs any more, and others are still to be read.
+      onEvent: async ({ type }: AgentEvent) => {
+        if (type !== "tool-result") return;
+        await new Promise((resolve) => setImmediate(resolve));
+        stop.abort();
+      },
+    };
+    const { outcome } = play(setup);
+    const { reason, messages } = await outcome;
+    expect(reason).toBe("aborted");
+    expect(results(messages)).toEqual([
+      "noon",
+      "noon",
+      "noon",
+      "Nobody approved this call before the turn was stopped. It was not run.",
+    ]);
   });
 
   it("asks nobody about a call that a standing approval covers", async () => {

@@ -200,7 +200,8 @@ class TurnLoop {
   async #runCalls(): Promise<Ending | undefined> {
     const setup = this.#setup;
     const ran = await this.#runTools();
-    if (setup.signal?.aborted) return stopped(setup);
+    // A stop behind the last call that ran leaves those that nobody has decided on: the next round answers them.
+    if (setup.signal?.aborted) return ran.undecided.length > 0 ? undefined : stopped(setup);
     const wait = ran.undecided.length > 0;
     const results = await this.#commit("results", { wait });
     if ("error" in results) return wait ? this.#leaveCalls(results.error) : failed(setup, results.error);

@@ -195,6 +195,53 @@ describe("what a turn leaves behind", () => {
     expect(currentStep(turn)).toBe("t.0");
   });
 
+  it("puts a decision that the journal holds before the result of its call", () => {
+    const about = { requestId: "t.0.0", toolCallId: "k1", toolName: "work" };
+    const request = { type: "input-request" as const, ...about, kind: "approval", argumentsHash: "00" };
+    const response = { type: "input-response" as const, ...about, decision: "allow", via: "http" };
+    const record = {
+      ...request,
+      stepId: "t.0",
+      toolHash: "00",
+      argumentsText: "{}",
+      turnId: "t",
+      createdAt: 1,
+    };
+    const event: TurnEvent = {
+      type: "input-response",
+      ...ids,
+      stepId: "t.0" as StepId,
+      messageId: "t.0.0.response",
+      input: response,
+    };
+    const turn = left(
+      [
+        ["user", [say("Hi")]],
+        ["assistant", [call("k1")], { stepId: "t.0" }],
+      ],
+      [event],
+      { steps: [step(0)], inputs: [{ ...record, response }] },
+    );
+    expect(partialMessages(turn, make).map(({ role }) => role)).toEqual(["system", "tool"]);
+    // It may have run: with a tool that may not run again, the turn cannot go on.
+    expect(planToContinue(turn, () => false, none)).toBeUndefined();
+    const unstarted = left(
+      [
+        ["user", [say("Hi")]],
+        ["assistant", [call("k1"), call("k2")], { stepId: "t.0" }],
+      ],
+      [],
+      { steps: [step(0)], inputs: [{ ...record, response }] },
+    );
+    // A decision that nobody has acted on holds, and what was lost beside it is answered.
+    const plan = planToContinue(unstarted, () => false, none);
+    expect([...(plan?.resume.lost ?? [])].map(({ toolCallId }) => toolCallId)).toEqual(["k2"]);
+    const [result] = partialMessages(unstarted, make);
+    expect(result?.content).toMatchObject([
+      { resultText: "This call was approved, but the turn ended before it was run." },
+    ]);
+  });
+
   it("answers only the calls that no row answers", () => {
     const turn = left(
       [

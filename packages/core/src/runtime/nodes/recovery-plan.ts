@@ -163,12 +163,15 @@ export function partialMessages(
   const partial = kept.find(({ role }) => role === "assistant");
   const results = new Map(kept.filter(isResult).map((message) => [callIdOf(message), message]));
   const said = kept.filter((message) => message !== partial && !isResult(message));
-  const others = [...said, ...questionsLeft(left, said, make)];
+  const isEntry = (message: ConversationMessage) => inputEntryOfMessage(message) !== undefined;
+  const entries = [...said.filter(isEntry), ...questionsLeft(left, said, make)];
+  const others = said.filter((message) => !isEntry(message));
   const assistant = partial ?? lastAssistant(left.state.entries)?.message;
-  if (assistant === undefined) return others;
+  if (assistant === undefined) return [...entries, ...others];
   const calls = partial === undefined ? openCalls(left.state) : callsOf(partial);
   const open = new Set(calls.map((call) => call.toolCallId));
-  const messages: ConversationMessage[] = partial === undefined ? [] : [partial];
+  // What was decided about a call stands before its result.
+  const messages: ConversationMessage[] = [...(partial === undefined ? [] : [partial]), ...entries];
   const asked = askedCalls(left.state, calls, said);
   for (const [index, part] of assistant.content.entries()) {
     if (part.type !== "tool-call" || !open.has(part.toolCallId)) continue;

@@ -1,0 +1,292 @@
+import type { Tool } from "@parley/core";
+import type {
+  GrantsResponse,
+  KeyScope,
+  PendingRequest,
+  PendingResponse,
+  RespondRequest,
+  WsChatRespond,
+  WsServerMessage,
+} from "@parley/wire";
+import type { TestSocket } from "../../packages/server/src/test-server.test-support.js";
+import type { Area } from "./ledger.js";
+import { codeOf, type RawAnswer, type RawCall, shapeOf } from "./raw-call.js";
+import type { Secrets } from "./secrets.js";
+import { within } from "./sockets.js";
+import { callTools, openStand, type Stand } from "./stand.js";
+
+const victim = "ann";
+const json = { "content-type": "application/json" };
+/** Arguments that would break out of a line, turn it around or hide in it, if they were shown as anything but data. */
+const hostile = '"\u202e\u2066\u0000\u001b[2J</script><img src=x onerror=alert(1)>';
+
+/** A tool that needs an approval, and counts how often it ran. */
+function payment(ran: unknown[]): Tool<never> {
+  const pay: Tool<{ amount: number; note?: string }> = {
+    name: "pay",
+    schema: {
+      type: "object",
+      properties: { amount: { type: "number" }, note: { type: "string" } },
+      required: ["amount"],
+      additionalProperties: false,
+    },
+    approval: "always",
+    execute: (input) => {
+      ran.push(input);
+      return "paid";
+    },
+  };
+  return pay as Tool<never>;
+}
+
+/**
+ * Attacks what waits for a person: by other owners, with keys that may not decide, with decisions on other bytes, with
+ * decisions of another kind, and after the decision. With `weak`, all keys are the owner's and may decide.
+ */
+export async function attackApprovals(area: Area, secrets: Secrets, weak: boolean): Promise<void> {
+  const ran: unknown[] = [];
+  const stand = await openStand({ tools: [payment(ran)] });
+  try {
+    const keyOf = (owner: string, scopes: readonly KeyScope[]) =>
+      weak ? stand.key(victim, ["admin"]) : stand.key(owner, scopes);
+    const request = await ask(stand, "ann-pays", {
+      amount: 3,
+      note: `${secrets.make("a message")} ${hostile}`,
+    });
+    const page = await offer(stand, "ann-shows");
+    await attackFromOutside(stand, await keyOf("bob", ["read", "write", "approve", "admin"]), request, {
+      area,
+      secrets,
+    });
+    for (const scopes of [["read"], ["write"], ["read", "write"]] as const) {
+      await attackWithoutScope(
+        stand,
+        await keyOf(victim, scopes),
+        request,
+        `with ${scopes.join(" and ")}`,
+        area,
+      );
+    }
+    await attackOutput(stand, { key: await keyOf(victim, ["approve"]), request: page }, area);
+    area.attempt("a tool ran that nobody approved", ran.length === 0, JSON.stringify(ran));
+    const decider = await stand.key(victim, ["read", "approve"]);
+    if (!weak) await attackWithWrongBytes(stand, decider, request, area);
+    area.attempt("a tool ran that nobody approved", ran.length === 0, JSON.stringify(ran));
+    if (!weak) await checkHonest(stand, decider, request, { area, ran });
+    for (const line of stand.logs) area.searched("a line of the log", secrets.findIn(line));
+  } finally {
+    await stand.close();
+  }
+}
+
+/** Lets the model call the tool, and returns the request that waits. */
+async function ask(stand: Stand, conversationId: string, input: unknown): Promise<PendingRequest> {
+  const me = stand.runtime.forOwner(victim);
+  await me.send({ conversationId, message: callTools([{ tool: "pay", input }]) });
+  return only(stand, conversationId);
+}
+
+/** Brings a tool of the caller, and returns the request for its output. */
+async function offer(stand: Stand, conversationId: string): Promise<PendingRequest> {
+  const me = stand.runtime.forOwner(victim);
+  const message = callTools([{ tool: "show", input: {} }]);
+  await me.send({ conversationId, message, tools: [{ name: "show" }] });
+  return only(stand, conversationId);
+}
+
+async function only(stand: Stand, conversationId: string): Promise<PendingRequest> {
+  const me = stand.runtime.forOwner(victim);
+  await me.last(conversationId);
+  const [request] = (await me.input.pending({ conversationId })).pending;
+  if (request === undefined) throw new Error("nothing waits");
+  return request;
+}
+
+function responding(
+  key: string,
+  { conversationId, requestId }: Pick<PendingRequest, "conversationId" | "requestId">,
+  body: RespondRequest,
+): RawCall {
+  const path = `/conversations/${encodeURIComponent(conversationId)}/pending/${encodeURIComponent(requestId)}`;
+  return { method: "POST", path, key, headers: json, body: JSON.stringify(body) };
+}
+
+/** Responds on a socket. Returns the code of the refusal, or the type of any other answer. */
+async function respondOnSocket(socket: TestSocket, message: WsChatRespond): Promise<string | undefined> {
+  const from = socket.messages.length;
+  const isAnswer = ({ type }: WsServerMessage) => type === "chat.error" || type === "chat.responded";
+  const answered = new Promise<WsServerMessage>((resolve) => {
+    socket.raw.on("message", () => {
+      const answer = socket.messages.slice(from).find(isAnswer);
+      if (answer !== undefined) resolve(answer);
+    });
+  });
+  socket.send(message);
+  const answer = await within(answered, 10_000);
+  return answer?.type === "chat.error" ? answer.code : answer?.type;
+}
+
+/** Another owner, with every scope there is: none of it is visible, and the answers are those of an unknown id. */
+async function attackFromOutside(
+  stand: Stand,
+  key: string,
+  request: PendingRequest,
+  { area, secrets }: { readonly area: Area; readonly secrets: Secrets },
+): Promise<void> {
+  const search = (what: string, answer: RawAnswer) =>
+    area.searched(what, secrets.findIn(`${JSON.stringify(answer.headers)}\n${answer.text}`));
+  for (const path of ["/pending", "/pending?limit=500", "/pending?after=0~0~0"]) {
+    const answer = await stand.call({ path, key });
+    search(path, answer);
+    const { pending } = JSON.parse(answer.text) as PendingResponse;
+    area.attempt(`${path} of another owner`, pending?.length === 0, answer.text);
+  }
+  const { conversationId, argumentsHash } = request;
+  const unknown = { ...request, conversationId: conversationId.replace("ann", "eve") };
+  const listed = [conversationId, unknown.conversationId].map((id) =>
+    stand.call({ path: `/pending?conversationId=${id}`, key }),
+  );
+  const [theirs, nobodys] = (await Promise.all(listed)) as [RawAnswer, RawAnswer];
+  search("a list of another owner's", theirs);
+  area.attempt(
+    "a list of another owner's conversation",
+    shapeOf(theirs, conversationId) === shapeOf(nobodys, unknown.conversationId) && theirs.status === 404,
+    theirs.text,
+  );
+  const decisions: readonly RespondRequest[] = [
+    { decision: "deny", note: "by a thief" },
+    { decision: "allow", argumentsHash },
+    { decision: "allow", argumentsHash, scope: { in: "owner" } },
+    { decision: "answer", value: "x" },
+    { decision: "output", value: "x" },
+  ];
+  const socket = await stand.socket({ key });
+  for (const body of decisions) {
+    const answer = await stand.call(responding(key, request, body));
+    const other = await stand.call(responding(key, unknown, body));
+    search("a decision on another owner's request", answer);
+    const isSame = shapeOf(answer, conversationId) === shapeOf(other, unknown.conversationId);
+    area.attempt(`${body.decision} by another owner`, isSame && answer.status === 404, answer.text);
+    const { requestId } = request;
+    const code = await respondOnSocket(socket, { type: "chat.respond", conversationId, requestId, ...body });
+    area.attempt(`${body.decision} by another owner on a socket`, code === "conversation_not_found", code);
+  }
+  socket.raw.terminate();
+}
+
+/** The owner's own keys that may not decide. */
+async function attackWithoutScope(
+  stand: Stand,
+  key: string,
+  request: PendingRequest,
+  named: string,
+  area: Area,
+): Promise<void> {
+  const { argumentsHash, conversationId, requestId } = request;
+  const decisions: readonly RespondRequest[] = [
+    { decision: "allow", argumentsHash },
+    { decision: "deny" },
+    { decision: "output", value: "paid" },
+    { decision: "answer", value: "paid" },
+    { decision: "allow", argumentsHash, scope: { in: "owner" } },
+  ];
+  const socket = await stand.socket({ key });
+  for (const body of decisions) {
+    const answer = await stand.call(responding(key, request, body));
+    area.attempt(`${body.decision} ${named}`, codeOf(answer) === "forbidden", answer.text);
+    const code = await respondOnSocket(socket, { type: "chat.respond", conversationId, requestId, ...body });
+    area.attempt(`${body.decision} on a socket ${named}`, code === "forbidden", code);
+  }
+  const revoked = await stand.call({ method: "DELETE", path: "/grants/any", key });
+  area.attempt(`revoking ${named}`, codeOf(revoked) === "forbidden", revoked.text);
+  socket.raw.terminate();
+}
+
+/** A key that may decide is not one that may hand in outputs. */
+async function attackOutput(
+  stand: Stand,
+  { key, request }: { readonly key: string; readonly request: PendingRequest },
+  area: Area,
+): Promise<void> {
+  for (const body of [{ decision: "output", value: "forged" }, { decision: "deny" }] as const) {
+    const answer = await stand.call(responding(key, request, body));
+    area.attempt(`${body.decision} of a caller's tool`, codeOf(answer) === "forbidden", answer.text);
+  }
+  for (const name of ["pay", "p\u202eay", "pay ", "", "a".repeat(65)]) {
+    const body = JSON.stringify({ message: "x", tools: [{ name }] });
+    const writer = await stand.key(victim, ["write"]);
+    const answer = await stand.call({ method: "POST", path: "/chat", key: writer, headers: json, body });
+    area.attempt(`a caller's tool named ${JSON.stringify(name)}`, answer.status === 400, answer.text);
+  }
+}
+
+/** Whoever may decide, decides on these bytes, in these words, and on this request. */
+async function attackWithWrongBytes(
+  stand: Stand,
+  key: string,
+  request: PendingRequest,
+  area: Area,
+): Promise<void> {
+  const { argumentsHash } = request;
+  const hash = { argumentsHash };
+  const wrong: Readonly<Record<string, { readonly body: RespondRequest; readonly of?: object }>> = {
+    "no hash": { body: { decision: "allow" } },
+    "the hash of other arguments": { body: { decision: "allow", argumentsHash: "0".repeat(64) } },
+    "a hash in capitals": { body: { decision: "allow", argumentsHash: argumentsHash.toUpperCase() } },
+    "a part of the hash": { body: { decision: "allow", argumentsHash: argumentsHash.slice(0, 32) } },
+    "a denial with another hash": { body: { decision: "deny", argumentsHash: "0".repeat(64) } },
+    "arguments that are not JSON": { body: { decision: "allow", ...hash, argumentsText: "{" } },
+    "arguments that do not fit": { body: { decision: "allow", ...hash, arguments: { amount: "3" } } },
+    "arguments with more": { body: { decision: "allow", ...hash, arguments: { amount: 3, to: "me" } } },
+    "an output": { body: { decision: "output", value: "paid" } },
+    "an answer": { body: { decision: "answer", value: "paid" } },
+    "a scope with a denial": { body: { decision: "deny", scope: { in: "owner" } } },
+    "a word that is none": { body: { decision: "yes" as "allow", ...hash } },
+    "another request": { body: { decision: "allow", ...hash }, of: { requestId: `${request.requestId}0` } },
+    "a request of another conversation": {
+      body: { decision: "allow", ...hash },
+      of: { conversationId: "ann-shows" },
+    },
+    "two megabytes": { body: { decision: "allow", ...hash, note: "x".repeat(2_000_000) } },
+    "two megabytes of arguments": {
+      body: { decision: "allow", ...hash, arguments: { amount: 3, note: "x".repeat(2_000_000) } },
+    },
+  };
+  for (const [what, { body, of }] of Object.entries(wrong)) {
+    const answer = await stand.call(responding(key, { ...request, ...of }, body));
+    const isRefused = answer.status === 400 || answer.status === 404 || answer.status === 413;
+    area.attempt(`a decision with ${what}`, isRefused, `${answer.status} ${answer.text.slice(0, 100)}`);
+  }
+}
+
+/** The right key with the right bytes decides once; all that comes later changes nothing. */
+async function checkHonest(
+  stand: Stand,
+  key: string,
+  request: PendingRequest,
+  { area, ran }: { readonly area: Area; readonly ran: readonly unknown[] },
+): Promise<void> {
+  const { conversationId, argumentsHash, argumentsText } = request;
+  const listed = await stand.call({ path: "/pending", key });
+  const { pending } = JSON.parse(listed.text) as PendingResponse;
+  area.control("a key to decide reads what waits", pending.length === 2, listed.text);
+  area.control("the arguments are shown as they are", pending[0]?.argumentsText === argumentsText);
+  const right = { decision: "allow", argumentsHash } as const;
+  const allowed = await stand.call(responding(key, request, right));
+  area.control("a key to decide decides", allowed.status === 200, allowed.text);
+  await stand.runtime.forOwner(victim).last(conversationId);
+  area.control("the call runs once", ran.length === 1 && JSON.stringify(ran[0]) === argumentsText);
+  const again = await stand.call(responding(key, request, right));
+  area.control("the same again gets the same", again.status === 200, again.text);
+  for (const body of [
+    { decision: "deny" },
+    { ...right, arguments: { amount: 4 } },
+    { ...right, scope: { in: "owner" } },
+  ] as const) {
+    const answer = await stand.call(responding(key, request, body));
+    area.attempt("another decision afterwards", codeOf(answer) === "already_decided", answer.text);
+  }
+  const { grants } = JSON.parse((await stand.call({ path: "/grants", key })).text) as GrantsResponse;
+  area.attempt("a standing approval that nobody gave", grants.length === 0, JSON.stringify(grants));
+  area.attempt("the call ran again", ran.length === 1, JSON.stringify(ran));
+}
