@@ -1,8 +1,8 @@
 import { Worker } from "node:worker_threads";
 import { ParleyError } from "@parley/core/errors";
 import { omitUndefined } from "@parley/core/messages";
-import type { MigrationProgress } from "../migration/migrations.js";
 import { builtFile } from "../built-file.js";
+import type { MigrationProgress } from "../migration/migrations.js";
 import { type Answer, type Call, fromFailure, openId, type ThreadMessage } from "./call.js";
 import { verbOf } from "./verbs.js";
 import type { WorkerOptions } from "./worker.js";
