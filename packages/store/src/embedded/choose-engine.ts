@@ -2,7 +2,12 @@ import { existsSync } from "node:fs";
 import { ParleyError } from "@parley/core/errors";
 import { finishMove } from "../moving/finish-move.js";
 import { databaseFolder } from "../pglite/create-folder.js";
-import { findBinaries, type NoBinaries, type PostgresBinaries } from "../private-postgres/binaries.js";
+import {
+  type BinaryPlaces,
+  findBinaries,
+  type NoBinaries,
+  type PostgresBinaries,
+} from "../private-postgres/binaries.js";
 import { hasCluster } from "../private-postgres/create-cluster.js";
 import { layoutOf } from "../private-postgres/layout.js";
 
@@ -28,7 +33,7 @@ export function engineOf(folder: string): EmbeddedEngine | undefined {
 export async function chooseEngine(
   folder: string,
   wanted?: EmbeddedEngine,
-  find: () => Promise<PostgresBinaries | NoBinaries> = findBinaries,
+  find: (places: BinaryPlaces) => Promise<PostgresBinaries | NoBinaries> = findBinaries,
 ): Promise<EngineChoice> {
   finishMove(folder);
   const made = engineOf(folder);
@@ -37,7 +42,8 @@ export async function chooseEngine(
     const reason = made === undefined ? "chosen by the configuration" : "the folder was made by it";
     return { engine: "pglite", reason };
   }
-  const found = await find();
+  // A folder that was made here is proof enough, and saves starting them once more.
+  const found = await find({ isProven: made === "postgres" });
   if (!("reason" in found)) return { engine: "postgres", binaries: found };
   if (made === undefined && wanted === undefined) return { engine: "pglite", reason: found.reason };
   throw new ParleyError(

@@ -1,4 +1,3 @@
-export { folderIdentity } from "../folder/folder-identity.js";
 export type { MoveProgress } from "../moving/copy-tables.js";
 export { type MoveOptions, type MoveResult, moveToPostgres } from "../moving/move-to-postgres.js";
 export { chooseEngine, type EmbeddedEngine, type EngineChoice, engineOf } from "./choose-engine.js";

@@ -81,7 +81,7 @@ async function copyTable({ source, target, schema, table, onProgress }: Copying)
     });
     if (read.length > 0) {
       await target.query(insertion(table, place, read));
-      last = table.key.map((column) => valueOf(read.at(-1), table.columns.indexOf(column)));
+      last = table.key.map((column) => textAt(read.at(-1), table.columns.indexOf(column)));
       rows += read.length;
     }
     onProgress({ phase: "copying", table: table.name, rows, of });
@@ -100,7 +100,7 @@ async function keptUntil({ source, target, schema, table }: Omit<Copying, "onPro
       ORDER BY ${table.key.map(({ name }) => `t."${name}" DESC`).join(", ")} LIMIT 1`,
   });
   if (row === undefined) return undefined;
-  const last = table.key.map((_, index) => valueOf(row, index));
+  const last = table.key.map((_, index) => textAt(row, index));
   const [before, after] = [
     await digest(source, schema, table, last),
     await digest(target, schema, table, last),
@@ -119,7 +119,7 @@ function insertion(table: Table, place: string, rows: readonly ResultRow[]): Sta
     // One statement is one transaction. Rules between tables hold when all of them are copied.
     text: `WITH free AS MATERIALIZED (SELECT set_config('session_replication_role', 'replica', true))
       INSERT INTO ${place} (${names}) SELECT ${values} FROM free, unnest(${arrays}) AS given(${given.join(", ")})`,
-    values: table.columns.map((_, index) => rows.map((row) => valueOf(row, index))),
+    values: table.columns.map((_, index) => rows.map((row) => textAt(row, index))),
   };
 }
 
@@ -218,7 +218,7 @@ function behind(table: Table, operator: ">" | "<="): string {
   return `(${keyList(table)}) ${operator} (${values})`;
 }
 
-function valueOf(row: ResultRow | undefined, index: number): string | null {
+function textAt(row: ResultRow | undefined, index: number): string | null {
   const value = row?.[`c${index}`];
   return typeof value === "string" ? value : null;
 }

@@ -14,7 +14,7 @@ import {
   type NoBinaries,
   type PostgresBinaries,
 } from "../private-postgres/binaries.js";
-import { clusterMajor, hasCluster } from "../private-postgres/create-cluster.js";
+import { claimCluster, clusterMajor, hasCluster } from "../private-postgres/create-cluster.js";
 import { layoutOf } from "../private-postgres/layout.js";
 import { PrivateServer, serverUrl } from "../private-postgres/private-server.js";
 import { livingUsers } from "../private-postgres/server-users.js";
@@ -165,11 +165,12 @@ async function openOlderServer(options: MoveOptions, schema: string, lock: Folde
       { retryable: false },
     );
   }
-  const found = await (olderBin === undefined ? findOlderBinaries(major) : findBinaries(olderBin));
+  const found = await (olderBin === undefined ? findOlderBinaries(major) : findBinaries({ bin: olderBin }));
   const binaries = required(
     found,
     `The store in ${folder} was written by PostgreSQL ${major}, which is needed to read it`,
   );
+  claimCluster(layout);
   const pid = await ensureServer({ layout, binaries, durable: true });
   const socket = openSocketPath(layout.data);
   const url = serverUrl(socket);

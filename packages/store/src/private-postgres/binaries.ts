@@ -30,6 +30,18 @@ export interface NoBinaries {
   readonly reason: string;
 }
 
+/** Where programs are looked for. */
+export interface BinaryPlaces {
+  /** The folder with the programs themselves. */
+  readonly bin?: string;
+  /** The folder of the npm package that holds programs and libraries. */
+  readonly native?: string | undefined;
+  /** Folders for a copy of the package, the preferred one first. */
+  readonly caches?: readonly string[];
+  /** The package's programs have run on this machine: they need not be tried. */
+  readonly isProven?: boolean;
+}
+
 /** The oldest PostgreSQL that the store supports. */
 const oldestMajor = 15;
 
@@ -38,21 +50,25 @@ const oldestMajor = 15;
  * package. A package whose folder the server's user cannot reach (below a closed home), or that lacks links which its
  * install script would have made and cannot be written, is copied to a cache once.
  */
-export async function findBinaries(bin?: string): Promise<PostgresBinaries | NoBinaries> {
+export async function findBinaries(places: BinaryPlaces = {}): Promise<PostgresBinaries | NoBinaries> {
+  const { bin, native = packagedPostgres(), caches = cacheFolders() } = places;
   if (process.platform === "win32") {
     return { reason: "Node.js cannot connect to PostgreSQL's Unix sockets on Windows" };
   }
   if (bin !== undefined) return probe(bin);
-  const native = packagedPostgres();
   if (native === undefined) {
     return {
       reason: `the optional package with PostgreSQL for ${process.platform}-${process.arch} is not installed`,
     };
   }
-  if (isReachable(native) && linkLibraries(native)) return probe(join(native, "bin"));
-  for (const cache of cacheFolders()) {
+  const found = async (folder: string) => {
+    const bin = join(folder, "bin");
+    return places.isProven ? { bin, major: Number.parseInt(packageVersion(native), 10) } : probe(bin);
+  };
+  if (isReachable(native) && linkLibraries(native)) return found(native);
+  for (const cache of caches) {
     try {
-      return await probe(join(copyTo(cache, native), "bin"));
+      return await found(copyTo(cache, native));
     } catch {
       // The next place may be writable.
     }
@@ -126,6 +142,14 @@ export function linkLibraries(native: string): boolean {
   });
 }
 
+/** The version of the package, which begins with PostgreSQL's own. */
+function packageVersion(native: string): string {
+  const manifest: { version: string } = JSON.parse(
+    readFileSync(join(dirname(native), "package.json"), "utf8"),
+  );
+  return manifest.version;
+}
+
 /** Where programs may be copied to. As root, places that other users can reach. */
 function cacheFolders(): string[] {
   if (serverUser() !== undefined) return ["/var/cache/parley", "/var/tmp/parley", "/tmp/parley"];
@@ -140,10 +164,7 @@ function copyTo(cache: string, native: string): string {
   const { uid, mode } = statSync(cache);
   if (uid !== process.getuid?.() || (mode & 0o022) !== 0)
     throw new Error(`${cache} can be written by others`);
-  const { version } = JSON.parse(readFileSync(join(dirname(native), "package.json"), "utf8")) as {
-    version: string;
-  };
-  const copy = join(cache, `postgres-${version}-${basename(dirname(native))}`);
+  const copy = join(cache, `postgres-${packageVersion(native)}-${basename(dirname(native))}`);
   if (existsSync(copy)) return copy;
   const draft = `${copy}.${randomUUID()}.new`;
   try {

@@ -1,14 +1,25 @@
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { chownSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+} from "node:fs";
 import { readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { ParleyError } from "@parley/core/errors";
 import { checkSpace } from "../folder/disk-space.js";
+import { codeOf } from "../folder/running-process.js";
 import type { PostgresBinaries } from "./binaries.js";
-import { layoutAt, ownFolder, type ServerLayout } from "./layout.js";
-import { serverUser } from "./server-user.js";
+import { dataArgument, layoutAt, type ServerLayout } from "./layout.js";
+import { type ServerUser, serverUser } from "./server-user.js";
 import { superuser } from "./settings.js";
 
 /** The environment of PostgreSQL's programs. What this process was started with is none of their business. */
@@ -17,9 +28,37 @@ export const serverEnvironment = { LC_ALL: "C", TZ: "UTC", PATH: "/usr/bin:/bin:
 /** The ending of a folder that is still being made. */
 const draftEnding = ".new";
 
-/** True where a private server's files are complete. */
-export function hasCluster({ data }: ServerLayout): boolean {
-  return existsSync(join(data, "PG_VERSION"));
+/** True where a private server's files are complete. Refuses those of another user, which cannot be seen. */
+export function hasCluster({ home, data }: ServerLayout): boolean {
+  try {
+    return statSync(join(data, "PG_VERSION"), { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    if (codeOf(error) !== "EACCES") return false;
+    throw new ParleyError(
+      "store_unavailable",
+      `The files in ${home} belong to another user. Open the store as that user, or as root if root has made it.`,
+      { retryable: false, details: { reason: "other_user" }, cause: error },
+    );
+  }
+}
+
+/**
+ * Gives the files to the server's user and closes them to others, where a copy of the folder has lost that: PostgreSQL
+ * starts on nothing else.
+ */
+export function claimCluster({ home, data, users }: ServerLayout): void {
+  // A copy that leaves out empty folders leaves out this one.
+  if (!existsSync(users)) makeServerFolder(users);
+  const user = serverUser();
+  const { uid, mode } = statSync(data);
+  if (user !== undefined && uid !== user.uid) chownTree(home, user);
+  if ((mode & 0o777) !== 0o700) chmodSync(data, 0o700);
+}
+
+function chownTree(path: string, user: ServerUser): void {
+  lchownSync(path, user.uid, user.gid);
+  if (!lstatSync(path).isDirectory()) return;
+  for (const name of readdirSync(path)) chownTree(join(path, name), user);
 }
 
 /** The major version that made a private server's files. */
@@ -67,7 +106,7 @@ async function runInitdb(
   { durable }: { readonly durable: boolean },
 ): Promise<void> {
   const args = [
-    `--pgdata=${ownFolder ?? data}`,
+    `--pgdata=${dataArgument(data)}`,
     `--username=${superuser}`,
     ...["--auth=trust", "--encoding=UTF8", "--locale=C", "--no-instructions"],
     ...(durable ? [] : ["--no-sync"]),

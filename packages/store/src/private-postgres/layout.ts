@@ -25,6 +25,11 @@ export function layoutAt(home: string): ServerLayout {
 /**
  * The path by which a server with its data folder as working folder refers to that folder. On Linux it is short, so
  * that a socket's name fits however long the folder's path is, and it needs no right to enter the folders above, which
- * the unprivileged user of a server that root starts does not have.
+ * the unprivileged user of a server that root starts does not have. Other systems have no such path.
  */
-export const ownFolder = existsSync("/proc/self/cwd") ? "/proc/self/cwd" : undefined;
+export const ownFolder = existsSync("/proc/self/cwd") ? "/proc/self/cwd" : "none";
+
+/** The data folder as a program is told it that is started in it. */
+export function dataArgument(data: string): string {
+  return ownFolder === "none" ? data : ownFolder;
+}

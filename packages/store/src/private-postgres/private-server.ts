@@ -1,9 +1,8 @@
-import { existsSync } from "node:fs";
-import { ParleyError } from "@parley/core/errors";
+import { isParleyError, ParleyError } from "@parley/core/errors";
 import { awaitFolder } from "../folder/folder-lock.js";
 import { isRunning, processStart } from "../folder/running-process.js";
 import type { PostgresBinaries } from "./binaries.js";
-import { clusterMajor, createCluster, hasCluster, makeServerFolder } from "./create-cluster.js";
+import { claimCluster, clusterMajor, createCluster, hasCluster } from "./create-cluster.js";
 import { layoutOf, type ServerLayout } from "./layout.js";
 import { findPostmaster } from "./postmaster.js";
 import { shortenLog } from "./server-log.js";
@@ -28,6 +27,9 @@ export interface PrivateServerOptions {
 
 /** How long others may hold the folder's lock: a process that starts or stops a server, or makes its files. */
 const lockMs = 120_000;
+
+/** How often a server that was ready, but does not take the first connection, is looked for again. */
+const attempts = 5;
 
 /** How often a server is looked at, and its log. */
 const watchMs = 500;
@@ -86,17 +88,24 @@ export class PrivateServer {
     try {
       if (!hasCluster(layout)) await createCluster(layout, binaries, { durable });
       requireMajor(layout, binaries, folder);
-      // A copy that leaves out empty folders leaves out this one.
-      if (!existsSync(layout.users)) makeServerFolder(layout.users);
+      claimCluster(layout);
       const users = ServerUsers.join(layout.users);
       let server: PrivateServer | undefined;
       try {
-        const others = users.others();
+        const isFirst = users.others().length === 0;
         const pid = await ensureServer({ layout, binaries, durable });
         const socket = openSocketPath(layout.data);
         server = new PrivateServer(options, { layout, users, socket, pid });
-        await prepare?.({ url: server.url, isFirst: others.length === 0 });
-        return server;
+        for (let attempt = 1; ; attempt += 1) {
+          try {
+            await prepare?.({ url: server.url, isFirst });
+            return server;
+          } catch (error) {
+            if (isParleyError(error) || attempt === attempts) throw error;
+            // A server without users was just being stopped by its guard.
+            server.#use(await ensureServer({ layout, binaries, durable }));
+          }
+        }
       } catch (error) {
         if (server === undefined) users.leave();
         else await server.#end();
@@ -139,6 +148,10 @@ export class PrivateServer {
     }
   }
 
+  #use(pid: number): void {
+    this.#process = { pid, processStart: processStart(pid) };
+  }
+
   #look(): void {
     if (this.#reviving !== undefined || this.#closing !== undefined || isRunning(this.#process)) return;
     this.#reviving = this.#revive().finally(() => {
@@ -157,8 +170,7 @@ export class PrivateServer {
       try {
         const lock = await awaitFolder(folder, lockMs);
         try {
-          const pid = await ensureServer({ layout: this.#layout, binaries, durable });
-          this.#process = { pid, processStart: processStart(pid) };
+          this.#use(await ensureServer({ layout: this.#layout, binaries, durable }));
           return;
         } finally {
           lock.release();
@@ -192,7 +204,7 @@ function requireMajor(layout: ServerLayout, binaries: PostgresBinaries, folder: 
   if (major === binaries.major) return;
   const advice =
     major < binaries.major
-      ? "Run `parley migrate --to postgres`, which moves it to the new version"
+      ? "Run `parley migrate --to postgres`, which moves it to the new version and needs the programs of the old one"
       : "Use the version of Parley that wrote it, or a newer one";
   throw new ParleyError(
     "store_unavailable",

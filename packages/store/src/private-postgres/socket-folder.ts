@@ -11,8 +11,8 @@ const longestFolder = 84;
  * The folder of the server's socket as the server names it: its data folder, by a path that is short. Where the system
  * has no other name for it and its path is long, a link in /tmp leads to it.
  */
-export function socketFolder(data: string, own = ownFolder): string {
-  if (own !== undefined) return own;
+export function socketFolder(data: string, own: string | "none" = ownFolder): string {
+  if (own !== "none") return own;
   return Buffer.byteLength(data) <= longestFolder ? data : shortLink(data);
 }
 
@@ -23,8 +23,8 @@ export interface SocketPath {
 }
 
 /** Opens the way to a server's socket. */
-export function openSocketPath(data: string, own = ownFolder): SocketPath {
-  if (own === undefined) return { path: socketFolder(data, own), close() {} };
+export function openSocketPath(data: string, own: string | "none" = ownFolder): SocketPath {
+  if (own === "none") return { path: socketFolder(data, own), close() {} };
   const descriptor = openSync(data, constants.O_RDONLY | constants.O_DIRECTORY);
   let isOpen = true;
   return {

@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { ParleyError } from "@parley/core/errors";
 import type { PostgresBinaries } from "./binaries.js";
 import { giveToServer, serverEnvironment } from "./create-cluster.js";
-import { ownFolder, type ServerLayout } from "./layout.js";
+import { dataArgument, type ServerLayout } from "./layout.js";
 import { disownPostmaster, findPostmaster } from "./postmaster.js";
 import { failureInLog, logLength, openLog, shortenLog } from "./server-log.js";
 import { serverUser } from "./server-user.js";
@@ -113,7 +113,7 @@ async function runServer(start: ServerStart, end: number): Promise<string | unde
 function spawnServer({ layout, binaries }: ServerStart): ChildProcess {
   const log = openLog(layout.log);
   try {
-    const command = [join(binaries.bin, "postgres"), "-D", ownFolder ?? layout.data];
+    const command = [join(binaries.bin, "postgres"), "-D", dataArgument(layout.data)];
     const child = spawn("/bin/sh", ["-c", guard, "parley-postgres", ...command], {
       ...serverUser(),
       cwd: layout.data,
