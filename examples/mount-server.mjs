@@ -7,12 +7,12 @@ import { serve } from "@hono/node-server";
 import { createModelCatalog, createRuntime } from "@parley/core/runtime";
 import { DemoProviderAdapter, demoContextWindow } from "@parley/providers/demo";
 import { createApp, createSocketServer, createTelemetryHooks } from "@parley/server";
-import { openPglite } from "@parley/store/pglite";
+import { openEmbedded } from "@parley/store/embedded";
 import { Hono } from "hono";
 
 // A store of its own in a new folder, as long as the example runs.
 const folder = mkdtempSync(join(tmpdir(), "parley-example-"));
-const { store, wake } = await openPglite({ folder });
+const { store, wake } = await openEmbedded({ folder });
 
 const telemetry = createTelemetryHooks();
 const runtime = await createRuntime({

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createModelCatalog, createRuntime } from "@parley/core/runtime";
 import { DemoProviderAdapter, demoContextWindow } from "@parley/providers/demo";
-import { openPglite } from "@parley/store/pglite";
+import { openEmbedded } from "@parley/store/embedded";
 
 // A store of its own in a new folder, as long as the example runs.
 const folder = mkdtempSync(join(tmpdir(), "parley-example-"));
-const { store, wake } = await openPglite({ folder });
+const { store, wake } = await openEmbedded({ folder });
 
 const runtime = await createRuntime({
   store,

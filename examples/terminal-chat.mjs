@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { styleText } from "node:util";
 import { createModelCatalog, createRuntime } from "@parley/core/runtime";
 import { DemoProviderAdapter, demoContextWindow, slowTask } from "@parley/providers/demo";
-import { openPglite } from "@parley/store/pglite";
+import { openEmbedded } from "@parley/store/embedded";
 import { calculatorTool } from "@parley/tools/calculator";
 import { timeTool } from "@parley/tools/time";
 
@@ -18,7 +18,7 @@ const strong = (text) => (colours ? styleText("bold", text) : text);
 
 const folder = process.env.PARLEY_FOLDER ?? ".parley";
 if (!existsSync(folder)) console.log(`Creating the store in ${folder}, once; this takes a few seconds.`);
-const { store, wake } = await openPglite({ folder }).catch((error) => {
+const { store, wake } = await openEmbedded({ folder }).catch((error) => {
   console.error(error.message);
   process.exit(1);
 });

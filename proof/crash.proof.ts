@@ -5,7 +5,7 @@ import { shortLease } from "../test/kill/stage.js";
 import { deaths, outages, type Share, sleeps } from "./crash/cases.js";
 import { behindProxy, freezes } from "./crash/frozen.js";
 import { fillDisk, mountSmallDisk } from "./crash/full-disk.js";
-import { onOwnPostgres, onPglite, onPostgres, sleepersLease } from "./crash/grounds.js";
+import { onEmbedded, onOwnPostgres, onPostgres, sleepersLease } from "./crash/grounds.js";
 import { type Case, type Ground, playInLanes } from "./crash/lane.js";
 import { type Recording, record } from "./crash/recording.js";
 import { converse, decide, type Scenario } from "./crash/scenario.js";
@@ -28,7 +28,7 @@ const decisions = new Tally(", around decisions", [
 ]);
 
 /** Where the scenarios are recorded: on PostgreSQL where there is one. */
-let recordedOn = onPglite();
+let recordedOn = onEmbedded();
 const recorded = new Map<Scenario, Promise<Recording>>();
 
 /** The moments of a scenario, the same for all grounds. */
@@ -51,18 +51,25 @@ async function makeRecording(ground: Ground, scenario: Scenario): Promise<Record
 
 /** In the short form the moments are dealt out. PGlite gets fewest: a node on it takes longest to start. */
 const shares = {
-  embedded: { nodes: 1, isEmbedded: true, hand: handOf(11), randomKills: long ? 60 : 5, againShare: 0.15 },
+  pglite: { nodes: 1, isEmbedded: true, hand: handOf(11), randomKills: long ? 60 : 5, againShare: 0.15 },
+  embedded: {
+    nodes: 1,
+    isEmbedded: true,
+    hand: handOf(0, 3, 6, 9),
+    randomKills: long ? 150 : 16,
+    againShare: 0.3,
+  },
   single: {
     nodes: 1,
     isEmbedded: false,
-    hand: handOf(0, 2, 4, 6, 8),
+    hand: handOf(2, 4, 8),
     randomKills: long ? 150 : 16,
     againShare: 0.3,
   },
   pair: {
     nodes: 2,
     isEmbedded: false,
-    hand: handOf(1, 3, 5, 7, 9, 10),
+    hand: handOf(1, 5, 7, 10),
     randomKills: long ? 150 : 16,
     againShare: 0.3,
   },
@@ -98,9 +105,14 @@ function handOf(...cards: readonly number[]): Share["hand"] {
 
 /** All of it waits for leases and processes more than it works: the grounds are played side by side. */
 describe.concurrent("acknowledged facts survive", () => {
+  it("the death of the only node, on its private PostgreSQL", async () => {
+    const cases = deaths(await recording(), shares.embedded, seed + 6);
+    await playInLanes(onEmbedded(), cases, { lanes: 2, seed: seed + 6, tally, slots });
+  });
+
   it("the death of the only node, on PGlite", async () => {
-    const cases = deaths(await recording(), shares.embedded, seed);
-    await playInLanes(onPglite(), cases, { lanes: 1, seed, tally, slots });
+    const cases = deaths(await recording(), shares.pglite, seed);
+    await playInLanes(onEmbedded("pglite"), cases, { lanes: 1, seed, tally, slots });
   });
 });
 
@@ -158,9 +170,9 @@ describe.concurrent("acknowledged facts survive", () => {
 });
 
 describe.concurrent("decisions survive", () => {
-  it("the death of the only node, on PGlite", async () => {
+  it("the death of the only node, on an embedded store", async () => {
     const cases = await decisionDeaths(decisionShares.embedded, seed + 6);
-    await playInLanes(onPglite(), cases, { lanes: 1, seed: seed + 6, tally: decisions, slots });
+    await playInLanes(onEmbedded(), cases, { lanes: 1, seed: seed + 6, tally: decisions, slots });
   });
 
   describeOnPostgres(
@@ -184,11 +196,11 @@ describe.concurrent("decisions survive", () => {
 });
 
 /** What became of the full disk: its table, and its claims. */
-let fullDisk: Awaited<ReturnType<typeof fillDisk>> | undefined;
+const fullDisks: Awaited<ReturnType<typeof fillDisk>>[] = [];
 let whyNoDisk = "it was not tried";
 
 describe("a full disk under an embedded store", () => {
-  it("refuses, recovers, and loses nothing", async () => {
+  it.each(["postgres", "pglite"] as const)("refuses, recovers, and loses nothing (%s)", async (engine) => {
     const disk = await mountSmallDisk();
     if ("failure" in disk) {
       whyNoDisk = disk.failure;
@@ -196,11 +208,12 @@ describe("a full disk under an embedded store", () => {
       return;
     }
     try {
-      fullDisk = await fillDisk(disk.path);
+      fullDisks.push(await fillDisk(disk.path, engine));
     } finally {
       await disk.unmount();
     }
-    expect(fullDisk.statements.filter((statement) => !statement.startsWith("PASS"))).toEqual([]);
+    const statements = fullDisks.flatMap((each) => each.statements);
+    expect(statements.filter((statement) => !statement.startsWith("PASS"))).toEqual([]);
   });
 });
 
@@ -218,15 +231,15 @@ afterAll(async () => {
       `A second scenario is about decisions: calls that people allow, deny and change, two of them at once through two nodes, a stop while a turn waits, and questions, from the model and from a tool that runs. ` +
       `It has ${decided.frames.length} events, ${decided.calls.length} writes and ${decided.acknowledgements} acknowledgements, and nodes die at each of them as well. ` +
       `Seed ${seed}, ${minutes} minutes; leases last ${shortLease.ttlMs} ms (asleep: ${sleepersLease.ttlMs} ms; by default 10 s).`,
-    tables: [...tally.tables(), ...decisions.tables(), ...(fullDisk === undefined ? [] : [fullDisk.table])],
+    tables: [...tally.tables(), ...decisions.tables(), ...fullDisks.map(({ table }) => table)],
     statements: [
       ...tally.statements(leastKills),
       ...decisions
         .statements(leastDecisionKills)
         .map((line) => line.replace(/^(PASS|MISS) /, "$1 around decisions: ")),
-      ...(fullDisk?.statements ?? [
-        `MISS full disk: no tmpfs can be mounted here (${whyNoDisk}); run it as root`,
-      ]),
+      ...(fullDisks.length > 0
+        ? fullDisks.flatMap(({ statements }) => statements)
+        : [`MISS full disk: no tmpfs can be mounted here (${whyNoDisk}); run it as root`]),
     ],
   });
   expect(tally.words).toEqual([]);

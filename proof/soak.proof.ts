@@ -33,10 +33,13 @@ describe("a server that is talked to for a long time", () => {
     "preferred",
   );
 
-  it("stays as it was, with its log on PGlite", async () => {
+  it.each([
+    { name: "the private PostgreSQL (the default)", engine: "postgres" },
+    { name: "PGlite", engine: "pglite" },
+  ] as const)("stays as it was, with its log on $name", async ({ name, engine }) => {
     const folder = mkdtempSync(join(tmpdir(), "parley-soak-"));
     try {
-      all.push(await soak({ name: "PGlite", store: { folder }, readAfter: tablesIn(folder) }, plan));
+      all.push(await soak({ name, store: { folder, engine }, readAfter: tablesIn(folder) }, plan));
     } finally {
       rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
     }

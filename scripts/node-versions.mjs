@@ -19,6 +19,7 @@ const corePart = [
   ...["wire", "fold", "http", "core", "providers", "tools", "client", "testing"].map(
     (name) => `packages/${name}/`,
   ),
+  "packages/store/src/folder/",
   "packages/store/src/pglite/",
   "apps/cli/src/",
 ];

@@ -15,8 +15,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from "vitest";
+import { packagedPostgres } from "../packages/store/src/private-postgres/binaries.js";
 import { describeOnOwnPostgres, describeOnPostgres } from "./harness/postgres.js";
-import { packagedPostgres, usablePackage } from "./harness/postgres-binaries.js";
+import { usablePackage } from "./harness/postgres-binaries.js";
 import { type PostgresServer, startPostgres } from "./harness/postgres-server.js";
 import { postgresUser } from "./harness/postgres-user.js";
 

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import type { EmbeddedEngine } from "@parley/store/embedded";
 import { type ServerProcess, Workplace } from "../../test/cli/parley-process.js";
 import { makeTemporaryFolder } from "../../test/harness/temporary-folder.js";
 import type { ProofResult } from "../record-result.js";
@@ -47,10 +48,11 @@ export async function mountSmallDisk(): Promise<
 /** Fills the disk of a served embedded store twice, frees it, and holds everything acknowledged against the log. */
 export async function fillDisk(
   disk: string,
+  engine: EmbeddedEngine,
 ): Promise<Pick<ProofResult, "statements"> & { table: ProofResult["tables"][number] }> {
   const place = new Workplace(
     {
-      store: { folder: join(disk, "store") },
+      store: { folder: join(disk, "store"), engine },
       models: { demo: { kind: "demo", pace: "instant", slowStepMs: 0 } },
     },
     { withStore: false },
@@ -96,11 +98,12 @@ export async function fillDisk(
     const wrong = refusals.filter(
       ({ status, code }) => status !== 503 || code !== "store_unavailable",
     ).length;
+    const name = engine === "pglite" ? "PGlite" : "private PostgreSQL";
     const verdict = (passed: boolean, words: string) =>
-      `${passed ? "PASS" : "MISS"} full disk, PGlite: ${words}`;
+      `${passed ? "PASS" : "MISS"} full disk, ${name}: ${words}`;
     return {
       table: {
-        title: `A full disk (tmpfs, ${diskBytes / 2 ** 20} MiB) under an embedded store`,
+        title: `A full disk (tmpfs, ${diskBytes / 2 ** 20} MiB) under an embedded store: ${name}`,
         columns: [
           "messages of 300 KB acknowledged",
           "refused",

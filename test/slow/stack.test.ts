@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { onPglite, onPostgres } from "../../proof/crash/grounds.js";
+import { onEmbedded, onPostgres } from "../../proof/crash/grounds.js";
 import { type Case, type Ground, playInLanes } from "../../proof/crash/lane.js";
 import { Slots } from "../../proof/crash/slots.js";
 import type { Strike } from "../../proof/crash/strike.js";
@@ -26,7 +26,7 @@ describe.concurrent("clients of served nodes lose and double nothing", () => {
   it(
     "when the only node on PGlite dies",
     () =>
-      survive(onPglite(), 1, [
+      survive(onEmbedded("pglite"), 1, [
         { how: "store", point: { kind: "store", method: "commitStep", nth: 2, when: "after" } },
       ]),
     caseMs,

@@ -1,8 +1,8 @@
 import { omitUndefined } from "@parley/core/messages";
 import type { LogStore, LogStoreRoot } from "@parley/core/ports";
-import { checkSchema } from "./check-schema.js";
 import { type Database, withBudget } from "./database.js";
-import { migrate } from "./migrate.js";
+import { checkSchema } from "./migration/check-schema.js";
+import { migrate } from "./migration/migrate.js";
 import { compact, undoCompaction } from "./operations/conversations/compact.js";
 import { fork } from "./operations/conversations/fork.js";
 import { importConversation } from "./operations/conversations/import.js";

@@ -1,7 +1,7 @@
 import { createUuidV7Factory, type IdFactory } from "@parley/core/messages";
 import type { Database } from "./database.js";
 import { defaultSchema, inSchema } from "./in-schema.js";
-import type { MigrationProgress } from "./migrations.js";
+import type { MigrationProgress } from "./migration/migrations.js";
 import { defaultSearchBounds, type SearchBounds } from "./search/search-bounds.js";
 import { SearchGate } from "./search/search-gate.js";
 

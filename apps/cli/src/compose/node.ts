@@ -11,13 +11,15 @@ import {
 import { omitUndefined } from "@parley/fold";
 import type { Config } from "../config/config.js";
 import { type ComposedModels, composeModels } from "./models.js";
-import { type OpenListener, openStore } from "./store.js";
+import { type ChosenEngine, type OpenListener, openStore } from "./store.js";
 import { composeTools, hasOnlyDemo } from "./tools.js";
 
 /** A running node: the whole of Parley in this process, without a socket. */
 export interface LocalNode {
   readonly runtime: Runtime;
   readonly models: ComposedModels;
+  /** The database inside of an embedded store. */
+  readonly engine?: ChosenEngine;
   /** Lets go of everything. What runs is left to the next node. */
   close(): Promise<void>;
 }
@@ -34,7 +36,7 @@ export interface NodeListener extends OpenListener {
 export async function startNode(config: Config, listener: NodeListener = {}): Promise<LocalNode> {
   const models = await composeModels(config);
   const tools = await composeTools(config);
-  const { store, wake, close } = await openStore(config.store, listener);
+  const { store, wake, engine, isShared, close } = await openStore(config.store, listener);
   try {
     const { instructions, reasoningEffort, titleModel, compactAt } = config;
     const runtime = await createRuntime({
@@ -43,8 +45,8 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
       models: createModelCatalog(models.bindings, { defaultModel: models.defaultModel }),
       tools,
       limits: runtimeLimits(config),
-      // Nobody else can be on an embedded store, so there is nothing to look for.
-      ...(config.store.kind === "folder" ? { lease: { pollMs: 0 } } : {}),
+      // Nobody else can be on such a store, so there is nothing to look for.
+      ...(isShared ? {} : { lease: { pollMs: 0 } }),
       keepRaw: config.keepRawResponses,
       approvals: approvalOptions(config),
       ...omitUndefined({ instructions, reasoningEffort, titleModel, compactAt }),
@@ -60,6 +62,7 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
     return {
       runtime,
       models,
+      ...omitUndefined({ engine }),
       async close() {
         await runtime.close();
         await close();

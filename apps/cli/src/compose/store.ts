@@ -1,22 +1,31 @@
-import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { relative } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isParleyError, type ParleyError } from "@parley/core/errors";
 import type { LogStoreRoot, Wake } from "@parley/core/ports";
 import { omitUndefined } from "@parley/fold";
-import type { OpenedPglite } from "@parley/store/pglite";
+import type { EmbeddedEngine, OpenedEmbedded } from "@parley/store/embedded";
 import type { MigrationProgress } from "@parley/store/postgres";
 import { CliError } from "../cli-error.js";
 import type { StoreConfig } from "../config/config.js";
 
-type FolderConfig = Extract<StoreConfig, { kind: "folder" }>;
+/** A store in a folder. */
+export type FolderConfig = Extract<StoreConfig, { kind: "folder" }>;
 
 /** An open store, and how nodes on it wake each other. */
 export interface ComposedStore {
   readonly store: LogStoreRoot;
   readonly wake: Wake;
+  /** Whether other processes may have it open, too. */
+  readonly isShared: boolean;
+  /** The database inside of an embedded store. */
+  readonly engine?: ChosenEngine;
   close(): Promise<void>;
+}
+
+/** The database inside of an embedded store, and why it is PGlite, where it is. */
+export interface ChosenEngine {
+  readonly engine: EmbeddedEngine;
+  readonly reason?: string;
 }
 
 /** What happens while a store is opened. */
@@ -37,11 +46,14 @@ const busyMs = { limit: 5_000, between: 100 };
 /** Opens the store with its schema brought up. */
 export async function openStore(config: StoreConfig, options: OpenListener = {}): Promise<ComposedStore> {
   if (config.kind === "folder") {
-    if (!existsSync(join(config.folder, "database"))) options.onCreate?.();
-    // Conversations are nobody else's business on this machine.
-    await mkdir(config.folder, { recursive: true, mode: 0o700 });
-    const { store, wake } = await openFolder(config, options);
-    return { store, wake, close: () => store.close() };
+    const { store, wake, engine, reason } = await openFolder(config, options);
+    return {
+      store,
+      wake,
+      isShared: engine === "postgres",
+      engine: { engine, ...omitUndefined({ reason }) },
+      close: () => store.close(),
+    };
   }
   const { kind: _, ...settings } = config;
   const { openPostgres } = await import("@parley/store/postgres");
@@ -64,17 +76,18 @@ export async function openStore(config: StoreConfig, options: OpenListener = {})
       error
     );
   }
-  return { store, wake, close };
+  return { store, wake, isShared: true, close };
 }
 
-async function openFolder(config: FolderConfig, listener: OpenListener): Promise<OpenedPglite> {
-  const { folder, durable, schema } = config;
+async function openFolder(config: FolderConfig, listener: OpenListener): Promise<OpenedEmbedded> {
+  const { folder, durable, schema, engine } = config;
   const { onMigration } = listener;
-  const { openPglite } = await import("@parley/store/pglite");
+  const { engineOf, openEmbedded } = await import("@parley/store/embedded");
+  if (engineOf(folder) === undefined) listener.onCreate?.();
   const end = performance.now() + busyMs.limit;
   for (let attempt = 0; ; attempt += 1) {
     try {
-      return await openPglite({ folder, durable, ...omitUndefined({ schema, onMigration }) });
+      return await openEmbedded({ folder, durable, ...omitUndefined({ schema, onMigration, engine }) });
     } catch (error) {
       if (!isBusy(error) || performance.now() >= end || (await listener.isServed?.())) throw error;
       if (attempt === 0) listener.onBusy?.(error);
@@ -108,6 +121,11 @@ export function describeStore(config: StoreConfig): string {
     return `${short === "" || short.startsWith("..") ? config.folder : short} (embedded)`;
   }
   return redactedUrl(config.url);
+}
+
+/** The database inside of an embedded store, for people. */
+export function describeEngine({ engine, reason }: ChosenEngine): string {
+  return engine === "postgres" ? "private PostgreSQL" : `PGlite${reason === undefined ? "" : `: ${reason}`}`;
 }
 
 /** A server with which no word was exchanged: which one, why, and what to check. Any other failure speaks for itself. */

@@ -168,6 +168,7 @@ const store = z
         "expected a name of a-z 0-9 _ that is Parley's own, not `public`",
       )
       .optional(),
+    engine: z.enum(["postgres", "pglite"]).optional(),
     durable: z.boolean().optional(),
     url: secret.optional(),
     listenUrl: z.union([secret, z.literal(false)]).optional(),
@@ -181,6 +182,10 @@ const store = z
   .refine(
     ({ folder, url }) => folder === undefined || url === undefined,
     "has both `folder` (the embedded database) and `url` (a PostgreSQL server); keep one of them",
+  )
+  .refine(
+    ({ engine, url }) => engine === undefined || url === undefined,
+    "has both `engine` (of the embedded database) and `url` (a PostgreSQL server); keep one of them",
   );
 
 /** What a configuration file may say. Everything is optional, and nothing else is allowed. */

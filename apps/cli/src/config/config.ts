@@ -1,3 +1,4 @@
+import type { EmbeddedEngine } from "@parley/store/embedded";
 import type { ReasoningEffort } from "@parley/wire";
 import type { ApprovalSettings, ConfigFile, Credential, ToolSettings } from "./config-schema.js";
 
@@ -7,6 +8,7 @@ export type StoreConfig =
       readonly kind: "folder";
       readonly folder: string;
       readonly durable: boolean;
+      readonly engine?: EmbeddedEngine;
       readonly schema?: string;
     }
   | {

@@ -134,6 +134,7 @@ interface StoreContext {
 function storeOf(content: ConfigFile, { base, flags, env, workingFolder, fault }: StoreContext): StoreConfig {
   const override = flags.store ?? given(env.PARLEY_STORE);
   const schema = omitUndefined({ schema: content.store?.schema });
+  const engine = omitUndefined({ engine: content.store?.engine });
   if (override !== undefined) {
     if (isPostgresUrl(override)) return { kind: "postgres", url: override, ...schema };
     return {
@@ -141,6 +142,7 @@ function storeOf(content: ConfigFile, { base, flags, env, workingFolder, fault }
       folder: resolve(workingFolder, override),
       durable: content.store?.durable ?? true,
       ...schema,
+      ...engine,
     };
   }
   const { store = {} } = content;
@@ -150,6 +152,7 @@ function storeOf(content: ConfigFile, { base, flags, env, workingFolder, fault }
       folder: store.folder === undefined ? defaultFolder(base, env) : resolve(base, store.folder),
       durable: store.durable ?? true,
       ...schema,
+      ...engine,
     };
   }
   const url = lookUp(store.url, ["store", "url"], env, fault) ?? "";

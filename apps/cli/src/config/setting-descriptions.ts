@@ -2,7 +2,9 @@
 export const settingDescriptions: Readonly<Record<string, string>> = {
   $schema: "The address of this schema, for editors.",
   store: "The place of the log: an embedded database in a folder, or a PostgreSQL server.",
-  "store.folder": "The folder of the embedded database. One process at a time can open it.",
+  "store.folder": "The folder of the embedded database.",
+  "store.engine":
+    "The embedded database of a new folder: `postgres`, a private server inside of it, or `pglite`. Default: postgres where it runs.",
   "store.durable": "Wait for the disk with each commit of the embedded database. Default: true.",
   "store.url": "The address of a PostgreSQL server, 15 or newer: postgres://user@host/database.",
   "store.schema":

@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import { omitUndefined } from "@parley/fold";
 import type { Finding } from "@parley/wire";
 import { findPage } from "../compose/page.js";
-import { describeStore } from "../compose/store.js";
+import { describeEngine, describeStore, type FolderConfig } from "../compose/store.js";
 import type { Config } from "../config/config.js";
 import { explain } from "../explain.js";
 import { findServer } from "../server-file.js";
@@ -19,10 +19,34 @@ const noSpace = 60e6;
 /** What can be seen without opening the store: Node, configuration, folder, disk, port, page. */
 export async function examineMachine(config: Config): Promise<Finding[]> {
   const findings = [examineNode(), examineConfig(config)];
-  if (config.store.kind === "folder") findings.push(...(await examineFolder(config.store.folder)));
+  if (config.store.kind === "folder") {
+    findings.push(...(await examineFolder(config.store.folder)), await examineEngine(config.store));
+  }
   findings.push(await examinePort(config));
   findings.push(examinePage(config));
   return findings;
+}
+
+/** The database inside of an embedded store. */
+async function examineEngine({ folder, engine }: FolderConfig): Promise<Finding> {
+  const area = "engine";
+  try {
+    const { chooseEngine, engineOf } = await import("@parley/store/embedded");
+    const chosen = await chooseEngine(folder, engine);
+    const message = `The store runs on ${describeEngine(chosen)}`;
+    if (chosen.engine === "postgres" || engine === "pglite") return { area, level: "ok", message };
+    if (engineOf(folder) === "pglite") {
+      const advice =
+        "parley migrate --to postgres moves it to a private PostgreSQL, which is faster and takes less memory";
+      return { area, level: "ok", message, advice };
+    }
+    const advice =
+      "Install the optional dependencies of @parley/store for PostgreSQL, or choose the engine with store.engine";
+    return { area, level: "warning", message, advice };
+  } catch (error) {
+    const { message, advice } = explain(error);
+    return { area, level: "error", message, ...omitUndefined({ advice }) };
+  }
 }
 
 function examinePage({ page }: Config): Finding {

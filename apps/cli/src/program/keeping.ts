@@ -3,6 +3,7 @@ import { type Shell, shells } from "../completion/scripts.js";
 import type { DoctorOptions } from "../verbs/keeping/doctor.js";
 import type { InitOptions } from "../verbs/keeping/init.js";
 import type { CreateKeyOptions } from "../verbs/keeping/keys.js";
+import type { MigrateOptions } from "../verbs/keeping/migrate.js";
 import type { ServeOptions } from "../verbs/keeping/serve.js";
 import { type Act, count, examples, type JsonOption, json, port } from "./arguments.js";
 
@@ -96,11 +97,22 @@ export function addKeeping(program: Command, act: Act): void {
     );
   program
     .command("migrate")
-    .description("bring the store's schema up; a server does so by itself when it starts")
+    .description("bring the store's schema up, as a server does when it starts; or move a store in a folder")
+    .addOption(
+      new Option(
+        "--to <engine>",
+        "move a store of PGlite, or of an older PostgreSQL, to a private PostgreSQL in the same folder",
+      ).choices(["postgres"]),
+    )
+    .option("--older-bin <folder>", "with --to: the programs of the PostgreSQL that wrote the store")
+    .option("--remove-old", "with --to: remove the files from before, once they are compared")
     .addOption(json())
-    .addHelpText("after", examples("parley migrate --store postgres://db/parley"))
+    .addHelpText(
+      "after",
+      examples("parley migrate --store postgres://db/parley", "parley migrate --to postgres"),
+    )
     .action(
-      act(async (context, options: JsonOption) =>
+      act(async (context, options: MigrateOptions) =>
         (await import("../verbs/keeping/migrate.js")).migrate(options, context),
       ),
     );

@@ -1,5 +1,5 @@
 import type { Finding } from "@parley/wire";
-import { checkSchema } from "../check-schema.js";
+import { checkSchema } from "../migration/check-schema.js";
 import type { StoreContext } from "../store-context.js";
 import { examineLog } from "./examine-log.js";
 import { indexAll, unindexedConversations } from "./searching/index-search.js";

@@ -1,7 +1,7 @@
 import type { ErrorCode } from "@parley/core/errors";
 import { isParleyError, ParleyError, toParleyError } from "@parley/core/errors";
 import { omitUndefined } from "@parley/core/messages";
-import type { MigrationProgress } from "../migrations.js";
+import type { MigrationProgress } from "../migration/migrations.js";
 
 /** A method of the store, called across the thread: everything in it survives a structured clone. */
 export interface Call {

@@ -4,8 +4,8 @@ import { existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ParleyError } from "@parley/core/errors";
-import { builtFile } from "./built-file.js";
-import { checkSpace } from "./disk-space.js";
+import { builtFile } from "../built-file.js";
+import { checkSpace } from "../folder/disk-space.js";
 
 /** Where the database lies in a store's folder. */
 export function databaseFolder(folder: string): string {
@@ -33,7 +33,7 @@ export async function createDatabaseFolder(folder: string): Promise<void> {
 
 function runCreation(draft: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = fork(builtFile("create-folder-process.js"), [draft], {
+    const child = fork(builtFile("pglite/create-folder-process.js"), [draft], {
       stdio: ["ignore", "ignore", "pipe", "ipc"],
       execArgv: [],
     });

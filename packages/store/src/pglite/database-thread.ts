@@ -1,8 +1,8 @@
 import { Worker } from "node:worker_threads";
 import { ParleyError } from "@parley/core/errors";
 import { omitUndefined } from "@parley/core/messages";
-import type { MigrationProgress } from "../migrations.js";
-import { builtFile } from "./built-file.js";
+import { builtFile } from "../built-file.js";
+import type { MigrationProgress } from "../migration/migrations.js";
 import { type Answer, type Call, fromFailure, openId, type ThreadMessage } from "./call.js";
 import { verbOf } from "./verbs.js";
 import type { WorkerOptions } from "./worker.js";
@@ -46,7 +46,7 @@ export class DatabaseThread {
     this.#progress = new Int32Array(progress);
     const { onMigration, ...rest } = options;
     const workerData: WorkerOptions = { ...rest, progress };
-    this.#worker = new Worker(builtFile("worker.js"), { workerData, execArgv: [] });
+    this.#worker = new Worker(builtFile("pglite/worker.js"), { workerData, execArgv: [] });
     this.#worker.on("message", (message: ThreadMessage) => {
       if ("broken" in message) this.end(fromFailure(message.broken));
       else if ("migrating" in message) onMigration?.(message.migrating);

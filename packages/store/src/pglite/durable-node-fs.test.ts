@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
-import { builtFile } from "./built-file.js";
+import { builtFile } from "../built-file.js";
 
 const base = mkdtempSync(join(tmpdir(), "parley-fsync-"));
 afterAll(() => rmSync(base, { recursive: true, force: true }));
@@ -22,7 +22,7 @@ async function countSyncs(durable: boolean): Promise<number> {
     fs.fdatasyncSync = (file) => { syncs += 1; real(file); };
     syncBuiltinESMExports();
     const { PGlite } = await import("@electric-sql/pglite");
-    const { DurableNodeFS, startParams } = await import(${JSON.stringify(pathToFileURL(builtFile("durable-node-fs.js")).href)});
+    const { DurableNodeFS, startParams } = await import(${JSON.stringify(pathToFileURL(builtFile("pglite/durable-node-fs.js")).href)});
     const folder = ${JSON.stringify(join(base, String(durable)))};
     const db = await PGlite.create(${durable} ? { fs: new DurableNodeFS(folder), startParams: startParams({ durable: true }) } : { dataDir: folder });
     await db.exec("CREATE TABLE t (n int)");

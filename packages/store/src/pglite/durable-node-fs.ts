@@ -78,5 +78,7 @@ export function startParams(options: { readonly durable: boolean }): string[] {
     ...PGlite.defaultStartParams.filter((parameter) => !durable || parameter !== "-F"),
     ...(durable ? ["-c", "wal_sync_method=fsync"] : []),
     ...["-c", "max_wal_size=64MB", "-c", "min_wal_size=32MB"],
+    // The memory of a process is taken whole, used or not, and files are in the system's cache besides.
+    ...["-c", "shared_buffers=8MB"],
   ];
 }

@@ -1,6 +1,6 @@
 import { ParleyError, toParleyError } from "@parley/core/errors";
+import { checkSpace } from "../folder/disk-space.js";
 import { DatabaseThread, type ThreadOptions } from "./database-thread.js";
-import { checkSpace } from "./disk-space.js";
 
 /** Pauses before a new thread is started: the first, and the longest of those that double while it keeps failing. */
 const pauseMs = { first: 100, longest: 2_000 };

@@ -1,13 +1,13 @@
 import type { LogStoreRoot, MemoryStore, Wake } from "@parley/core/ports";
+import { type FolderLock, lockFolder } from "../folder/folder-lock.js";
 import { checkSchemaName, defaultSchema } from "../in-schema.js";
-import type { MigrationProgress } from "../migrations.js";
+import type { MigrationProgress } from "../migration/migrations.js";
 import { createDatabaseFolder, databaseFolder } from "./create-folder.js";
 import { EmbeddedDatabase } from "./embedded-database.js";
-import { type FolderLock, lockFolder } from "./folder-lock.js";
 import { forwardedMemoryStore, forwardedStore } from "./forward.js";
 import { createLocalWake } from "./local-wake.js";
 
-export { folderIdentity } from "./folder-identity.js";
+export { folderIdentity } from "../folder/folder-identity.js";
 
 /** Where the embedded database lies, and how careful it is. */
 export interface PgliteOptions {

@@ -1,9 +1,8 @@
-import type { PGlite, Transaction } from "@electric-sql/pglite";
+import type { PGlite } from "@electric-sql/pglite";
 import { ParleyError } from "@parley/core/errors";
 import type { Connection, Database, ResultRow, Statement } from "../database.js";
 import { failureOf } from "../postgres/failure.js";
-
-type Runner = Pick<PGlite | Transaction, "query">;
+import { PreparedStatements } from "./prepared-statements.js";
 
 /** Receives what becomes of the statements. */
 export interface StatementObserver {
@@ -22,29 +21,48 @@ const breaking: ReadonlySet<unknown> = new Set(["53100", "58030"]);
 export class PgliteDatabase implements Database {
   readonly #pglite: PGlite;
   readonly #observer: StatementObserver | undefined;
+  readonly #statements: PreparedStatements;
   #closed = false;
 
   constructor(pglite: PGlite, observer?: StatementObserver) {
     this.#pglite = pglite;
+    this.#statements = new PreparedStatements(pglite);
     this.#observer = observer;
   }
 
   async query(statement: Statement): Promise<ResultRow[]> {
-    this.#check();
-    return this.#run(this.#pglite, statement);
+    const [rows = []] = await this.batch([statement]);
+    return rows;
   }
 
   batch(statements: readonly Statement[]): Promise<ResultRow[][]> {
-    return this.transaction((connection) => connection.batch(statements));
+    return this.#exclusively(() => this.#run(statements));
   }
 
-  async transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    this.#check();
-    try {
-      return await this.#pglite.transaction(async (transaction) => work(this.#connectionOn(transaction)));
-    } catch (error) {
-      throw this.#failureOf(error);
-    }
+  transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    return this.#exclusively(async () => {
+      let isOpen = false;
+      const send = async (statements: readonly Statement[]): Promise<ResultRow[][]> => {
+        if (isOpen) return this.#run(statements);
+        // Begins with the first statement.
+        isOpen = true;
+        const [, ...results] = await this.#run([{ text: "BEGIN", name: "begin" }, ...statements]);
+        return results;
+      };
+      const connection: Connection = {
+        batch: send,
+        query: async (statement) => (await send([statement]))[0] ?? [],
+      };
+      try {
+        const result = await work(connection);
+        if (isOpen) await this.#run([{ text: "COMMIT", name: "commit" }]);
+        return result;
+      } catch (error) {
+        // If even this fails, the database is broken, which its failure has shown.
+        if (isOpen) await this.#run([{ text: "ROLLBACK", name: "rollback" }]).catch(() => undefined);
+        throw error;
+      }
+    });
   }
 
   async close(): Promise<void> {
@@ -53,21 +71,14 @@ export class PgliteDatabase implements Database {
     await this.#pglite.close();
   }
 
-  #connectionOn(runner: Runner): Connection {
-    return {
-      query: (statement) => this.#run(runner, statement),
-      batch: async (statements) => {
-        const results: ResultRow[][] = [];
-        for (const statement of statements) results.push(await this.#run(runner, statement));
-        return results;
-      },
-    };
+  async #exclusively<T>(work: () => Promise<T>): Promise<T> {
+    this.#check();
+    return this.#pglite.runExclusive(work);
   }
 
-  async #run(runner: Runner, { text, values = [] }: Statement): Promise<ResultRow[]> {
+  async #run(statements: readonly Statement[]): Promise<ResultRow[][]> {
     try {
-      const { rows } = await runner.query<ResultRow>(text, [...values]);
-      return rows;
+      return await this.#statements.run(statements);
     } catch (error) {
       throw this.#failureOf(error);
     } finally {

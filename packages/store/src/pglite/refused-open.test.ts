@@ -27,8 +27,8 @@ vi.mock("node:worker_threads", async (original) => {
   };
 });
 
-vi.mock("./folder-lock.js", async (original) => {
-  const module = await original<typeof import("./folder-lock.js")>();
+vi.mock("../folder/folder-lock.js", async (original) => {
+  const module = await original<typeof import("../folder/folder-lock.js")>();
   return {
     ...module,
     async lockFolder(folder: string) {

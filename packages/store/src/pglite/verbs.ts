@@ -121,6 +121,8 @@ const threadVerbs = {
   open: { writes: "nothing", stillSeconds: 60 },
   close: { writes: "nothing", stillSeconds: 10 },
   forgetNodes: running,
+  /** One statement as it is: for whole tables. */
+  query: longRead,
 } as const satisfies Record<string, Verb>;
 
 const verbs: Readonly<Record<string, Verb>> = {

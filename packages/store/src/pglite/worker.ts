@@ -5,12 +5,13 @@ import { parentPort, workerData } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
 import { ParleyError } from "@parley/core/errors";
 import type { LogStoreRoot } from "@parley/core/ports";
+import type { Statement } from "../database.js";
+import { checkSpace, diskFull, freeSpace, reservedBytes } from "../folder/disk-space.js";
 import { schemaText } from "../in-schema.js";
-import type { MigrationProgress } from "../migrations.js";
+import type { MigrationProgress } from "../migration/migrations.js";
 import { openLogStore } from "../open-log-store.js";
 import { PostgresMemoryStore } from "../postgres-memory-store.js";
 import { type Answer, type Call, openId, type ThreadMessage, toFailure } from "./call.js";
-import { checkSpace, diskFull, freeSpace, reservedBytes } from "./disk-space.js";
 import { DurableNodeFS, startParams } from "./durable-node-fs.js";
 import { PgliteDatabase } from "./pglite-database.js";
 import { keyPrefix, memoryPrefix, verbOf } from "./verbs.js";
@@ -116,6 +117,7 @@ async function answer(root: LogStoreRoot, database: PgliteDatabase, call: Call):
       await database.query({ text: schemaText("DELETE FROM parley.node", schema) });
       return { id, value: undefined };
     }
+    if (method === "query") return { id, value: await database.query(values[0] as Statement) };
     const [target, name] = targetOf(root, database, call);
     return { id, value: await target[name]?.(...values) };
   } catch (error) {

@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { describeOnPostgres } from "../../../../test/harness/postgres.js";
-import { migrate } from "../migrate.js";
-import { readMigrations } from "../migrations.js";
+import { migrate } from "../migration/migrate.js";
+import { readMigrations } from "../migration/migrations.js";
 import { PostgresDatabase, type PostgresDatabaseOptions } from "./postgres-database.js";
 
 describeOnPostgres("migrations", (postgres) => {

@@ -1,26 +1,9 @@
 import type { Connection, Submittable } from "pg";
-import type { ResultRow, Statement, StatementValue } from "../database.js";
-
-type ReadValue = (text: string) => unknown;
-
-interface Column {
-  readonly name: string;
-  readonly read: ReadValue;
-}
-
-const keep: ReadValue = (text) => text;
-/** int4, int2, int8 where a statement could not cast it, float8, float4; bool. All else is read as text. */
-const readers = new Map<number, ReadValue>([
-  [23, Number],
-  [21, Number],
-  [20, Number],
-  [701, Number],
-  [700, Number],
-  [16, (text) => text === "t"],
-]);
+import type { ResultRow, Statement } from "../database.js";
+import { columnsOf, literal, type ResultColumn, rowOf } from "../statement-text.js";
 
 /** What a connection has prepared, and how the answers of each statement look. */
-const prepared = new WeakMap<Connection, Map<string, readonly Column[]>>();
+const prepared = new WeakMap<Connection, Map<string, readonly ResultColumn[]>>();
 
 /**
  * Statements that are sent together and end with one `Sync`: one round trip, and by the protocol one transaction, so
@@ -33,9 +16,9 @@ export class PipelinedStatements implements Submittable {
   readonly #statements: readonly Statement[];
   readonly #settle: (error: unknown, results?: ResultRow[][]) => void;
   readonly #results: ResultRow[][] = [];
-  readonly #columns: (readonly Column[] | undefined)[];
+  readonly #columns: (readonly ResultColumn[] | undefined)[];
   #current = 0;
-  #known: Map<string, readonly Column[]> | undefined;
+  #known: Map<string, readonly ResultColumn[]> | undefined;
   #settled = false;
   /** The driver looks for a callback on whatever is submitted. */
   readonly callback = () => undefined;
@@ -76,24 +59,11 @@ export class PipelinedStatements implements Submittable {
   }
 
   handleRowDescription(message: { fields: { name: string; dataTypeID: number }[] }): void {
-    const columns = message.fields.map(({ name, dataTypeID }) => ({
-      name,
-      read: readers.get(dataTypeID) ?? keep,
-    }));
-    this.#columns[this.#current] = columns;
+    this.#columns[this.#current] = columnsOf(message.fields);
   }
 
   handleDataRow(message: { fields: (string | null)[] }): void {
-    const columns = this.#columns[this.#current] ?? [];
-    const row: ResultRow = {};
-    for (let place = 0; place < columns.length; place++) {
-      const column = columns[place];
-      const value = message.fields[place];
-      if (column !== undefined) {
-        row[column.name] = value === null || value === undefined ? null : column.read(value);
-      }
-    }
-    this.#rows().push(row);
+    this.#rows().push(rowOf(this.#columns[this.#current] ?? [], message.fields));
   }
 
   handleCommandComplete(): void {
@@ -133,16 +103,4 @@ export class PipelinedStatements implements Submittable {
     if (error === undefined) this.#settle(undefined, this.#results);
     else this.#settle(error);
   }
-}
-
-/** A value as the text that the server reads. */
-function literal(value: StatementValue): string | null {
-  if (value === null) return null;
-  if (typeof value !== "object") return String(value);
-  const elements = value.map((element) => {
-    if (element === null) return "NULL";
-    if (typeof element !== "string") return String(element);
-    return `"${/["\\]/.test(element) ? element.replace(/["\\]/g, "\\$&") : element}"`;
-  });
-  return `{${elements.join(",")}}`;
 }

@@ -5,7 +5,7 @@ import { CliError, exitCodes } from "../../cli-error.js";
 import { isLoopbackHost } from "../../compose/loopback.js";
 import type { LocalNode } from "../../compose/node.js";
 import { findPage } from "../../compose/page.js";
-import { describeStore } from "../../compose/store.js";
+import { describeEngine, describeStore } from "../../compose/store.js";
 import type { Config } from "../../config/config.js";
 import { loadConfig } from "../../config/load-config.js";
 import type { Io } from "../../io.js";
@@ -123,6 +123,7 @@ async function tellStart({ config, node, url, page }: Started, { io, globals }: 
       url,
       host,
       store,
+      ...(node.engine === undefined ? {} : { engine: describeEngine(node.engine) }),
       models: names,
       page: page !== undefined,
       pid: process.pid,
@@ -149,7 +150,7 @@ async function tellStart({ config, node, url, page }: Started, { io, globals }: 
       "page",
       page === undefined ? "not there; the API works without it" : "open the address above in a browser",
     ),
-    row("store", store),
+    row("store", node.engine === undefined ? store : `${store} on ${describeEngine(node.engine)}`),
     row("models", `${shown}${names.length > 1 ? style.dim(` (default ${models.defaultModel})`) : ""}`),
     row("keys", access),
     row("config", config.file ?? "none; defaults and environment"),

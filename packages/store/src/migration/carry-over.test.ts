@@ -3,16 +3,16 @@ import { gunzipSync } from "node:zlib";
 import { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { describeOnPostgres } from "../../../test/harness/postgres.js";
+import { describeOnPostgres } from "../../../../test/harness/postgres.js";
+import type { Connection, Database, Statement } from "../database.js";
+import { openLogStore } from "../open-log-store.js";
+import { PgliteDatabase } from "../pglite/pglite-database.js";
+import { PostgresDatabase } from "../postgres/postgres-database.js";
 import { readStore } from "./carried-store.test-support.js";
-import type { Connection, Database, Statement } from "./database.js";
 import { migrate } from "./migrate.js";
 import type { MigrationProgress } from "./migrations.js";
-import { openLogStore } from "./open-log-store.js";
-import { PgliteDatabase } from "./pglite/pglite-database.js";
-import { PostgresDatabase } from "./postgres/postgres-database.js";
 
-const fixtures = new URL("../test-fixtures/", import.meta.url);
+const fixtures = new URL("../../test-fixtures/", import.meta.url);
 /** A database as the last version left it that had its tables in `public`, and all that this version read from it. */
 const dump = readFileSync(new URL("public-schema.sql", fixtures), "utf8");
 const reads: unknown = JSON.parse(

@@ -1,7 +1,7 @@
 import { isParleyError } from "@parley/core/errors";
 import { omitUndefined } from "@parley/core/messages";
 import type { StoreCheck } from "@parley/core/ports";
-import type { Database } from "./database.js";
+import type { Database } from "../database.js";
 import { isCurrent } from "./migrate.js";
 import { type Migration, readMigrations } from "./migrations.js";
 

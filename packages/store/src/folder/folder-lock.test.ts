@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isParleyError } from "@parley/core/errors";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { builtFile } from "./built-file.js";
+import { builtFile } from "../built-file.js";
 import { lockFolder } from "./folder-lock.js";
 
 /** How many bytes the disk has left. */
@@ -40,7 +40,7 @@ afterEach(() => {
 /** A process that tries to take the folder, says how that went, and stays. */
 async function taker(): Promise<{ child: ChildProcess; said: string }> {
   const script = `
-    const { lockFolder } = await import(${JSON.stringify(pathToFileURL(builtFile("folder-lock.js")).href)});
+    const { lockFolder } = await import(${JSON.stringify(pathToFileURL(builtFile("folder/folder-lock.js")).href)});
     await lockFolder(${JSON.stringify(folder)}).then(
       () => console.log("got it"),
       (error) => console.log(error.code + " " + error.message),

@@ -1,6 +1,6 @@
 import { ParleyError } from "@parley/core/errors";
+import type { Connection, ResultRow, StatementValue } from "../database.js";
 import { type CarriedTable, carriedTables } from "./carried-tables.js";
-import type { Connection, ResultRow, StatementValue } from "./database.js";
 import { type MigrationProgress, migrationFolders, readMigrations } from "./migrations.js";
 
 /** How many rows one transaction copies. */

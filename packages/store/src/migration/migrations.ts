@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { missingFile } from "./missing-file.js";
+import { missingFile } from "../missing-file.js";
 
 /** One step of the schema's history, in the order in which they were made. */
 export interface Migration {
@@ -19,8 +19,8 @@ export interface MigrationProgress {
 
 /** Where the SQL files of the package lie: of the schema of its own, and of the versions that used `public`. */
 export const migrationFolders = {
-  current: new URL("../migrations/", import.meta.url),
-  older: new URL("../migrations/public/", import.meta.url),
+  current: new URL("../../migrations/", import.meta.url),
+  older: new URL("../../migrations/public/", import.meta.url),
 };
 
 /** Reads the SQL files that come with the package. */

@@ -12,16 +12,14 @@ import {
 import { mkdir, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { ParleyError } from "@parley/core/errors";
+import { setTimeout as delay } from "node:timers/promises";
+import { isParleyError, ParleyError } from "@parley/core/errors";
 import { folderIdentity } from "./folder-identity.js";
+import { codeOf, isRunning, type ProcessName, thisProcess } from "./running-process.js";
 
-/** Who holds a folder, as it stands in the lock file. */
-interface Holder {
+/** The holder of a folder, as it stands in the lock file. */
+interface Holder extends ProcessName {
   readonly nonce: string;
-  readonly pid: number;
-  readonly host: string;
-  /** When the process began, by its kernel: a number that a later process with the same id does not have. */
-  readonly processStart: string | undefined;
   /** The folder that was locked: the lock file of a copied folder names another one. */
   readonly folder?: string | undefined;
   readonly since: string;
@@ -31,11 +29,30 @@ export interface FolderLock {
   release(): void;
 }
 
+/** Returns whether a folder was refused because another process has it. */
+export function isFolderBusy(error: unknown): error is ParleyError {
+  return isParleyError(error) && error.code === "store_unavailable" && error.details?.folder !== undefined;
+}
+
+/** Takes a folder as `lockFolder` does, and waits while another process has it, but not for ever. */
+export async function awaitFolder(folder: string, limitMs: number): Promise<FolderLock> {
+  for (const end = performance.now() + limitMs; ; ) {
+    try {
+      return await lockFolder(folder);
+    } catch (error) {
+      if (!isFolderBusy(error) || performance.now() >= end) throw error;
+    }
+    await delay(betweenMs);
+  }
+}
+
 const lockName = "parley.lock";
 /** How often the holder says that it lives: what another machine goes by. */
 const renewMs = 10_000;
 /** After how long without that a holder on another machine counts as gone. */
 const goneMs = 60_000;
+/** How long to wait before a folder that another process has is tried again. */
+const betweenMs = 20;
 
 /**
  * Takes a folder for this process. PGlite itself has no lock, and two processes on one folder destroy it.
@@ -46,13 +63,12 @@ const goneMs = 60_000;
  * age. A lock file that was copied along with its folder locks nothing.
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {
-  await mkdir(folder, { recursive: true });
+  // Conversations are nobody else's business on this machine.
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, lockName);
   const own: Holder = {
     nonce: randomUUID(),
-    pid: process.pid,
-    host: hostname(),
-    processStart: processStart(process.pid),
+    ...thisProcess(),
     folder: folderIdentity(folder),
     since: new Date().toISOString(),
   };
@@ -134,20 +150,7 @@ function isHeld(path: string, holder: Holder, own: Holder): boolean {
   // Another machine may number devices differently. Nobody renews a copy of its lock, so the file's age decides.
   if (holder.host !== hostname()) return ageMs(path) < goneMs;
   if (holder.folder !== undefined && holder.folder !== own.folder) return false;
-  return isAlive(holder);
-}
-
-function isAlive(holder: Holder): boolean {
-  // The lock of this very process: a second store on the same folder.
-  if (holder.pid === process.pid && holder.processStart === processStart(process.pid)) return true;
-  try {
-    process.kill(holder.pid, 0);
-  } catch (error) {
-    // Not ours to signal, but there.
-    if (codeOf(error) !== "EPERM") return false;
-  }
-  const start = processStart(holder.pid);
-  return start === undefined || holder.processStart === undefined || start === holder.processStart;
+  return isRunning(holder);
 }
 
 /** A file without content belongs to someone who is just writing it, or who died doing so. */
@@ -180,17 +183,6 @@ function ageMs(path: string): number {
   }
 }
 
-/** The kernel's start time of a process, and of the system, where it tells them. */
-function processStart(pid: number): string | undefined {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ");
-    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-    return `${boot}/${fields?.[19]}`;
-  } catch {
-    return undefined;
-  }
-}
-
 function unlinkIfThere(path: string): void {
   try {
     unlinkSync(path);
@@ -220,8 +212,4 @@ function busy(folder: string, holder: Holder | undefined): ParleyError {
       details: { folder, ...(holder === undefined ? {} : { pid: holder.pid, host: holder.host }) },
     },
   );
-}
-
-function codeOf(error: unknown): unknown {
-  return typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
 }

@@ -1,13 +1,13 @@
 import { PGlite } from "@electric-sql/pglite";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { describeOnPostgres } from "../../../test/harness/postgres.js";
-import type { Database } from "./database.js";
-import { idKey } from "./id-key.js";
+import { describeOnPostgres } from "../../../../test/harness/postgres.js";
+import type { Database } from "../database.js";
+import { idKey } from "../id-key.js";
+import { openLogStore } from "../open-log-store.js";
+import { PgliteDatabase } from "../pglite/pglite-database.js";
+import { PostgresDatabase } from "../postgres/postgres-database.js";
+import { admission, commit, message, node, sealing, textsOf } from "../postgres/turns.test-support.js";
 import { migrationFolders, readMigrations } from "./migrations.js";
-import { openLogStore } from "./open-log-store.js";
-import { PgliteDatabase } from "./pglite/pglite-database.js";
-import { PostgresDatabase } from "./postgres/postgres-database.js";
-import { admission, commit, message, node, sealing, textsOf } from "./postgres/turns.test-support.js";
 
 /**
  * A database as the migrations up to the fourth left it: a conversation with a sealed turn, a turn that runs and a

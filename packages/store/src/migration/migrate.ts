@@ -1,7 +1,7 @@
 import { ParleyError } from "@parley/core/errors";
+import { type Connection, type Database, withBudget } from "../database.js";
+import { checkSchemaName, defaultSchema, inSchema, schemaText } from "../in-schema.js";
 import { carryOver, firstOlderMigration, prepareCarryOver } from "./carry-over.js";
-import { type Connection, type Database, withBudget } from "./database.js";
-import { checkSchemaName, defaultSchema, inSchema, schemaText } from "./in-schema.js";
 import { type Migration, type MigrationProgress, readMigrations } from "./migrations.js";
 import { missingRight, requireRights } from "./schema-rights.js";
 

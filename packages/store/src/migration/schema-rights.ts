@@ -1,6 +1,6 @@
 import { isParleyError, ParleyError } from "@parley/core/errors";
-import type { Connection } from "./database.js";
-import { sqlState } from "./postgres/failure.js";
+import type { Connection } from "../database.js";
+import { sqlState } from "../postgres/failure.js";
 
 /** Refuses to begin where the role may not create what a migration creates, and names the right that it lacks. */
 export async function requireRights(connection: Connection, schema: string): Promise<void> {

@@ -1,0 +1,14 @@
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { missingFile } from "./missing-file.js";
+
+/**
+ * Finds a module of this package as Node can run it, by its path from here: beside this one, or what was built of it
+ * when this one is the source.
+ */
+export function builtFile(name: string): string {
+  const built = import.meta.url.endsWith(".ts") ? `../dist/${name}` : name;
+  const path = fileURLToPath(new URL(built, import.meta.url));
+  if (!existsSync(path)) throw missingFile(path);
+  return path;
+}

@@ -1,0 +1,146 @@
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+} from "node:fs";
+import { readdir, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { ParleyError } from "@parley/core/errors";
+import { checkSpace } from "../folder/disk-space.js";
+import { codeOf } from "../folder/running-process.js";
+import type { PostgresBinaries } from "./binaries.js";
+import { dataArgument, layoutAt, type ServerLayout } from "./layout.js";
+import { type ServerUser, serverUser } from "./server-user.js";
+import { superuser } from "./settings.js";
+
+/** The environment of PostgreSQL's programs. What this process was started with is none of their business. */
+export const serverEnvironment = { LC_ALL: "C", TZ: "UTC", PATH: "/usr/bin:/bin:/usr/sbin:/sbin" };
+
+/** The ending of a folder that is still being made. */
+const draftEnding = ".new";
+
+/** True where a private server's files are complete. Refuses those of another user, which cannot be seen. */
+export function hasCluster({ home, data }: ServerLayout): boolean {
+  try {
+    return statSync(join(data, "PG_VERSION"), { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    if (codeOf(error) !== "EACCES") return false;
+    throw new ParleyError(
+      "store_unavailable",
+      `The files in ${home} belong to another user. Open the store as that user, or as root if root has made it.`,
+      { retryable: false, details: { reason: "other_user" }, cause: error },
+    );
+  }
+}
+
+/**
+ * Gives the files to the server's user and closes them to others, where a copy of the folder has lost that: PostgreSQL
+ * starts on nothing else.
+ */
+export function claimCluster({ home, data, users }: ServerLayout): void {
+  // A copy that leaves out empty folders leaves out this one.
+  if (!existsSync(users)) makeServerFolder(users);
+  const user = serverUser();
+  const { uid, mode } = statSync(data);
+  if (user !== undefined && uid !== user.uid) chownTree(home, user);
+  if ((mode & 0o777) !== 0o700) chmodSync(data, 0o700);
+}
+
+function chownTree(path: string, user: ServerUser): void {
+  lchownSync(path, user.uid, user.gid);
+  if (!lstatSync(path).isDirectory()) return;
+  for (const name of readdirSync(path)) chownTree(join(path, name), user);
+}
+
+/** The major version that made a private server's files. */
+export function clusterMajor({ data }: ServerLayout): number {
+  return Number.parseInt(readFileSync(join(data, "PG_VERSION"), "utf8"), 10);
+}
+
+/**
+ * Makes the files of a private server, beside their place, and moves them there when they are whole: a crash leaves no
+ * half of them. The caller holds the lock of the folder, so what an earlier crash left can be removed.
+ */
+export async function createCluster(
+  { home }: ServerLayout,
+  binaries: PostgresBinaries,
+  options: { readonly durable: boolean },
+): Promise<void> {
+  const parent = dirname(home);
+  checkSpace(parent, "create");
+  await removeDrafts(home);
+  const draft = layoutAt(`${home}.${randomUUID()}${draftEnding}`);
+  try {
+    for (const folder of [draft.home, draft.data, draft.users]) makeServerFolder(folder);
+    await runInitdb(draft, binaries, options);
+    await rename(draft.home, home);
+  } finally {
+    await removeFolder(draft.home);
+  }
+}
+
+/** Makes a folder that only the server's user can enter. */
+export function makeServerFolder(path: string): void {
+  mkdirSync(path, { mode: 0o700 });
+  giveToServer(path);
+}
+
+/** Hands a file or folder over to the user that the server runs as. */
+export function giveToServer(path: string): void {
+  const user = serverUser();
+  if (user !== undefined) chownSync(path, user.uid, user.gid);
+}
+
+async function runInitdb(
+  { data }: ServerLayout,
+  { bin }: PostgresBinaries,
+  { durable }: { readonly durable: boolean },
+): Promise<void> {
+  const args = [
+    `--pgdata=${dataArgument(data)}`,
+    `--username=${superuser}`,
+    ...["--auth=trust", "--encoding=UTF8", "--locale=C", "--no-instructions"],
+    ...(durable ? [] : ["--no-sync"]),
+  ];
+  try {
+    await promisify(execFile)(join(bin, "initdb"), args, {
+      ...serverUser(),
+      cwd: data,
+      env: serverEnvironment,
+    });
+  } catch (error) {
+    const said: unknown = error instanceof Error ? Reflect.get(error, "stderr") : undefined;
+    const lines = String(said || error)
+      .trim()
+      .split("\n");
+    const why = lines.find((line) => /error:|FATAL:/.test(line)) ?? lines[0];
+    throw new ParleyError("store_unavailable", `PostgreSQL's files could not be created: ${why}`, {
+      retryable: false,
+      details: { reason: "initdb" },
+      cause: error,
+    });
+  }
+}
+
+/** Removes what a process left behind that was killed while it made a cluster. */
+async function removeDrafts(home: string): Promise<void> {
+  const parent = dirname(home);
+  for (const name of await readdir(parent)) {
+    const path = join(parent, name);
+    if (path.startsWith(`${home}.`) && path.endsWith(draftEnding)) await removeFolder(path);
+  }
+}
+
+/** Its `initdb` may have been left behind, too, and write once more: then the next one removes the rest. */
+async function removeFolder(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }).catch(() => undefined);
+}
