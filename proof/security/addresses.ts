@@ -1,4 +1,4 @@
-import { isPublicAddress } from "../../packages/tools/src/http-get/address.js";
+import { isPublicAddress } from "../../packages/http/src/guard/public-address.js";
 
 /**
  * An address of this machine that stands for the open internet: pages there may be fetched, so that redirects from it

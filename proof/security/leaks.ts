@@ -9,6 +9,7 @@ import type { Tool } from "@parley/core";
 import type { Random } from "../../test/kill/random.js";
 import { type EvilProvider, failures } from "./evil-provider.js";
 import type { Area } from "./ledger.js";
+import { addWebhook } from "./owners.js";
 import { type RawCall, routeCall } from "./raw-call.js";
 import type { SecretKind, Secrets } from "./secrets.js";
 import { callTools, type Stand } from "./stand.js";
@@ -19,6 +20,8 @@ const credentials: readonly SecretKind[] = [
   "a provider's header",
   "a request's header",
   "a password",
+  "a webhook's secret",
+  "a webhook's address",
 ];
 
 /** Keeps the spans of all turns until it is closed. */
@@ -71,6 +74,7 @@ export async function huntLeaks(
   const search = (where: string, text: string, kinds?: readonly SecretKind[]) =>
     area.searched(where, secrets.findIn(text, kinds));
 
+  await addWebhook(stand, "gossip", secrets);
   const conversations = await talkToEvil(stand, evil, key, area, secrets);
   await useTools(stand, key, secrets);
   for (const [what, call] of clumsyRequests(secrets, key)) {
@@ -96,6 +100,16 @@ export async function huntLeaks(
     const answer = await stand.call({ path, key });
     area.control(`GET ${path}`, answer.status === 200, `${answer.status}`);
     search(path, answer.text);
+  }
+  for (const path of ["/webhooks", "/webhooks/w1/deliveries"]) {
+    // Whoever registered it is shown where it is, and nothing that signs.
+    const answer = await stand.call({ path, key });
+    area.control(`GET ${path}`, answer.status === 200, `${answer.status}`);
+    search(
+      path,
+      answer.text,
+      credentials.filter((kind) => kind !== "a webhook's address"),
+    );
   }
   for (const id of conversations) {
     for (const path of [

@@ -45,6 +45,7 @@ export async function moveIn(stand: Stand, owner: string, secrets: Secrets): Pro
     const message = secrets.make("a message");
     await me.queue.add({ conversationId: id("busy"), messageId, message, mode: "queue" });
   }
+  await addWebhook(stand, owner, secrets);
   const ids = ["idle", "closed", "compacted", "fork", "busy"].map(id);
   const details = await Promise.all(ids.map((each) => me.meta(each)));
   const active = details.flatMap(({ activeTurn }) => (activeTurn === undefined ? [] : [activeTurn.turnId]));
@@ -64,9 +65,23 @@ export async function moveIn(stand: Stand, owner: string, secrets: Secrets): Pro
           return [await me.meta(each), await me.queue.list(each), lines];
         }),
       );
-      return JSON.stringify([all, await me.list({})]);
+      const webhooks = (await me.webhooks.list()).map(({ id: webhook, url, enabled }) => [
+        webhook,
+        url,
+        enabled,
+      ]);
+      return JSON.stringify([all, await me.list({}), webhooks]);
     },
   };
+}
+
+/** Registers the endpoint that the calls of all routes name, with an address that holds a token. */
+export async function addWebhook(stand: Stand, owner: string, secrets: Secrets): Promise<void> {
+  const token = secrets.make("a webhook's address");
+  const { secret = "" } = await stand.runtime
+    .forOwner(owner)
+    .webhooks.add({ id: "w1", url: `https://hooks.example/${token}` });
+  secrets.add("a webhook's secret", secret);
 }
 
 /** Where an unknown id makes a conversation: one that another owner has taken must do the same. */
@@ -86,6 +101,8 @@ const operators = new Set<RouteName>([
   "GET /keys",
   "POST /keys",
   "DELETE /keys/:id",
+  "GET /webhooks",
+  "POST /webhooks",
   "GET /doctor",
   "POST /doctor",
 ]);
@@ -110,6 +127,17 @@ export async function attackByHttp(
     );
     return answer;
   };
+
+  // An endpoint of another owner is as unknown as any, also to an admin.
+  const admin = await stand.key("another-admin", ["admin"]);
+  for (const name of routeNames.filter((each) => each.includes(" /webhooks"))) {
+    const call = routeCall(name, "none", admin);
+    const own = await send(`${name} on another's webhook`, call);
+    const other = { ...call, path: call.path.replace("/w1", "/w9") };
+    const unknown = await send(`${name} on nobody's webhook`, other);
+    const isSame = shapeOf(own, "w1") === shapeOf(unknown, "w9");
+    area.attempt(`${name} on another's webhook`, isSame || name === "POST /webhooks", `${own.status}`);
+  }
 
   const ofConversations = routeNames.filter(
     (name) => name.includes("/conversations/:id") && !making.has(name),

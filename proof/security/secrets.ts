@@ -13,7 +13,9 @@ export type SecretKind =
   | "a tool's input"
   | "a tool's output"
   | "a file"
-  | "a password";
+  | "a password"
+  | "a webhook's secret"
+  | "a webhook's address";
 
 interface Planted {
   readonly kind: SecretKind;

@@ -21,6 +21,7 @@ import {
   createFaultyStore,
   createMemoryLogStore,
   createMemoryWake,
+  createRecordingWebhooks,
   createScriptedProvider,
   type Gate,
   gate,
@@ -96,8 +97,17 @@ export async function openStand(options: StandOptions = {}): Promise<Stand> {
       { ...model, name: "scripted/two", model: "two" },
       ...(options.models ?? []),
     ]),
+    // An endpoint that fails each time: what is said about it must not say where it is.
+    webhooks: {
+      transport: createRecordingWebhooks({ answer: () => ({ status: 500 }), delayMs: 50 }).transport,
+      limits: { attempts: 2 },
+    },
     hooks: {
       onEvent,
+      onWebhookAttempt(attempt) {
+        telemetry.onWebhookAttempt(attempt);
+        logger.info({ ...attempt }, "a webhook was tried");
+      },
       onError: (error, { where, conversationId }) =>
         logger.warn({ where, code: error.code, conversationId }, "something failed in the background"),
     },

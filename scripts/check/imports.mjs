@@ -19,7 +19,10 @@ const allowed = {
   core: { wire: everything, fold: everything, http: typesOnly },
   providers: { core: coreThroughPorts, http: everything, wire: everything },
   store: { core: coreThroughPorts, wire: everything },
-  tools: { core: { values: ["@parley/core/errors", "@parley/core/turn"], types: ["@parley/core/turn"] } },
+  tools: {
+    core: { values: ["@parley/core/errors", "@parley/core/turn"], types: ["@parley/core/turn"] },
+    http: everything,
+  },
   server: { core: everything, wire: everything },
   client: { wire: everything, fold: everything },
   web: { client: everything, wire: everything },

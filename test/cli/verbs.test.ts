@@ -1,6 +1,8 @@
 import type {
   ApiKeyInfo,
   ConversationMeta,
+  CreateWebhookResponse,
+  DeliveryInfo,
   DoctorResponse,
   QueuePayload,
   SearchHit,
@@ -174,6 +176,44 @@ describe.each(ways)("every verb %s", { timeout: 120_000 }, (way) => {
     const { deletedIds } = await place.json<{ deletedIds: string[] }>("rm", "@", "--yes");
     expect(deletedIds).toHaveLength(1);
   });
+
+  it.runIf(hasServer)(
+    "webhooks: added with a secret, listed without, tested, replayed and removed",
+    async () => {
+      const refused = await place.parley(["webhooks", "add", "http://127.0.0.1:1/"]);
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("not a public address")]);
+      const url = "https://hooks.invalid/parley";
+      const added = await place.json<CreateWebhookResponse>(
+        "webhooks",
+        "add",
+        url,
+        "--events",
+        "turn.sealed",
+      );
+      const { id } = added.webhook;
+      expect(added.secret).toMatch(/^whsec_/);
+      await place.ok(["run", "hello"]);
+      const listed = await place.ok(["webhooks"]);
+      expect(listed).toMatch(/turn\.sealed/);
+      expect(listed).not.toContain(added.secret);
+      const tested = await place.parley(["webhooks", "test", id.slice(0, 20)]);
+      expect([tested.code, tested.stderr]).toEqual([1, expect.stringContaining("Not delivered")]);
+      expect(tested.stderr).not.toContain("hooks.invalid/parley");
+      const [delivery] = await place.json<DeliveryInfo[]>("webhooks", "deliveries", id);
+      expect(delivery).toMatchObject({ type: "turn.sealed", state: "pending" });
+      await place.ok(["webhooks", "disable", id]);
+      expect(await place.ok(["webhooks", "dead", id])).toContain("turn.sealed");
+      const { stderr } = await place.parley(["webhooks", "enable", id]);
+      expect(stderr).toContain(`parley webhooks replay ${id} --dead`);
+      const asked = await place.parley(["webhooks", "replay", id]);
+      expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining("--since")]);
+      expect((await place.parley(["webhooks", "replay", id, "--dead"])).stderr).toContain(
+        "1 delivery is made again",
+      );
+      await place.ok(["webhooks", "rm", id]);
+      expect(await place.json("webhooks", "ls")).toEqual([]);
+    },
+  );
 
   it("keys: made, listed and revoked; a server then asks for them", async () => {
     const secret = (await place.ok(["keys", "create"])).trim();

@@ -19,6 +19,8 @@ const watched = new Set([
   "requestStop",
   "respond",
   "addInputs",
+  "outbox.claim",
+  "outbox.settle",
 ]);
 
 /**
@@ -35,6 +37,7 @@ const watched = new Set([
  * - `{ kind: "tool", name, nth? }`: while the tool runs.
  * - `{ kind: "summary", nth? }`: while the model writes a compaction's summary.
  * - `{ kind: "receipt", nth? }`: right after a send was answered.
+ * - `{ kind: "post", nth?, when }`: at an attempt to deliver an event: `before` it is sent, or `after` it was answered.
  */
 export class KillPoints {
   #plan;
@@ -66,15 +69,22 @@ export class KillPoints {
     if (call.sends === 0) this.#strike();
   }
 
+  /** Ends or stops this process at once if the armed point is this one, whenever it says that it is. */
+  passAt(kind, when) {
+    if (this.#plan?.point.when === when && this.#isHit(kind, {})) this.#strike();
+  }
+
   /** A store whose calls can be points, and are reported with their outcomes. */
-  watch(store) {
+  watch(store, prefix = "") {
     return new Proxy(store, {
       get: (of, name) => {
         const value = Reflect.get(of, name);
+        if (name === "outbox") return this.watch(value, "outbox.");
         if (typeof value !== "function") return value;
         if (name === "forOwner") return (owner) => this.watch(of.forOwner(owner));
-        if (!watched.has(name)) return value.bind(of);
-        return (...args) => this.#call(name, args, () => Reflect.apply(value, of, args));
+        const method = `${prefix}${String(name)}`;
+        if (!watched.has(method)) return value.bind(of);
+        return (...args) => this.#call(method, args, () => Reflect.apply(value, of, args));
       },
     });
   }
@@ -141,6 +151,7 @@ function told(method, args, value) {
       })),
     };
   }
+  if (method.startsWith("outbox.")) return {};
   if (method === "claimExpired") return { claimed: value?.map(({ turnId, fence }) => ({ turnId, fence })) };
   const { conversationId, turnId, fence } = args[0];
   return { conversationId, turnId, epoch: fence };

@@ -4,6 +4,7 @@
 // is gone.
 import "./shift-clock.mjs";
 import { createModelCatalog, createRuntime } from "@parley/core/runtime";
+import { createWebhookTransport } from "@parley/http/node";
 import { openEmbedded } from "@parley/store/embedded";
 import { openPostgres } from "@parley/store/postgres";
 import pg from "pg";
@@ -18,6 +19,7 @@ const {
   pieceMs = 4,
   pieces,
   slowMs = 120,
+  webhooks,
 } = JSON.parse(process.env.PARLEY_NODE ?? "{}");
 const owner = "client";
 
@@ -47,6 +49,23 @@ async function open() {
   return opened;
 }
 
+/** Endpoints of this machine, with short waits, where every attempt can be a point. */
+function webhookTransport() {
+  const transport = createWebhookTransport({
+    isAllowedAddress: () => true,
+    resilience: { baseBackoffMs: 50, maxBackoffMs: 200 },
+  });
+  return {
+    ...transport,
+    async post(post) {
+      points.passAt("post", "before");
+      const answer = await transport.post(post);
+      points.passAt("post", "after");
+      return answer;
+    },
+  };
+}
+
 const { store, wake } = await open();
 const watched = points.watch(store);
 const runtime = await createRuntime({
@@ -65,6 +84,7 @@ const runtime = await createRuntime({
   tools: createTools({ report, points, slowMs }),
   approvals: { askUser: true },
   lease,
+  ...(webhooks === undefined ? {} : { webhooks: { transport: webhookTransport(), limits: webhooks } }),
   hooks: {
     onError(error, { where, conversationId }) {
       report({ type: "trouble", where, conversationId, code: error.code, message: error.message });
@@ -153,6 +173,8 @@ const verbs = {
   record: ({ conversationId }) => store.forOwner(owner).get(conversationId),
   openTurn: ({ conversationId }) => store.forOwner(owner).readOpenTurn({ conversationId }),
   status: () => runtime.status(),
+  addWebhook: (webhook) => me.webhooks.add(webhook),
+  webhooks: () => me.webhooks.list(),
   attach,
   detach: ({ subscription }) => subscriptions.get(subscription)?.(),
   resume,

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { ConversationRecord, OpenTurnState } from "@parley/core/ports";
-import type { LeasePace, Receipt, SendInput, SubscriptionFrame } from "@parley/core/runtime";
+import type { LeasePace, Receipt, SendInput, SubscriptionFrame, WebhookLimits } from "@parley/core/runtime";
 import type { EmbeddedEngine } from "@parley/store/embedded";
 import type { PostgresTimeouts } from "@parley/store/postgres";
 import type {
@@ -10,9 +10,12 @@ import type {
   CompactRequest,
   ConversationDetail,
   ConversationMeta,
+  CreateWebhookRequest,
+  CreateWebhookResponse,
   StoredChunk,
   TurnDetail,
   TurnMetrics,
+  WebhookInfo,
 } from "@parley/wire";
 
 /** Where a node keeps its log. */
@@ -34,6 +37,8 @@ export interface NodeOptions {
   readonly slowMs?: number;
   /** Of how many pieces a text is made. */
   readonly pieces?: number;
+  /** Delivers webhooks to this machine, with these bounds. Absent: it delivers none. */
+  readonly webhooks?: Partial<WebhookLimits>;
 }
 
 /** A point of `kill-points.mjs`, and what happens there. */
@@ -57,7 +62,8 @@ export interface KillPlan {
         readonly when: "before" | "after";
       }
     | { readonly kind: "tool"; readonly name: string; readonly nth?: number }
-    | { readonly kind: "summary" | "receipt"; readonly nth?: number };
+    | { readonly kind: "summary" | "receipt"; readonly nth?: number }
+    | { readonly kind: "post"; readonly nth?: number; readonly when: "before" | "after" };
   readonly signal?: "SIGKILL" | "SIGSTOP" | "none";
 }
 
@@ -294,6 +300,14 @@ export class RunningNode {
 
   openTurn(conversationId: string): Promise<OpenTurnState | null> {
     return this.ask("openTurn", { conversationId });
+  }
+
+  addWebhook(webhook: CreateWebhookRequest): Promise<CreateWebhookResponse> {
+    return this.ask("addWebhook", webhook);
+  }
+
+  webhooks(): Promise<readonly WebhookInfo[]> {
+    return this.ask("webhooks");
   }
 
   status(): Promise<{ node: string; runningTurns: number; alive: boolean }> {

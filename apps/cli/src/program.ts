@@ -5,6 +5,7 @@ import { addDeciding } from "./program/deciding.js";
 import { addCompletion, addKeeping, addServer } from "./program/keeping.js";
 import { addReading } from "./program/reading.js";
 import { addTalking } from "./program/talking.js";
+import { addWebhooks } from "./program/webhooks.js";
 import type { GlobalOptions, VerbContext, VerbResult } from "./verb-context.js";
 
 /** Runs a verb with what it needs, and remembers how it ended. */
@@ -44,6 +45,7 @@ export function createProgram(version: string, run: Runner): Command {
   addChanging(program, act);
   addMoving(program, act);
   addKeeping(program, act);
+  addWebhooks(program, act);
   addCompletion(program, act);
   return program;
 }

@@ -3,6 +3,20 @@ import type { HttpClient } from "./http-client.js";
 import type { HttpClientConfig } from "./http-client-config.js";
 import { createNodeTransport, type NodeTransport } from "./transport/node-transport.js";
 
+export {
+  type GuardedAnswer,
+  type GuardedFailure,
+  type GuardedRequest,
+  GuardedRequestError,
+  guardedRefusal,
+  requestGuarded,
+} from "./guard/guarded-request.js";
+export { allowAddresses, isPublicAddress } from "./guard/public-address.js";
+export {
+  createWebhookTransport,
+  type GuardedWebhookTransport,
+  type WebhookTransportOptions,
+} from "./guard/webhook-transport.js";
 export type { NodeTransport, NodeTransportOptions } from "./transport/node-transport.js";
 export { createNodeTransport } from "./transport/node-transport.js";
 

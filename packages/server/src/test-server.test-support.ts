@@ -5,10 +5,12 @@ import {
   createFaultyStore,
   createMemoryLogStore,
   createMemoryWake,
+  createRecordingWebhooks,
   createScriptedProvider,
   type Gate,
   gate,
   pause,
+  type RecordingWebhooks,
   type ScriptedProvider,
   type ScriptSource,
   type StoreFaults,
@@ -62,6 +64,8 @@ export interface TestServerOptions extends Omit<ServeOptions, "clock"> {
   readonly runtimeLimits?: Partial<RuntimeLimits>;
   /** Beside the one that every test server has. */
   readonly tools?: readonly Tool<never>[];
+  /** Where webhooks go. Default: nowhere, successfully. */
+  readonly webhooks?: RecordingWebhooks;
 }
 
 const started: (() => Promise<void>)[] = [];
@@ -93,7 +97,8 @@ const look: Tool = {
 
 /** Starts a server; it stops by itself after the test. */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { script = echo, runtimeLimits, clock, tools = [], ...rest } = options;
+  const { script = echo, runtimeLimits, clock, tools = [], ...others } = options;
+  const { webhooks = createRecordingWebhooks(), ...rest } = others;
   const at = gate();
   const provider = createScriptedProvider(script(at));
   const { store, faults } = createFaultyStore(createMemoryLogStore({ clock: systemClock }));
@@ -107,7 +112,8 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       { ...model, name: "scripted/two", model: "two" },
     ]),
     tools: [look, ...tools],
-    hooks: { onEvent: telemetry.onEvent },
+    hooks: { onEvent: telemetry.onEvent, onWebhookAttempt: telemetry.onWebhookAttempt },
+    webhooks: { transport: webhooks.transport },
     ...(runtimeLimits === undefined ? {} : { limits: runtimeLimits }),
   });
   const server = await serve(runtime, {

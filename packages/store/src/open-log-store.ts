@@ -34,6 +34,9 @@ import { readOpenTurn } from "./operations/turns/read-open-turn.js";
 import { findReceipt } from "./operations/turns/receipts.js";
 import { seal } from "./operations/turns/seal.js";
 import * as turns from "./operations/turns/turn-records.js";
+import { deliveries, replayDeliveries } from "./operations/webhooks/deliveries.js";
+import * as endpoints from "./operations/webhooks/endpoints.js";
+import { outboxStore } from "./operations/webhooks/outbox.js";
 import { createStoreContext, type LogStoreOptions, type StoreContext } from "./store-context.js";
 import { storedText } from "./stored-text.js";
 
@@ -58,6 +61,7 @@ export function openLogStore(database: Database, options: LogStoreOptions = {}):
     locate: (log) => locate(store, log),
     forOwner: (owner) => forOwner({ store, long }, storedText(owner)),
     keys: keyStore(store),
+    outbox: outboxStore(store),
     check: () => checkSchema(brief.database, schema),
     examine: (look) => examine(long, look),
     close: () => database.close(),
@@ -100,6 +104,13 @@ function forOwner(
     readResponses: run(readResponses),
     grants: run(grants),
     removeGrant: run(removeGrant),
+    addWebhook: run(endpoints.addWebhook),
+    webhooks: run(endpoints.webhooks),
+    findWebhook: run(endpoints.findWebhook),
+    changeWebhook: run(endpoints.changeWebhook),
+    removeWebhook: run(endpoints.removeWebhook),
+    deliveries: run(deliveries),
+    replayDeliveries: run(replayDeliveries),
     queue: run(operateQueue),
     fork: run(fork),
     compact: run(compact),

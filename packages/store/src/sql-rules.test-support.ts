@@ -10,7 +10,9 @@ const tables = new Set(schemaTables.map((table) => getTableName(table)));
 /** Tables whose rows belong to one log, or to an owner's part of an index: a write names the log or the owner. */
 const owned = new Set(
   schemaTables
-    .filter((table) => "log" in getTableColumns(table) || getTableName(table) === "search_owner")
+    .filter(
+      (table) => "log" in getTableColumns(table) || ["search_owner", "webhook"].includes(getTableName(table)),
+    )
     .map((table) => getTableName(table)),
 );
 

@@ -61,6 +61,11 @@ export {
   type ScriptedProviderOptions,
   type ScriptSource,
 } from "./provider/scripted-provider.js";
+export {
+  createRecordingWebhooks,
+  type RecordedPost,
+  type RecordingWebhooks,
+} from "./recording-webhooks.js";
 export { type RuntimeFixture, runtimeContract } from "./runtime-contract/runtime-contract.js";
 export { checkLog, transcript } from "./runtime-contract/world.js";
 export {

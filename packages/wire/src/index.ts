@@ -211,3 +211,30 @@ export type {
   SurfaceField,
   SurfaceSpec,
 } from "./socket/surface.js";
+export type {
+  ConversationCreatedData,
+  InputAnsweredData,
+  InputRequestedData,
+  TurnSealedData,
+  WebhookConversation,
+  WebhookEvent,
+  WebhookEventType,
+  WebhookTestData,
+} from "./webhook/webhook-event.js";
+export type {
+  ChangeWebhookRequest,
+  CreateWebhookRequest,
+  CreateWebhookResponse,
+  DeleteWebhookResponse,
+  DeliveriesQuery,
+  DeliveriesResponse,
+  DeliveryInfo,
+  DeliveryState,
+  ReplayRequest,
+  ReplayResponse,
+  TestWebhookResponse,
+  WebhookInfo,
+  WebhookParams,
+  WebhookResponse,
+  WebhooksResponse,
+} from "./webhook/webhook-routes.js";

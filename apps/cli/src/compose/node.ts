@@ -13,6 +13,7 @@ import type { Config } from "../config/config.js";
 import { type ComposedModels, composeModels } from "./models.js";
 import { type ChosenEngine, type OpenListener, openStore } from "./store.js";
 import { composeTools, hasOnlyDemo } from "./tools.js";
+import { composeWebhooks } from "./webhooks.js";
 
 /** A running node: the whole of Parley in this process, without a socket. */
 export interface LocalNode {
@@ -30,12 +31,14 @@ export interface NodeListener extends OpenListener {
   readonly onSearchIndexed?: RuntimeHooks["onSearchIndexed"] | undefined;
   readonly onEvent?: RuntimeHooks["onEvent"] | undefined;
   readonly onWindowChange?: RuntimeHooks["onWindowChange"] | undefined;
+  readonly onWebhookAttempt?: RuntimeHooks["onWebhookAttempt"] | undefined;
 }
 
 /** Puts a node together from a configuration and starts it. */
 export async function startNode(config: Config, listener: NodeListener = {}): Promise<LocalNode> {
   const models = await composeModels(config);
   const tools = await composeTools(config);
+  const webhooks = composeWebhooks(config);
   const { store, wake, engine, isShared, close } = await openStore(config.store, listener);
   try {
     const { instructions, reasoningEffort, titleModel, compactAt } = config;
@@ -44,6 +47,7 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
       wake,
       models: createModelCatalog(models.bindings, { defaultModel: models.defaultModel }),
       tools,
+      webhooks,
       limits: runtimeLimits(config),
       // Nobody else can be on such a store, so there is nothing to look for.
       ...(isShared ? {} : { lease: { pollMs: 0 } }),
@@ -56,6 +60,7 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
           onSearchIndexed: listener.onSearchIndexed,
           onEvent: listener.onEvent,
           onWindowChange: listener.onWindowChange,
+          onWebhookAttempt: listener.onWebhookAttempt,
         }),
       },
     });

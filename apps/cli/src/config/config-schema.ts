@@ -128,6 +128,20 @@ const approvals = z.strictObject({
   askUser: z.boolean().optional(),
 });
 
+/** How events are delivered to webhooks. */
+const webhooks = z.strictObject({
+  /** Addresses of this machine and of local networks that may be posted to. */
+  privateAddresses: z.union([z.boolean(), z.array(z.string().min(1))]).optional(),
+  perOwner: positive.optional(),
+  attempts: positive.max(100).optional(),
+  timeoutMs: positive.max(120_000).optional(),
+  responseBytes: positive.optional(),
+  concurrency: positive.max(1_000).optional(),
+  perWebhook: positive.max(1_000).optional(),
+  keepDeliveredDays: positive.max(3_650).optional(),
+  keepDeadDays: positive.max(3_650).optional(),
+});
+
 /** The bounds of the runtime, and behind them those of the server. */
 const limits = z.strictObject({
   runningTurns: positive.optional(),
@@ -220,6 +234,7 @@ export const configSchema = z.strictObject({
   keepRawResponses: z.boolean().optional(),
   tools: tools.optional(),
   approvals: approvals.optional(),
+  webhooks: webhooks.optional(),
   limits: limits.optional(),
   /** The folder of a built page that is served in the place of Parley's own. */
   page: z.string().min(1).optional(),
@@ -236,6 +251,9 @@ export type ToolSettings = z.infer<typeof tools>;
 
 /** When people are asked. */
 export type ApprovalSettings = z.infer<typeof approvals>;
+
+/** How webhooks are delivered. */
+export type WebhookSettings = z.infer<typeof webhooks>;
 
 /** A value, or the environment variable that holds it. */
 export type Given = z.infer<typeof secret>;

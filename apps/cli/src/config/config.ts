@@ -1,6 +1,12 @@
 import type { EmbeddedEngine } from "@parley/store/embedded";
 import type { ReasoningEffort } from "@parley/wire";
-import type { ApprovalSettings, ConfigFile, Credential, ToolSettings } from "./config-schema.js";
+import type {
+  ApprovalSettings,
+  ConfigFile,
+  Credential,
+  ToolSettings,
+  WebhookSettings,
+} from "./config-schema.js";
 
 /** Where the log is kept. */
 export type StoreConfig =
@@ -52,6 +58,7 @@ export interface Config {
   readonly keepRawResponses: boolean;
   readonly tools: ToolSettings;
   readonly approvals?: ApprovalSettings;
+  readonly webhooks?: WebhookSettings;
   readonly limits: NonNullable<ConfigFile["limits"]>;
   /** The folder of a page of one's own. Absent: the page of Parley. */
   readonly page?: string;

@@ -49,7 +49,7 @@ export async function loadConfig(context: LoadContext = {}): Promise<Config> {
     ...omitUndefined({ defaultModel }),
     credentials,
     credentialsFrom: credentials.size === 0 ? "nowhere" : fromFile === undefined ? "environment" : "file",
-    ...only(content, "instructions", "reasoningEffort", "titleModel", "compactAt", "approvals"),
+    ...only(content, "instructions", "reasoningEffort", "titleModel", "compactAt", "approvals", "webhooks"),
     keepRawResponses: content.keepRawResponses ?? false,
     tools: withRoots(content.tools ?? { time: true, calculator: true }, base),
     limits: content.limits ?? {},

@@ -62,6 +62,17 @@ export const settingDescriptions: Readonly<Record<string, string>> = {
     "How long a request waits before it counts as denied, in milliseconds. Default: for ever.",
   "approvals.askUser":
     "Offer models the tool ask_user, by which they ask the user a question. Default: only where the demo model is the only one.",
+  webhooks: "The delivery of events to webhooks.",
+  "webhooks.privateAddresses":
+    "Private addresses and networks that may be posted to, such as 10.0.0.5 or 192.168.0.0/16; true for all. Default: none.",
+  "webhooks.perOwner": "Webhooks of one owner. Default: 20.",
+  "webhooks.attempts": "Attempts before a delivery is given up. Default: 15, over about a day.",
+  "webhooks.timeoutMs": "The longest wait for an answer, in milliseconds. Default: 15000.",
+  "webhooks.responseBytes": "Bytes of an answer that are read. Default: 64000.",
+  "webhooks.concurrency": "Attempts at the same time. Default: 32.",
+  "webhooks.perWebhook": "Attempts at the same time to one webhook. Default: 4.",
+  "webhooks.keepDeliveredDays": "Days for which a delivery can be made again. Default: 3.",
+  "webhooks.keepDeadDays": "The same for one that was given up. Default: 30.",
   limits: "Bounds of turns, answers and the server.",
   "limits.runningTurns": "Turns that run at the same time.",
   "limits.runningTurnsPerOwner": "Turns of one owner that run at the same time.",

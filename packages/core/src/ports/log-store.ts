@@ -32,6 +32,7 @@ import type {
   SealResult,
   TurnRecord,
 } from "./turn-transactions.js";
+import type { OutboxStore, WebhookStore } from "./webhook-store.js";
 
 export type {
   ActiveLease,
@@ -69,6 +70,19 @@ export type {
   SealResult,
   TurnRecord,
 } from "./turn-transactions.js";
+export type {
+  ClaimedDelivery,
+  ClaimQuery,
+  ClaimResult,
+  DeliveryClaim,
+  DeliveryOutcome,
+  DeliveryRecord,
+  NewWebhook,
+  OutboxStore,
+  WebhookChange,
+  WebhookRecord,
+  WebhookStore,
+} from "./webhook-store.js";
 
 /** How far someone knows: changes by owner, rows by conversation. */
 export interface NewsQuery {
@@ -157,6 +171,9 @@ export interface LogStoreRoot {
   /** The API keys of all owners. */
   readonly keys: KeyStore;
 
+  /** What is to be delivered to the endpoints of all owners. */
+  readonly outbox: OutboxStore;
+
   /**
    * Whether the store answers, and how its schema stands to this version. Rejects with `store_unavailable` when it
    * does not answer.
@@ -164,7 +181,7 @@ export interface LogStoreRoot {
   check(): Promise<StoreCheck>;
 
   /**
-   * Looks the store over: `store`, `schema`, `nodes`, `turns`, `journal`, `queue`, `search` and `log`, at least one
+   * Looks the store over: `store`, `schema`, `nodes`, `turns`, `journal`, `queue`, `search`, `webhooks` and `log`, at least one
    * finding each.
    * With `fix` it also puts right what is safe to. The log is read piece by piece, never as a whole.
    */
@@ -319,7 +336,7 @@ export interface SearchResult {
  * others refuse with `conversation_not_found`. A conversation id has 1 to 128 of `A-Za-z0-9._:-`, else it is
  * `invalid_request`.
  */
-export interface LogStore extends ConversationStore, InputStore {
+export interface LogStore extends ConversationStore, InputStore, WebhookStore {
   admit(input: AdmitInput): Promise<AdmitOutcome>;
   commitStep(input: CommitInput): Promise<CommitResult>;
   seal(input: SealInput): Promise<SealResult>;
@@ -452,9 +469,10 @@ export interface LogStore extends ConversationStore, InputStore {
 
 /**
  * `news`: something was written. `stop`: someone asked the running turn to stop. `open`: show it to its clients. `input`:
- * a request of the running turn was decided.
+ * a request of the running turn was decided. `webhooks`: endpoints have changed, of whichever owner; its log is 0, which
+ * no log has.
  */
-export type WakeKind = "news" | "stop" | "open" | "input";
+export type WakeKind = "news" | "stop" | "open" | "input" | "webhooks";
 
 /** How nodes and processes tell each other that a conversation has news. Losing one costs time, never data. */
 export interface Wake {

@@ -16,6 +16,8 @@ import { defaultLeasePace, defaultRuntimeLimits, type Environment } from "./envi
 import { SearchIndexer } from "./nodes/search-indexer.js";
 import { OwnerModels } from "./owner-models.js";
 import type { RuntimeOptions } from "./runtime-options.js";
+import { WebhookDelivery } from "./webhooks/webhook-delivery.js";
+import { defaultWebhookLimits } from "./webhooks/webhook-limits.js";
 import { createWindowPolicy } from "./window-policy.js";
 
 /** Makes what the services of a runtime share, with a default for everything that was not chosen. */
@@ -36,7 +38,11 @@ export function createEnvironment(options: RuntimeOptions): Environment {
   const tokens = options.tokens ?? createTokenCounter();
   const limits = { ...defaultRuntimeLimits, ...options.limits };
   const wake: Wake = options.wake ?? { notify() {}, listen: () => () => {} };
-  const searchIndexer = new SearchIndexer({ root: options.store, clock, hooks, report });
+  const background = { root: options.store, clock, hooks, report };
+  const searchIndexer = new SearchIndexer(background);
+  const webhookTransport = options.webhooks?.transport;
+  const webhookLimits = { ...defaultWebhookLimits, ...options.webhooks?.limits };
+  const webhooks = new WebhookDelivery(background, webhookTransport, webhookLimits);
   const watchers = new Watchers(options.store, { models: options.models, reasoningEffort }, (error) =>
     report(error, "watch"),
   );
@@ -65,8 +71,11 @@ export function createEnvironment(options: RuntimeOptions): Environment {
     hub: new Hub(limits.subscriberFrames),
     journal: new Journal(options.store, clock, { ...defaultJournalPace, ...options.journal }, wake),
     searchIndexer,
+    webhooks,
+    webhookLimits,
+    webhookTransport,
     watchers,
-    notifyChanged: createNotifyChanged({ watchers, searchIndexer, wake }),
+    notifyChanged: createNotifyChanged({ watchers, searchIndexer, webhooks, wake }),
     compaction:
       options.compaction ?? createCompactionPolicy(omitUndefined({ thresholdShare: options.compactAt })),
     titleModel: options.titleModel,

@@ -17,6 +17,9 @@ import type { ApprovalOptions } from "./input/approvals.js";
 import type { ModelCatalog } from "./models.js";
 import type { SearchIndexer } from "./nodes/search-indexer.js";
 import type { OwnerModels } from "./owner-models.js";
+import type { WebhookAttempt, WebhookDelivery } from "./webhooks/webhook-delivery.js";
+import type { WebhookLimits } from "./webhooks/webhook-limits.js";
+import type { WebhookTransport } from "./webhooks/webhook-transport.js";
 import type { WindowChange } from "./window-policy.js";
 
 /** Bounds of a runtime. Passing one is refused with a code that names it. */
@@ -116,6 +119,8 @@ export interface RuntimeHooks {
   afterTurn?(turn: SealedTurn): void | Promise<void>;
   /** Progress of a search index that had fallen behind, by messages and titles: for logs. */
   onSearchIndexed?(progress: { readonly indexed: number; readonly done: boolean }): void;
+  /** An attempt to deliver an event to an endpoint: for figures and logs. */
+  onWebhookAttempt?(attempt: WebhookAttempt): void;
   /** What went wrong in the background: for logs. Never carries message content. */
   onError?(error: ParleyError, context: { readonly where: string; readonly conversationId?: string }): void;
 }
@@ -145,6 +150,10 @@ export interface Environment {
   readonly journal: Journal;
   readonly watchers: Watchers;
   readonly searchIndexer: SearchIndexer;
+  readonly webhooks: WebhookDelivery;
+  readonly webhookLimits: WebhookLimits;
+  /** Absent where this node delivers none. */
+  readonly webhookTransport: WebhookTransport | undefined;
   readonly compaction: CompactionPolicy;
   /** Asks this model for the titles of new conversations, instead of cutting their first message. */
   readonly titleModel: string | undefined;

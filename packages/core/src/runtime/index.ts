@@ -28,6 +28,10 @@ export { createRuntime, type Runtime } from "./runtime.js";
 export type { RuntimeOptions } from "./runtime-options.js";
 export { exportConversation } from "./transfer/export-conversation.js";
 export { ImportLines } from "./transfer/import-lines.js";
+export type { WebhookAttempt } from "./webhooks/webhook-delivery.js";
+export { defaultWebhookLimits, type WebhookLimits } from "./webhooks/webhook-limits.js";
+export type { WebhookAnswer, WebhookPost, WebhookTransport } from "./webhooks/webhook-transport.js";
+export { type WebhookApi, webhookEventTypes } from "./webhooks/webhook-verbs.js";
 export {
   createWindowPolicy,
   defaultWindowRules,

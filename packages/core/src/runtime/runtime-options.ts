@@ -9,6 +9,8 @@ import type { JournalPace } from "./delivery/journal.js";
 import type { LeasePace, RuntimeHooks, RuntimeLimits } from "./environment.js";
 import type { ApprovalOptions } from "./input/approvals.js";
 import type { ModelCatalog } from "./models.js";
+import type { WebhookLimits } from "./webhooks/webhook-limits.js";
+import type { WebhookTransport } from "./webhooks/webhook-transport.js";
 import type { WindowPolicy } from "./window-policy.js";
 
 /** What a runtime is made of. Only the store and the models have to be given. */
@@ -20,6 +22,11 @@ export interface RuntimeOptions {
   readonly tools?: readonly Tool<never>[];
   /** When people are asked about calls, and for how long. Default: as the tools themselves say, without an end. */
   readonly approvals?: ApprovalOptions;
+  /**
+   * How events reach endpoints. Without it this node delivers none and takes none on; what other nodes have registered is
+   * still written.
+   */
+  readonly webhooks?: { readonly transport: WebhookTransport; readonly limits?: Partial<WebhookLimits> };
   /** System instructions for conversations and turns that bring none. */
   readonly instructions?: string;
   /** Default `high`. */

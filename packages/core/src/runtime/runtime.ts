@@ -58,6 +58,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     await life.start();
     await recovery.start();
     env.searchIndexer.start();
+    env.webhooks.start();
   } catch (error) {
     stopAll();
     throw error;
@@ -67,9 +68,11 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const shutDown = async (deadlineMs: number) => {
     const compacted = compactions.stopAll();
     const indexed = env.searchIndexer.stop();
+    const delivered = env.webhooks.stop(deadlineMs);
     await coordinator.drain(deadlineMs);
     await compacted;
     await indexed;
+    await delivered;
   };
   return {
     forOwner: (owner) => createOwnerRuntime(services, owner),

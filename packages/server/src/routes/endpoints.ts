@@ -9,6 +9,7 @@ import { keyEndpoints } from "./keys.js";
 import { operationEndpoints } from "./operations.js";
 import { queueEndpoints } from "./queue.js";
 import { settingsEndpoints } from "./settings.js";
+import { webhookEndpoints } from "./webhooks.js";
 
 const all = [
   ...chatEndpoints,
@@ -18,6 +19,7 @@ const all = [
   ...compactionEndpoints,
   ...settingsEndpoints,
   ...exportEndpoints,
+  ...webhookEndpoints,
   ...keyEndpoints,
   ...operationEndpoints,
 ];

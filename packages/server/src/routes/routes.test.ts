@@ -37,6 +37,12 @@ async function withQueue(server: TestServer): Promise<Prepared> {
   return { conversationId: "busy" };
 }
 
+async function withWebhook(server: TestServer): Promise<Prepared> {
+  await server.runtime.forOwner("local").webhooks.add({ id: "w1", url: "https://hooks.example/one" });
+  await chat(server, "hello again");
+  return {};
+}
+
 /** Where a call goes instead. */
 interface Prepared {
   readonly conversationId?: string;
@@ -89,6 +95,11 @@ const preparations: { readonly [Name in RouteName]?: (server: TestServer) => Pro
       const [request] = (await server.runtime.forOwner("local").input.pending()).pending;
       return { path: `/conversations/asking/pending/${request?.requestId}` };
     },
+    "PATCH /webhooks/:id": withWebhook,
+    "DELETE /webhooks/:id": withWebhook,
+    "POST /webhooks/:id/test": withWebhook,
+    "GET /webhooks/:id/deliveries": withWebhook,
+    "POST /webhooks/:id/replay": withWebhook,
     "GET /keys": async (server) => ({
       headers: { authorization: `Bearer ${await server.key("local", ["admin"])}` },
     }),

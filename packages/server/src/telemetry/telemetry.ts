@@ -1,4 +1,4 @@
-import type { EventContext, Runtime } from "@parley/core/runtime";
+import type { EventContext, Runtime, WebhookAttempt } from "@parley/core/runtime";
 import type { AgentEvent, QueuePayload } from "@parley/wire";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { createSpanWriter } from "./spans.js";
@@ -7,6 +7,8 @@ import { createSpanWriter } from "./spans.js";
 export interface Telemetry {
   /** Hears of the turns: give it to `createRuntime` as `hooks.onEvent`. */
   readonly onEvent: (event: AgentEvent, context: EventContext) => void;
+  /** Counts attempts to deliver webhooks: give it to `createRuntime` as `hooks.onWebhookAttempt`. */
+  readonly onWebhookAttempt: (attempt: WebhookAttempt) => void;
   /** Takes the number of running turns from there. */
   watchRuntime(runtime: Pick<Runtime, "status">): void;
   /** What waits in a conversation, as of now. */
@@ -52,6 +54,10 @@ export function createTelemetryHooks(options: TelemetryOptions = {}): Telemetry 
       countEvent(figures, event, context.model ?? "unknown");
       noteDelivery(waiting, event);
       writeSpans?.(event, context);
+    },
+    onWebhookAttempt({ type, outcome, durationMs }) {
+      figures.webhookAttempts.inc({ event: type, outcome });
+      figures.webhookDuration.observe(durationMs / 1_000);
     },
     watchRuntime(runtime) {
       if (!runtimes.includes(runtime)) runtimes = [...runtimes, runtime];
@@ -139,6 +145,18 @@ function createFigures(
       name: "parley_provider_errors_total",
       help: "Turns that failed, by error code",
       labelNames: ["category"],
+      registers,
+    }),
+    webhookAttempts: new Counter({
+      name: "parley_webhook_attempts_total",
+      help: "Attempts to deliver events to webhooks: delivered, failed (tried again), dead (given up), gone (disabled)",
+      labelNames: ["event", "outcome"],
+      registers,
+    }),
+    webhookDuration: new Histogram({
+      name: "parley_webhook_attempt_duration_seconds",
+      help: "From an attempt's start to its answer, or to its failure",
+      buckets: seconds,
       registers,
     }),
     sockets: new Gauge({ name: "parley_ws_connections", help: "Open sockets", registers }),

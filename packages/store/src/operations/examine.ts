@@ -8,6 +8,8 @@ import { indexAll, unindexedConversations } from "./searching/index-search.js";
 const longTurnMinutes = 120;
 /** As many conversations may be missing in the search index without a warning. */
 const mostUnindexed = 100;
+/** A delivery that has been due for longer is made by nobody. */
+const overdueMinutes = 10;
 /** How many rows of the journal one statement takes away. */
 const journalRowsAtOnce = 10_000;
 
@@ -26,6 +28,7 @@ export async function examine(store: StoreContext, options: { fix: boolean }): P
     await journalFinding(store, options.fix),
     await queueFinding(store),
     await searchFinding(store, options.fix),
+    await webhookFinding(store),
     ...(await examineLog(store)),
   ];
 }
@@ -208,5 +211,40 @@ FROM parley.queued_message q JOIN parley.conversation c ON c.log = q.log AND c.q
     level: "ok",
     message: `${Number(row?.messages)} messages wait in ${conversations} paused queues`,
     advice: "Resume or empty them; nothing is lost while they wait",
+  };
+}
+
+/** Endpoints that are gone, deliveries that were given up, and what nobody delivers. */
+async function webhookFinding(store: StoreContext): Promise<Finding> {
+  const [row] = await store.database.query({
+    text: `
+SELECT count(*)::int4 AS webhooks, count(*) FILTER (WHERE disabled_reason = 'gone')::int4 AS gone,
+  (SELECT count(*)::int4 FROM parley.outbox WHERE state = 'dead') AS dead,
+  (SELECT count(*)::int4 FROM parley.outbox WHERE state = 'pending') AS pending,
+  (SELECT count(*)::int4 FROM parley.outbox o JOIN parley.webhook w ON w.owner = o.owner AND w.id = o.webhook AND w.enabled
+    WHERE o.state = 'pending' AND o.due_at < statement_timestamp() - $1::float8 * interval '1 minute') AS overdue
+FROM parley.webhook`,
+    values: [overdueMinutes],
+  });
+  const [webhooks, gone, dead, pending, overdue] = ["webhooks", "gone", "dead", "pending", "overdue"].map(
+    (name) => Number(row?.[name]),
+  );
+  const area = "webhooks";
+  if (overdue !== undefined && overdue > 0) {
+    return {
+      area,
+      level: "warning",
+      message: `${overdue} of ${pending} deliveries to webhooks are overdue by more than ${overdueMinutes} minutes`,
+      advice: "A node that is alive makes them; start one if none is",
+    };
+  }
+  if (gone === 0 && dead === 0) {
+    return { area, level: "ok", message: `Webhooks: ${webhooks}; deliveries under way: ${pending}` };
+  }
+  return {
+    area,
+    level: "warning",
+    message: `${dead} deliveries were given up; ${gone} webhooks are disabled because they answered 410`,
+    advice: "See `parley webhooks`; replay what was given up once the endpoint works, or remove it",
   };
 }

@@ -1,6 +1,15 @@
-import type { KeyStore, LogStore, LogStoreRoot, MemoryStore } from "@parley/core/ports";
+import type { KeyStore, LogStore, LogStoreRoot, MemoryStore, OutboxStore } from "@parley/core/ports";
 import type { EmbeddedDatabase } from "./embedded-database.js";
-import { keyPrefix, keyVerbs, memoryPrefix, memoryVerbs, ownerVerbs, rootVerbs } from "./verbs.js";
+import {
+  keyPrefix,
+  keyVerbs,
+  memoryPrefix,
+  memoryVerbs,
+  outboxPrefix,
+  outboxVerbs,
+  ownerVerbs,
+  rootVerbs,
+} from "./verbs.js";
 
 function forwarded(
   database: Pick<EmbeddedDatabase, "call">,
@@ -31,6 +40,7 @@ export function forwardedStore(
   return {
     ...(methods(rootVerbs) as unknown as Pick<LogStoreRoot, keyof typeof rootVerbs>),
     keys: methods(keyVerbs, undefined, keyPrefix) as unknown as KeyStore,
+    outbox: methods(outboxVerbs, undefined, outboxPrefix) as unknown as OutboxStore,
     forOwner(owner) {
       let store = owners.get(owner);
       if (store === undefined) {

@@ -1,7 +1,10 @@
-import type { KeyStore, LogStore, LogStoreRoot, MemoryStore } from "@parley/core/ports";
+import type { KeyStore, LogStore, LogStoreRoot, MemoryStore, OutboxStore } from "@parley/core/ports";
 
 /** The beginning of the name of a verb that is one of the store's keys. */
 export const keyPrefix = "keys.";
+
+/** The beginning of the name of a verb that is one of the outbox. */
+export const outboxPrefix = "outbox.";
 
 /** The beginning of the name of a verb that is one of an owner's store of canonical messages. */
 export const memoryPrefix = "memory.";
@@ -47,7 +50,7 @@ export const rootVerbs = {
   locate: read,
   check: read,
   examine: longRead,
-} as const satisfies Record<Exclude<keyof LogStoreRoot, "forOwner" | "keys" | "close">, Verb>;
+} as const satisfies Record<Exclude<keyof LogStoreRoot, "forOwner" | "keys" | "outbox" | "close">, Verb>;
 
 /** The verbs of one owner's store. */
 export const ownerVerbs = {
@@ -69,6 +72,13 @@ export const ownerVerbs = {
   readResponses: read,
   grants: read,
   removeGrant: running,
+  addWebhook: added,
+  webhooks: read,
+  findWebhook: read,
+  changeWebhook: running,
+  removeWebhook: running,
+  deliveries: read,
+  replayDeliveries: running,
   queue: running,
   fork: added,
   compact: running,
@@ -108,6 +118,14 @@ export const keyVerbs = {
   removeLogins: running,
 } as const satisfies Record<keyof KeyStore, Verb>;
 
+/** The verbs of the outbox. */
+export const outboxVerbs = {
+  claim: running,
+  settle: running,
+  owners: read,
+  sweep: running,
+} as const satisfies Record<keyof OutboxStore, Verb>;
+
 /** The verbs of an owner's store of canonical messages. */
 export const memoryVerbs = {
   listMessages: read,
@@ -130,6 +148,7 @@ const verbs: Readonly<Record<string, Verb>> = {
   ...ownerVerbs,
   ...threadVerbs,
   ...prefixed(keyPrefix, keyVerbs),
+  ...prefixed(outboxPrefix, outboxVerbs),
   ...prefixed(memoryPrefix, memoryVerbs),
 };
 

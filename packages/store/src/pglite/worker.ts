@@ -14,7 +14,7 @@ import { PostgresMemoryStore } from "../postgres-memory-store.js";
 import { type Answer, type Call, openId, type ThreadMessage, toFailure } from "./call.js";
 import { DurableNodeFS, startParams } from "./durable-node-fs.js";
 import { PgliteDatabase } from "./pglite-database.js";
-import { keyPrefix, memoryPrefix, verbOf } from "./verbs.js";
+import { keyPrefix, memoryPrefix, outboxPrefix, verbOf } from "./verbs.js";
 
 /** What the opener tells the thread. */
 export interface WorkerOptions {
@@ -139,7 +139,9 @@ type Methods = Record<string, (...values: unknown[]) => Promise<unknown>>;
 /** The object that has the method of a call, and the method's own name. */
 function targetOf(root: LogStoreRoot, database: PgliteDatabase, { method, owner }: Call): [Methods, string] {
   const own = method.slice(method.lastIndexOf(".") + 1);
-  let target: object = method.startsWith(keyPrefix) ? root.keys : root;
+  let target: object = root;
+  if (method.startsWith(keyPrefix)) target = root.keys;
+  if (method.startsWith(outboxPrefix)) target = root.outbox;
   if (owner !== undefined) {
     target = method.startsWith(memoryPrefix)
       ? new PostgresMemoryStore(database, { owner, schema })

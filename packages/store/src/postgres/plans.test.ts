@@ -1,4 +1,4 @@
-import type { LogStore } from "@parley/core/ports";
+import type { ClaimedDelivery, LogStore } from "@parley/core/ports";
 import pg from "pg";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { describeOnPostgres, type TestDatabase } from "../../../../test/harness/postgres.js";
@@ -126,6 +126,16 @@ FROM parley.conversation_head CROSS JOIN generate_series(1, 3) n
 WHERE log IN (SELECT log FROM parley.conversation WHERE id IN (SELECT 'c' || n FROM generate_series(501, 1000) n));
 INSERT INTO parley.input_grant (created_at, owner, id, tool_name, tool_hash, request_id, scope)
 SELECT now(), 'owner-' || n, 'g' || n, 'pay', 'h', 'r', '{"in":"owner"}' FROM generate_series(1, 5000) n;
+INSERT INTO parley.webhook (created_at, owner, id, url, label, events, secret)
+SELECT now(), CASE WHEN n <= 2 THEN 'ada' ELSE 'owner-' || n END, 'w' || n, 'https://hooks.example', '',
+  ARRAY['input.requested', 'input.answered', 'turn.sealed', 'conversation.created'], 'whsec_c2VjcmV0'
+FROM generate_series(1, 5000) n;
+INSERT INTO parley.outbox (owner, webhook, number, place, log, id, type, data, state, created_at, due_at)
+SELECT CASE WHEN n % 10 = 0 THEN 'ada' ELSE 'owner-' || (3 + n % 4998) END,
+  'w' || CASE WHEN n % 10 = 0 THEN 1 + n / 10 % 2 ELSE 3 + n % 4998 END, n, 0, 1 + n % 5000, 'e' || n, 'turn.sealed', '{}',
+  CASE WHEN n % 50 = 0 THEN 'pending' ELSE 'delivered' END, now(), now() + (n % 3 - 1) * interval '1 hour'
+FROM generate_series(1, 40000) n;
+SELECT setval('parley.conversation_change', 100000);
 INSERT INTO parley.search_owner (number, owner, through, open)
 SELECT 1, 'ada', max(changed_at), ARRAY(SELECT log FROM parley.conversation_head WHERE turn_id IS NOT NULL) FROM parley.conversation;
 INSERT INTO parley.search_owner (number, owner) SELECT n + 1, 'nobody-' || n FROM generate_series(1, 5000) n;
@@ -301,6 +311,29 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
     );
     await checkIndexed("response to a turn that waits", () => respond("open.0.2"));
     await checkIndexed("seal", () => store.seal(sealing(held({ ...turn, fence: 2 }))));
+  });
+
+  it("of events, claims of deliveries, their settlement and replay are by index", async () => {
+    await checkIndexed("creation", () => store.create({ id: crypto.randomUUID(), settings: {} }));
+    const ask = { limit: 8, leaseMs: 1_000, healthyOnly: false };
+    const claimed: ClaimedDelivery[] = [];
+    await checkIndexed("claim", async () => {
+      claimed.push(...(await root.outbox.claim({ ...ask, except: [] })).deliveries);
+    });
+    expect(claimed.map(({ webhookId }) => webhookId).sort()).toEqual(["w1", "w2"]);
+    const except = [{ owner, webhookId: "w1" }];
+    await checkIndexed("claim of the others", () => root.outbox.claim({ ...ask, except }));
+    const [first, second] = claimed;
+    if (first === undefined || second === undefined) throw new Error("two deliveries are claimed");
+    await checkIndexed("success", () => root.outbox.settle(first, { kind: "delivered", keepMs: 1 }));
+    await checkIndexed("failure", () => root.outbox.settle(second, { kind: "retry", retryMs: 1 }));
+    const webhookId = "w2";
+    await checkIndexed("list", () => store.deliveries({ webhookId, limit: 20, before: "500.0" }));
+    await checkIndexed("replay", () => store.replayDeliveries({ webhookId, since: Date.now() + 60_000 }));
+    await checkIndexed("change", () => store.changeWebhook("w1", { enabled: false, keepMs: 1 }));
+    await checkIndexed("sweep", () => root.outbox.sweep(10));
+    await checkIndexed("endpoints", () => store.webhooks());
+    await checkIndexed("removal", () => store.removeWebhook("w1"));
   });
 
   it("of windows, pages, records, feeds and searches are by index", async () => {

@@ -9,7 +9,7 @@ type Listener = Parameters<Wake["listen"]>[0];
 /** A notification holds less than 8,000 bytes; the number of a log has at most 16 digits. */
 const logsPerNotification = 400;
 
-const kinds: readonly WakeKind[] = ["news", "stop", "open", "input"];
+const kinds: readonly WakeKind[] = ["news", "stop", "open", "input", "webhooks"];
 
 /** What nodes tell each other about themselves: whoever begins to listen asks, and everyone who listens answers. */
 const presence = { asked: JSON.stringify(["hello"]), answered: JSON.stringify(["here"]) };

@@ -23,6 +23,9 @@ import { leaseCases } from "./turns/leases.js";
 import { noticeCases } from "./turns/notices.js";
 import { queueCases } from "./turns/queue.js";
 import { turnCases } from "./turns/turns.js";
+import { endpointCases } from "./webhooks/endpoints.js";
+import { outboxCases } from "./webhooks/outbox.js";
+import { reportCases } from "./webhooks/reports.js";
 
 export type { LogStoreFixture };
 
@@ -61,6 +64,7 @@ export function logStoreContract(make: () => LogStoreFixture | Promise<LogStoreF
     engine: engineCases,
     import: importCases,
     key: keyCases,
+    webhook: [...endpointCases, ...reportCases, ...outboxCases],
     examination: examinationCases,
   };
   return Object.entries(topics).flatMap(([topic, cases]) =>

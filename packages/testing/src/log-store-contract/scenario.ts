@@ -102,6 +102,7 @@ export class Scenario {
   async end(): Promise<void> {
     const { conversations } = await this.store.list({ limit: 1_000 });
     for (const { id } of conversations) await this.store.remove(id, { cascade: true });
+    for (const { id } of await this.store.webhooks()) await this.store.removeWebhook(id);
     await this.root.retire(this.node);
   }
 

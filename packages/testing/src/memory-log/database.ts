@@ -21,6 +21,9 @@ import type {
 import { omitUndefined } from "@parley/fold";
 import type { StepMetrics, TurnMetrics, TurnReason } from "@parley/wire";
 
+import type { Delivery, Endpoint } from "./delivery.js";
+import { report } from "./report.js";
+
 /** A message at its place. Never changed once it is there. */
 export interface Row {
   readonly message: ConversationMessage;
@@ -149,6 +152,8 @@ interface Owner {
   readonly turns: Map<TurnId, Log>;
   /** Standing approvals, with the log in which each was given. */
   readonly grants: Map<string, { readonly grant: GrantRecord; readonly log: Log }>;
+  /** Endpoints, oldest first. */
+  readonly webhooks: Map<string, Endpoint>;
 }
 
 /** All that handles on one memory database have in common. */
@@ -163,6 +168,10 @@ export interface MemoryDatabase {
   readonly nodes: Map<string, number>;
   readonly keys: Map<string, ApiKeyRecord>;
   readonly logins: Map<string, LoginRecord>;
+  /** Deliveries of all owners, in the order of their numbers. */
+  outbox: Delivery[];
+  /** How many events were reported. */
+  reported: number;
   /** The logs that have an open turn or a compaction. */
   readonly leased: Set<Log>;
   leases: number;
@@ -178,6 +187,8 @@ export function createMemoryDatabase(clock: Pick<Clock, "now">): MemoryDatabase 
     nodes: new Map(),
     keys: new Map(),
     logins: new Map(),
+    outbox: [],
+    reported: 0,
     leased: new Set(),
     leases: 0,
   };
@@ -187,7 +198,7 @@ export function ownerOf(db: MemoryDatabase, owner: string): Owner {
   let found = db.owners.get(owner);
   if (found === undefined) {
     const maps = { logs: new Map(), messages: new Map(), turns: new Map(), grants: new Map() };
-    found = { ...maps, lastChange: 0, notices: [] };
+    found = { ...maps, webhooks: new Map(), lastChange: 0, notices: [] };
     db.owners.set(owner, found);
   }
   return found;
@@ -228,6 +239,8 @@ export interface NewLog {
   readonly createdAt?: number;
   readonly parent?: { readonly log: Log; readonly seq: number };
   readonly archiveOf?: ConversationId;
+  /** The title that it is about to get. */
+  readonly reportedTitle?: string;
 }
 
 export function addLog(db: MemoryDatabase, input: NewLog): Log {
@@ -269,6 +282,10 @@ export function addLog(db: MemoryDatabase, input: NewLog): Log {
   db.logs.set(log.number, log);
   ownerOf(db, log.owner).logs.set(log.id, log);
   touch(db, log);
+  if (log.archiveOf === undefined) {
+    const parentId = parent === undefined ? {} : { parentId: parent.log.id };
+    report(db, log, "conversation.created", { title: input.reportedTitle ?? log.title, ...parentId });
+  }
   return log;
 }
 

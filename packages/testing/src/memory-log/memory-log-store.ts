@@ -1,16 +1,18 @@
 import type { Clock } from "@parley/core";
 import { ParleyError } from "@parley/core/errors";
 import { copyOf, createUuidV7Factory, type IdFactory } from "@parley/core/messages";
-import type { KeyStore, LogStore, LogStoreRoot } from "@parley/core/ports";
+import type { KeyStore, LogStore, LogStoreRoot, OutboxStore } from "@parley/core/ports";
 import { omitUndefined } from "@parley/fold";
 import * as engine from "./conversation-store.js";
 import * as conversations from "./conversations.js";
 import { createMemoryDatabase, type MemoryDatabase } from "./database.js";
 import * as keys from "./keys.js";
+import * as outbox from "./outbox.js";
 import { examine } from "./reads/examine.js";
 import * as inputReads from "./reads/inputs.js";
 import * as reads from "./reads/read.js";
 import { search } from "./reads/search.js";
+import * as hooks from "./webhooks.js";
 import { admit } from "./writes/admit.js";
 import { commitStep, seal } from "./writes/commit.js";
 import { compact, undoCompaction } from "./writes/compact.js";
@@ -24,9 +26,10 @@ import { remove } from "./writes/remove.js";
 /** A call on its way to the store. */
 export interface StoreCall {
   readonly method:
-    | Exclude<keyof LogStoreRoot, "forOwner" | "keys">
+    | Exclude<keyof LogStoreRoot, "forOwner" | "keys" | "outbox">
     | keyof LogStore
-    | `keys.${keyof KeyStore}`;
+    | `keys.${keyof KeyStore}`
+    | `outbox.${keyof OutboxStore}`;
   /** Absent for what a node asks. */
   readonly owner?: string;
   /** As given by the caller; not to be changed. */
@@ -115,6 +118,13 @@ export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRo
       readResponses: (...args) => run("readResponses", args, inputReads.readResponses),
       grants: (...args) => run("grants", args, inputReads.grants),
       removeGrant: (...args) => run("removeGrant", args, inputs.removeGrant),
+      addWebhook: (...args) => run("addWebhook", args, hooks.addWebhook),
+      webhooks: (...args) => run("webhooks", args, hooks.webhooks),
+      findWebhook: (...args) => run("findWebhook", args, hooks.findWebhook),
+      changeWebhook: (...args) => run("changeWebhook", args, hooks.changeWebhook),
+      removeWebhook: (...args) => run("removeWebhook", args, hooks.removeWebhook),
+      deliveries: (...args) => run("deliveries", args, hooks.deliveries),
+      replayDeliveries: (...args) => run("replayDeliveries", args, hooks.replayDeliveries),
       queue: (...args) => run("queue", args, operateQueue),
       fork: (...args) => run("fork", args, fork),
       compact: (...args) => run("compact", args, compact),
@@ -170,6 +180,12 @@ export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRo
       findLogin: (...args) => root("keys.findLogin", args, keys.findLogin),
       touchLogin: (...args) => root("keys.touchLogin", args, keys.touchLogin),
       removeLogins: (...args) => root("keys.removeLogins", args, keys.removeLogins),
+    },
+    outbox: {
+      claim: (...args) => root("outbox.claim", args, outbox.claim),
+      settle: (...args) => root("outbox.settle", args, outbox.settle),
+      owners: () => root("outbox.owners", [], outbox.owners),
+      sweep: (...args) => root("outbox.sweep", args, outbox.sweep),
     },
     check: () => root("check", [], () => ({ schema: "current" as const })),
     examine: (...args) => root("examine", args, examine),

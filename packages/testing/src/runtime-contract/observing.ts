@@ -82,7 +82,18 @@ export const observingCases: RuntimeTopicCase[] = [
     async run(world) {
       const node = await world.node();
       const found = await world.pass(node.runtime.examine({ fix: false }), "the look");
-      const areas = ["journal", "log", "models", "nodes", "queue", "schema", "search", "store", "turns"];
+      const areas = [
+        "journal",
+        "log",
+        "models",
+        "nodes",
+        "queue",
+        "schema",
+        "search",
+        "store",
+        "turns",
+        "webhooks",
+      ];
       checkEqual([...new Set(found.findings.map(({ area }) => area))].toSorted(), areas, "the areas");
       check(found.healthy, `all is well: ${JSON.stringify(found.findings)}`);
       checkEqual(await node.runtime.check(), { schema: "current" }, "the check");

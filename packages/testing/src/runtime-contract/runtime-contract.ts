@@ -22,6 +22,7 @@ import { turnCases } from "./turns/turns.js";
 import { waitingCases } from "./turns/waiting.js";
 import { waitingEndCases } from "./turns/waiting-ends.js";
 import { waitingNodeCases } from "./turns/waiting-nodes.js";
+import { webhookCases } from "./webhooks.js";
 import { type RuntimeFixture, type RuntimeTopicCase, World } from "./world.js";
 
 export type { RuntimeFixture };
@@ -53,6 +54,7 @@ export function runtimeContract(make: () => RuntimeFixture | Promise<RuntimeFixt
     window: windowCases,
     transfer: transferCases,
     observing: observingCases,
+    webhook: webhookCases,
   };
   return Object.entries(topics).flatMap(([topic, cases]) =>
     cases.map((each) => ({

@@ -19,6 +19,20 @@ import type { JsonObject } from "../json.js";
 import type { AgentEvent } from "../log/agent-event.js";
 import type { SseMessage } from "../socket/sse.js";
 import type {
+  ChangeWebhookRequest,
+  CreateWebhookRequest,
+  CreateWebhookResponse,
+  DeleteWebhookResponse,
+  DeliveriesQuery,
+  DeliveriesResponse,
+  ReplayRequest,
+  ReplayResponse,
+  TestWebhookResponse,
+  WebhookParams,
+  WebhookResponse,
+  WebhooksResponse,
+} from "../webhook/webhook-routes.js";
+import type {
   CloseResponse,
   ConversationDetail,
   CreateConversationRequest,
@@ -238,6 +252,14 @@ export interface Routes {
   readonly "GET /grants": Get<Nothing, Nothing, GrantsResponse>;
   readonly "DELETE /grants/:id": Write<GrantParams, undefined, RevokeGrantResponse>;
   readonly "GET /tools": Get<Nothing, Nothing, ToolsResponse>;
+
+  readonly "GET /webhooks": Get<Nothing, Nothing, WebhooksResponse>;
+  readonly "POST /webhooks": Write<Nothing, CreateWebhookRequest, CreateWebhookResponse>;
+  readonly "PATCH /webhooks/:id": Write<WebhookParams, ChangeWebhookRequest, WebhookResponse>;
+  readonly "DELETE /webhooks/:id": Write<WebhookParams, undefined, DeleteWebhookResponse>;
+  readonly "POST /webhooks/:id/test": Write<WebhookParams, undefined, TestWebhookResponse>;
+  readonly "GET /webhooks/:id/deliveries": Get<WebhookParams, DeliveriesQuery, DeliveriesResponse>;
+  readonly "POST /webhooks/:id/replay": Write<WebhookParams, ReplayRequest, ReplayResponse>;
 
   readonly "GET /me": Get<Nothing, Nothing, MeResponse>;
   readonly "POST /login": Write<Nothing, LoginRequest, MeResponse>;

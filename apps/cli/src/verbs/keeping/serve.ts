@@ -60,6 +60,11 @@ export async function serve(options: ServeOptions, context: VerbContext): Promis
       logger.info({ indexed }, done ? "the search index has caught up" : "the search index is catching up"),
     onEvent: telemetry.onEvent,
     onWindowChange: (change) => logger.info({ ...change }, "context window changed"),
+    onWebhookAttempt(attempt) {
+      telemetry.onWebhookAttempt(attempt);
+      if (attempt.outcome === "gone") logger.warn({ ...attempt }, "a webhook answered 410 and was disabled");
+      if (attempt.outcome === "dead") logger.warn({ ...attempt }, "a delivery to a webhook was given up");
+    },
   });
   try {
     const instance = randomUUID();

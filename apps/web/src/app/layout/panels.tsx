@@ -25,6 +25,9 @@ const SearchDialog = lazy(async () => ({ default: (await loadSearch()).SearchDia
 const CompactionDialog = lazy(async () => ({
   default: (await import("../../compaction/compaction-dialog.js")).CompactionDialog,
 }));
+const WebhooksDialog = lazy(async () => ({
+  default: (await import("../../webhooks/webhooks-dialog.js")).WebhooksDialog,
+}));
 const LazyCoveredRange = lazy(async () => ({
   default: (await import("../../compaction/covered-range.js")).CoveredRange,
 }));
@@ -83,7 +86,7 @@ function preloadOnShortcut(): () => void {
   return () => removeEventListener("keydown", onKey);
 }
 
-/** The dialogs that cover the page: palette, shortcuts, search, compaction. */
+/** The dialogs that cover the page: palette, shortcuts, search, compaction, webhooks. */
 export function Overlays({ conversationId }: { readonly conversationId?: string | undefined }) {
   const overlay = useLayout((state) => state.overlay);
   useEffect(preloadOnShortcut, []);
@@ -93,6 +96,7 @@ export function Overlays({ conversationId }: { readonly conversationId?: string 
     shortcuts: ShortcutSheet,
     search: SearchDialog,
     compaction: CompactionDialog,
+    webhooks: WebhooksDialog,
   }[overlay];
   return (
     <LazyPart key={overlay} onFailure={() => showOverlay(undefined)}>

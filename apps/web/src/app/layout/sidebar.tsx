@@ -1,4 +1,4 @@
-import { Monitor, Moon, PanelLeftClose, Search, Settings, SquarePen, Sun } from "lucide-react";
+import { Monitor, Moon, PanelLeftClose, Search, Settings, SquarePen, Sun, Webhook } from "lucide-react";
 import { lazy, useEffect, useState } from "react";
 import { ConversationList } from "../../list/conversation-list.js";
 import { cx } from "../../ui/cx.js";
@@ -6,6 +6,7 @@ import { IconButton, iconButtonClass } from "../../ui/icon-button.js";
 import { Kbd } from "../../ui/kbd.js";
 import { LazyPart } from "../../ui/loading/lazy-part.js";
 import { Menu, MenuAction, MenuChoices, MenuLine } from "../../ui/overlay/menu.js";
+import { useAccess } from "../access/access.js";
 import { LogoutAction } from "../access/logout-action.js";
 import { Link, useRoute } from "../router.js";
 import { chooseTheme, type ThemeChoice, useTheme } from "../theme.js";
@@ -138,8 +139,26 @@ function SettingsMenu() {
       <MenuAction keys="Mod+K" onSelect={() => showOverlay("palette")}>
         Command palette
       </MenuAction>
+      <WebhooksAction />
       <LogoutAction />
     </Menu>
+  );
+}
+
+/** Opens the webhooks, for those who may manage them. */
+function WebhooksAction() {
+  const isAdmin = useAccess((state) => state.phase === "granted" && state.me.scopes.includes("admin"));
+  if (!isAdmin) return null;
+  return (
+    <MenuAction
+      icon={<Webhook aria-hidden />}
+      onSelect={() => {
+        closeDrawer();
+        showOverlay("webhooks");
+      }}
+    >
+      Webhooks
+    </MenuAction>
   );
 }
 

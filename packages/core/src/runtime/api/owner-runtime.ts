@@ -23,6 +23,7 @@ import type { Subscriber } from "../delivery/hub.js";
 import type { Subscription } from "../delivery/subscribe.js";
 import type { WatchEvent } from "../delivery/watchers.js";
 import type { InputApi } from "../input/input-verbs.js";
+import type { WebhookApi } from "../webhooks/webhook-verbs.js";
 
 /** A change of settings; null puts one back to its default. */
 export type SettingsChange = {
@@ -69,6 +70,8 @@ export interface OwnerRuntime {
   readonly queue: QueueApi;
   /** Calls that wait for a person or for the caller. */
   readonly input: InputApi;
+  /** Endpoints that events are posted to. */
+  readonly webhooks: WebhookApi;
   /** Asks the running turn to stop. Its partial answer is kept, the queue is paused. Idempotent. */
   stop(conversationId: string): Promise<{ readonly abortedTurn: boolean }>;
   /** Stops a running turn, pauses the queue and hides the conversation. A send reopens it. */

@@ -1,6 +1,7 @@
 import { ParleyError } from "../../errors.js";
 import { inputVerbs } from "../input/input-verbs.js";
 import type { Services } from "../services.js";
+import { webhookVerbs } from "../webhooks/webhook-verbs.js";
 import { conversationVerbs } from "./conversation-verbs.js";
 import type { OwnerRuntime } from "./owner-runtime.js";
 import { ownerScope } from "./owner-scope.js";
@@ -22,6 +23,7 @@ export function createOwnerRuntime(services: Services, owner: string): OwnerRunt
     },
     queue: queueVerbs(scope),
     input: inputVerbs(scope),
+    webhooks: webhookVerbs(scope),
     ...conversationVerbs(scope),
     ...readingVerbs(scope),
     compact: (conversationId, request = {}) => compactions.compact(owner, store, conversationId, request),

@@ -1,19 +1,25 @@
 import type { Wake, WakeKind } from "../../ports/log-store.js";
 import type { SearchIndexer } from "../nodes/search-indexer.js";
+import type { WebhookDelivery } from "../webhooks/webhook-delivery.js";
 import type { Watchers } from "./watchers.js";
 
-/** Announces a change of conversations: on this node to their owner's watchers and the search index, and to other nodes. */
+/**
+ * Announces a change of conversations: on this node to their owner's watchers, the search index and the delivery of
+ * events, and to other nodes.
+ */
 export type NotifyChanged = (owner: string, logs: readonly number[], kind?: WakeKind) => void;
 
 /** Creates the one function that announces changes. */
 export function createNotifyChanged(to: {
   readonly watchers: Pick<Watchers, "changed">;
   readonly searchIndexer: Pick<SearchIndexer, "wake">;
+  readonly webhooks: Pick<WebhookDelivery, "wake">;
   readonly wake: Pick<Wake, "notify">;
 }): NotifyChanged {
   return (owner, logs, kind) => {
     to.watchers.changed(owner);
     to.searchIndexer.wake(owner);
+    to.webhooks.wake(owner);
     to.wake.notify(logs, kind);
   };
 }

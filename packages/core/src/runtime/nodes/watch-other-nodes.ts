@@ -44,6 +44,10 @@ async function lookWhereNewsIs({ env, follower }: Services): Promise<void> {
 
 function wokenUp(services: Services, log: number, kind: WakeKind): void {
   const { env, life, follower, coordinator, recovery, compactions, openRequests } = services;
+  if (kind === "webhooks") {
+    env.webhooks.endpointsChanged();
+    return;
+  }
   void follower.look(log);
   if (kind === "input") coordinator.decided(log);
   if (kind === "stop") {

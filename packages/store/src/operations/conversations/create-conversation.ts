@@ -6,6 +6,7 @@ import { storedText } from "../../stored-text.js";
 import { changeNumber, logNumber, takeChangeNumber, takeLogNumber } from "../numbers.js";
 import { checkConversationId } from "../refusals.js";
 import { nowMs } from "../turns/head.js";
+import { reportText } from "../webhooks/report.js";
 
 export interface NewConversation {
   readonly id: string;
@@ -13,6 +14,8 @@ export interface NewConversation {
   readonly title: string;
   readonly settings: ConversationSettings;
   readonly createdAt?: Date;
+  /** How it is reported to endpoints: under a title that it is about to get, as a fork, or (an archive) not at all. */
+  readonly reported?: { readonly title?: string; readonly parentId?: string } | false;
 }
 
 /**
@@ -24,8 +27,9 @@ export async function createConversationRow(
   connection: Connection,
   input: NewConversation,
 ): Promise<number | undefined> {
-  const { id, owner } = input;
+  const { id, owner, reported = {} } = input;
   checkConversationId(id);
+  const { title = input.title, parentId } = reported === false ? {} : reported;
   for (;;) {
     const [, , made = []] = await connection.batch([
       takeLogNumber,
@@ -38,6 +42,9 @@ export async function createConversationRow(
           owner,
           storedText(input.title),
           input.createdAt?.toISOString() ?? null,
+          reported !== false,
+          storedText(title),
+          parentId ?? null,
           ...settingValues(store, input.settings),
         ],
       },
@@ -58,10 +65,18 @@ WITH made AS (
   INSERT INTO parley.conversation (log, id, owner, title, status, created_at, last_activity_at, updated_at, changed_at,
     ${settingNames})
   SELECT ${logNumber}, $1, $2, $3, 'open', coalesce($4::timestamptz, t.at), t.at, t.at, ${changeNumber},
-    ${settingParameters(5)}
+    ${settingParameters(8)}
   FROM (SELECT ${nowMs} AS at) t
   ON CONFLICT (owner, id) WHERE status <> 'removed' DO NOTHING
   RETURNING log, owner, last_activity_at
+), reported AS (
+  ${reportText("conversation.created", {
+    owner: "$2",
+    log: "made.log",
+    data: { conversationId: "$1::text", title: "$6::text", parentId: "$7::text" },
+    from: "made",
+    where: "$5::bool",
+  })}
 )
 INSERT INTO parley.conversation_head (log, owner, next_seq, sealed_seq, active_at)
 SELECT log, owner, 1, 0, last_activity_at FROM made RETURNING log::float8 AS log`;

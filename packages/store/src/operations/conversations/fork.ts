@@ -62,6 +62,7 @@ export async function addFork(
     owner,
     title: input.title,
     settings: {},
+    reported: isArchive ? false : { parentId: origin.conversationId },
   });
   // Made by someone else between our look and our insert: their commit has been waited for.
   if (created === undefined) throw invalidField("id", "used by another conversation");

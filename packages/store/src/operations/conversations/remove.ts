@@ -55,6 +55,7 @@ export function remove(
         "turn_journal",
         "input_request",
         "input_grant",
+        "outbox",
       ].map((table) => ({
         text: `DELETE FROM parley.${table} WHERE log = ANY($1::int8[])`,
         values: [logs],

@@ -15,6 +15,6 @@ export function addInputs(store: StoreContext, owner: string, input: AddInputs):
     checkIsTurn(head, turnId);
     if (head.waiting) throw staleFence(conversationId, turnId);
     if (inputs.length === 0) return;
-    await connection.batch([insertRequests(store, head, turnId, inputs), ...touchStatements(head)]);
+    await connection.batch([...insertRequests(store, head, turnId, inputs), ...touchStatements(head)]);
   });
 }

@@ -7,6 +7,7 @@ import type { StoreContext } from "../../store-context.js";
 import { originalJson, originalText, storedJson, storedText } from "../../stored-text.js";
 import { takeChangeNumber } from "../numbers.js";
 import { type Head, nowMs, touchedWith } from "../turns/head.js";
+import { reportText } from "../webhooks/report.js";
 import { insertRequests } from "./request-row.js";
 
 /** Returns true if messages hold responses to requests. */
@@ -39,28 +40,27 @@ export async function logResponses(
   });
 }
 
-/** Records responses to requests that have none, and returns those in force, by request. */
+/** Records responses to requests that have none, reports them, and returns those in force, by request. */
 export async function recordResponses(
   connection: Connection,
-  { log }: Pick<Head, "log">,
+  { log, owner }: Pick<Head, "log" | "owner">,
   responses: readonly InputResponseEntry[],
   isLogged: boolean,
 ): Promise<Map<string, InputResponseEntry>> {
-  const rows = await connection.query({
-    name: "record_responses",
-    text: `
-UPDATE parley.input_request r SET response = coalesce(r.response, g.response::json),
-  decided_at = coalesce(r.decided_at, ${nowMs}), logged = r.logged OR $4::bool
-FROM unnest($2::text[], $3::text[]) AS g(request_id, response)
-WHERE r.log = $1 AND r.request_id = g.request_id
-RETURNING r.request_id, r.response::text AS response`,
-    values: [
-      log,
-      responses.map(({ requestId }) => storedText(requestId)),
-      responses.map((response) => storedJson(response)),
-      isLogged,
-    ],
-  });
+  const [, rows = []] = await connection.batch([
+    takeChangeNumber(owner),
+    {
+      name: "record_responses",
+      text: recordText,
+      values: [
+        log,
+        responses.map(({ requestId }) => storedText(requestId)),
+        responses.map((response) => storedJson(response)),
+        isLogged,
+        owner,
+      ],
+    },
+  ]);
   return new Map(
     rows.map((row) => [
       originalText(String(row.request_id)),
@@ -68,6 +68,35 @@ RETURNING r.request_id, r.response::text AS response`,
     ]),
   );
 }
+
+// What is reported is read from the rows as they were before: a response that was recorded has been reported.
+const recordText = `
+WITH reported AS (
+  ${reportText("input.answered", {
+    owner: "$5",
+    log: "r.log",
+    place: "r.place",
+    data: {
+      conversationId: "c.id",
+      title: "c.title",
+      turnId: "t.id",
+      requestId: "r.request_id",
+      kind: "r.kind",
+      toolName: "r.tool_name",
+      decision: "g.response::json->>'decision'",
+      via: "g.response::json->>'via'",
+    },
+    from: `unnest($2::text[], $3::text[]) AS g(request_id, response), parley.input_request r, parley.conversation c,
+    parley.conversation_turn t`,
+    where: `r.log = $1 AND r.request_id = g.request_id AND r.response IS NULL AND c.log = $1 AND t.log = $1
+    AND t.ordinal = r.turn`,
+  })}
+)
+UPDATE parley.input_request r SET response = coalesce(r.response, g.response::json),
+  decided_at = coalesce(r.decided_at, ${nowMs}), logged = r.logged OR $4::bool
+FROM unnest($2::text[], $3::text[]) AS g(request_id, response)
+WHERE r.log = $1 AND r.request_id = g.request_id
+RETURNING r.request_id, r.response::text AS response`;
 
 /** A request of a turn whose response is not in the log, if there is one. */
 export interface OpenRequest {
@@ -125,7 +154,9 @@ export async function commitInputs(
   input: CommitInput,
 ): Promise<{ waiting?: OpenInputs; responses: InputResponseEntry[] }> {
   const { inputs = [], wait = false, turnId } = input;
-  if (inputs.length > 0) await connection.query(insertRequests(store, head, turnId, inputs));
+  if (inputs.length > 0) {
+    await connection.batch(insertRequests(store, head, turnId, inputs));
+  }
   const open = await openRequests(connection, head);
   const responses = open.flatMap(({ response }) => response ?? []);
   const pending = openInputsOf(open);

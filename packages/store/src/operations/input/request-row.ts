@@ -5,7 +5,9 @@ import type { Statement } from "../../database.js";
 import { boundedJson, stepMark, stepOf } from "../../message-row.js";
 import type { StoreContext } from "../../store-context.js";
 import { originalJson, storedText } from "../../stored-text.js";
+import { takeChangeNumber } from "../numbers.js";
 import { type Head, nowMs } from "../turns/head.js";
+import { isoTime, reportText } from "../webhooks/report.js";
 
 const ms = (column: string) => `date_part('epoch', ${column}) * 1000`;
 
@@ -69,39 +71,46 @@ export function inputRecords(json: unknown): InputRecord[] {
   return typeof json === "string" ? (originalJson(json) as RequestJson[]).map(inputRecord) : [];
 }
 
-/** Writes the requests of a step, for whoever holds the lock. Those that are there already stay as they are. */
+/**
+ * Writes the requests of a step, and reports them, for whoever holds the lock. Those that are there already stay as they
+ * are.
+ */
 export function insertRequests(
   store: StoreContext,
   head: Head,
   turnId: string,
   requests: readonly InputRequest[],
-): Statement {
+): Statement[] {
   const texts = (of: (request: InputRequest) => string) => requests.map((each) => storedText(of(each)));
-  return {
-    name: "insert_requests",
-    text: insertText,
-    values: [
-      head.log,
-      head.turnCount,
-      head.owner,
-      texts(({ requestId }) => requestId),
-      requests.map(({ stepId }) => stepMark(stepId, turnId)),
-      texts(({ kind }) => kind),
-      texts(({ toolCallId }) => toolCallId),
-      texts(({ toolName }) => toolName),
-      texts(({ toolHash }) => toolHash),
-      texts(({ argumentsHash }) => argumentsHash),
-      texts(({ argumentsText }) => argumentsText),
-      requests.map(({ reason }) => (reason === undefined ? null : storedText(reason))),
-      requests.map(({ schema }) => (schema === undefined ? null : boundedJson(schema, store.maxBytes))),
-      requests.map(({ remember }) => remember === true),
-      requests.map(({ expiresMs }) => expiresMs ?? null),
-    ],
-  };
+  return [
+    takeChangeNumber(head.owner),
+    {
+      name: "insert_requests",
+      text: insertText,
+      values: [
+        head.log,
+        head.turnCount,
+        head.owner,
+        texts(({ requestId }) => requestId),
+        requests.map(({ stepId }) => stepMark(stepId, turnId)),
+        texts(({ kind }) => kind),
+        texts(({ toolCallId }) => toolCallId),
+        texts(({ toolName }) => toolName),
+        texts(({ toolHash }) => toolHash),
+        texts(({ argumentsHash }) => argumentsHash),
+        texts(({ argumentsText }) => argumentsText),
+        requests.map(({ reason }) => (reason === undefined ? null : storedText(reason))),
+        requests.map(({ schema }) => (schema === undefined ? null : boundedJson(schema, store.maxBytes))),
+        requests.map(({ remember }) => remember === true),
+        requests.map(({ expiresMs }) => expiresMs ?? null),
+      ],
+    },
+  ];
 }
 
 const insertText = `
-INSERT INTO parley.input_request (created_at, expires_at, log, turn, place, remember, owner, request_id, step, kind,
+WITH made AS (
+  INSERT INTO parley.input_request (created_at, expires_at, log, turn, place, remember, owner, request_id, step, kind,
   tool_call_id, tool_name, tool_hash, arguments_hash, arguments_text, reason, schema)
 SELECT ${nowMs}, ${nowMs} + g.expires_ms * interval '1 millisecond', $1::int8, $2::int4,
   coalesce(p.last, 0) + g.n::int4, g.remember, $3, g.request_id, g.step, g.kind, g.tool_call_id, g.tool_name,
@@ -111,4 +120,22 @@ FROM unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text
   WITH ORDINALITY AS g(request_id, step, kind, tool_call_id, tool_name, tool_hash, arguments_hash, arguments_text,
     reason, schema, remember, expires_ms, n)
 CROSS JOIN (SELECT max(place) AS last FROM parley.input_request WHERE log = $1::int8 AND turn = $2::int4) AS p
-ON CONFLICT DO NOTHING`;
+ON CONFLICT DO NOTHING
+  RETURNING log, turn, place, request_id, kind, tool_name, expires_at
+)
+${reportText("input.requested", {
+  owner: "$3",
+  log: "made.log",
+  place: "made.place",
+  data: {
+    conversationId: "c.id",
+    title: "c.title",
+    turnId: "t.id",
+    requestId: "made.request_id",
+    kind: "made.kind",
+    toolName: "made.tool_name",
+    expiresAt: isoTime("made.expires_at"),
+  },
+  from: "made, parley.conversation c, parley.conversation_turn t",
+  where: "c.log = made.log AND t.log = made.log AND t.ordinal = made.turn",
+})}`;

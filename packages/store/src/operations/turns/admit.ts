@@ -141,6 +141,7 @@ async function admitSlowly(
       owner,
       settings,
       title: settings.title ?? "",
+      reported: { title: settings.title ?? input.title },
     });
     if (!created) continue;
     const fresh = await lockHead(connection, owner, conversationId);

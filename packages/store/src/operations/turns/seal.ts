@@ -1,7 +1,7 @@
 import { ParleyError } from "@parley/core/errors";
 import { omitUndefined } from "@parley/core/messages";
 import type { HistoryEntry, SealInput, SealResult } from "@parley/core/ports";
-import type { ConversationStatus } from "@parley/wire";
+import type { ConversationStatus, TurnSealedData } from "@parley/wire";
 import type { Connection } from "../../database.js";
 import { idIs } from "../../id-is.js";
 import { boundedJson, entryAt, type MessageRow, messageRow, stepMark } from "../../message-row.js";
@@ -11,6 +11,8 @@ import type { StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
 import { givenRows, givenTexts } from "../given-rows.js";
 import { closingEntries, closingMessages, holdsResponses } from "../input/decisions.js";
+import { takeChangeNumber } from "../numbers.js";
+import { reportText } from "../webhooks/report.js";
 import { checkDistinct, checkIsTurn, ordered, placed, withResponses, writtenRows } from "./commit-step.js";
 import { checkHeld, type Head, lockForChange, nowMs, requireHead, touched } from "./head.js";
 import { checkTurnId, endLease, insertRows, stillOpened } from "./open-turn.js";
@@ -76,6 +78,11 @@ export async function seal(store: StoreContext, owner: string, input: SealInput)
   };
 }
 
+/** The data of the event that reports a seal, by expressions. */
+function sealedData(data: Record<keyof TurnSealedData, string>): Record<keyof TurnSealedData, string> {
+  return data;
+}
+
 const sealTexts = givenTexts(
   11,
   "c.log",
@@ -106,7 +113,21 @@ WITH ended AS (
   UPDATE parley.conversation c SET ${touched}, context_size = coalesce($10::float8, c.context_size),
     last_activity_at = greatest(c.last_activity_at, ended.active_at)
   FROM ended WHERE c.log = ended.log
-  RETURNING c.status, c.queue_paused
+  RETURNING c.status, c.queue_paused, c.title
+), reported AS (
+  ${reportText("turn.sealed", {
+    owner: "$2",
+    log: "ended.log",
+    data: sealedData({
+      conversationId: "$1::text",
+      title: "changed.title",
+      turnId: "$3::text",
+      reason: "$7::text",
+      firstSeq: "turn.first_seq",
+      lastSeq: "turn.last_seq",
+    }),
+    from: "ended, turn, changed",
+  })}
 )
 SELECT turn.first_seq, turn.last_seq, changed.status, changed.queue_paused FROM turn, changed`,
 );
@@ -208,9 +229,26 @@ WHERE log = $1 AND ordinal = $2 RETURNING first_seq`,
       text: "UPDATE parley.conversation SET context_size = coalesce($2::float8, context_size) WHERE log = $1",
       values: [head.log, input.metrics.contextSize ?? null],
     },
+    takeChangeNumber(head.owner),
+    { name: "report_seal", text: reportSealText, values: [head.log, head.turnCount, head.owner] },
   ]);
   return Number(turns[0]?.first_seq);
 }
+
+const reportSealText = reportText("turn.sealed", {
+  owner: "$3",
+  log: "t.log",
+  data: sealedData({
+    conversationId: "c.id",
+    title: "c.title",
+    turnId: "t.id",
+    reason: "t.reason",
+    firstSeq: "t.first_seq",
+    lastSeq: "t.last_seq",
+  }),
+  from: "parley.conversation_turn t, parley.conversation c",
+  where: "t.log = $1 AND t.ordinal = $2 AND c.log = $1",
+});
 
 /**
  * Seals a turn that waits, for the message that takes its place, under the lock of its conversation. Returns the head

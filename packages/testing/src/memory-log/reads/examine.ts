@@ -34,8 +34,25 @@ export function examine(db: MemoryDatabase, options: { fix: boolean }): Finding[
       ...(paused === 0 ? {} : { advice: "Resume or empty them; nothing is lost while they wait" }),
     },
     { area: "search", level: "ok", message: "A store in memory is searched without an index" },
+    webhookFinding(db),
     ...logFindings(logs),
   ];
+}
+
+/** Endpoints that are gone, and deliveries that were given up. */
+function webhookFinding(db: MemoryDatabase): Finding {
+  const endpoints = [...db.owners.values()].flatMap(({ webhooks }) => [...webhooks.values()]);
+  const gone = endpoints.filter(({ disabledReason }) => disabledReason === "gone").length;
+  const dead = db.outbox.filter(({ state }) => state === "dead").length;
+  if (gone + dead === 0) {
+    return { area: "webhooks", level: "ok", message: `Webhooks: ${endpoints.length}` };
+  }
+  return {
+    area: "webhooks",
+    level: "warning",
+    message: `${dead} deliveries were given up; ${gone} webhooks are disabled because they answered 410`,
+    advice: "See `parley webhooks`; replay what was given up once the endpoint works, or remove it",
+  };
 }
 
 /** Rows of the journal that no open turn has. */

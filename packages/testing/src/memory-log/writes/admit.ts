@@ -68,7 +68,9 @@ function checkAdmission(log: Log, input: AdmitInput): void {
 
 function createFor(db: MemoryDatabase, owner: string, input: AdmitInput): Log {
   const settings: ConversationSettings = input.settings ?? {};
-  return addLog(db, { id: input.conversationId, owner, settings, title: settings.title ?? "" });
+  const title = settings.title ?? "";
+  const reportedTitle = settings.title ?? input.title;
+  return addLog(db, { id: input.conversationId, owner, settings, title, reportedTitle });
 }
 
 /** Admits a message that was checked. */

@@ -17,6 +17,7 @@ import {
 } from "../database.js";
 import { openInputs, unloggedResponses } from "../reads/inputs.js";
 import { queueStateOf, statusOf } from "../record.js";
+import { report } from "../report.js";
 import { addInputs, closeInputs, withDecisions } from "./input.js";
 import { checkTurnId, deliver, dropLease, endLease, heldLease, staleFence, stillOpened } from "./lease.js";
 
@@ -66,7 +67,7 @@ export function seal(db: MemoryDatabase, owner: string, input: SealInput): SealR
   checkTurnId(log, input.next.turnId);
   const { turn, rows } = writeSeal(db, log, input);
   const { next, nextTurnId } = endLease(db, log, input.next);
-  markSealed(db, turn, input, rows, nextTurnId);
+  markSealed(db, log, turn, input, rows, nextTurnId);
   return { ...sealResult(log, turn, rows), ...omitUndefined({ next }) };
 }
 
@@ -85,7 +86,7 @@ export function sealWaiting(
 ): SealResult {
   const { turn, rows } = writeSeal(db, log, input);
   dropLease(db, log);
-  markSealed(db, turn, input, rows, undefined);
+  markSealed(db, log, turn, input, rows, undefined);
   return sealResult(log, turn, rows);
 }
 
@@ -107,12 +108,15 @@ function writeSeal(
 
 function markSealed(
   db: MemoryDatabase,
+  log: Log,
   turn: Turn,
   { fence, reason, metrics }: Omit<SealInput, "conversationId" | "next">,
   rows: readonly Row[],
   nextTurnId: string | undefined,
 ): void {
   turn.sealed = { at: db.clock.now(), fence, reason, metrics, rows, ...omitUndefined({ nextTurnId }) };
+  const { id: turnId, firstSeq, lastSeq } = turn;
+  report(db, log, "turn.sealed", { turnId, reason, firstSeq, lastSeq });
 }
 
 function sealResult(log: Log, turn: Turn, rows: readonly Row[]): SealResult {

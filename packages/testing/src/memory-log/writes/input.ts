@@ -29,6 +29,7 @@ import {
   touch,
 } from "../database.js";
 import { inputsOf } from "../reads/inputs.js";
+import { report } from "../report.js";
 import { heldLease, reopen, staleFence } from "./lease.js";
 
 /** Writes the requests of a step. Those that are there already stay as they are. */
@@ -44,6 +45,14 @@ export function addInputs(
     const expiry = expiresMs === undefined ? {} : { expiresAt: createdAt + expiresMs };
     const record: InputRecord = { ...request, turnId, createdAt, ...expiry };
     log.inputs.set(request.requestId, { record, isLogged: false });
+    const { requestId, kind, toolName, expiresAt } = record;
+    report(db, log, "input.requested", {
+      turnId,
+      requestId,
+      kind,
+      toolName,
+      ...(expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
+    });
   }
 }
 
@@ -69,15 +78,18 @@ export function withDecisions(
     if (entry?.type !== "input-response" || input === undefined) return message;
     const { conversationId, createdAt } = message;
     const response = input.record.response ?? entry;
-    decide(db, input, response);
+    decide(db, log, input, response);
     input.isLogged = true;
     return inputMessage(response, { conversationId, createdAt });
   });
 }
 
-function decide(db: MemoryDatabase, input: Input, response: InputResponseEntry): void {
+function decide(db: MemoryDatabase, log: Log, input: Input, response: InputResponseEntry): void {
   if (input.record.response !== undefined) return;
   input.record = { ...input.record, response, decidedAt: db.clock.now() };
+  const { turnId, requestId, kind, toolName } = input.record;
+  const { decision, via } = response;
+  report(db, log, "input.answered", { turnId, requestId, kind, toolName, decision, via });
 }
 
 /** Answers every request of a turn that ends, and writes what is not in the log yet. */
@@ -85,7 +97,7 @@ export function closeInputs(db: MemoryDatabase, log: Log, turn: Turn, via: strin
   const rows: Row[] = [];
   for (const input of inputsOf(log, turn.id)) {
     if (input.isLogged) continue;
-    decide(db, input, deniedBy(input, via));
+    decide(db, log, input, deniedBy(input, via));
     rows.push(logResponse(db, log, turn, input));
   }
   return rows;
@@ -138,7 +150,7 @@ function record(
   response: InputResponseEntry,
   node: string,
 ): Pick<RespondResult, "turnId" | "response" | "lease"> {
-  decide(db, input, response);
+  decide(db, log, input, response);
   touch(db, log);
   const { turnId } = input.record;
   const turn = log.turnsById.get(turnId);

@@ -22,6 +22,7 @@ export function remove(
     db.leased.delete(each);
     logs.delete(each.id);
     each.inputs.clear();
+    db.outbox = db.outbox.filter(({ log: of }) => of !== each.number);
     for (const [grantId, { grant, log: of }] of grants) {
       if (of === each && grant.conversationId !== undefined) grants.delete(grantId);
     }

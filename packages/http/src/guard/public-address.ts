@@ -33,7 +33,7 @@ for (const [network, prefix] of [
   privateAddresses.addSubnet(network, prefix, "ipv6");
 }
 
-/** Whether an address is one of the open internet: not of this machine, a local network or a reserved range. */
+/** Returns true if an address is one of the open internet: not of this machine, a local network or a reserved range. */
 export function isPublicAddress(address: string): boolean {
   const version = isIP(address);
   if (version === 0) return false;
@@ -42,4 +42,25 @@ export function isPublicAddress(address: string): boolean {
   if (mapped !== undefined) return isPublicAddress(mapped);
   if (/^::ffff:/i.test(address)) return false;
   return !privateAddresses.check(address, version === 4 ? "ipv4" : "ipv6");
+}
+
+/**
+ * Returns a check that lets through public addresses and those of a list: addresses such as `10.0.0.5`, and networks such
+ * as `192.168.0.0/16`. Throws a `RangeError` that names an entry which is neither.
+ */
+export function allowAddresses(allowed: readonly string[]): (address: string) => boolean {
+  const list = new BlockList();
+  for (const entry of allowed) {
+    const [network = "", prefix] = entry.split("/");
+    const version = isIP(network);
+    const bits = prefix === undefined ? (version === 4 ? 32 : 128) : Number(prefix);
+    const isNetwork = Number.isInteger(bits) && bits >= 0 && bits <= (version === 4 ? 32 : 128);
+    if (version === 0 || !isNetwork) throw new RangeError(`"${entry}" is neither an address nor a network`);
+    list.addSubnet(network, bits, version === 4 ? "ipv4" : "ipv6");
+  }
+  return (address) => {
+    const version = isIP(address);
+    const isListed = version !== 0 && list.check(address, version === 4 ? "ipv4" : "ipv6");
+    return isListed || isPublicAddress(address);
+  };
 }

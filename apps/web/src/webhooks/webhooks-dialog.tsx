@@ -1,0 +1,71 @@
+import { useClient } from "@parley/client/react";
+import type { WebhookInfo } from "@parley/wire";
+import { useCallback, useEffect, useRef, useState } from "react";
+import type { OverlayProps } from "../app/layout/panel-props.js";
+import { reportFailure } from "../app/report-failure.js";
+import { Skeleton } from "../ui/loading/skeleton.js";
+import { Dialog } from "../ui/overlay/dialog.js";
+import { CopyButton } from "../ui/text/copy-button.js";
+import { WebhookEntry } from "./webhook-entry.js";
+import { WebhookForm } from "./webhook-form.js";
+
+/** Endpoints that the server posts events to: for those who may manage them. */
+export function WebhooksDialog({ open, onOpenChange }: OverlayProps) {
+  const client = useClient();
+  const content = useRef<HTMLDivElement>(null);
+  const [webhooks, setWebhooks] = useState<readonly WebhookInfo[]>();
+  const [secret, setSecret] = useState<string>();
+  const read = useCallback(
+    (signal?: AbortSignal) => {
+      client.webhooks.list({ signal }).then(setWebhooks, (error: unknown) => {
+        if (signal?.aborted) return;
+        reportFailure("The webhooks could not be read", error);
+        onOpenChange(false);
+      });
+    },
+    [client, onOpenChange],
+  );
+  useEffect(() => {
+    const abort = new AbortController();
+    read(abort.signal);
+    return () => abort.abort();
+  }, [read]);
+
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title="Webhooks"
+      description="Addresses that are told when a turn asks for something, when it ends, and when a conversation begins."
+      size="large"
+      initialFocus={content}
+    >
+      <div ref={content} tabIndex={-1} className="outline-none">
+        {webhooks === undefined && <Skeleton className="h-24 w-full" />}
+        {webhooks?.length === 0 && <p className="py-3 text-sm text-soft">There are none yet.</p>}
+        {webhooks !== undefined && webhooks.length > 0 && (
+          <ul>
+            {webhooks.map((webhook) => (
+              <WebhookEntry key={webhook.id} webhook={webhook} onChanged={() => read()} />
+            ))}
+          </ul>
+        )}
+        {secret !== undefined && (
+          <div role="status" className="mt-3 rounded-md border border-line bg-sunken p-3 text-sm">
+            <p>The secret that its receiver verifies signatures with. It is shown only now:</p>
+            <div className="mt-1.5 flex items-center gap-2">
+              <code className="min-w-0 flex-1 break-all">{secret}</code>
+              <CopyButton text={secret} label="Copy the secret" />
+            </div>
+          </div>
+        )}
+        <WebhookForm
+          onAdded={(given) => {
+            setSecret(given);
+            read();
+          }}
+        />
+      </div>
+    </Dialog>
+  );
+}
