@@ -66,6 +66,7 @@ export class CallQuestions {
     return {
       ask: (question) => {
         if (isOver) return Promise.resolve({ status: "canceled" });
+        if (asking.size >= mostOpen) return Promise.reject(tooMany());
         const expiresMs = Math.max(1, Math.round(endsAt - clock.monotonic()));
         const asked = { call, tool, question, expiresMs, ended };
         const answer = inputs.ask === undefined ? this.#askHost(asked) : this.#askPeople(asked);
@@ -178,6 +179,13 @@ export class CallQuestions {
       ? { status: "canceled" }
       : hostAnswer(given, schema);
   }
+}
+
+/** The most questions of one call that may be open at a time. */
+const mostOpen = 16;
+
+function tooMany(): ParleyError {
+  return new ParleyError("limit_exceeded", `A call may have at most ${mostOpen} open questions`);
 }
 
 /** Why a call asks no more: it took too long, or it ended otherwise. */

@@ -55,7 +55,8 @@ const pendingText = (condition: string) => `
 SELECT ${requestJson}::text AS request, c.id, c.title, r.found, r.log::float8 AS log, r.place,
   date_part('epoch', r.created_at) * 1000 AS created_ms
 FROM (
-  SELECT q.*, count(*) OVER () AS found, sum(octet_length(q.arguments_text) + coalesce(octet_length(q.reason), 0))
+  SELECT q.*, count(*) OVER () AS found, sum(octet_length(q.arguments_text)
+    + coalesce(octet_length(q.reason), 0) + coalesce(octet_length(q.schema::text), 0))
     OVER (ORDER BY q.created_at, q.log, q.place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
   FROM (
     SELECT * FROM parley.input_request

@@ -102,7 +102,9 @@ function pageOf<Item extends { readonly input: PendingInput }>(
   for (const item of items) {
     if (page.length >= Math.max(0, limit) || bytes >= 4_000_000) break;
     page.push(item);
-    bytes += item.input.argumentsText.length + (item.input.reason?.length ?? 0);
+    const { argumentsText, reason = "", schema } = item.input;
+    bytes +=
+      argumentsText.length + reason.length + (schema === undefined ? 0 : JSON.stringify(schema).length);
   }
   return page;
 }

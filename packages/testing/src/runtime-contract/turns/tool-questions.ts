@@ -122,10 +122,16 @@ export const toolQuestionCases: RuntimeTopicCase[] = [
     async run(world) {
       const answers: ToolAnswer[] = [];
       let later: Promise<ToolAnswer> | undefined;
+      const refusals = new Set<unknown>();
       const hasty: Tool<never> = {
         name: "hasty",
         execute(_input, { ask }) {
           void ask?.({ message: "Anyone?" }).then((answer) => answers.push(answer));
+          const wrong = [{ message: "" }, { message: "x", schema: { default: Number.NaN } }];
+          const many = Array.from({ length: 20 }, () => ({ message: "Many?" }));
+          for (const question of [...wrong, ...many]) {
+            void ask?.(question).catch(({ code }) => refusals.add(code));
+          }
           later = Promise.resolve().then(() => ask?.({ message: "And now?" }) ?? { status: "canceled" });
           return "gone";
         },
@@ -139,6 +145,7 @@ export const toolQuestionCases: RuntimeTopicCase[] = [
       checkEqual(only(events, "done").reason, "stop", "the turn goes on");
       await world.until(() => answers.length === 1, "the first question has ended");
       checkEqual([answers[0]?.status, (await later)?.status], ["canceled", "canceled"], "the answers");
+      checkEqual([...refusals].toSorted(), ["invalid_request", "limit_exceeded"], "what is not asked");
       checkEqual(await node.me.input.pending(), { pending: [] }, "what is pending");
       const { conversationId, turnId, follow, request } = await asked(world, node);
       await node.me.stop(conversationId);
