@@ -1,4 +1,4 @@
-import { isParleyError, ParleyError } from "@parley/core/errors";
+import { ParleyError } from "@parley/core/errors";
 import { omitUndefined } from "@parley/core/messages";
 import type { LogStoreRoot, MemoryStore, Wake } from "@parley/core/ports";
 import pg from "pg";
@@ -6,6 +6,7 @@ import { checkSchemaName, defaultSchema, schemaText } from "../in-schema.js";
 import { openPglite, type PgliteOptions } from "../pglite/index.js";
 import { openPostgres } from "../postgres/open-postgres.js";
 import type { PostgresBinaries } from "../private-postgres/binaries.js";
+import { isNotCreated } from "../private-postgres/create-cluster.js";
 import { PrivateServer } from "../private-postgres/private-server.js";
 import { chooseEngine, type EmbeddedEngine } from "./choose-engine.js";
 
@@ -42,8 +43,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<OpenedEmbe
     return await openPrivate(options, choice.binaries);
   } catch (error) {
     // PostgreSQL's programs run, but cannot make a database here: as a user without a name, for instance.
-    const isUnmade = isParleyError(error) && error.details?.reason === "initdb";
-    if (!isUnmade || engine !== undefined) throw error;
+    if (!isNotCreated(error) || engine !== undefined) throw error;
     return { ...(await openPglite(options)), engine: "pglite", reason: error.message };
   }
 }

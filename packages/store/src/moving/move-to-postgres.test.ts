@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -20,6 +20,7 @@ let base = "";
 
 beforeAll(() => {
   base = mkdtempSync(join(tmpdir(), "move-store-"));
+  chmodSync(base, 0o711);
 });
 afterAll(() => rmSync(base, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
 
@@ -120,6 +121,8 @@ describe.skipIf("reason" in older)("a store of an older PostgreSQL", () => {
   it("is refused with the way forward, which moves it", async () => {
     if ("reason" in older) return;
     const folder = join(base, "older");
+    // As another user, PostgreSQL before 16 must get back to the folder by its path.
+    mkdirSync(folder, { mode: 0o711 });
     const before = await openPrivate({ folder, durable: false }, older);
     await fill(before, 3);
     const content = await readAll(before);

@@ -14,7 +14,7 @@ import {
 import { readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { ParleyError } from "@parley/core/errors";
+import { isParleyError, ParleyError } from "@parley/core/errors";
 import { checkSpace } from "../folder/disk-space.js";
 import { codeOf } from "../folder/running-process.js";
 import type { PostgresBinaries } from "./binaries.js";
@@ -83,6 +83,8 @@ export async function createCluster(
     for (const folder of [draft.home, draft.data, draft.users]) makeServerFolder(folder);
     await runInitdb(draft, binaries, options);
     await rename(draft.home, home);
+  } catch (error) {
+    throw notCreated(error);
   } finally {
     await removeFolder(draft.home);
   }
@@ -122,13 +124,28 @@ async function runInitdb(
     const lines = String(said || error)
       .trim()
       .split("\n");
-    const why = lines.find((line) => /error:|FATAL:/.test(line)) ?? lines[0];
-    throw new ParleyError("store_unavailable", `PostgreSQL's files could not be created: ${why}`, {
-      retryable: false,
-      details: { reason: "initdb" },
-      cause: error,
-    });
+    throw new Error(lines.find((line) => /error:|FATAL:/.test(line)) ?? lines[0], { cause: error });
   }
+}
+
+/** Removes files on which no server has run yet. */
+export async function removeCluster({ home }: ServerLayout): Promise<void> {
+  await removeFolder(home);
+}
+
+/** The failure to make a private server where none has been: PGlite may do. */
+export function notCreated(cause: unknown): ParleyError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new ParleyError("store_unavailable", `PostgreSQL could not be set up in this folder: ${why}`, {
+    retryable: false,
+    details: { reason: "not_created" },
+    cause,
+  });
+}
+
+/** True where a private server could not be made, and nothing of it is left. */
+export function isNotCreated(error: unknown): error is ParleyError {
+  return isParleyError(error) && error.details?.reason === "not_created";
 }
 
 /** Removes what a process left behind that was killed while it made a cluster. */

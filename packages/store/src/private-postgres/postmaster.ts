@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isThere } from "../folder/running-process.js";
 
@@ -43,11 +43,13 @@ export function isPostmasterOf(pid: number, data: string): boolean {
 }
 
 /**
- * Makes a file that a killed server left behind say so. The number in it may belong to another program by now, for
- * which PostgreSQL would take it for a server that runs; its own start's ancestor it takes for what it is. The rest of
- * the file stays: PostgreSQL finds processes by it that the killed server has left behind.
+ * Makes what a killed server left behind say so, or what came with a copy of the folder. The number in its file may belong
+ * to another program by now, or to the server of the original, for which PostgreSQL would take it for a server that runs
+ * here; its own start's ancestor it takes for what it is. The rest of the file stays: PostgreSQL finds processes by it
+ * that the killed server has left behind. The socket and its lock file say nothing more.
  */
 export function disownPostmaster(data: string, ancestor: number): void {
+  for (const name of [".s.PGSQL.5432", ".s.PGSQL.5432.lock"]) rmSync(join(data, name), { force: true });
   const found = readPostmaster(data);
   if (found === undefined || !isThere(found.pid)) return;
   const path = join(data, "postmaster.pid");

@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readlinkSync,
   rmSync,
   statSync,
@@ -339,6 +340,29 @@ describe("a folder", () => {
     writeFileSync(log, "x".repeat(2_000_000));
     shortenLog(log);
     expect([statSync(log).size, statSync(`${log}.1`).size]).toEqual([0, 2_000_000]);
+  });
+
+  it("is left as it was where no server can be set up in it", async () => {
+    const bin = join(base, "half");
+    mkdirSync(bin);
+    writeFileSync(join(bin, "initdb"), `#!/bin/sh\nexec ${join(binaries.bin, "initdb")} "$@"\n`, {
+      mode: 0o755,
+    });
+    const script = "#!/bin/sh\necho 'FATAL:  could not create any Unix-domain sockets' >&2\nexit 1\n";
+    writeFileSync(join(bin, "postgres"), script, { mode: 0o755 });
+    const folder = newFolder();
+    const refusal = openPrivate({ folder, durable: false }, { ...binaries, bin });
+    await expect(refusal).rejects.toMatchObject({
+      message: expect.stringContaining("could not create any Unix-domain sockets") as unknown,
+      details: { reason: "not_created" },
+    });
+    expect(readdirSync(folder)).toEqual([]);
+    // What has run once is not taken away.
+    const made = readyFolder();
+    await expect(openPrivate({ folder: made, durable: false }, { ...binaries, bin })).rejects.toMatchObject({
+      details: { reason: "not_started" },
+    });
+    await open(made);
   });
 
   it("says what the server said when it does not start", async () => {

@@ -2,7 +2,14 @@ import { isParleyError, ParleyError } from "@parley/core/errors";
 import { awaitFolder } from "../folder/folder-lock.js";
 import { isRunning, processStart } from "../folder/running-process.js";
 import type { PostgresBinaries } from "./binaries.js";
-import { claimCluster, clusterMajor, createCluster, hasCluster } from "./create-cluster.js";
+import {
+  claimCluster,
+  clusterMajor,
+  createCluster,
+  hasCluster,
+  notCreated,
+  removeCluster,
+} from "./create-cluster.js";
 import { layoutOf, type ServerLayout } from "./layout.js";
 import { findPostmaster } from "./postmaster.js";
 import { shortenLog } from "./server-log.js";
@@ -19,8 +26,6 @@ export interface PrivateServerOptions {
   readonly binaries: PostgresBinaries;
   /** Whether a commit waits for the disk. */
   readonly durable: boolean;
-  /** Where its files are. Default: in their place in the store's folder. */
-  readonly layout?: ServerLayout;
   /** Runs under the folder's lock as soon as the server accepts connections. */
   readonly prepare?: (opened: { readonly url: string; readonly isFirst: boolean }) => Promise<void>;
 }
@@ -83,10 +88,12 @@ export class PrivateServer {
 
   /** Makes the files if there are none, and starts the server, or uses the one that runs. */
   static async open(options: PrivateServerOptions): Promise<PrivateServer> {
-    const { folder, binaries, durable, prepare, layout = layoutOf(options.folder) } = options;
+    const { folder, binaries, durable, prepare } = options;
+    const layout = layoutOf(folder);
     const lock = await awaitFolder(folder, lockMs);
     try {
-      if (!hasCluster(layout)) await createCluster(layout, binaries, { durable });
+      const isNew = !hasCluster(layout);
+      if (isNew) await createCluster(layout, binaries, { durable });
       requireMajor(layout, binaries, folder);
       claimCluster(layout);
       const users = ServerUsers.join(layout.users);
@@ -107,9 +114,12 @@ export class PrivateServer {
           }
         }
       } catch (error) {
-        if (server === undefined) users.leave();
-        else await server.#end();
-        throw error;
+        if (server !== undefined) await server.#end();
+        users.leave();
+        if (!isNew || server !== undefined) throw error;
+        // It has never run: the disk may not take sockets, for instance.
+        await removeCluster(layout);
+        throw notCreated(error);
       }
     } finally {
       lock.release();

@@ -30,15 +30,19 @@ const startMs = { limit: 120_000, between: 5 };
 const pausesMs = [50, 100, 200, 400, 800];
 
 /**
- * Runs the server, and stops it when none of its users runs any more: a killed process cannot do that itself. The users
- * are looked at only when the process that started the server is gone, which ends the pipe at 3.
+ * Runs the server, and stops it when none of its users has run for some seconds: a killed process cannot do that itself,
+ * and the next one may come at once. The users are looked at only when the process that started the server is gone, which
+ * ends the pipe at 3.
  */
 const guard = `
 "$@" 3<&- &
 server=$!
 (
   while read -r _; do :; done
-  while :; do
+  empty=0
+  while [ "$empty" -lt 3 ]; do
+    sleep 1
+    empty=$((empty + 1))
     for file in ../users/*; do
       pid=\${file##*/}
       pid=\${pid%%.*}
@@ -48,12 +52,10 @@ server=$!
       else
         kill -0 "$pid" 2>/dev/null || continue
       fi
-      sleep 1
-      continue 2
+      empty=0
     done
-    kill -INT "$server"
-    exit
   done
+  kill -INT "$server"
 ) <&3 &
 guard=$!
 exec 3<&-
