@@ -28,6 +28,15 @@ describe("the private PostgreSQL of a store", { timeout: 120_000 }, () => {
     expect(place.has(".parley/postgres/data/postmaster.pid")).toBe(false);
   });
 
+  it("is there for others while a call goes on", async () => {
+    const holder = place.start(["chat"]);
+    await until(() => place.has(".parley/postgres/data/postmaster.pid"));
+    await place.ok(["ls"]);
+    expect(holder.exitCode).toBeNull();
+    holder.stdin?.end();
+    await new Promise((resolve) => holder.once("close", resolve));
+  });
+
   it("is what doctor names, and what nothing has to be moved to", async () => {
     const { healthy, findings } = await place.json<DoctorResponse>("doctor", "--no-providers");
     expect(healthy).toBe(true);
@@ -53,6 +62,14 @@ describe("PGlite, where the configuration asks for it", { timeout: 120_000 }, ()
     const server = await place.serve();
     expect(server.output().stdout).toContain('"engine":"PGlite: the folder was made by it"');
     await server.end();
+    // It takes one process at a time.
+    const holder = place.start(["chat"]);
+    await until(() => place.has(".parley/parley.lock"));
+    const busy = await place.parley(["ls"]);
+    expect([busy.code, busy.stdout]).toEqual([1, ""]);
+    expect(busy.stderr).toMatch(new RegExp(`is in use by process ${holder.pid}[\\s\\S]*--store`));
+    holder.stdin?.end();
+    await new Promise((resolve) => holder.once("close", resolve));
     const refused = await place.parley(["ls", "--config", otherConfig(place)]);
     expect([refused.code, refused.stderr]).toEqual([
       1,
@@ -79,4 +96,8 @@ function otherConfig(place: Workplace): string {
     models: model,
   });
   return path;
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 10));
 }

@@ -104,15 +104,6 @@ describe("a store that cannot be used", { timeout: 60_000 }, () => {
   });
   afterAll(() => place.remove());
 
-  it("names the process that has the folder, when that is no server", async () => {
-    const holder = place.start(["chat"]);
-    await until(() => place.has(".parley/parley.lock"));
-    expectClear(await place.parley(["ls"]), 1, new RegExp(`is in use by process ${holder.pid}`), /--store/);
-    holder.stdin?.end();
-    await new Promise((resolve) => holder.once("close", resolve));
-    expect((await place.parley(["ls"])).code).toBe(0);
-  });
-
   it("says that a folder cannot be written", async () => {
     writeFileSync(join(place.folder, "a-file"), "");
     expectClear(await place.parley(["ls", "--store", "a-file"]), 1, /It exists already|not a folder/);
@@ -249,8 +240,4 @@ async function shell(place: Workplace, line: string, before: readonly string[] =
   });
   const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
   return { code, stdout, stderr };
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -11,12 +11,7 @@ export interface Postmaster {
 
 /** Reads what the server's file says. Undefined where there is none, or it is only being written. */
 function readPostmaster(data: string): Postmaster | undefined {
-  let lines: string[];
-  try {
-    lines = readFileSync(join(data, "postmaster.pid"), "utf8").split("\n");
-  } catch {
-    return undefined;
-  }
+  const lines = readIfThere(join(data, "postmaster.pid"))?.split("\n") ?? [];
   const pid = Number(lines[0]);
   if (!(pid > 1)) return undefined;
   const status = lines[7]?.trim();
@@ -42,19 +37,42 @@ export function isPostmasterOf(pid: number, data: string): boolean {
   }
 }
 
+/** How old a lock file without a number must be to be taken for one that a killed server left behind. */
+const freshMs = 1_000;
+
 /**
- * Makes what a killed server left behind say so, or what came with a copy of the folder. The number in its file may belong
- * to another program by now, or to the server of the original, for which PostgreSQL would take it for a server that runs
- * here; its own start's ancestor it takes for what it is. The rest of the file stays: PostgreSQL finds processes by it
- * that the killed server has left behind. The socket and its lock file say nothing more.
+ * Makes the lock files of a killed server say that it is gone, and those that came with a copy of the folder. The number in
+ * them may belong to another program by now, or to the server of the original, for which PostgreSQL would take it for a
+ * server that runs here. Its own start's ancestor it takes for what it is, so that goes in its place: by the rest of the
+ * file PostgreSQL finds processes that the killed server has left behind. A server that is only just starting, left
+ * behind by a process that was killed meanwhile, keeps its files.
  */
 export function disownPostmaster(data: string, ancestor: number): void {
-  for (const name of [".s.PGSQL.5432", ".s.PGSQL.5432.lock"]) rmSync(join(data, name), { force: true });
-  const found = readPostmaster(data);
-  if (found === undefined || !isThere(found.pid)) return;
-  const path = join(data, "postmaster.pid");
-  const [, ...rest] = readFileSync(path, "utf8").split("\n");
-  writeFileSync(path, [ancestor, ...rest].join("\n"));
+  for (const name of ["postmaster.pid", ".s.PGSQL.5432.lock"]) {
+    const path = join(data, name);
+    const text = readIfThere(path);
+    if (text === undefined) continue;
+    const [first, ...rest] = text.split("\n");
+    const pid = Number(first);
+    if (!(pid > 0)) {
+      if (ageMs(path) > freshMs) rmSync(path, { force: true });
+    } else if (isThere(pid) && !isPostmasterOf(pid, data)) {
+      writeFileSync(path, [ancestor, ...rest].join("\n"));
+    }
+  }
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+function ageMs(path: string): number {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found === undefined ? 0 : Date.now() - found.mtimeMs;
 }
 
 /** The identity of a process's working folder, where the system tells. */

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, writeFileSync } from "node:fs";
+import { closeSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { ParleyError } from "@parley/core/errors";
@@ -143,9 +143,11 @@ function writeConfiguration({ layout, binaries, durable }: ServerStart): void {
     ["postgresql.conf", settings + newerSettings(binaries.major)],
     ["pg_hba.conf", access],
   ] as const) {
-    const path = join(data, name);
-    writeFileSync(path, text, { mode: 0o600 });
-    giveToServer(path);
+    // Moved into place: a server that a killed process left behind may be reading it.
+    const draft = join(data, `${name}.new`);
+    writeFileSync(draft, text, { mode: 0o600 });
+    giveToServer(draft);
+    renameSync(draft, join(data, name));
   }
 }
 
