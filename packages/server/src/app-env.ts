@@ -3,11 +3,12 @@ import type { Clock, ParleyError } from "@parley/core";
 import type { Runtime } from "@parley/core/runtime";
 import type { JsonObject } from "@parley/wire";
 import type { Logger } from "pino";
-import type { Caller } from "./auth/caller.js";
+import type { Authenticate, Caller } from "./auth/caller.js";
 import type { FailedLogins } from "./auth/failed-logins.js";
 import type { Gatekeeper } from "./auth/gatekeeper.js";
 import type { KnownPlaces } from "./auth/host-and-origin.js";
 import type { KeyRing } from "./auth/key-ring.js";
+import type { DescribeFailure } from "./faces/face.js";
 import type { Connections } from "./http/connections.js";
 import type { RateLimiter } from "./limits/rate-limiter.js";
 import type { ServerLimits, ServerPace } from "./limits/server-limits.js";
@@ -23,6 +24,8 @@ export interface AppContext {
   readonly logger: Logger;
   readonly places: KnownPlaces;
   readonly gatekeeper: Gatekeeper;
+  /** Identifies callers in place of keys, where a host does so. */
+  readonly authenticate?: Authenticate;
   readonly keys: KeyRing;
   readonly rate: RateLimiter;
   readonly failures: FailedLogins;
@@ -62,5 +65,7 @@ export interface AppEnv {
     /** Resolves when a streamed answer is over. */
     streaming: Promise<unknown>;
     failure: ParleyError;
+    /** Makes the answer to a failure, below a face whose protocol has a shape of its own. */
+    describeFailure: DescribeFailure;
   };
 }

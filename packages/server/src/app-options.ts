@@ -1,6 +1,7 @@
 import type { Clock } from "@parley/core";
 import type { Logger } from "pino";
 import type { AuthMode } from "./auth/gatekeeper.js";
+import type { Face } from "./faces/face.js";
 import type { ServerLimits, ServerPace } from "./limits/server-limits.js";
 import type { Telemetry } from "./telemetry/telemetry.js";
 
@@ -19,6 +20,8 @@ export interface AppOptions {
   readonly hosts?: readonly string[];
   readonly limits?: Partial<ServerLimits>;
   readonly pace?: Partial<ServerPace>;
+  /** Other protocols that are spoken beside the native routes. Default: all of them. */
+  readonly faces?: readonly Face[];
   /** The folder of a built page. */
   readonly page?: { readonly folder: string };
   /** Default: silent. */

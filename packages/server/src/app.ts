@@ -1,28 +1,19 @@
-import { randomUUID } from "node:crypto";
 import { OpenAPIHono } from "@hono/zod-openapi";
-import { ParleyError, systemClock } from "@parley/core";
 import type { Runtime } from "@parley/core/runtime";
 import type { JsonObject } from "@parley/wire";
-import type { Context, Hono } from "hono";
+import type { Hono } from "hono";
 import { routePath } from "hono/route";
-import type { AppContext, AppEnv } from "./app-env.js";
+import type { AppEnv } from "./app-env.js";
 import type { AppOptions } from "./app-options.js";
-import { FailedLogins } from "./auth/failed-logins.js";
-import { Gatekeeper } from "./auth/gatekeeper.js";
-import { hostName } from "./auth/host-and-origin.js";
-import { KeyRing } from "./auth/key-ring.js";
-import { Connections } from "./http/connections.js";
+import { createContext, recheckCallers } from "./create-context.js";
+import { allFaces } from "./faces/all-faces.js";
+import { useFailureShape } from "./faces/face.js";
 import { answerFailure, guardRequests } from "./http/guard.js";
-import { RequestRefusal } from "./http/request-refusal.js";
-import { RateLimiter } from "./limits/rate-limiter.js";
-import { defaultServerLimits, defaultServerPace } from "./limits/server-limits.js";
-import { contractOf, publishEndpoint } from "./openapi.js";
+import { MountedEndpoints, refuseAddress } from "./mount-endpoints.js";
+import { contractOf } from "./openapi.js";
 import { plainRoot, servePage } from "./page.js";
 import { endpoints } from "./routes/endpoints.js";
 import { openSocket } from "./socket/open-socket.js";
-import { Beat } from "./stream/beat.js";
-import { createSilentLogger } from "./telemetry/logging.js";
-import { createTelemetryHooks, type Telemetry } from "./telemetry/telemetry.js";
 
 /** Parley over HTTP, to be served or mounted. */
 export interface ParleyApp {
@@ -49,18 +40,16 @@ export function createApp(runtime: Runtime, options: AppOptions = {}): ParleyApp
     },
   });
 
+  const faces = options.faces ?? allFaces;
   hono.onError(answerFailure(app));
+  for (const face of faces) hono.use(`${face.path}/*`, useFailureShape(face));
   hono.use("*", guardRequests(app));
-  const methods = new Map<string, string[]>();
-  for (const endpoint of endpoints) {
-    const [method = "", path = ""] = endpoint.name.split(" ");
-    hono.on(method, path, (c) => endpoint.respond(c, app));
-    publishEndpoint(hono, endpoint);
-    methods.set(path, [...(methods.get(path) ?? []), method]);
-  }
+  const mounted = new MountedEndpoints(hono, app);
+  for (const endpoint of endpoints) mounted.add(endpoint);
+  for (const face of faces) for (const endpoint of face.endpoints) mounted.add(endpoint, face.path);
   hono.get("/ws", async (c, next) => (await openSocket(c, next, app)) ?? c.notFound());
-  methods.set("/ws", ["GET"]);
-  for (const [path, allowed] of methods) hono.all(path, (c) => refuseMethod(c, allowed));
+  mounted.allow("/ws", "GET");
+  mounted.refuseOthers();
 
   const page = options.page === undefined ? undefined : servePage(options.page.folder);
   hono.get("*", async (c, next) => {
@@ -73,16 +62,7 @@ export function createApp(runtime: Runtime, options: AppOptions = {}): ParleyApp
   hono.all("*", (c, next) => (routePath(c) === "/*" ? next() : refuseAddress()));
   hono.notFound(async (c) => (await page?.(c, { isNowhere: true })) ?? refuseAddress());
 
-  // Whoever stays connected is asked again, as often as a key is looked up again.
-  const rechecks = new Beat(app.clock, app.pace.keyMs);
-  const stopRechecking = rechecks.add(() => {
-    app.keys.forget();
-    app.connections
-      .recheck((caller) => app.gatekeeper.stillAdmits(caller))
-      .catch(() => {
-        // The store is away; the next time it is asked again.
-      });
-  });
+  const stopRechecking = recheckCallers(app);
   return {
     hono,
     fetch: (request) => hono.fetch(request, {}),
@@ -96,78 +76,4 @@ export function createApp(runtime: Runtime, options: AppOptions = {}): ParleyApp
       app.connections.closeAll("closing");
     },
   };
-}
-
-function createContext(
-  runtime: Runtime,
-  options: AppOptions,
-  own: Pick<AppContext, "draining" | "contract">,
-): AppContext {
-  const clock = options.clock ?? systemClock;
-  const limits = { ...defaultServerLimits, ...options.limits };
-  const pace = { ...defaultServerPace, ...options.pace };
-  const keys = new KeyRing(runtime.keys, clock, pace);
-  const telemetry = telemetryOf(options.telemetry);
-  telemetry?.watchRuntime(runtime);
-  return {
-    runtime,
-    limits,
-    pace,
-    clock,
-    logger: options.logger ?? createSilentLogger(),
-    places: {
-      hosts: new Set((options.hosts ?? []).map((host) => hostName(host) ?? host)),
-      origins: new Set((options.origins ?? []).map(originOf)),
-    },
-    gatekeeper: new Gatekeeper({ mode: options.auth ?? "auto", owner: options.owner ?? "local", ring: keys }),
-    keys,
-    rate: new RateLimiter({ perSecond: limits.requestsPerSecond, burst: limits.requestBurst, clock }),
-    failures: new FailedLogins(limits, pace, clock),
-    connections: new Connections(limits.connectionsPerKey),
-    heartbeat: new Beat(clock, pace.heartbeatMs),
-    ping: new Beat(clock, pace.pingMs),
-    telemetry,
-    version: options.version ?? "0.1.0",
-    instance: options.instance ?? randomUUID(),
-    ...own,
-    checkDraining() {
-      if (own.draining()) throw new ParleyError("draining", undefined, { retryAfterMs: 1_000 });
-    },
-  };
-}
-
-function telemetryOf(given: AppOptions["telemetry"]): Telemetry | undefined {
-  if (given === false) return undefined;
-  if (given === undefined || given === true) return createTelemetryHooks({ processFigures: false });
-  return given;
-}
-
-function originOf(text: string): string {
-  try {
-    const { origin } = new URL(text);
-    if (origin !== "null") return origin;
-  } catch {
-    // Said below.
-  }
-  throw new ParleyError(
-    "invalid_request",
-    `origins: "${text}" is not an origin, such as https://app.example.org`,
-  );
-}
-
-function refuseAddress(): never {
-  throw new RequestRefusal(
-    "invalid_request",
-    "There is nothing at this address; /openapi.json lists what there is",
-    { status: 404 },
-  );
-}
-
-function refuseMethod(c: Context<AppEnv>, allowed: readonly string[]): Response {
-  const list = [...(allowed.includes("GET") ? ["HEAD"] : []), ...allowed].sort().join(", ");
-  if (c.req.method === "OPTIONS") return c.body(null, 204, { allow: list });
-  throw new RequestRefusal("invalid_request", `This address takes ${list}`, {
-    status: 405,
-    headers: { allow: list },
-  });
 }

@@ -1,9 +1,9 @@
-import { isParleyError, type ParleyError } from "@parley/core";
+import { isParleyError, ParleyError } from "@parley/core";
 import type { Context } from "hono";
 import type { AppContext, AppEnv } from "../app-env.js";
 import { RequestRefusal } from "../http/request-refusal.js";
 import type { RateVerdict } from "../limits/rate-limiter.js";
-import { type Caller, rateKeyOf } from "./caller.js";
+import { type Authenticate, type Caller, callerOfHost, rateKeyOf } from "./caller.js";
 import type { Secret } from "./gatekeeper.js";
 import { hostName, isLoopback, mayUseCookie, type RequestPlace } from "./host-and-origin.js";
 import { readLoginCookie } from "./login-cookie.js";
@@ -64,7 +64,22 @@ function secretOf(c: Context<AppEnv>): Secret | undefined {
 
 /** Finds out who is asking, by what the request brings. */
 export function admitRequest(c: Context<AppEnv>, app: AppContext): Promise<Caller> {
-  return admitWith(c, app, secretOf(c));
+  return app.authenticate === undefined
+    ? admitWith(c, app, secretOf(c))
+    : admitByHost(c, app, app.authenticate);
+}
+
+/** Lets the application around this app say who is asking, and counts the request. */
+async function admitByHost(c: Context<AppEnv>, app: AppContext, authenticate: Authenticate): Promise<Caller> {
+  const found = await authenticate(c.req.raw);
+  if (found === undefined) {
+    countStranger(c, app);
+    throw new ParleyError("unauthorized", "Log in to this application first");
+  }
+  const caller = callerOfHost(found);
+  c.set("caller", caller);
+  countRequest(c, app, rateKeyOf(caller));
+  return caller;
 }
 
 /**

@@ -15,6 +15,28 @@ export interface Caller {
   readonly keyHash?: string;
   /** The hash of the login's token, where they came with a cookie: it ends before its key may. */
   readonly loginHash?: string;
+  /** The application around this app has identified them, by its own login. */
+  readonly byHost?: true;
+  /** A name for people, where the application gave one. */
+  readonly label?: string;
+}
+
+/** A caller as an application identifies it. */
+export interface HostCaller {
+  /** Whose conversations are opened. */
+  readonly owner: string;
+  /** Default: `read`, `write` and `approve`. */
+  readonly scopes?: readonly KeyScope[];
+  /** A name for people, recorded with decisions. */
+  readonly label?: string;
+}
+
+/** Identifies the caller of a request by an application's own login. Undefined: nobody, answered with 401. */
+export type Authenticate = (request: Request) => HostCaller | undefined | Promise<HostCaller | undefined>;
+
+/** Makes the caller that an application has identified. */
+export function callerOfHost({ owner, scopes = ["read", "write", "approve"], label }: HostCaller): Caller {
+  return { owner, scopes, auth: "open", byHost: true, ...(label === undefined ? {} : { label }) };
 }
 
 export const allScopes: readonly KeyScope[] = ["read", "write", "approve", "admin"];

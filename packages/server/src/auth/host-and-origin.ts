@@ -18,6 +18,8 @@ export interface KnownPlaces {
   readonly hosts: ReadonlySet<string>;
   /** Origins of other pages. */
   readonly origins: ReadonlySet<string>;
+  /** Whether any name is taken: where the application around this app identifies callers, a name proves nothing. */
+  readonly anyHost?: boolean;
 }
 
 const loopbackNames = new Set(["localhost", "127.0.0.1", "::1"]);
@@ -46,11 +48,11 @@ export function isLoopback(name: string): boolean {
  * then the `Host` header carries that name; an address cannot be made to point elsewhere. Only browsers are fooled
  * this way, and they always send the header.
  */
-export function isKnownHost(host: string | undefined, { hosts }: KnownPlaces): boolean {
+export function isKnownHost(host: string | undefined, { hosts, anyHost = false }: KnownPlaces): boolean {
   if (host === undefined) return true;
   const name = hostName(host);
   if (name === undefined) return false;
-  if (hosts.has(name) || isLoopback(name) || name.endsWith(".localhost")) return true;
+  if (anyHost || hosts.has(name) || isLoopback(name) || name.endsWith(".localhost")) return true;
   return isIP(name) !== 0 && !unspecified.has(name);
 }
 

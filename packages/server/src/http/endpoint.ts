@@ -1,14 +1,6 @@
 import type { z } from "@hono/zod-openapi";
 import type { OwnerRuntime } from "@parley/core/runtime";
-import type {
-  KeyScope,
-  RouteBody,
-  RouteName,
-  RouteParams,
-  RouteQuery,
-  RouteResponse,
-  Routes,
-} from "@parley/wire";
+import type { KeyScope, Route, RouteName, Routes } from "@parley/wire";
 import type { Context } from "hono";
 import type { AppContext, AppEnv } from "../app-env.js";
 import { admitRequest, countStranger } from "../auth/admit-request.js";
@@ -17,16 +9,16 @@ import { readJsonBody } from "./read-body.js";
 import { validate } from "./validate.js";
 
 /** A request that was checked. */
-export interface Call<Name extends RouteName> {
-  readonly params: RouteParams<Name>;
-  readonly query: RouteQuery<Name>;
-  readonly body: RouteBody<Name>;
+export interface Call<Shape extends Route> {
+  readonly params: Shape["params"];
+  readonly query: Shape["query"];
+  readonly body: Shape["body"];
   readonly c: Context<AppEnv>;
   readonly app: AppContext;
 }
 
 /** A request whose sender is known. */
-export interface OwnedCall<Name extends RouteName> extends Call<Name> {
+export interface OwnedCall<Shape extends Route> extends Call<Shape> {
   readonly caller: Caller;
   /** What the caller's owner can do. */
   readonly me: OwnerRuntime;
@@ -37,22 +29,22 @@ interface OtherAnswer {
   readonly response: z.ZodType;
 }
 
-interface Contract<Name extends RouteName> {
+interface Contract<Shape extends Route> {
   /** One line, for the published contract. */
   readonly summary: string;
-  readonly params?: z.ZodType<RouteParams<Name>>;
-  readonly query?: z.ZodType<RouteQuery<Name>>;
+  readonly params?: z.ZodType<Shape["params"]>;
+  readonly query?: z.ZodType<Shape["query"]>;
   /** Headers that it takes beside those of every route, for the published contract. */
   readonly headers?: z.ZodObject;
   /** Absent on routes that take none. An import's lines are not read here: `lines`. */
-  readonly body?: z.ZodType<RouteBody<Name>>;
+  readonly body?: z.ZodType<Shape["body"]>;
   /** The most that its body may have, where that is less than the server's limit. */
   readonly bodyBytes?: number;
   /** The body is NDJSON, of lines like this, and read by the route itself. */
   readonly lines?: z.ZodType;
   /** One element of it, for streams. */
-  readonly response: z.ZodType<RouteResponse<Name>>;
-  readonly format?: Routes[Name]["format"];
+  readonly response: z.ZodType<Shape["response"]>;
+  readonly format?: Shape["format"];
   /** The media type of an answer that is not JSON, where the format leaves it open. */
   readonly mediaType?: string;
   /** Headers of its answer beside those of every route, for the published contract. */
@@ -63,21 +55,22 @@ interface Contract<Name extends RouteName> {
   readonly otherAnswers?: Readonly<Record<number, OtherAnswer>>;
 }
 
-interface OwnedDefinition<Name extends RouteName> extends Contract<Name> {
+interface OwnedDefinition<Shape extends Route> extends Contract<Shape> {
   /** What a key needs; of several, one. */
   readonly access: KeyScope | readonly KeyScope[];
   /** Refused while the node shuts down. Default: whatever writes. */
   readonly isWork?: boolean;
-  handle(call: OwnedCall<Name>): Promise<RouteResponse<Name> | Response>;
+  handle(call: OwnedCall<Shape>): Promise<Shape["response"] | Response>;
 }
 
-interface PublicDefinition<Name extends RouteName> extends Contract<Name> {
+interface PublicDefinition<Shape extends Route> extends Contract<Shape> {
   readonly access: "public";
-  handle(call: Call<Name>): Promise<RouteResponse<Name> | Response>;
+  handle(call: Call<Shape>): Promise<Shape["response"] | Response>;
 }
 
 /** One route of the server: its contract, and what answers. */
-export interface Endpoint<Name extends RouteName = RouteName> extends Contract<RouteName> {
+export interface Endpoint<Name extends string = string> extends Contract<Route> {
+  /** Method and path. */
   readonly name: Name;
   readonly access: KeyScope | readonly KeyScope[] | "public";
   respond(c: Context<AppEnv>, app: AppContext): Promise<Response>;
@@ -89,11 +82,37 @@ export interface Endpoint<Name extends RouteName = RouteName> extends Contract<R
  */
 export function endpoint<const Name extends RouteName>(
   name: Name,
-  definition: OwnedDefinition<Name> | PublicDefinition<Name>,
+  definition: OwnedDefinition<Routes[Name]> | PublicDefinition<Routes[Name]>,
+): Endpoint<Name> {
+  return makeEndpoint<Name, Routes[Name]>(name, definition);
+}
+
+/** Types of a face's route. The wire does not list them: they are another protocol's. */
+export interface FaceRoute<Params extends object, Query extends object, Body, Response> {
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  readonly response: Response;
+  readonly format: Route["format"];
+}
+
+/** A route of a face. `path` is relative to the path that the face is mounted at; types come from the schemas. */
+export function faceEndpoint<
+  const Name extends string,
+  Params extends object = object,
+  Query extends object = object,
+  Body = undefined,
+  Response = unknown,
+>(name: Name, definition: OwnedDefinition<FaceRoute<Params, Query, Body, Response>>): Endpoint<Name> {
+  return makeEndpoint<Name, FaceRoute<Params, Query, Body, Response>>(name, definition);
+}
+
+function makeEndpoint<Name extends string, Shape extends Route>(
+  name: Name,
+  definition: OwnedDefinition<Shape> | PublicDefinition<Shape>,
 ): Endpoint<Name> {
   const writes = definition.access !== "read" && !name.startsWith("GET ");
   const respond = async (c: Context<AppEnv>, app: AppContext): Promise<Response> => {
-    c.set("route", name);
     if (definition.access === "public") {
       const call = await readCall(c, app, definition).catch((refusal: unknown) => {
         countStranger(c, app);
@@ -109,14 +128,14 @@ export function endpoint<const Name extends RouteName>(
     return asResponse(c, await definition.handle({ ...call, caller, me }));
   };
   // The names of the schemas' types are erased here: outside they are only published.
-  return { ...(definition as unknown as Contract<RouteName>), name, access: definition.access, respond };
+  return { ...(definition as unknown as Contract<Route>), name, access: definition.access, respond };
 }
 
-async function readCall<Name extends RouteName>(
+async function readCall<Shape extends Route>(
   c: Context<AppEnv>,
   app: AppContext,
-  contract: Contract<Name>,
-): Promise<Call<Name>> {
+  contract: Contract<Shape>,
+): Promise<Call<Shape>> {
   const params = contract.params === undefined ? {} : validate(contract.params, c.req.param());
   if (c.get("route").includes("/conversations/:id") && "id" in params) {
     c.set("conversationId", String(params.id));
@@ -129,7 +148,7 @@ async function readCall<Name extends RouteName>(
     // A body that may be left out is one whose every field may be.
     body = validate(contract.body, given === undefined ? {} : given);
   }
-  return { params, query, body, c, app } as Call<Name>;
+  return { params, query, body, c, app } as Call<Shape>;
 }
 
 function asResponse(c: Context<AppEnv>, answer: unknown): Response {

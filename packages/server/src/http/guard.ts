@@ -100,7 +100,9 @@ export function answerFailure(app: AppContext): (thrown: Error, c: Context<AppEn
         "unexpected failure",
       );
     }
-    const body = JSON.stringify(toProblem(error, requestId));
-    return c.newResponse(body, error.status as 400, problemHeaders(error));
+    const shape = c.get("describeFailure")?.(error, requestId);
+    const body = JSON.stringify(shape?.body ?? toProblem(error, requestId));
+    const headers = { ...problemHeaders(error), ...shape?.headers };
+    return c.newResponse(body, error.status as 400, headers);
   };
 }

@@ -27,4 +27,5 @@ const all = [
 type Missing = Exclude<RouteName, (typeof all)[number]["name"]>;
 
 /** Every route of the wire. One that is missing does not compile. */
-export const endpoints: readonly (Endpoint & ([Missing] extends [never] ? unknown : Missing))[] = all;
+export const endpoints: readonly (Endpoint<RouteName> & ([Missing] extends [never] ? unknown : Missing))[] =
+  all;

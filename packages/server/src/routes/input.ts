@@ -34,11 +34,11 @@ export async function respondAs(
   return me.input.respond(conversationId, requestId, answer, { by: actorOf(caller), via });
 }
 
-function actorOf({ owner, keyId, keyPrefix }: Caller): InputActor {
+function actorOf({ owner, keyId, keyPrefix, label = keyPrefix }: Caller): InputActor {
   return {
     owner,
     ...(keyId === undefined ? {} : { keyId }),
-    ...(keyPrefix === undefined ? {} : { label: keyPrefix }),
+    ...(label === undefined ? {} : { label }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { ParleyError } from "@parley/core";
 import type { Context } from "hono";
 import type { AppEnv } from "../app-env.js";
 import { concatBytes } from "./join-bytes.js";
@@ -17,6 +18,8 @@ export interface ResponseStream {
   write(bytes: Buffer): void;
   /** Ends the answer behind what was written, and behind these last words, however far the reader is behind. */
   end(lastWords?: Buffer): void;
+  /** Breaks the connection off, so that the reader cannot take what it has for the whole answer. */
+  cut(): void;
   /**
    * Resolves when the reader is at most half as far behind as it may be, or when the stream is over: for the one
    * writer of a stream who can wait.
@@ -26,6 +29,8 @@ export interface ResponseStream {
   readonly over: Promise<StreamEnd>;
   /** Bytes that the reader has not taken yet. */
   readonly behind: number;
+  /** Whether the reader is more than half as far behind as it may be: `room` would wait. */
+  readonly isCrowded: boolean;
 }
 
 /**
@@ -101,6 +106,10 @@ class OpenStream implements ResponseStream, Flushable {
     return this.#pendingBytes + taken;
   }
 
+  get isCrowded(): boolean {
+    return this.behind > this.#bufferedBytes / 2;
+  }
+
   write(bytes: Buffer): void {
     if (this.#closed || this.#ending) return;
     if (this.behind > this.#bufferedBytes) {
@@ -122,8 +131,17 @@ class OpenStream implements ResponseStream, Flushable {
     if (lastWords !== undefined) this.#pending.push(lastWords);
   }
 
+  cut(): void {
+    if (this.#closed) return;
+    const outgoing = this.#outgoing;
+    if (outgoing === undefined)
+      this.#controller?.error(new ParleyError("network", "The answer was broken off"));
+    else outgoing.destroy();
+    this.#finish("left");
+  }
+
   async room(): Promise<void> {
-    while (!this.#closed && this.behind > this.#bufferedBytes / 2) {
+    while (!this.#closed && this.isCrowded) {
       await new Promise<void>((resolve) => {
         this.#resolveRoom = resolve;
       });

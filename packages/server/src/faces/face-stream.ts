@@ -1,0 +1,54 @@
+import type { ParleyError } from "@parley/core";
+import type { Context } from "hono";
+import type { AppContext, AppEnv } from "../app-env.js";
+import type { Caller } from "../auth/caller.js";
+import { breakOffError, whenGone } from "../http/connections.js";
+import { openResponseStream, type ResponseStream } from "../stream/response-stream.js";
+
+const heartbeat = Buffer.from(": here\n\n");
+
+/** An answer of server-sent events that may last, counted among the connections of its caller. */
+export interface FaceStream {
+  /** Begins the answer: comments keep it alive until it is over. */
+  begin(headers: Readonly<Record<string, string>>): ResponseStream;
+  /** Gives the place up where no answer was begun. */
+  abandon(): void;
+}
+
+/**
+ * Takes a place among the caller's connections before anything is done for it, or refuses. A node that drains lets its
+ * answers end; when the app closes, or the caller's key is revoked, they are broken off.
+ */
+export function openFaceStream(c: Context<AppEnv>, app: AppContext, caller: Caller): FaceStream {
+  app.connections.checkRoom(caller);
+  let refusal: ParleyError | undefined;
+  let stream: ResponseStream | undefined;
+  const forget = app.connections.add({
+    caller,
+    close(reason) {
+      if (reason === "draining") return;
+      refusal = breakOffError(reason);
+      stream?.cut();
+    },
+  });
+  return {
+    begin(headers) {
+      if (refusal !== undefined) throw refusal;
+      const opened = openResponseStream(c, {
+        headers: { "content-type": "text/event-stream; charset=utf-8", ...headers },
+        bufferedBytes: app.limits.bufferedBytes,
+      });
+      stream = opened;
+      const stopBeating = app.heartbeat.add(() => opened.write(heartbeat));
+      app.telemetry?.streamOpened();
+      c.set("streaming", opened.over);
+      void opened.over.then(() => {
+        stopBeating();
+        whenGone(c.env?.outgoing, forget);
+        app.telemetry?.streamClosed();
+      });
+      return opened;
+    },
+    abandon: forget,
+  };
+}
