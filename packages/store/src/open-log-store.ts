@@ -3,6 +3,7 @@ import type { LogStore, LogStoreRoot } from "@parley/core/ports";
 import { type Database, withBudget } from "./database.js";
 import { checkSchema } from "./migration/check-schema.js";
 import { migrate } from "./migration/migrate.js";
+import { branchOf } from "./operations/conversations/branch-pointer.js";
 import { compact, undoCompaction } from "./operations/conversations/compact.js";
 import { fork } from "./operations/conversations/fork.js";
 import { importConversation } from "./operations/conversations/import.js";
@@ -16,6 +17,7 @@ import { pendingInputs } from "./operations/input/pending.js";
 import { expireInputs, readInput, readResponses, respond } from "./operations/input/respond.js";
 import { keyStore } from "./operations/keys.js";
 import { changed } from "./operations/reading/changed.js";
+import { findMessage } from "./operations/reading/find-message.js";
 import { list } from "./operations/reading/list.js";
 import { locate } from "./operations/reading/locate.js";
 import { news } from "./operations/reading/news.js";
@@ -120,6 +122,8 @@ function forOwner(
     list: run(list),
     set: run(settings.set),
     readTurn: run(turns.readTurn),
+    findMessage: run(findMessage),
+    branchOf: run(branchOf),
     findReceipt: run(findReceipt),
     lastCall: run(turns.lastCall),
     metrics: run(turns.metrics),

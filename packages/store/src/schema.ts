@@ -384,6 +384,20 @@ export const outbox = parley.table(
   ],
 );
 
+/** The conversation that a chat id stands for, where that is not the conversation of this id: the newest of its forks. */
+export const branchPointer = parley.table(
+  "branch_pointer",
+  {
+    log: logNumber().notNull(),
+    owner: key("owner").notNull(),
+    chatId: key("chat_id").notNull(),
+  },
+  (table) => [
+    primaryKey({ name: "branch_pointer_chat", columns: [table.owner, table.chatId] }),
+    index("branch_pointer_log").on(table.log),
+  ],
+);
+
 /**
  * What a client's message was answered with, where it had to wait. One that started its turn at once has its receipt
  * on its own row. See `operations/receipts.ts`.

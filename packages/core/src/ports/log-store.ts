@@ -267,6 +267,8 @@ export interface ForkInput {
   title?: string;
   /** Admitted in the fork in the same transaction: edit and regenerate. */
   admit?: Omit<AdmitInput, "conversationId">;
+  /** From this transaction on, the chat of this id is at the fork: see `branchOf`. */
+  chatId?: string;
 }
 
 /** The new conversation, and the turn that was opened in it. */
@@ -331,7 +333,7 @@ export interface SearchResult {
 }
 
 /**
- * One owner's part of the store. For an unknown id, `get`, `readTurn`, `readOpenTurn`, `findReceipt`, `lastCall` and
+ * One owner's part of the store. For an unknown id, `get`, `readTurn`, `readOpenTurn`, `findMessage`, `findReceipt`, `lastCall` and
  * `takeOver` answer null, `readNewest` and `remove` nothing; `admit`, `create` and `importConversation` make it; all
  * others refuse with `conversation_not_found`. A conversation id has 1 to 128 of `A-Za-z0-9._:-`, else it is
  * `invalid_request`.
@@ -427,6 +429,10 @@ export interface LogStore extends ConversationStore, InputStore, WebhookStore {
     },
   ): Promise<ConversationRecord>;
   readTurn(id: ConversationId, turnId: TurnId): Promise<{ turn: TurnRecord; entries: HistoryEntry[] } | null>;
+  /** Place of a message in the log, through ancestors, and the turn that it belongs to. Null while it waits in the queue. */
+  findMessage(id: ConversationId, messageId: string): Promise<{ firstSeq: number; turnId?: TurnId } | null>;
+  /** The conversation that a chat was moved to by its newest fork. Null where none was, or where it was deleted. */
+  branchOf(chatId: string): Promise<ConversationId | null>;
   /** The turn that a message of this conversation belongs to, by its receipt. */
   findReceipt(
     id: ConversationId,

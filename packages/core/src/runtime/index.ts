@@ -9,7 +9,7 @@ export {
 } from "./compaction/compaction-policy.js";
 export type { Subscriber } from "./delivery/hub.js";
 export type { JournalPace } from "./delivery/journal.js";
-export type { Subscription } from "./delivery/subscribe.js";
+export type { Subscription, TurnFollower } from "./delivery/subscribe.js";
 export type { WatchEvent } from "./delivery/watchers.js";
 export {
   defaultLeasePace,

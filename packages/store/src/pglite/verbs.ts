@@ -88,6 +88,8 @@ export const ownerVerbs = {
   list: read,
   set: running,
   readTurn: read,
+  findMessage: read,
+  branchOf: read,
   findReceipt: read,
   lastCall: read,
   metrics: longRead,

@@ -154,6 +154,8 @@ interface Owner {
   readonly grants: Map<string, { readonly grant: GrantRecord; readonly log: Log }>;
   /** Endpoints, oldest first. */
   readonly webhooks: Map<string, Endpoint>;
+  /** The logs that chats were moved to. */
+  readonly branches: Map<string, Log>;
 }
 
 /** All that handles on one memory database have in common. */
@@ -197,8 +199,16 @@ export function createMemoryDatabase(clock: Pick<Clock, "now">): MemoryDatabase 
 export function ownerOf(db: MemoryDatabase, owner: string): Owner {
   let found = db.owners.get(owner);
   if (found === undefined) {
-    const maps = { logs: new Map(), messages: new Map(), turns: new Map(), grants: new Map() };
-    found = { ...maps, webhooks: new Map(), lastChange: 0, notices: [] };
+    found = {
+      logs: new Map(),
+      messages: new Map(),
+      turns: new Map(),
+      grants: new Map(),
+      branches: new Map(),
+      webhooks: new Map(),
+      lastChange: 0,
+      notices: [],
+    };
     db.owners.set(owner, found);
   }
   return found;

@@ -134,6 +134,8 @@ export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRo
       list: (...args) => run("list", args, conversations.list),
       set: (...args) => run("set", args, conversations.set),
       readTurn: (...args) => run("readTurn", args, reads.readTurn),
+      findMessage: (...args) => run("findMessage", args, reads.findMessage),
+      branchOf: (...args) => run("branchOf", args, reads.branchOf),
       findReceipt: (...args) => run("findReceipt", args, reads.findReceipt),
       lastCall: (...args) => run("lastCall", args, reads.lastCall),
       metrics: (...args) => run("metrics", args, reads.metrics),

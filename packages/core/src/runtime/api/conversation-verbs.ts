@@ -118,6 +118,8 @@ async function forkConversation(
           messageId: input.messageId ?? (input.id === undefined ? undefined : derivedMessageId(owner, newId)),
           model: input.model,
           reasoningEffort: input.reasoningEffort,
+          instructions: input.instructions,
+          tools: input.tools,
         });
   if (admit !== undefined) inbox.checkRoom(owner);
   const fork = () =>
@@ -125,7 +127,7 @@ async function forkConversation(
       conversationId: input.conversationId,
       atSeq: input.atSeq,
       newId,
-      ...omitUndefined({ admit }),
+      ...omitUndefined({ admit, chatId: input.chatId }),
     });
   const forked = await (admit === undefined ? fork() : inbox.opening(owner, newId, admit.turnId, fork));
   scope.changed(forked.conversation.log);

@@ -20,7 +20,7 @@ import type {
 import type { ConversationSettings, SearchResult } from "../../ports/log-store.js";
 import type { Receipt, SendInput } from "../admission/inbox.js";
 import type { Subscriber } from "../delivery/hub.js";
-import type { Subscription } from "../delivery/subscribe.js";
+import type { Subscription, TurnFollower } from "../delivery/subscribe.js";
 import type { WatchEvent } from "../delivery/watchers.js";
 import type { InputApi } from "../input/input-verbs.js";
 import type { WebhookApi } from "../webhooks/webhook-verbs.js";
@@ -128,7 +128,18 @@ export interface OwnerRuntime {
     readonly messageId?: string | undefined;
     readonly model?: string | undefined;
     readonly reasoningEffort?: ReasoningEffort | undefined;
+    readonly instructions?: string | undefined;
+    readonly tools?: SendInput["tools"] | undefined;
+    /** A chat that is at the fork from now on, in the same transaction: see `branchOf`. */
+    readonly chatId?: string | undefined;
   }): Promise<{ readonly conversation: ConversationMeta; readonly turnId?: string }>;
+  /**
+   * The conversation that a chat is at: the newest fork that was made with its `chatId`, else the conversation of this
+   * id, which need not exist. For clients that keep one id while answers are edited and regenerated.
+   */
+  branchOf(chatId: string): Promise<string>;
+  /** The turn that a message belongs to, own or inherited. Undefined for an unknown one, and while it waits. */
+  turnOf(conversationId: string, messageId: string): Promise<string | undefined>;
   /** The conversation as lines, its sealed part whole: what `importLines` takes, here or on another server. */
   exportLines(conversationId: string): AsyncIterable<ExportLine>;
   /**
@@ -150,6 +161,11 @@ export interface OwnerRuntime {
   attach(conversationId: string, cursor: string | undefined, subscriber: Subscriber): () => void;
   /** Refuses what `attach` would end with at once, for those who have to know before they begin to answer. */
   checkCursor(conversationId: string, cursor: string | undefined): Promise<void>;
+  /**
+   * Follows one turn with callbacks, from its first event to `turn-sealed` or to the status that says that it waits.
+   * Returns a function that leaves.
+   */
+  followTurn(conversationId: string, turnId: string, follower: TurnFollower): () => void;
   /** The events of one turn from its first to `turn-sealed`, or to the status that says that it waits. */
   events(conversationId: string, turnId: string): AsyncIterable<CursoredEvent>;
   /** Hears of every change in the owner's conversations. Returns a function that stops. */

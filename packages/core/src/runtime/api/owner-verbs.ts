@@ -32,6 +32,8 @@ export function createOwnerRuntime(services: Services, owner: string): OwnerRunt
     checkCursor: (conversationId, cursor) => subscriptions.check(owner, conversationId, cursor),
     attach: (conversationId, cursor, subscriber) =>
       subscriptions.attach(owner, conversationId, cursor, subscriber),
+    followTurn: (conversationId, turnId, follower) =>
+      subscriptions.followTurn(owner, conversationId, turnId, follower),
     events: (conversationId, turnId) => subscriptions.events(owner, conversationId, turnId),
     watch: (listener) => env.watchers.watch(owner, listener),
   };

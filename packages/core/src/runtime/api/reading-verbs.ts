@@ -15,7 +15,17 @@ const mostListed = 200;
 
 type ReadingVerbs = Pick<
   OwnerRuntime,
-  "list" | "meta" | "settings" | "history" | "metrics" | "turn" | "last" | "exportLines" | "search"
+  | "list"
+  | "meta"
+  | "settings"
+  | "history"
+  | "metrics"
+  | "branchOf"
+  | "turnOf"
+  | "turn"
+  | "last"
+  | "exportLines"
+  | "search"
 >;
 
 /** What an owner can read. Nothing is changed by it. */
@@ -75,6 +85,8 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
       checkBounds({ limit });
       return store.metrics(conversationId, omitUndefined({ limit, before }));
     },
+    branchOf: async (chatId) => (await store.branchOf(chatId)) ?? chatId,
+    turnOf: async (conversationId, messageId) => (await store.findMessage(conversationId, messageId))?.turnId,
     turn: (conversationId, turnId) => turnDetail(store, conversationId, turnId),
     last: (conversationId, options) => lastAnswer(scope, conversationId, options?.signal),
     exportLines: (conversationId) => exportConversation(store, conversationId),

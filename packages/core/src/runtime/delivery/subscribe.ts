@@ -7,7 +7,7 @@ import {
   omitUndefined,
   type SubscriptionFrame,
 } from "@parley/fold";
-import type { Cursor, CursoredEvent } from "@parley/wire";
+import type { AgentEvent, Cursor, CursoredEvent } from "@parley/wire";
 import { ParleyError, toParleyError } from "../../errors.js";
 import { Channel } from "../../messages/channel.js";
 import type { ConversationRecord, TurnRecord } from "../../ports/log-store.js";
@@ -36,6 +36,15 @@ const chunksPerFrame = 500;
 export interface Subscription extends AsyncIterable<SubscriptionFrame> {
   /** Leaves. The turn goes on. */
   close(): void;
+}
+
+/** Follower of one turn. */
+export interface TurnFollower {
+  onEvent(event: AgentEvent, cursor: Cursor): void;
+  /** The turn was lost by its node: what is durable of it comes again from its first event. */
+  onReset(): void;
+  /** Called once at the end: without an error when the turn is sealed or waits. */
+  onEnd(error: ParleyError | undefined): void;
 }
 
 /** A conversation, and the log that its id names. */
@@ -157,29 +166,53 @@ export class Subscriptions {
    */
   events(owner: string, conversationId: string, turnId: string): AsyncIterableIterator<CursoredEvent> {
     const stream = new EventStream();
-    const { channel, leave } = this.#reader<CursoredEvent>((subscriber, push) =>
-      this.#join(
-        { owner, conversationId },
-        {
-          onFrame(frame) {
-            if (frame.type === "chat.reset") stream.reset();
-            if (frame.type !== "chat.delta") return;
-            const { event, cursor } = frame;
-            const isWaiting = event.type === "status" && event.waiting?.turnId === turnId;
-            if (!isWaiting && (!("turnId" in event) || event.turnId !== turnId)) return;
-            const fresh = isWaiting ? event : stream.next(event);
-            if (fresh !== undefined) push({ event: fresh, cursor });
-            if (event.type !== "turn-sealed" && !isWaiting) return;
-            leave();
-            channel.end();
-          },
-          onEnd: subscriber.onEnd,
+    const { channel } = this.#reader<CursoredEvent>((subscriber, push) =>
+      this.followTurn(owner, conversationId, turnId, {
+        onEvent(event, cursor) {
+          const fresh = event.type === "status" ? event : stream.next(event);
+          if (fresh !== undefined) push({ event: fresh, cursor });
         },
-        "events",
-        (followed) => this.#joinTurn(followed, turnId),
-      ),
+        onReset: () => stream.reset(),
+        onEnd: subscriber.onEnd,
+      }),
     );
     return channel;
+  }
+
+  /**
+   * Follows one turn, from its first event to `turn-sealed`, or to the status that says that it waits: live if it is open,
+   * else replayed from the log. Returns a function that leaves.
+   */
+  followTurn(owner: string, conversationId: string, turnId: string, follower: TurnFollower): () => void {
+    let isOver = false;
+    const leave = this.#join(
+      { owner, conversationId },
+      {
+        onFrame(frame) {
+          if (isOver) return;
+          if (frame.type === "chat.reset") follower.onReset();
+          if (frame.type !== "chat.delta") return;
+          const { event, cursor } = frame;
+          const isWaiting = event.type === "status" && event.waiting?.turnId === turnId;
+          if (!isWaiting && (!("turnId" in event) || event.turnId !== turnId)) return;
+          follower.onEvent(event, cursor);
+          if (event.type !== "turn-sealed" && !isWaiting) return;
+          isOver = true;
+          leave();
+          follower.onEnd(undefined);
+        },
+        onEnd(error) {
+          if (!isOver) follower.onEnd(error);
+          isOver = true;
+        },
+      },
+      "events",
+      (followed) => this.#joinTurn(followed, turnId),
+    );
+    return () => {
+      isOver = true;
+      leave();
+    };
   }
 
   /** What is pushed, for a reader that may be slow but not endlessly. */

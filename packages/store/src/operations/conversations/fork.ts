@@ -14,6 +14,7 @@ import { admitInto } from "../turns/admit.js";
 import { type Head, requireHead } from "../turns/head.js";
 import { stillOpened } from "../turns/open-turn.js";
 import { knownAdmission } from "../turns/receipts.js";
+import { moveBranch } from "./branch-pointer.js";
 import { markCompactedFrom } from "./compaction-in-force.js";
 import { createConversationRow } from "./create-conversation.js";
 
@@ -28,7 +29,11 @@ export function fork(store: StoreContext, owner: string, input: ForkInput): Prom
     const row = admit === undefined ? undefined : messageRow(admit.message, newId, store.maxBytes);
     checkConversationId(newId);
     const existing = await findLog(connection, owner, newId);
-    if (existing !== undefined) return forkedBefore(connection, owner, { existing, origin }, input);
+    if (existing !== undefined) {
+      const forked = await forkedBefore(connection, owner, { existing, origin }, input);
+      await moveBranch(connection, owner, input.chatId, forked.conversation.log);
+      return forked;
+    }
     if (!(await isForkPoint(connection, owner, origin, atSeq))) {
       throw invalidField("atSeq", "a fork leaves where a sealed turn ends, or at 0");
     }
@@ -44,6 +49,7 @@ export function fork(store: StoreContext, owner: string, input: ForkInput): Prom
       if (outcome.kind === "started") turn = outcome.turn;
     }
     const conversation = await requireRecord(connection, owner, newId);
+    await moveBranch(connection, owner, input.chatId, conversation.log);
     return { conversation, created: true, ...omitUndefined({ turn }) };
   });
 }

@@ -56,6 +56,7 @@ export function remove(
         "input_request",
         "input_grant",
         "outbox",
+        "branch_pointer",
       ].map((table) => ({
         text: `DELETE FROM parley.${table} WHERE log = ANY($1::int8[])`,
         values: [logs],

@@ -310,4 +310,56 @@ export const forkCases: readonly TopicCase[] = [
       }
     },
   },
+  {
+    name: "a chat is at the fork that named it last, until that fork is deleted",
+    async run(s) {
+      const id = await turns(s, "a", "b");
+      const chatId = uniqueId();
+      checkEqual(await s.store.branchOf(chatId), null, "a chat that no fork named");
+      checkEqual(await s.store.branchOf(id), null, "a conversation that was not forked");
+      const [first, second, other] = [uniqueId(), uniqueId(), uniqueId()];
+      await s.store.fork({ conversationId: id, atSeq: 2, newId: first, chatId });
+      checkEqual(await s.store.branchOf(chatId), first, "after one fork");
+      await s.store.fork({ conversationId: first, atSeq: 0, newId: second, chatId });
+      await s.store.fork({ conversationId: first, atSeq: 0, newId: other });
+      checkEqual(await s.store.branchOf(chatId), second, "after another, and one without a chat");
+      await s.store.fork({ conversationId: id, atSeq: 2, newId: first, chatId });
+      checkEqual(await s.store.branchOf(chatId), first, "after the same fork again");
+      const bad = s.store.fork({ conversationId: id, atSeq: 1, newId: uniqueId(), chatId });
+      await refused(bad, "invalid_request", "a fork in the middle of a turn");
+      checkEqual(await s.store.branchOf(chatId), first, "after a refused fork");
+      checkEqual(await s.root.forOwner(uniqueId()).branchOf(chatId), null, "for another owner");
+      await s.store.remove(first, { cascade: false });
+      checkEqual(await s.store.branchOf(chatId), null, "after the fork was deleted");
+      await s.store.fork({ conversationId: id, atSeq: 2, newId: first, chatId });
+      checkEqual(await s.store.branchOf(chatId), first, "after it was made anew");
+    },
+  },
+  {
+    name: "a message is found by its id, own or inherited, as far as the fork sees",
+    async run(s) {
+      const id = uniqueId();
+      for (const [text, messageId] of [
+        ["a", "m1"],
+        ["b", "m2"],
+      ] as const) {
+        const turn = await s.start(id, { text, messageId });
+        await s.seal(turn, [message(id, { role: "assistant", text: "fine" })]);
+      }
+      const newId = uniqueId();
+      const admit = admitted(s, newId, { text: "c", messageId: "m2" });
+      await s.store.fork({ conversationId: id, atSeq: 2, newId, admit });
+      const [one, two] = [await s.store.findMessage(id, "m1"), await s.store.findMessage(id, "m2")];
+      checkEqual([one?.firstSeq, two?.firstSeq], [1, 3], "in the origin");
+      check(one?.turnId !== undefined && one.turnId !== two?.turnId, "each is in its own turn");
+      checkEqual(await s.store.findMessage(newId, "m1"), one, "inherited");
+      const own = await s.store.findMessage(newId, "m2");
+      checkEqual([own?.firstSeq, own?.turnId], [3, admit.turnId], "the fork's own under the same id");
+      checkEqual(await s.store.findMessage(newId, "m3"), null, "an unknown message");
+      checkEqual(await s.store.findMessage(uniqueId(), "m1"), null, "an unknown conversation");
+      const early = uniqueId();
+      await s.store.fork({ conversationId: id, atSeq: 2, newId: early });
+      checkEqual(await s.store.findMessage(early, "m2"), null, "behind the fork");
+    },
+  },
 ];

@@ -11,8 +11,17 @@ import type {
 } from "@parley/core/ports";
 import { omitUndefined } from "@parley/fold";
 import type { StoredChunk, TurnMetrics } from "@parley/wire";
-import { entryOf, findLog, type Log, logOf, type MemoryDatabase, type Row, type Turn } from "../database.js";
-import { findTurn, rowsBackwards, rowsBetween, sealedTurns, turnsBackwards } from "../view.js";
+import {
+  entryOf,
+  findLog,
+  type Log,
+  logOf,
+  type MemoryDatabase,
+  ownerOf,
+  type Row,
+  type Turn,
+} from "../database.js";
+import { findRow, findTurn, rowsBackwards, rowsBetween, sealedTurns, turnsBackwards } from "../view.js";
 import { inputRecords } from "./inputs.js";
 
 type ChunkQuery = Parameters<LogStore["readChunks"]>[0];
@@ -132,6 +141,23 @@ export function readTurn(
 
 function isWaiting({ active }: Log, { id }: Turn): boolean {
   return active?.turnId === id && active.waitingSince !== undefined;
+}
+
+export function findMessage(
+  db: MemoryDatabase,
+  owner: string,
+  id: ConversationId,
+  messageId: string,
+): { firstSeq: number; turnId?: TurnId } | null {
+  const log = findLog(db, owner, id);
+  const row = log === undefined ? undefined : findRow(log, messageId);
+  if (row === undefined) return null;
+  return { firstSeq: row.firstSeq, ...omitUndefined({ turnId: row.turnId }) };
+}
+
+export function branchOf(db: MemoryDatabase, owner: string, chatId: string): ConversationId | null {
+  const log = ownerOf(db, owner).branches.get(chatId);
+  return log !== undefined && db.logs.get(log.number) === log ? log.id : null;
 }
 
 export function findReceipt(

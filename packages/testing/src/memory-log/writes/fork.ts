@@ -10,6 +10,7 @@ import {
   type Log,
   logOf,
   type MemoryDatabase,
+  ownerOf,
 } from "../database.js";
 import { recordOf } from "../record.js";
 import { isForkPoint, newestModel, sealedTurns } from "../view.js";
@@ -20,7 +21,11 @@ export function fork(db: MemoryDatabase, owner: string, input: ForkInput): ForkR
   const origin = logOf(db, owner, input.conversationId);
   if (input.admit !== undefined) checkMessages([input.admit.message], input.newId);
   const existing = findLog(db, owner, input.newId);
-  if (existing !== undefined) return forkedBefore(db, existing, origin, input);
+  if (existing !== undefined) {
+    const forked = forkedBefore(db, existing, origin, input);
+    if (input.chatId !== undefined) ownerOf(db, owner).branches.set(input.chatId, existing);
+    return forked;
+  }
   if (!isForkPoint(origin, input.atSeq)) {
     throw invalidField("atSeq", "a fork leaves where a sealed turn ends, or at 0");
   }
@@ -30,6 +35,7 @@ export function fork(db: MemoryDatabase, owner: string, input: ForkInput): ForkR
     atSeq: input.atSeq,
     title: input.title ?? origin.title,
   });
+  if (input.chatId !== undefined) ownerOf(db, owner).branches.set(input.chatId, log);
   const outcome = input.admit === undefined ? undefined : admitInto(db, log, input.admit, true);
   return {
     conversation: recordOf(db, log),

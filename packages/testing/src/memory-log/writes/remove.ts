@@ -16,13 +16,14 @@ export function remove(
   if (log === undefined) return [];
   const gone: Log[] = [];
   collect(db, log, options.cascade, gone);
-  const { logs, messages, turns, grants } = ownerOf(db, owner);
+  const { logs, messages, turns, grants, branches } = ownerOf(db, owner);
   for (const each of gone) {
     db.logs.delete(each.number);
     db.leased.delete(each);
     logs.delete(each.id);
     each.inputs.clear();
     db.outbox = db.outbox.filter(({ log: of }) => of !== each.number);
+    for (const [chatId, log] of branches) if (log === each) branches.delete(chatId);
     for (const [grantId, { grant, log: of }] of grants) {
       if (of === each && grant.conversationId !== undefined) grants.delete(grantId);
     }
