@@ -23,7 +23,7 @@ const allowed = {
     core: { values: ["@parley/core/errors", "@parley/core/turn"], types: ["@parley/core/turn"] },
     http: everything,
   },
-  server: { core: everything, wire: everything },
+  server: { core: everything, fold: everything, wire: everything },
   client: { wire: everything, fold: everything },
   web: { client: everything, wire: everything },
 };

@@ -1,4 +1,5 @@
+import { aiSdkUi } from "./ai-sdk-ui/ai-sdk-ui.js";
 import type { Face } from "./face.js";
 
 /** The faces that a server mounts unless it is told which. */
-export const allFaces: readonly Face[] = [];
+export const allFaces: readonly Face[] = [aiSdkUi];

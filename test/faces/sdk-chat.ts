@@ -1,0 +1,113 @@
+import type {
+  AbstractChat,
+  ChatInit,
+  ChatState,
+  ChatStatus,
+  ChatTransport,
+  UIMessage,
+  UIMessageChunk,
+} from "ai";
+
+/** The exports of the SDK that a chat is made from, of whichever version. */
+export interface ChatSdk {
+  readonly AbstractChat: abstract new (
+    init: ChatInit<UIMessage> & { state: ChatState<UIMessage> },
+  ) => AbstractChat<UIMessage>;
+  readonly DefaultChatTransport: new (options: object) => ChatTransport<UIMessage>;
+  readonly lastAssistantMessageIsCompleteWithApprovalResponses: (options: {
+    messages: UIMessage[];
+  }) => boolean;
+  readonly lastAssistantMessageIsCompleteWithToolCalls: (options: { messages: UIMessage[] }) => boolean;
+}
+
+/** The state of a page: a list of messages, copied on each change as React's does. */
+class PageState implements ChatState<UIMessage> {
+  status: ChatStatus = "ready";
+  error: Error | undefined;
+  messages: UIMessage[];
+  onChange: () => void = () => {};
+
+  constructor(messages: UIMessage[]) {
+    this.messages = messages;
+  }
+
+  pushMessage = (message: UIMessage) => {
+    this.messages = [...this.messages, this.snapshot(message)];
+    this.onChange();
+  };
+  popMessage = () => {
+    this.messages = this.messages.slice(0, -1);
+  };
+  replaceMessage = (index: number, message: UIMessage) => {
+    this.messages = this.messages.map((each, at) => (at === index ? this.snapshot(message) : each));
+    this.onChange();
+  };
+  snapshot = <T>(value: T): T => structuredClone(value);
+}
+
+/** A page's chat: the SDK's own, without a framework around it. */
+export type PageChat = AbstractChat<UIMessage> & { readonly page: PageState };
+
+/** Makes a chat of the SDK, as a page holds one. */
+export function createChat(
+  sdk: ChatSdk,
+  init: Omit<ChatInit<UIMessage>, "messages"> & { readonly messages?: UIMessage[] },
+): PageChat {
+  class Chat extends sdk.AbstractChat {
+    readonly page: PageState;
+    constructor() {
+      const page = new PageState(init.messages ?? []);
+      super({ ...init, state: page });
+      this.page = page;
+    }
+  }
+  return new Chat();
+}
+
+/** Thrown where a test cuts a stream: what a browser throws when the network goes away. */
+export function networkError(): TypeError {
+  return new TypeError("network error");
+}
+
+/** Passes a stream on and breaks it off after so many chunks. */
+export function cutAfter(
+  stream: ReadableStream<UIMessageChunk>,
+  count: number,
+): ReadableStream<UIMessageChunk> {
+  const reader = stream.getReader();
+  let passed = 0;
+  return new ReadableStream<UIMessageChunk>({
+    async pull(controller) {
+      if (passed === count) {
+        await reader.cancel().catch(() => {});
+        controller.error(networkError());
+        return;
+      }
+      const next = await reader.read();
+      if (next.done) {
+        controller.close();
+        return;
+      }
+      passed += 1;
+      controller.enqueue(next.value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
+/** A message as JSON has it, without what a stream of version 6 cannot carry: how an approval was decided. */
+export function comparable(messages: readonly UIMessage[]): unknown[] {
+  const plain = JSON.parse(JSON.stringify(messages)) as UIMessage[];
+  return plain.map(({ parts, ...message }) => ({
+    ...message,
+    parts: parts.map((part) => {
+      // Version 7 leaves the id of a reasoning part out.
+      const { id, approval, ...rest } = part as Record<string, unknown> & { type: string };
+      return {
+        ...rest,
+        ...(id === undefined || part.type === "reasoning" ? {} : { id }),
+        ...(approval === undefined ? {} : { approval: { id: (approval as { id: string }).id } }),
+      };
+    }),
+  }));
+}
