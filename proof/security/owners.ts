@@ -1,5 +1,4 @@
-import type { RouteName } from "@parley/wire";
-import { routeNames } from "../../packages/server/src/routes/route-calls.test-support.js";
+import { type CalledRoute, routeNames } from "../../packages/server/src/routes/route-calls.test-support.js";
 import type { Area } from "./ledger.js";
 import { type RawCall, routeCall, shapeOf } from "./raw-call.js";
 import type { Secrets } from "./secrets.js";
@@ -85,8 +84,9 @@ export async function addWebhook(stand: Stand, owner: string, secrets: Secrets):
 }
 
 /** Where an unknown id makes a conversation: one that another owner has taken must do the same. */
-const making = new Set<RouteName>([
+const making = new Set<CalledRoute>([
   "POST /chat",
+  "POST /api/chat",
   "POST /conversations",
   "POST /conversations/:id/queue",
   "POST /import",
@@ -97,7 +97,7 @@ const making = new Set<RouteName>([
   "PUT /conversations/:id/compact-threshold",
 ]);
 /** The operator's, for all owners together. */
-const operators = new Set<RouteName>([
+const operators = new Set<CalledRoute>([
   "GET /keys",
   "POST /keys",
   "DELETE /keys/:id",
@@ -140,7 +140,7 @@ export async function attackByHttp(
   }
 
   const ofConversations = routeNames.filter(
-    (name) => name.includes("/conversations/:id") && !making.has(name),
+    (name) => /\/(conversations|api\/chat)\/:id/.test(name) && !making.has(name),
   );
   for (const victim of house.ids) {
     const unknown = unknownLike(victim);

@@ -1,6 +1,5 @@
 import { type IncomingHttpHeaders, request } from "node:http";
-import type { RouteName } from "@parley/wire";
-import { callOf } from "../../packages/server/src/routes/route-calls.test-support.js";
+import { type CalledRoute, callOf } from "../../packages/server/src/routes/route-calls.test-support.js";
 
 /** An answer, with nothing of it interpreted. */
 export interface RawAnswer {
@@ -73,7 +72,7 @@ export function rawCall(url: string, call: RawCall): Promise<RawAnswer> {
 }
 
 /** A route's well-formed call on a conversation. */
-export function routeCall(name: RouteName, conversationId: string, key?: string): RawCall {
+export function routeCall(name: CalledRoute, conversationId: string, key?: string): RawCall {
   const { method, path, body, raw } = callOf(name, conversationId);
   const content = body === undefined ? raw : JSON.stringify(body);
   return {

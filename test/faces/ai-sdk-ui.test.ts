@@ -1,5 +1,5 @@
 import type { Tool } from "@parley/core";
-import { type Gate, pause, reasoning, type ScriptSource, text, toolCall, usage } from "@parley/testing";
+import { type Gate, part, pause, reasoning, type ScriptSource, text, toolCall, usage } from "@parley/testing";
 import type { UIMessage } from "ai";
 import { describe, expect, it } from "vitest";
 import { ParleyChatTransport } from "../../packages/client/src/ai-sdk/index.js";
@@ -19,11 +19,19 @@ function script(at: Gate): ScriptSource {
   return ({ messages }) => {
     const asked = messages
       .findLast(({ role }) => role === "user")
-      ?.content.findLast((part) => part.type === "text");
+      ?.content.findLast(({ type }) => type === "text");
     const said = asked?.type === "text" ? asked.text : "";
     const isFirst = messages.at(-1)?.role === "user";
     const answer = [text(`You said: ${said}`, { size: 3 }), usage(20, 8)];
     if (said.includes("wait")) return [text("One moment. "), pause(at), ...answer];
+    if (said.includes("cite")) {
+      const sources = [
+        part({ type: "source", url: "https://example.org/a", title: "A" }),
+        part({ type: "source", id: "s2", url: "https://example.org/b" }),
+        part({ type: "source", title: "a book" }),
+      ];
+      return [text("As is known. "), ...sources, ...answer];
+    }
     if (!isFirst) return answer;
     if (said.includes("look"))
       return [reasoning("Let me see.", { size: 4 }), text("Looking. "), toolCall("look", {})];
@@ -71,6 +79,17 @@ describe.each(cases)("useChat of version $version with the $kind transport", ({ 
     const parts = chat.messages.at(-1)?.parts.map(({ type }) => type);
     expect(parts).toEqual(["step-start", "reasoning", "text", "dynamic-tool", "step-start", "text"]);
     expect(chat.messages.at(-1)?.metadata).toMatchObject({ model: "scripted/one", reason: "stop" });
+    expect(comparable(chat.messages)).toEqual(comparable(await history(server)));
+  });
+
+  it("shows the sources that an answer names, live and in history", async () => {
+    const server = await start();
+    const chat = open(server);
+    await chat.sendMessage({ text: "cite" });
+    expect(chat.messages.at(-1)?.parts.filter(({ type }) => type === "source-url")).toMatchObject([
+      { url: "https://example.org/a", title: "A" },
+      { sourceId: "s2", url: "https://example.org/b" },
+    ]);
     expect(comparable(chat.messages)).toEqual(comparable(await history(server)));
   });
 
@@ -219,7 +238,190 @@ describe.each(cases)("useChat of version $version with the $kind transport", ({ 
     const chat = open(server);
     await chat.sendMessage({ text: "hello" });
     expect(chat.status).toBe("error");
-    expect(chat.messages.at(-1)?.metadata).toMatchObject({ reason: "error", error: { code: "provider_rejected" } });
+    expect(chat.messages.at(-1)?.metadata).toMatchObject({
+      reason: "error",
+      error: { code: "provider_rejected" },
+    });
     expect(comparable(chat.messages)).toEqual(comparable(await history(server)));
+  });
+});
+
+describe("a page that has only a part of an answer which was sealed meanwhile", () => {
+  const send = (server: TestServer, init: RequestInit = {}) =>
+    fetch(`${server.url}/api/chat`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({
+        id: "chat",
+        messages: [{ id: "u1", role: "user", parts: [{ type: "text", text: "wait" }] }],
+      }),
+      ...init,
+    });
+  const resume = (server: TestServer, query = "") => server.call("GET", `/api/chat/chat/stream${query}`);
+  const sealed = (server: TestServer) => server.runtime.forOwner("local").last("chat");
+
+  it("is sent all of it, because it read the messages before", async () => {
+    const server = await start();
+    const answer = await send(server);
+    expect(await history(server)).toHaveLength(1);
+    server.gate.open();
+    expect(await answer.text()).toContain('"type":"finish"');
+    const replay = await resume(server);
+    expect([replay.status, replay.text]).toMatchObject([200, expect.stringContaining("You said: wait")]);
+    expect(replay.text.endsWith("data: [DONE]\n\n")).toBe(true);
+  });
+
+  it("is sent all of it, because its stream was cut", async () => {
+    const server = await start();
+    const leaving = new AbortController();
+    await send(server, { signal: leaving.signal });
+    const open = /^parley_sse_connections (\d+)$/m;
+    const streams = async () => open.exec((await server.call("GET", "/metrics")).text)?.[1];
+    expect(await streams()).toBe("1");
+    leaving.abort();
+    await expect.poll(streams).toBe("0");
+    server.gate.open();
+    await sealed(server);
+    expect((await resume(server)).status).toBe(200);
+  });
+
+  it("is sent nothing where nobody has a part of it, unless it says what it has", async () => {
+    const server = await start();
+    server.gate.open();
+    await (await send(server)).text();
+    expect((await resume(server)).status).toBe(204);
+    expect((await resume(server, "?have=u1")).status).toBe(200);
+    const [, answer] = await history(server);
+    expect((await resume(server, `?have=${answer?.id}`)).status).toBe(204);
+    expect((await server.call("GET", "/api/chat/unknown/stream")).status).toBe(204);
+  });
+});
+
+describe("a request to the face", () => {
+  const post = (server: TestServer, body: object) => server.call("POST", "/api/chat", { body });
+  const user = (parts: readonly object[], id = "u1") => ({ id, role: "user", parts });
+  const said = (text: string, id?: string) => user([{ type: "text", text }], id);
+
+  it.each([
+    [
+      "a file",
+      { messages: [user([{ type: "file", mediaType: "image/png", url: "data:," }])] },
+      "files are not",
+    ],
+    ["no text", { messages: [user([{ type: "text", text: " " }])] }, "has no text"],
+    ["no message", { messages: [] }, "must not be empty"],
+    ["a system message", { messages: [{ ...said("x"), role: "system" }] }, "messages.0.role"],
+    [
+      "an unknown answer",
+      { messages: [{ ...said("x", "a1"), role: "assistant" }] },
+      "no answer of this chat",
+    ],
+    ["a bad chat id", { id: "a/b", messages: [said("x")] }, "id: 1 to 128"],
+  ])("with %s is refused, and says why", async (_, body, why) => {
+    const server = await start();
+    const answer = await post(server, { id: "chat", ...body });
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(why)]);
+    expect(await history(server)).toEqual([]);
+  });
+
+  it("is answered with headers and frames that clients and proxies know", async () => {
+    const server = await start();
+    const answer = await post(server, { id: "chat", messages: [said("hello")] });
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      "content-type": expect.stringContaining("text/event-stream"),
+      "x-vercel-ai-ui-message-stream": "v1",
+      "x-accel-buffering": "no",
+      "x-conversation-id": "chat",
+    });
+    const frames = answer.text.split("\n\n").filter((frame) => frame.startsWith("data: "));
+    expect(frames[0]).toContain(`"messageId":"${answer.headers.get("x-resumable-stream-id")}"`);
+    expect(frames.at(-1)).toBe("data: [DONE]");
+  });
+
+  it("while a turn runs is refused, by a new message, an edit and a regeneration of an earlier one", async () => {
+    const server = await start();
+    await post(server, { id: "chat", messages: [said("one")] });
+    await server.runtime.forOwner("local").send({ conversationId: "chat", message: "wait" });
+    const regenerate = { id: "chat", trigger: "regenerate-message", messages: [said("one")] };
+    for (const body of [
+      { id: "chat", messages: [said("two", "u2")] },
+      { id: "chat", messageId: "u1", messages: [said("other")] },
+      regenerate,
+    ]) {
+      const answer = await post(server, body);
+      expect([answer.status, answer.json]).toMatchObject([409, { code: "turn_active" }]);
+    }
+  });
+
+  it("that repeats the newest message is answered with the same turn, and one that repeats an older one is refused", async () => {
+    const server = await start();
+    const [first, again] = [
+      await post(server, { id: "chat", messages: [said("one")] }),
+      await post(server, { id: "chat", messages: [said("one")] }),
+    ];
+    expect(again.headers.get("x-resumable-stream-id")).toBe(first.headers.get("x-resumable-stream-id"));
+    await post(server, { id: "chat", messages: [said("two", "u2")] });
+    const late = await post(server, { id: "chat", messages: [said("one")] });
+    expect([late.status, late.json]).toMatchObject([409, { code: "message_conflict" }]);
+    expect(await history(server)).toHaveLength(4);
+  });
+
+  it("keeps data parts and metadata of the user's message, and never shows them to the model", async () => {
+    const server = await start();
+    const place = { type: "data-place", id: "p1", data: { x: 1 } };
+    const message = { ...user([{ type: "text", text: "hello" }, place]), metadata: { from: "phone" } };
+    await post(server, { id: "chat", messages: [message] });
+    expect((await history(server))[0]).toEqual(message);
+    const [call] = server.provider.calls;
+    expect(JSON.stringify(call?.params)).not.toMatch(/phone|data-place/);
+  });
+
+  it("may name model, effort and instructions, also as assistant-ui does", async () => {
+    const server = await start();
+    const body = { model: "scripted/two", reasoningEffort: "low", system: "Be brief." };
+    await post(server, { id: "chat", messages: [said("hello")], ...body, callSettings: {}, config: {} });
+    expect((await history(server)).at(-1)?.metadata).toMatchObject({ model: "scripted/two" });
+    expect(JSON.stringify(server.provider.calls[0])).toContain("Be brief.");
+  });
+
+  it("that decides needs the scope for it", async () => {
+    const server = await start({ auth: "keys" });
+    const [writer, approver] = [
+      await server.key("ann", ["write"]),
+      await server.key("ann", ["write", "approve"]),
+    ];
+    const call = (key: string, message: object) =>
+      server.call("POST", "/api/chat", { key, body: { id: "chat", messages: [message] } });
+    await call(writer, said("pay"));
+    const read = await server.call("GET", "/api/chat/chat/messages", { key: writer });
+    const answer = (read.json as UIMessage[]).at(-1) as UIMessage;
+    const parts = answer.parts.map((part) =>
+      "approval" in part && part.approval !== undefined
+        ? { ...part, state: "approval-responded", approval: { ...part.approval, approved: true } }
+        : part,
+    );
+    const refused = await call(writer, { ...answer, parts });
+    expect([refused.status, refused.json]).toMatchObject([403, { code: "forbidden" }]);
+    expect((await call(approver, { ...answer, parts })).text).toContain('"output":"paid"');
+    const late = await call(approver, {
+      ...answer,
+      parts: parts.map((part) =>
+        "approval" in part ? { ...part, approval: { ...part.approval, approved: false } } : part,
+      ),
+    });
+    expect(late.text, "a late contrary decision gets what is in force").toContain('"output":"paid"');
+  });
+
+  it("is cut, not ended, when its key is revoked", async () => {
+    const server = await start({ auth: "keys", pace: { keyMs: 20 } });
+    const key = await server.key("ann");
+    const answer = await fetch(`${server.url}/api/chat`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
+      body: JSON.stringify({ id: "chat", messages: [said("wait")] }),
+    });
+    const reading = answer.text();
+    for (const { id } of await server.runtime.keys.list()) await server.runtime.keys.remove(id);
+    await expect(reading).rejects.toThrow();
   });
 });

@@ -73,6 +73,7 @@ export function networkError(): TypeError {
 export function cutAfter(
   stream: ReadableStream<UIMessageChunk>,
   count: number,
+  onBroken: () => void,
 ): ReadableStream<UIMessageChunk> {
   const reader = stream.getReader();
   let passed = 0;
@@ -81,6 +82,7 @@ export function cutAfter(
       if (passed === count) {
         await reader.cancel().catch(() => {});
         controller.error(networkError());
+        onBroken();
         return;
       }
       const next = await reader.read();
@@ -110,4 +112,11 @@ export function comparable(messages: readonly UIMessage[]): unknown[] {
       };
     }),
   }));
+}
+
+/** The id of the last message that a page has as a whole. */
+export function lastWhole({ messages }: Pick<PageChat, "messages">): string {
+  const isWhole = ({ role, metadata }: UIMessage) =>
+    role === "user" || (metadata as { reason?: string } | undefined)?.reason !== undefined;
+  return messages.findLast(isWhole)?.id ?? "";
 }

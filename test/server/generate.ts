@@ -151,6 +151,9 @@ export function generateRequest(random: Random): GeneratedRequest {
       "cascade",
       "format",
       "id",
+      "have",
+      "after",
+      "steps",
     ]);
     path += `${path.includes("?") ? "&" : "?"}${name}=${encodeURIComponent(odd(random))}`;
   }

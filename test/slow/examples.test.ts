@@ -10,6 +10,12 @@ const run = promisify(execFile);
 
 /** What each example prints, at the least. They use the built packages, as a reader of them would. */
 const printed: Record<string, readonly string[]> = {
+  "ai-sdk-chat.mjs": [
+    "without a login: 401",
+    "the answer ended: stop",
+    "the history has what was streamed",
+    "2 messages by a route of its own",
+  ],
   "engine.mjs": ["[calls calculator]", '"value":84', "2 model calls, reason stop"],
   "mount-server.mjs": ["The application", "the turn ended: stop", "the log has what was streamed"],
   "resume.mjs": [

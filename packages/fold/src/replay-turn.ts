@@ -1,6 +1,7 @@
 import type {
   Chunk,
   Role,
+  SourceChunk,
   StepId,
   StepMetrics,
   TurnMetrics,
@@ -46,9 +47,9 @@ export function replayTurn(turn: CommittedTurn, options: { readonly isSealed?: b
   const ids = { conversationId, turnId };
   const events: TurnEvent[] = [];
   const pending = new Map(steps.map((step) => [step.stepId as string, step]));
-  const pushFigures = (stepId: string) => {
+  const pushFigures = (stepId: string, sources: readonly SourceChunk[] = []) => {
     const step = pending.get(stepId);
-    if (step !== undefined) events.push(...figuresOf(ids, step));
+    if (step !== undefined) events.push(...figuresOf(ids, step, sources));
     pending.delete(stepId);
   };
   const pushRest = () => {
@@ -71,7 +72,7 @@ export function replayTurn(turn: CommittedTurn, options: { readonly isSealed?: b
     if (message.role !== "assistant") continue;
     const { answer, failures } = assistantEvents(ids, message);
     events.push(...answer);
-    if (answer.length > 0) pushFigures(message.stepId ?? "");
+    if (answer.length > 0) pushFigures(message.stepId ?? "", sourcesIn(message));
     // A failure ends the turn, so that every step comes before it.
     if (failures.length > 0) pushRest();
     events.push(...failures);
@@ -140,12 +141,27 @@ function openingEvents(turn: CommittedTurn, opening: readonly CommittedMessage[]
 }
 
 /** The tokens and the timing of a step, as its last two events carried them. */
-function figuresOf(ids: TurnIds, step: StepMetrics): TurnEvent[] {
+function figuresOf(ids: TurnIds, step: StepMetrics, sources: readonly SourceChunk[]): TurnEvent[] {
   const { stepId, usage, ttftMs, decodeMs, genTotalMs } = step;
   const events: TurnEvent[] = [];
   if (usage.inputTokens > 0 || usage.outputTokens > 0) events.push({ type: "usage", ...ids, stepId, usage });
-  events.push({ type: "step-complete", ...ids, stepId, ...omitUndefined({ ttftMs, decodeMs, genTotalMs }) });
+  events.push({
+    type: "step-complete",
+    ...ids,
+    stepId,
+    ...omitUndefined({ ttftMs, decodeMs, genTotalMs }),
+    ...(sources.length === 0 ? {} : { sources }),
+  });
   return events;
+}
+
+/** The sources of a message as its step's last event named them. */
+function sourcesIn({ chunks }: CommittedMessage): SourceChunk[] {
+  return chunks.flatMap((chunk): SourceChunk[] => {
+    if (chunk.type !== "source") return [];
+    const { id, title, url } = chunk;
+    return [{ type: "source", ...omitUndefined({ id, title, url }) }];
+  });
 }
 
 function assistantEvents(

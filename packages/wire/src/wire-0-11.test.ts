@@ -258,7 +258,6 @@ describe("a program written against wire 0.11", () => {
     expectTypeOf<ReasoningEffort>().toEqualTypeOf<Wire011.ReasoningEffort>();
     expectTypeOf<ConversationStatus>().toEqualTypeOf<Wire011.ConversationStatus>();
     expectTypeOf<CompactionResult>().toEqualTypeOf<Wire011.CompactionResult>();
-    expectTypeOf<TurnStepCompleteEvent>().toEqualTypeOf<Wire011.TurnStepCompleteEvent>();
   });
 
   it("may hand what it makes to this package", () => {
@@ -283,6 +282,7 @@ describe("a program written against wire 0.11", () => {
     expectTypeOf<Wire011.TurnTextDeltaEvent>().toExtend<TurnTextDeltaEvent>();
     expectTypeOf<Wire011.TurnReasoningDeltaEvent>().toExtend<TurnReasoningDeltaEvent>();
     expectTypeOf<Wire011.TurnToolCallEvent>().toExtend<TurnToolCallEvent>();
+    expectTypeOf<Wire011.TurnStepCompleteEvent>().toExtend<TurnStepCompleteEvent>();
     expectTypeOf<Wire011.TurnToolResultEvent>().toExtend<TurnToolResultEvent>();
     expectTypeOf<Wire011.TurnToolOutputEvent>().toExtend<TurnToolOutputEvent>();
     expectTypeOf<Wire011.TurnUsageEvent>().toExtend<TurnUsageEvent>();
@@ -315,6 +315,7 @@ describe("a program written against wire 0.11", () => {
     expectTypeOf<TurnTextDeltaEvent>().toExtend<Wire011.TurnTextDeltaEvent>();
     expectTypeOf<TurnReasoningDeltaEvent>().toExtend<Wire011.TurnReasoningDeltaEvent>();
     expectTypeOf<TurnToolCallEvent>().toExtend<Wire011.TurnToolCallEvent>();
+    expectTypeOf<TurnStepCompleteEvent>().toExtend<Wire011.TurnStepCompleteEvent>();
     expectTypeOf<TurnToolResultEvent>().toExtend<Wire011.TurnToolResultEvent>();
     expectTypeOf<TurnToolOutputEvent>().toExtend<Wire011.TurnToolOutputEvent>();
     expectTypeOf<TurnUsageEvent>().toExtend<Wire011.TurnUsageEvent>();

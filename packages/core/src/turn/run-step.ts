@@ -1,5 +1,5 @@
 import { omitUndefined } from "@parley/fold";
-import type { StepId, StepMetrics, Usage } from "@parley/wire";
+import type { SourceChunk, StepId, StepMetrics, Usage } from "@parley/wire";
 import type { Clock } from "../clock.js";
 import { ParleyError, toParleyError } from "../errors.js";
 import { WorkSlices } from "../event-loop.js";
@@ -114,7 +114,15 @@ export async function runStep(setup: TurnSetup, step: Step, emit: TurnListener):
     ...(firstToken === undefined ? {} : { ttftMs: firstToken - start, decodeMs: end - firstToken }),
     genTotalMs: firstToken === undefined ? end - start : firstToken - start + (end - firstToken),
   };
-  await emit({ type: "step-complete", conversationId, turnId, stepId, ...timing });
+  const sources = sourcesIn(parts);
+  await emit({
+    type: "step-complete",
+    conversationId,
+    turnId,
+    stepId,
+    ...timing,
+    ...(sources.length === 0 ? {} : { sources }),
+  });
 
   return {
     message: parts.length === 0 ? undefined : messageOf(setup, step, startedAt, parts),
@@ -130,6 +138,15 @@ export async function runStep(setup: TurnSetup, step: Step, emit: TurnListener):
     },
     record: recordOf(setup, step, startedAt, timing, assembly),
   };
+}
+
+/** The sources that an answer names, without what is for its provider alone. */
+function sourcesIn(parts: readonly MessageContentPart[]): SourceChunk[] {
+  return parts.flatMap((part): SourceChunk[] => {
+    if (part.type !== "source") return [];
+    const { id, title, url } = part;
+    return [{ type: "source", ...omitUndefined({ id, title, url }) }];
+  });
 }
 
 function callParams({ params, context }: Step): ProviderCallParams {

@@ -1,15 +1,14 @@
 import { ReadableStream as WebStream } from "node:stream/web";
-import type { RouteName } from "@parley/wire";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { complaints } from "../json-schema-check.test-support.js";
 import { problem } from "../schemas/operations.js";
 import { type Answer, problemOf, startTestServer, type TestServer } from "../test-server.test-support.js";
 import { endpoints } from "./endpoints.js";
-import { callOf, routeNames } from "./route-calls.test-support.js";
+import { type CalledRoute, callOf, routeNames } from "./route-calls.test-support.js";
 
 let server: TestServer;
 
-const ofConversations = routeNames.filter((name) => name.includes("/conversations/:id"));
+const ofConversations = routeNames.filter((name) => /\/(conversations|api\/chat)\/:id/.test(name));
 const closed = routeNames.filter((name) => callOf(name, "c1").access !== "public");
 const withBody = routeNames.filter((name) => callOf(name, "c1").body !== undefined);
 
@@ -17,7 +16,7 @@ async function start(options: Parameters<typeof startTestServer>[0] = {}): Promi
   server = await startTestServer({ auth: "keys", pace: { keyMs: 0 }, ...options });
 }
 
-function call(name: RouteName, conversationId: string, key?: string): Promise<Answer> {
+function call(name: CalledRoute, conversationId: string, key?: string): Promise<Answer> {
   const { method, path, body, raw } = callOf(name, conversationId);
   return server.call(method, path, {
     ...(key === undefined ? {} : { key }),
@@ -86,15 +85,18 @@ describe("a key that does not reach far enough", () => {
 });
 
 /** Routes that answer for an id without a conversation. */
-const asIfUnused: Partial<Record<RouteName, object>> = {
+const asIfUnused: Partial<Record<CalledRoute, object>> = {
   "GET /conversations/:id": { chunks: [], latestSeq: 0 },
   "DELETE /conversations/:id": { conversationId: "c1", deletedIds: [] },
+  "POST /api/chat/:id/stop": { conversationId: "c1", abortedTurn: false },
+  "GET /api/chat/:id/messages": [],
 };
 
 /** Routes that make a conversation under an id that is not used. */
-const makers: RouteName[] = [
+const makers: CalledRoute[] = [
   "POST /conversations/:id/queue",
   "POST /chat",
+  "POST /api/chat",
   "POST /conversations",
   "POST /import",
   "PUT /conversations/:id/title",
@@ -112,6 +114,10 @@ describe("another owner's conversation", () => {
     const before = (await server.call("GET", "/conversations/c1/export", { key: anns })).text;
     for (const name of ofConversations.filter((each) => !makers.includes(each))) {
       const answer = await call(name, "c1", bobs);
+      if (name === "GET /api/chat/:id/stream") {
+        expect([answer.status, answer.text]).toEqual([204, ""]);
+        continue;
+      }
       const found = asIfUnused[name];
       expect([name, answer.status]).toEqual([name, found === undefined ? 404 : 200]);
       if (found !== undefined) expect(answer.json).toEqual(found);
@@ -276,7 +282,7 @@ describe("a body that is too large", () => {
   it("is a 413 on every route that takes one, declared or not", async () => {
     await start({ limits: { bodyBytes: 2_000, importBytes: 2_000 } });
     const key = await annsConversation();
-    for (const name of [...withBody, "POST /import"] as RouteName[]) {
+    for (const name of [...withBody, "POST /import"] as CalledRoute[]) {
       const { method, path } = callOf(name, "c1");
       const headers = { "content-type": "application/json" };
       const declared = await server.call(method, path, { key, raw: `{"a":"${"x".repeat(2_000)}"}`, headers });
@@ -310,9 +316,9 @@ describe("while the node shuts down", () => {
       const answer = await call(name, "c1");
       const isWork =
         name === "GET /conversations/:id/events" ||
+        name === "GET /api/chat/:id/stream" ||
         (access !== "read" && access !== "public" && !name.startsWith("GET "));
-      const isTaken =
-        name === "POST /conversations/:id/stop" || name === "POST /conversations/:id/pending/:requestId";
+      const isTaken = name.endsWith("/:id/stop") || name === "POST /conversations/:id/pending/:requestId";
       if (isWork && !isTaken) {
         expect([name, answer.status, problemOf(answer).code]).toEqual([name, 503, "draining"]);
         expect(answer.headers.get("retry-after")).toBe("1");

@@ -17,8 +17,24 @@ const write = (path: string, body?: object): RouteCall => ({
   ...(body === undefined ? {} : { body }),
 });
 
+/** Every route of a face, likewise. */
+const faceCalls = {
+  "POST /api/chat": write("/api/chat", {
+    id: ":id",
+    trigger: "submit-message",
+    messages: [{ id: "u1", role: "user", parts: [{ type: "text", text: "hello" }] }],
+  }),
+  "GET /api/chat/:id/stream": read("/api/chat/:id/stream?have=u1"),
+  "POST /api/chat/:id/stop": write("/api/chat/:id/stop"),
+  "GET /api/chat/:id/messages": read("/api/chat/:id/messages"),
+} satisfies Readonly<Record<string, RouteCall>>;
+
+/** A route of the server, of the wire or of a face. */
+export type CalledRoute = RouteName | keyof typeof faceCalls;
+
 /** Every route, with a call that is well-formed, and what it takes to make it. */
-const routeCalls: { readonly [Name in RouteName]: RouteCall } = {
+const routeCalls: { readonly [Name in CalledRoute]: RouteCall } = {
+  ...faceCalls,
   "POST /chat": write("/chat", { conversationId: ":id", message: "hello", messageId: "m1" }),
   "POST /conversations": write("/conversations", {
     id: ":id",
@@ -118,10 +134,10 @@ const routeCalls: { readonly [Name in RouteName]: RouteCall } = {
   "GET /metrics": { path: "/metrics", access: "admin" },
 };
 
-export const routeNames = Object.keys(routeCalls) as RouteName[];
+export const routeNames = Object.keys(routeCalls) as CalledRoute[];
 
 /** A route's call on a conversation. */
-export function callOf(name: RouteName, conversationId: string): RouteCall & { readonly method: string } {
+export function callOf(name: CalledRoute, conversationId: string): RouteCall & { readonly method: string } {
   const { path, body, raw, access } = routeCalls[name];
   const named = (text: string) => text.replaceAll(":id", conversationId);
   return {

@@ -1,11 +1,4 @@
-import type {
-  AgentEvent,
-  ExportLine,
-  HistoryResponse,
-  MetricsResponse,
-  Problem,
-  RouteName,
-} from "@parley/wire";
+import type { AgentEvent, ExportLine, HistoryResponse, MetricsResponse, Problem } from "@parley/wire";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createApp } from "../app.js";
 import { complaints } from "../json-schema-check.test-support.js";
@@ -17,7 +10,7 @@ import {
   startTestServer,
   type TestServer,
 } from "../test-server.test-support.js";
-import { callOf, routeNames } from "./route-calls.test-support.js";
+import { type CalledRoute, callOf, routeNames } from "./route-calls.test-support.js";
 
 async function chat(server: TestServer, message: string, conversationId = "c1"): Promise<AgentEvent[]> {
   const tools = message === "page" ? { tools: [{ name: "page" }] } : {};
@@ -52,58 +45,59 @@ interface Prepared {
 }
 
 /** What has to be there for a call to succeed, beside a conversation of one turn. */
-const preparations: { readonly [Name in RouteName]?: (server: TestServer) => Promise<Prepared | undefined> } =
-  {
-    "POST /chat": async () => ({ conversationId: "c2" }),
-    "GET /conversations/:id/turns/:turnId": async (server) => {
-      const [first] = await chat(server, "one more");
-      return {
-        path: `/conversations/c1/turns/${first !== undefined && "turnId" in first ? first.turnId : ""}`,
-      };
-    },
-    "GET /conversations/:id/queue": withQueue,
-    "PATCH /conversations/:id/queue/:messageId": withQueue,
-    "DELETE /conversations/:id/queue/:messageId": withQueue,
-    "POST /conversations/:id/stop": withQueue,
-    "POST /conversations/:id/queue/resume": async (server) => {
-      const prepared = await withQueue(server);
-      const me = server.runtime.forOwner("local");
-      await me.stop("busy");
-      await me.last("busy");
-      return prepared;
-    },
-    "POST /conversations/:id/compact": async (server) => {
-      await fourTurns(server);
-      return {};
-    },
-    "POST /conversations/:id/compact/preview": async (server) => {
-      await fourTurns(server);
-      return {};
-    },
-    "POST /conversations/:id/compact/undo": async (server) => {
-      await fourTurns(server);
-      await server.runtime.forOwner("local").compact("c1", { keepLastN: 1 });
-      return {};
-    },
-    "POST /import": async (server) => ({
-      path: "/import?id=imported",
-      raw: (await server.call("GET", "/conversations/c1/export")).text,
-      headers: { "content-type": "application/x-ndjson" },
-    }),
-    "POST /conversations/:id/pending/:requestId": async (server) => {
-      await chat(server, "page", "asking");
-      const [request] = (await server.runtime.forOwner("local").input.pending()).pending;
-      return { path: `/conversations/asking/pending/${request?.requestId}` };
-    },
-    "PATCH /webhooks/:id": withWebhook,
-    "DELETE /webhooks/:id": withWebhook,
-    "POST /webhooks/:id/test": withWebhook,
-    "GET /webhooks/:id/deliveries": withWebhook,
-    "POST /webhooks/:id/replay": withWebhook,
-    "GET /keys": async (server) => ({
-      headers: { authorization: `Bearer ${await server.key("local", ["admin"])}` },
-    }),
-  };
+const preparations: {
+  readonly [Name in CalledRoute]?: (server: TestServer) => Promise<Prepared | undefined>;
+} = {
+  "POST /chat": async () => ({ conversationId: "c2" }),
+  "GET /conversations/:id/turns/:turnId": async (server) => {
+    const [first] = await chat(server, "one more");
+    return {
+      path: `/conversations/c1/turns/${first !== undefined && "turnId" in first ? first.turnId : ""}`,
+    };
+  },
+  "GET /conversations/:id/queue": withQueue,
+  "PATCH /conversations/:id/queue/:messageId": withQueue,
+  "DELETE /conversations/:id/queue/:messageId": withQueue,
+  "POST /conversations/:id/stop": withQueue,
+  "POST /conversations/:id/queue/resume": async (server) => {
+    const prepared = await withQueue(server);
+    const me = server.runtime.forOwner("local");
+    await me.stop("busy");
+    await me.last("busy");
+    return prepared;
+  },
+  "POST /conversations/:id/compact": async (server) => {
+    await fourTurns(server);
+    return {};
+  },
+  "POST /conversations/:id/compact/preview": async (server) => {
+    await fourTurns(server);
+    return {};
+  },
+  "POST /conversations/:id/compact/undo": async (server) => {
+    await fourTurns(server);
+    await server.runtime.forOwner("local").compact("c1", { keepLastN: 1 });
+    return {};
+  },
+  "POST /import": async (server) => ({
+    path: "/import?id=imported",
+    raw: (await server.call("GET", "/conversations/c1/export")).text,
+    headers: { "content-type": "application/x-ndjson" },
+  }),
+  "POST /conversations/:id/pending/:requestId": async (server) => {
+    await chat(server, "page", "asking");
+    const [request] = (await server.runtime.forOwner("local").input.pending()).pending;
+    return { path: `/conversations/asking/pending/${request?.requestId}` };
+  },
+  "PATCH /webhooks/:id": withWebhook,
+  "DELETE /webhooks/:id": withWebhook,
+  "POST /webhooks/:id/test": withWebhook,
+  "GET /webhooks/:id/deliveries": withWebhook,
+  "POST /webhooks/:id/replay": withWebhook,
+  "GET /keys": async (server) => ({
+    headers: { authorization: `Bearer ${await server.key("local", ["admin"])}` },
+  }),
+};
 
 interface Document {
   readonly paths: Record<string, Record<string, Operation>>;
@@ -137,7 +131,7 @@ function contractOf(name: string, status: number, type: string | null): object {
   return content.schema;
 }
 
-async function perform(name: RouteName) {
+async function perform(name: CalledRoute) {
   const prepared = await preparations[name]?.(server);
   const { method, path, body, raw } = callOf(name, prepared?.conversationId ?? "c1");
   const content = prepared?.raw ?? raw;
@@ -148,7 +142,12 @@ async function perform(name: RouteName) {
   });
 }
 
-const streams: readonly RouteName[] = ["GET /conversations/:id/events"];
+/** Answered with server-sent events: those of faces are in tests of their own. */
+const streams: readonly CalledRoute[] = [
+  "GET /conversations/:id/events",
+  "POST /api/chat",
+  "GET /api/chat/:id/stream",
+];
 
 describe("every route", () => {
   it.each(routeNames.filter((name) => !streams.includes(name)))(

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { AgentEvent } from "@parley/wire";
 import { agree } from "./agree.js";
+import { sourceChunk } from "./chunk.js";
 import { inputRequestEntry, inputResponseEntry, waitingInfo } from "./input-entry.js";
 import { count, instant, openErrorCode, providerMetadata, stepId, turnReason } from "./scalars.js";
 import { usage } from "./usage.js";
@@ -91,6 +92,7 @@ export const agentEvent = agree<AgentEvent>()(
         ttftMs: z.number().optional(),
         decodeMs: z.number().optional(),
         genTotalMs: z.number().optional(),
+        sources: z.array(sourceChunk).optional(),
       }),
       z.object({
         type: z.literal("error"),

@@ -6,6 +6,15 @@ import { count, cursor, instant, openErrorCode, providerMetadata, role, stepId }
 
 const own = { providerMetadata: providerMetadata.optional() };
 
+/** Something that an answer rests on. */
+export const sourceChunk = z.object({
+  type: z.literal("source"),
+  id: z.string().optional(),
+  title: z.string().optional(),
+  url: z.string().optional(),
+  ...own,
+});
+
 const chunk = agree<Chunk>()(
   z
     .discriminatedUnion("type", [
@@ -51,13 +60,7 @@ const chunk = agree<Chunk>()(
         url: z.string().optional(),
         ...own,
       }),
-      z.object({
-        type: z.literal("source"),
-        id: z.string().optional(),
-        title: z.string().optional(),
-        url: z.string().optional(),
-        ...own,
-      }),
+      sourceChunk,
       z.object({ type: z.literal("data"), data: z.unknown(), ...own }),
     ])
     .openapi("Chunk"),

@@ -3,6 +3,7 @@ import type { ErrorCode } from "../error-code.js";
 import type { Usage } from "../figures/usage.js";
 import type { InputRequestEntry, InputResponseEntry, WaitingInfo } from "../input/input-entry.js";
 import type { OpenUnion, ProviderMetadata } from "../json.js";
+import type { SourceChunk } from "./chunk.js";
 import type { StepId } from "./ids.js";
 import type { TurnReason } from "./turn-reason.js";
 
@@ -217,6 +218,8 @@ export interface TurnStepCompleteEvent {
   readonly decodeMs?: number;
   /** From the start of the stream to its end. */
   readonly genTotalMs?: number;
+  /** What the answer of the step rests on, as its message will have it. Absent: nothing was named. */
+  readonly sources?: readonly SourceChunk[];
 }
 
 /**

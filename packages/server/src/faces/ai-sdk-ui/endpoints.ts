@@ -9,8 +9,8 @@ import type { ResponseStream } from "../../stream/response-stream.js";
 import { openFaceStream } from "../face-stream.js";
 import { afterPosition, type ChunkFilter, parsePosition, withoutSteps } from "./chunk-filters.js";
 import { newestTurn, openAnswer } from "./open-answer.js";
+import { PartialViews, replayAfterSealMs } from "./partial-views.js";
 import { isUnknown, readMessages } from "./read-messages.js";
-import { RecentReads, replayAfterSealMs } from "./recent-reads.js";
 import { chatRequest } from "./request.js";
 import { queueFrame, reportQueue, streamTurn, whenDelivered } from "./stream-turn.js";
 import { frameOf } from "./ui-chunk.js";
@@ -35,13 +35,13 @@ const uiMessages = z.array(
     .openapi("StoredUiMessage"),
 ) as unknown as z.ZodType<readonly UiMessage[]>;
 
-const reads = new WeakMap<AppContext, RecentReads>();
+const views = new WeakMap<AppContext, PartialViews>();
 
-function recentReads(app: AppContext): RecentReads {
-  let found = reads.get(app);
+function partialViews(app: AppContext): PartialViews {
+  let found = views.get(app);
   if (found === undefined) {
-    found = new RecentReads();
-    reads.set(app, found);
+    found = new PartialViews();
+    views.set(app, found);
   }
   return found;
 }
@@ -50,6 +50,17 @@ const divergedFrame = frameOf({
   type: "error",
   errorText: "A part of the answer was lost with its server: load the messages again",
 });
+
+/** Remembers the turn of a stream that its reader has left before the end. */
+function rememberCut(
+  { app, caller }: { readonly app: AppContext; readonly caller: Caller },
+  chat: { readonly id: string; readonly turnId: string },
+  stream: ResponseStream,
+): void {
+  void stream.over.then((end) => {
+    if (end !== "ended") partialViews(app).add(caller.owner, chat.id, chat.turnId);
+  });
+}
 
 /** Follows the turn of a message that waits in the queue, once it has come. */
 async function streamWhenDelivered(
@@ -84,7 +95,7 @@ async function turnToReplay(
   // History shows all of a turn that waits.
   if (status === "waiting") return undefined;
   const isRecent = app.clock.now() - sealedAt < replayAfterSealMs;
-  return isRecent && recentReads(app).has(caller.owner, chat.id, newest) ? newest : undefined;
+  return isRecent && partialViews(app).has(caller.owner, chat.id, newest) ? newest : undefined;
 }
 
 export const aiSdkUiEndpoints = [
@@ -110,6 +121,7 @@ export const aiSdkUiEndpoints = [
           stream.write(queueFrame(await me.queue.list(conversationId)));
           streamWhenDelivered(me, { conversationId, messageId }, stream).catch(() => stream.cut());
         } else {
+          rememberCut({ app, caller }, { id: body.id, turnId }, stream);
           const filters = steps === undefined ? [] : [withoutSteps(steps)];
           streamTurn(me, { conversationId, turnId }, stream, filters);
         }
@@ -155,6 +167,7 @@ export const aiSdkUiEndpoints = [
       const connection = openFaceStream(c, app, caller);
       const stream = connection.begin({ ...streamHeaders, "x-resumable-stream-id": turnId });
       await reportQueue(me, branch, stream);
+      rememberCut({ app, caller }, { id: params.id, turnId }, stream);
       const filters: ChunkFilter[] = steps === undefined ? [] : [withoutSteps(Number(steps))];
       if (place !== undefined) filters.push(afterPosition(place, () => stream.end(divergedFrame)));
       streamTurn(me, { conversationId: branch, turnId }, stream, filters);
@@ -184,7 +197,7 @@ export const aiSdkUiEndpoints = [
     async handle({ me, caller, params, app }) {
       const branch = await me.branchOf(params.id);
       const { messages, openTurn } = await readMessages(me, branch, app.limits.pageSize);
-      if (openTurn !== undefined) recentReads(app).add(caller.owner, params.id, openTurn);
+      if (openTurn !== undefined) partialViews(app).add(caller.owner, params.id, openTurn);
       return messages;
     },
   }),

@@ -3,6 +3,7 @@ import type {
   AgentEvent,
   InputRequestEntry,
   InputResponseEntry,
+  SourceChunk,
   TurnDoneEvent,
   TurnErrorEvent,
   TurnReasoningDeltaEvent,
@@ -50,6 +51,7 @@ export class TurnProjection {
   /** Open text and reasoning parts of the current step, by their place in the message. */
   readonly #open = new Map<string, { readonly id: string; readonly kind: "text" | "reasoning" }>();
   #parts = 0;
+  #cited = 0;
   #held: TurnToolCallEvent[] = [];
   /** Calls by step and id: providers may use an id again in a later step. */
   readonly #calls = new Map<string, ProjectedCall>();
@@ -86,7 +88,9 @@ export class TurnProjection {
         this.#held.push(event);
         return;
       case "step-complete":
-        if (event.stepId === this.#stepId) this.#settleStep();
+        if (event.stepId !== this.#stepId) return;
+        this.#settleStep();
+        for (const source of event.sources ?? []) this.#cite(source);
         return;
       case "tool-output":
         this.#print(event.stepId ?? this.#stepId, event.toolCallId, event.data);
@@ -181,6 +185,13 @@ export class TurnProjection {
       this.#emit({ type: `${kind}-start`, id: part.id });
     }
     this.#emit({ type: `${kind}-delta`, id: part.id, delta });
+  }
+
+  #cite({ id, title, url }: SourceChunk): void {
+    this.#cited += 1;
+    if (url === undefined) return;
+    const sourceId = id ?? `${this.#turnId}.source.${this.#cited}`;
+    this.#emit({ type: "source-url", sourceId, url, ...omitUndefined({ title }) });
   }
 
   /** `isOurs`: the server runs it, and the page is kept from doing so. */

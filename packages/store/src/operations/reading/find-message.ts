@@ -13,7 +13,7 @@ export async function findMessage(
 ): ReturnType<LogStore["findMessage"]> {
   const stored = storedText(messageId);
   const [row] = await store.database.query({
-    name: "find_message",
+    name: "message_place",
     text: `${lineage()}
 SELECT m.first_seq, t.id AS turn_id FROM lineage l
 JOIN parley.conversation_message m ON ${messageIs("$3", "$4", "l.log")} AND m.first_seq <= l.through

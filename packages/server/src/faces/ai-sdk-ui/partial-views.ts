@@ -1,18 +1,18 @@
-/** How long the answer of a turn is replayed after its seal, to a page that read the history before it. */
+/** How long the answer of a turn is replayed after its seal, to a page that has only a part of it. */
 export const replayAfterSealMs = 15_000;
 
 /** How many chats are remembered. */
 const mostChats = 10_000;
 
 /**
- * The turns that were open when somebody read a chat's messages. A page reads the messages, without the running answer,
- * and then asks for its stream: where the turn was sealed in between, the answer would be missing. A hint of this node
- * alone, for some seconds: whoever loses it reads the messages again.
+ * The turns of which a page was left with a part: it read the messages while the turn was open, or its stream was cut.
+ * When it asks for the stream, the turn may be sealed, and without a replay the answer would be missing. A hint of this
+ * node alone, for some seconds: whoever loses it reads the messages again.
  */
-export class RecentReads {
+export class PartialViews {
   readonly #turns = new Map<string, string>();
 
-  /** Remembers that a chat was read while a turn was open. */
+  /** Remembers that a page of the chat has only a part of a turn. */
   add(owner: string, chatId: string, turnId: string): void {
     const key = keyOf(owner, chatId);
     this.#turns.delete(key);
@@ -24,7 +24,7 @@ export class RecentReads {
     }
   }
 
-  /** Returns true if the chat was last read while this turn was open. */
+  /** Returns true if a page of the chat was left with a part of this turn. */
   has(owner: string, chatId: string, turnId: string): boolean {
     return this.#turns.get(keyOf(owner, chatId)) === turnId;
   }

@@ -1,0 +1,125 @@
+import { systemClock } from "@parley/core";
+import { createModelCatalog, createRuntime, type Runtime } from "@parley/core/runtime";
+import { type RunningServer, serve } from "@parley/server";
+import {
+  createFaultyStore,
+  createMemoryDatabase,
+  createMemoryLogStore,
+  createMemoryWake,
+  createScriptedProvider,
+  type Gate,
+  gate,
+  pause,
+  type StoreFaults,
+  text,
+} from "@parley/testing";
+import type { UIMessage } from "ai";
+import { afterEach, describe, expect, it } from "vitest";
+import { ParleyChatTransport } from "../../packages/client/src/ai-sdk/index.js";
+import { callServer } from "../../packages/server/src/test-server.test-support.js";
+import { comparable, createChat, lastWhole, type PageChat } from "./sdk-chat.js";
+import { sdks } from "./sdks.js";
+
+const lease = { ttlMs: 400, renewMs: 100, claimMs: 100, pollMs: 50, stopMs: 400 };
+
+interface Node {
+  readonly runtime: Runtime;
+  readonly server: RunningServer;
+  readonly faults: StoreFaults;
+  readonly at: Gate;
+}
+
+const cleanups: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
+});
+
+/** Nodes on one store, each with a model that waits in the middle of its answer. */
+async function startNodes(count: number): Promise<Node[]> {
+  const database = createMemoryDatabase(systemClock);
+  const wake = createMemoryWake();
+  return Promise.all(
+    Array.from({ length: count }, async () => {
+      const at = gate();
+      const { store, faults } = createFaultyStore(createMemoryLogStore({ clock: systemClock, database }));
+      const provider = createScriptedProvider(() => [
+        text("The beginning. ", { size: 4 }),
+        pause(at),
+        text("The end."),
+      ]);
+      const model = { name: "test/one", provider, providerName: "test", model: "one", contextWindow: 1_000 };
+      const models = createModelCatalog([model]);
+      const runtime = await createRuntime({ store, wake, models, lease });
+      const server = await serve(runtime, { port: 0 });
+      cleanups.push(async () => {
+        faults.heal();
+        at.open();
+        await server.close({ deadlineMs: 0 });
+        await runtime.close();
+      });
+      return { runtime, server, faults, at };
+    }),
+  );
+}
+
+async function history({ server }: Node): Promise<UIMessage[]> {
+  return (await callServer(server.url, "GET", "/api/chat/chat/messages")).json as UIMessage[];
+}
+
+describe.each(sdks)("version $version, when the node that answers is lost", ({ sdk }) => {
+  it("ends with one copy of what is durable, after a resume on another node", async () => {
+    const [first, second] = (await startNodes(2)) as [Node, Node];
+    let isLost = false;
+    const open = (node: Node, messages: UIMessage[]): PageChat => {
+      // Sends everybody to the node that is left, and says what the page has as a whole.
+      const api = () => `${(isLost ? second : node).server.url}/api/chat`;
+      const transport = new sdk.DefaultChatTransport({
+        api: api(),
+        prepareReconnectToStreamRequest: () => ({ api: `${api()}/chat/stream?have=${lastWhole(chat)}` }),
+      });
+      const chat: PageChat = createChat(sdk, { id: "chat", messages, transport });
+      return chat;
+    };
+    const sender = open(first, []);
+    const sending = sender.sendMessage({ text: "go" });
+    await expect.poll(() => JSON.stringify(sender.messages)).toContain("The beginning.");
+    const watcher = open(second, await history(second));
+    const watching = watcher.resumeStream();
+    await expect.poll(() => JSON.stringify(watcher.messages)).toContain("The beginning.");
+    first.faults.cutOff();
+    isLost = true;
+    await Promise.all([sending, watching]);
+    await expect.poll(async () => (await history(second)).length).toBe(2);
+    const messages = await history(second);
+    expect(messages.at(-1)?.metadata).toMatchObject({ reason: "interrupted" });
+    for (const chat of [sender, watcher]) {
+      // A connection that broke is not the end of the answer.
+      expect(chat.status).toBe("error");
+      await chat.resumeStream();
+      expect([chat.status, comparable(chat.messages)]).toEqual(["ready", comparable(messages)]);
+    }
+  });
+
+  it("goes on by Parley's transport where the address leads to another node", async () => {
+    const [first, second] = (await startNodes(2)) as [Node, Node];
+    let isFirst = true;
+    const transport = new ParleyChatTransport({
+      api: "http://parley.test/api/chat",
+      maxDelayMs: 20,
+      attempts: 200,
+      // A proxy that sends everybody to the node that is left.
+      fetch: (input, init) => {
+        const { url } = isFirst ? first.server : second.server;
+        isFirst = false;
+        return fetch(String(input).replace("http://parley.test", url), init);
+      },
+    });
+    const chat = createChat(sdk, { id: "chat", transport: transport as never });
+    const sending = chat.sendMessage({ text: "go" });
+    await expect.poll(() => JSON.stringify(chat.messages)).toContain("The beginning.");
+    first.faults.cutOff();
+    await sending;
+    expect([chat.status, chat.error]).toEqual(["ready", undefined]);
+    expect(comparable(chat.messages)).toEqual(comparable(await history(second)));
+  });
+});
