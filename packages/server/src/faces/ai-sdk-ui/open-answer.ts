@@ -148,6 +148,16 @@ function asPart(chunk: Chunk): MessageContentPart {
   return { type: "metadata", data: chunk.type === "data" ? chunk.data : null };
 }
 
+/** Gives all requests of a conversation that nobody has answered, page by page. */
+async function* pendingOf(me: ChatCall["me"], conversationId: string): AsyncGenerator<PendingRequest> {
+  let after: string | undefined;
+  do {
+    const page = await me.input.pending({ conversationId, after });
+    yield* page.pending;
+    after = page.nextAfter;
+  } while (after !== undefined);
+}
+
 /** Takes decisions and outputs for calls that wait from a posted answer, and nothing else of it. */
 async function continueTurn(
   { me, caller }: ChatCall,
@@ -158,7 +168,7 @@ async function continueTurn(
   await me.turn(conversationId, turnId).catch((error: unknown) => {
     throw isUnknown(error) ? invalidField("messages", "the last message is no answer of this chat") : error;
   });
-  for (const request of await me.input.pending({ conversationId })) {
+  for await (const request of pendingOf(me, conversationId)) {
     const answer = request.turnId === turnId ? answerTo(request, message) : undefined;
     if (answer === undefined) continue;
     const { requestId } = request;
