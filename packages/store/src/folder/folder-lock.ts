@@ -30,7 +30,7 @@ export interface FolderLock {
 }
 
 /** Returns whether a folder was refused because another process has it. */
-export function isFolderBusy(error: unknown): error is ParleyError {
+function isFolderBusy(error: unknown): error is ParleyError {
   return isParleyError(error) && error.code === "store_unavailable" && error.details?.folder !== undefined;
 }
 

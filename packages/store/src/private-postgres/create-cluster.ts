@@ -91,7 +91,7 @@ export async function createCluster(
 }
 
 /** Makes a folder that only the server's user can enter. */
-export function makeServerFolder(path: string): void {
+function makeServerFolder(path: string): void {
   mkdirSync(path, { mode: 0o700 });
   giveToServer(path);
 }
