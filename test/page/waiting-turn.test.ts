@@ -200,6 +200,9 @@ describePage(
       await tab.ended(1);
       const sums = inbox.getByRole("region", { name: /calculator/ });
       await sums.getByRole("button", { name: "Allow always…" }).click();
+      // Esc goes back from the form, and does not close the inbox.
+      await tab.page.keyboard.press("Escape");
+      await sums.getByRole("button", { name: "Allow always…" }).click();
       await sums.getByRole("radio", { name: "These arguments only" }).check();
       await sums.getByText("if each argument shown above has the same value").waitFor();
       await sums.getByRole("radio", { name: "In all conversations" }).check();
