@@ -43,6 +43,9 @@ const apiPaths = [
   "/keys",
   "/doctor",
   "/import",
+  "/pending",
+  "/grants",
+  "/tools",
   "/health",
   "/ready",
 ];

@@ -1,5 +1,5 @@
-import axe from "axe-core";
 import { expect, it } from "vitest";
+import { findings } from "./axe.js";
 import { answered, asked, exportOf, returned, said } from "./prepared-conversation.js";
 import { describePage, type Stage } from "./stage.js";
 import { desktop, phone, type Tab } from "./tab.js";
@@ -50,19 +50,6 @@ async function prepare(stage: Stage): Promise<void> {
     ],
   ];
   await stage.import(exportOf({ id: "everything", title: "Everything there is" }, turns));
-}
-
-/** Everything that axe finds, or what one of its rules finds, by rule and place. */
-async function findings(tab: Tab, rule?: string): Promise<string[]> {
-  if (!(await tab.page.evaluate(() => "axe" in window))) await tab.page.evaluate(axe.source);
-  const violations = await tab.page.evaluate(async (only) => {
-    const { axe: runner } = window as unknown as { axe: typeof import("axe-core") };
-    const chosen = only === undefined ? {} : { runOnly: [only] };
-    return (await runner.run(document, { resultTypes: ["violations"], ...chosen })).violations;
-  }, rule);
-  return violations.flatMap(({ id, nodes }) =>
-    nodes.map((node) => `${id}: ${node.html.slice(0, 160)} ${node.failureSummary}`),
-  );
 }
 
 type View = readonly [name: string, show: (tab: Tab) => Promise<void>];

@@ -15,6 +15,7 @@ import { usePageCommands } from "./commands/use-page-commands.js";
 import { ConnectionBanner } from "./connection-banner.js";
 import { InspectorSlot, Overlays } from "./layout/panels.js";
 import { Sidebar } from "./layout/sidebar.js";
+import { useTabTitle } from "./page-title.js";
 import { conversationPath, navigate, useRoute } from "./router.js";
 import { Toasts } from "./toasts.js";
 import { whenDrawn } from "./when-drawn.js";
@@ -54,6 +55,7 @@ function Page() {
   const connection = useConnection();
   const conversationId = route.name === "conversation" ? route.conversationId : undefined;
   usePageCommands();
+  useTabTitle();
   useEffect(() => connection.onOpenRequest((id) => navigate(conversationPath(id))), [connection]);
   // What the first answer needs is fetched while the first question is typed.
   useEffect(() => whenDrawn(preloadAnswer), []);

@@ -1,8 +1,9 @@
 import { type ConversationState, ParleyRequestError } from "@parley/client";
 import { useClient, useConversation } from "@parley/client/react";
 import { CircleAlert, MessageCircleOff } from "lucide-react";
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 import { newId } from "../app/new-id.js";
+import { usePageTitle } from "../app/page-title.js";
 import { reportFailure } from "../app/report-failure.js";
 import { conversationPath, navigate } from "../app/router.js";
 import { Composer } from "../composer/composer.js";
@@ -36,13 +37,7 @@ export function ConversationView({ conversationId, seq }: ConversationViewProps)
   const contextChanged = useContextChanged(state);
   const parentId = state.meta?.parentId;
   useConversationCommands(state, handle);
-  useEffect(() => {
-    const title = state.meta?.title;
-    document.title = title === undefined || title === "" ? "Parley" : `${title.slice(0, 80)} · Parley`;
-    return () => {
-      document.title = "Parley";
-    };
-  }, [state.meta?.title]);
+  usePageTitle(state.meta?.title);
 
   const editLast = useCallback(() => {
     const last = handle

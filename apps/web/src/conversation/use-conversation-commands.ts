@@ -1,4 +1,4 @@
-import type { ConversationHandle, ConversationState } from "@parley/client";
+import { type ConversationHandle, type ConversationState, waitingCallsOf } from "@parley/client";
 import { useClient } from "@parley/client/react";
 import { useMemo } from "react";
 import { type Command, useRegisterCommands } from "../app/commands/commands.js";
@@ -6,10 +6,18 @@ import { toggleInspector } from "../app/layout/layout-store.js";
 import { reportFailure } from "../app/report-failure.js";
 import { close, deleteSoon, reopen } from "../list/conversation-actions.js";
 
+/** Moves the focus to the first request that is shown. */
+function focusRequest(): void {
+  const card = document.querySelector<HTMLElement>("main [data-request]");
+  card?.scrollIntoView({ block: "nearest" });
+  card?.focus();
+}
+
 /** Offers what can be done with the conversation that is shown. */
 export function useConversationCommands(state: ConversationState, handle: ConversationHandle): void {
   const client = useClient();
   const running = state.activeTurn !== undefined;
+  const waits = waitingCallsOf(state).length > 0;
   const { meta, status } = state;
   const id = meta?.id;
   const title = meta?.title ?? "";
@@ -35,6 +43,18 @@ export function useConversationCommands(state: ConversationState, handle: Conver
             } as const,
           ]
         : []),
+      ...(waits
+        ? [
+            {
+              id: "decide-next",
+              title: "Go to what waits for you here",
+              group: "Conversation",
+              keys: "g",
+              keywords: ["approve", "deny", "answer"],
+              run: focusRequest,
+            } as const,
+          ]
+        : []),
       status === "closed"
         ? {
             id: "reopen",
@@ -56,6 +76,6 @@ export function useConversationCommands(state: ConversationState, handle: Conver
         run: () => deleteSoon(client, { id, title }),
       },
     ];
-  }, [client, handle, id, title, running, status]);
+  }, [client, handle, id, title, running, waits, status]);
   useRegisterCommands(commands);
 }

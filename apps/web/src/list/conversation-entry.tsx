@@ -71,7 +71,7 @@ export const ConversationEntry = memo(function ConversationEntry({
         >
           {title}
         </bdi>
-        <StatusDot status={meta.status} />
+        <StatusDot status={meta.status} waiting={meta.waiting} />
         <span className="shrink-0 text-xs text-faint group-focus-within/entry:opacity-0 group-hover/entry:opacity-0 touch:mr-9 touch:opacity-100!">
           <TimeAgo at={meta.lastActivityAt} />
         </span>

@@ -262,7 +262,7 @@ function ConversationEntry({
   readonly branch: number | undefined;
   readonly then: Then;
 }) {
-  const { id, title, status, lastActivityAt } = conversation;
+  const { id, title, status, waiting, lastActivityAt } = conversation;
   const go = () => {
     closeDrawer();
     navigate(conversationPath(id));
@@ -271,7 +271,7 @@ function ConversationEntry({
     <Entry value={`${conversationValue}${id}`} words={[title]} onSelect={then(go)}>
       {branch !== undefined && <BranchNumber number={branch} />}
       <bdi className="min-w-0 flex-1 truncate">{title === "" ? "Untitled" : title}</bdi>
-      <StatusDot status={status} />
+      <StatusDot status={status} waiting={waiting} />
       <span className="shrink-0 text-xs text-faint">{relativeTime(lastActivityAt, Date.now())}</span>
     </Entry>
   );

@@ -1,4 +1,4 @@
-import type { ConversationStatus } from "@parley/wire";
+import type { ConversationStatus, WaitingInfo } from "@parley/wire";
 import { cx } from "./cx.js";
 
 const looks: Readonly<Record<ConversationStatus, { readonly label: string; readonly look: string }>> = {
@@ -7,9 +7,18 @@ const looks: Readonly<Record<ConversationStatus, { readonly label: string; reado
   closed: { label: "Closed", look: "border border-line-strong bg-transparent" },
 };
 
-/** Whether a conversation is at work. Idle ones show nothing, so that the others stand out. */
-export function StatusDot({ status }: { readonly status: ConversationStatus }) {
-  const { label, look } = looks[status];
+/** A turn that waits does nothing by itself: it stands out by not moving. */
+const waitingLook = { label: "Waits for a decision", look: "bg-warn" };
+
+/** Whether a conversation is at work, or waits for someone. Idle ones show nothing, so that the others stand out. */
+export function StatusDot({
+  status,
+  waiting,
+}: {
+  readonly status: ConversationStatus;
+  readonly waiting?: WaitingInfo | undefined;
+}) {
+  const { label, look } = waiting === undefined ? looks[status] : waitingLook;
   return (
     <span className="inline-flex size-2 shrink-0 items-center justify-center">
       <span aria-hidden className={cx("size-2 rounded-full", look)} />

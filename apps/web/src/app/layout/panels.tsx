@@ -25,6 +25,12 @@ const SearchDialog = lazy(async () => ({ default: (await loadSearch()).SearchDia
 const CompactionDialog = lazy(async () => ({
   default: (await import("../../compaction/compaction-dialog.js")).CompactionDialog,
 }));
+const InboxDialog = lazy(async () => ({
+  default: (await import("../../input/inbox-dialog.js")).InboxDialog,
+}));
+const StandingApprovalsDialog = lazy(async () => ({
+  default: (await import("../../input/standing-approvals.js")).StandingApprovalsDialog,
+}));
 const WebhooksDialog = lazy(async () => ({
   default: (await import("../../webhooks/webhooks-dialog.js")).WebhooksDialog,
 }));
@@ -86,7 +92,7 @@ function preloadOnShortcut(): () => void {
   return () => removeEventListener("keydown", onKey);
 }
 
-/** The dialogs that cover the page: palette, shortcuts, search, compaction, webhooks. */
+/** The dialogs that cover the page. */
 export function Overlays({ conversationId }: { readonly conversationId?: string | undefined }) {
   const overlay = useLayout((state) => state.overlay);
   useEffect(preloadOnShortcut, []);
@@ -96,6 +102,8 @@ export function Overlays({ conversationId }: { readonly conversationId?: string 
     shortcuts: ShortcutSheet,
     search: SearchDialog,
     compaction: CompactionDialog,
+    inbox: InboxDialog,
+    approvals: StandingApprovalsDialog,
     webhooks: WebhooksDialog,
   }[overlay];
   return (

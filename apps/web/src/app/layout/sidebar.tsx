@@ -1,6 +1,19 @@
-import { Monitor, Moon, PanelLeftClose, Search, Settings, SquarePen, Sun, Webhook } from "lucide-react";
+import { useInbox } from "@parley/client/react";
+import {
+  Inbox as InboxIcon,
+  Monitor,
+  Moon,
+  PanelLeftClose,
+  Search,
+  Settings,
+  ShieldCheck,
+  SquarePen,
+  Sun,
+  Webhook,
+} from "lucide-react";
 import { lazy, useEffect, useState } from "react";
 import { ConversationList } from "../../list/conversation-list.js";
+import { Badge } from "../../ui/badge.js";
 import { cx } from "../../ui/cx.js";
 import { IconButton, iconButtonClass } from "../../ui/icon-button.js";
 import { Kbd } from "../../ui/kbd.js";
@@ -92,6 +105,7 @@ function SidebarContent() {
             <Kbd keys="Mod+Shift+F" />
           </span>
         </button>
+        <InboxButton />
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto overscroll-contain px-2 pb-4">
         <ConversationList />
@@ -110,6 +124,35 @@ function SidebarContent() {
         <SettingsMenu />
       </div>
     </>
+  );
+}
+
+/** Opens the inbox, and says how many requests wait over all conversations. */
+function InboxButton() {
+  const { requests, hasMore } = useInbox().state;
+  const count = requests.length;
+  return (
+    <button
+      type="button"
+      onClick={() => {
+        closeDrawer();
+        showOverlay("inbox");
+      }}
+      className="group flex h-9 w-full items-center gap-2.5 rounded-md px-2.5 text-sm hover:bg-sunken touch:h-11"
+    >
+      <InboxIcon aria-hidden className="size-4 text-soft" />
+      <span className="flex-1 text-left">Inbox</span>
+      {count === 0 ? (
+        <span className="hidden opacity-0 group-hover:opacity-100 group-focus-visible:opacity-100 lg:inline">
+          <Kbd keys="Mod+Shift+L" />
+        </span>
+      ) : (
+        <Badge tone="warn">
+          {hasMore ? `${count}+` : count}
+          <span className="sr-only">{count === 1 ? " request waits" : " requests wait"}</span>
+        </Badge>
+      )}
+    </button>
   );
 }
 
@@ -138,6 +181,15 @@ function SettingsMenu() {
       <MenuLine />
       <MenuAction keys="Mod+K" onSelect={() => showOverlay("palette")}>
         Command palette
+      </MenuAction>
+      <MenuAction
+        icon={<ShieldCheck aria-hidden />}
+        onSelect={() => {
+          closeDrawer();
+          showOverlay("approvals");
+        }}
+      >
+        Standing approvals
       </MenuAction>
       <WebhooksAction />
       <LogoutAction />

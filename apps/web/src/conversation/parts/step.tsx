@@ -14,12 +14,15 @@ type Segment =
 
 /** One step of the answer: reasoning, words, and the tools that were called together. */
 export const Step = memo(function Step({ row }: { readonly row: StepRow }) {
-  const { message, results, liveTurn, first } = row;
+  const { message, results, inputs, liveTurn, first } = row;
   const lastSaid = message.parts.findLastIndex(
     ({ chunk }) => chunk.type === "text" || chunk.type === "tool-call",
   );
   const resultOf = new Map(
     results.flatMap((result) => (result === undefined ? [] : [[result.toolCallId, result]])),
+  );
+  const inputOf = new Map(
+    inputs.flatMap((input) => (input === undefined ? [] : [[input.request.toolCallId, input]])),
   );
   return (
     <article aria-label="Assistant" className={cx("py-1", first && "pt-2")}>
@@ -34,6 +37,7 @@ export const Step = memo(function Step({ row }: { readonly row: StepRow }) {
                     key={key}
                     call={call}
                     result={resultOf.get(call.toolCallId)}
+                    input={inputOf.get(call.toolCallId)}
                     output={liveTurn?.toolOutput[call.toolCallId] ?? ""}
                     live={liveTurn !== undefined}
                   />

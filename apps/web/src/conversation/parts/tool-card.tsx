@@ -1,34 +1,72 @@
+import type { CallInput } from "@parley/client";
 import type { ToolCallChunk, ToolResultChunk } from "@parley/wire";
-import { Check, ChevronRight, CircleAlert } from "lucide-react";
+import { Ban, Check, ChevronRight, CircleAlert } from "lucide-react";
 import { memo, type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
+import { focusComposer } from "../../composer/focus-composer.js";
+import { DecisionLine } from "../../input/decision-line.js";
+import { decisionWords } from "../../input/decision-words.js";
+import { detailsOfCall } from "../../input/request-details.js";
+import { focusOtherRequest, RequestPart } from "../../input/request-part.js";
+import { Badge } from "../../ui/badge.js";
 import { cx } from "../../ui/cx.js";
 import { Spinner } from "../../ui/loading/spinner.js";
 import { BigText } from "../../ui/text/big-text.js";
 import { CopyButton } from "../../ui/text/copy-button.js";
 import { formatDuration } from "../../ui/text/format.js";
+import { useConversationActions } from "../conversation-context.js";
 import { lastLine, toolInputText, toolSummary } from "./tool-summary.js";
 
 export interface ToolCardProps {
   /** Absent when only the result is loaded. */
   readonly call: ToolCallChunk | undefined;
   readonly result: ToolResultChunk | undefined;
+  /** What was asked about it, and what was decided. */
+  readonly input?: CallInput | undefined;
   /** What the tool has printed so far. */
   readonly output: string;
   /** Whether its turn is running, so that a call without a result is at work. */
   readonly live: boolean;
 }
 
-/** One tool call: a line that says what and how it went; its input, output and result when it is opened. */
-export const ToolCard = memo(function ToolCard({ call, result, output, live }: ToolCardProps) {
+/** One tool call: while it waits for a person, what is asked; else what it did and how it went. */
+export const ToolCard = memo(function ToolCard(props: ToolCardProps) {
+  const { call, result, input, live } = props;
+  const waits = live && result === undefined && input !== undefined && input.response === undefined;
+  if (waits && call !== undefined) return <WaitingCall call={call} input={input} />;
+  return <RanCall {...props} />;
+});
+
+function WaitingCall({ call, input }: { readonly call: ToolCallChunk; readonly input: CallInput }) {
+  const { conversationId } = useConversationActions();
+  return <RequestPart request={detailsOfCall(conversationId, call, input)} onDecided={focusNext} />;
+}
+
+/** Whoever has decided by keyboard goes on with the next request, or with the composer. */
+function focusNext(requestId: string): void {
+  if (!focusOtherRequest(document.querySelector("main"), requestId)) focusComposer();
+}
+
+/** A line that says what was called and how it went; its input, output and result when it is opened. */
+function RanCall({ call, result, input, output, live }: ToolCardProps) {
   const id = useId();
   const [chosen, setChosen] = useState<boolean>();
   const running = result === undefined && live;
   const open = chosen ?? (running && output !== "");
   const name = call?.toolName ?? result?.toolName ?? "tool";
-  const status = running ? "running" : result === undefined ? "lost" : result.isError ? "failed" : "done";
+  const denied = input?.response?.decision === "deny";
+  const status = running
+    ? "running"
+    : result === undefined
+      ? "lost"
+      : denied
+        ? "denied"
+        : result.isError
+          ? "failed"
+          : "done";
   const summary = running && output !== "" ? lastLine(output) : toolSummary(call?.input, call?.argumentsText);
   const elapsed = useElapsed(running);
-  const duration = result?.durationMs ?? elapsed;
+  // A call that was denied did not run.
+  const duration = denied ? undefined : (result?.durationMs ?? elapsed);
   return (
     <div>
       <button
@@ -45,6 +83,9 @@ export const ToolCard = memo(function ToolCard({ call, result, output, live }: T
             {summary}
           </span>
         </span>
+        {input?.response !== undefined && (
+          <Badge tone={denied ? "warn" : "plain"}>{decisionWords(input.response).outcome}</Badge>
+        )}
         {duration !== undefined && (
           <span className="tabular shrink-0 text-xs text-faint">{formatDuration(duration)}</span>
         )}
@@ -55,6 +96,9 @@ export const ToolCard = memo(function ToolCard({ call, result, output, live }: T
       </button>
       {open && (
         <div id={id} className="space-y-3 border-t border-line px-3 py-3">
+          {input !== undefined && (
+            <DecisionLine input={input} argumentsText={call?.argumentsText ?? toolInputText(call?.input)} />
+          )}
           {call !== undefined && (
             <Section title="Input" copy={() => call.argumentsText ?? toolInputText(call.input)}>
               <BigText mono text={toolInputText(call.input, call.argumentsText)} lines={20} />
@@ -73,15 +117,23 @@ export const ToolCard = memo(function ToolCard({ call, result, output, live }: T
       )}
     </div>
   );
-});
+}
 
-function StatusIcon({ status }: { readonly status: "running" | "done" | "failed" | "lost" }) {
+function StatusIcon({ status }: { readonly status: "running" | "done" | "failed" | "denied" | "lost" }) {
   if (status === "running") return <Spinner label="Running: " className="text-accent" />;
   if (status === "done") {
     return (
       <span className="text-good">
         <Check aria-hidden className="size-4" />
         <span className="sr-only">{"Done: "}</span>
+      </span>
+    );
+  }
+  if (status === "denied") {
+    return (
+      <span className="text-warn">
+        <Ban aria-hidden className="size-4" />
+        <span className="sr-only">{"Denied: "}</span>
       </span>
     );
   }

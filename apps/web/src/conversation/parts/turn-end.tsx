@@ -52,7 +52,7 @@ export const TurnEnd = memo(function TurnEnd({ row }: { readonly row: EndRow }) 
 /** Tokens and times, seen on hover. What is unknown is not there. */
 function TurnStats({ turn }: { readonly turn: TurnState | undefined }) {
   if (turn === undefined) return null;
-  const { usage, durationMs, model, steps } = turn;
+  const { usage, durationMs, waitedMs = 0, model, steps } = turn;
   const first = steps[0];
   const decoded = steps.reduce((sum, step) => sum + (step.decodeMs ?? 0), 0);
   const facts = [
@@ -63,7 +63,8 @@ function TurnStats({ turn }: { readonly turn: TurnState | undefined }) {
     usage === undefined ? undefined : `${formatTokens(usage.outputTokens)} out`,
     first?.ttftMs === undefined ? undefined : `first token ${formatDuration(first.ttftMs)}`,
     formatRate(usage?.outputTokens, decoded > 0 ? decoded : undefined),
-    durationMs === undefined ? undefined : formatDuration(durationMs),
+    durationMs === undefined ? undefined : formatDuration(durationMs - waitedMs),
+    waitedMs === 0 ? undefined : `waited ${formatDuration(waitedMs)}`,
   ].filter((fact) => fact !== undefined);
   if (facts.length === 0) return null;
   return (

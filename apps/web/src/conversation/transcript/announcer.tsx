@@ -1,8 +1,8 @@
-import type { ConversationState } from "@parley/client";
+import { type ConversationState, type ToolCallState, waitingCallsOf } from "@parley/client";
 import { useEffect, useRef, useState } from "react";
 import { joinedText } from "../message-text.js";
 
-/** Tells screen readers that a turn has begun, and what it said once it is over: two announcements, not one per word. */
+/** Tells screen readers that a turn has begun, what it asks for, and what it said once it is over: not one word each. */
 export function Announcer({ state }: { readonly state: ConversationState }) {
   const [said, setSaid] = useState("");
   const running = state.activeTurn?.turnId;
@@ -13,11 +13,26 @@ export function Announcer({ state }: { readonly state: ConversationState }) {
     if (running !== undefined && running !== ended) setSaid("The assistant is answering.");
     else if (running === undefined && ended !== undefined) setSaid(ending(state, ended));
   }, [running, state]);
+  const waiting = waitingCallsOf(state);
+  const asked = waiting.map(({ call }) => call.toolCallId).join(" ");
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each set of requests
+  useEffect(() => {
+    if (waiting.length > 0) setSaid(asking(waiting));
+  }, [asked]);
   return (
     <p aria-live="polite" className="sr-only">
       {said}
     </p>
   );
+}
+
+function asking(calls: readonly ToolCallState[]): string {
+  const [first] = calls;
+  if (calls.length > 1 || first === undefined) return `The turn waits for ${calls.length} decisions.`;
+  const { kind, toolName, reason = "" } = first.input?.request ?? { kind: "", toolName: "" };
+  if (kind === "question") return `The assistant asks: ${reason.slice(0, 600)}`;
+  if (kind === "tool-output") return `The turn waits for the output of ${toolName}.`;
+  return `The assistant asks for your approval to run ${toolName}.`;
 }
 
 function ending(state: ConversationState, turnId: string): string {

@@ -6,7 +6,7 @@ export function estimateHeight(row: Row | undefined): number {
     case "user":
       return 84 + lines(textLength(row), 64) * 26;
     case "step":
-      return 24 + lines(textLength(row), 84) * 27 + row.results.length * 38;
+      return 24 + lines(textLength(row), 84) * 27 + row.results.length * 38 + waitingCount(row) * 220;
     case "end":
       return 40;
     case "waiting":
@@ -16,6 +16,10 @@ export function estimateHeight(row: Row | undefined): number {
     default:
       return 56;
   }
+}
+
+function waitingCount({ inputs }: Extract<Row, { readonly kind: "step" }>): number {
+  return inputs.filter((input) => input !== undefined && input.response === undefined).length;
 }
 
 function textLength(row: Extract<Row, { readonly message: unknown }>): number {

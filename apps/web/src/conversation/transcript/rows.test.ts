@@ -1,5 +1,5 @@
 import type { ConversationState, MessageState, PartState, TurnState } from "@parley/client";
-import type { Chunk } from "@parley/wire";
+import type { Chunk, StepId } from "@parley/wire";
 import { describe, expect, it } from "vitest";
 import { buildRows, type Row, rowOfSeq } from "./rows.js";
 
@@ -51,6 +51,7 @@ function stateOf(messages: readonly MessageState[], turns: readonly TurnState[] 
     ...(running === undefined ? {} : { activeTurn: { turnId: running.turnId } }),
     queue: { messages: [] },
     pending: [],
+    responses: {},
     hasEarlier: false,
     loadingEarlier: false,
   };
@@ -126,6 +127,47 @@ describe("buildRows", () => {
     };
     expect(waitsSince([{ ...user, createdAt: 5 }], 7)).toBe(7);
     expect(waitsSince([user, called, { ...answered, createdAt: 30 }], 7)).toBe(30);
+  });
+
+  it("shows requests and decisions with their calls, and does not wait for the model meanwhile", () => {
+    const stepId = "1.0" as StepId;
+    const user = message("user", "1", [text("hi")]);
+    const called = message("assistant", "1", [call("a"), call("b")], { stepId });
+    const about = { toolCallId: "b", toolName: "t", requestId: "q" };
+    const asked = message(
+      "system",
+      "1",
+      [
+        {
+          type: "system",
+          text: "",
+          input: { type: "input-request", kind: "approval", argumentsHash: "0", ...about },
+        },
+      ],
+      { stepId },
+    );
+    const answered = message("tool", "1", [result("a")], { stepId });
+    const decided = message(
+      "system",
+      "1",
+      [
+        {
+          type: "system",
+          text: "",
+          input: { type: "input-response", decision: "deny", via: "stop", ...about },
+        },
+      ],
+      { stepId },
+    );
+    const running = [turn("1", "running")];
+    const rows = buildRows(stateOf([user, called, asked, answered], running));
+    expect(kinds(rows)).toBe("user step");
+    expect(rows[1]).toMatchObject({ inputs: [undefined, { request: { requestId: "q" } }] });
+    const denied = [user, called, asked, answered, decided, message("tool", "1", [result("b")], { stepId })];
+    const later = buildRows(stateOf(denied, running), rows);
+    expect(kinds(later)).toBe("user step waiting");
+    expect(later[1]).toMatchObject({ inputs: [undefined, { response: { decision: "deny" } }] });
+    expect(buildRows(stateOf(denied, running), later)).toBe(later);
   });
 
   it("does not end a turn while its message is on its way", () => {

@@ -1,4 +1,10 @@
-import type { ConversationState, MessageState, TurnState } from "@parley/client";
+import {
+  type CallInput,
+  type ConversationState,
+  type MessageState,
+  type TurnState,
+  toolCallsOf,
+} from "@parley/client";
 import type { SystemChunk, ToolResultChunk } from "@parley/wire";
 
 /*
@@ -28,6 +34,8 @@ export interface StepRow {
   readonly message: MessageState;
   /** In the order of the calls; undefined where a tool is still at work. */
   readonly results: readonly (ToolResultChunk | undefined)[];
+  /** What was asked about its calls, and what was decided; in their order, undefined where nothing was. */
+  readonly inputs: readonly (CallInput | undefined)[];
   /** The turn it belongs to, while that is running: its tools may print. */
   readonly liveTurn: TurnState | undefined;
   /** The first row of its turn's answer. */
@@ -99,6 +107,7 @@ function addGroup(add: (row: Row) => void, group: Group, state: ConversationStat
   const liveTurn = running ? turn : undefined;
   const results = resultsOf(group.messages);
   const called = new Set(group.messages.flatMap(callsOf));
+  const asks = group.messages.some(isInputEntry);
   let first = true;
   let answered = false;
   for (const message of group.messages) {
@@ -106,17 +115,19 @@ function addGroup(add: (row: Row) => void, group: Group, state: ConversationStat
     if (message.role === "user") {
       add({ kind: "user", key, message, steered: answered, opening: !answered });
     } else if (message.role === "system") {
-      add(systemRow(key, message));
+      // Requests and decisions are shown with their calls.
+      if (!isInputEntry(message)) add(systemRow(key, message));
     } else if (message.role === "assistant") {
       answered = true;
       // A failure is told at the end of its turn.
       if (message.parts.length > 0 && message.parts.every(({ chunk }) => chunk.type === "error")) continue;
       const own = callsOf(message).map((id) => results.get(id));
-      add({ kind: "step", key, message, results: own, liveTurn, first });
+      const inputs = asks ? inputsOf(state, message) : none;
+      add({ kind: "step", key, message, results: own, inputs, liveTurn, first });
       first = false;
     } else if (resultIdsOf(message).some((id) => !called.has(id))) {
       // The call is outside of the window that is loaded: its result stands by itself.
-      add({ kind: "step", key, message, results: [], liveTurn, first });
+      add({ kind: "step", key, message, results: [], inputs: none, liveTurn, first });
       answered = true;
       first = false;
     }
@@ -183,11 +194,10 @@ function isWaiting(
   messages: readonly MessageState[],
   results: ReadonlyMap<string, ToolResultChunk>,
 ): boolean {
-  const last = messages.at(-1);
+  const last = messages.findLast((message) => message.role !== "tool" && !isInputEntry(message));
   if (last === undefined || last.role === "user" || last.role === "system") return true;
-  if (last.role === "tool") return true;
   const calls = callsOf(last);
-  if (calls.length > 0) return last.status === "committed" && calls.every((id) => results.has(id));
+  if (calls.length > 0) return calls.every((id) => results.has(id));
   return last.parts.every(({ chunk }) => "text" in chunk && chunk.text === "");
 }
 
@@ -195,6 +205,17 @@ function isWaiting(
 function lastSignOf({ messages }: Group, turn: TurnState | undefined): number | undefined {
   const times = [turn?.startedAt, messages.at(-1)?.createdAt].filter((time) => time !== undefined);
   return times.length === 0 ? undefined : Math.max(...times);
+}
+
+const none: readonly undefined[] = [];
+
+function inputsOf(state: ConversationState, { stepId }: MessageState): StepRow["inputs"] {
+  return stepId === undefined ? none : toolCallsOf(state, stepId).map(({ input }) => input);
+}
+
+/** A request for input, or the decision on one. */
+function isInputEntry({ role, parts }: MessageState): boolean {
+  return role === "system" && parts.some(({ chunk }) => chunk.type === "system" && chunk.input !== undefined);
 }
 
 function callsOf(message: MessageState): string[] {

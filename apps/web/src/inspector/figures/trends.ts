@@ -28,7 +28,9 @@ export function trendsOf(turns: readonly TurnMetrics[], isWhole = true): Trends 
   return {
     turns: turns.map((_, index) => index + 1 - (isWhole ? 0 : turns.length)),
     ttftMs: column((turn) => turn.steps[0]?.ttftMs),
-    durationMs: column((turn) => turn.durationMs),
+    durationMs: column(({ durationMs, waitedMs = 0 }) =>
+      durationMs === undefined ? undefined : durationMs - waitedMs,
+    ),
     tokensPerSecond: column(writingRate),
     inputTokens: column((turn) => knownUsage(turn.usage)?.inputTokens),
     outputTokens: column((turn) => knownUsage(turn.usage)?.outputTokens),

@@ -125,6 +125,7 @@ function Bars({ row, top, totalMs, hatch }: BarsProps) {
 }
 
 function barFill(bar: TimelineBar, row: TimelineRow): string {
+  if (bar.kind === "input") return "fill-line-strong";
   if (row.failed) return "fill-danger";
   return bar.kind === "tool" ? "fill-chart-3" : "fill-chart-1";
 }
@@ -133,12 +134,13 @@ const barWords: Readonly<Record<TimelineBar["kind"], string>> = {
   wait: "waiting for the first token",
   decode: "writing",
   generate: "waiting and writing",
+  input: "waiting for a decision",
   tool: "working",
 };
 
 function barText(bar: TimelineBar, row: TimelineRow): string {
   const length = formatDuration(bar.endMs - bar.startMs);
-  const state = row.failed ? "failed" : barWords[bar.kind];
+  const state = row.failed && bar.kind !== "input" ? "failed" : barWords[bar.kind];
   return `${row.label}: ${state}, ${length}${bar.open ? " so far" : ""}, from ${formatDuration(bar.startMs)}`;
 }
 
@@ -148,6 +150,7 @@ function percent(ms: number, totalMs: number): string {
 
 function ChartLegend({ hatch, rows }: { readonly hatch: boolean; readonly rows: readonly TimelineRow[] }) {
   const hasTools = rows.some(({ kind }) => kind === "tool");
+  const hasInput = rows.some(({ bars }) => bars.some(({ kind }) => kind === "input"));
   const hasFailed = rows.some(({ failed }) => failed);
   return (
     <ul aria-hidden className="flex flex-wrap gap-x-3.5 gap-y-1 text-xs text-soft">
@@ -159,6 +162,7 @@ function ChartLegend({ hatch, rows }: { readonly hatch: boolean; readonly rows: 
       )}
       <LegendEntry color="bg-chart-1" text="writing" />
       {hasTools && <LegendEntry color="bg-chart-3" text="tool" />}
+      {hasInput && <LegendEntry color="bg-line-strong" text="waiting for a decision" />}
       {hasFailed && <LegendEntry color="bg-danger" text="failed" />}
     </ul>
   );

@@ -48,8 +48,10 @@ function stepCells(step: TimelineStep, index: number): readonly string[] {
 }
 
 function toolTime(tool: TimelineTool): string {
-  if (tool.status === "running") return "under way";
-  return `${formatDuration(tool.durationMs)}${tool.status === "failed" ? ", failed" : ""}`;
+  if (tool.status === "waiting") return "waits for a decision";
+  const waited = tool.waitedMs === undefined ? "" : `, decided after ${formatDuration(tool.waitedMs)}`;
+  if (tool.status === "running") return `under way${waited}`;
+  return `${formatDuration(tool.durationMs)}${tool.status === "failed" ? ", failed" : ""}${waited}`;
 }
 
 function longest(tools: readonly TimelineTool[]): number | undefined {

@@ -49,6 +49,32 @@ describe("layoutTimeline", () => {
     expect(spent).toEqual({ waitMs: 140, writeMs: 360, toolMs: 60, restMs: 440 });
   });
 
+  it("keeps waiting for a decision apart from the tools and the rest", () => {
+    const pay = { toolCallId: "a", toolName: "pay", status: "done" as const, durationMs: 20, waitedMs: 600 };
+    const tools = [pay, { toolCallId: "b", toolName: "clock", status: "done" as const, durationMs: 50 }];
+    const steps = [
+      step({ stepId: "t.0", genTotalMs: 300, toolMs: 70, tools }),
+      step({ stepId: "t.1", genTotalMs: 30 }),
+    ];
+    const { rows, spent } = layoutTimeline({ durationMs: 1_000, waitedMs: 540, steps });
+    const lane = rows[1];
+    expect(lane?.bars.map(({ kind, startMs, endMs }) => [kind, startMs, endMs])).toEqual([
+      ["input", 300, 900],
+      ["tool", 900, 920],
+    ]);
+    expect(lane?.durationMs).toBe(20);
+    expect(rows[3]?.bars[0]?.startMs).toBe(920);
+    expect(spent).toEqual({ waitMs: 0, writeMs: 330, toolMs: 70, inputMs: 540, restMs: 60 });
+    // While it waits: to the present, and it is no work.
+    const open = layoutTimeline({
+      startedAt: 0,
+      now: 2_300,
+      steps: [step({ stepId: "t.0", genTotalMs: 300, tools: [{ ...pay, status: "waiting" as const }] })],
+    });
+    expect(open.rows[1]).toMatchObject({ bars: [{ kind: "input", endMs: 2_300, open: true }] });
+    expect(open.rows[1]?.durationMs).toBeUndefined();
+  });
+
   it("leaves the gap between steps that the calls' own times show", () => {
     const { rows } = layoutTimeline({
       startedAt: 10_000,

@@ -4,9 +4,11 @@ import type { Usage } from "@parley/wire";
 export interface TimelineTool {
   readonly toolCallId: string;
   readonly toolName: string;
-  readonly status: "running" | "done" | "failed";
+  readonly status: "waiting" | "running" | "done" | "failed";
   /** From dispatch to result. Absent: unknown, or not over yet. */
   readonly durationMs?: number | undefined;
+  /** From the request for a decision to the decision. Absent: none was asked for, or it is still waited for. */
+  readonly waitedMs?: number | undefined;
 }
 
 /** A step, as far as it is known. */
@@ -34,14 +36,16 @@ export interface TimelineTurn {
   /** Epoch milliseconds; present while the turn is running: what is not over reaches to here. */
   readonly now?: number | undefined;
   readonly durationMs?: number | undefined;
+  /** The part of the duration in which it waited for decisions and nothing ran. Absent: not known, or none. */
+  readonly waitedMs?: number | undefined;
   readonly steps: readonly TimelineStep[];
 }
 
 /**
  * What a bar stands for. `wait`: until the first token. `decode`: from the first token to the last. `generate`:
- * both, where the first token's time is not known.
+ * both, where the first token's time is not known. `input`: a call waits for a decision.
  */
-export type BarKind = "wait" | "decode" | "generate" | "tool";
+export type BarKind = "wait" | "decode" | "generate" | "input" | "tool";
 
 /** A stretch of time, in milliseconds from the turn's start. */
 export interface TimelineBar {
@@ -62,7 +66,7 @@ export interface TimelineRow {
   readonly failed: boolean;
   /** Empty: nothing is known of when it happened. */
   readonly bars: readonly TimelineBar[];
-  /** From the first bar's start to the last bar's end. Absent: unknown. */
+  /** From the first bar's start to the last bar's end, without waiting for a decision. Absent: unknown. */
   readonly durationMs?: number;
 }
 
@@ -71,6 +75,8 @@ export interface TimeSpent {
   readonly waitMs: number;
   readonly writeMs: number;
   readonly toolMs: number;
+  /** Waiting for decisions while nothing ran. Absent: none. */
+  readonly inputMs?: number;
   /** Absent when the turn's duration is not known. */
   readonly restMs?: number;
 }
@@ -85,7 +91,8 @@ export interface Timeline {
 
 /**
  * Lays a turn's steps out in time. Where a step's start is known it stands there, else right behind the step before
- * it; its tools begin when the model has finished writing, all at once, for that is when they are dispatched.
+ * it; its tools begin when the model has finished writing, all at once, for that is when they are dispatched; a call
+ * that waits for a decision begins behind it.
  *
  * A turn is stamped when its message is admitted, and its duration is counted from when the work on it begins, which
  * is later. So steps that would end behind the turn's own end show how much later, and are moved by that.
@@ -103,6 +110,7 @@ function layoutFrom(turn: TimelineTurn, origin: number | undefined): Timeline {
       : Math.max(0, turn.now - turn.startedAt);
   const rows: TimelineRow[] = [];
   const sums = { waitMs: 0, writeMs: 0, toolMs: 0 };
+  let inputMs = 0;
   let reachedMs = 0;
   turn.steps.forEach((step, stepIndex) => {
     const startMs = Math.max(reachedMs, offsetOf(step.startedAt, origin) ?? reachedMs);
@@ -112,8 +120,8 @@ function layoutFrom(turn: TimelineTurn, origin: number | undefined): Timeline {
     rows.push(rowOf({ key: step.stepId, kind: "model", stepIndex, label: `Step ${stepIndex + 1}`, bars }));
     let toolsEndMs = writtenMs;
     for (const tool of step.tools) {
-      const bar = toolBar(tool, writtenMs, nowMs);
-      toolsEndMs = Math.max(toolsEndMs, bar?.endMs ?? writtenMs);
+      const lane = toolBars(tool, writtenMs, nowMs);
+      toolsEndMs = Math.max(toolsEndMs, lane.at(-1)?.endMs ?? writtenMs);
       rows.push(
         rowOf({
           key: `${step.stepId}/${tool.toolCallId}`,
@@ -121,24 +129,31 @@ function layoutFrom(turn: TimelineTurn, origin: number | undefined): Timeline {
           stepIndex,
           label: tool.toolName,
           failed: tool.status === "failed",
-          bars: bar === undefined ? [] : [bar],
+          bars: lane,
         }),
       );
     }
-    const toolMs = Math.max(toolsEndMs - writtenMs, step.toolMs ?? 0);
+    const afterMs = Math.max(toolsEndMs - writtenMs, step.toolMs ?? 0);
+    const toolMs = step.tools.some(isAsked) ? Math.min(afterMs, workMs(step)) : afterMs;
+    inputMs += afterMs - toolMs;
     for (const { kind, startMs: from, endMs } of bars) {
       if (kind === "wait") sums.waitMs += endMs - from;
       else sums.writeMs += endMs - from;
     }
     sums.toolMs += toolMs;
-    reachedMs = writtenMs + toolMs;
+    reachedMs = writtenMs + afterMs;
   });
   const lengthMs = turn.durationMs ?? elapsedMs;
-  const spentMs = sums.waitMs + sums.writeMs + sums.toolMs;
+  const waitedMs = turn.waitedMs ?? inputMs;
+  const spentMs = sums.waitMs + sums.writeMs + sums.toolMs + waitedMs;
   return {
     rows,
     totalMs: Math.max(1, reachedMs, lengthMs ?? 0),
-    spent: { ...sums, ...(lengthMs === undefined ? {} : { restMs: Math.max(0, lengthMs - spentMs) }) },
+    spent: {
+      ...sums,
+      ...(waitedMs > 0 ? { inputMs: waitedMs } : {}),
+      ...(lengthMs === undefined ? {} : { restMs: Math.max(0, lengthMs - spentMs) }),
+    },
   };
 }
 
@@ -162,17 +177,35 @@ function modelBars(step: TimelineStep, startMs: number, nowMs: number | undefine
   return [{ kind: step.waiting === true ? "wait" : "generate", startMs, endMs: nowMs, open: true }];
 }
 
-function toolBar(tool: TimelineTool, startMs: number, nowMs: number | undefined): TimelineBar | undefined {
-  if (tool.durationMs !== undefined) {
-    return { kind: "tool", startMs, endMs: startMs + tool.durationMs, open: false };
+function isAsked({ status, waitedMs }: TimelineTool): boolean {
+  return status === "waiting" || waitedMs !== undefined;
+}
+
+/** The time in which tools of a step ran, without waiting for decisions. */
+function workMs({ toolMs, tools }: TimelineStep): number {
+  return toolMs ?? Math.max(0, ...tools.map(({ durationMs = 0 }) => durationMs));
+}
+
+function toolBars(tool: TimelineTool, fromMs: number, nowMs: number | undefined): TimelineBar[] {
+  const { status, durationMs, waitedMs } = tool;
+  const bars: TimelineBar[] = [];
+  const add = (kind: BarKind, startMs: number, endMs: number, open: boolean) =>
+    bars.push({ kind, startMs, endMs: Math.max(startMs, endMs), open });
+  if (status === "waiting") {
+    if (nowMs !== undefined) add("input", fromMs, nowMs, true);
+    return bars;
   }
-  if (tool.status !== "running" || nowMs === undefined) return undefined;
-  return { kind: "tool", startMs, endMs: Math.max(startMs, nowMs), open: true };
+  const startMs = fromMs + (waitedMs ?? 0);
+  if (waitedMs !== undefined) add("input", fromMs, startMs, false);
+  if (durationMs !== undefined) add("tool", startMs, startMs + durationMs, false);
+  else if (status === "running" && nowMs !== undefined) add("tool", startMs, nowMs, true);
+  return bars;
 }
 
 function rowOf(row: Omit<TimelineRow, "failed" | "durationMs"> & { failed?: boolean }): TimelineRow {
-  const first = row.bars[0];
-  const last = row.bars.at(-1);
+  const worked = row.bars.filter(({ kind }) => kind !== "input");
+  const first = worked[0];
+  const last = worked.at(-1);
   return {
     ...row,
     failed: row.failed ?? false,

@@ -65,4 +65,35 @@ describe("turnTimeline", () => {
     ]);
     expect(turn.steps[0]?.tools).toMatchObject([{ status: "failed", durationMs: 3 }]);
   });
+
+  it("reads from the log how long a call waited for its decision", () => {
+    const tool = { toolCallId: "a", toolName: "pay" };
+    const entry = (type: "input-request" | "input-response", createdAt: number) =>
+      ({ createdAt, chunk: { type: "system", text: "", input: { type, ...tool } } }) as never;
+    const turn = turnTimeline({
+      metrics: {
+        turnId: "t",
+        usage: { inputTokens: 5, outputTokens: 2 },
+        durationMs: 900,
+        waitedMs: 480,
+        steps: [
+          {
+            stepId: first,
+            usage: { inputTokens: 5, outputTokens: 2 },
+            tools: [{ ...tool, isError: false, durationMs: 3 }],
+          },
+        ],
+      },
+      chunks: [entry("input-request", 1_000), entry("input-response", 1_500)],
+      now: 0,
+    });
+    expect(turn.waitedMs).toBe(480);
+    expect(turn.steps[0]?.tools).toMatchObject([{ durationMs: 3, waitedMs: 500 }]);
+  });
+
+  it("does not wait for the model while a call waits for a decision", () => {
+    const live: TurnState = { ...running, steps: [{ stepId: first, complete: true, genTotalMs: 10 }] };
+    const waiting = { toolCallId: "a", toolName: "pay", status: "waiting" as const };
+    expect(turnTimeline({ live, liveTools: { [first]: [waiting] }, now: 1_500 }).steps).toHaveLength(1);
+  });
 });

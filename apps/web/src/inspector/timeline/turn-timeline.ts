@@ -1,6 +1,6 @@
 import type { ConversationState, TurnState } from "@parley/client";
 import { toolCallsOf } from "@parley/client";
-import type { ProviderCallInfo, StepId, TurnMetrics } from "@parley/wire";
+import type { ProviderCallInfo, StepId, StoredChunk, TurnMetrics } from "@parley/wire";
 import { knownUsage } from "../figures/figures.js";
 import type { TimelineStep, TimelineTool, TimelineTurn } from "./timeline.js";
 
@@ -14,6 +14,8 @@ export interface TurnSources {
   /** Epoch milliseconds. */
   readonly startedAt?: number | undefined;
   readonly calls?: readonly ProviderCallInfo[] | undefined;
+  /** The turn's part of the log: it says how long calls waited for decisions. */
+  readonly chunks?: readonly StoredChunk[] | undefined;
   /** The time, in epoch milliseconds. */
   readonly now: number;
 }
@@ -25,14 +27,33 @@ export type LiveTools = Readonly<Record<string, readonly TimelineTool[]>>;
 export function liveToolsOf(state: ConversationState, turnId: string): LiveTools {
   const tools: Record<string, readonly TimelineTool[]> = {};
   for (const { stepId } of state.turns[turnId]?.steps ?? []) {
-    tools[stepId] = toolCallsOf(state, stepId).map(({ call, result, status }) => ({
+    tools[stepId] = toolCallsOf(state, stepId).map(({ call, result, status, input }) => ({
       toolCallId: call.toolCallId,
       toolName: call.toolName,
       status,
       durationMs: result?.durationMs,
+      waitedMs: span(input?.requestedAt, input?.respondedAt),
     }));
   }
   return tools;
+}
+
+function span(from: number | undefined, to: number | undefined): number | undefined {
+  return from === undefined || to === undefined ? undefined : Math.max(0, to - from);
+}
+
+/** How long each call waited for the decision on it, by call. */
+function waitsOf(chunks: readonly StoredChunk[]): ReadonlyMap<string, number> {
+  const asked = new Map<string, number | undefined>();
+  const waits = new Map<string, number>();
+  for (const { chunk, createdAt } of chunks) {
+    if (chunk.type !== "system" || chunk.input === undefined) continue;
+    const { type, toolCallId } = chunk.input;
+    if (type === "input-request") asked.set(toolCallId, createdAt);
+    const waited = type === "input-response" ? span(asked.get(toolCallId), createdAt) : undefined;
+    if (waited !== undefined) waits.set(toolCallId, waited);
+  }
+  return waits;
 }
 
 /** Brings what is known of a turn into one form. Of a sealed turn the stored figures count, of an open one the live ones. */
@@ -44,15 +65,21 @@ export function turnTimeline(sources: TurnSources): TimelineTurn {
     if (purpose !== "compaction" && at !== undefined) startOf.set(stepId, at);
   }
   if (metrics !== undefined) {
+    const waits = waitsOf(sources.chunks ?? []);
     return {
       startedAt,
       durationMs: metrics.durationMs,
+      ...(metrics.waitedMs === undefined ? {} : { waitedMs: metrics.waitedMs }),
       steps: metrics.steps.map((step) => ({
         ...step,
         usage: knownUsage(step.usage),
         complete: true,
         startedAt: startOf.get(step.stepId),
-        tools: (step.tools ?? []).map((tool) => ({ ...tool, status: tool.isError ? "failed" : "done" })),
+        tools: (step.tools ?? []).map((tool) => {
+          const waitedMs = waits.get(tool.toolCallId);
+          const status = tool.isError ? "failed" : "done";
+          return { ...tool, status, ...(waitedMs === undefined ? {} : { waitedMs }) };
+        }),
       })),
     };
   }
@@ -82,5 +109,8 @@ function toolsOf(
 /** The model was asked, or is about to be, and nothing of its answer has come. */
 function isBetweenSteps(steps: readonly TimelineStep[]): boolean {
   const last = steps.at(-1);
-  return last === undefined || (last.complete && last.tools.every(({ status }) => status !== "running"));
+  return (
+    last === undefined ||
+    (last.complete && last.tools.every(({ status }) => status === "done" || status === "failed"))
+  );
 }

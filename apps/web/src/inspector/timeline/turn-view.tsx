@@ -40,7 +40,10 @@ export function TurnView({ conversationId, turn, previousTurnId }: TurnViewProps
   const isRunning = turn.metrics === undefined && live?.status === "running";
   const finished = Object.values(liveTools)
     .flat()
-    .filter(({ status }) => status !== "running").length;
+    .filter(({ status }) => status === "done" || status === "failed").length;
+  const isWaiting = Object.values(liveTools).some((tools) =>
+    tools.some(({ status }) => status === "waiting"),
+  );
   const revision = isRunning
     ? `${live.steps.filter(({ complete }) => complete).length}/${finished}`
     : "sealed";
@@ -54,6 +57,7 @@ export function TurnView({ conversationId, turn, previousTurnId }: TurnViewProps
     metrics: turn.metrics ?? known?.metrics,
     startedAt: known?.startedAt,
     calls: known?.providerCalls,
+    chunks: known?.chunks,
     now,
   });
   if (turn.metrics === undefined && live === undefined && known === undefined) {
@@ -72,7 +76,14 @@ export function TurnView({ conversationId, turn, previousTurnId }: TurnViewProps
   }
   return (
     <div className="flex flex-col gap-6">
-      <TurnFacts turn={turn} detail={known} isRunning={isRunning} timeline={timelineTurn} live={live} />
+      <TurnFacts
+        turn={turn}
+        detail={known}
+        isRunning={isRunning}
+        isWaiting={isWaiting}
+        timeline={timelineTurn}
+        live={live}
+      />
       <TimeSection name={turn.name} turn={timelineTurn} />
       <PanelSection title="Tokens">
         <TokenBars steps={timelineTurn.steps} label={`Tokens of ${lowerFirst(turn.name)} by step`} />
@@ -151,6 +162,7 @@ function spentText({ spent }: Timeline): string {
     `${formatDuration(spent.waitMs)} until the first tokens`,
     `${formatDuration(spent.writeMs)} writing`,
     ...(spent.toolMs > 0 ? [`${formatDuration(spent.toolMs)} in tools`] : []),
+    ...(spent.inputMs === undefined ? [] : [`${formatDuration(spent.inputMs)} waiting for decisions`]),
     ...(spent.restMs === undefined ? [] : [`${formatDuration(spent.restMs)} between them`]),
   ];
   return `${parts.join(", ")}.`;
@@ -171,19 +183,23 @@ interface TurnFactsProps {
   readonly turn: InspectedTurn;
   readonly detail: TurnDetail | undefined;
   readonly isRunning: boolean;
+  /** A call waits for a decision. */
+  readonly isWaiting: boolean;
   readonly timeline: TimelineTurn;
   readonly live: TurnState | undefined;
 }
 
-function TurnFacts({ turn, detail, isRunning, timeline, live }: TurnFactsProps) {
+function TurnFacts({ turn, detail, isRunning, isWaiting, timeline, live }: TurnFactsProps) {
   const { metrics } = turn;
   const ended = metrics?.reason ?? detail?.reason ?? live?.reason;
   const model = metrics?.model ?? detail?.model ?? live?.model;
   const usage = knownUsage(metrics?.usage);
   const durationMs = timeline.durationMs ?? metrics?.durationMs;
+  const waitedMs = timeline.waitedMs ?? live?.waitedMs ?? 0;
   const facts: Fact[] = [
     { name: "Model", value: model ?? "unknown" },
     ...(isRunning ? [] : [{ name: "Duration", value: formatDuration(durationMs) }]),
+    ...(waitedMs === 0 ? [] : [{ name: "Of it, waiting for decisions", value: formatDuration(waitedMs) }]),
     ...(isRunning
       ? []
       : [
@@ -203,7 +219,7 @@ function TurnFacts({ turn, detail, isRunning, timeline, live }: TurnFactsProps) 
     <div className="flex flex-col gap-2.5">
       <div>
         {isRunning ? (
-          <Badge tone="accent">Running</Badge>
+          <Badge tone={isWaiting ? "warn" : "accent"}>{isWaiting ? "Waits for a decision" : "Running"}</Badge>
         ) : ended === undefined ? null : (
           <Badge tone={known?.tone ?? "plain"}>{known?.text ?? ended}</Badge>
         )}

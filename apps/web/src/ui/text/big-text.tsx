@@ -1,4 +1,4 @@
-import { memo, useMemo, useState } from "react";
+import { memo, type ReactNode, useMemo, useState } from "react";
 import { Button } from "../button.js";
 import { cx } from "../cx.js";
 import { clipText, splitText } from "./clip-text.js";
@@ -12,6 +12,8 @@ export interface BigTextProps {
   readonly mono?: boolean;
   /** Nothing is cut from the start. */
   readonly uncut?: boolean;
+  /** Draws a piece of it. Absent: as it is. */
+  readonly draw?: (piece: string) => ReactNode;
   readonly className?: string;
 }
 
@@ -22,6 +24,7 @@ export const BigText = memo(function BigText({
   chars = 6_000,
   mono = false,
   uncut = false,
+  draw,
   className,
 }: BigTextProps) {
   const [whole, setWhole] = useState(uncut);
@@ -42,7 +45,7 @@ export const BigText = memo(function BigText({
               whole && "[contain-intrinsic-size:auto_20rem] [content-visibility:auto]",
             )}
           >
-            {piece}
+            {draw === undefined ? piece : draw(piece)}
           </div>
         ))}
       </div>

@@ -1,0 +1,28 @@
+import { useInbox } from "@parley/client/react";
+import { useEffect } from "react";
+import { create } from "zustand";
+
+const useShownTitle = create<{ readonly title: string }>()(() => ({ title: "" }));
+
+/** Names the tab after what is shown, while it is. */
+export function usePageTitle(title = ""): void {
+  useEffect(() => {
+    useShownTitle.setState({ title });
+    return () => useShownTitle.setState({ title: "" });
+  }, [title]);
+}
+
+/** The title of the tab: the number of requests that wait, and the name of what is shown. */
+export function titleText(title: string, waiting: number): string {
+  const name = title === "" ? "Parley" : `${title.slice(0, 80)} · Parley`;
+  return waiting === 0 ? name : `(${waiting}) ${name}`;
+}
+
+/** Keeps the title of the tab up to date. */
+export function useTabTitle(): void {
+  const title = useShownTitle((state) => state.title);
+  const waiting = useInbox().state.requests.length;
+  useEffect(() => {
+    document.title = titleText(title, waiting);
+  }, [title, waiting]);
+}

@@ -1,0 +1,46 @@
+import type { GrantScope, InputKind, InputResponseEntry, OpenUnion } from "@parley/wire";
+
+/** A decision in words: the outcome, and whoever is behind it. */
+export interface DecisionWords {
+  readonly outcome: string;
+  /** Nobody decided: why it ended. */
+  readonly isUndecided: boolean;
+}
+
+const outcomes: Readonly<Record<string, string>> = {
+  allow: "Allowed",
+  deny: "Denied",
+  answer: "Answered",
+  output: "Output handed in",
+};
+
+const ends: Readonly<Record<string, string>> = {
+  expiry: "Nobody answered in time",
+  stop: "Ended by a stop, undecided",
+  send: "Ended by the next message, undecided",
+  end: "Ended with the turn, undecided",
+};
+
+/** Puts a decision into words. */
+export function decisionWords(response: InputResponseEntry): DecisionWords {
+  const { by, via, decision, argumentsText, isError } = response;
+  const end = by === undefined ? ends[via] : undefined;
+  if (end !== undefined) return { outcome: end, isUndecided: true };
+  const known = Object.hasOwn(outcomes, decision) ? (outcomes[decision] ?? decision) : decision;
+  const changed = decision === "allow" && argumentsText !== undefined ? " with changes" : "";
+  const failed = decision === "output" && isError === true ? "Failure handed in" : undefined;
+  return { outcome: failed ?? `${known}${changed}`, isUndecided: false };
+}
+
+/** The reach of a standing approval, spelled out. */
+export function scopeWords({ in: place, where }: GrantScope): string {
+  const calls = where === undefined ? "any arguments" : "these values";
+  return `with ${calls}, ${place === "owner" ? "in all your conversations" : "in this conversation"}`;
+}
+
+/** The title of a request: what is wanted of whom. */
+export function requestTitle(kind: OpenUnion<InputKind>): string {
+  if (kind === "question") return "The assistant asks you";
+  if (kind === "tool-output") return "Waits for the program that brought this tool";
+  return "Needs your approval";
+}

@@ -1,0 +1,62 @@
+import type { CallInput } from "@parley/client";
+import type {
+  InputKind,
+  JsonObject,
+  MeResponse,
+  OpenUnion,
+  PendingRequest,
+  ToolCallChunk,
+} from "@parley/wire";
+
+/** A request as a card shows it, from the conversation or from the inbox. */
+export interface RequestDetails {
+  readonly conversationId: string;
+  readonly requestId: string;
+  readonly kind: OpenUnion<InputKind>;
+  readonly toolName: string;
+  /** What will run, byte for byte. */
+  readonly argumentsText: string;
+  readonly argumentsHash: string;
+  readonly reason?: string | undefined;
+  readonly schema?: JsonObject | undefined;
+  /** Epoch milliseconds. */
+  readonly requestedAt?: number | undefined;
+  readonly expiresAt?: number | undefined;
+}
+
+/** The request of a call that is shown in its conversation. */
+export function detailsOfCall(
+  conversationId: string,
+  call: ToolCallChunk,
+  { request, requestedAt }: CallInput,
+): RequestDetails {
+  const { requestId, kind, toolName, argumentsHash, reason, schema, expiresAt } = request;
+  const argumentsText = call.argumentsText ?? JSON.stringify(call.input) ?? "";
+  return {
+    conversationId,
+    requestId,
+    kind,
+    toolName,
+    argumentsText,
+    argumentsHash,
+    reason,
+    schema,
+    requestedAt,
+    expiresAt,
+  };
+}
+
+/** A request of the inbox. */
+export function detailsOfPending(pending: PendingRequest): RequestDetails {
+  const { createdAt: requestedAt, ...rest } = pending;
+  return { ...rest, requestedAt };
+}
+
+/** The scope that a caller's key lacks for answering requests of this kind; undefined where it lacks none. */
+export function missingScope(
+  me: MeResponse | undefined,
+  kind: OpenUnion<InputKind>,
+): "approve" | "write" | undefined {
+  const needed = kind === "tool-output" ? "write" : "approve";
+  return me === undefined || me.scopes.includes(needed) || me.scopes.includes("admin") ? undefined : needed;
+}
