@@ -58,8 +58,9 @@ function manifestProblems(root, folder, at, locked, lockPath) {
   });
 }
 
+/** A version, or a package under another name in one version. */
 function isExact(version) {
-  return /^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version);
+  return /^(npm:(@[\w.-]+\/)?[\w.-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(version);
 }
 
 function isSharedRange(name, version) {

@@ -5,7 +5,7 @@ import type { SocketConstructor } from "../../packages/client/src/connection/soc
 import type { ConversationListState } from "../../packages/client/src/conversations/conversation-list.js";
 import { ParleyRequestError } from "../../packages/client/src/requests/request-error.js";
 import type { ConversationState } from "../../packages/client/src/state/conversation-state.js";
-import { toolCallsOf } from "../../packages/client/src/state/tool-calls.js";
+import { toolCallsOf } from "../../packages/client/src/tool-calls/tool-calls.js";
 import { isIdle, lastText, liveServer, networkTo, testClient, until } from "./live-server.js";
 
 /** What a page would show, without what depends on the moment. */

@@ -24,7 +24,6 @@ import {
 import { ParleyRequestError } from "./requests/request-error.js";
 import { sendMessage } from "./requests/send-message.js";
 import { exportConversation, importConversation } from "./requests/transfer.js";
-import { type WebhookRequests, webhookRequests } from "./requests/webhooks.js";
 
 /** How to reach a server. */
 export interface ClientOptions {
@@ -84,8 +83,6 @@ export interface ParleyClient {
   ): Promise<ImportResponse>;
   /** Calls that wait for a person or for the caller. */
   readonly input: InputRequests;
-  /** Endpoints that the server posts events to. */
-  readonly webhooks: WebhookRequests;
   /** The connection; one for all callers. */
   connect(): Connection;
 }
@@ -114,7 +111,6 @@ export function createClient(options: ClientOptions): ParleyClient {
     chat: (message, { signal } = {}) => chat(call, message, signal),
     send: (message, { signal } = {}) => sendMessage(call, message, signal),
     input: inputRequests(request),
-    webhooks: webhookRequests(request),
     follow: (conversationId, follow = {}) => followConversation(call, conversationId, follow, followPace),
     exportConversation: (id, format, { signal } = {}) => exportConversation(call, id, format, signal),
     importConversation: (lines, more = {}) => importConversation(call, lines, more),

@@ -11,7 +11,6 @@ export type { OutboxStorage, StoredMessage } from "./outbox/outbox-storage.js";
 export type { InputRequests } from "./requests/input.js";
 export type { JsonRouteName, Request, RequestArguments, RequestInput } from "./requests/request.js";
 export { ParleyRequestError } from "./requests/request-error.js";
-export type { WebhookRequests } from "./requests/webhooks.js";
 export { applyDetail, applyFrame } from "./state/apply-frame.js";
 export {
   applyHistory,
@@ -42,4 +41,3 @@ export type {
   TurnState,
 } from "./state/conversation-state.js";
 export { initialState } from "./state/fold.js";
-export { toolCallsOf, waitingCallsOf } from "./state/tool-calls.js";

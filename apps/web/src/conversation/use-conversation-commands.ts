@@ -1,5 +1,6 @@
-import { type ConversationHandle, type ConversationState, waitingCallsOf } from "@parley/client";
+import type { ConversationHandle, ConversationState } from "@parley/client";
 import { useClient } from "@parley/client/react";
+import { waitingCallsOf } from "@parley/client/tool-calls";
 import { useMemo } from "react";
 import { type Command, useRegisterCommands } from "../app/commands/commands.js";
 import { toggleInspector } from "../app/layout/layout-store.js";

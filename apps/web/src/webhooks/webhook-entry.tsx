@@ -1,4 +1,5 @@
 import { useClient } from "@parley/client/react";
+import { webhookRequests } from "@parley/client/webhooks";
 import type { WebhookInfo } from "@parley/wire";
 import { useState } from "react";
 import { reportFailure } from "../app/report-failure.js";
@@ -33,19 +34,19 @@ export function WebhookEntry({ webhook, onChanged }: WebhookEntryProps) {
       .finally(() => setIsBusy(false));
   };
   const test = async () => {
-    const { delivered, status, error } = await client.webhooks.test(id);
+    const { delivered, status, error } = await webhookRequests(client.request).test(id);
     return delivered ? `The webhook answered ${status}.` : `Not delivered: ${error ?? "no answer"}.`;
   };
   const replay = async () => {
-    const count = await client.webhooks.replay(id, { state: "dead" });
+    const count = await webhookRequests(client.request).replay(id, { state: "dead" });
     return `${count} ${count === 1 ? "delivery is" : "deliveries are"} made again.`;
   };
   const change = async () => {
-    await client.webhooks.change(id, { enabled: !enabled });
+    await webhookRequests(client.request).change(id, { enabled: !enabled });
     return undefined;
   };
   const remove = async () => {
-    await client.webhooks.remove(id);
+    await webhookRequests(client.request).remove(id);
     return undefined;
   };
 

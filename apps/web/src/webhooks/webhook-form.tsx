@@ -1,4 +1,5 @@
 import { useClient } from "@parley/client/react";
+import { webhookRequests } from "@parley/client/webhooks";
 import type { WebhookEventType } from "@parley/wire";
 import { type FormEvent, useId, useState } from "react";
 import { Button } from "../ui/button.js";
@@ -30,7 +31,11 @@ export function WebhookForm({ onAdded }: WebhookFormProps) {
     event.preventDefault();
     setIsBusy(true);
     try {
-      const { secret = "" } = await client.webhooks.add({ url: url.trim(), label: label.trim(), events });
+      const { secret = "" } = await webhookRequests(client.request).add({
+        url: url.trim(),
+        label: label.trim(),
+        events,
+      });
       setProblem(undefined);
       setUrl("");
       setLabel("");

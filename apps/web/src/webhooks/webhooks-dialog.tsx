@@ -1,4 +1,5 @@
 import { useClient } from "@parley/client/react";
+import { webhookRequests } from "@parley/client/webhooks";
 import type { WebhookInfo } from "@parley/wire";
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { OverlayProps } from "../app/layout/panel-props.js";
@@ -17,11 +18,13 @@ export function WebhooksDialog({ open, onOpenChange }: OverlayProps) {
   const [secret, setSecret] = useState<string>();
   const read = useCallback(
     (signal?: AbortSignal) => {
-      client.webhooks.list({ signal }).then(setWebhooks, (error: unknown) => {
-        if (signal?.aborted) return;
-        reportFailure("The webhooks could not be read", error);
-        onOpenChange(false);
-      });
+      webhookRequests(client.request)
+        .list({ signal })
+        .then(setWebhooks, (error: unknown) => {
+          if (signal?.aborted) return;
+          reportFailure("The webhooks could not be read", error);
+          onOpenChange(false);
+        });
     },
     [client, onOpenChange],
   );

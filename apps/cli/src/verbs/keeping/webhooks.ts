@@ -1,4 +1,5 @@
 import type { ParleyClient } from "@parley/client";
+import { webhookRequests } from "@parley/client/webhooks";
 import type { DeliveryInfo, DeliveryState, WebhookEventType, WebhookInfo } from "@parley/wire";
 import { CliError, exitCodes, usageError } from "../../cli-error.js";
 import { resolveAmong } from "../../resolve-id.js";
@@ -42,7 +43,7 @@ export async function addWebhook(
   const wrong = events?.find((event) => !known.some((each) => each === event));
   if (wrong !== undefined) throw usageError(`"${wrong}" is not an event.`, `There are ${known.join(", ")}.`);
   const client = await context.client();
-  const made = await client.webhooks.add({
+  const made = await webhookRequests(client.request).add({
     url,
     events: events as WebhookEventType[] | undefined,
     label: options.label,
@@ -61,7 +62,7 @@ export async function listWebhooks(
   context: VerbContext,
 ): Promise<void> {
   const { io } = context;
-  const webhooks = await (await context.client()).webhooks.list();
+  const webhooks = await webhookRequests((await context.client()).request).list();
   if (options.json) return io.json(webhooks);
   if (webhooks.length === 0) return io.note("There are no webhooks. `parley webhooks add <url>` makes one.");
   const { style } = io;
@@ -91,21 +92,21 @@ function stateOf({ enabled, disabledReason, failures }: WebhookInfo): string {
 
 async function resolve(word: string, context: VerbContext): Promise<{ client: ParleyClient; id: string }> {
   const client = await context.client();
-  const ids = (await client.webhooks.list()).map(({ id }) => id);
+  const ids = (await webhookRequests(client.request).list()).map(({ id }) => id);
   return { client, id: resolveAmong(word, ids, "webhook") };
 }
 
 /** Removes an endpoint. */
 export async function removeWebhook(word: string, _options: object, context: VerbContext): Promise<void> {
   const { client, id } = await resolve(word, context);
-  await client.webhooks.remove(id);
+  await webhookRequests(client.request).remove(id);
   context.io.note(`Removed ${id}, with what it was to receive.`);
 }
 
 /** Enables or disables an endpoint. */
 export async function switchWebhook(word: string, enabled: boolean, context: VerbContext): Promise<void> {
   const { client, id } = await resolve(word, context);
-  const { dead } = await client.webhooks.change(id, { enabled });
+  const { dead } = await webhookRequests(client.request).change(id, { enabled });
   const given = dead === 1 ? "1 delivery that was given up" : `${dead} deliveries that were given up`;
   const hint = enabled && dead > 0 ? ` It has ${given}: \`parley webhooks replay ${id} --dead\`.` : "";
   context.io.note(
@@ -120,7 +121,7 @@ export async function testWebhook(
   context: VerbContext,
 ): Promise<number | undefined> {
   const { client, id } = await resolve(word, context);
-  const result = await client.webhooks.test(id);
+  const result = await webhookRequests(client.request).test(id);
   const { delivered, status, error, durationMs } = result;
   if (options.json) context.io.json(result);
   else if (delivered) context.io.note(`Delivered: HTTP ${status} in ${duration(durationMs)}.`);
@@ -140,7 +141,10 @@ export async function listDeliveries(
 ): Promise<void> {
   const { io } = context;
   const { client, id } = await resolve(word, context);
-  const { deliveries } = await client.webhooks.deliveries(id, { state: options.state, limit: options.limit });
+  const { deliveries } = await webhookRequests(client.request).deliveries(id, {
+    state: options.state,
+    limit: options.limit,
+  });
   if (options.json) return io.json(deliveries);
   if (deliveries.length === 0) return io.note("There are none.");
   const { style } = io;
@@ -182,7 +186,11 @@ export async function replayWebhook(
     throw usageError(`"${since}" is not a time.`, "Write it as 2026-01-31 or 2026-01-31T12:00:00Z.");
   }
   const { client, id } = await resolve(word, context);
-  const replayed = await client.webhooks.replay(id, { since: at, from, state: dead ? "dead" : undefined });
+  const replayed = await webhookRequests(client.request).replay(id, {
+    since: at,
+    from,
+    state: dead ? "dead" : undefined,
+  });
   context.io.note(
     `${replayed} ${replayed === 1 ? "delivery is" : "deliveries are"} made again, in the order of their events.`,
   );

@@ -1,4 +1,5 @@
-import { type ConversationState, type ToolCallState, waitingCallsOf } from "@parley/client";
+import type { ConversationState, ToolCallState } from "@parley/client";
+import { waitingCallsOf } from "@parley/client/tool-calls";
 import { useEffect, useRef, useState } from "react";
 import { joinedText } from "../message-text.js";
 

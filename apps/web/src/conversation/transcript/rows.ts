@@ -1,10 +1,5 @@
-import {
-  type CallInput,
-  type ConversationState,
-  type MessageState,
-  type TurnState,
-  toolCallsOf,
-} from "@parley/client";
+import type { CallInput, ConversationState, MessageState, TurnState } from "@parley/client";
+import { toolCallsOf } from "@parley/client/tool-calls";
 import type { SystemChunk, ToolResultChunk } from "@parley/wire";
 
 /*

@@ -1,5 +1,5 @@
 import type { ConversationState, TurnState } from "@parley/client";
-import { toolCallsOf } from "@parley/client";
+import { toolCallsOf } from "@parley/client/tool-calls";
 import type { ProviderCallInfo, StepId, StoredChunk, TurnMetrics } from "@parley/wire";
 import { knownUsage } from "../figures/figures.js";
 import type { TimelineStep, TimelineTool, TimelineTurn } from "./timeline.js";

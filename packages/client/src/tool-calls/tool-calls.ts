@@ -1,7 +1,12 @@
 import { type FoldedMessage, omitUndefined, type PartState, turnOf } from "@parley/fold";
 import type { InputEntry, StepId, ToolResultChunk } from "@parley/wire";
-import type { CallInput, ConversationState, OwnResponse, ToolCallState } from "./conversation-state.js";
-import { foldOf } from "./fold.js";
+import type {
+  CallInput,
+  ConversationState,
+  OwnResponse,
+  ToolCallState,
+} from "../state/conversation-state.js";
+import { foldOf } from "../state/fold.js";
 
 /** Where the committed messages of each step stand. They stand next to each other. */
 const ranges = new WeakMap<readonly FoldedMessage[], ReadonlyMap<StepId, readonly [number, number]>>();

@@ -8,7 +8,7 @@ import type {
   TestWebhookResponse,
   WebhookInfo,
 } from "@parley/wire";
-import type { Request } from "./request.js";
+import type { Request } from "../requests/request.js";
 
 interface CallOptions {
   readonly signal?: AbortSignal | undefined;
@@ -32,7 +32,7 @@ export interface WebhookRequests {
   replay(id: string, request?: ReplayRequest, options?: CallOptions): Promise<number>;
 }
 
-/** Makes the calls from the client's one way to ask. */
+/** Makes the calls of a client: `webhookRequests(client.request)`. */
 export function webhookRequests(ask: Request): WebhookRequests {
   return {
     list: async ({ signal } = {}) => (await ask("GET /webhooks", { signal })).webhooks,

@@ -1,8 +1,8 @@
 import type { InputRequestEntry, InputResponseEntry, StepId } from "@parley/wire";
 import { describe, expect, it } from "vitest";
-import { applyResponse } from "./apply-send.js";
-import { initialState } from "./fold.js";
-import { fold, plain, row, rows, stepId, text, told } from "./frames.test-support.js";
+import { applyResponse } from "../state/apply-send.js";
+import { initialState } from "../state/fold.js";
+import { fold, plain, row, rows, stepId, text, told } from "../state/frames.test-support.js";
 import { toolCallsOf, waitingCallsOf } from "./tool-calls.js";
 
 const callEvent = (n: number, toolCallId: string, partIndex: number) =>

@@ -1,0 +1,1 @@
+export { toolCallsOf, waitingCallsOf } from "./tool-calls.js";

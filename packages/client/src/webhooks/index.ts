@@ -1,0 +1,1 @@
+export { type WebhookRequests, webhookRequests } from "./webhooks.js";
