@@ -132,7 +132,9 @@ export const toolQuestionCases: RuntimeTopicCase[] = [
           for (const question of [...wrong, ...many]) {
             void ask?.(question).catch(({ code }) => refusals.add(code));
           }
-          later = Promise.resolve().then(() => ask?.({ message: "And now?" }) ?? { status: "canceled" });
+          later = new Promise((resolve) => setImmediate(resolve)).then(
+            () => ask?.({ message: "And now?" }) ?? { status: "canceled" },
+          );
           return "gone";
         },
       };
