@@ -1,7 +1,8 @@
-import { omitUndefined } from "@parley/fold";
+import { omitUndefined, outputInvalidText } from "@parley/fold";
 import type { ProviderContentPart, ProviderMessage } from "../../ports.js";
 import { ownMessages } from "../canonical/normalize-message.js";
 import { type ConversationMessage, messageOrigin } from "../message.js";
+import { outputEntryOfMessage } from "../output-entry.js";
 import type { MessageContentPart } from "../part.js";
 import { stableValue } from "../text/stable-value.js";
 
@@ -9,17 +10,24 @@ import { stableValue } from "../text/stable-value.js";
  * A history as providers take it: the same parts in the same order, with the origin of each message.
  *
  * Error parts are never sent, nor how long reasoning took, and `metadata` parts only where a provider's own data is on them; a message
- * that has nothing left is left out. The text of calls and results is passed on as it is. Everything else is
+ * that has nothing left, or a user who says nothing, is left out. The text of calls and results is passed on as it is. Everything else is
  * put in one spelling (keys sorted, values as JSON knows them), so a message gives the same bytes whether it
  * was just made or read from a database that reorders keys: a prefix that was sent once is sent again unchanged.
+ *
+ * What tells the model that its answer did not match a schema is the user's text.
  *
  * Calls and results are not paired here; `repairHistory` comes first.
  */
 export function toProviderMessages(messages: readonly ConversationMessage[]): ProviderMessage[] {
   const lowered: ProviderMessage[] = [];
   for (const message of ownMessages(messages)) {
+    const invalid = outputEntryOfMessage(message);
+    if (invalid !== undefined) {
+      lowered.push({ role: "user", content: [{ type: "text", text: outputInvalidText(invalid) }] });
+      continue;
+    }
     const content = message.content.filter(isSent).map(toProviderPart);
-    if (content.length === 0) continue;
+    if (content.length === 0 || (message.role === "user" && message.content.every(isEmptyText))) continue;
     const origin = messageOrigin(message);
     const metadata = hintsOf(message);
     lowered.push({
@@ -34,6 +42,10 @@ export function toProviderMessages(messages: readonly ConversationMessage[]): Pr
 function isSent(part: MessageContentPart): boolean {
   if (part.type === "error") return false;
   return part.type !== "metadata" || Object.keys(part.providerMetadata ?? {}).length > 0;
+}
+
+function isEmptyText(part: MessageContentPart): boolean {
+  return part.type === "text" && part.text === "";
 }
 
 function toProviderPart(part: MessageContentPart): ProviderContentPart {

@@ -6,6 +6,7 @@ import { conversationVerbs } from "./conversation-verbs.js";
 import type { OwnerRuntime } from "./owner-runtime.js";
 import { ownerScope } from "./owner-scope.js";
 import { queueVerbs } from "./queue-verbs.js";
+import { runUnkept } from "../turns/unkept-turn.js";
 import { readingVerbs } from "./reading-verbs.js";
 
 /** One owner's verbs. */
@@ -21,6 +22,7 @@ export function createOwnerRuntime(services: Services, owner: string): OwnerRunt
       if (turnId === undefined) throw new ParleyError("turn_active", "The message waits in the queue");
       yield* subscriptions.events(owner, conversationId, turnId);
     },
+    runUnkept: (input) => runUnkept(scope, input),
     queue: queueVerbs(scope),
     input: inputVerbs(scope),
     webhooks: webhookVerbs(scope),
