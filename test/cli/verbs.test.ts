@@ -66,7 +66,9 @@ describe.each(ways)("every verb %s", { timeout: 120_000 }, (way) => {
   it.runIf(hasServer)("run: with a schema, the value alone is on standard output", async () => {
     const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
     writeFileSync(join(place.folder, "city.json"), JSON.stringify(schema));
-    expect(JSON.parse(await place.ok(["run", "--schema", "city.json", "Which city?"]))).toEqual({ city: "demo" });
+    expect(JSON.parse(await place.ok(["run", "--schema", "city.json", "Which city?"]))).toEqual({
+      city: "demo",
+    });
     // The demo model does not know patterns.
     const strict = { ...schema, properties: { city: { type: "string", pattern: "^B" } } };
     writeFileSync(join(place.folder, "strict.json"), JSON.stringify(strict));

@@ -16,9 +16,13 @@ setTracingDisabled(true);
 /** Calls the agent's tool for the weather, Parley's own to look, and says how much it was shown. */
 const script: ScriptSource = ({ messages }) => {
   const last = messages.at(-1);
-  const asked = messages.findLast(({ role }) => role === "user")?.content.findLast((part) => part.type === "text" && part.text !== "");
+  const asked = messages
+    .findLast(({ role }) => role === "user")
+    ?.content.findLast((part) => part.type === "text" && part.text !== "");
   const said = asked?.type === "text" ? String(asked.text) : "";
-  const result = last?.content.findLast((part) => part.type === "tool-result") as { resultText?: string } | undefined;
+  const result = last?.content.findLast((part) => part.type === "tool-result") as
+    | { resultText?: string }
+    | undefined;
   if (result !== undefined) return [text(`It is ${result.resultText}`)];
   if (said.includes("weather")) return [toolCall("weather", { city: "Bern" })];
   if (said.includes("look")) return [toolCall("look", {})];
@@ -28,7 +32,12 @@ const script: ScriptSource = ({ messages }) => {
 const weather = tool({
   name: "weather",
   description: "The weather",
-  parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false },
+  parameters: {
+    type: "object",
+    properties: { city: { type: "string" } },
+    required: ["city"],
+    additionalProperties: false,
+  },
   strict: true,
   execute: async () => "sunny",
 });

@@ -28,18 +28,27 @@ function script(at: Gate): ScriptSource {
     const last = messages.at(-1);
     const isFirst = last?.role === "user";
     const answer = [text(`You said: ${said}`, { size: 3 }), usage(20, 8)];
-    if (output !== undefined || said.includes("schema")) return [text('{"city":"Bern"}', { size: 4 }), usage(5, 4)];
+    if (output !== undefined || said.includes("schema"))
+      return [text('{"city":"Bern"}', { size: 4 }), usage(5, 4)];
     if (said.includes("wait")) return [text("One moment. "), pause(at), ...answer];
     if (said.includes("count")) return [text(`I see ${messages.length} messages`), usage(3, 3)];
     if (!isFirst) {
-      const result = last?.content.findLast((part) => part.type === "tool-result") as { resultText?: string } | undefined;
+      const result = last?.content.findLast((part) => part.type === "tool-result") as
+        | { resultText?: string }
+        | undefined;
       return [text(`Result: ${result?.resultText}`, { size: 5 }), usage(9, 3)];
     }
     if (said.includes("look")) {
-      return [reasoning("Let me see.", { size: 4 }), text("Looking. ", { size: 3 }), toolCall("look", { at: 1 }), usage(7, 2)];
+      return [
+        reasoning("Let me see.", { size: 4 }),
+        text("Looking. ", { size: 3 }),
+        toolCall("look", { at: 1 }),
+        usage(7, 2),
+      ];
     }
     if (said.includes("pay")) return [text("I need to pay. "), toolCall("pay", { sum: 3 })];
-    if (said.includes("weather")) return [toolCall("weather", '{"city": "Bern"}', { id: "call_1" }), usage(4, 1)];
+    if (said.includes("weather"))
+      return [toolCall("weather", '{"city": "Bern"}', { id: "call_1" }), usage(4, 1)];
     return answer;
   };
 }
@@ -79,20 +88,39 @@ describe.each(sdks)("the OpenAI SDK of version $version", ({ Sdk }) => {
     expect(seen.filter((type) => type === "response.output_text.delta").length).toBeGreaterThan(5);
     expect(final.output_text).toBe(whole.output_text);
     const { output, usage: used } = await client.responses.retrieve(final.id);
-    expect({ output, usage: used }).toEqual({ output: JSON.parse(JSON.stringify(final.output)).map(plain), usage: final.usage });
+    expect({ output, usage: used }).toEqual({
+      output: JSON.parse(JSON.stringify(final.output)).map(plain),
+      usage: final.usage,
+    });
   });
 
   it("goes on behind a response, and branches where one has gone on already", async () => {
     const server = await start();
     const client = open(server);
     const first = await client.responses.create({ model: "one", input: "hello" });
-    const tip = await client.responses.create({ model: "one", input: "count", previous_response_id: first.id });
+    const tip = await client.responses.create({
+      model: "one",
+      input: "count",
+      previous_response_id: first.id,
+    });
     expect(tip.output_text).toBe("I see 3 messages");
-    const branch = await client.responses.create({ model: "one", input: "count", previous_response_id: first.id });
+    const branch = await client.responses.create({
+      model: "one",
+      input: "count",
+      previous_response_id: first.id,
+    });
     expect(branch.output_text).toBe("I see 3 messages");
-    const deeper = await client.responses.create({ model: "one", input: "count", previous_response_id: tip.id });
+    const deeper = await client.responses.create({
+      model: "one",
+      input: "count",
+      previous_response_id: tip.id,
+    });
     expect(deeper.output_text).toBe("I see 5 messages");
-    const unknown = client.responses.create({ model: "one", input: "x", previous_response_id: "resp_nowhere" });
+    const unknown = client.responses.create({
+      model: "one",
+      input: "x",
+      previous_response_id: "resp_nowhere",
+    });
     await expect(unknown).rejects.toMatchObject({
       status: 400,
       code: "previous_response_not_found",
@@ -110,7 +138,11 @@ describe.each(sdks)("the OpenAI SDK of version $version", ({ Sdk }) => {
       { type: "function_call", call_id: "call_1", name: "weather", arguments: '{"city": "Bern"}' },
     ]);
     const output = { type: "function_call_output" as const, call_id: "call_1", output: "sunny" };
-    const second = await client.responses.create({ ...request, input: [output], previous_response_id: first.id });
+    const second = await client.responses.create({
+      ...request,
+      input: [output],
+      previous_response_id: first.id,
+    });
     expect(second.output_text).toBe("Result: sunny");
     expect(second.previous_response_id).toBe(first.id);
     expect(await client.responses.retrieve(first.id)).toEqual(first);
@@ -122,10 +154,16 @@ describe.each(sdks)("the OpenAI SDK of version $version", ({ Sdk }) => {
     });
     expect(listed.output_text).toBe("Result: sunny");
     const orphan = client.responses.create({ ...request, input: [{ ...output, call_id: "call_9" }] });
-    await expect(orphan).rejects.toMatchObject({ status: 400, message: expect.stringContaining("call_9") as string });
+    await expect(orphan).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringContaining("call_9") as string,
+    });
     const open2 = await client.responses.create({ ...request, input: "the weather" });
     const early = client.responses.create({ ...request, input: "and?", previous_response_id: open2.id });
-    await expect(early).rejects.toMatchObject({ status: 400, message: expect.stringContaining("No tool output") as string });
+    await expect(early).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringContaining("No tool output") as string,
+    });
   });
 
   it("asks for approvals, and runs what was approved", async () => {
@@ -150,10 +188,17 @@ describe.each(sdks)("the OpenAI SDK of version $version", ({ Sdk }) => {
     const server = await start();
     const client = open(server);
     const conversation = await client.conversations.create({ metadata: { topic: "a" } });
-    const answer = await client.responses.create({ model: "one", input: "hello", conversation: conversation.id });
+    const answer = await client.responses.create({
+      model: "one",
+      input: "hello",
+      conversation: conversation.id,
+    });
     expect(answer.conversation).toEqual({ id: conversation.id });
     const added = await client.conversations.items.create(conversation.id, {
-      items: [{ type: "message", role: "user", content: "noted" }, { type: "message", role: "assistant", content: "I see" } as never],
+      items: [
+        { type: "message", role: "user", content: "noted" },
+        { type: "message", role: "assistant", content: "I see" } as never,
+      ],
     });
     expect(added.data).toHaveLength(2);
     const ids: string[] = [];
@@ -162,13 +207,25 @@ describe.each(sdks)("the OpenAI SDK of version $version", ({ Sdk }) => {
     }
     expect(ids).toHaveLength(4);
     expect(ids[1]).toBe(answer.output[0]?.id);
-    const counted = await client.responses.create({ model: "one", input: "count", conversation: { id: conversation.id } });
+    const counted = await client.responses.create({
+      model: "one",
+      input: "count",
+      conversation: { id: conversation.id },
+    });
     expect(counted.output_text).toBe("I see 5 messages");
     await client.conversations.items.delete(ids[2] ?? "", { conversation_id: conversation.id });
-    await expect(client.conversations.items.retrieve(ids[2] ?? "", { conversation_id: conversation.id })).rejects.toMatchObject({ status: 404 });
-    const later = await client.responses.create({ model: "one", input: "count", conversation: conversation.id });
+    await expect(
+      client.conversations.items.retrieve(ids[2] ?? "", { conversation_id: conversation.id }),
+    ).rejects.toMatchObject({ status: 404 });
+    const later = await client.responses.create({
+      model: "one",
+      input: "count",
+      conversation: conversation.id,
+    });
     expect(later.output_text).toBe("I see 6 messages");
-    expect(await client.conversations.update(conversation.id, { metadata: { topic: "b" } })).toMatchObject({ metadata: { topic: "b" } });
+    expect(await client.conversations.update(conversation.id, { metadata: { topic: "b" } })).toMatchObject({
+      metadata: { topic: "b" },
+    });
     await client.conversations.delete(conversation.id);
     await expect(client.conversations.retrieve(conversation.id)).rejects.toMatchObject({ status: 404 });
   });
@@ -196,6 +253,32 @@ describe.each(sdks)("the OpenAI SDK of version $version", ({ Sdk }) => {
     await expect(client.responses.cancel(plainOne.id)).rejects.toMatchObject({ status: 400 });
   });
 
+  it("has the same state after any cut: while it is made, after its seal, and on another node", async () => {
+    const server = await start();
+    const client = open(server);
+    const begun = await client.responses.create({ model: "one", input: "wait and see", background: true });
+    type Event = OpenAI6.Responses.ResponseStreamEvent;
+    const live: Event[] = [];
+    for await (const event of await client.responses.retrieve(begun.id, { stream: true })) {
+      live.push(event);
+      if (event.type === "response.output_text.delta") server.gate.open();
+    }
+    const folded = (events: readonly Event[]) => {
+      const texts = events.map((event) => (event.type === "response.output_text.delta" ? event.delta : ""));
+      const last = events.at(-1);
+      return [texts.join(""), last?.type === "response.completed" ? last.response.output : last?.type];
+    };
+    expect(folded(live)[0]).toBe("One moment. You said: wait and see");
+    for (const [index, { sequence_number: number }] of live.entries()) {
+      const rest: Event[] = [];
+      const events = await client.responses.retrieve(begun.id, { stream: true, starting_after: number });
+      for await (const event of events) rest.push(event);
+      expect(folded([...live.slice(0, index + 1), ...rest])).toEqual(folded(live));
+    }
+    const again = client.responses.stream({ response_id: begun.id, starting_after: live[4]?.sequence_number ?? 0 });
+    expect((await again.finalResponse()).output_text).toBe("One moment. You said: wait and see");
+  });
+
   it("leaves nothing behind where it is not stored, or was deleted", async () => {
     const server = await start();
     const client = open(server);
@@ -209,7 +292,9 @@ describe.each(sdks)("the OpenAI SDK of version $version", ({ Sdk }) => {
     expect(items.data).toMatchObject([{ role: "user", content: [{ type: "input_text", text: "hello" }] }]);
     await client.responses.delete(kept.id);
     await expect(client.responses.retrieve(kept.id)).rejects.toMatchObject({ status: 404 });
-    const { conversations } = (await server.call("GET", "/conversations")).json as { conversations: unknown[] };
+    const { conversations } = (await server.call("GET", "/conversations")).json as {
+      conversations: unknown[];
+    };
     expect(conversations).toEqual([]);
   });
 
@@ -219,7 +304,12 @@ describe.each(sdks)("the OpenAI SDK of version $version", ({ Sdk }) => {
     const format = {
       type: "json_schema" as const,
       name: "city",
-      schema: { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false },
+      schema: {
+        type: "object",
+        properties: { city: { type: "string" } },
+        required: ["city"],
+        additionalProperties: false,
+      },
       strict: true,
     };
     const parsed = await client.responses.parse({ model: "one", input: "schema", text: { format } });
@@ -234,13 +324,20 @@ describe.each(sdks)("the OpenAI SDK of version $version", ({ Sdk }) => {
   it("completes chats, whole and streamed, with the caller's tools and usage", async () => {
     const server = await start();
     const client = open(server);
-    const messages = [{ role: "system" as const, content: "Be brief" }, { role: "user" as const, content: "please look" }];
+    const messages = [
+      { role: "system" as const, content: "Be brief" },
+      { role: "user" as const, content: "please look" },
+    ];
     const whole = await client.chat.completions.create({ model: "one", messages });
     expect(whole.choices[0]).toMatchObject({
       finish_reason: "stop",
       message: { role: "assistant", content: "Looking. \n\nResult: It looks fine." },
     });
-    const stream = client.chat.completions.stream({ model: "one", messages, stream_options: { include_usage: true } });
+    const stream = client.chat.completions.stream({
+      model: "one",
+      messages,
+      stream_options: { include_usage: true },
+    });
     const final = await stream.finalChatCompletion();
     expect(final.choices[0]?.message.content).toBe(whole.choices[0]?.message.content);
     expect(final.usage?.total_tokens).toBe(whole.usage?.total_tokens);
@@ -260,7 +357,9 @@ describe.each(sdks)("the OpenAI SDK of version $version", ({ Sdk }) => {
       ],
     });
     expect(await runner.finalContent()).toBe("Result: sunny in Bern");
-    const { conversations } = (await server.call("GET", "/conversations")).json as { conversations: unknown[] };
+    const { conversations } = (await server.call("GET", "/conversations")).json as {
+      conversations: unknown[];
+    };
     expect(conversations).toEqual([]);
   });
 
@@ -270,7 +369,10 @@ describe.each(sdks)("the OpenAI SDK of version $version", ({ Sdk }) => {
     const names: string[] = [];
     for await (const { id } of client.models.list()) names.push(id);
     expect(names).toEqual(["scripted/one", "scripted/two"]);
-    expect(await client.models.retrieve("scripted/two")).toMatchObject({ id: "scripted/two", owned_by: "scripted" });
+    expect(await client.models.retrieve("scripted/two")).toMatchObject({
+      id: "scripted/two",
+      owned_by: "scripted",
+    });
     expect((await server.call("GET", "/v1/models/scripted/two")).status).toBe(200);
     const unknown = client.responses.create({ model: "gpt-nowhere", input: "x" });
     await expect(unknown).rejects.toMatchObject({ status: 404, code: "model_not_found", param: "model" });
@@ -290,12 +392,24 @@ describe.each(sdks)("the OpenAI SDK of version $version", ({ Sdk }) => {
     const mine = await client.responses.create({ model: "one", input: "hello" });
     await expect(other.responses.retrieve(mine.id)).rejects.toMatchObject({ status: 404 });
     const conversation = await client.conversations.create({});
-    await client.responses.create({ model: "one", input: "wait", background: true, conversation: conversation.id });
+    await client.responses.create({
+      model: "one",
+      input: "wait",
+      background: true,
+      conversation: conversation.id,
+    });
     const before = server.provider.calls.length;
     const busy = client.responses.create({ model: "one", input: "more", conversation: conversation.id });
-    await expect(busy).rejects.toMatchObject({ status: 400, code: "conversation_locked", param: "conversation" });
+    await expect(busy).rejects.toMatchObject({
+      status: 400,
+      code: "conversation_locked",
+      param: "conversation",
+    });
     expect(server.provider.calls.length).toBe(before);
-    await expect(client.responses.create({ model: "one" } as never)).rejects.toMatchObject({ status: 400, param: "input" });
+    await expect(client.responses.create({ model: "one" } as never)).rejects.toMatchObject({
+      status: 400,
+      param: "input",
+    });
   });
 
   it("comes back to the same turn when it repeats a request whose answer was lost", async () => {

@@ -60,10 +60,9 @@ describe("data from a model that has no mode of its own for it", () => {
 
   it("does not take the name of a tool that is there", async () => {
     const tools = [{ name: "sum", execute: () => "tool" }];
-    const { provider, outcome } = await turn(
-      [[toolCall("sum", {})], [toolCall("sum_2", { n: 3 })]],
-      { tools },
-    );
+    const { provider, outcome } = await turn([[toolCall("sum", {})], [toolCall("sum_2", { n: 3 })]], {
+      tools,
+    });
     expect(provider.calls[0]?.params.tools?.map(({ name }) => name)).toEqual(["sum", "sum_2"]);
     expect(outcome.messages.map(({ role }) => role)).toEqual(["assistant", "tool", "assistant"]);
     expect(outcome.metrics.output).toEqual({ valid: true, attempts: 1 });
@@ -76,7 +75,10 @@ describe("data from a model that has no mode of its own for it", () => {
   });
 
   it("is not accepted from a provider that knows better and answers wrongly", async () => {
-    const provider = Object.assign(createScriptedProvider(() => [text('{"n": "x"}')]), { takesOutput: () => true });
+    const provider = Object.assign(
+      createScriptedProvider(() => [text('{"n": "x"}')]),
+      { takesOutput: () => true },
+    );
     const { outcome } = await turn([], { provider });
     expect(provider.calls[0]?.params.output).toEqual({ name: "sum", schema: output.schema });
     expect(outcome.metrics.output).toMatchObject({ valid: false, attempts: 2 });

@@ -15,7 +15,7 @@ describe("JSON that is still being written", () => {
     ['{"name": "Bern", "people": 13}', { name: "Bern", people: 13 }],
     ['{"a": [1, {"b": tru', { a: [1, {}] }],
     ['{"a": [1, {"b": true', { a: [1, { b: true }] }],
-    ['[[[', [[[]]]],
+    ["[[[", [[[]]]],
     ["nul", undefined],
     ["words", undefined],
   ])("%s", (text, value) => {

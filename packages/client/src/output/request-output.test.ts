@@ -16,7 +16,9 @@ const citySchema: OutputSchema<City> = {
     vendor: "test",
     validate: (value) => {
       const { name, sights } = value as City;
-      return name === "" ? { issues: [{ message: "name is empty" }] } : { value: { name: name.toUpperCase(), sights } };
+      return name === ""
+        ? { issues: [{ message: "name is empty" }] }
+        : { value: { name: name.toUpperCase(), sights } };
     },
     jsonSchema: { input: () => json },
   },
@@ -58,7 +60,10 @@ describe("data from a turn", () => {
       ],
       sent,
     );
-    const answer = requestOutput(client, { message: "Which city?", output: { name: "city", schema: citySchema } });
+    const answer = requestOutput(client, {
+      message: "Which city?",
+      output: { name: "city", schema: citySchema },
+    });
     const partials: PartialOutput<City>[] = [];
     for await (const partial of answer.partials) partials.push(partial);
     expect(partials.at(0)).toEqual({ name: "Be" });
@@ -85,9 +90,28 @@ describe("data from a turn", () => {
   });
 
   it.each<[string, AgentEvent[], string]>([
-    ["a turn without a valid answer", [sealed({ valid: false, attempts: 3, errors: ["/x is missing"] })], "output_invalid"],
-    ["a value that the validator refuses", [sealed({ valid: true, attempts: 1, value: { name: "" } })], "output_invalid"],
-    ["a turn that waits", [{ type: "status", conversationId: "c", status: "active", waiting: { turnId: "t", count: 1, kinds: [] } }], "turn_active"],
+    [
+      "a turn without a valid answer",
+      [sealed({ valid: false, attempts: 3, errors: ["/x is missing"] })],
+      "output_invalid",
+    ],
+    [
+      "a value that the validator refuses",
+      [sealed({ valid: true, attempts: 1, value: { name: "" } })],
+      "output_invalid",
+    ],
+    [
+      "a turn that waits",
+      [
+        {
+          type: "status",
+          conversationId: "c",
+          status: "active",
+          waiting: { turnId: "t", count: 1, kinds: [] },
+        },
+      ],
+      "turn_active",
+    ],
     ["a stream that breaks off", [delta("{")], "network"],
   ])("fails with %s, for both readers", async (_, events, code) => {
     const answer = requestOutput(clientOf(events), { message: "?", output: { schema: citySchema } });

@@ -126,7 +126,10 @@ function jsonSchemaOf(schema: OutputSchema<unknown> | JsonObject): JsonObject {
   const json = schema["~standard"].jsonSchema?.input({ target: "draft-07" });
   if (json !== undefined) return json as JsonObject;
   const { vendor } = schema["~standard"];
-  throw new ParleyRequestError("invalid_request", `output.schema: ${vendor} has no JSON Schema for it: pass one`);
+  throw new ParleyRequestError(
+    "invalid_request",
+    `output.schema: ${vendor} has no JSON Schema for it: pass one`,
+  );
 }
 
 /** The newest state of something, for one reader or many: whoever is slow skips what is old. */

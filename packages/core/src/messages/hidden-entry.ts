@@ -14,7 +14,9 @@ export interface HiddenEntry {
 export function hiddenEntryOf(part: MessageContentPart): HiddenEntry | undefined {
   if (part.type !== "metadata" || !isFields(part.data)) return undefined;
   const { type, messageId } = part.data;
-  return type === "hidden" && typeof messageId === "string" ? (part.data as unknown as HiddenEntry) : undefined;
+  return type === "hidden" && typeof messageId === "string"
+    ? (part.data as unknown as HiddenEntry)
+    : undefined;
 }
 
 /** Returns the entry that a message is, if it is one. */
@@ -48,7 +50,9 @@ export class HiddenParts {
   }
 
   /** Returns what is left of a message; undefined where nothing is. */
-  without<Message extends Pick<ConversationMessage, "id" | "content">>(message: Message): Message | undefined {
+  without<Message extends Pick<ConversationMessage, "id" | "content">>(
+    message: Message,
+  ): Message | undefined {
     if (this.#messages.has(message.id)) return undefined;
     const parts = this.#parts.get(message.id);
     if (parts === undefined) return message;

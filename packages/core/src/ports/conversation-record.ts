@@ -42,7 +42,8 @@ export interface CallerTool {
 }
 
 /** What a conversation keeps about itself. `null` in an update means: back to the default. */
-export interface ConversationSettings extends Pick<TurnChoices, "model" | "reasoningEffort" | "instructions"> {
+export interface ConversationSettings
+  extends Pick<TurnChoices, "model" | "reasoningEffort" | "instructions"> {
   title?: string;
   /** In tokens; 0 compacts only by hand. */
   compactThreshold?: number;

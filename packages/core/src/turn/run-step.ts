@@ -84,7 +84,11 @@ export async function runStep(setup: TurnSetup, step: Step, emit: TurnListener):
   try {
     const { provider, signal } = setup;
     const params = callParams(setup, step);
-    await readAnswer({ provider: outputProvider(provider, params), params, limits: step.limits, clock, signal }, assembly, show);
+    await readAnswer(
+      { provider: outputProvider(provider, params), params, limits: step.limits, clock, signal },
+      assembly,
+      show,
+    );
   } catch (thrown) {
     error = setup.signal?.aborted
       ? new ParleyError("canceled", undefined, { cause: thrown })

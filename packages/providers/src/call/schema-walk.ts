@@ -2,7 +2,16 @@ type Schema = Readonly<Record<string, unknown>>;
 
 const listsOfSchemas = ["allOf", "anyOf", "oneOf", "prefixItems"];
 const namedSchemas = ["properties", "$defs", "definitions", "patternProperties", "dependentSchemas"];
-const singleSchemas = ["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"];
+const singleSchemas = [
+  "items",
+  "additionalProperties",
+  "not",
+  "if",
+  "then",
+  "else",
+  "contains",
+  "propertyNames",
+];
 
 /** True for a JSON Schema that says something. */
 export function isSchema(value: unknown): value is Schema {

@@ -21,7 +21,9 @@ function valueOf(given: unknown, root: Schema, depth: number): unknown {
       return objectOf(schema, root, depth);
     case "array": {
       const least = numberOf(schema.minItems) ?? 1;
-      return depth >= deepest ? [] : Array.from({ length: least }, () => valueOf(schema.items, root, depth + 1));
+      return depth >= deepest
+        ? []
+        : Array.from({ length: least }, () => valueOf(schema.items, root, depth + 1));
     }
     case "number":
     case "integer":
@@ -61,7 +63,8 @@ function resolved(given: unknown, root: Schema): Schema {
   let schema: unknown = given;
   for (let hops = 0; isSchema(schema) && typeof schema.$ref === "string" && hops < deepest; hops += 1) {
     let found: unknown = root;
-    for (const segment of schema.$ref.split("/").slice(1)) found = isSchema(found) ? found[segment] : undefined;
+    for (const segment of schema.$ref.split("/").slice(1))
+      found = isSchema(found) ? found[segment] : undefined;
     schema = found;
   }
   return isSchema(schema) ? schema : {};

@@ -91,7 +91,9 @@ function noteEvents(io: Io): (event: AgentEvent | { readonly type: "again" }) =>
       io.warn(errorStyle.red(`✗ ${event.code ?? "error"}: ${safeLine(event.message)}`));
     } else if (event.type === "output-invalid") {
       const { attempt, errors } = event.output;
-      io.note(errorStyle.dim(`• answer ${attempt} does not match: ${clip(safeLine(errors.join("; ")), 200)}`));
+      io.note(
+        errorStyle.dim(`• answer ${attempt} does not match: ${clip(safeLine(errors.join("; ")), 200)}`),
+      );
     }
   };
 }

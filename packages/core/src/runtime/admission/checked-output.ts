@@ -2,7 +2,12 @@ import { omitUndefined } from "@parley/fold";
 import { invalidField } from "../../errors.js";
 import { checkPlain } from "../../plain-data.js";
 import type { TurnOutputChoice } from "../../ports/log-store.js";
-import { isStandardSchema, type JsonSchema, jsonSchemaOf, type StandardSchema } from "../../turn/tools/tool.js";
+import {
+  isStandardSchema,
+  type JsonSchema,
+  jsonSchemaOf,
+  type StandardSchema,
+} from "../../turn/tools/tool.js";
 
 /** Data that a turn has to return, as a sender asks for it. */
 export interface OutputInput {
@@ -36,6 +41,7 @@ export function checkedOutput(given: OutputInput): TurnOutputChoice {
   }
   checkPlain(schema, "output.schema");
   const { $schema: _, ...rest } = schema;
-  if (rest.type !== "object") throw invalidField("output.schema", 'the schema of an object, with type "object"');
+  if (rest.type !== "object")
+    throw invalidField("output.schema", 'the schema of an object, with type "object"');
   return { name, schema: structuredClone(rest), retries, ...omitUndefined({ description }) };
 }

@@ -86,7 +86,11 @@ export interface OwnerRuntime {
   findTurn(
     turnId: string,
   ): Promise<
-    | { readonly conversationId: string; readonly turn: TurnRecord; readonly entries: readonly HistoryEntry[] }
+    | {
+        readonly conversationId: string;
+        readonly turn: TurnRecord;
+        readonly entries: readonly HistoryEntry[];
+      }
     | undefined
   >;
   readonly queue: QueueApi;

@@ -2,11 +2,11 @@ import { ParleyError } from "../../errors.js";
 import { inputVerbs } from "../input/input-verbs.js";
 import type { Services } from "../services.js";
 import { webhookVerbs } from "../webhooks/webhook-verbs.js";
+import { runUnkept } from "../turns/unkept-turn.js";
 import { conversationVerbs } from "./conversation-verbs.js";
 import type { OwnerRuntime } from "./owner-runtime.js";
 import { ownerScope } from "./owner-scope.js";
 import { queueVerbs } from "./queue-verbs.js";
-import { runUnkept } from "../turns/unkept-turn.js";
 import { readingVerbs } from "./reading-verbs.js";
 
 /** One owner's verbs. */

@@ -91,7 +91,8 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
     branchOf: async (chatId) => (await store.branchOf(chatId)) ?? chatId,
     turnOf: async (conversationId, messageId) => (await store.findMessage(conversationId, messageId))?.turnId,
     turn: (conversationId, turnId) => turnDetail(store, conversationId, turnId),
-    seqOf: async (conversationId, messageId) => (await store.findMessage(conversationId, messageId))?.firstSeq,
+    seqOf: async (conversationId, messageId) =>
+      (await store.findMessage(conversationId, messageId))?.firstSeq,
     async findTurn(turnId) {
       for (const conversationId of await store.findTurn(turnId)) {
         const found = await store.readTurn(conversationId, turnId);

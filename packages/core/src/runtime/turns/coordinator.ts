@@ -177,7 +177,10 @@ export class Coordinator {
 
   /** Follows up on a seal that has been published: the next turn, the watchers, the hook. */
   afterSeal(
-    turn: Parameters<typeof eventContext>[0] & { readonly log: number; readonly output?: TurnOutput | undefined },
+    turn: Parameters<typeof eventContext>[0] & {
+      readonly log: number;
+      readonly output?: TurnOutput | undefined;
+    },
     reason: TurnReason,
     sealed: SealResult,
   ): void {

@@ -86,7 +86,10 @@ async function setupOf({ env, owner, inbox }: OwnerScope, input: UnkeptInput): P
       turnMessages,
       previous: undefined,
     });
-    const maxTokens = Math.min(built.maxTokens ?? Number.POSITIVE_INFINITY, maxOutputTokens ?? Number.POSITIVE_INFINITY);
+    const maxTokens = Math.min(
+      built.maxTokens ?? Number.POSITIVE_INFINITY,
+      maxOutputTokens ?? Number.POSITIVE_INFINITY,
+    );
     return { messages: built.messages, ...(Number.isFinite(maxTokens) ? { maxTokens } : {}) };
   };
   return {

@@ -1,5 +1,9 @@
-import { collect, createProviderStream, openProviderStream } from "../../messages/provider/provider-stream.js";
 import { argumentsTextOf, type MessageContentPart, textOfValue } from "../../messages/part.js";
+import {
+  collect,
+  createProviderStream,
+  openProviderStream,
+} from "../../messages/provider/provider-stream.js";
 import type {
   ProviderAdapter,
   ProviderCallParams,
@@ -44,7 +48,11 @@ class FinalToolAdapter implements ProviderAdapter {
     const final = finalTool(output, tools);
     return createProviderStream(
       async ({ write, signal }) => {
-        const stream = await openProviderStream(this.#provider, { ...rest, tools: [...tools, final], signal });
+        const stream = await openProviderStream(this.#provider, {
+          ...rest,
+          tools: [...tools, final],
+          signal,
+        });
         for await (const event of stream) {
           const wait = write(asText(event, final.name));
           if (wait !== undefined) await wait;

@@ -48,7 +48,10 @@ export function failedAttempts(messages: readonly ConversationMessage[]): number
 }
 
 /** Judges a turn that ended without an answer to check. */
-export function unansweredOutput(reason: TurnReason, messages: readonly ConversationMessage[]): OutputVerdict {
+export function unansweredOutput(
+  reason: TurnReason,
+  messages: readonly ConversationMessage[],
+): OutputVerdict {
   const errors = [`the turn ended before its answer was complete: ${reason}`];
   return { valid: false, attempts: failedAttempts(messages), errors };
 }

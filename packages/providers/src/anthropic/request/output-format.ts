@@ -30,7 +30,15 @@ const describable = new Set([
 ]);
 
 /** Keywords that the API refuses, and without which the schema says something else. */
-const refused = ["not", "if", "patternProperties", "dependentSchemas", "dependentRequired", "prefixItems", "contains"];
+const refused = [
+  "not",
+  "if",
+  "patternProperties",
+  "dependentSchemas",
+  "dependentRequired",
+  "prefixItems",
+  "contains",
+];
 
 /** True where the API holds a model's answer to the schema. */
 export function takesFormat({ schema }: ProviderOutput, model: string): boolean {

@@ -604,7 +604,11 @@ describe("data to answer with", () => {
   };
 
   it("is sent beside the effort, with closed objects, and in words what the API does not enforce", () => {
-    const { body } = lower([user("a")], { reasoningEffort: "high", output: { name: "city", schema } }, { reader });
+    const { body } = lower(
+      [user("a")],
+      { reasoningEffort: "high", output: { name: "city", schema } },
+      { reader },
+    );
     expect(body.output_config).toEqual({
       effort: "high",
       format: {

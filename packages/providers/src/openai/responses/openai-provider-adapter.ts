@@ -112,7 +112,12 @@ export class OpenAIProviderAdapter implements ProviderAdapter {
   #extraParams(params: ProviderCallParams, model: string, chains: boolean): Record<string, unknown> {
     const derived = this.#derivedParams(params, model, chains);
     const extra = lowerExtra(params.extraParams);
-    return { ...derived, ...extra, ...merged("reasoning", derived, extra), ...merged("text", derived, extra) };
+    return {
+      ...derived,
+      ...extra,
+      ...merged("reasoning", derived, extra),
+      ...merged("text", derived, extra),
+    };
   }
 
   #derivedParams(params: ProviderCallParams, model: string, chains: boolean): Record<string, unknown> {

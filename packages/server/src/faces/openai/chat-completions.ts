@@ -18,7 +18,9 @@ function inputOf(messages: readonly Fields[]) {
   const items = messages.flatMap((message, index): Fields[] => {
     const { role, content } = message;
     if (role === "tool") {
-      return [{ type: "function_call_output", call_id: message.tool_call_id, output: textOf(content, index) }];
+      return [
+        { type: "function_call_output", call_id: message.tool_call_id, output: textOf(content, index) },
+      ];
     }
     const calls = Array.isArray(message.tool_calls) ? (message.tool_calls as Fields[]) : [];
     const said = content === null || content === undefined || content === "" ? [] : [{ role, content }];
@@ -63,7 +65,8 @@ async function finish(events: AsyncIterable<AgentEvent>, projection: TurnProject
   for await (const event of events) {
     projection.take(event);
     onEvent();
-    if (event.type === "error") throw new ParleyError((event.code ?? "internal") as "internal", event.message);
+    if (event.type === "error")
+      throw new ParleyError((event.code ?? "internal") as "internal", event.message);
   }
   projection.finish();
   const end = projection.end ?? { reason: "stop" };
@@ -180,7 +183,8 @@ export const chatEndpoints = [
           onDelta({ kind, delta, outputIndex }) {
             if (kind !== "text") return;
             // Texts of several steps are one answer here.
-            if (outputIndex !== lastIndex && texts > 0) stream.write(chunk(head, choice({ content: "\n\n" })));
+            if (outputIndex !== lastIndex && texts > 0)
+              stream.write(chunk(head, choice({ content: "\n\n" })));
             if (outputIndex !== lastIndex) texts += 1;
             lastIndex = outputIndex;
             stream.write(chunk(head, choice({ content: delta })));

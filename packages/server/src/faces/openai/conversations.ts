@@ -25,7 +25,9 @@ type Fields = Record<string, unknown>;
 /** A conversation as this protocol shows it: of its metadata, the pairs that the protocol knows. */
 async function conversationObject(me: OwnerRuntime, id: string) {
   const { createdAt, metadata = {} } = await found(me.meta(id), id);
-  const pairs = Object.entries(metadata).filter((pair): pair is [string, string] => typeof pair[1] === "string");
+  const pairs = Object.entries(metadata).filter(
+    (pair): pair is [string, string] => typeof pair[1] === "string",
+  );
   return {
     id: conversationItemId(id),
     object: "conversation" as const,

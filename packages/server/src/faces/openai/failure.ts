@@ -42,7 +42,9 @@ export function faceError(error: ParleyError): FaceError {
 }
 
 function messageOf(error: ParleyError, problem: string | undefined): string {
-  return problem === undefined || error.message.includes(problem) ? error.message : `${error.message}: ${problem}`;
+  return problem === undefined || error.message.includes(problem)
+    ? error.message
+    : `${error.message}: ${problem}`;
 }
 
 /**
@@ -50,13 +52,16 @@ function messageOf(error: ParleyError, problem: string | undefined): string {
  * says so, and what has to wait says how long.
  */
 export function describeFailure(error: ParleyError): FailureShape {
-  const isWorthRetrying = error.retryable && error.code !== "turn_active" && error.code !== "message_conflict";
+  const isWorthRetrying =
+    error.retryable && error.code !== "turn_active" && error.code !== "message_conflict";
   return {
     body: { error: faceError(error) },
     headers: {
       "content-type": "application/json",
       "x-should-retry": String(isWorthRetrying),
-      ...(error.retryAfterMs === undefined ? {} : { "retry-after-ms": String(Math.ceil(error.retryAfterMs)) }),
+      ...(error.retryAfterMs === undefined
+        ? {}
+        : { "retry-after-ms": String(Math.ceil(error.retryAfterMs)) }),
     },
   };
 }

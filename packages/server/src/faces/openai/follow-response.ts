@@ -1,7 +1,7 @@
 import { ParleyError } from "@parley/core";
+import { toChunks } from "@parley/core/messages";
 import type { HistoryEntry, TurnRecord } from "@parley/core/ports";
 import type { OwnerRuntime } from "@parley/core/runtime";
-import { toChunks } from "@parley/core/messages";
 import { closingEvents, replayTurn, sealedEvent } from "@parley/fold";
 import type { AgentEvent } from "@parley/wire";
 import type { ResponseStream } from "../../stream/response-stream.js";
@@ -25,7 +25,10 @@ export function headOf({ conversationId, turn }: FoundTurn, stretch: number): Re
 }
 
 /** Returns a response as far as it is durable. */
-export function storedResponse(found: FoundTurn, stretch: number): { object: object; projection: TurnProjection } {
+export function storedResponse(
+  found: FoundTurn,
+  stretch: number,
+): { object: object; projection: TurnProjection } {
   const projection = new TurnProjection({ stretch, holdsText: holdsText(found.turn) });
   for (const event of storedEvents(found)) projection.take(event);
   const { items: output, usage, end } = projection;
@@ -66,6 +69,40 @@ function storedEvents({ conversationId, turn, entries }: FoundTurn): AgentEvent[
 const looks = 400;
 const lookMs = 25;
 
+type After = (ms: number, run: () => void) => unknown;
+
+/**
+ * Writes a response while its turn runs, or from the log. What cannot be told to its end is cut, so that a client does not
+ * take it for whole. Returns a function that leaves.
+ */
+export function writeResponse(
+  me: OwnerRuntime,
+  { conversationId, place }: Pick<ResponseHead, "conversationId" | "place">,
+  { writer, stream, after }: { readonly writer: ResponseWriter; readonly stream: ResponseStream; readonly after: After },
+): () => void {
+  let leave = () => {};
+  let hasLeft = false;
+  const follow = (looksLeft: number) => {
+    if (hasLeft) return;
+    leave = me.followTurn(conversationId, place.turnId, {
+      onEvent: (event) => void writer.take(event),
+      // Text that was shown may be lost: the client comes back with the last number that it has.
+      onReset: () => stream.cut(),
+      onEnd(error) {
+        if (writer.isOver) return;
+        if (error !== undefined || looksLeft === 0) return stream.cut();
+        writer.restart();
+        after(lookMs, () => follow(looksLeft - 1));
+      },
+    });
+  };
+  follow(looks);
+  return () => {
+    hasLeft = true;
+    leave();
+  };
+}
+
 /**
  * Reads the events of a turn until the wanted stretch is over. A turn that was just answered may still be seen waiting: it
  * is then looked at again.
@@ -74,7 +111,7 @@ export async function* stretchEvents(
   me: OwnerRuntime,
   head: Pick<ResponseHead, "conversationId" | "place">,
   projection: () => TurnProjection,
-  after: (ms: number, run: () => void) => void,
+  after: After,
 ): AsyncGenerator<AgentEvent, void, undefined> {
   const { conversationId, place } = head;
   for (let look = 0; look < looks; look += 1) {
@@ -106,7 +143,8 @@ export async function collectResponse(
 export class ResponseWriter {
   readonly #stream: ResponseStream;
   readonly #head: ResponseHead;
-  readonly projection: TurnProjection;
+  readonly #options: { readonly holdsText: boolean; readonly callerTools?: readonly string[] | undefined };
+  #projection: TurnProjection;
   /** The number of the last event that the reader has. */
   #last: number;
   /** The beginning of the frames of the item that grows. */
@@ -124,10 +162,26 @@ export class ResponseWriter {
     this.#stream = stream;
     this.#head = head;
     this.#last = options.startingAfter ?? -1;
-    this.projection = new TurnProjection({
-      stretch: head.place.stretch,
-      holdsText: options.holdsText,
-      callerTools: options.callerTools,
+    this.#options = options;
+    this.#projection = this.#project();
+  }
+
+  /** True once the last event is written. */
+  get isOver(): boolean {
+    return this.#projection.end !== undefined;
+  }
+
+  /** Begins the turn's events anew: what the reader has is not written again. */
+  restart(): void {
+    this.#projection = this.#project();
+  }
+
+  #project(): TurnProjection {
+    const { holdsText, callerTools } = this.#options;
+    return new TurnProjection({
+      stretch: this.#head.place.stretch,
+      holdsText,
+      callerTools,
       listener: { onDelta: (delta) => this.#delta(delta), onEvent: (event) => this.#event(event) },
     });
   }
@@ -141,14 +195,18 @@ export class ResponseWriter {
 
   /** Takes an event of the turn. Returns true once the response is over, and written to its end. */
   take(event: AgentEvent): boolean {
-    const { projection } = this;
-    projection.take(event);
-    return this.endIfOver();
+    this.#projection.take(event);
+    return this.isOver ? this.#end() : false;
   }
 
-  /** Writes the last event if the stretch has ended. */
-  endIfOver(): boolean {
-    const { items: output, usage, end } = this.projection;
+  /** Ends a turn that nothing seals. */
+  finish(): void {
+    this.#projection.finish();
+    this.#end();
+  }
+
+  #end(): boolean {
+    const { items: output, usage, end } = this.#projection;
     if (end === undefined) return false;
     const response = responseObject(this.#head, { output, usage, end });
     this.#event({ type: endType(end), sequence_number: endNumber(output.length), response });
@@ -170,7 +228,8 @@ export class ResponseWriter {
     const known = Math.max(0, textBefore(outputIndex, this.#last) - (end - delta.length));
     this.#last = number;
     const text = known === 0 ? delta : delta.slice(known);
-    if (this.#frame?.itemId !== itemId) this.#frame = { itemId, start: frameStart(kind, itemId, outputIndex) };
+    if (this.#frame?.itemId !== itemId)
+      this.#frame = { itemId, start: frameStart(kind, itemId, outputIndex) };
     const tail = kind === "text" ? `,"logprobs":[]` : "";
     this.#stream.write(
       Buffer.from(`${this.#frame.start}${JSON.stringify(text)}${tail},"sequence_number":${number}}\n\n`),

@@ -45,5 +45,7 @@ export function itemId(prefix: ItemPrefix, { messageId, partIndex }: ItemPlace):
 export function parseItemId(id: string): ItemPlace | undefined {
   const match = /^[a-z]{2,4}_([A-Za-z0-9._:-]{1,160})(?:~(\d{1,6}))?$/.exec(id);
   if (match?.[1] === undefined) return undefined;
-  return match[2] === undefined ? { messageId: match[1] } : { messageId: match[1], partIndex: Number(match[2]) };
+  return match[2] === undefined
+    ? { messageId: match[1] }
+    : { messageId: match[1], partIndex: Number(match[2]) };
 }

@@ -1,5 +1,9 @@
-import { type MessageContentPart, omitUndefined, resultFromText } from "@parley/core/messages";
-import { argumentsFromText } from "@parley/core/messages";
+import {
+  argumentsFromText,
+  type MessageContentPart,
+  omitUndefined,
+  resultFromText,
+} from "@parley/core/messages";
 import type { GivenMessage } from "@parley/core/runtime";
 import { refusal } from "./failure.js";
 
@@ -148,7 +152,10 @@ function resultPart(name: string, toolCallId: string, output: string) {
 
 function text(value: unknown, param: string): string {
   if (typeof value === "string" && value !== "") return value;
-  throw refusal(400, `Missing required parameter: '${param}'.`, { code: "missing_required_parameter", param });
+  throw refusal(400, `Missing required parameter: '${param}'.`, {
+    code: "missing_required_parameter",
+    param,
+  });
 }
 
 function outputOf(output: unknown, param: string): string {

@@ -14,10 +14,20 @@ export interface MessageItem {
 }
 
 export type ContentPart =
-  | { readonly type: "output_text"; readonly text: string; readonly annotations: readonly object[]; readonly logprobs: readonly object[] }
+  | {
+      readonly type: "output_text";
+      readonly text: string;
+      readonly annotations: readonly object[];
+      readonly logprobs: readonly object[];
+    }
   | { readonly type: "input_text"; readonly text: string }
   | { readonly type: "input_image"; readonly image_url: string; readonly detail: "auto" }
-  | { readonly type: "input_file"; readonly filename: string; readonly file_data?: string; readonly file_url?: string };
+  | {
+      readonly type: "input_file";
+      readonly filename: string;
+      readonly file_data?: string;
+      readonly file_url?: string;
+    };
 
 export interface ReasoningItem {
   readonly id: string;
@@ -105,7 +115,11 @@ export function reasoningItem(place: ItemPlace, text: string): ReasoningItem {
 }
 
 /** Makes the item of a call that the caller runs. */
-export function functionCallItem(place: ItemPlace, call: CallPart, status: ItemStatus = "completed"): FunctionCallItem {
+export function functionCallItem(
+  place: ItemPlace,
+  call: CallPart,
+  status: ItemStatus = "completed",
+): FunctionCallItem {
   return {
     id: itemId("fc", place),
     type: "function_call",
@@ -155,7 +169,13 @@ function serverOf(toolName: string): string {
 
 /** Makes the item of an output that the caller has handed in. */
 export function functionOutputItem(place: ItemPlace, callId: string, output: string): FunctionOutputItem {
-  return { id: itemId("fco", place), type: "function_call_output", call_id: callId, output, status: "completed" };
+  return {
+    id: itemId("fco", place),
+    type: "function_call_output",
+    call_id: callId,
+    output,
+    status: "completed",
+  };
 }
 
 /** Makes the item of what somebody else than the model said. */

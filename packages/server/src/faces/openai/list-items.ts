@@ -118,7 +118,10 @@ export interface ItemsQuery {
 }
 
 /** Makes a page of items that are given oldest first. */
-export function listOf(items: readonly { readonly id: string }[], { order = "desc", limit, after }: ItemsQuery) {
+export function listOf(
+  items: readonly { readonly id: string }[],
+  { order = "desc", limit, after }: ItemsQuery,
+) {
   const ordered = order === "asc" ? items : items.toReversed();
   const from = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
   const most = Math.min(100, Math.max(1, Number(limit ?? "20")));

@@ -1,8 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import type { ModelsResponse } from "@parley/wire";
 import { faceEndpoint } from "../../http/endpoint.js";
-import { idParams, model as modelSchema, modelsAnswer } from "./schemas.js";
 import { modelOf } from "./request.js";
+import { idParams, model as modelSchema, modelsAnswer } from "./schemas.js";
 
 /** Models have no date here, and clients want one: the same for all, and never in the future. */
 const created = 1_700_000_000;

@@ -38,7 +38,9 @@ export function choicesOf(
   SendInput,
   "model" | "reasoningEffort" | "instructions" | "tools" | "toolNames" | "maxOutputTokens" | "output"
 > {
-  const instructions = [body.instructions ?? "", ...input.instructions].filter((text) => text !== "").join("\n\n");
+  const instructions = [body.instructions ?? "", ...input.instructions]
+    .filter((text) => text !== "")
+    .join("\n\n");
   // A stream shows each word at once, so an answer that does not match cannot be taken back.
   const retries = body.stream === true ? 0 : undefined;
   return {
@@ -69,7 +71,11 @@ export async function openResponse(
   }
   if (previousId !== undefined && previousId !== null) return openBehind(request, input, previousId);
   const attempt = await attemptOf(request, undefined);
-  return send(request, input, { conversationId: attempt, messageId: attempt, settings: { metadata: responsesOrigin } });
+  return send(request, input, {
+    conversationId: attempt,
+    messageId: attempt,
+    settings: { metadata: responsesOrigin },
+  });
 }
 
 async function openInConversation(request: ResponseRequest, input: ParsedInput, conversationId: string) {
@@ -173,10 +179,14 @@ function answerTo(request: PendingRequest, { outputs, approvals }: ParsedInput) 
   }
   const given = approvals.get(requestId);
   if (given === undefined) {
-    throw refusal(400, `No approval response found for approval request mcpr_${requestId}.`, { param: "input" });
+    throw refusal(400, `No approval response found for approval request mcpr_${requestId}.`, {
+      param: "input",
+    });
   }
   const note = given.reason === undefined ? {} : { note: given.reason };
-  return given.approve ? { decision: "allow" as const, argumentsHash, ...note } : { decision: "deny" as const, ...note };
+  return given.approve
+    ? { decision: "allow" as const, argumentsHash, ...note }
+    : { decision: "deny" as const, ...note };
 }
 
 interface Asked {
@@ -215,7 +225,10 @@ function messagesOf({ messages }: ParsedInput): {
 } {
   const last = messages.at(-1);
   if (last === undefined) {
-    throw refusal(400, "Missing required parameter: 'input'.", { code: "missing_required_parameter", param: "input" });
+    throw refusal(400, "Missing required parameter: 'input'.", {
+      code: "missing_required_parameter",
+      param: "input",
+    });
   }
   if (last.role === "user") return { message: last.content, before: messages.slice(0, -1) };
   return { message: "", before: messages };

@@ -61,6 +61,7 @@ interface Request {
 /** A text or reasoning of the model, as far as it is known. */
 interface GrowingItem {
   readonly kind: "text" | "reasoning";
+  readonly id: string;
   readonly place: ItemPlace;
   readonly outputIndex: number;
   text: string;
@@ -131,7 +132,7 @@ export class TurnProjection {
   }
 
   get items(): readonly OutputItem[] {
-    return this.#items.map((item) => ("outputIndex" in item ? grown(item) : item));
+    return this.#items.map((item) => ("isClosed" in item ? grown(item) : item));
   }
 
   /** The sum over the stretch's steps. */
@@ -272,7 +273,8 @@ export class TurnProjection {
       this.#told += 1;
       this.#isBegun = false;
     }
-    const isDecided = ({ toolCallId }: Call) => this.#requests.has(toolCallId) && this.#results.has(toolCallId);
+    const isDecided = ({ toolCallId }: Call) =>
+      this.#requests.has(toolCallId) && this.#results.has(toolCallId);
     if (this.#calls.some(isDecided)) this.#pass();
     this.#tellDecided();
   }
@@ -387,26 +389,36 @@ export class TurnProjection {
 
   #grow(kind: "text" | "reasoning", place: ItemPlace, delta: string): void {
     if (delta === "" || !this.#isHere) return;
-    const key = itemId("msg", place);
-    let item = this.#byKey.get(key);
-    if (item === undefined) item = this.#open(kind, place, key);
+    const item = this.#itemAt(kind, place);
     item.text += delta;
     // A part that goes on behind another one is whole in the response: its events are over.
     if (item.isClosed) return;
-    const { outputIndex, text } = item;
-    const id = itemId(kind === "text" ? "msg" : "rs", place);
+    const { outputIndex, text, id } = item;
     this.#listener.onDelta({ kind, itemId: id, outputIndex, delta, end: text.length });
+  }
+
+  /** The item that a delta belongs to: almost always the one that grows. */
+  #itemAt(kind: "text" | "reasoning", place: ItemPlace): GrowingItem {
+    const growing = this.#growing;
+    const { messageId, partIndex } = place;
+    if (growing?.place.messageId === messageId && growing.place.partIndex === partIndex) return growing;
+    const key = itemId("msg", place);
+    return this.#byKey.get(key) ?? this.#open(kind, place, key);
   }
 
   #open(kind: "text" | "reasoning", place: ItemPlace, key: string): GrowingItem {
     this.#close();
     const outputIndex = this.#items.length;
-    const item: GrowingItem = { kind, place, outputIndex, text: "", isClosed: false };
+    const id = itemId(kind === "text" ? "msg" : "rs", place);
+    const item: GrowingItem = { kind, id, place, outputIndex, text: "", isClosed: false };
     this.#items.push(item);
     this.#byKey.set(key, item);
     this.#growing = item;
     const empty = kind === "text" ? messageItem(place, "", "in_progress") : reasoningItem(place, "");
-    this.#event("response.output_item.added", addedNumber(outputIndex), { output_index: outputIndex, item: empty });
+    this.#event("response.output_item.added", addedNumber(outputIndex), {
+      output_index: outputIndex,
+      item: empty,
+    });
     const of = { item_id: empty.id, output_index: outputIndex };
     if (kind === "text") {
       const part = { ...of, content_index: 0, part: outputText("") };
@@ -466,6 +478,7 @@ function grown({ kind, place, text }: GrowingItem): OutputItem {
 function sum(before: Usage | undefined, usage: Usage): Usage {
   if (before === undefined) return usage;
   const total: { -readonly [Key in keyof Usage]: Usage[Key] } = { ...before };
-  for (const key of Object.keys(usage) as (keyof Usage)[]) total[key] = (before[key] ?? 0) + (usage[key] ?? 0);
+  for (const key of Object.keys(usage) as (keyof Usage)[])
+    total[key] = (before[key] ?? 0) + (usage[key] ?? 0);
   return total;
 }

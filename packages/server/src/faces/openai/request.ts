@@ -68,7 +68,10 @@ export function chosenTools(
 }
 
 /** Reads the form of the answer: text, or data by a JSON Schema. */
-export function outputOf(format: Fields | null | undefined, retries: number | undefined): SendInput["output"] {
+export function outputOf(
+  format: Fields | null | undefined,
+  retries: number | undefined,
+): SendInput["output"] {
   if (format === null || format === undefined || format.type === "text") return undefined;
   if (format.type === "json_object") {
     return { name: "json", schema: { type: "object" }, ...omitUndefined({ retries }) };

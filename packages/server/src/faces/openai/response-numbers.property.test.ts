@@ -16,7 +16,11 @@ const turn = { conversationId: "c", turnId: "t" };
 const piece = fc.string({ minLength: 1, maxLength: 5, unit: "grapheme" });
 const pieces = fc.array(piece, { minLength: 1, maxLength: 4 });
 const part = fc.record({ kind: fc.constantFrom("text-delta" as const, "reasoning-delta" as const), pieces });
-const call = fc.record({ asks: fc.constantFrom(undefined, "tool-output", "approval"), isError: fc.boolean(), args: piece });
+const call = fc.record({
+  asks: fc.constantFrom(undefined, "tool-output", "approval"),
+  isError: fc.boolean(),
+  args: piece,
+});
 const step = fc.record({
   parts: fc.array(part, { maxLength: 3 }),
   calls: fc.array(call, { maxLength: 3 }),
@@ -32,7 +36,10 @@ type AnyStep = AnyTurn["steps"][number];
 
 /** The events of a turn: live in pieces and with results as they come, or as rows give them. */
 function eventsOf({ steps, reason }: AnyTurn, isLive: boolean): AgentEvent[] {
-  const events: AgentEvent[] = [{ type: "user-message", ...turn, text: "Hi" }, { type: "turn-start", ...turn }];
+  const events: AgentEvent[] = [
+    { type: "user-message", ...turn, text: "Hi" },
+    { type: "turn-start", ...turn },
+  ];
   for (const [index, each] of steps.entries()) events.push(...stepEvents(each, index, isLive));
   if (reason === "error") events.push({ type: "error", ...turn, message: "No", code: "network" });
   events.push({ type: "done", ...turn, reason, durationMs: 5 }, { type: "turn-sealed", ...turn, reason });
@@ -50,30 +57,43 @@ function stepEvents({ parts, calls, order }: AnyStep, index: number, isLive: boo
   const results = isLive ? made.toSorted((a, b) => (order[a.at] ?? 0) - (order[b.at] ?? 0)) : made;
   return [
     ...texts,
-    ...made.map(({ toolCallId, args, at }): AgentEvent => ({
-      type: "tool-call",
-      ...place,
-      toolCallId,
-      toolName: "tool",
-      input: {},
-      argumentsText: args,
-      partIndex: parts.length + at,
-    })),
+    ...made.map(
+      ({ toolCallId, args, at }): AgentEvent => ({
+        type: "tool-call",
+        ...place,
+        toolCallId,
+        toolName: "tool",
+        input: {},
+        argumentsText: args,
+        partIndex: parts.length + at,
+      }),
+    ),
     { type: "usage", ...turn, stepId, usage: { inputTokens: 2, outputTokens: 1 } },
     { type: "step-complete", ...turn, stepId },
-    ...asked.map(({ toolCallId, asks = "" }): AgentEvent => ({
-      type: "input-request",
-      ...place,
-      input: { type: "input-request", requestId: toolCallId, kind: asks, toolCallId, toolName: "tool", argumentsHash: "" },
-    })),
-    ...results.map(({ toolCallId, isError }): AgentEvent => ({
-      type: "tool-result",
-      ...place,
-      toolCallId,
-      toolName: "tool",
-      content: `result of ${toolCallId}`,
-      isError,
-    })),
+    ...asked.map(
+      ({ toolCallId, asks = "" }): AgentEvent => ({
+        type: "input-request",
+        ...place,
+        input: {
+          type: "input-request",
+          requestId: toolCallId,
+          kind: asks,
+          toolCallId,
+          toolName: "tool",
+          argumentsHash: "",
+        },
+      }),
+    ),
+    ...results.map(
+      ({ toolCallId, isError }): AgentEvent => ({
+        type: "tool-result",
+        ...place,
+        toolCallId,
+        toolName: "tool",
+        content: `result of ${toolCallId}`,
+        isError,
+      }),
+    ),
   ];
 }
 
@@ -83,7 +103,12 @@ function framesOf(events: readonly AgentEvent[], stretch: number, startingAfter?
     write: (bytes: Buffer) => frames.push(JSON.parse(String(bytes).split("\ndata: ")[1] ?? "") as Frame),
     end: () => {},
   } as unknown as ResponseStream;
-  const head: ResponseHead = { place: { turnId: "t", stretch }, conversationId: "c", createdAt: 0, model: "m" };
+  const head: ResponseHead = {
+    place: { turnId: "t", stretch },
+    conversationId: "c",
+    createdAt: 0,
+    model: "m",
+  };
   const writer = new ResponseWriter(stream, head, { startingAfter, holdsText: false });
   writer.begin();
   for (const event of events) if (writer.take(event)) break;
@@ -143,7 +168,13 @@ describe("the numbers of a response's events", () => {
 
   it("begin and end each item, in order, with the events that the protocol asks for", () => {
     const given: AnyTurn = {
-      steps: [{ parts: [{ kind: "text-delta", pieces: ["a", "b"] }], calls: [{ asks: undefined, isError: false, args: "{}" }], order: [0, 0, 0] }],
+      steps: [
+        {
+          parts: [{ kind: "text-delta", pieces: ["a", "b"] }],
+          calls: [{ asks: undefined, isError: false, args: "{}" }],
+          order: [0, 0, 0],
+        },
+      ],
       reason: "stop",
     };
     expect(framesOf(eventsOf(given, true), 0).map(({ type }) => type.replace("response.", ""))).toEqual([

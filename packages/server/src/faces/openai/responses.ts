@@ -11,6 +11,7 @@ import {
   ResponseWriter,
   storedResponse,
   stretchEvents,
+  writeResponse,
 } from "./follow-response.js";
 import { parseResponseId } from "./ids.js";
 import { listOf, rowsToItems } from "./list-items.js";
@@ -39,7 +40,10 @@ async function findResponse(me: Me, id: string): Promise<{ found: FoundTurn; str
     const isThere = storedResponse(found, place.stretch).projection.hasBegun;
     if (isThere || found.turn.status === "running") return { found, stretch: place.stretch };
   }
-  throw refusal(404, `Response with id '${id}' not found.`, { code: "response_not_found", param: "response_id" });
+  throw refusal(404, `Response with id '${id}' not found.`, {
+    code: "response_not_found",
+    param: "response_id",
+  });
 }
 
 async function turnOf(me: Me, turnId: string): Promise<FoundTurn> {
@@ -68,16 +72,8 @@ function streamResponse(
     const head = headOf(found, stretch);
     const writer = new ResponseWriter(stream, head, { startingAfter, holdsText: holdsText(found.turn) });
     writer.begin();
-    const events = stretchEvents(me, head, () => writer.projection, app.clock.after);
-    void stream.over.then(() => events.return());
-    const tell = async () => {
-      for await (const event of events) {
-        if (writer.take(event)) return;
-        await stream.room();
-      }
-    };
-    // What cannot be told to its end is cut, so that the client does not take it for whole.
-    tell().catch(() => stream.cut());
+    const leave = writeResponse(me, head, { writer, stream, after: (ms, run) => app.clock.after(ms, run) });
+    void stream.over.then(leave);
     return stream.response;
   } catch (error) {
     place.abandon();
@@ -86,12 +82,16 @@ function streamResponse(
 }
 
 /** Waits for a response, as one of the caller's connections. */
-async function waitForResponse({ app, caller, me, c }: Followed, found: FoundTurn, stretch: number): Promise<object> {
+async function waitForResponse(
+  { app, caller, me, c }: Followed,
+  found: FoundTurn,
+  stretch: number,
+): Promise<object> {
   const place = openFaceStream(c, app, caller);
   try {
     const head = headOf(found, stretch);
     const projection = new TurnProjection({ stretch, holdsText: holdsText(found.turn) });
-    const events = stretchEvents(me, head, () => projection, app.clock.after);
+    const events = stretchEvents(me, head, () => projection, (ms, run) => app.clock.after(ms, run));
     return await collectResponse(head, projection, events);
   } finally {
     place.abandon();
@@ -181,7 +181,9 @@ export const responseEndpoints = [
       const { found } = await findResponse(me, params.id);
       const answered = found.entries.findIndex(({ message }) => message.role !== "user");
       const opening = found.entries.slice(0, answered === -1 ? found.entries.length : answered);
-      const items = rowsToItems(opening.map(({ message }) => message)).filter(({ type }) => type === "message");
+      const items = rowsToItems(opening.map(({ message }) => message)).filter(
+        ({ type }) => type === "message",
+      );
       return listOf(items, query);
     },
   }),
@@ -189,5 +191,6 @@ export const responseEndpoints = [
 
 /** Waits until a turn is over. */
 async function waitForSeal(me: Me, { conversationId, turn }: FoundTurn): Promise<void> {
-  for await (const { event } of me.events(conversationId, turn.turnId)) if (event.type === "turn-sealed") return;
+  for await (const { event } of me.events(conversationId, turn.turnId))
+    if (event.type === "turn-sealed") return;
 }

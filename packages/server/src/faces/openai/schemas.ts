@@ -41,12 +41,18 @@ export const responseAnswer = z
 
 export const streamFlags = z.object({
   stream: z.enum(["true", "false"]).optional(),
-  starting_after: z.string().regex(/^\d{1,16}$/).optional(),
+  starting_after: z
+    .string()
+    .regex(/^\d{1,16}$/)
+    .optional(),
 });
 
 export const listQuery = z.object({
   order: z.enum(["asc", "desc"]).optional(),
-  limit: z.string().regex(/^\d{1,3}$/).optional(),
+  limit: z
+    .string()
+    .regex(/^\d{1,3}$/)
+    .optional(),
   after: z.string().max(256).optional(),
 });
 

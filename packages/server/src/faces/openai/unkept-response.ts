@@ -27,11 +27,15 @@ export async function unkeptResponse(request: ResponseRequest, answered: Answere
   if (body.conversation !== undefined && body.conversation !== null) {
     throw refusal(400, "'store' has to be true in a conversation.", { param: "store" });
   }
-  if (body.background === true) throw refusal(400, "'store' has to be true in the background.", { param: "store" });
+  if (body.background === true)
+    throw refusal(400, "'store' has to be true in the background.", { param: "store" });
   const input = parseInput(body.input);
   const messages = [...(await messagesBehind(me, body.previous_response_id)), ...input.messages];
   if (messages.length === 0) {
-    throw refusal(400, "Missing required parameter: 'input'.", { code: "missing_required_parameter", param: "input" });
+    throw refusal(400, "Missing required parameter: 'input'.", {
+      code: "missing_required_parameter",
+      param: "input",
+    });
   }
   const choices = choicesOf(request, input);
   const turnId = crypto.randomUUID();
@@ -73,20 +77,25 @@ export async function unkeptResponse(request: ResponseRequest, answered: Answere
       writer.take(next.value);
       await stream.room();
     }
-    writer.projection.finish();
-    writer.endIfOver();
+    writer.finish();
   };
   tell().catch(() => stream.cut());
   return stream.response;
 }
 
-async function* ended(events: AsyncIterable<AgentEvent>, projection: TurnProjection): AsyncGenerator<AgentEvent> {
+async function* ended(
+  events: AsyncIterable<AgentEvent>,
+  projection: TurnProjection,
+): AsyncGenerator<AgentEvent> {
   yield* events;
   projection.finish();
 }
 
 /** The conversation up to the end of an earlier response. */
-async function messagesBehind(me: OwnerRuntime, previousId: string | null | undefined): Promise<GivenMessage[]> {
+async function messagesBehind(
+  me: OwnerRuntime,
+  previousId: string | null | undefined,
+): Promise<GivenMessage[]> {
   if (previousId === null || previousId === undefined) return [];
   const place = parseResponseId(previousId);
   const found = place === undefined ? undefined : await me.findTurn(place.turnId);

@@ -48,7 +48,9 @@ function listStatement(owner: string, query: ListQuery, limit: number): Statemen
   if (query.parent !== undefined) conditions.push(isForkOf(of, values.add(storedText(query.parent))));
   if (query.q !== undefined) conditions.push(matches(values.add(storedText(query.q))));
   if (query.withoutOrigin !== undefined) {
-    conditions.push(`(c.metadata #>> '{parley,origin}') IS DISTINCT FROM ${values.add(query.withoutOrigin)}::text`);
+    conditions.push(
+      `(c.metadata #>> '{parley,origin}') IS DISTINCT FROM ${values.add(query.withoutOrigin)}::text`,
+    );
   }
   if (query.before !== undefined) conditions.push(behind(query.before, values));
   const text = `SELECT ${recordColumns} FROM ${recordTables} WHERE ${conditions.join(" AND ")}

@@ -180,7 +180,10 @@ function withText(message: ConversationMessage, text: string): ConversationMessa
 function checkSteer({ mode, choices }: QueueEntry): void {
   const name = choices.tools !== undefined ? "tools" : choices.output !== undefined ? "output" : undefined;
   if (mode === "steer" && name !== undefined) {
-    throw invalidField("mode", `the message has ${name} for a turn of its own, so it cannot join a running one`);
+    throw invalidField(
+      "mode",
+      `the message has ${name} for a turn of its own, so it cannot join a running one`,
+    );
   }
 }
 

@@ -23,7 +23,11 @@ export const choiceCases: readonly TopicCase[] = [
       const id = turn.conversationId;
       checkEqual(turn.choices, choices, "of the turn that was opened");
       const open = await s.store.readOpenTurn({ conversationId: id });
-      checkEqual(JSON.stringify(open?.choices), JSON.stringify(choices), "of the open turn, in the same order");
+      checkEqual(
+        JSON.stringify(open?.choices),
+        JSON.stringify(choices),
+        "of the open turn, in the same order",
+      );
       const messageId = await s.enqueue(id, { mode: "queue", choices: { ...choices, model: "m" } });
       checkEqual((await s.store.get(id))?.queue[0]?.choices, { ...choices, model: "m" }, "in the queue");
       const steer = s.store.queue(id, { op: "edit", id: messageId, mode: "steer" });
@@ -38,10 +42,7 @@ export const choiceCases: readonly TopicCase[] = [
     name: "messages of another log are written before the one that opens a turn, once, or not at all",
     async run(s) {
       const id = uniqueId();
-      const before = [
-        message(id, { text: "asked" }),
-        message(id, { role: "assistant", text: "answered" }),
-      ];
+      const before = [message(id, { text: "asked" }), message(id, { role: "assistant", text: "answered" })];
       const sent = message(id, { text: "and now?" });
       const admission = { ...s.admission(id, { message: sent }), before };
       const first = await s.store.admit(admission);
@@ -88,7 +89,10 @@ export const choiceCases: readonly TopicCase[] = [
       const [plain, marked, other] = [uniqueId(), uniqueId(), uniqueId()];
       await s.store.create({ id: plain, settings: {} });
       await s.store.create({ id: marked, settings: { metadata: { parley: { origin: "responses" } } } });
-      await s.store.create({ id: other, settings: { metadata: { parley: "responses", origin: "responses" } } });
+      await s.store.create({
+        id: other,
+        settings: { metadata: { parley: "responses", origin: "responses" } },
+      });
       const ids = async (query: object) =>
         (await s.store.list({ limit: 10, ...query })).conversations.map(({ id }) => id).sort();
       checkEqual(await ids({}), [plain, marked, other].sort(), "all");

@@ -65,8 +65,16 @@ export const outputCases: RuntimeTopicCase[] = [
       checkEqual([invalid.output.name, invalid.output.attempt], ["city", 1], "the entry");
       check(invalid.output.errors.join().includes("people"), "the errors name what is missing");
       const [first, second] = node.provider.calls.map(({ params }) => params);
-      checkEqual(first?.tools?.map(({ name }) => name), ["pay", "city"], "the tools of the first step");
-      checkEqual(second?.tools?.map(({ name }) => name), ["city"], "the tools when asked again");
+      checkEqual(
+        first?.tools?.map(({ name }) => name),
+        ["pay", "city"],
+        "the tools of the first step",
+      );
+      checkEqual(
+        second?.tools?.map(({ name }) => name),
+        ["city"],
+        "the tools when asked again",
+      );
       checkEqual(
         second?.messages.map(({ role }) => role),
         ["user", "assistant", "user"],
@@ -157,7 +165,10 @@ export const outputCases: RuntimeTopicCase[] = [
     name: "a turn that waited for a person still returns its data",
     async run(world) {
       const ran: string[] = [];
-      const node = await world.node({ script: [[toolCall("pay", { amount: 3 })], half, whole], tools: [payment(ran)] });
+      const node = await world.node({
+        script: [[toolCall("pay", { amount: 3 })], half, whole],
+        tools: [payment(ran)],
+      });
       const { conversationId, turnId, follow, pending } = await waits(world, node, "Which city?", { output });
       await world.until(() => node.runtime.status().runningTurns === 0, "nothing runs");
       await allow(node, pending[0]);
