@@ -44,9 +44,13 @@ describe("one conversation through every face", () => {
         role: string;
         parts: { type: string; text?: string }[];
       }[];
-      const shown = page.map(({ role, parts }) => `${role}: ${parts.find(({ type }) => type === "text")?.text}`);
+      const shown = page.map(
+        ({ role, parts }) => `${role}: ${parts.find(({ type }) => type === "text")?.text}`,
+      );
       expect(shown).toEqual(all);
-      const { conversations } = (await server.call("GET", "/conversations")).json as { conversations: unknown[] };
+      const { conversations } = (await server.call("GET", "/conversations")).json as {
+        conversations: unknown[];
+      };
       expect(conversations).toHaveLength(1);
     },
   );

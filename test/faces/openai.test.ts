@@ -275,7 +275,10 @@ describe.each(sdks)("the OpenAI SDK of version $version", ({ Sdk }) => {
       for await (const event of events) rest.push(event);
       expect(folded([...live.slice(0, index + 1), ...rest])).toEqual(folded(live));
     }
-    const again = client.responses.stream({ response_id: begun.id, starting_after: live[4]?.sequence_number ?? 0 });
+    const again = client.responses.stream({
+      response_id: begun.id,
+      starting_after: live[4]?.sequence_number ?? 0,
+    });
     expect((await again.finalResponse()).output_text).toBe("One moment. You said: wait and see");
   });
 

@@ -1,5 +1,8 @@
 import type { WsClientMessage } from "@parley/wire";
-import { openAiCall, openAiRoutes } from "../../packages/server/src/faces/openai/openai-calls.test-support.js";
+import {
+  openAiCall,
+  openAiRoutes,
+} from "../../packages/server/src/faces/openai/openai-calls.test-support.js";
 import { callOf, routeNames } from "../../packages/server/src/routes/route-calls.test-support.js";
 import type { Random } from "./random.js";
 

@@ -10,7 +10,7 @@ import { stableValue } from "../text/stable-value.js";
  * A history as providers take it: the same parts in the same order, with the origin of each message.
  *
  * Error parts are never sent, nor how long reasoning took, and `metadata` parts only where a provider's own data is on them; a message
- * that has nothing left, or a user who says nothing, is left out. The text of calls and results is passed on as it is. Everything else is
+ * that has nothing left is left out. The text of calls and results is passed on as it is. Everything else is
  * put in one spelling (keys sorted, values as JSON knows them), so a message gives the same bytes whether it
  * was just made or read from a database that reorders keys: a prefix that was sent once is sent again unchanged.
  *
@@ -27,7 +27,7 @@ export function toProviderMessages(messages: readonly ConversationMessage[]): Pr
       continue;
     }
     const content = message.content.filter(isSent).map(toProviderPart);
-    if (content.length === 0 || (message.role === "user" && message.content.every(isEmptyText))) continue;
+    if (content.length === 0) continue;
     const origin = messageOrigin(message);
     const metadata = hintsOf(message);
     lowered.push({
@@ -42,10 +42,6 @@ export function toProviderMessages(messages: readonly ConversationMessage[]): Pr
 function isSent(part: MessageContentPart): boolean {
   if (part.type === "error") return false;
   return part.type !== "metadata" || Object.keys(part.providerMetadata ?? {}).length > 0;
-}
-
-function isEmptyText(part: MessageContentPart): boolean {
-  return part.type === "text" && part.text === "";
 }
 
 function toProviderPart(part: MessageContentPart): ProviderContentPart {

@@ -349,10 +349,14 @@ function hashedBefore(before: readonly ConversationMessage[] | undefined): strin
   return before === undefined ? "" : `,${JSON.stringify(before.map(({ role, content }) => [role, content]))}`;
 }
 
+/** Stands for a message that says nothing: what is before it is to be answered. Models are not shown it. */
+const nothingSaid: MessageContentPart = { type: "metadata", data: { type: "continue" } };
+
 function contentOf(message: SendInput["message"], mayBeEmpty: boolean): MessageContentPart[] {
+  if (message === "" && mayBeEmpty) return [{ ...nothingSaid }];
   const parts: MessageContentPart[] =
     typeof message === "string" ? [{ type: "text", text: message }] : message.map((part) => ({ ...part }));
   const empty = parts.every((part) => part.type === "text" && part.text.trim() === "");
-  if (empty && !mayBeEmpty) throw invalidField("message", "must not be empty");
+  if (empty) throw invalidField("message", "must not be empty");
   return parts;
 }

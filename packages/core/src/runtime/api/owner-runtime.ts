@@ -83,9 +83,7 @@ export interface OwnerRuntime {
   /** Finds the first seq of a message, own or inherited. Undefined for an unknown one, and while it waits. */
   seqOf(conversationId: string, messageId: string): Promise<number | undefined>;
   /** Finds a turn without knowing its conversation; the newest one where imports have repeated it. */
-  findTurn(
-    turnId: string,
-  ): Promise<
+  findTurn(turnId: string): Promise<
     | {
         readonly conversationId: string;
         readonly turn: TurnRecord;

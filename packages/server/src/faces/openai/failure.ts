@@ -4,7 +4,7 @@ import { RequestRefusal } from "../../http/request-refusal.js";
 import type { FailureShape } from "../face.js";
 
 /** A failure as the SDK reads it. */
-export interface FaceError {
+interface FaceError {
   readonly message: string;
   readonly type: string;
   readonly param: string | null;
@@ -27,7 +27,7 @@ const types: Readonly<Record<number, string>> = {
 };
 
 /** Makes the error of a failure. */
-export function faceError(error: ParleyError): FaceError {
+function faceError(error: ParleyError): FaceError {
   const { details, status } = error;
   const [first] = toProblem(error).errors ?? [];
   const field = first?.path === "" ? undefined : first?.path;

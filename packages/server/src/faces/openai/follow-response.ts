@@ -78,7 +78,11 @@ type After = (ms: number, run: () => void) => unknown;
 export function writeResponse(
   me: OwnerRuntime,
   { conversationId, place }: Pick<ResponseHead, "conversationId" | "place">,
-  { writer, stream, after }: { readonly writer: ResponseWriter; readonly stream: ResponseStream; readonly after: After },
+  {
+    writer,
+    stream,
+    after,
+  }: { readonly writer: ResponseWriter; readonly stream: ResponseStream; readonly after: After },
 ): () => void {
   let leave = () => {};
   let hasLeft = false;

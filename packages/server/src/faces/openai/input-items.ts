@@ -59,9 +59,11 @@ class InputReader {
     const type = item.type ?? (item.role === undefined ? undefined : "message");
     switch (type) {
       case "message":
-        return this.#message(item, path);
+        this.#message(item, path);
+        return;
       case "function_call":
-        return this.#call(text(item.call_id, `${path}.call_id`), item, path);
+        this.#call(text(item.call_id, `${path}.call_id`), item, path);
+        return;
       case "function_call_output": {
         const callId = text(item.call_id, `${path}.call_id`);
         const output = outputOf(item.output, `${path}.output`);
@@ -71,7 +73,8 @@ class InputReader {
         return;
       }
       case "mcp_call":
-        return this.#ownCall(item, path);
+        this.#ownCall(item, path);
+        return;
       case "mcp_approval_response": {
         const id = text(item.approval_request_id, `${path}.approval_request_id`).replace(/^mcpr_/, "");
         const reason = typeof item.reason === "string" ? item.reason : undefined;

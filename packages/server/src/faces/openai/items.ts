@@ -79,7 +79,7 @@ export type OutputItem = MessageItem | ReasoningItem | FunctionCallItem | McpCal
 export type ConversationItem = OutputItem | FunctionOutputItem;
 
 /** The server that Parley's own tools are shown under. */
-export const ownServer = "parley";
+const ownServer = "parley";
 
 /** A call of the model. */
 export interface CallPart {

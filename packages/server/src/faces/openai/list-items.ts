@@ -6,7 +6,6 @@ import {
   outputEntryOfMessage,
   toChunks,
 } from "@parley/core/messages";
-import { itemId } from "./ids.js";
 import {
   approvalItem,
   type CallPart,
@@ -78,8 +77,8 @@ function itemsOf(
   );
   if (isEntry) return [];
   if (role === "user" || role === "system") {
-    const text = content.some((part) => part.type !== "text" || part.text !== "");
-    return !text || hidden.has(messageId, 0) ? [] : [inputItem(messageId, role, toChunks(message))];
+    const isSaid = content.some((part) => part.type === "file" || (part.type === "text" && part.text !== ""));
+    return !isSaid || hidden.has(messageId, 0) ? [] : [inputItem(messageId, role, toChunks(message))];
   }
   return content.flatMap((part, partIndex): ConversationItem[] => {
     if (hidden.has(messageId, partIndex)) return [];
@@ -133,9 +132,4 @@ export function listOf(
     last_id: data.at(-1)?.id ?? null,
     has_more: from + most < ordered.length,
   };
-}
-
-/** Returns the id of the item that a message of somebody else than the model is. */
-export function messageItemId(messageId: string): string {
-  return itemId("msg", { messageId });
 }

@@ -28,7 +28,7 @@ export interface ResponseRequest {
 const retryWindowMs = 10 * 60_000;
 
 /** Marks conversations that hold one response each, for callers that keep the history themselves. */
-export const responsesOrigin = { parley: { origin: "responses" } };
+const responsesOrigin = { parley: { origin: "responses" } };
 
 /** The part of a request that every way of running it needs. */
 export function choicesOf(

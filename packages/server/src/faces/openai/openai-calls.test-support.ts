@@ -17,7 +17,11 @@ const items = [{ type: "message", role: "user", content: "hello" }];
 
 /** Every route of the face, by its name in the contract; `:id` stands for a conversation, `:turn` for one of its turns. */
 const calls = {
-  "POST /v1/responses": write("POST", "/v1/responses", { model: "scripted/one", input: "hello", conversation: ":id" }),
+  "POST /v1/responses": write("POST", "/v1/responses", {
+    model: "scripted/one",
+    input: "hello",
+    conversation: ":id",
+  }),
   "GET /v1/responses/{id}": read("/v1/responses/resp_:turn"),
   "POST /v1/responses/{id}/cancel": write("POST", "/v1/responses/resp_:turn/cancel"),
   "DELETE /v1/responses/{id}": write("DELETE", "/v1/responses/resp_:turn"),

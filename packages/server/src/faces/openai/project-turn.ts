@@ -69,7 +69,7 @@ interface GrowingItem {
 }
 
 /** What is told about an item's events beside its listener: nothing, where only the items are wanted. */
-export const silent: ProjectionListener = { onDelta: () => {}, onEvent: () => {} };
+const silent: ProjectionListener = { onDelta: () => {}, onEvent: () => {} };
 
 /**
  * Projects the events of a turn to the items of one response and to the events that stream them. Pure: the same events,

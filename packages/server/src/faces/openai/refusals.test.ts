@@ -1,8 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { type Answer, startTestServer, type TestServer } from "../../test-server.test-support.js";
-import { openAiCall, type OpenAiRoute, openAiRoutes } from "./openai-calls.test-support.js";
+import { type OpenAiRoute, openAiCall, openAiRoutes } from "./openai-calls.test-support.js";
 
-function call(server: TestServer, name: OpenAiRoute, options: { key?: string; id?: string; turn?: string; headers?: Record<string, string> } = {}) {
+function call(
+  server: TestServer,
+  name: OpenAiRoute,
+  options: { key?: string; id?: string; turn?: string; headers?: Record<string, string> } = {},
+) {
   const { id = "c1", turn, key, headers } = options;
   const { method, path, body } = openAiCall(name, id, turn);
   return server.call(method, path, {
@@ -40,13 +44,18 @@ describe("the routes of OpenAI's API", () => {
 
   it("need a key, of the right scope, from a place that may call", async () => {
     const server = await startTestServer({ auth: "keys" });
-    const reader = await server.key("ann", ["read"]);
+    const [reader, writer] = [await server.key("ann", ["read"]), await server.key("ann")];
     for (const name of openAiRoutes) {
       const without = await call(server, name);
       expect([name, without.status, errorOf(without).type]).toEqual([name, 401, "authentication_error"]);
-      const foreign = await call(server, name, { key: reader, headers: { origin: "https://evil.example.com" } });
-      expect([name, foreign.status, errorOf(foreign).type]).toEqual([name, 403, "permission_error"]);
       const { access } = openAiCall(name, "c1");
+      if (access === "write") {
+        const foreign = await call(server, name, {
+          key: writer,
+          headers: { origin: "https://evil.example.com" },
+        });
+        expect([name, foreign.status, errorOf(foreign).type]).toEqual([name, 403, "permission_error"]);
+      }
       const answer = await call(server, name, { key: reader });
       expect([name, answer.status === 403]).toEqual([name, access === "write"]);
     }
@@ -74,8 +83,12 @@ describe("the routes of OpenAI's API", () => {
   });
 
   it("take no more than the limits allow, and say how long to wait", async () => {
-    const server = await startTestServer({ limits: { bodyBytes: 500, requestsPerSecond: 1, requestBurst: 3 } });
-    const large = await server.call("POST", "/v1/responses", { body: { model: "one", input: "x".repeat(600) } });
+    const server = await startTestServer({
+      limits: { bodyBytes: 500, requestsPerSecond: 1, requestBurst: 3 },
+    });
+    const large = await server.call("POST", "/v1/responses", {
+      body: { model: "one", input: "x".repeat(600) },
+    });
     expect([large.status, errorOf(large).code]).toEqual([413, "too_large"]);
     for (let count = 0; count < 3; count += 1) await server.call("GET", "/v1/models");
     const limited = await server.call("GET", "/v1/models");
@@ -90,12 +103,32 @@ describe("the routes of OpenAI's API", () => {
       [{ model: 5, input: "x" }, "model"],
       [{ model: "one" }, "input"],
       [{ model: "one", input: [{ role: "nobody", content: "x" }] }, "input.0.role"],
-      [{ model: "one", input: [{ type: "message", role: "user", content: [{ type: "video" }] }] }, "input.0.content.0.type"],
+      [
+        { model: "one", input: [{ type: "message", role: "user", content: [{ type: "video" }] }] },
+        "input.0.content.0.type",
+      ],
       [{ model: "one", input: "x", tools: [{ type: "web_search" }] }, "tools.0.type"],
       [{ model: "one", input: "x", tools: [{ type: "function", name: "look" }] }, "tools.0.name"],
-      [{ model: "one", input: "x", metadata: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`k${n}`, "v"])) }, "metadata"],
-      [{ model: "one", input: "x", text: { format: { type: "json_schema", name: "a b", schema: { type: "object" } } } }, "output.name"],
-      [{ model: "one", input: "x", conversation: "c", previous_response_id: "resp_x" }, "previous_response_id"],
+      [
+        {
+          model: "one",
+          input: "x",
+          metadata: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`k${n}`, "v"])),
+        },
+        "metadata",
+      ],
+      [
+        {
+          model: "one",
+          input: "x",
+          text: { format: { type: "json_schema", name: "a b", schema: { type: "object" } } },
+        },
+        "output.name",
+      ],
+      [
+        { model: "one", input: "x", conversation: "c", previous_response_id: "resp_x" },
+        "previous_response_id",
+      ],
     ];
     for (const [body, param] of wrong) {
       const answer = await server.call("POST", "/v1/responses", { body });

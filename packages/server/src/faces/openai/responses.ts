@@ -91,7 +91,12 @@ async function waitForResponse(
   try {
     const head = headOf(found, stretch);
     const projection = new TurnProjection({ stretch, holdsText: holdsText(found.turn) });
-    const events = stretchEvents(me, head, () => projection, (ms, run) => app.clock.after(ms, run));
+    const events = stretchEvents(
+      me,
+      head,
+      () => projection,
+      (ms, run) => app.clock.after(ms, run),
+    );
     return await collectResponse(head, projection, events);
   } finally {
     place.abandon();
