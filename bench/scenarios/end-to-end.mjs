@@ -7,7 +7,13 @@ import { deltaText } from "../responses-stream.mjs";
 import { median } from "../summarise.mjs";
 import { createDatabase } from "../turn-stores/postgres-size.mjs";
 import { startChild } from "../whole-path/child.mjs";
-import { openForwarded, openPassedThrough, openSocket, openUiMessages } from "../whole-path/clients.mjs";
+import {
+  openForwarded,
+  openPassedThrough,
+  openResponses,
+  openSocket,
+  openUiMessages,
+} from "../whole-path/clients.mjs";
 
 const cases = [
   {
@@ -53,6 +59,14 @@ function contestants({ databaseUrl, folder }) {
             server: "parley",
             options: { store: { url: databaseUrl } },
             open: openSocket,
+          },
+          {
+            name: "Parley on PostgreSQL, by OpenAI's API",
+            kind: "ours",
+            server: "parley",
+            options: { store: { url: databaseUrl } },
+            open: openResponses,
+            note: "the same over /v1/responses",
           },
         ]),
     {

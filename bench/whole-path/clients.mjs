@@ -4,11 +4,12 @@ import { Agent, request } from "node:http";
 const agent = new Agent({ keepAlive: true, maxSockets: 2_000 });
 
 /** Reads a stream of server-sent events; `isDelta` and `isEnd` look at what each one holds. */
-function readEvents(url, { textIn, isEnd }) {
+function readEvents(url, { textIn, isEnd, path = "/", body = () => "{}" }) {
   return (onDelta) =>
     new Promise((resolve, reject) => {
       let ended = false;
-      const asked = request(`${url}/`, { agent, method: "POST" }, (response) => {
+      const headers = { "content-type": "application/json" };
+      const asked = request(`${url}${path}`, { agent, method: "POST", headers }, (response) => {
         let rest = "";
         response.setEncoding("utf8").on("data", (text) => {
           rest += text;
@@ -30,7 +31,7 @@ function readEvents(url, { textIn, isEnd }) {
         response.on("error", reject);
       });
       asked.on("error", reject);
-      asked.end("{}");
+      asked.end(body());
     });
 }
 
@@ -43,6 +44,24 @@ export const openPassedThrough = async (url) => ({
   async prepare() {},
   close() {},
 });
+
+/** A Parley server through OpenAI's API: each response in a conversation that was made before. */
+export const openResponses = async (url) => {
+  const prepared = [];
+  return {
+    ask: readEvents(url, {
+      path: "/v1/responses",
+      body: () =>
+        JSON.stringify({ input: "Tell me about streams.", conversation: prepared.pop(), stream: true }),
+      textIn: ({ type, delta }) => (type === "response.output_text.delta" ? delta : undefined),
+      isEnd: ({ type }) => type === "response.completed",
+    }),
+    async prepare(count) {
+      while (prepared.length < count) prepared.push(await createConversation(url));
+    },
+    close() {},
+  };
+};
 
 /** The AI SDK's stream for its own hooks. */
 export const openUiMessages = async (url) => ({

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type {
   ApiKeyInfo,
   ConversationMeta,
@@ -59,6 +61,22 @@ describe.each(ways)("every verb %s", { timeout: 120_000 }, (way) => {
     const asked = events.find(({ type }) => type === "user-message")?.text ?? "";
     expect(asked).toMatch(/^Read this:\n\npiped words\n\nparley\.config\.json:\n```\n\{[\s\S]*```$/);
     expect(events.at(-1)?.type).toBe("turn-sealed");
+  });
+
+  it.runIf(hasServer)("run: with a schema, the value alone is on standard output", async () => {
+    const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
+    writeFileSync(join(place.folder, "city.json"), JSON.stringify(schema));
+    expect(JSON.parse(await place.ok(["run", "--schema", "city.json", "Which city?"]))).toEqual({
+      city: "demo",
+    });
+    // The demo model does not know patterns.
+    const strict = { ...schema, properties: { city: { type: "string", pattern: "^B" } } };
+    writeFileSync(join(place.folder, "strict.json"), JSON.stringify(strict));
+    const { code, stdout, stderr } = await place.parley(["run", "--schema", "strict.json", "Which city?"]);
+    expect([code, stdout]).toEqual([3, ""]);
+    expect(stderr).toContain("/city");
+    const missing = await place.parley(["run", "--schema", "parley.config.json", "--", "x"]);
+    expect(missing.code).toBe(1);
   });
 
   it("chat: without a terminal, asks the lines of standard input one by one", async () => {

@@ -76,7 +76,7 @@ async function inLanes(count: number, lanes: number, work: (index: number) => Pr
 async function heapAtRest(server: TestServer): Promise<number> {
   const me = server.runtime.forOwner("local");
   for (;;) {
-    const { conversations } = await me.list({ limit: 200 });
+    const { conversations } = await me.list({ limit: 200, withResponses: true });
     if (conversations.length === 0) break;
     for (const { id } of conversations) await me.remove(id, { cascade: true });
   }

@@ -1,4 +1,8 @@
 import type { WsClientMessage } from "@parley/wire";
+import {
+  openAiCall,
+  openAiRoutes,
+} from "../../packages/server/src/faces/openai/openai-calls.test-support.js";
 import { callOf, routeNames } from "../../packages/server/src/routes/route-calls.test-support.js";
 import type { Random } from "./random.js";
 
@@ -131,10 +135,10 @@ const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TR
 
 /** A request that resembles one of the routes', more or less. */
 export function generateRequest(random: Random): GeneratedRequest {
-  const call = callOf(
-    random.pick(routeNames),
-    random.chance(0.9) ? random.pick(ids) : encodeURIComponent(odd(random)),
-  );
+  const id = random.chance(0.9) ? random.pick(ids) : encodeURIComponent(odd(random));
+  const call: { method: string; path: string; body?: object; raw?: string } = random.chance(0.2)
+    ? openAiCall(random.pick(openAiRoutes), id, random.pick(ids))
+    : callOf(random.pick(routeNames), id);
   let { method, path } = call;
   if (random.chance(0.05)) method = random.pick(methods);
   if (random.chance(0.1)) path = path.replace(/\/[^/?]*(?=\?|$)/, `/${encodeURIComponent(odd(random))}`);
@@ -154,6 +158,10 @@ export function generateRequest(random: Random): GeneratedRequest {
       "have",
       "after",
       "steps",
+      "stream",
+      "starting_after",
+      "order",
+      "after",
     ]);
     path += `${path.includes("?") ? "&" : "?"}${name}=${encodeURIComponent(odd(random))}`;
   }

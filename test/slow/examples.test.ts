@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { Workplace } from "../cli/parley-process.js";
 
 const folder = join(import.meta.dirname, "..", "..", "examples");
 const run = promisify(execFile);
@@ -18,6 +19,7 @@ const printed: Record<string, readonly string[]> = {
   ],
   "engine.mjs": ["[calls calculator]", '"value":84', "2 model calls, reason stop"],
   "mount-server.mjs": ["The application", "the turn ended: stop", "the log has what was streamed"],
+  "openai-sdk.mjs": ["Model: demo/demo", "mcp_call, message", "Replayed", 'Data: {"city":"demo"}'],
   "resume.mjs": [
     "cut off after 20 frames",
     "sent again: the same turn",
@@ -25,6 +27,9 @@ const printed: Record<string, readonly string[]> = {
   ],
   "terminal-chat.mjs": ["you: hello", "I am the demo model", "< calculator:", "tokens in context]"],
 };
+
+/** Those that call a server, which has to run. */
+const withServer = new Set(["openai-sdk.mjs"]);
 
 describe("the examples", () => {
   it("are all listed here", () => {
@@ -36,14 +41,17 @@ describe("the examples", () => {
     "%s runs and prints what it promises",
     async (file) => {
       const store = mkdtempSync(join(tmpdir(), "parley-example-"));
+      const place = withServer.has(file) ? new Workplace() : undefined;
       try {
-        const env = { ...process.env, PARLEY_FOLDER: store };
+        const server = await place?.serve();
+        const env = { ...process.env, PARLEY_FOLDER: store, PARLEY_URL: server?.url };
         const running = run(process.execPath, [join(folder, file)], { timeout: 120_000, env });
         running.child.stdin?.end();
         const { stdout, stderr } = await running;
         expect(stderr).toBe("");
         for (const line of printed[file] ?? []) expect(stdout).toContain(line);
       } finally {
+        await place?.remove();
         rmSync(store, { recursive: true, force: true });
       }
     },

@@ -1,6 +1,6 @@
 import { omitUndefined } from "@parley/fold";
 /** How the program ends. Documented in `parley --help`. */
-export const exitCodes = { ok: 0, failure: 1, usage: 2, interrupted: 130 } as const;
+export const exitCodes = { ok: 0, failure: 1, usage: 2, invalid: 3, interrupted: 130 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 

@@ -54,6 +54,7 @@ const advices: Partial<Record<ErrorCode, string>> = {
   provider_auth: "Check the API key of this credential; `parley doctor` asks each provider.",
   answer_too_large:
     "What arrived is kept. Ask for less at once, or raise the limit that is named in the settings.",
+  output_invalid: "Ask again, choose another model with -m, or simplify the schema.",
   quota_exceeded: "Look at the account at the provider, or choose another model with -m.",
 };
 

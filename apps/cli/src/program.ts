@@ -56,7 +56,7 @@ Without a command: chat, when a terminal is there.
 A conversation is named by its id, by the beginning of its id, or by its place in the list: @ is the newest, @2 the one
 before. Verbs ask the server that runs on the store; when none runs they open the store themselves.
 
-Exit codes: 0 done; 1 failed; 2 called in a way that makes no sense; 130 interrupted.
+Exit codes: 0 done; 1 failed; 2 called in a way that makes no sense; 3 the answer does not match --schema; 130 interrupted.
 Environment: PARLEY_URL, PARLEY_API_KEY, PARLEY_CONFIG, PARLEY_STORE, PARLEY_OWNER, PARLEY_HOST, PARLEY_PORT, PARLEY_MODEL,
 PARLEY_MODELS, OPENAI_API_KEY, OPENAI_BASE_URL, ANTHROPIC_API_KEY, NO_COLOR, FORCE_COLOR.
 

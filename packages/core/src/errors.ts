@@ -51,6 +51,7 @@ const traits: Record<ErrorCode, ErrorTrait> = {
     retryable: false,
     title: "The model's answer is larger than the limit",
   },
+  output_invalid: { status: 422, retryable: false, title: "The answer does not match the schema" },
   internal: { status: 500, retryable: false, title: "Something went wrong inside Parley" },
 };
 

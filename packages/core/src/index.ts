@@ -69,6 +69,7 @@ export type {
   ProviderContentPart,
   ProviderFinishReason,
   ProviderMessage,
+  ProviderOutput,
   ProviderRole,
   ProviderStream,
   ProviderStreamEvent,

@@ -45,6 +45,14 @@ export interface ProviderToolDefinition {
   schema?: unknown;
 }
 
+/** Data that a model has to answer with: its text is then JSON that matches the schema. */
+export interface ProviderOutput {
+  name: string;
+  description?: string;
+  /** JSON Schema of an object. */
+  schema: Record<string, unknown>;
+}
+
 /** A call the model made. `argumentsText` is the text it sent; `arguments` is derived from it. */
 export interface ProviderToolCall {
   id: string;
@@ -82,6 +90,8 @@ export interface ProviderCallParams {
   extraParams?: Record<string, unknown>;
   /** The same for calls that share a prefix, so that a provider finds its cache. */
   cacheKey?: string;
+  /** Data to answer with. Passed only to an adapter whose `takesOutput` said yes to it. */
+  output?: ProviderOutput;
   /**
    * What the caller holds the answer to: it leaves an answer that passes one. An adapter holds no more than this of an
    * answer before its caller sees it, and does not give up waiting earlier by itself.
@@ -139,6 +149,11 @@ export interface ProviderStream extends AsyncIterable<ProviderStreamEvent> {
 export interface ProviderAdapter {
   complete(params: ProviderCallParams): Promise<ProviderCallResult>;
   completeStream?(params: ProviderCallParams): Promise<ProviderStream>;
+  /**
+   * True where the provider itself holds a model's answer to this data. Absent, or false: the model is offered a tool to
+   * return the data with.
+   */
+  takesOutput?(output: ProviderOutput, model: string): boolean;
 }
 
 /** What a turn keeps of one request to a model: who was asked, what it took and what the model was shown. */
@@ -327,6 +342,7 @@ export type {
   StopRequest,
   StoreCheck,
   TurnChoices,
+  TurnOutputChoice,
   TurnRecord,
   Wake,
   WakeKind,

@@ -18,6 +18,7 @@ import { knownUsage } from "./known-usage.js";
 import { isCommitted, partKey, provisionalOf, withoutProvisional, withProvisional } from "./message-log.js";
 import type { FoldedMessage, PartState, TurnState } from "./message-state.js";
 import { omitUndefined } from "./omit-undefined.js";
+import { outputChunk } from "./output-chunk.js";
 import { withoutQueued } from "./queue.js";
 import { isRetryable } from "./retryable.js";
 import { newTurn, settle, turnOf, withStep, withTurn } from "./turn-table.js";
@@ -88,6 +89,10 @@ export function applyEvent(
     case "input-response": {
       const { turnId, stepId, messageId: id, input } = event;
       return withWholePart(fold, { id, role: "system", turnId, stepId }, 0, inputChunk(input));
+    }
+    case "output-invalid": {
+      const { turnId, stepId, messageId: id, output } = event;
+      return withWholePart(fold, { id, role: "system", turnId, stepId }, 0, outputChunk(output));
     }
     case "tool-output":
       return print(fold, event, place);
@@ -397,8 +402,9 @@ function finish(fold: ConversationFold, event: TurnDoneEvent): ConversationFold 
 function seal(fold: ConversationFold, event: TurnSealedEvent): ConversationFold {
   const { turnId, firstSeq, lastSeq, reason } = event;
   const known = turnOf(fold.turns, turnId);
+  const output = known?.output ?? verdictOf(event);
   const ending = {
-    ...omitUndefined({ firstSeq, lastSeq, reason }),
+    ...omitUndefined({ firstSeq, lastSeq, reason, output }),
   };
   const isKnown =
     known?.status === "sealed" &&
@@ -411,4 +417,11 @@ function seal(fold: ConversationFold, event: TurnSealedEvent): ConversationFold 
   return lastSeq !== undefined && newest >= lastSeq
     ? { ...next, log: withoutProvisional(next.log, turnId) }
     : next;
+}
+
+/** The judgement alone: the data stands in the turn's last text, and is not kept twice. */
+function verdictOf({ output }: TurnSealedEvent): TurnState["output"] {
+  if (output === undefined) return undefined;
+  const { value: _, ...verdict } = output;
+  return verdict;
 }

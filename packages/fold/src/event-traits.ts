@@ -107,6 +107,14 @@ export const eventTraits: { readonly [Kind in AgentEvent["type"]]: TraitsOf<Kind
     generated: false,
     inRows: true,
   },
+  "output-invalid": {
+    durable: "commit",
+    increment: false,
+    once: ({ messageId }) => `output-invalid ${messageId}`,
+    observed: true,
+    generated: false,
+    inRows: true,
+  },
   steering: {
     durable: "commit",
     increment: false,

@@ -31,6 +31,7 @@ export {
 } from "./message-log.js";
 export type { Failure, FoldedMessage, PartState, StepState, TurnState } from "./message-state.js";
 export { omitUndefined } from "./omit-undefined.js";
+export { outputChunk, outputInvalidText } from "./output-chunk.js";
 export { isDelivered, withQueue } from "./queue.js";
 export {
   type CommittedMessage,

@@ -1,4 +1,14 @@
-import type { Chunk, ErrorCode, OpenUnion, Role, StepId, ToolTiming, TurnReason, Usage } from "@parley/wire";
+import type {
+  Chunk,
+  ErrorCode,
+  OpenUnion,
+  OutputVerdict,
+  Role,
+  StepId,
+  ToolTiming,
+  TurnReason,
+  Usage,
+} from "@parley/wire";
 
 /** A failure, for programs (`code`) and for people (`message`). */
 export interface Failure {
@@ -61,6 +71,8 @@ export interface TurnState {
   readonly toolOutput: Readonly<Record<string, string>>;
   readonly firstSeq?: number;
   readonly lastSeq?: number;
+  /** Of a sealed turn that had to return data: how its answer was judged. The data is its last text. */
+  readonly output?: OutputVerdict;
 }
 
 /** Tokens and timing of one step. Absent values are unknown. */

@@ -5,6 +5,7 @@ import type {
   StepId,
   StepMetrics,
   TurnMetrics,
+  TurnOutput,
   TurnReason,
   TurnSealedEvent,
 } from "@parley/wire";
@@ -68,7 +69,7 @@ export function replayTurn(turn: CommittedTurn, options: { readonly isSealed?: b
     }
     index += 1;
     if (message.role === "tool") events.push(...resultEvents(ids, message));
-    if (message.role === "system") events.push(...inputEvents(ids, message));
+    if (message.role === "system") events.push(...entryEvents(ids, message));
     if (message.role !== "assistant") continue;
     const { answer, failures } = assistantEvents(ids, message);
     events.push(...answer);
@@ -110,9 +111,11 @@ export function sealedEvent(turn: {
   readonly firstSeq: number;
   readonly lastSeq: number;
   readonly reason: TurnReason;
+  readonly output?: TurnOutput | undefined;
 }): TurnSealedEvent {
-  const { conversationId, turnId, firstSeq, lastSeq, reason } = turn;
-  return { type: "turn-sealed", conversationId, turnId, firstSeq, lastSeq, reason };
+  const { conversationId, turnId, firstSeq, lastSeq, reason, output } = turn;
+  const ids = { conversationId, turnId };
+  return { type: "turn-sealed", ...ids, firstSeq, lastSeq, reason, ...omitUndefined({ output }) };
 }
 
 function userMessagesFrom(messages: readonly CommittedMessage[], from: number): CommittedMessage[] {
@@ -211,11 +214,14 @@ function resultEvents(ids: TurnIds, message: CommittedMessage): TurnEvent[] {
   });
 }
 
-function inputEvents(ids: TurnIds, message: CommittedMessage): TurnEvent[] {
+/** Makes the events of an entry about the turn itself. */
+function entryEvents(ids: TurnIds, message: CommittedMessage): TurnEvent[] {
   return message.chunks.flatMap((chunk): TurnEvent[] => {
-    if (chunk.type !== "system" || chunk.input === undefined) return [];
+    if (chunk.type !== "system") return [];
     const place = { ...ids, stepId: (message.stepId ?? "") as StepId, messageId: message.id };
-    const { input } = chunk;
+    const { input, output } = chunk;
+    if (output !== undefined) return [{ type: "output-invalid", ...place, output }];
+    if (input === undefined) return [];
     return input.type === "input-request"
       ? [{ type: "input-request", ...place, input }]
       : [{ type: "input-response", ...place, input }];

@@ -124,6 +124,7 @@ function forOwner(
     readTurn: run(turns.readTurn),
     findMessage: run(findMessage),
     branchOf: run(branchOf),
+    findTurn: run(turns.findTurn),
     findReceipt: run(findReceipt),
     lastCall: run(turns.lastCall),
     metrics: run(turns.metrics),

@@ -208,6 +208,8 @@ export const conversationTurn = parley.table(
     appended: json("appended"),
     /** The tools of the caller. */
     tools: json("tools"),
+    /** Choices of the turn that nothing here reads: the data to return, the sender's metadata. */
+    otherChoices: json("other_choices"),
     /** How long it has waited for input, up to the last time that it went on. */
     waitedMs: doublePrecision("waited_ms").notNull().default(0),
   },
@@ -256,6 +258,8 @@ export const queuedMessage = parley.table(
     queuedAt: moment("queued_at").notNull(),
     /** The tools of the caller. */
     tools: json("tools"),
+    /** Choices of the turn that nothing here reads: the data to return, the sender's metadata. */
+    otherChoices: json("other_choices"),
   },
   (table) => [primaryKey({ name: "queued_message_id", columns: [table.log, table.id] })],
 );

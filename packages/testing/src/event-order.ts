@@ -17,7 +17,7 @@ export interface EventOrderOptions {
  * events, from their beginning; kinds it does not know are passed over.
  *
  * Per turn: `user-message`, `turn-start`; per step deltas and calls, at most one `usage`, `step-complete`, then
- * requests, their responses, outputs and exactly one result per call, at most one `steering` behind them; at most one `error`; `done`;
+ * requests, their responses, outputs and exactly one result per call, at most one `steering` behind them, or, of a step without calls, an `output-invalid`; at most one `error`; `done`;
  * `turn-sealed`. Besides, what the events say has to agree: ids of turn, step and calls, reasons, summed usage,
  * the context's size, and `genTotalMs = ttftMs + decodeMs`.
  */
@@ -129,6 +129,8 @@ class TurnOrder {
   /** Whether the last status said that the turn waits. */
   waits = false;
   #steered = false;
+  /** Whether the answer of the step did not match. */
+  #rejected = false;
   #usageSeen = false;
   #usages: Usage[] = [];
   /** Usage of the latest step; undefined when that step reported none. */
@@ -184,6 +186,9 @@ class TurnOrder {
       case "input-response":
         yield* this.#inputEvent(event);
         return;
+      case "output-invalid":
+        yield* this.#rejectAnswer(event);
+        return;
       case "steering":
         yield* this.#steer();
         return;
@@ -211,13 +216,14 @@ class TurnOrder {
     if (this.#phase !== "generating") {
       const open = [...this.#calls].filter(([, answered]) => !answered).map(([id]) => id);
       if (open.length > 0) yield `a new step, but call ${open.join(", ")} has no result`;
-      if (this.#phase === "running-tools" && this.#calls.size === 0)
+      if (this.#phase === "running-tools" && this.#calls.size === 0 && !this.#rejected)
         yield "a new step behind a step without calls";
       if (stepId !== undefined && this.#stepIds.has(stepId)) yield `step ${stepId} is already complete`;
       this.#phase = "generating";
       this.#stepId = stepId;
       this.#calls = new Map();
       this.#steered = false;
+      this.#rejected = false;
       this.#usageSeen = false;
       this.#stepUsage = undefined;
     }
@@ -261,6 +267,13 @@ class TurnOrder {
     if ([...this.#calls.values()].includes(false)) yield "before the last result of its step";
     if (this.#steered) yield "twice at one boundary";
     this.#steered = true;
+  }
+
+  *#rejectAnswer({ stepId }: TurnEvent & { type: "output-invalid" }): Iterable<string> {
+    if (this.#phase !== "running-tools" || this.#calls.size > 0) yield "not behind a step without calls";
+    if (stepId !== this.#stepId) yield `of step ${stepId}, but the step is ${this.#stepId}`;
+    if (this.#rejected) yield "twice in one step";
+    this.#rejected = true;
   }
 
   *#endOfSteps(reason: string): Iterable<string> {

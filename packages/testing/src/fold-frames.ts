@@ -1,5 +1,5 @@
 import type { SubscriptionFrame } from "@parley/fold";
-import { inputChunk, omitUndefined } from "@parley/fold";
+import { inputChunk, omitUndefined, outputChunk } from "@parley/fold";
 import type { Chunk, StoredChunk } from "@parley/wire";
 
 /** A message as a client shows it: from committed chunks, or from the events of an open turn. */
@@ -143,6 +143,9 @@ export class FrameFold {
       case "input-request":
       case "input-response":
         this.#open(event.messageId, "system", event.turnId)?.parts.set(0, inputChunk(event.input));
+        return;
+      case "output-invalid":
+        this.#open(event.messageId, "system", event.turnId)?.parts.set(0, outputChunk(event.output));
         return;
       case "turn-sealed":
         this.#forget(event.turnId);

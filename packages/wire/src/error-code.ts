@@ -32,4 +32,5 @@ export type ErrorCode =
   | "tool_failed"
   | "already_decided"
   | "answer_too_large"
+  | "output_invalid"
   | "internal";

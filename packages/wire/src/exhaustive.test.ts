@@ -55,6 +55,7 @@ function turnOf(event: AgentEvent): string | undefined {
     case "steering":
     case "input-request":
     case "input-response":
+    case "output-invalid":
       return event.turnId;
     default:
       return event satisfies never;

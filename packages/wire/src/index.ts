@@ -54,6 +54,7 @@ export type {
   TurnInputEvent,
   TurnInputRequestEvent,
   TurnInputResponseEvent,
+  TurnOutputInvalidEvent,
   TurnReasoningDeltaEvent,
   TurnSealedEvent,
   TurnStartEvent,
@@ -80,6 +81,7 @@ export type {
 } from "./log/chunk.js";
 export type { Cursor, CursoredEvent } from "./log/cursor.js";
 export type { Role, StepId, TurnId } from "./log/ids.js";
+export type { OutputInvalidEntry, OutputRequest, OutputVerdict, TurnOutput } from "./log/output.js";
 export type { StoredChunk } from "./log/stored-chunk.js";
 export type { TurnReason } from "./log/turn-reason.js";
 export type { QueuedMessage, QueueMode, QueuePayload } from "./queue.js";

@@ -294,7 +294,7 @@ describe("a program written against wire 0.11", () => {
   });
 
   /** Extras: what they say is in the log as system text too. */
-  type NewEvents = "input-request" | "input-response";
+  type NewEvents = "input-request" | "input-response" | "output-invalid";
 
   it("may read what this package makes", () => {
     expectTypeOf<TextChunk>().toExtend<Wire011.TextChunk>();

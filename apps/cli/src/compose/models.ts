@@ -154,6 +154,7 @@ async function bindCompatible(
           "maxTokensField",
           "replayReasoning",
           "sendsFiles",
+          "takesOutput",
           "acceptUnmarkedEnd",
           "thinkTags",
         ),

@@ -54,6 +54,7 @@ const compatible = z.strictObject({
   maxTokensField: z.enum(["max_tokens", "max_completion_tokens"]).optional(),
   replayReasoning: z.enum(["reasoning_content", "reasoning"]).optional(),
   sendsFiles: z.boolean().optional(),
+  takesOutput: z.boolean().optional(),
   acceptUnmarkedEnd: z.boolean().optional(),
   thinkTags: z.union([z.boolean(), z.literal("opened")]).optional(),
 });

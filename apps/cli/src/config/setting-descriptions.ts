@@ -41,6 +41,8 @@ export const settingDescriptions: Readonly<Record<string, string>> = {
   "models.*.maxTokensField": "The name of the field for the limit of an answer.",
   "models.*.replayReasoning": "The field in which earlier reasoning is sent back.",
   "models.*.sendsFiles": "Send files; otherwise they are put into words.",
+  "models.*.takesOutput":
+    "The server understands response_format with a JSON Schema; otherwise a tool returns the data.",
   "models.*.acceptUnmarkedEnd": "Accept a stream that ends without a mark of its end.",
   "models.*.thinkTags": "Take <think> tags as reasoning; `opened` where the answer begins inside of them.",
   "models.*.pace": "The speed of the demo model.",

@@ -62,6 +62,7 @@ export function addTalking(program: Command, act: Act): void {
     .option("--no-stream", "print the answer when it is whole")
     .option("--raw", "the answer as it is, also on a terminal")
     .addOption(approve())
+    .option("--schema <file>", "answer with data that matches this JSON Schema; prints the value alone")
     .addHelpText(
       "after",
       examples(
@@ -71,6 +72,7 @@ export function addTalking(program: Command, act: Act): void {
         "parley run -f notes.md Summarise > summary.md",
         "parley run --json Hello | jq -r .text",
         'parley run --approve all "Ask me before you water the plants"',
+        "parley run --schema city.json Which is the capital of Switzerland? | jq .people",
       ),
     )
     .action(

@@ -45,7 +45,7 @@ export function applyMetrics(state: ConversationState, turns: readonly TurnMetri
 }
 
 function reportedTurn(fold: ConversationFold, metrics: TurnMetrics): TurnState {
-  const { turnId, reason, model, durationMs, waitedMs, contextSize } = metrics;
+  const { turnId, reason, model, durationMs, waitedMs, contextSize, output } = metrics;
   const { firstSeq, lastSeq, error } = turnOf(fold.turns, turnId) ?? {};
   const usage = contextSize === undefined ? knownUsage(metrics.usage) : metrics.usage;
   return {
@@ -54,6 +54,7 @@ function reportedTurn(fold: ConversationFold, metrics: TurnMetrics): TurnState {
     steps: metrics.steps.map(reportedStep),
     toolOutput: nothingPrinted,
     ...omitUndefined({ reason, model, durationMs, waitedMs, usage, contextSize, firstSeq, lastSeq, error }),
+    ...omitUndefined({ output }),
   };
 }
 

@@ -1,4 +1,6 @@
+import { outputInvalidText } from "@parley/fold";
 import type { ConversationMessage } from "../messages/message.js";
+import { outputEntryOf } from "../messages/output-entry.js";
 import { argumentsTextOf, type MessageContentPart, resultTextOf } from "../messages/part.js";
 import type { TokenEstimator } from "../messages/tokens/token-counter.js";
 import type { ProviderToolDefinition } from "../ports.js";
@@ -64,6 +66,15 @@ export function measureMessage(
   let total = messageOverheadTokens;
   let isSent = false;
   for (const part of message.content) {
+    const invalid = outputEntryOf(part);
+    if (invalid !== undefined) {
+      const text = outputInvalidText(invalid);
+      return {
+        messages: 1,
+        characters: text.length,
+        tokens: Math.ceil(total + tokens.countText(text, model)),
+      };
+    }
     if (part.type === "error" || (part.type === "metadata" && part.providerMetadata === undefined)) continue;
     isSent = true;
     const text = requestText(part) ?? "";

@@ -1,3 +1,4 @@
+import { HiddenParts, hiddenEntryOfMessage } from "../messages/hidden-entry.js";
 import type { ConversationMessage } from "../messages/message.js";
 import type { HistoryEntry } from "../ports.js";
 import { chooseWindow, hasStep, type WindowSelection } from "./choose-window.js";
@@ -56,6 +57,7 @@ class Selection implements WindowSelector {
   readonly #limit: ContextCost;
   readonly #grouper = createTurnGrouper();
   readonly #covered = createCoveredRanges();
+  readonly #hidden = new HiddenParts();
   readonly #tail = new Map<string, HistoryEntry>();
   readonly #inputIds: ReadonlySet<string>;
   /** Turns and summaries in the order in which they are weighed: by their newest row. */
@@ -89,7 +91,8 @@ class Selection implements WindowSelector {
   }
 
   offer(entry: HistoryEntry): "more" | "full" {
-    if (this.#stop === undefined) this.#take(entry);
+    const shown = this.#shown(entry);
+    if (this.#stop === undefined && shown !== undefined) this.#take(shown);
     return this.#stop === undefined ? "more" : "full";
   }
 
@@ -116,6 +119,18 @@ class Selection implements WindowSelector {
       slack,
       keepFrom,
     });
+  }
+
+  /** What a later entry has not hidden. */
+  #shown(entry: HistoryEntry): HistoryEntry | undefined {
+    const hidden = hiddenEntryOfMessage(entry.message);
+    if (hidden !== undefined) {
+      this.#hidden.add(hidden);
+      return undefined;
+    }
+    const message = this.#hidden.without(entry.message);
+    if (message === undefined || message === entry.message) return message === undefined ? undefined : entry;
+    return { ...entry, message };
   }
 
   #take(entry: HistoryEntry): void {

@@ -13,6 +13,13 @@ export type {
 export { mergeInvocations } from "./canonical/merge-invocations.js";
 export { normalizeMessages } from "./canonical/normalize-message.js";
 export { toStoredForm, withToolValues } from "./canonical/tool-values.js";
+export {
+  type HiddenEntry,
+  HiddenParts,
+  hiddenEntryOf,
+  hiddenEntryOfMessage,
+  hiddenMessageId,
+} from "./hidden-entry.js";
 export { createUuidV7Factory, type IdFactory } from "./ids.js";
 export {
   inputEntryOf,
@@ -35,6 +42,7 @@ export {
   type TurnId,
   textOf,
 } from "./message.js";
+export { outputEntryOf, outputEntryOfMessage, outputMessage } from "./output-entry.js";
 export {
   argumentsFromText,
   argumentsTextOf,

@@ -1,9 +1,10 @@
-import { inputChunk, omitUndefined } from "@parley/fold";
-import type { ChatMessage, Chunk, InputEntry, StepId, StoredChunk } from "@parley/wire";
+import { inputChunk, omitUndefined, outputChunk } from "@parley/fold";
+import type { ChatMessage, Chunk, InputEntry, OutputInvalidEntry, StepId, StoredChunk } from "@parley/wire";
 import { isOwnMessage, normalizeEnvelope, normalizeMessage } from "./canonical/normalize-message.js";
 import { type Fields, isFields, normalizePart, type PartPlace } from "./canonical/normalize-part.js";
 import { inputEntryOf } from "./input-entry.js";
 import type { ConversationMessage, MessageRole } from "./message.js";
+import { outputEntryOf } from "./output-entry.js";
 import { argumentsTextOf, type MessageContentPart, resultTextOf } from "./part.js";
 import { stableValue } from "./text/stable-value.js";
 
@@ -150,9 +151,11 @@ function toChunk(part: MessageContentPart, role: MessageRole): Chunk {
     }
     case "metadata": {
       const input = role === "system" ? inputEntryOf(part) : undefined;
-      if (input === undefined) return { ...part, type: "data" };
+      const output = role === "system" ? outputEntryOf(part) : undefined;
       const { type: _, data: _data, ...rest } = part;
-      return { ...inputChunk(stableValue(input) as InputEntry), ...rest };
+      if (input !== undefined) return { ...inputChunk(stableValue(input) as InputEntry), ...rest };
+      if (output !== undefined) return { ...outputChunk(stableValue(output) as OutputInvalidEntry), ...rest };
+      return { ...part, type: "data" };
     }
     case "file":
     case "source":
@@ -176,11 +179,12 @@ function fromChunk(chunk: Chunk, place: PartPlace): MessageContentPart {
   switch (chunk.type) {
     case "system": {
       // What a summary covers stands beside its message, not in it.
-      const { covers: _, input, ...rest } = chunk;
-      if (input === undefined) return normalizePart({ ...rest, type: "text" }, place);
+      const { covers: _, input, output, ...rest } = chunk;
+      const data = input ?? output;
+      if (data === undefined) return normalizePart({ ...rest, type: "text" }, place);
       // The text is made from the data.
       const { text: _text, ...others } = rest;
-      return normalizePart({ ...others, type: "metadata", data: input }, place);
+      return normalizePart({ ...others, type: "metadata", data }, place);
     }
     case "thinking":
       return normalizePart({ ...chunk, type: "reasoning" }, place);

@@ -13,6 +13,24 @@ export interface TurnChoices {
   instructions?: string;
   /** Tools of the caller: a call of one waits until the caller hands its output in. */
   tools?: CallerTool[];
+  /** Data that the turn has to return. */
+  output?: TurnOutputChoice;
+  /** Names of the node's own tools that the turn is offered. Absent: all of them. */
+  toolNames?: string[];
+  /** The most tokens of one answer, where that is less than the model gives. */
+  maxOutputTokens?: number;
+  /** Kept with the turn for whoever sent the message; nothing here reads it. */
+  metadata?: Record<string, unknown>;
+}
+
+/** Data that a turn has to return. */
+export interface TurnOutputChoice {
+  name: string;
+  description?: string;
+  /** JSON Schema of an object. */
+  schema: Record<string, unknown>;
+  /** How often the model is asked again after an answer that does not match. */
+  retries: number;
 }
 
 /** A tool that the caller of a turn runs itself. */
@@ -24,7 +42,8 @@ export interface CallerTool {
 }
 
 /** What a conversation keeps about itself. `null` in an update means: back to the default. */
-export interface ConversationSettings extends Omit<TurnChoices, "tools"> {
+export interface ConversationSettings
+  extends Pick<TurnChoices, "model" | "reasoningEffort" | "instructions"> {
   title?: string;
   /** In tokens; 0 compacts only by hand. */
   compactThreshold?: number;

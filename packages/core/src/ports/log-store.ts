@@ -46,6 +46,7 @@ export type {
   QueueEntry,
   QueueState,
   TurnChoices,
+  TurnOutputChoice,
 } from "./conversation-record.js";
 export type {
   AddInputs,
@@ -418,6 +419,8 @@ export interface LogStore extends ConversationStore, InputStore, WebhookStore {
     q?: string;
     status?: readonly ConversationStatus[];
     parent?: ConversationId;
+    /** Leaves out conversations whose metadata has this text as `parley.origin`. */
+    withoutOrigin?: string;
     limit: number;
     before?: string;
   }): Promise<{ conversations: ConversationRecord[]; next?: string }>;
@@ -433,6 +436,8 @@ export interface LogStore extends ConversationStore, InputStore, WebhookStore {
   findMessage(id: ConversationId, messageId: string): Promise<{ firstSeq: number; turnId?: TurnId } | null>;
   /** The conversation that a chat was moved to by its newest fork. Null where none was, or where it was deleted. */
   branchOf(chatId: string): Promise<ConversationId | null>;
+  /** The conversations whose own log has a turn by this id, newest activity first: imports repeat the ids of turns. */
+  findTurn(turnId: TurnId): Promise<ConversationId[]>;
   /** The turn that a message of this conversation belongs to, by its receipt. */
   findReceipt(
     id: ConversationId,

@@ -41,6 +41,8 @@ export interface AdmitInput extends DefaultModel {
   settings?: ConversationSettings;
   /** `message.id` is the client's message id. */
   message: ConversationMessage;
+  /** Rows outside turns that are written before it, in order, if it opens a turn. Refused as busy where it would wait. */
+  before?: ConversationMessage[];
   /** Of everything the client sent: the same id with another hash is `message_conflict`. */
   bodyHash: string;
   ifBusy: "reject" | "queue";

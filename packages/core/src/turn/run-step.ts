@@ -6,12 +6,19 @@ import { WorkSlices } from "../event-loop.js";
 import type { ConversationMessage, TokenUsage } from "../messages/message.js";
 import type { MessageContentPart, ToolCallContentPart } from "../messages/part.js";
 import type { AnswerLimits } from "../ports/answer-limits.js";
-import type { ProviderCallParams, ProviderCallRecord, ProviderFinishReason } from "../ports.js";
+import type { TurnOutputChoice } from "../ports/conversation-record.js";
+import type {
+  ProviderCallParams,
+  ProviderCallRecord,
+  ProviderFinishReason,
+  ProviderOutput,
+} from "../ports.js";
 import { Assembly, type VisibleDelta } from "./answer/assemble.js";
 import { callTimes } from "./answer/call-times.js";
 import { keptRaw, plainParts } from "./answer/plain-parts.js";
 import { readAnswer } from "./answer/read-answer.js";
 import { ReasoningTimes } from "./answer/reasoning-times.js";
+import { outputProvider } from "./output/final-tool.js";
 import type { StepContext, TurnListener, TurnSetup } from "./turn.js";
 
 /** What one model call left behind. */
@@ -76,8 +83,12 @@ export async function runStep(setup: TurnSetup, step: Step, emit: TurnListener):
   };
   try {
     const { provider, signal } = setup;
-    const params = callParams(step);
-    await readAnswer({ provider, params, limits: step.limits, clock, signal }, assembly, show);
+    const params = callParams(setup, step);
+    await readAnswer(
+      { provider: outputProvider(provider, params), params, limits: step.limits, clock, signal },
+      assembly,
+      show,
+    );
   } catch (thrown) {
     error = setup.signal?.aborted
       ? new ParleyError("canceled", undefined, { cause: thrown })
@@ -149,12 +160,17 @@ function sourcesIn(parts: readonly MessageContentPart[]): SourceChunk[] {
   });
 }
 
-function callParams({ params, context }: Step): ProviderCallParams {
+function callParams({ output }: TurnSetup, { params, context }: Step): ProviderCallParams {
   return {
     ...params,
     messages: context.messages,
     ...omitUndefined({ maxTokens: context.maxTokens }),
+    ...(output === undefined ? {} : { output: providerOutput(output) }),
   };
+}
+
+function providerOutput({ name, description, schema }: TurnOutputChoice): ProviderOutput {
+  return { name, schema, ...omitUndefined({ description }) };
 }
 
 /** What is wrong with an answer that ended without an error of its own. */

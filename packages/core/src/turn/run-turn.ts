@@ -4,10 +4,12 @@ import { ParleyError, toParleyError } from "../errors.js";
 import { createUuidV7Factory, type IdFactory } from "../messages/ids.js";
 import { inputMessage } from "../messages/input-entry.js";
 import type { ConversationMessage, TokenUsage } from "../messages/message.js";
+import { outputEntryOfMessage, outputMessage } from "../messages/output-entry.js";
 import type { ToolCallContentPart } from "../messages/part.js";
 import type { ProviderCallParams, ProviderCallRecord, ProviderFinishReason } from "../ports.js";
 import { askAboutCalls } from "./approval/ask-calls.js";
 import type { AskedCall, InputRequest } from "./approval/turn-inputs.js";
+import { answerText, failedAttempts, outputEntry, outputErrors } from "./output/output.js";
 import { runStep, stepIdOf } from "./run-step.js";
 import { noteTools, ownCalls, requestEntry, withToolDefinitions } from "./step-calls.js";
 import { interruptCalls, runTools, type ToolsResult } from "./tools/run-tools.js";
@@ -100,7 +102,8 @@ class TurnLoop {
     // Each round is one step: a model call (skipped when a resumed step has calls left to run), then its tools.
     while (ending === undefined) {
       if (this.#calls.length === 0) ending = await this.#askModel();
-      ending ??= await this.#runCalls();
+      // An answer that has to be made again left no calls.
+      if (ending === undefined && this.#calls.length > 0) ending = await this.#runCalls();
     }
     return this.#conclude(ending);
   }
@@ -130,7 +133,7 @@ class TurnLoop {
       {
         index: this.#stepIndex,
         context: opened,
-        params: this.#params,
+        params: this.#stepParams(),
         messageId: this.#ids.next(),
         limits: this.#limits,
         clock: this.#clock,
@@ -146,10 +149,56 @@ class TurnLoop {
       return { ...(await this.#leaveCalls(step.error)), failedCall: step.record };
     }
     const own = ownCalls(setup, this.#tools, step.calls);
-    if (own.length === 0) return { reason: reasonOf(step.finishReason, step.calls.length > 0) };
+    if (own.length === 0) {
+      this.#calls = [];
+      return this.#checkAnswer(reasonOf(step.finishReason, step.calls.length > 0));
+    }
     this.#leavesCalls = own.length < step.calls.length;
     this.#calls = own;
     return this.#commitGeneration(step.calls);
+  }
+
+  /** Asked again for data, the model only corrects what it wrote: it is offered no tools. */
+  #stepParams(): Omit<ProviderCallParams, "messages"> {
+    const last = this.#messages.at(-1);
+    if (last === undefined || outputEntryOfMessage(last) === undefined) return this.#params;
+    const { tools: _, toolChoice: _choice, ...params } = this.#params;
+    return params;
+  }
+
+  /**
+   * Ends the turn with its answer. Where it has to return data and the answer does not match, the model is asked again:
+   * that is a step of its own, and no place for steering to come in.
+   */
+  async #checkAnswer(reason: TurnReason): Promise<Ending | undefined> {
+    const setup = this.#setup;
+    const { output, conversationId, turnId } = setup;
+    if (output === undefined || reason !== "stop") return { reason };
+    const errors = outputErrors(output, answerText(this.#messages));
+    const attempts = failedAttempts(this.#messages) + 1;
+    if (errors.length === 0) return { reason, output: { valid: true, attempts } };
+    if (attempts > output.retries) return { reason, output: { valid: false, attempts, errors } };
+    const stepId = stepIdOf(turnId, this.#stepIndex);
+    const entry = outputEntry(output, attempts, errors);
+    const message = outputMessage(entry, {
+      conversationId,
+      createdAt: new Date(this.#clock.now()),
+      stepId,
+    });
+    this.#messages.push(message);
+    const committed = await this.#commit("generation", { wait: false });
+    if ("error" in committed) return failed(setup, committed.error);
+    this.#committed = this.#messages.length;
+    const place = { conversationId, turnId, stepId, messageId: message.id };
+    await this.#emit({ type: "output-invalid", ...place, output: entry });
+    this.#stepIndex += 1;
+    return this.#leaves(committed) ? { reason: "interrupted", released: true } : undefined;
+  }
+
+  /** True where another node goes on with the turn from here. */
+  #leaves({ release }: Pick<Required<StepCommitted>, "release">): boolean {
+    const isLeaving = release || this.#setup.sink.draining?.() === true;
+    return isLeaving && this.#stepIndex < this.#limits.maxSteps;
   }
 
   /** Commits the answer of the model, with requests for the calls that need someone. */
@@ -213,10 +262,7 @@ class TurnLoop {
     if (wait) return this.#takeResponses(results.responses);
     if (this.#leavesCalls) return { reason: "tool-calls" };
     this.#stepIndex += 1;
-    const leaves = results.release || setup.sink.draining?.();
-    return leaves && this.#stepIndex < this.#limits.maxSteps
-      ? { reason: "interrupted", released: true }
-      : undefined;
+    return this.#leaves(results) ? { reason: "interrupted", released: true } : undefined;
   }
 
   async #runTools(): Promise<ToolsResult> {

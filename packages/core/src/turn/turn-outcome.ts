@@ -1,8 +1,9 @@
 import { omitUndefined } from "@parley/fold";
-import type { StepMetrics, TurnReason } from "@parley/wire";
+import type { OutputVerdict, StepMetrics, TurnReason } from "@parley/wire";
 import type { ParleyError } from "../errors.js";
 import type { ConversationMessage, TokenUsage } from "../messages/message.js";
 import type { ProviderCallRecord } from "../ports.js";
+import { unansweredOutput } from "./output/output.js";
 import { wireUsage } from "./run-step.js";
 import type { TurnOutcome, TurnSetup } from "./turn.js";
 
@@ -12,6 +13,8 @@ export interface Ending {
   readonly error?: ParleyError;
   readonly released?: true;
   readonly waiting?: true;
+  /** How the data that the turn had to return was judged. */
+  readonly output?: OutputVerdict;
   /** The model call that failed, if that ended the turn. */
   readonly failedCall?: ProviderCallRecord;
 }
@@ -33,6 +36,8 @@ export function outcomeOf(
   const { messages, providerCalls, steps, lastUsage, durationMs, waitedMs } = made;
   const { reason } = ending;
   const usage = sumUsage(providerCalls);
+  const output =
+    ending.output ?? (setup.output === undefined ? undefined : unansweredOutput(reason, messages));
   const contextSize =
     lastUsage === undefined ? {} : { contextSize: lastUsage.inputTokens + lastUsage.outputTokens };
   return {
@@ -50,6 +55,7 @@ export function outcomeOf(
       reason,
       model: modelOf(setup),
       ...contextSize,
+      ...omitUndefined({ output }),
     },
     ...omitUndefined({ error: ending.error, failedCall: ending.failedCall, usage }),
     ...contextSize,

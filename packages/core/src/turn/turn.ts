@@ -5,6 +5,7 @@ import type { IdFactory } from "../messages/ids.js";
 import type { ConversationMessage, TokenUsage } from "../messages/message.js";
 import type { ToolCallContentPart } from "../messages/part.js";
 import { type AnswerLimits, defaultAnswerLimits } from "../ports/answer-limits.js";
+import type { TurnOutputChoice } from "../ports/conversation-record.js";
 import type { ProviderAdapter, ProviderCallParams, ProviderCallRecord, ProviderMessage } from "../ports.js";
 import type { AskedCall, InputRequest, TurnInputs } from "./approval/turn-inputs.js";
 import type { Tool } from "./tools/tool.js";
@@ -121,6 +122,8 @@ export interface TurnSetup {
    * calls tools which are only declared, these run, and the turn ends for the others.
    */
   readonly tools?: readonly Tool<never>[];
+  /** Data that the turn has to return: an answer that does not match is asked for again. */
+  readonly output?: TurnOutputChoice;
   /** How calls that need someone are decided. Absent: they are denied. */
   readonly inputs?: TurnInputs;
   /** When the turn was opened, as `turn-start` tells it. Default: now. */

@@ -3,6 +3,7 @@ import type {
   ProviderAdapter,
   ProviderCallParams,
   ProviderCallResult,
+  ProviderOutput,
   ProviderStream,
 } from "@parley/core/ports";
 import { unreadableAnswer } from "../call/http-failure.js";
@@ -17,6 +18,7 @@ import {
 import type { CacheControl, MessagesBody, MessagesEvent } from "./api-types.js";
 import { readAnthropicFailure } from "./failure.js";
 import type { UnsendableArguments } from "./request/lower-messages.js";
+import { takesFormat } from "./request/output-format.js";
 import { toRequest } from "./request/to-request.js";
 
 /** How the adapter calls the API. */
@@ -70,6 +72,10 @@ export class AnthropicProviderAdapter implements ProviderAdapter {
     // One stream less for every delta to pass through, where there is nothing to go on with.
     if (!mayPause(body)) return this.#request(params, call, params.signal, undefined).stream;
     return this.#continuing(params, call);
+  }
+
+  takesOutput(output: ProviderOutput, model: string): boolean {
+    return takesFormat(output, model || this.#settings.defaultModel);
   }
 
   /** The answer, with what the API paused gone on with, as one stream. */

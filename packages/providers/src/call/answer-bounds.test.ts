@@ -38,7 +38,10 @@ const params: ProviderCallParams = {
 type Vendor = "chat" | "responses" | "messages";
 const vendors: readonly Vendor[] = ["chat", "responses", "messages"];
 
-function adapterOf(vendor: Vendor, url: string): ProviderAdapter & Required<ProviderAdapter> {
+function adapterOf(
+  vendor: Vendor,
+  url: string,
+): ProviderAdapter & Required<Pick<ProviderAdapter, "completeStream">> {
   if (vendor === "chat") return new OpenAIChatProviderAdapter({ baseUrl: url, defaultModel: "m" });
   if (vendor === "messages") {
     return new AnthropicProviderAdapter({ baseUrl: url, apiKey: "k", defaultModel: "m" });
@@ -184,6 +187,7 @@ describe.each(vendors)("a turn whose answer of %s is cut at a bound", (vendor) =
           replayReasoning: "reasoning_content",
           sendsFiles: false,
           sendsCacheKey: false,
+          takesOutput: false,
         });
         expect(validateChatRequest(chat.body)).toEqual([]);
         const responses = toRequest({ model: "m", input: toInputMessages(history) }, { reader });

@@ -57,6 +57,27 @@ describe("the demo model", () => {
     expect(done.result.usage?.outputTokens).toBeGreaterThan(10);
   });
 
+  it("makes up data that matches what it is asked for", async () => {
+    const schema = {
+      type: "object",
+      properties: {
+        name: { type: "string", minLength: 6 },
+        people: { type: "integer", minimum: 3 },
+        tags: { type: "array", items: { enum: ["old", "new"] }, minItems: 2 },
+        parent: { $ref: "#/$defs/place" },
+      },
+      required: ["name", "people", "tags"],
+      $defs: { place: { type: "object", properties: { inside: { anyOf: [{ type: "null" }] } } } },
+    };
+    const text = await textOf(request([user("which city?")], { output: { name: "city", schema } }));
+    expect(JSON.parse(text)).toEqual({
+      name: "demo..",
+      people: 3,
+      tags: ["old", "old"],
+      parent: { inside: null },
+    });
+  });
+
   it("calls a tool, and tells what it answered", async () => {
     const first = await demo().complete(request([user("what time is it in Tokyo?")]));
     expect(first.toolCalls).toMatchObject([{ name: "current_time", arguments: { timeZone: "Asia/Tokyo" } }]);

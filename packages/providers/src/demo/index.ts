@@ -16,6 +16,7 @@ import type {
 } from "@parley/core/ports";
 import type { Beat } from "./beat.js";
 import { compose } from "./compose.js";
+import { exampleValue } from "./example-value.js";
 import { createRandom, pauseBefore, pieces } from "./pace.js";
 import { readScene } from "./scene.js";
 import { pause } from "./slow-task.js";
@@ -55,6 +56,10 @@ export class DemoProviderAdapter implements ProviderAdapter {
     return this.#open(params);
   }
 
+  takesOutput(): boolean {
+    return true;
+  }
+
   #open(params: ProviderCallParams): ProviderStream {
     return createProviderStream((writer) => this.#perform(params, writer), { signal: params.signal });
   }
@@ -65,7 +70,7 @@ export class DemoProviderAdapter implements ProviderAdapter {
     const content: MessageContentPart[] = [];
     const toolCalls: ProviderToolCall[] = [];
     let said = "";
-    for (const [index, beat] of joinSpeech(compose(readScene(params))).entries()) {
+    for (const [index, beat] of beatsOf(params).entries()) {
       if (beat.kind === "fail") {
         throw new ParleyError(beat.code, beat.message, { retryable: true });
       }
@@ -119,6 +124,14 @@ export class DemoProviderAdapter implements ProviderAdapter {
     const ms = pauseBefore(piece, this.#random);
     if (this.#pace === "human") await pause(ms, signal);
   }
+}
+
+/** What the model says and does; asked for data, it calls what it would call, and then makes the data up. */
+function beatsOf(params: ProviderCallParams): Beat[] {
+  const beats = joinSpeech(compose(readScene(params)));
+  const { output } = params;
+  if (output === undefined || beats.some(({ kind }) => kind !== "say" && kind !== "think")) return beats;
+  return [{ kind: "say", text: JSON.stringify(exampleValue(output.schema)) }];
 }
 
 /** Neighbouring texts are one part, as a model's would be. */

@@ -1,5 +1,6 @@
 import { aiSdkUi } from "./ai-sdk-ui/ai-sdk-ui.js";
 import type { Face } from "./face.js";
+import { openAi } from "./openai/openai.js";
 
 /** The faces that a server mounts unless it is told which. */
-export const allFaces: readonly Face[] = [aiSdkUi];
+export const allFaces: readonly Face[] = [aiSdkUi, openAi];

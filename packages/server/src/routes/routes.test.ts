@@ -198,7 +198,9 @@ describe("every route", () => {
     const published = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ":$1")}`),
     );
-    expect(published.sort()).toEqual([...routeNames].sort());
+    // Those of a face are checked with the face.
+    const native = published.filter((name) => !/ \/(?:v1|api)\b/.test(name));
+    expect(native.sort()).toEqual([...routeNames].sort());
   });
 
   it("names its fields in the contract", () => {

@@ -3,6 +3,7 @@ import type { AgentEvent } from "@parley/wire";
 import { agree } from "./agree.js";
 import { sourceChunk } from "./chunk.js";
 import { inputRequestEntry, inputResponseEntry, waitingInfo } from "./input-entry.js";
+import { outputInvalidEntry, turnOutput } from "./output.js";
 import { count, instant, openErrorCode, providerMetadata, stepId, turnReason } from "./scalars.js";
 import { usage } from "./usage.js";
 
@@ -84,6 +85,13 @@ export const agentEvent = agree<AgentEvent>()(
         messageId: z.string(),
         input: inputResponseEntry,
       }),
+      z.object({
+        type: z.literal("output-invalid"),
+        ...ofTurn,
+        stepId,
+        messageId: z.string(),
+        output: outputInvalidEntry,
+      }),
       z.object({ type: z.literal("usage"), ...ofTurn, stepId: stepId.optional(), usage }),
       z.object({
         type: z.literal("step-complete"),
@@ -116,6 +124,7 @@ export const agentEvent = agree<AgentEvent>()(
         firstSeq: count.optional(),
         lastSeq: count.optional(),
         reason: turnReason.optional(),
+        output: turnOutput.optional(),
       }),
       z.object({
         type: z.literal("steering"),

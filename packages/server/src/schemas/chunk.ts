@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { Chunk, HistoryResponse, StoredChunk } from "@parley/wire";
 import { agree } from "./agree.js";
 import { inputEntry } from "./input-entry.js";
+import { outputInvalidEntry } from "./output.js";
 import { count, cursor, instant, openErrorCode, providerMetadata, role, stepId } from "./scalars.js";
 
 const own = { providerMetadata: providerMetadata.optional() };
@@ -50,6 +51,7 @@ const chunk = agree<Chunk>()(
         text: z.string(),
         covers: z.object({ firstSeq: count, lastSeq: count }).optional(),
         input: inputEntry.optional(),
+        output: outputInvalidEntry.optional(),
         ...own,
       }),
       z.object({

@@ -112,6 +112,7 @@ export const errorCode = agree<ErrorCode>()(
       "tool_failed",
       "already_decided",
       "answer_too_large",
+      "output_invalid",
       "internal",
     ])
     .openapi("ErrorCode"),

@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { MessageReceipt, SendMessageRequest } from "@parley/wire";
 import { agree } from "./agree.js";
 import { callerTool } from "./input.js";
+import { outputRequest } from "./output.js";
 import { id, reasoningEffort } from "./scalars.js";
 
 export const sendMessageShape = {
@@ -14,6 +15,7 @@ export const sendMessageShape = {
   ifBusy: z.enum(["reject", "queue", "steer"]).optional(),
   whenWaiting: z.enum(["queue", "deny"]).optional(),
   tools: z.array(callerTool).max(128).optional(),
+  output: outputRequest.optional(),
 };
 
 export const sendMessageRequest = agree<SendMessageRequest>()(

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { MetricsQuery, MetricsResponse, StepMetrics, TurnMetrics, Usage } from "@parley/wire";
 import { agree } from "./agree.js";
+import { outputVerdict } from "./output.js";
 import { limitInQuery, stepId, turnReason } from "./scalars.js";
 
 export const usage = agree<Usage>()(
@@ -50,6 +51,7 @@ export const turnMetrics = agree<TurnMetrics>()(
       contextSize: z.number().optional(),
       reason: turnReason.optional(),
       model: z.string().optional(),
+      output: outputVerdict.optional(),
     })
     .openapi("TurnMetrics"),
 );

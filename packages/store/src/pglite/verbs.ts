@@ -90,6 +90,7 @@ export const ownerVerbs = {
   readTurn: read,
   findMessage: read,
   branchOf: read,
+  findTurn: read,
   findReceipt: read,
   lastCall: read,
   metrics: longRead,

@@ -14,6 +14,7 @@ import { readCases } from "./reads/reads.js";
 import { searchCases } from "./reads/search.js";
 import { type LogStoreFixture, Scenario } from "./scenario.js";
 import { admissionCases } from "./turns/admission.js";
+import { choiceCases } from "./turns/choices.js";
 import { compactionCases } from "./turns/compaction.js";
 import { inputEndingCases } from "./turns/input-endings.js";
 import { inputQuestionCases } from "./turns/input-questions.js";
@@ -46,6 +47,7 @@ export function logStoreContract(make: () => LogStoreFixture | Promise<LogStoreF
   const topics = {
     admission: admissionCases,
     turn: turnCases,
+    choice: choiceCases,
     model: modelCases,
     journal: journalCases,
     lease: leaseCases,

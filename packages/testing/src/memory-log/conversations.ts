@@ -63,6 +63,7 @@ export function list(
         log.id.toLowerCase().startsWith(words) ||
         log.title.toLowerCase().includes(words),
     )
+    .filter((log) => query.withoutOrigin === undefined || originOf(log) !== query.withoutOrigin)
     .filter((log) => start === undefined || newestFirst(start, placeOf(log)) < 0)
     .sort((left, right) => newestFirst(placeOf(left), placeOf(right)));
   const page = found.slice(0, Math.max(0, query.limit));
@@ -73,6 +74,10 @@ export function list(
       ? {}
       : { next: `${last.lastActivityAt}~${last.id}` }),
   };
+}
+
+function originOf({ settings }: Log): unknown {
+  return (settings.metadata?.parley as { origin?: unknown } | undefined)?.origin;
 }
 
 /** Where a conversation stands in a listing: by its last activity, and by id among equals. */

@@ -136,6 +136,7 @@ export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRo
       readTurn: (...args) => run("readTurn", args, reads.readTurn),
       findMessage: (...args) => run("findMessage", args, reads.findMessage),
       branchOf: (...args) => run("branchOf", args, reads.branchOf),
+      findTurn: (...args) => run("findTurn", args, reads.homesOfTurn),
       findReceipt: (...args) => run("findReceipt", args, reads.findReceipt),
       lastCall: (...args) => run("lastCall", args, reads.lastCall),
       metrics: (...args) => run("metrics", args, reads.metrics),

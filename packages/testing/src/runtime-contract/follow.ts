@@ -29,7 +29,8 @@ class ReceivedEvents {
   /** What came since the last rows is void, but for what the rows brought: steering messages and requests. */
   #takeBack(): void {
     const provisional = this.list.splice(this.#committed);
-    this.list.push(...provisional.filter(({ type }) => type === "steering" || type === "input-request"));
+    const inRows = new Set<AgentEvent["type"]>(["steering", "input-request", "output-invalid"]);
+    this.list.push(...provisional.filter(({ type }) => inRows.has(type)));
   }
 
   /** Identifies the events that no row states. */

@@ -13,6 +13,7 @@ import { nodeCases } from "./nodes/nodes.js";
 import { takeoverCases } from "./nodes/takeover.js";
 import { observingCases } from "./observing.js";
 import { limitCases } from "./turns/limits.js";
+import { outputCases } from "./turns/output.js";
 import { queueCases } from "./turns/queue.js";
 import { receiptCases } from "./turns/receipts.js";
 import { refusedSealCases } from "./turns/refused-seals.js";
@@ -46,6 +47,7 @@ export function runtimeContract(make: () => RuntimeFixture | Promise<RuntimeFixt
     leaving: leavingCases,
     stopping: stoppingCases,
     waiting: [...waitingCases, ...waitingNodeCases, ...waitingEndCases, ...toolQuestionCases],
+    output: outputCases,
     compaction: [...compactionCases, ...automaticCompactionCases],
     fork: forkCases,
     settings: settingsCases,

@@ -1,5 +1,6 @@
 import type { OpenUnion } from "../json.js";
 import type { StepId } from "../log/ids.js";
+import type { OutputVerdict } from "../log/output.js";
 import type { TurnReason } from "../log/turn-reason.js";
 import type { Usage } from "./usage.js";
 
@@ -60,4 +61,6 @@ export interface TurnMetrics {
   readonly reason?: OpenUnion<TurnReason>;
   /** The model that the turn was started with, as `credential/model`. */
   readonly model?: string;
+  /** Of a turn that had to return data: how its answer was judged. The data itself is its last text. */
+  readonly output?: OutputVerdict;
 }

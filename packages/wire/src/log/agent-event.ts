@@ -5,6 +5,7 @@ import type { InputRequestEntry, InputResponseEntry, WaitingInfo } from "../inpu
 import type { OpenUnion, ProviderMetadata } from "../json.js";
 import type { SourceChunk } from "./chunk.js";
 import type { StepId } from "./ids.js";
+import type { OutputInvalidEntry, TurnOutput } from "./output.js";
 import type { TurnReason } from "./turn-reason.js";
 
 /**
@@ -12,11 +13,11 @@ import type { TurnReason } from "./turn-reason.js";
  *
  * Order within a turn: `user-message`, `turn-start`; per step `reasoning-delta`s, `text-delta`s and
  * `tool-call`s as the model makes them, `usage`, `step-complete`, then `input-request`s, and in any order
- * `input-response`s, `tool-output`s and `tool-result`s, and at most one `steering`; then perhaps `error`; and always `done` and `turn-sealed`, also after a stop, a
+ * `input-response`s, `tool-output`s and `tool-result`s, and at most one `steering`, or an `output-invalid`; then perhaps `error`; and always `done` and `turn-sealed`, also after a stop, a
  * failure or a crash. `status` stands outside: `active` before the turn, `idle` after it, unless the next turn
  * follows at once; and `active` with `waiting` in the middle of a turn that goes on when a request is answered.
  *
- * What an event promises: `input-request`, `input-response`, `tool-result`, `steering` and `turn-sealed` are
+ * What an event promises: `input-request`, `input-response`, `tool-result`, `output-invalid`, `steering` and `turn-sealed` are
  * durable when they are seen, and a tool starts only after its call, and the decision on it, are durable. A delta promises nothing: it is provisional, and after a crash
  * the stored text is a prefix of what was shown.
  *
@@ -33,6 +34,7 @@ export type AgentEvent =
   | TurnToolOutputEvent
   | TurnInputRequestEvent
   | TurnInputResponseEvent
+  | TurnOutputInvalidEvent
   | TurnUsageEvent
   | TurnStepCompleteEvent
   | TurnErrorEvent
@@ -193,6 +195,18 @@ export interface TurnInputResponseEvent {
   readonly input: InputResponseEntry;
 }
 
+/** The answer does not match the data that the turn has to return: the model is asked again. Durable when seen. */
+export interface TurnOutputInvalidEvent {
+  readonly type: "output-invalid";
+  readonly conversationId: string;
+  readonly turnId: string;
+  /** The step that answered. */
+  readonly stepId: StepId;
+  /** The message of the log that tells the model so. */
+  readonly messageId: string;
+  readonly output: OutputInvalidEntry;
+}
+
 /** Token counts of a step. */
 export interface TurnUsageEvent {
   readonly type: "usage";
@@ -267,6 +281,8 @@ export interface TurnSealedEvent {
   readonly lastSeq?: number;
   /** Equal to the reason that `done` gave. */
   readonly reason?: OpenUnion<TurnReason>;
+  /** Of a turn that had to return data: the data, or why there is none. */
+  readonly output?: TurnOutput;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { ErrorCode } from "../error-code.js";
 import type { InputEntry } from "../input/input-entry.js";
 import type { OpenUnion, ProviderMetadata } from "../json.js";
 import type { Role, StepId } from "./ids.js";
+import type { OutputInvalidEntry } from "./output.js";
 
 /**
  * One ordered piece of a message: the unit that is stored, numbered and rendered. Told apart by `type`.
@@ -91,6 +92,8 @@ export interface SystemChunk {
   readonly covers?: { readonly firstSeq: number; readonly lastSeq: number };
   /** On an entry about input that a turn waits for: its data. `text` says the same for people. */
   readonly input?: InputEntry;
+  /** On an entry about an answer that did not match the data to return: its data. `text` says the same for people. */
+  readonly output?: OutputInvalidEntry;
   readonly providerMetadata?: ProviderMetadata;
 }
 

@@ -142,6 +142,7 @@ const everyCode = {
   tool_failed: true,
   already_decided: true,
   answer_too_large: true,
+  output_invalid: true,
   internal: true,
 } satisfies Record<ErrorCode, true>;
 

@@ -1,5 +1,6 @@
 import type { ReasoningEffort } from "../figures/usage.js";
 import type { CallerTool } from "../input/input-routes.js";
+import type { OutputRequest } from "../log/output.js";
 import type { QueueMode } from "../queue.js";
 
 /**
@@ -47,6 +48,11 @@ export interface SendMessageRequest {
    * any client with the right to write can hand the output in. Not together with `ifBusy: "steer"`.
    */
   readonly tools?: readonly CallerTool[] | undefined;
+  /**
+   * Data that the turn has to return: its last text is then JSON that matches the schema, and `turn-sealed` has the value.
+   * Not together with `ifBusy: "steer"`.
+   */
+  readonly output?: OutputRequest | undefined;
 }
 
 /** What became of an admitted message: it opened a turn, or it waits in the queue. */

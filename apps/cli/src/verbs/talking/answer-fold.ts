@@ -6,7 +6,7 @@ import {
   type TurnState,
   turnOf,
 } from "@parley/fold";
-import type { AgentEvent, Usage } from "@parley/wire";
+import type { AgentEvent, TurnOutput, Usage } from "@parley/wire";
 
 /** A turn's events as one result. */
 export interface AnswerResult {
@@ -22,6 +22,8 @@ export interface AnswerResult {
   readonly durationMs?: number;
   readonly contextSize?: number;
   readonly error?: { readonly code?: string; readonly message: string };
+  /** Of a turn that had to return data. */
+  readonly output?: TurnOutput;
 }
 
 const failedReasons: readonly string[] = ["error", "aborted", "interrupted"];
@@ -30,10 +32,16 @@ const failedReasons: readonly string[] = ["error", "aborted", "interrupted"];
 export class AnswerFold {
   #fold: ConversationFold = emptyFold("");
   #waiting: number | undefined;
+  #output: TurnOutput | undefined;
   #ids: { readonly conversationId?: string; readonly turnId?: string } = {};
 
   get conversationId(): string | undefined {
     return this.#ids.conversationId;
+  }
+
+  /** The data that the turn returned, once it is sealed; undefined where it had to return none. */
+  get output(): TurnOutput | undefined {
+    return this.#output;
   }
 
   /** The model's texts so far, by the key of their part. */
@@ -59,6 +67,7 @@ export class AnswerFold {
     }
     this.#waiting = event.type === "status" ? event.waiting?.count : undefined;
     if ("turnId" in event) this.#ids = { conversationId: event.conversationId, turnId: event.turnId };
+    if (event.type === "turn-sealed") this.#output = event.output;
     this.#fold = applyEvent(this.#fold, event, undefined);
   }
 
@@ -69,6 +78,7 @@ export class AnswerFold {
       ...omitUndefined({ waiting: this.#waiting }),
       text: [...this.texts.values()].join("\n\n"),
       ...omitUndefined({ model, reason, usage, durationMs, contextSize, error: error && named(error) }),
+      ...omitUndefined({ output: this.#output }),
     };
   }
 

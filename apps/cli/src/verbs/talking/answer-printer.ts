@@ -24,6 +24,8 @@ export interface PrintOptions {
   readonly jsonl?: boolean;
   readonly stream: boolean;
   readonly raw?: boolean;
+  /** The turn returns data: the value alone is the answer. */
+  readonly schema?: string;
 }
 
 /** The printer that suits the options and the terminal. */
@@ -33,6 +35,7 @@ export function createAnswerPrinter(io: Io, options: PrintOptions): AnswerPrinte
   if (options.json) {
     return { pause: () => {}, take: notes, end: (fold) => io.json(fold.result()) };
   }
+  if (options.schema !== undefined) return valueAlone(io, notes);
   const printer = io.isTerminal && !options.raw ? rendered(io, options.stream) : plain(io, options.stream);
   return {
     pause: (fold) => printer.pause(fold),
@@ -59,6 +62,20 @@ function jsonLines(io: Io): AnswerPrinter {
   };
 }
 
+/** The value that the turn returned, or what is wrong with it. */
+function valueAlone(io: Io, notes: AnswerPrinter["take"]): AnswerPrinter {
+  return {
+    pause: () => {},
+    take: notes,
+    end(fold) {
+      const { output } = fold;
+      if (output?.valid === true) io.json(output.value);
+      for (const error of output?.errors ?? []) io.warn(io.errorStyle.red(`✗ ${safeLine(error)}`));
+      noteEnd(io, fold);
+    },
+  };
+}
+
 /** Tools, steering and failures, told beside the answer. */
 function noteEvents(io: Io): (event: AgentEvent | { readonly type: "again" }) => void {
   const { errorStyle } = io;
@@ -73,6 +90,11 @@ function noteEvents(io: Io): (event: AgentEvent | { readonly type: "again" }) =>
       io.note(`${mark} ${errorStyle.dim(`${safeLine(event.toolName)}${took}`)}`);
     } else if (event.type === "error") {
       io.warn(errorStyle.red(`✗ ${event.code ?? "error"}: ${safeLine(event.message)}`));
+    } else if (event.type === "output-invalid") {
+      const { attempt, errors } = event.output;
+      io.note(
+        errorStyle.dim(`• answer ${attempt} does not match: ${clip(safeLine(errors.join("; ")), 200)}`),
+      );
     }
   };
 }

@@ -10,6 +10,7 @@ import type { VerbContext } from "../../verb-context.js";
 import { AnswerFold } from "./answer-fold.js";
 import { createAnswerPrinter } from "./answer-printer.js";
 import { readPrompt } from "./read-prompt.js";
+import { readSchema } from "./read-schema.js";
 import { turnEvents } from "./turn-events.js";
 
 export interface RunOptions {
@@ -24,6 +25,7 @@ export interface RunOptions {
   readonly stream: boolean;
   readonly raw?: boolean;
   readonly approve?: ApproveMode;
+  readonly schema?: string;
 }
 
 /** Asks once and prints the answer: on standard output alone, so that it can be piped. */
@@ -39,6 +41,7 @@ export async function run(
     ...omitUndefined({ files: options.file }),
     input: process.stdin,
   });
+  const output = options.schema === undefined ? undefined : await readSchema(options.schema);
   const client = await context.client();
   const request: SendMessageRequest = {
     conversationId: await chosenConversation(client, options),
@@ -47,6 +50,7 @@ export async function run(
     model: options.model,
     reasoningEffort: options.effort,
     instructions: options.instructions,
+    output,
   };
   const fold = new AnswerFold();
   const printer = createAnswerPrinter(io, options);
@@ -70,7 +74,8 @@ export async function run(
   }
   printer.end(fold);
   if (interrupt.happened() || inputs.settled === "interrupted") return exitCodes.interrupted;
-  return fold.succeeded ? exitCodes.ok : exitCodes.failure;
+  if (!fold.succeeded) return exitCodes.failure;
+  return output !== undefined && fold.output?.valid !== true ? exitCodes.invalid : exitCodes.ok;
 }
 
 async function chosenConversation(client: ParleyClient, options: RunOptions): Promise<string | undefined> {

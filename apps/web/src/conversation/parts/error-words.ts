@@ -66,6 +66,10 @@ const words: Readonly<Record<ErrorCode, ErrorWords>> = {
     title: "The answer was too long and was cut off",
     advice: "What arrived is kept. Ask for less at once, or raise the limit in the server's settings.",
   },
+  output_invalid: {
+    title: "The answer does not match the schema",
+    advice: "Ask again, or simplify the schema.",
+  },
   internal: { title: "Something went wrong in the server", advice: "Try again; the server's log says more." },
 };
 
@@ -88,6 +92,7 @@ const lasting: ReadonlySet<string> = new Set<ErrorCode>([
   "model_unavailable",
   "too_large",
   "answer_too_large",
+  "output_invalid",
 ]);
 
 /** Whether the same may succeed later. History keeps only the code, so it is judged by that. */

@@ -1,6 +1,8 @@
 import { omitUndefined } from "@parley/fold";
+import { hiddenEntryOf } from "../hidden-entry.js";
 import { inputEntryOf } from "../input-entry.js";
 import type { ConversationMessage } from "../message.js";
+import { outputEntryOf } from "../output-entry.js";
 import type { MessageContentPart } from "../part.js";
 import type { CanonicalMessage, MessageType } from "./canonical-message.js";
 import { fromCanonicalPart, toCanonicalPart } from "./canonical-part.js";
@@ -13,8 +15,13 @@ export function messageTypeOf(message: Pick<ConversationMessage, "content" | "me
   if (isCompactionEntry(message)) return "event";
   const { content } = message;
   if (content.length === 0) return "text";
-  if (content.every((part) => part.type === "error" || inputEntryOf(part) !== undefined)) return "event";
+  if (content.every(isEvent)) return "event";
   return content.every((part) => part.type === "tool-call" || part.type === "tool-result") ? "tool" : "text";
+}
+
+function isEvent(part: MessageContentPart): boolean {
+  if (part.type !== "metadata") return part.type === "error";
+  return [inputEntryOf, outputEntryOf, hiddenEntryOf].some((entryOf) => entryOf(part) !== undefined);
 }
 
 /** True for the summary that a compaction put into the log: its metadata has an object `compaction`. */

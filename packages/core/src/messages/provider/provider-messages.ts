@@ -1,7 +1,8 @@
-import { omitUndefined } from "@parley/fold";
+import { omitUndefined, outputInvalidText } from "@parley/fold";
 import type { ProviderContentPart, ProviderMessage } from "../../ports.js";
 import { ownMessages } from "../canonical/normalize-message.js";
 import { type ConversationMessage, messageOrigin } from "../message.js";
+import { outputEntryOfMessage } from "../output-entry.js";
 import type { MessageContentPart } from "../part.js";
 import { stableValue } from "../text/stable-value.js";
 
@@ -13,11 +14,18 @@ import { stableValue } from "../text/stable-value.js";
  * put in one spelling (keys sorted, values as JSON knows them), so a message gives the same bytes whether it
  * was just made or read from a database that reorders keys: a prefix that was sent once is sent again unchanged.
  *
+ * What tells the model that its answer did not match a schema is the user's text.
+ *
  * Calls and results are not paired here; `repairHistory` comes first.
  */
 export function toProviderMessages(messages: readonly ConversationMessage[]): ProviderMessage[] {
   const lowered: ProviderMessage[] = [];
   for (const message of ownMessages(messages)) {
+    const invalid = outputEntryOfMessage(message);
+    if (invalid !== undefined) {
+      lowered.push({ role: "user", content: [{ type: "text", text: outputInvalidText(invalid) }] });
+      continue;
+    }
     const content = message.content.filter(isSent).map(toProviderPart);
     if (content.length === 0) continue;
     const origin = messageOrigin(message);

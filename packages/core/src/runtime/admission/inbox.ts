@@ -1,7 +1,7 @@
 import { omitUndefined } from "@parley/fold";
 import type { CallerTool, IfBusy, ReasoningEffort, WhenWaiting } from "@parley/wire";
 import { invalidField, isParleyError, ParleyError } from "../../errors.js";
-import { type ConversationMessage, textOf } from "../../messages/message.js";
+import { type ConversationMessage, type MessageRole, textOf } from "../../messages/message.js";
 import type { MessageContentPart } from "../../messages/part.js";
 import { chainHash, hashText } from "../../messages/text/hash.js";
 import { titleFrom } from "../../messages/text/title.js";
@@ -10,9 +10,11 @@ import { checkPlain } from "../../plain-data.js";
 import type {
   AdmitInput,
   AdmitOutcome,
+  ConversationSettings,
   QueueState,
   CallerTool as StoredTool,
   TurnChoices,
+  TurnOutputChoice,
 } from "../../ports/log-store.js";
 import type { Uses } from "../environment.js";
 import { checkedTools } from "../input/caller-tools.js";
@@ -20,6 +22,7 @@ import { admitOverWaiting } from "../input/end-waiting-turn.js";
 import { defaultModelOf } from "../models.js";
 import type { Recovery } from "../nodes/recovery.js";
 import type { Coordinator } from "../turns/coordinator.js";
+import { checkedOutput, type OutputInput } from "./checked-output.js";
 
 /** The parts of the environment that admission uses. */
 export type InboxUses = Uses<
@@ -43,6 +46,29 @@ export interface SendInput {
   readonly whenWaiting?: WhenWaiting | undefined;
   /** Tools of the caller, for the turn that the message opens: a call of one waits for the output. */
   readonly tools?: readonly CallerTool[] | undefined;
+  /**
+   * Messages that stand before it, as somebody else's log has them: written in the same transaction, outside turns. With
+   * them the message itself may be empty, where they end with something to answer. Not together with `ifBusy`.
+   */
+  readonly before?: readonly GivenMessage[] | undefined;
+  /** Written when the conversation is unknown. */
+  readonly settings?: Pick<ConversationSettings, "title" | "metadata"> | undefined;
+  /** Names of the node's own tools that the turn is offered. Default: all of them. */
+  readonly toolNames?: readonly string[] | undefined;
+  /** The most tokens of one answer, where that is less than the model gives. */
+  readonly maxOutputTokens?: number | undefined;
+  /** Data that the turn which the message opens has to return. */
+  readonly output?: OutputInput | undefined;
+  /** Kept with the turn for whoever sent the message. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** A message of another log. */
+export interface GivenMessage {
+  /** Default: one that follows from the id of the message behind it. */
+  readonly id?: string | undefined;
+  readonly role: MessageRole;
+  readonly content: readonly MessageContentPart[];
 }
 
 /** The answer to a send. Whoever holds it knows that the message is durable. */
@@ -174,12 +200,15 @@ export class Inbox {
     const { clock, ids, identity, limits, models } = this.#env;
     this.checkReady();
     const tools = this.#toolsOf(input);
+    const output = this.#outputOf(input);
+    const metadata = this.#metadataOf(input);
     const messageId = input.messageId === undefined ? ids.next() : checkId("messageId", input.messageId);
     const conversationId =
       input.conversationId === undefined
         ? derivedConversationId(owner, messageId)
         : checkId("conversationId", input.conversationId);
-    const content = contentOf(input.message);
+    const before = this.#beforeOf(input, conversationId, messageId);
+    const content = contentOf(input.message, before !== undefined);
     checkPlain(content, "message");
     // Written once, for the size and for the hash.
     const contentText = JSON.stringify(content);
@@ -187,7 +216,8 @@ export class Inbox {
     const choices: TurnChoices = {
       ...(input.model === undefined ? {} : { model: models.resolve(input.model).name }),
       ...omitUndefined({ reasoningEffort: input.reasoningEffort, instructions: input.instructions }),
-      ...omitUndefined({ tools }),
+      ...omitUndefined({ tools, output, metadata, maxOutputTokens: input.maxOutputTokens }),
+      ...(input.toolNames === undefined ? {} : { toolNames: [...input.toolNames] }),
     };
     const message: ConversationMessage = {
       id: messageId,
@@ -201,15 +231,46 @@ export class Inbox {
       conversationId,
       node: identity.node,
       message,
-      bodyHash: hashText(`[${contentText},${JSON.stringify(choices)}]`),
+      bodyHash: hashText(`[${contentText},${JSON.stringify(choices)}${hashedBefore(before)}]`),
+      ...omitUndefined({ before, settings: input.settings }),
       ifBusy: ifBusy === "reject" ? "reject" : "queue",
       mode: ifBusy === "queue" ? "queue" : "steer",
       choices,
       turnId: ids.next(),
       queueLength: limits.queueLength,
-      title: titleFrom(textOf(message)),
+      title: titleFrom(textOf(message) || textOf(before?.findLast(({ role }) => role === "user") ?? message)),
       ...defaultModelOf(models),
     };
+  }
+
+  #beforeOf(
+    { before, ifBusy = "reject" }: SendInput,
+    conversationId: string,
+    messageId: string,
+  ): ConversationMessage[] | undefined {
+    if (before === undefined || before.length === 0) return undefined;
+    if (ifBusy !== "reject") throw invalidField("before", "messages of another log cannot wait in the queue");
+    return this.givenMessages(before, conversationId, messageId);
+  }
+
+  /** Copies messages of another log, or refuses them; those without an id get one behind `prefix`. */
+  givenMessages(
+    given: readonly GivenMessage[],
+    conversationId: string,
+    prefix: string,
+  ): ConversationMessage[] {
+    checkPlain(given, "messages");
+    for (const [index, { content }] of given.entries()) {
+      this.#checkText(`messages.${index}`, JSON.stringify(content));
+    }
+    const createdAt = new Date(this.#env.clock.now());
+    return given.map(({ id, role, content }, index) => ({
+      id: id === undefined ? `${prefix}.${index}` : checkId(`messages.${index}.id`, id),
+      conversationId,
+      role,
+      createdAt,
+      content: content.map((part) => ({ ...part })),
+    }));
   }
 
   #toolsOf({ tools, ifBusy }: SendInput): StoredTool[] | undefined {
@@ -218,6 +279,21 @@ export class Inbox {
     const checked = checkedTools(tools, this.#env.tools);
     this.#checkText("tools", JSON.stringify(checked));
     return checked;
+  }
+
+  #outputOf({ output, ifBusy }: SendInput): TurnOutputChoice | undefined {
+    if (output === undefined) return undefined;
+    if (ifBusy === "steer") throw invalidField("output", "a message that joins a running turn asks for none");
+    const checked = checkedOutput(output);
+    this.#checkText("output", JSON.stringify(checked));
+    return checked;
+  }
+
+  #metadataOf({ metadata }: SendInput): Record<string, unknown> | undefined {
+    if (metadata === undefined) return undefined;
+    checkPlain(metadata, "metadata");
+    this.#checkText("metadata", JSON.stringify(metadata));
+    return structuredClone(metadata);
   }
 
   /** Refuses while this node takes no work: because it shuts down, or has lost touch with the store. */
@@ -269,7 +345,15 @@ export class Inbox {
   }
 }
 
-function contentOf(message: SendInput["message"]): MessageContentPart[] {
+function hashedBefore(before: readonly ConversationMessage[] | undefined): string {
+  return before === undefined ? "" : `,${JSON.stringify(before.map(({ role, content }) => [role, content]))}`;
+}
+
+/** Stands for a message that says nothing: what is before it is to be answered. Models are not shown it. */
+const nothingSaid: MessageContentPart = { type: "metadata", data: { type: "continue" } };
+
+function contentOf(message: SendInput["message"], mayBeEmpty: boolean): MessageContentPart[] {
+  if (message === "" && mayBeEmpty) return [{ ...nothingSaid }];
   const parts: MessageContentPart[] =
     typeof message === "string" ? [{ type: "text", text: message }] : message.map((part) => ({ ...part }));
   const empty = parts.every((part) => part.type === "text" && part.text.trim() === "");

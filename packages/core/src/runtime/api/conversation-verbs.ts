@@ -1,5 +1,6 @@
 import { omitUndefined } from "@parley/fold";
 import { invalidField, ParleyError } from "../../errors.js";
+import { hiddenMessageId } from "../../messages/hidden-entry.js";
 import type { OpenedTurn } from "../../ports/log-store.js";
 import { checkId, derivedMessageId } from "../admission/inbox.js";
 import { toMeta } from "../conversation-meta.js";
@@ -9,7 +10,17 @@ import type { OwnerScope } from "./owner-scope.js";
 
 type ConversationVerbs = Pick<
   OwnerRuntime,
-  "stop" | "close" | "open" | "create" | "set" | "undoCompaction" | "fork" | "importLines" | "remove"
+  | "stop"
+  | "close"
+  | "open"
+  | "create"
+  | "set"
+  | "append"
+  | "hide"
+  | "undoCompaction"
+  | "fork"
+  | "importLines"
+  | "remove"
 >;
 
 /** What an owner can do to a conversation as a whole. */
@@ -45,6 +56,20 @@ export function conversationVerbs(scope: OwnerScope): ConversationVerbs {
       const record = await store.set(conversationId, change);
       changed(record.log);
       return toMeta(env, record);
+    },
+    async append(conversationId, messages) {
+      const { log } = await find(conversationId);
+      const given = scope.inbox.givenMessages(messages, conversationId, env.ids.next());
+      await store.appendMessages(given);
+      changed(log);
+      return given.map(({ id }) => id);
+    },
+    async hide(conversationId, hidden) {
+      const { log } = await find(conversationId);
+      const data = { type: "hidden", ...hidden };
+      const message = { id: hiddenMessageId(hidden), conversationId, createdAt: new Date(env.clock.now()) };
+      await store.appendMessages([{ ...message, role: "system", content: [{ type: "metadata", data }] }]);
+      changed(log);
     },
     async undoCompaction(conversationId) {
       const record = await store.undoCompaction(conversationId);
@@ -120,6 +145,11 @@ async function forkConversation(
           reasoningEffort: input.reasoningEffort,
           instructions: input.instructions,
           tools: input.tools,
+          toolNames: input.toolNames,
+          maxOutputTokens: input.maxOutputTokens,
+          output: input.output,
+          metadata: input.metadata,
+          before: input.before,
         });
   if (admit !== undefined) inbox.checkRoom(owner);
   const fork = () =>

@@ -1,4 +1,5 @@
 import type {
+  AgentEvent,
   CompactionPreview,
   CompactionResult,
   CompactRequest,
@@ -17,13 +18,16 @@ import type {
   TurnDetail,
   TurnMetrics,
 } from "@parley/wire";
-import type { ConversationSettings, SearchResult } from "../../ports/log-store.js";
-import type { Receipt, SendInput } from "../admission/inbox.js";
+import type { HiddenEntry } from "../../messages/hidden-entry.js";
+import type { ConversationSettings, SearchResult, TurnRecord } from "../../ports/log-store.js";
+import type { HistoryEntry } from "../../ports.js";
+import type { GivenMessage, Receipt, SendInput } from "../admission/inbox.js";
 import type { Subscriber } from "../delivery/hub.js";
 import type { Subscription, TurnFollower } from "../delivery/subscribe.js";
 import type { WatchEvent } from "../delivery/watchers.js";
 import type { InputApi } from "../input/input-verbs.js";
 import type { WebhookApi } from "../webhooks/webhook-verbs.js";
+import type { UnkeptInput } from "../turns/unkept-turn.js";
 
 /** A change of settings; null puts one back to its default. */
 export type SettingsChange = {
@@ -67,6 +71,26 @@ export interface OwnerRuntime {
    * `turn_active` while another turn runs. Whoever stops reading leaves the turn running.
    */
   chat(input: Omit<SendInput, "ifBusy">): AsyncIterable<CursoredEvent>;
+  /**
+   * Runs a turn that is not kept, for callers that keep the conversation themselves: its events, up to `done`. A call of
+   * the caller's own tools ends it. It ends when its reader leaves.
+   */
+  runUnkept(input: UnkeptInput): AsyncIterable<AgentEvent>;
+  /** Appends messages outside turns, in order; the next turn sees them. `turn_active` while a turn runs. */
+  append(conversationId: string, messages: readonly GivenMessage[]): Promise<readonly string[]>;
+  /** Takes a message, or one of its parts, out of lists and out of what models are shown. Idempotent. */
+  hide(conversationId: string, hidden: Omit<HiddenEntry, "type">): Promise<void>;
+  /** Finds the first seq of a message, own or inherited. Undefined for an unknown one, and while it waits. */
+  seqOf(conversationId: string, messageId: string): Promise<number | undefined>;
+  /** Finds a turn without knowing its conversation; the newest one where imports have repeated it. */
+  findTurn(turnId: string): Promise<
+    | {
+        readonly conversationId: string;
+        readonly turn: TurnRecord;
+        readonly entries: readonly HistoryEntry[];
+      }
+    | undefined
+  >;
   readonly queue: QueueApi;
   /** Calls that wait for a person or for the caller. */
   readonly input: InputApi;
@@ -88,6 +112,8 @@ export interface OwnerRuntime {
     readonly parent?: string | undefined;
     readonly limit?: number | undefined;
     readonly before?: string | undefined;
+    /** Also conversations that hold a single response, for callers that keep the history themselves. Default false. */
+    readonly withResponses?: boolean | undefined;
   }): Promise<{ readonly conversations: readonly ConversationMeta[]; readonly nextBefore?: string }>;
   meta(conversationId: string): Promise<ConversationDetail>;
   /**
@@ -132,6 +158,11 @@ export interface OwnerRuntime {
     readonly tools?: SendInput["tools"] | undefined;
     /** A chat that is at the fork from now on, in the same transaction: see `branchOf`. */
     readonly chatId?: string | undefined;
+    readonly toolNames?: SendInput["toolNames"];
+    readonly maxOutputTokens?: SendInput["maxOutputTokens"];
+    readonly output?: SendInput["output"];
+    readonly metadata?: SendInput["metadata"];
+    readonly before?: SendInput["before"];
   }): Promise<{ readonly conversation: ConversationMeta; readonly turnId?: string }>;
   /**
    * The conversation that a chat is at: the newest fork that was made with its `chatId`, else the conversation of this

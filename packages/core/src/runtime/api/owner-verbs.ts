@@ -2,6 +2,7 @@ import { ParleyError } from "../../errors.js";
 import { inputVerbs } from "../input/input-verbs.js";
 import type { Services } from "../services.js";
 import { webhookVerbs } from "../webhooks/webhook-verbs.js";
+import { runUnkept } from "../turns/unkept-turn.js";
 import { conversationVerbs } from "./conversation-verbs.js";
 import type { OwnerRuntime } from "./owner-runtime.js";
 import { ownerScope } from "./owner-scope.js";
@@ -21,6 +22,7 @@ export function createOwnerRuntime(services: Services, owner: string): OwnerRunt
       if (turnId === undefined) throw new ParleyError("turn_active", "The message waits in the queue");
       yield* subscriptions.events(owner, conversationId, turnId);
     },
+    runUnkept: (input) => runUnkept(scope, input),
     queue: queueVerbs(scope),
     input: inputVerbs(scope),
     webhooks: webhookVerbs(scope),

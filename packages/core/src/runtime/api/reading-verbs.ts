@@ -23,6 +23,8 @@ type ReadingVerbs = Pick<
   | "branchOf"
   | "turnOf"
   | "turn"
+  | "seqOf"
+  | "findTurn"
   | "last"
   | "exportLines"
   | "search"
@@ -36,6 +38,7 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
       const limit = Math.min(mostListed, Math.max(1, query.limit ?? defaultListLimit));
       const { conversations, next } = await store.list({
         limit,
+        ...(query.withResponses ? {} : { withoutOrigin: "responses" }),
         ...(query.q === undefined || query.q === "" ? {} : { q: query.q }),
         ...omitUndefined({ status: query.status, parent: query.parent, before: query.before }),
       });
@@ -88,6 +91,15 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
     branchOf: async (chatId) => (await store.branchOf(chatId)) ?? chatId,
     turnOf: async (conversationId, messageId) => (await store.findMessage(conversationId, messageId))?.turnId,
     turn: (conversationId, turnId) => turnDetail(store, conversationId, turnId),
+    seqOf: async (conversationId, messageId) =>
+      (await store.findMessage(conversationId, messageId))?.firstSeq,
+    async findTurn(turnId) {
+      for (const conversationId of await store.findTurn(turnId)) {
+        const found = await store.readTurn(conversationId, turnId);
+        if (found !== null) return { conversationId, ...found };
+      }
+      return undefined;
+    },
     last: (conversationId, options) => lastAnswer(scope, conversationId, options?.signal),
     exportLines: (conversationId) => exportConversation(store, conversationId),
     async search({ q, limit = defaultListLimit }) {

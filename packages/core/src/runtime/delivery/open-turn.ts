@@ -7,10 +7,11 @@ import {
   type SubscriptionFrame,
   type TurnEvent,
 } from "@parley/fold";
-import type { Cursor, StepMetrics, TurnReason, WaitingInfo } from "@parley/wire";
+import type { Cursor, OutputVerdict, StepMetrics, TurnOutput, TurnReason, WaitingInfo } from "@parley/wire";
 import { ParleyError } from "../../errors.js";
 import type { OpenTurnState, SealResult, TurnRecord } from "../../ports/log-store.js";
 import type { HistoryEntry } from "../../ports.js";
+import { turnOutput } from "../../turn/output/output.js";
 import { waitingOf } from "../input/waiting-info.js";
 import { checkOfLast } from "./cursor.js";
 import { EventDeduplicator } from "./event-deduplicator.js";
@@ -27,7 +28,7 @@ import {
 import { type Audience, deliver, type Readers } from "./hub.js";
 import type { JournalWriter } from "./journal.js";
 import { coalesce, decodeBatch } from "./journal-batch.js";
-import { isUnanswered, replayRows } from "./replay.js";
+import { isUnanswered, messagesOf, replayRows } from "./replay.js";
 
 /** Publishes a frame to all subscribers of a conversation, or to those alone that read events and no rows. */
 export type Publish = (frame: SubscriptionFrame, readers?: Readers) => void;
@@ -57,6 +58,8 @@ export class OpenTurn {
   readonly log: number;
   readonly turnId: string;
   readonly startedAt: number;
+  /** How the data that the turn had to return was judged, once it is sealed here. */
+  verdict: OutputVerdict | undefined;
   /** The fence of the turn's holder. */
   epoch: number;
   model: string | undefined;
@@ -203,13 +206,18 @@ export class OpenTurn {
     this.#publishRows(entries);
   }
 
+  /** The data that the turn returned, once it is sealed; undefined where it had to return none. */
+  get output(): TurnOutput | undefined {
+    return turnOutput(this.verdict, messagesOf(this.#entries));
+  }
+
   /** Publishes the end of a turn whose last rows were committed, and the conversation's status if no turn follows. */
   publishSealed(reason: TurnReason, { firstSeq, lastSeq, next, status }: SealResult): void {
     const audience = this.#writer === undefined ? undefined : this.#audience();
     if (audience === undefined) return;
     const { conversationId, turnId } = this;
     const place = { seq: lastSeq, check: checkOfLast(this.#entries) };
-    const sealed = { conversationId, turnId, firstSeq, lastSeq, reason };
+    const sealed = { conversationId, turnId, firstSeq, lastSeq, reason, output: this.output };
     deliver(audience, sealedFrame(sealed, committedCursor(place)));
     if (next === undefined) deliver(audience, statusFrame(conversationId, status, place));
   }
@@ -329,7 +337,10 @@ export class OpenTurn {
     this.#cursor = this.#cursorMaker();
     if (rows.length > 0) publish(chunksFrame(conversationId, chunksOf(rows), this.#cursor(this.lastN)));
     const place = { seq: lastSeq, check: checkOfLast(entries) };
-    publish(sealedFrame({ conversationId, turnId, firstSeq, lastSeq, reason }, committedCursor(place)));
+    const output = turnOutput(metrics?.output, messagesOf(entries));
+    publish(
+      sealedFrame({ conversationId, turnId, firstSeq, lastSeq, reason, output }, committedCursor(place)),
+    );
   }
 
   /** Publishes events made from rows: those that the rows state themselves only to readers of events. */

@@ -1,5 +1,6 @@
 import { type CommittedMessage, replayTurn, type TurnEvent } from "@parley/fold";
 import type { StepMetrics } from "@parley/wire";
+import type { ConversationMessage } from "../../messages/message.js";
 import { toChunks } from "../../messages/wire-chunks.js";
 import type { HistoryEntry } from "../../ports.js";
 
@@ -23,6 +24,11 @@ export function isUnanswered(entries: readonly HistoryEntry[]): boolean {
 export function replayRows(turn: CommittedRows, options: { readonly isSealed?: boolean } = {}): TurnEvent[] {
   const { entries, ...rest } = turn;
   return replayTurn({ ...rest, messages: entries.map(committedMessage) }, options);
+}
+
+/** Returns the messages of rows. */
+export function messagesOf(entries: readonly HistoryEntry[]): ConversationMessage[] {
+  return entries.map(({ message }) => message);
 }
 
 function committedMessage({ message, stepId }: HistoryEntry): CommittedMessage {

@@ -12,6 +12,7 @@ import { ParleyError, toParleyError } from "../../errors.js";
 import { Channel } from "../../messages/channel.js";
 import type { ConversationRecord, TurnRecord } from "../../ports/log-store.js";
 import type { HistoryEntry } from "../../ports.js";
+import { turnOutput } from "../../turn/output/output.js";
 import type { Defaults } from "../conversation-meta.js";
 import { effectiveChoices, toMeta } from "../conversation-meta.js";
 import type { Uses } from "../environment.js";
@@ -23,7 +24,7 @@ import { chunksFrame, committedCursor, eventFrame, resetFrame, sealedFrame } fro
 import type { Joining, JoinPoint, Subscriber } from "./hub.js";
 import { figuresAfter, isKnownPlace, restOfTurnFrames, wholeTurnFrames } from "./join-frames.js";
 import type { OpenTurn } from "./open-turn.js";
-import { replayRows } from "./replay.js";
+import { messagesOf, replayRows } from "./replay.js";
 import { toQueuePayload } from "./watchers.js";
 
 /** The parts of the environment that subscriptions use. */
@@ -297,9 +298,10 @@ export class Subscriptions {
       ...closingEvents({ conversationId, turnId, reason, metrics }),
     ];
     const cursor = committedCursor({ seq: lastSeq, check: checkOfLast(entries) });
+    const output = turnOutput(metrics?.output, messagesOf(entries));
     return [
       ...events.map((event) => eventFrame(event, cursor)),
-      sealedFrame({ conversationId, turnId, firstSeq, lastSeq, reason }, cursor),
+      sealedFrame({ conversationId, turnId, firstSeq, lastSeq, reason, output }, cursor),
     ];
   }
 
@@ -383,10 +385,11 @@ export class Subscriptions {
     const known = await this.#env.root.forOwner(owner).readTurn(conversationId, turnId);
     if (known?.turn.status !== "sealed") return [];
     const { reason = "interrupted", metrics, firstSeq, lastSeq } = known.turn;
+    const output = turnOutput(metrics?.output, messagesOf(known.entries));
     const closing = closingEvents({ conversationId, turnId, reason, metrics });
     return [
       ...closing.map((event) => eventFrame(event, cursor)),
-      sealedFrame({ conversationId, turnId, firstSeq, lastSeq, reason }, cursor),
+      sealedFrame({ conversationId, turnId, firstSeq, lastSeq, reason, output }, cursor),
     ];
   }
 

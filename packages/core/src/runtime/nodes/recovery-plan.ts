@@ -23,10 +23,12 @@ import type { OpenTurnState } from "../../ports/log-store.js";
 import type { HistoryEntry } from "../../ports.js";
 import { decidedAnswer, denial, unstartedAnswer } from "../../turn/approval/decided-answer.js";
 import type { AskedCall, InputRequest } from "../../turn/approval/turn-inputs.js";
+import { unansweredOutput } from "../../turn/output/output.js";
 import { stepIdOf } from "../../turn/run-step.js";
 import { requestEntry } from "../../turn/step-calls.js";
 import { chunksOf } from "../delivery/frames.js";
 import { coalesce } from "../delivery/journal-batch.js";
+import { messagesOf } from "../delivery/replay.js";
 import type { TakenTurn } from "../turns/turn-run.js";
 
 /** An open turn as its holder left it: its rows, the events of its journal, and the state that both fold to. */
@@ -227,6 +229,9 @@ export function metricsOf(
     ...(end.waitedMs > 0 ? { waitedMs: end.waitedMs } : {}),
     ...omitUndefined({ model }),
     ...(last === undefined ? {} : { contextSize: last.inputTokens + last.outputTokens }),
+    ...(state.choices.output === undefined
+      ? {}
+      : { output: unansweredOutput(end.reason, messagesOf(state.entries)) }),
   };
 }
 

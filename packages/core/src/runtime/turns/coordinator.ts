@@ -1,5 +1,5 @@
 import { sealedEvent } from "@parley/fold";
-import type { TurnReason } from "@parley/wire";
+import type { TurnOutput, TurnReason } from "@parley/wire";
 import type { Lease, NextTurn, OpenedTurn, SealResult } from "../../ports/log-store.js";
 import { checkOfLast } from "../delivery/cursor.js";
 import type { Follower } from "../delivery/follower.js";
@@ -77,7 +77,8 @@ export class Coordinator {
         const isOurs = !isLost && next !== undefined;
         if (!isLost) this.#publishSealed(live, reason, sealed);
         const { providerName, model } = live;
-        const turn = { owner, conversationId, log, turnId, providerName, model };
+        const { output } = live;
+        const turn = { owner, conversationId, log, turnId, providerName, model, output };
         this.afterSeal(turn, reason, isOurs ? { ...ended, next } : ended);
       },
     };
@@ -176,14 +177,21 @@ export class Coordinator {
 
   /** Follows up on a seal that has been published: the next turn, the watchers, the hook. */
   afterSeal(
-    turn: Parameters<typeof eventContext>[0] & { readonly log: number },
+    turn: Parameters<typeof eventContext>[0] & {
+      readonly log: number;
+      readonly output?: TurnOutput | undefined;
+    },
     reason: TurnReason,
     sealed: SealResult,
   ): void {
     const env = this.#env;
     const { owner, conversationId, turnId } = turn;
     const { firstSeq, lastSeq } = sealed;
-    env.observe(sealedEvent({ conversationId, turnId, firstSeq, lastSeq, reason }), eventContext(turn));
+    const { output } = turn;
+    env.observe(
+      sealedEvent({ conversationId, turnId, firstSeq, lastSeq, reason, output }),
+      eventContext(turn),
+    );
     env.notifyChanged(owner, [turn.log]);
     if (sealed.next !== undefined) this.run(owner, conversationId, sealed.next);
     const ended = { owner, conversationId, turnId, reason, firstSeq, lastSeq };

@@ -117,7 +117,7 @@ function losing(
     ...input,
     messages: [...others, notice],
     reason,
-    metrics: { ...input.metrics, reason },
+    metrics: { ...metricsWithout(input.metrics), reason },
     next: { ...input.next, pauseQueue: input.next.pauseQueue || reason === "error" },
   };
 }
@@ -143,9 +143,17 @@ function withoutAnswer(messages: readonly ConversationMessage[]): ConversationMe
   });
 }
 
+/** The figures of a turn that lost its answer: the data that it had to return is gone with it. */
+function metricsWithout(metrics: TurnMetrics): TurnMetrics {
+  const { output } = metrics;
+  if (output === undefined) return metrics;
+  const errors = ["the answer could not be stored"];
+  return { ...metrics, output: { valid: false, attempts: output.attempts, errors } };
+}
+
 /** What no store can refuse of a turn's figures. */
 function leastMetrics(metrics: TurnMetrics): TurnMetrics {
-  const { turnId, durationMs, contextSize, reason, model } = metrics;
+  const { turnId, durationMs, contextSize, reason, model, output } = metrics;
   const steps = metrics.steps.map(({ stepId, usage }) => ({ stepId, usage: leastUsage(usage) }));
   return {
     turnId,
@@ -156,7 +164,7 @@ function leastMetrics(metrics: TurnMetrics): TurnMetrics {
     steps,
     ...(isFigure(durationMs) ? { durationMs } : {}),
     ...(isFigure(contextSize) ? { contextSize } : {}),
-    ...omitUndefined({ reason }),
+    ...omitUndefined({ reason, output }),
     ...(typeof model === "string" ? { model } : {}),
   };
 }

@@ -4,8 +4,8 @@ import { isParleyError, ParleyError } from "../../errors.js";
 import type { HistoryBuildResult, PreviousCall } from "../../history/history-builder.js";
 import type { ConversationMessage } from "../../messages/message.js";
 import { toProviderMessages } from "../../messages/provider/provider-messages.js";
-import type { ConversationRecord, LogStore } from "../../ports/log-store.js";
-import type { ProviderMessage, ProviderToolDefinition } from "../../ports.js";
+import type { ConversationRecord } from "../../ports/log-store.js";
+import type { ConversationStore, ProviderMessage, ProviderToolDefinition } from "../../ports.js";
 import type { StepContext } from "../../turn/turn.js";
 import type { Uses } from "../environment.js";
 import type { OwnerModel } from "../owner-models.js";
@@ -17,8 +17,8 @@ export type StepContextUses = Uses<"history" | "tokens">;
 /** Everything that decides what a turn shows its model. */
 export interface ContextRequest {
   readonly env: StepContextUses;
-  readonly store: LogStore;
-  readonly record: ConversationRecord;
+  readonly store: ConversationStore;
+  readonly record: Pick<ConversationRecord, "id" | "createdAt" | "lastActivityAt">;
   readonly binding: OwnerModel;
   readonly instructions: string | undefined;
   readonly tools: readonly ProviderToolDefinition[];

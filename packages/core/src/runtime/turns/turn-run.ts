@@ -372,6 +372,7 @@ export class TurnRun {
       }
       // Nobody can join in between: from here on the rows speak for the turn, and it is over.
       live.commit(sealed.entries, taken.metrics.steps);
+      live.verdict = taken.metrics.output;
       this.#host.sealed(this, taken.reason, sealed);
       return { state: "sealed" };
     } catch (error) {

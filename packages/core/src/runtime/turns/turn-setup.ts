@@ -27,7 +27,7 @@ export type TurnSetupUses = CompactInTurnUses & StepContextUses & Defaults & Use
 /** The part of a turn's setup that follows from its conversation and from what was chosen for it. */
 type PreparedTurn = Pick<
   TurnSetup,
-  "provider" | "providerParams" | "model" | "tools" | "userMessages" | "context"
+  "provider" | "providerParams" | "model" | "tools" | "output" | "userMessages" | "context"
 >;
 
 interface PrepareRequest {
@@ -80,6 +80,7 @@ export async function prepareTurn(request: PrepareRequest): Promise<PreparedTurn
       ...omitUndefined({ maxTokens: binding.maxOutputTokens, extraParams: binding.extraParams }),
     },
     tools,
+    ...omitUndefined({ output: opened.choices.output }),
     userMessages,
     context: contextBuilder(request, {
       binding,
@@ -130,7 +131,8 @@ function contextBuilder(
       tools = toolsOf(request, record);
       context = await build(turnMessages);
     }
-    const { messages, manifest, maxTokens } = context;
+    const { messages, manifest } = context;
+    const maxTokens = least(context.maxTokens, opened.choices.maxOutputTokens);
     if (manifest !== undefined) previous = { manifest, model: binding.name };
     return { messages, manifest, maxTokens, tools, providerCalls: compactor.takeCalls() };
   };
@@ -141,7 +143,9 @@ function contextBuilder(
  * turn may be lost.
  */
 function toolsOf({ env, store, opened, mayAct }: PrepareRequest, record: ConversationRecord): Tool<never>[] {
-  const tools: Tool<never>[] = [...env.tools];
+  const { toolNames } = opened.choices;
+  const offered = toolNames === undefined ? undefined : new Set(toolNames);
+  const tools: Tool<never>[] = env.tools.filter(({ name }) => offered?.has(name) ?? true);
   if (record.compacted === true) tools.push(recallTool(store, record.id) as Tool<never>);
   if (opened.choices.tools !== undefined) tools.push(...callerTools(opened.choices.tools, tools));
   return tools.map((tool) => guarded(tool, mayAct));
@@ -154,6 +158,10 @@ function guarded(tool: Tool<never>, mayAct: () => boolean): Tool<never> {
   };
   // The tool itself behind it: it may be an object of a class of its own.
   return Object.create(tool, { execute: { value: execute } }) as Tool<never>;
+}
+
+function least(given: number | undefined, chosen: number | undefined): number | undefined {
+  return given === undefined || chosen === undefined ? (given ?? chosen) : Math.min(given, chosen);
 }
 
 /** The call before this turn, as the history compares models: by the name that users know. */

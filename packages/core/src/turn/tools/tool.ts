@@ -113,16 +113,15 @@ export interface Tool<Input = unknown> {
 
 /** The tool as a provider sees it. */
 export function toolDefinition(tool: Tool<never>): ProviderToolDefinition {
-  const schema = toolJsonSchema(tool);
+  const schema = tool.schema === undefined ? undefined : jsonSchemaOf(tool.schema);
   return {
     name: tool.name,
     ...omitUndefined({ description: tool.description, schema }),
   };
 }
 
-function toolJsonSchema(tool: Tool<never>): JsonSchema | undefined {
-  const { schema } = tool;
-  if (schema === undefined) return undefined;
+/** Returns a schema as JSON Schema; undefined for a validator that has none. */
+export function jsonSchemaOf(schema: StandardSchema | JsonSchema): JsonSchema | undefined {
   if (!isStandardSchema(schema)) return schema;
   const json = schema["~standard"].jsonSchema?.input({ target: "draft-07" });
   if (json === undefined) return undefined;

@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import type { MessageParam, ToolUseBlock } from "../api-types.js";
 import { anyHistory, ownOrigin } from "./histories.test-support.js";
 import { rawArgumentsField } from "./lower-messages.js";
+import { takesFormat } from "./output-format.js";
 import { type LowerRequest, toRequest } from "./to-request.js";
 
 const metadata = ownOrigin;
@@ -585,5 +586,87 @@ describe("any history", () => {
       }),
       { numRuns: 300 },
     );
+  });
+});
+
+describe("data to answer with", () => {
+  const reader = { provider: "anthropic", model: "claude-sonnet-4-6" };
+  const schema = {
+    type: "object",
+    description: "A city",
+    properties: {
+      name: { type: "string", minLength: 1 },
+      people: { type: "integer", minimum: 0, description: "How many" },
+      mayor: { oneOf: [{ type: "null" }, { type: "object", properties: { minimum: { type: "string" } } }] },
+      kind: { enum: [{ minimum: 1 }] },
+    },
+    required: ["name"],
+  };
+
+  it("is sent beside the effort, with closed objects, and in words what the API does not enforce", () => {
+    const { body } = lower(
+      [user("a")],
+      { reasoningEffort: "high", output: { name: "city", schema } },
+      { reader },
+    );
+    expect(body.output_config).toEqual({
+      effort: "high",
+      format: {
+        type: "json_schema",
+        schema: {
+          type: "object",
+          description: "A city",
+          properties: {
+            name: { type: "string", description: "(minLength: 1)" },
+            people: { type: "integer", description: "How many (minimum: 0)" },
+            mayor: {
+              anyOf: [
+                { type: "null" },
+                { type: "object", properties: { minimum: { type: "string" } }, additionalProperties: false },
+              ],
+            },
+            kind: { enum: [{ minimum: 1 }] },
+          },
+          required: ["name"],
+          additionalProperties: false,
+        },
+      },
+    });
+  });
+
+  it.each([
+    ["claude-sonnet-4-5-20250929", true],
+    ["claude-opus-4-6", true],
+    ["claude-opus-5", true],
+    ["claude-sonnet-4-20250514", false],
+    ["claude-opus-4-1-20250805", false],
+    ["claude-3-7-sonnet-latest", false],
+  ])("is left to a tool by %s where it is older than 4.5", (model, takes) => {
+    expect(takesFormat({ name: "city", schema }, model)).toBe(takes);
+  });
+
+  it.each([
+    ["a map", { type: "object", additionalProperties: { type: "string" } }],
+    ["names by a pattern", { ...schema, patternProperties: { "^x": {} } }],
+    ["a tree", { type: "object", properties: { child: { $ref: "#" } } }],
+    [
+      "a tree by definition",
+      {
+        type: "object",
+        properties: { root: { $ref: "#/$defs/node" } },
+        $defs: { node: { type: "object", properties: { next: { $ref: "#/$defs/node" } } } },
+      },
+    ],
+  ])("is left to a tool where the schema is %s", (_, given) => {
+    expect(takesFormat({ name: "x", schema: given }, reader.model)).toBe(false);
+  });
+
+  it("may use one definition twice", () => {
+    const twice = {
+      type: "object",
+      properties: { a: { $ref: "#/$defs/leaf" }, b: { $ref: "#/$defs/leaf" } },
+      $defs: { leaf: { type: "string" } },
+    };
+    expect(takesFormat({ name: "x", schema: twice }, reader.model)).toBe(true);
   });
 });

@@ -14,6 +14,7 @@ import type {
 } from "../api-types.js";
 import { mostBreakpoints, withBreakpoints } from "./cache-breakpoints.js";
 import { lowerMessages, type UnsendableArguments } from "./lower-messages.js";
+import { outputFormat } from "./output-format.js";
 import { type ThinkingFields, thinkingFields } from "./thinking.js";
 import { formerTool, toolChoiceParam, toolParams } from "./tool-definition.js";
 
@@ -74,7 +75,7 @@ export function toRequest(params: ProviderCallParams, how: LowerRequest): Lowere
       messages: cached.messages,
       ...(tools.length === 0 ? {} : { tools: cached.tools }),
       ...omitUndefined({ tool_choice: toolChoice }),
-      ...allowedThinking(thinking, toolChoice, messages),
+      ...withFormat(allowedThinking(thinking, toolChoice, messages), params.output),
       ...extra,
       stream: true,
     },
@@ -127,6 +128,11 @@ function allowedThinking(
   if (thinking === undefined) return fields;
   if (choice?.type === "any" || choice?.type === "tool") return rest;
   return thinking.type === "enabled" && isInsideUnthoughtTurn(messages) ? rest : fields;
+}
+
+function withFormat(fields: ThinkingFields, output: ProviderCallParams["output"]): object {
+  if (output === undefined) return fields;
+  return { ...fields, output_config: { ...fields.output_config, format: outputFormat(output) } };
 }
 
 /** Whether results have just come for calls of an answer that does not begin with thinking that can be sent. */

@@ -247,6 +247,7 @@ describe("the fold of a chat completion", () => {
         replayReasoning: "reasoning_content",
         sendsFiles: false,
         sendsCacheKey: false,
+        takesOutput: false,
       });
       expect(validateChatRequest(body), `cut at ${cut}`).toEqual([]);
     }

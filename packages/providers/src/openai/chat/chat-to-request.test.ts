@@ -14,6 +14,7 @@ const plain: ChatDialect = {
   replayReasoning: undefined,
   sendsFiles: false,
   sendsCacheKey: false,
+  takesOutput: false,
 };
 
 const lower = (
@@ -193,5 +194,25 @@ describe("validateChatRequest", () => {
     expect(problems(user, call("c"), user)[0]).toMatch(/comes before the results/);
     expect(problems(user, { role: "assistant", content: "" })).toHaveLength(1);
     expect(problems({ role: "user", content: [] })).toHaveLength(1);
+  });
+});
+
+describe("data to answer with", () => {
+  const output = {
+    name: "city",
+    schema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
+  };
+
+  it("is asked for where the server takes it, as strictly as the schema allows", () => {
+    const messages = [text("user", "hi")];
+    const strict = { ...output, description: "d", schema: { ...output.schema, additionalProperties: false } };
+    expect(lower(messages, { takesOutput: true }, { output: strict }).response_format).toEqual({
+      type: "json_schema",
+      json_schema: { name: "city", description: "d", schema: strict.schema, strict: true },
+    });
+    expect(lower(messages, { takesOutput: true }, { output }).response_format).toMatchObject({
+      json_schema: { strict: false },
+    });
+    expect(lower(messages, {}, { output })).not.toHaveProperty("response_format");
   });
 });

@@ -5,6 +5,7 @@ import { type PreparedMessage, prepareMessages } from "../../call/prepare-messag
 import { createToolNames, type ToolNames } from "../../call/tool-names.js";
 import { wellFormed } from "../../call/well-formed.js";
 import { fileForm } from "../file-content.js";
+import { jsonSchemaFormat } from "../output-format.js";
 import { functionParameters, withoutDoubles } from "../tool-definition.js";
 import type {
   ChatAssistantMessage,
@@ -25,6 +26,7 @@ export interface ChatDialect {
   readonly replayReasoning: "reasoning_content" | "reasoning" | undefined;
   readonly sendsFiles: boolean;
   readonly sendsCacheKey: boolean;
+  readonly takesOutput: boolean;
 }
 
 export interface LoweredChat {
@@ -68,6 +70,9 @@ export function toChatRequest(
       ...(maxTokens === undefined ? {} : { [dialect.maxTokensField]: Math.max(1, Math.floor(maxTokens)) }),
       ...(reasoningEffort === undefined ? {} : dialect.effortParams(reasoningEffort, model)),
       ...(dialect.sendsCacheKey && cacheKey !== undefined ? { prompt_cache_key: cacheKey } : {}),
+      ...(dialect.takesOutput && params.output !== undefined
+        ? { response_format: { type: "json_schema", json_schema: jsonSchemaFormat(params.output) } }
+        : {}),
       stream: true,
       // Refused where nothing is streamed.
       ...(dialect.includeUsage && extraParams?.stream !== false

@@ -57,6 +57,11 @@ export interface OpenAIChatProviderAdapterConfig {
   /** Whether `prompt_cache_key` is understood. Default: for OpenAI itself. */
   sendsCacheKey?: boolean;
   /**
+   * Whether `response_format` with a JSON Schema is understood, also beside tools. Default: for OpenAI itself. Without it a
+   * model is offered a tool to return data with.
+   */
+  takesOutput?: boolean;
+  /**
    * Take a stream that ends with neither a finish reason nor `[DONE]` for a whole answer. Default false: such an
    * end is a failure, as it cannot be told from a connection that was cut.
    */
@@ -93,6 +98,10 @@ export class OpenAIChatProviderAdapter implements ProviderAdapter {
 
   async complete(params: ProviderCallParams): Promise<ProviderCallResult> {
     return collect(await this.completeStream(params));
+  }
+
+  takesOutput(): boolean {
+    return this.#dialect.takesOutput;
   }
 
   async completeStream(params: ProviderCallParams): Promise<ProviderStream> {
@@ -162,5 +171,6 @@ function dialectOf(config: OpenAIChatProviderAdapterConfig): ChatDialect {
     replayReasoning: config.replayReasoning,
     sendsFiles: config.sendsFiles ?? false,
     sendsCacheKey: config.sendsCacheKey ?? isOpenAI,
+    takesOutput: config.takesOutput ?? isOpenAI,
   };
 }

@@ -147,6 +147,24 @@ describe("the request", () => {
   });
 });
 
+describe("data to answer with", () => {
+  it("is asked for as text of that form, beside what the caller says about text", async () => {
+    const server = await serve(answering(spoken));
+    const adapter = adapterFor(server.url);
+    const schema = { type: "object", properties: {}, additionalProperties: false };
+    await adapter.complete({
+      ...params,
+      output: { name: "city", schema },
+      extraParams: { text: { verbosity: "low" } },
+    });
+    expect(server.seen[0]?.body.text).toEqual({
+      verbosity: "low",
+      format: { type: "json_schema", name: "city", schema, strict: true },
+    });
+    expect(adapter.takesOutput()).toBe(true);
+  });
+});
+
 describe("the client", () => {
   it("asks for an answer in one piece, and for a stream", async () => {
     const server = await serve(answering(thought));

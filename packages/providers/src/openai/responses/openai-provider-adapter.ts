@@ -14,6 +14,7 @@ import type {
   ProviderToolDefinition,
 } from "@parley/core/ports";
 import type { OpenAIHttpClient } from "../openai-http-client.js";
+import { jsonSchemaFormat } from "../output-format.js";
 import { effortFor, reasons } from "../reasoning-effort.js";
 import type {
   CreateResponseOptions,
@@ -71,6 +72,10 @@ export class OpenAIProviderAdapter implements ProviderAdapter {
     return afterwards(stream, ({ id }) => setConversationState({ ...state, lastResponseId: id }));
   }
 
+  takesOutput(): boolean {
+    return true;
+  }
+
   #call(params: ProviderCallParams) {
     const { defaultModel, getConversationState, setConversationState } = this.#config;
     const model = params.metadata.model || defaultModel;
@@ -103,23 +108,25 @@ export class OpenAIProviderAdapter implements ProviderAdapter {
     };
   }
 
-  /** The caller's fields over the derived ones; an effort alone leaves the rest of `reasoning` as derived. */
+  /** The caller's fields over the derived ones; one member of `reasoning` or `text` leaves the others as derived. */
   #extraParams(params: ProviderCallParams, model: string, chains: boolean): Record<string, unknown> {
     const derived = this.#derivedParams(params, model, chains);
     const extra = lowerExtra(params.extraParams);
-    const { reasoning } = extra;
-    if (typeof reasoning !== "object" || reasoning === null) return { ...derived, ...extra };
     return {
       ...derived,
       ...extra,
-      reasoning: { ...(derived.reasoning as object | undefined), ...reasoning },
+      ...merged("reasoning", derived, extra),
+      ...merged("text", derived, extra),
     };
   }
 
   #derivedParams(params: ProviderCallParams, model: string, chains: boolean): Record<string, unknown> {
     const { reasoningSummary = "auto", takesReasoning = reasons } = this.#config;
-    const { cacheKey, reasoningEffort } = params;
+    const { cacheKey, reasoningEffort, output } = params;
     const derived: Record<string, unknown> = {};
+    if (output !== undefined) {
+      derived.text = { format: { type: "json_schema", ...jsonSchemaFormat(output) } };
+    }
     if (cacheKey !== undefined) derived.prompt_cache_key = cacheKey;
     if (!takesReasoning(model)) return derived;
     // The API keeps nothing, so reasoning has to come along encrypted to be there in the next step.
@@ -132,6 +139,14 @@ export class OpenAIProviderAdapter implements ProviderAdapter {
     }
     return derived;
   }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function merged(name: string, derived: Fields, extra: Fields): Fields {
+  const given = extra[name];
+  if (typeof given !== "object" || given === null) return {};
+  return { [name]: { ...(derived[name] as object | undefined), ...given } };
 }
 
 function toFunctionTool({ name, description, schema }: ProviderToolDefinition): OpenAIFunctionTool {

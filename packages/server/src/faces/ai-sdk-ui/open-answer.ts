@@ -7,6 +7,7 @@ import type { InputAnswer, OwnerRuntime } from "@parley/core/runtime";
 import type { Chunk, PendingRequest, TurnDetail } from "@parley/wire";
 import type { Caller } from "../../auth/caller.js";
 import { respondAs } from "../../routes/input.js";
+import { pendingRequests } from "../pending-requests.js";
 import { isUnknown } from "./read-messages.js";
 import { type ChatRequest, contentOf, lastMessage, type SentMessage, toolsOf } from "./request.js";
 
@@ -148,16 +149,6 @@ function asPart(chunk: Chunk): MessageContentPart {
   return { type: "metadata", data: chunk.type === "data" ? chunk.data : null };
 }
 
-/** Gives all requests of a conversation that nobody has answered, page by page. */
-async function* pendingOf(me: ChatCall["me"], conversationId: string): AsyncGenerator<PendingRequest> {
-  let after: string | undefined;
-  do {
-    const page = await me.input.pending({ conversationId, after });
-    yield* page.pending;
-    after = page.nextAfter;
-  } while (after !== undefined);
-}
-
 /** Takes decisions and outputs for calls that wait from a posted answer, and nothing else of it. */
 async function continueTurn(
   { me, caller }: ChatCall,
@@ -168,8 +159,8 @@ async function continueTurn(
   await me.turn(conversationId, turnId).catch((error: unknown) => {
     throw isUnknown(error) ? invalidField("messages", "the last message is no answer of this chat") : error;
   });
-  for await (const request of pendingOf(me, conversationId)) {
-    const answer = request.turnId === turnId ? answerTo(request, message) : undefined;
+  for (const request of await pendingRequests(me, { conversationId, turnId })) {
+    const answer = answerTo(request, message);
     if (answer === undefined) continue;
     const { requestId } = request;
     await respondAs(caller, me, { conversationId, requestId }, answer, "http").catch((error: unknown) => {

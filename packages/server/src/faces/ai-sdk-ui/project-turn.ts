@@ -126,6 +126,7 @@ export class TurnProjection {
       case "status":
         if (event.waiting?.turnId === this.#turnId) this.#wait();
         return;
+      case "output-invalid":
       case "usage":
         return;
       default:

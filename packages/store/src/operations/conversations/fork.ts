@@ -45,7 +45,7 @@ export function fork(store: StoreContext, owner: string, input: ForkInput): Prom
     let turn: OpenedTurn | undefined;
     if (admit !== undefined && row !== undefined) {
       const head = await requireHead(connection, owner, newId);
-      const outcome = await admitInto(connection, head, admit, row, true);
+      const outcome = await admitInto(store, connection, head, admit, row, true);
       if (outcome.kind === "started") turn = outcome.turn;
     }
     const conversation = await requireRecord(connection, owner, newId);

@@ -47,6 +47,11 @@ function listStatement(owner: string, query: ListQuery, limit: number): Statemen
   if (query.status !== undefined) conditions.push(statusIn(query.status));
   if (query.parent !== undefined) conditions.push(isForkOf(of, values.add(storedText(query.parent))));
   if (query.q !== undefined) conditions.push(matches(values.add(storedText(query.q))));
+  if (query.withoutOrigin !== undefined) {
+    conditions.push(
+      `(c.metadata #>> '{parley,origin}') IS DISTINCT FROM ${values.add(query.withoutOrigin)}::text`,
+    );
+  }
   if (query.before !== undefined) conditions.push(behind(query.before, values));
   const text = `SELECT ${recordColumns} FROM ${recordTables} WHERE ${conditions.join(" AND ")}
     ORDER BY c.last_activity_at DESC, c.id DESC LIMIT ${values.add(limit)}::int4`;

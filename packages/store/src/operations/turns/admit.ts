@@ -21,8 +21,8 @@ import {
   touched,
   touchedWith,
 } from "./head.js";
-import { checkTurnId, openTurn } from "./open-turn.js";
-import { choiceValues, queueState, readQueue, toolsValue } from "./queue-state.js";
+import { checkTurnId, insertRows, openTurn } from "./open-turn.js";
+import { choiceValues, hasRareChoices, queueState, rareChoiceValues, readQueue } from "./queue-state.js";
 import { knownAdmission } from "./receipts.js";
 import { sealWaiting } from "./seal.js";
 
@@ -36,7 +36,7 @@ export async function admit(store: StoreContext, owner: string, input: AdmitInpu
   checkConversationId(input.conversationId);
   const row = messageRow(input.message, input.conversationId, store.maxBytes);
   const id = storedText(input.conversationId);
-  if (input.choices.tools !== undefined) {
+  if (hasRareChoices(input.choices) || input.before !== undefined) {
     return store.database.transaction((connection) => admitSlowly(store, connection, owner, input, row));
   }
   const [, answers = []] = await store.database.batch([
@@ -128,10 +128,10 @@ async function admitSlowly(
       if (known !== undefined) return known;
       await checkAdmission(connection, head, input);
       if (!head.waiting || input.sealWaiting === undefined) {
-        return admitInto(connection, head, input, row, false);
+        return admitInto(store, connection, head, input, row, false);
       }
       const ended = await sealWaiting(store, connection, head, input.sealWaiting);
-      const outcome = await admitInto(connection, ended.head, input, row, false);
+      const outcome = await admitInto(store, connection, ended.head, input, row, false);
       if (outcome.kind !== "started") return outcome;
       return { ...outcome, ended: { turnId: input.sealWaiting.turnId, sealed: ended.sealed } };
     }
@@ -145,7 +145,7 @@ async function admitSlowly(
     });
     if (!created) continue;
     const fresh = await lockHead(connection, owner, conversationId);
-    if (fresh !== undefined) return admitInto(connection, fresh, input, row, true);
+    if (fresh !== undefined) return admitInto(store, connection, fresh, input, row, true);
   }
 }
 
@@ -165,6 +165,7 @@ async function checkAdmission(connection: Connection, head: Head, input: AdmitIn
 
 /** Admits a message that was checked, to a conversation that is locked. */
 export async function admitInto(
+  store: StoreContext,
   connection: Connection,
   head: Head,
   input: Omit<AdmitInput, "conversationId">,
@@ -185,10 +186,12 @@ FROM parley.conversation_head h WHERE c.log = $1 AND h.log = $1`,
     },
   ];
   if (activeId(head) === undefined) {
-    const turn = await openTurn(connection, head, { ...input, rows: [row], bodyHash });
+    const behind = await writeBefore(store, connection, head, input.before);
+    const turn = await openTurn(connection, behind, { ...input, rows: [row], bodyHash });
     await connection.batch(changed);
     return { kind: "started", turn, created };
   }
+  if (input.before !== undefined) throw turnActive(head);
   const queue = await readQueue(connection, head);
   if (queue.length >= input.queueLength) {
     const { queueLength } = input;
@@ -201,9 +204,9 @@ FROM parley.conversation_head h WHERE c.log = $1 AND h.log = $1`,
       name: "enqueue",
       text: `
 INSERT INTO parley.queued_message (log, id, rank, mode, model, effort, instructions, role, type, content,
-  created_at, resource_id, part_count, queued_at, tools)
+  created_at, resource_id, part_count, queued_at, tools, other_choices)
 SELECT $1::int8, $2, coalesce(max(q.rank), 0) + 1, $3, $4, $5, $6, $7, $8, $9::jsonb, $10::timestamptz, $11, $12::int4,
-  ${nowMs}, $13::json
+  ${nowMs}, $13::json, $14::json
 FROM parley.queued_message q WHERE q.log = $1::int8
 RETURNING ${returnedMs("queued_at")} AS queued_ms`,
       values: [
@@ -217,7 +220,7 @@ RETURNING ${returnedMs("queued_at")} AS queued_ms`,
         row.createdAt,
         row.resourceId,
         row.parts,
-        toolsValue(input.choices),
+        ...rareChoiceValues(input.choices),
       ],
     },
     {
@@ -240,4 +243,26 @@ RETURNING ${returnedMs("queued_at")} AS queued_ms`,
     queue: queueState([...queue, entry], head.queuePaused),
     ...omitUndefined({ turnId: head.turnId }),
   };
+}
+
+/** Writes rows outside turns, sealed at once. Returns the head behind them. */
+async function writeBefore(
+  store: StoreContext,
+  connection: Connection,
+  head: Head,
+  messages: AdmitInput["before"] = [],
+): Promise<Head> {
+  if (messages.length === 0) return head;
+  const rows = messages.map((message) => messageRow(message, head.conversationId, store.maxBytes));
+  const total = rows.reduce((sum, row) => sum + row.parts, 0);
+  await connection.batch([
+    insertRows(head, rows, { firstSeq: head.nextSeq }),
+    {
+      text: `UPDATE parley.conversation_head SET next_seq = next_seq + $2::int4, sealed_seq = next_seq + $2::int4 - 1
+        WHERE log = $1`,
+      values: [head.log, total],
+    },
+  ]);
+  const nextSeq = head.nextSeq + total;
+  return { ...head, nextSeq, sealedSeq: nextSeq - 1 };
 }

@@ -1,5 +1,4 @@
 import type {
-  CallerTool,
   DefaultModel,
   NextTurn,
   OpenedTurn,
@@ -23,7 +22,14 @@ import { originalJson, originalText, storedText } from "../../stored-text.js";
 import { takeChangeNumber } from "../numbers.js";
 import { invalid } from "../refusals.js";
 import { activeId, type Head, nowMs, returnedMs, touched, touchedWith } from "./head.js";
-import { choicesOf, choiceValues, queueState, readQueue, toolsValue } from "./queue-state.js";
+import {
+  type ChoiceColumns,
+  choicesOf,
+  choiceValues,
+  queueState,
+  rareChoiceValues,
+  readQueue,
+} from "./queue-state.js";
 
 /**
  * Writes rows behind `firstSeq`, for whoever holds the lock and counts the head on. One `unnest` for any number of
@@ -100,8 +106,9 @@ WHERE log = $1 RETURNING fence, ${returnedMs("started_at")} AS started_ms`,
       name: "open_turn",
       text: `
 INSERT INTO parley.conversation_turn
-  (log, id, ordinal, status, model, effort, instructions, first_seq, last_seq, started_at, tools)
-SELECT log, $2, turn_count, 'running', $3, $4, $5, $6, $7, started_at, $8::json
+  (log, id, ordinal, status, model, effort, instructions, first_seq, last_seq, started_at, tools,
+  other_choices)
+SELECT log, $2, turn_count, 'running', $3, $4, $5, $6, $7, started_at, $8::json, $9::json
 FROM parley.conversation_head WHERE log = $1`,
       values: [
         log,
@@ -109,7 +116,7 @@ FROM parley.conversation_head WHERE log = $1`,
         ...choiceValues(choices),
         firstSeq,
         firstSeq + total - 1,
-        toolsValue(choices),
+        ...rareChoiceValues(choices),
       ],
     },
     {
@@ -255,7 +262,7 @@ export async function stillOpened(
   const values = [head.log, head.turnCount];
   const [turns = [], rows = []] = await connection.batch([
     {
-      text: `SELECT model, effort, instructions, tools::text AS tools,
+      text: `SELECT model, effort, instructions, tools::text AS tools, other_choices::text AS other_choices,
           date_part('epoch', started_at) * 1000 AS started_ms
         FROM parley.conversation_turn WHERE log = $1 AND ordinal = $2`,
       values,
@@ -284,11 +291,13 @@ export async function stillOpened(
 /** Choices from the columns of a row, whose texts are as stored. */
 export function readChoices(row: Record<string, unknown>): TurnChoices {
   const text = (value: unknown) => (typeof value === "string" ? originalText(value) : null);
+  const json = (value: unknown) => (typeof value === "string" ? originalJson(value) : null);
   return choicesOf({
     model: text(row.model),
     effort: text(row.effort),
     instructions: text(row.instructions),
-    tools: typeof row.tools === "string" ? (originalJson(row.tools) as CallerTool[]) : null,
+    tools: json(row.tools) as ChoiceColumns["tools"],
+    other_choices: json(row.other_choices) as ChoiceColumns["other_choices"],
   });
 }
 

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/core/messages";
 import type { CallerTool, QueueEntry, QueueState, TurnChoices } from "@parley/core/ports";
 import type { QueueMode, ReasoningEffort } from "@parley/wire";
 import type { Connection } from "../../database.js";
@@ -8,7 +9,8 @@ import { originalJson, storedJson, storedText } from "../../stored-text.js";
 export function queueJson(log: string): string {
   return `(
 SELECT json_agg(json_build_object('id', q.id, 'mode', q.mode, 'model', q.model, 'effort', q.effort,
-  'instructions', q.instructions, 'tools', q.tools, 'role', q.role, 'type', q.type, 'content', q.content,
+  'instructions', q.instructions, 'tools', q.tools, 'other_choices', q.other_choices, 'role', q.role, 'type', q.type,
+  'content', q.content,
   'created_ms', date_part('epoch', q.created_at) * 1000, 'resource_id', q.resource_id,
   'queued_ms', date_part('epoch', q.queued_at) * 1000) ORDER BY q.rank)::text
 FROM parley.queued_message q WHERE q.log = ${log})`;
@@ -74,7 +76,11 @@ export interface ChoiceColumns {
   readonly effort: string | null;
   readonly instructions: string | null;
   readonly tools: CallerTool[] | null;
+  readonly other_choices: OtherChoices | null;
 }
+
+/** The choices that are stored as one value. */
+type OtherChoices = Pick<TurnChoices, "output" | "toolNames" | "maxOutputTokens" | "metadata">;
 
 /** Choices from columns whose texts are original. */
 export function choicesOf(columns: ChoiceColumns): TurnChoices {
@@ -83,12 +89,23 @@ export function choicesOf(columns: ChoiceColumns): TurnChoices {
     ...(columns.effort === null ? {} : { reasoningEffort: columns.effort as ReasoningEffort }),
     ...(columns.instructions === null ? {} : { instructions: columns.instructions }),
     ...(columns.tools === null ? {} : { tools: columns.tools }),
+    ...columns.other_choices,
   };
 }
 
-/** The tools of the caller as the value of their column. */
-export function toolsValue({ tools }: TurnChoices): string | null {
-  return tools === undefined ? null : storedJson(tools);
+/** Choices as the values of the columns tools and other_choices. */
+export function rareChoiceValues(choices: TurnChoices): [string | null, string | null] {
+  const { tools, output, toolNames, maxOutputTokens, metadata } = choices;
+  const others = omitUndefined({ output, toolNames, maxOutputTokens, metadata });
+  return [
+    tools === undefined ? null : storedJson(tools),
+    Object.keys(others).length === 0 ? null : storedJson(others),
+  ];
+}
+
+/** True where a turn chooses something that few turns do, and that admission in one statement does not write. */
+export function hasRareChoices(choices: TurnChoices): boolean {
+  return rareChoiceValues(choices).some((value) => value !== null);
 }
 
 /** Choices as the values of the columns model, effort and instructions. */

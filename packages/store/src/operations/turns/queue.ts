@@ -120,6 +120,7 @@ async function edit(
     mode: operation.mode ?? entry.mode,
     choices: withChoices(entry.choices, operation),
   };
+  checkSteer(edited);
   let order = queue.map((other) => (other === entry ? edited : other));
   if (before !== undefined && before !== entry.id) {
     const others = queue.filter((other) => other !== entry);
@@ -173,6 +174,17 @@ function refusal(
 function withText(message: ConversationMessage, text: string): ConversationMessage {
   const others = message.content.filter((part) => part.type !== "text");
   return { ...message, content: [{ type: "text", text }, ...others] };
+}
+
+/** Refuses to let a message join a running turn that brings tools or asks for data: those are a turn's own. */
+function checkSteer({ mode, choices }: QueueEntry): void {
+  const name = choices.tools !== undefined ? "tools" : choices.output !== undefined ? "output" : undefined;
+  if (mode === "steer" && name !== undefined) {
+    throw invalidField(
+      "mode",
+      `the message has ${name} for a turn of its own, so it cannot join a running one`,
+    );
+  }
 }
 
 function withChoices(choices: TurnChoices, operation: QueueOperation & { op: "edit" }): TurnChoices {

@@ -63,6 +63,7 @@ interface JournalJson {
 
 const readOpenTurnText = `
 SELECT h.log::float8 AS log, h.turn_id, h.fence, h.node, h.stop_requested_at IS NOT NULL AS stop_requested, t.model, t.effort, t.instructions, t.tools::text AS tools,
+  t.other_choices::text AS other_choices,
   t.waited_ms, date_part('epoch', h.waiting_since) * 1000 AS waiting_ms, (
     SELECT json_agg(${requestJson} ORDER BY r.place)::text FROM parley.input_request r
     WHERE r.log = h.log AND r.turn = h.turn_count

@@ -16,7 +16,8 @@ import { activeId, type Head, nowMs, requireHead } from "./head.js";
 import { readChoices, touchStatements } from "./open-turn.js";
 
 /** A turn's own columns, of the table `t`, with the log `l` that holds it. */
-const turnColumns = `l.log::float8 AS log, t.id, t.ordinal, t.status, t.reason, t.model, t.effort, t.instructions, t.tools::text AS tools, t.first_seq,
+const turnColumns = `l.log::float8 AS log, t.id, t.ordinal, t.status, t.reason, t.model, t.effort, t.instructions, t.tools::text AS tools,
+  t.other_choices::text AS other_choices, t.first_seq,
   t.last_seq, date_part('epoch', t.started_at) * 1000 AS started_ms, date_part('epoch', t.sealed_at) * 1000 AS sealed_ms,
   t.metrics::text AS metrics, t.provider_calls::text AS provider_calls, t.appended::text AS appended`;
 
@@ -51,6 +52,19 @@ JOIN parley.conversation_turn t ON ${idIs("t.id", "$3")} AND t.log + 0 = l.log A
     entriesOf(readMessage(read), id).filter((entry) => own === undefined || own.has(entry.message.id)),
   );
   return { turn: turnRecordOf(row), entries };
+}
+
+/** The conversations that hold a turn in their own log, by the index over the ids of turns. */
+export async function findTurn(store: StoreContext, owner: string, turnId: string): Promise<string[]> {
+  const rows = await store.database.query({
+    name: "find_turn",
+    text: `SELECT c.id FROM parley.conversation_turn t JOIN parley.conversation c ON c.log = t.log
+      WHERE ${idIs("t.id", "$1")} AND c.owner = $2 AND c.status <> 'removed' AND c.archive_of IS NULL
+        AND t.appended IS NULL
+      ORDER BY c.last_activity_at DESC, c.log DESC LIMIT 20`,
+    values: [storedText(turnId), owner],
+  });
+  return rows.map(({ id }) => originalText(String(id)));
 }
 
 /** The metrics of a turn, from its row's id, reason and metrics. */

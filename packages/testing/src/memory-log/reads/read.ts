@@ -139,6 +139,16 @@ export function readTurn(
   };
 }
 
+/** The conversations of an owner that hold a turn in their own log. */
+export function homesOfTurn(db: MemoryDatabase, owner: string, turnId: TurnId): ConversationId[] {
+  const logs = [...(db.owners.get(owner)?.logs.values() ?? [])];
+  return logs
+    .filter((log) => log.archiveOf === undefined)
+    .filter((log) => log.turnsById.get(turnId)?.appended === undefined && log.turnsById.has(turnId))
+    .sort((a, b) => b.lastActivityAt - a.lastActivityAt || b.number - a.number)
+    .map((log) => log.id);
+}
+
 function isWaiting({ active }: Log, { id }: Turn): boolean {
   return active?.turnId === id && active.waitingSince !== undefined;
 }

@@ -3,6 +3,7 @@ import type { AdmitInput, AdmitOutcome, ConversationSettings } from "@parley/cor
 import { omitUndefined } from "@parley/fold";
 import {
   addLog,
+  appendRow,
   checkMessages,
   checkNewId,
   findLog,
@@ -18,7 +19,7 @@ import { checkTurnId, openTurn, turnActive } from "./lease.js";
 export function admit(db: MemoryDatabase, owner: string, input: AdmitInput): AdmitOutcome {
   const found = findLog(db, owner, input.conversationId);
   if (found === undefined) checkNewId(input.conversationId);
-  checkMessages([input.message], input.conversationId);
+  checkMessages([input.message, ...(input.before ?? [])], input.conversationId);
   if (found !== undefined) {
     const known = knownAdmission(found, input);
     if (known !== undefined) return known;
@@ -87,6 +88,7 @@ export function admitInto(
       ? undefined
       : sealWaiting(db, log, input.sealWaiting);
   if (log.active !== undefined) {
+    if (input.before !== undefined) throw turnActive(log);
     const { turnId, purpose } = log.active;
     log.queue.push({
       id: input.message.id,
@@ -104,6 +106,7 @@ export function admitInto(
       ...(purpose === "turn" ? { turnId } : {}),
     };
   }
+  for (const message of input.before ?? []) log.sealedSeq = appendRow(db, log, message, {}).lastSeq;
   const turn = openTurn(db, log, { ...input, messages: [input.message] });
   const { bodyHash, turnId } = input;
   log.receipts.set(input.message.id, { bodyHash, outcome: "started", turnId });

@@ -57,6 +57,10 @@ function edit(log: Log, operation: QueueOperation & { op: "edit" }): void {
     mode: operation.mode ?? entry.mode,
     choices: withChoices(entry.choices, operation),
   };
+  const { tools, output } = edited.choices;
+  if (edited.mode === "steer" && (tools ?? output) !== undefined) {
+    throw invalidField("mode", "the message has tools or output for a turn of its own");
+  }
   if (before === undefined || before === entry.id) {
     log.queue = log.queue.map((other) => (other === entry ? edited : other));
     return;

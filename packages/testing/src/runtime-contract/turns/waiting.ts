@@ -1,4 +1,5 @@
 import { askUserTool, type Tool } from "@parley/core";
+import type { SendInput } from "@parley/core/runtime";
 import type { PendingRequest } from "@parley/wire";
 import { check, checkEqual } from "../../contract-case.js";
 import { gate } from "../../gate.js";
@@ -31,11 +32,16 @@ export interface WaitingTurn {
 }
 
 /** Sends to a node, and waits until the turn waits. */
-export async function waits(world: World, node: TestNode, message = "Hi"): Promise<WaitingTurn> {
+export async function waits(
+  world: World,
+  node: TestNode,
+  message = "Hi",
+  more: Partial<SendInput> = {},
+): Promise<WaitingTurn> {
   const conversationId = world.id("c");
   await node.me.create({ id: conversationId });
   const follow = await world.joined(node, conversationId);
-  const { turnId } = await world.start(node, message, { conversationId });
+  const { turnId } = await world.start(node, message, { conversationId, ...more });
   await world.until(() => isWaiting(follow), "the turn waits");
   const { pending } = await node.me.input.pending({ conversationId });
   return { conversationId, turnId, follow, pending };
