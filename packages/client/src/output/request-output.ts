@@ -57,7 +57,7 @@ export function requestOutput<Value = unknown>(
   const value = (async () => {
     try {
       const request = { ...message, output: { ...message.output, schema: jsonSchemaOf(schema) } };
-      return await valueOf(client.chat(request, options), schema, progress);
+      return await readValue(client.chat(request, options), schema, progress);
     } finally {
       progress.end();
     }
@@ -67,7 +67,7 @@ export function requestOutput<Value = unknown>(
   return { partials: { [Symbol.asyncIterator]: () => progress.read(value) }, value };
 }
 
-async function valueOf<Value>(
+async function readValue<Value>(
   events: AsyncIterable<AgentEvent>,
   schema: OutputSchema<Value> | JsonObject,
   progress: Progress<PartialOutput<Value>>,

@@ -5,16 +5,16 @@ const deepest = 8;
 
 /** Makes up a value that matches the usual keywords of a JSON Schema. */
 export function exampleValue(schema: Schema): unknown {
-  return valueOf(schema, schema, 0);
+  return makeValue(schema, schema, 0);
 }
 
-function valueOf(given: unknown, root: Schema, depth: number): unknown {
+function makeValue(given: unknown, root: Schema, depth: number): unknown {
   const schema = resolved(given, root);
   if (schema.const !== undefined) return schema.const;
   if (Array.isArray(schema.enum) && schema.enum.length > 0) return schema.enum[0] as unknown;
   if (schema.default !== undefined) return schema.default;
   const [alternative] = ["anyOf", "oneOf", "allOf"].flatMap((keyword) => listOf(schema[keyword]));
-  if (alternative !== undefined) return valueOf(alternative, root, depth + 1);
+  if (alternative !== undefined) return makeValue(alternative, root, depth + 1);
   const type = Array.isArray(schema.type) ? (schema.type[0] as unknown) : schema.type;
   switch (type ?? (isSchema(schema.properties) ? "object" : undefined)) {
     case "object":
@@ -23,7 +23,7 @@ function valueOf(given: unknown, root: Schema, depth: number): unknown {
       const least = numberOf(schema.minItems) ?? 1;
       return depth >= deepest
         ? []
-        : Array.from({ length: least }, () => valueOf(schema.items, root, depth + 1));
+        : Array.from({ length: least }, () => makeValue(schema.items, root, depth + 1));
     }
     case "number":
     case "integer":
@@ -43,7 +43,7 @@ function objectOf(schema: Schema, root: Schema, depth: number): Record<string, u
   const made: Record<string, unknown> = {};
   for (const [name, property] of Object.entries(properties)) {
     if (depth >= deepest && !required.has(name)) continue;
-    if (depth < deepest * 2) made[name] = valueOf(property, root, depth + 1);
+    if (depth < deepest * 2) made[name] = makeValue(property, root, depth + 1);
   }
   return made;
 }

@@ -26,8 +26,8 @@ import type { Subscriber } from "../delivery/hub.js";
 import type { Subscription, TurnFollower } from "../delivery/subscribe.js";
 import type { WatchEvent } from "../delivery/watchers.js";
 import type { InputApi } from "../input/input-verbs.js";
-import type { WebhookApi } from "../webhooks/webhook-verbs.js";
 import type { UnkeptInput } from "../turns/unkept-turn.js";
+import type { WebhookApi } from "../webhooks/webhook-verbs.js";
 
 /** A change of settings; null puts one back to its default. */
 export type SettingsChange = {

@@ -1,8 +1,8 @@
 import { ParleyError } from "../../errors.js";
 import { inputVerbs } from "../input/input-verbs.js";
 import type { Services } from "../services.js";
-import { webhookVerbs } from "../webhooks/webhook-verbs.js";
 import { runUnkept } from "../turns/unkept-turn.js";
+import { webhookVerbs } from "../webhooks/webhook-verbs.js";
 import { conversationVerbs } from "./conversation-verbs.js";
 import type { OwnerRuntime } from "./owner-runtime.js";
 import { ownerScope } from "./owner-scope.js";

@@ -145,7 +145,7 @@ export const responseEndpoints = [
     isWork: false,
     params: idParams,
     response: responseAnswer,
-    async handle({ params, me, c, app, caller }) {
+    async handle({ params, me, c }) {
       const { found, stretch } = await findResponse(me, params.id);
       const { echo } = headOf(found, stretch);
       if (echo?.background !== true) {
