@@ -232,32 +232,41 @@ async function owners(store: StoreContext): Promise<string[]> {
 /** How long deliveries are kept that were reported to an endpoint while it was being disabled. */
 const strayMs = 24 * 60 * 60_000;
 
+/** What is to go is looked for first: the statements that follow are then given keys, and found by them. */
 async function sweep(store: StoreContext, limit: number): Promise<number> {
-  const [, removed = []] = await store.database.batch([
+  const [strays = [], over = []] = await store.database.batch([
     {
       name: "stray_deliveries",
       text: `
-WITH ${endpoints}, stray AS (
-  SELECT e.owner, e.webhook FROM endpoint e LEFT JOIN LATERAL (
-    SELECT true AS is_enabled FROM parley.webhook WHERE owner = e.owner AND id = e.webhook AND enabled OFFSET 0
-  ) w ON true WHERE w.is_enabled IS NULL
-)
-UPDATE parley.outbox o SET state = 'dead', error = coalesce(o.error, 'the webhook was disabled'),
-  due_at = statement_timestamp() + $1::float8 * interval '1 millisecond'
-FROM stray WHERE o.owner = stray.owner AND o.webhook = stray.webhook AND o.state = 'pending'`,
-      values: [strayMs],
+WITH ${endpoints}
+SELECT e.owner, e.webhook FROM endpoint e LEFT JOIN LATERAL (
+  SELECT true AS is_enabled FROM parley.webhook WHERE owner = e.owner AND id = e.webhook AND enabled OFFSET 0
+) w ON true WHERE w.is_enabled IS NULL`,
     },
     {
-      name: "sweep_deliveries",
-      text: `
-DELETE FROM parley.outbox o USING (
-  SELECT owner, webhook, number, place FROM parley.outbox
-  WHERE state <> 'pending' AND due_at <= statement_timestamp() ORDER BY due_at LIMIT $1::int4
-) AS s
-WHERE o.owner = s.owner AND o.webhook = s.webhook AND o.number = s.number AND o.place = s.place
-RETURNING 1 AS removed`,
+      name: "settled_deliveries",
+      text: `SELECT owner, webhook, number::float8 AS number, place FROM parley.outbox
+        WHERE state <> 'pending' AND due_at <= statement_timestamp() ORDER BY due_at LIMIT $1::int4`,
       values: [Math.min(Math.max(0, Math.floor(limit)), 1_000_000)],
     },
   ]);
+  for (const { owner, webhook } of strays) {
+    await store.database.query(giveUpStatement(String(owner), String(webhook), strayMs));
+  }
+  if (over.length === 0) return 0;
+  const removed = await store.database.query({
+    name: "sweep_deliveries",
+    text: `
+DELETE FROM parley.outbox o USING unnest($1::text[], $2::text[], $3::int8[], $4::int4[]) AS s(owner, webhook, number, place)
+WHERE o.owner = s.owner AND o.webhook = s.webhook AND o.number = s.number AND o.place = s.place
+  AND o.state <> 'pending' AND o.due_at <= statement_timestamp()
+RETURNING 1 AS removed`,
+    values: [
+      over.map(({ owner }) => String(owner)),
+      over.map(({ webhook }) => String(webhook)),
+      over.map(({ number }) => Number(number)),
+      over.map(({ place }) => Number(place)),
+    ],
+  });
   return removed.length;
 }
