@@ -25,11 +25,16 @@ const turn = async (conversationId) => {
     if (firstMs === undefined && isEvent("text-delta")(frame)) firstMs = performance.now() - at;
   });
   sent += 1;
-  await owner.send({ conversationId, messageId: `m${sent}`, message: "Hello", ifBusy: "reject" });
+  await owner.send({
+    conversationId,
+    messageId: `${process.pid}.${sent}`,
+    message: "Hello",
+    ifBusy: "reject",
+  });
   await sealed;
   return firstMs;
 };
-const conversations = Array.from({ length: 50 }, (_, index) => `c${index}`);
+const conversations = Array.from({ length: 50 }, (_, index) => `${process.pid}.${index}`);
 for (const id of conversations) {
   await owner.create({ id });
   await turn(id);

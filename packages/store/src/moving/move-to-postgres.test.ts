@@ -65,7 +65,7 @@ describe("a store of PGlite", () => {
   it("moves to PostgreSQL whole, also when it was interrupted, and is opened as it was until then", async () => {
     const folder = join(base, "pglite");
     const before = await openPglite({ folder, durable: false });
-    await fill(before, 150);
+    await fill(before, 60);
     const content = await readAll(before);
     await expect(moveToPostgres({ folder, durable: false })).rejects.toThrow("in use by process");
     await before.store.close();
@@ -87,7 +87,7 @@ describe("a store of PGlite", () => {
     const told: MoveProgress[] = [];
     const result = await moveToPostgres({ folder, durable: false, onProgress: (each) => told.push(each) });
     expect(result).toMatchObject({ moved: true, kept: join(folder, "database.pglite") });
-    expect(told).toContainEqual({ phase: "checking", table: "conversation", rows: 300, of: 300 });
+    expect(told).toContainEqual({ phase: "checking", table: "conversation", rows: 120, of: 120 });
     expect(readdirSync(folder).sort()).toEqual(["database.pglite", "postgres"]);
     const after = await openEmbedded({ folder, durable: false });
     expect(after.engine).toBe("postgres");

@@ -229,7 +229,7 @@ describe.runIf(isLinux)("a process that is killed", () => {
   it("harms nothing, whenever it happens while the server starts or stops", async () => {
     const folder = newFolder();
     const kept: string[] = [];
-    for (let round = 0; round < 12; round += 1) {
+    for (let round = 0; round < 8; round += 1) {
       const { child, said } = opener(folder);
       await said("begun");
       const isStart = round % 2 === 0;
@@ -240,7 +240,7 @@ describe.runIf(isLinux)("a process that is killed", () => {
         await said("closing");
       }
       // The moment of the kill, from at once to when it is done.
-      await new Promise((resolve) => setTimeout(resolve, round * (isStart ? 40 : 4)));
+      await new Promise((resolve) => setTimeout(resolve, round * (isStart ? 60 : 6)));
       child.kill("SIGKILL");
       await died(child);
       const next = await open(folder);
