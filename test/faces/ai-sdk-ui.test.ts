@@ -14,6 +14,15 @@ import { sdks } from "./sdks.js";
 /** Approves and runs. */
 const pay: Tool = { name: "pay", approval: "always", execute: () => "paid" };
 
+/** Asks while it runs. */
+const survey: Tool = {
+  name: "survey",
+  async execute(_, { ask }) {
+    await ask?.({ message: "Tea or coffee?" });
+    return "noted";
+  },
+};
+
 /** What the model does, by the last word of the user. */
 function script(at: Gate): ScriptSource {
   return ({ messages }) => {
@@ -36,13 +45,14 @@ function script(at: Gate): ScriptSource {
     if (said.includes("look"))
       return [reasoning("Let me see.", { size: 4 }), text("Looking. "), toolCall("look", {})];
     if (said.includes("pay")) return [text("I need to pay. "), toolCall("pay", { sum: 3 })];
+    if (said.includes("survey")) return [toolCall("survey", {})];
     if (said.includes("page")) return [toolCall("page", { place: "here" })];
     return answer;
   };
 }
 
 function start(options: TestServerOptions = {}): Promise<TestServer> {
-  return startTestServer({ script, tools: [pay], ...options });
+  return startTestServer({ script, tools: [pay, survey], ...options });
 }
 
 async function history(server: TestServer, id = "chat"): Promise<UIMessage[]> {
@@ -197,6 +207,23 @@ describe.each(cases)("useChat of version $version with the $kind transport", ({ 
     expect(comparable(chat.messages)).toEqual(comparable(await history(server)));
     const part = chat.messages.at(-1)?.parts.find(({ type }) => type === "dynamic-tool");
     expect(part).toMatchObject({ state: "output-available", output: { shown: true } });
+  });
+
+  it("shows what a running tool asks, and how it was answered", async () => {
+    const server = await start();
+    const chat = open(server);
+    const sending = chat.sendMessage({ text: "survey" });
+    const question = () => chat.messages.at(-1)?.parts.find(({ type }) => type === "data-parley-question");
+    await expect.poll(question).toMatchObject({ data: { toolName: "survey", reason: "Tea or coffee?" } });
+    const { requestId } = (question() as unknown as { data: { requestId: string } }).data;
+    const path = `/conversations/chat/pending/${encodeURIComponent(requestId)}`;
+    const body = { decision: "answer", value: "tea" };
+    expect((await server.call("POST", path, { body })).status).toBe(200);
+    await sending;
+    expect(question()).toMatchObject({ data: { decision: "answer" } });
+    const call = chat.messages.at(-1)?.parts.find(({ type }) => type === "dynamic-tool");
+    expect(call).toMatchObject({ output: "noted", providerExecuted: true });
+    expect(comparable(chat.messages)).toEqual(comparable(await history(server)));
   });
 
   it("denies what waits when another message is sent", async () => {

@@ -1,16 +1,16 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { systemClock } from "@parley/core";
-import { createModelCatalog, createRuntime, type Runtime } from "@parley/core/runtime";
-import { type RunningServer, serve } from "@parley/server";
+import { createModelCatalog, createRuntime } from "@parley/core/runtime";
+import { serve } from "@parley/server";
 import {
   createFaultyStore,
   createMemoryDatabase,
   createMemoryLogStore,
   createMemoryWake,
   createScriptedProvider,
-  type Gate,
   gate,
   pause,
-  type StoreFaults,
   text,
 } from "@parley/testing";
 import type { UIMessage } from "ai";
@@ -23,16 +23,43 @@ import { sdks } from "./sdks.js";
 const lease = { ttlMs: 400, renewMs: 100, claimMs: 100, pollMs: 50, stopMs: 400 };
 
 interface Node {
-  readonly runtime: Runtime;
-  readonly server: RunningServer;
-  readonly faults: StoreFaults;
-  readonly at: Gate;
+  /** Where clients reach it. */
+  readonly url: string;
+  /** Ends its connections and takes the store from it, as its death does. */
+  kill(): void;
 }
 
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup();
 });
+
+/** A line to a port that can be cut. */
+async function startLine(port: number): Promise<{ readonly url: string; cut(): void }> {
+  const sockets = new Set<Socket>();
+  const line = createServer((near) => {
+    const far = connect(port, "127.0.0.1");
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on("error", () => {});
+      socket.on("close", () => {
+        near.destroy();
+        far.destroy();
+        sockets.delete(socket);
+      });
+    }
+    near.pipe(far).pipe(near);
+  });
+  line.listen(0, "127.0.0.1");
+  await once(line, "listening");
+  return {
+    url: `http://127.0.0.1:${(line.address() as AddressInfo).port}`,
+    cut() {
+      line.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
 
 /** Nodes on one store, each with a model that waits in the middle of its answer. */
 async function startNodes(count: number): Promise<Node[]> {
@@ -51,19 +78,27 @@ async function startNodes(count: number): Promise<Node[]> {
       const models = createModelCatalog([model]);
       const runtime = await createRuntime({ store, wake, models, lease });
       const server = await serve(runtime, { port: 0 });
+      const line = await startLine(server.port);
       cleanups.push(async () => {
+        line.cut();
         faults.heal();
         at.open();
         await server.close({ deadlineMs: 0 });
         await runtime.close();
       });
-      return { runtime, server, faults, at };
+      return {
+        url: line.url,
+        kill() {
+          faults.cutOff();
+          line.cut();
+        },
+      };
     }),
   );
 }
 
-async function history({ server }: Node): Promise<UIMessage[]> {
-  return (await callServer(server.url, "GET", "/api/chat/chat/messages")).json as UIMessage[];
+async function history({ url }: Node): Promise<UIMessage[]> {
+  return (await callServer(url, "GET", "/api/chat/chat/messages")).json as UIMessage[];
 }
 
 describe.each(sdks)("version $version, when the node that answers is lost", ({ sdk }) => {
@@ -72,7 +107,7 @@ describe.each(sdks)("version $version, when the node that answers is lost", ({ s
     let isLost = false;
     const open = (node: Node, messages: UIMessage[]): PageChat => {
       // Sends everybody to the node that is left, and says what the page has as a whole.
-      const api = () => `${(isLost ? second : node).server.url}/api/chat`;
+      const api = () => `${(isLost ? second : node).url}/api/chat`;
       const transport = new sdk.DefaultChatTransport({
         api: api(),
         prepareReconnectToStreamRequest: () => ({ api: `${api()}/chat/stream?have=${lastWhole(chat)}` }),
@@ -86,7 +121,7 @@ describe.each(sdks)("version $version, when the node that answers is lost", ({ s
     const watcher = open(second, await history(second));
     const watching = watcher.resumeStream();
     await expect.poll(() => JSON.stringify(watcher.messages)).toContain("The beginning.");
-    first.faults.cutOff();
+    first.kill();
     isLost = true;
     await Promise.all([sending, watching]);
     await expect.poll(async () => (await history(second)).length).toBe(2);
@@ -109,7 +144,7 @@ describe.each(sdks)("version $version, when the node that answers is lost", ({ s
       attempts: 200,
       // A proxy that sends everybody to the node that is left.
       fetch: (input, init) => {
-        const { url } = isFirst ? first.server : second.server;
+        const { url } = isFirst ? first : second;
         isFirst = false;
         return fetch(String(input).replace("http://parley.test", url), init);
       },
@@ -117,7 +152,7 @@ describe.each(sdks)("version $version, when the node that answers is lost", ({ s
     const chat = createChat(sdk, { id: "chat", transport: transport as never });
     const sending = chat.sendMessage({ text: "go" });
     await expect.poll(() => JSON.stringify(chat.messages)).toContain("The beginning.");
-    first.faults.cutOff();
+    first.kill();
     await sending;
     expect([chat.status, chat.error]).toEqual(["ready", undefined]);
     expect(comparable(chat.messages)).toEqual(comparable(await history(second)));

@@ -5,6 +5,7 @@ export {
 export type {
   ParleyDataParts,
   ParleyMessageMetadata,
+  ParleyQuestion,
   ParleySteering,
   ParleyUIMessage,
 } from "./ui-message.js";

@@ -1,4 +1,12 @@
-import type { ErrorCode, OpenUnion, QueuePayload, TurnReason, Usage } from "@parley/wire";
+import type {
+  ErrorCode,
+  InputDecision,
+  JsonObject,
+  OpenUnion,
+  QueuePayload,
+  TurnReason,
+  Usage,
+} from "@parley/wire";
 import type { UIMessage } from "ai";
 
 /** Metadata of an answer. The figures come with its end. */
@@ -23,9 +31,26 @@ export type ParleyMessageMetadata = {
 /** Messages that joined the running turn. */
 export type ParleySteering = { messages: { id: string; text: string }[] };
 
-/** Data parts of Parley: `data-parley-steering` in the answer, `data-parley-queue` for `onData` only. */
+/**
+ * Question that a tool asks while it runs. `POST /conversations/:id/pending/:requestId` answers it; `decision` says that
+ * somebody has.
+ */
+export type ParleyQuestion = {
+  requestId: string;
+  toolCallId: string;
+  toolName: string;
+  reason?: string;
+  schema?: JsonObject;
+  decision?: OpenUnion<InputDecision>;
+};
+
+/**
+ * Data parts of Parley: `data-parley-steering` and `data-parley-question` in the answer, `data-parley-queue` for `onData`
+ * only.
+ */
 export type ParleyDataParts = {
   "parley-steering": ParleySteering;
+  "parley-question": ParleyQuestion;
   "parley-queue": QueuePayload;
 };
 

@@ -27,6 +27,7 @@ export {
   inputMessage,
   inputMessageId,
   inputRequestId,
+  isRequestOfCall,
 } from "./input-entry.js";
 export {
   type Conversation,

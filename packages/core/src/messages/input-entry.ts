@@ -30,6 +30,11 @@ export function questionRequestId(stepId: string, id: string): string {
   return `${stepId}.${id}`;
 }
 
+/** Returns true for a request about a call as a whole, false for a question that the call asks while it runs. */
+export function isRequestOfCall(stepId: string, requestId: string): boolean {
+  return requestId.startsWith(`${stepId}.`) && /^\d{1,9}$/.test(requestId.slice(stepId.length + 1));
+}
+
 /** Makes the message of an entry. Its id follows from the entry, so whoever writes it writes the same message. */
 export function inputMessage(
   entry: InputRequestEntry | InputResponseEntry,

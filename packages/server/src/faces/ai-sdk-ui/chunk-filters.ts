@@ -1,5 +1,5 @@
 import { invalidField } from "@parley/core/errors";
-import { steeringType, type UiChunk } from "./ui-chunk.js";
+import { questionType, steeringType, type UiChunk } from "./ui-chunk.js";
 
 /** Passes on, changes or drops the chunks of one stream. Undefined: dropped. */
 export type ChunkFilter = (chunk: UiChunk) => UiChunk | undefined;
@@ -18,6 +18,7 @@ export function withoutSteps(steps: number): ChunkFilter {
       case "tool-output-error":
       case "tool-output-denied":
       case steeringType:
+      case questionType:
       case "message-metadata":
       case "finish":
       case "abort":

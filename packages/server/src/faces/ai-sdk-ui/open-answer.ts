@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { isParleyError, ParleyError } from "@parley/core";
 import { invalidField } from "@parley/core/errors";
-import { type MessageContentPart, omitUndefined } from "@parley/core/messages";
+import { isRequestOfCall, type MessageContentPart, omitUndefined } from "@parley/core/messages";
 import type { InputAnswer, OwnerRuntime } from "@parley/core/runtime";
 import type { Chunk, PendingRequest, TurnDetail } from "@parley/wire";
 import type { Caller } from "../../auth/caller.js";
@@ -173,6 +173,8 @@ async function continueTurn(
 }
 
 function answerTo(request: PendingRequest, { parts }: SentMessage): InputAnswer | undefined {
+  // Questions of a running call are answered by the native route.
+  if (!isRequestOfCall(request.stepId, request.requestId)) return undefined;
   const part = parts.findLast(({ toolCallId }) => toolCallId === request.toolCallId);
   if (part === undefined) return undefined;
   if (request.kind === "approval") {

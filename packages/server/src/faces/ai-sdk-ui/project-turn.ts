@@ -1,4 +1,4 @@
-import { omitUndefined } from "@parley/core/messages";
+import { isRequestOfCall, omitUndefined } from "@parley/core/messages";
 import type {
   AgentEvent,
   InputRequestEntry,
@@ -12,7 +12,7 @@ import type {
   TurnToolCallEvent,
   TurnToolResultEvent,
 } from "@parley/wire";
-import { type FinishReason, steeringType, type UiChunk } from "./ui-chunk.js";
+import { type FinishReason, questionType, steeringType, type UiChunk } from "./ui-chunk.js";
 
 /** How much of what a running tool prints is shown: the newest characters. */
 const printedCharacters = 2_000;
@@ -55,6 +55,7 @@ export class TurnProjection {
   #held: TurnToolCallEvent[] = [];
   /** Calls by step and id: providers may use an id again in a later step. */
   readonly #calls = new Map<string, ProjectedCall>();
+  readonly #questions = new Map<string, InputRequestEntry>();
   #failure: TurnErrorEvent | undefined;
   #done: TurnDoneEvent | undefined;
 
@@ -101,11 +102,9 @@ export class TurnProjection {
       case "input-request":
         this.#request(event.stepId, event.input);
         return;
-      case "input-response": {
-        const known = this.#callOf(event.stepId, event.input.toolCallId);
-        if (known !== undefined) known.response = event.input;
+      case "input-response":
+        this.#respond(event.stepId, event.input);
         return;
-      }
       case "steering": {
         const id = event.messageIds?.[0] ?? `${this.#turnId}.steering`;
         const messages = event.messages ?? [{ messageId: id, text: event.text }];
@@ -229,12 +228,32 @@ export class TurnProjection {
   #request(stepId: string, request: InputRequestEntry): void {
     const known = this.#callOf(stepId, request.toolCallId);
     if (known === undefined) return;
+    if (!isRequestOfCall(stepId, request.requestId)) {
+      this.#ask(request, {});
+      return;
+    }
     known.request = request;
     // A page runs its own tool when it is shown the call: only while the turn waits for it, and not in a replay.
     if (request.kind !== "approval") return;
     const { requestId: approvalId, toolCallId } = request;
     this.#showCall(known.call, false);
     this.#emit({ type: "tool-approval-request", approvalId, toolCallId });
+  }
+
+  #respond(stepId: string, response: InputResponseEntry): void {
+    const known = this.#callOf(stepId, response.toolCallId);
+    if (known === undefined) return;
+    if (isRequestOfCall(stepId, response.requestId)) known.response = response;
+    else this.#ask(this.#questions.get(response.requestId), { decision: response.decision });
+  }
+
+  /** Shows a question that a call asks while it runs; the same part says how it was answered. */
+  #ask(question: InputRequestEntry | undefined, answer: { readonly decision?: string }): void {
+    if (question === undefined) return;
+    const { requestId, toolCallId, toolName, reason, schema } = question;
+    this.#questions.set(requestId, question);
+    const data = { requestId, toolCallId, toolName, ...omitUndefined({ reason, schema }), ...answer };
+    this.#emit({ type: questionType, id: requestId, data });
   }
 
   #showResult(event: TurnToolResultEvent): void {
@@ -254,8 +273,8 @@ export class TurnProjection {
       this.#emit({ type: "tool-output-error", toolCallId, errorText: content, dynamic: true, ...own });
       return;
     }
-    const isAnswered = response?.decision === "output" || response?.decision === "answer";
-    const output = isAnswered && response.value !== undefined ? response.value : content;
+    // A page finds the output that it gave, not the text that the model is shown of it.
+    const output = response?.decision === "output" ? (response.value ?? content) : content;
     this.#emit({ type: "tool-output-available", toolCallId, output, dynamic: true, ...own });
   }
 

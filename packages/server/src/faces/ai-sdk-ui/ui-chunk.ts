@@ -56,6 +56,9 @@ export type UiChunk =
 /** Type of the data part that shows messages which joined the running turn. */
 export const steeringType = "data-parley-steering";
 
+/** Type of the data part that shows a question which a tool asks while it runs. */
+export const questionType = "data-parley-question";
+
 /** Type of the transient data part that reports the queue. */
 export const queueType = "data-parley-queue";
 
