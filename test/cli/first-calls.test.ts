@@ -39,8 +39,10 @@ describe("the first calls of `parley`", { timeout: 60_000 }, () => {
 
 describe("a store that another process has for a moment", { timeout: 60_000 }, () => {
   let place: Workplace;
-  beforeAll(() => {
-    place = new Workplace();
+  beforeAll(async () => {
+    // A private PostgreSQL is shared; only PGlite has one process at a time.
+    place = new Workplace({ store: { folder: ".parley", engine: "pglite" } }, { withStore: false });
+    await place.ok(["ls"]);
   });
   afterAll(() => place.remove());
 

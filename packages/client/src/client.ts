@@ -11,7 +11,6 @@ import { type ConnectionPace, defaultPace } from "./connection/pace.js";
 import type { SocketConstructor } from "./connection/socket.js";
 import { frameSchedule, type Schedule } from "./conversations/store.js";
 import type { OutboxStorage } from "./outbox/outbox-storage.js";
-import { type InputRequests, inputRequests } from "./requests/input.js";
 import { readLines } from "./requests/read-lines.js";
 import {
   type Caller,
@@ -81,8 +80,6 @@ export interface ParleyClient {
     lines: AsyncIterable<string> | Iterable<string> | string,
     options?: { readonly id?: string | undefined; readonly signal?: AbortSignal | undefined },
   ): Promise<ImportResponse>;
-  /** Calls that wait for a person or for the caller. */
-  readonly input: InputRequests;
   /** The connection; one for all callers. */
   connect(): Connection;
 }
@@ -91,7 +88,7 @@ export interface ParleyClient {
 export function createClient(options: ClientOptions): ParleyClient {
   const url = options.url.replace(/\/+$/, "");
   if (!/^https?:\/\/[^/]/.test(url)) {
-    throw new ParleyRequestError("invalid_request", `url: "${options.url}" is not an http or https address`);
+    throw new ParleyRequestError("invalid_request", `url: "${options.url}" is no http address`);
   }
   const { apiKey, storage, now = Date.now, random = Math.random, schedule = frameSchedule } = options;
   // Called as a function of its own: browsers refuse a `fetch` that belongs to another object.
@@ -110,7 +107,6 @@ export function createClient(options: ClientOptions): ParleyClient {
     request,
     chat: (message, { signal } = {}) => chat(call, message, signal),
     send: (message, { signal } = {}) => sendMessage(call, message, signal),
-    input: inputRequests(request),
     follow: (conversationId, follow = {}) => followConversation(call, conversationId, follow, followPace),
     exportConversation: (id, format, { signal } = {}) => exportConversation(call, id, format, signal),
     importConversation: (lines, more = {}) => importConversation(call, lines, more),
@@ -119,7 +115,7 @@ export function createClient(options: ClientOptions): ParleyClient {
       if (WebSocket === undefined) {
         throw new ParleyRequestError(
           "invalid_request",
-          "WebSocket: there is no global one here; give createClient the one of the package ws, or null to follow by server-sent events",
+          "WebSocket: none here; pass that of the package ws, or null for server-sent events",
         );
       }
       connection ??= createConnection(
@@ -148,8 +144,7 @@ async function* chat(
         if (event.type === "turn-sealed" || (event.type === "status" && event.waiting !== undefined)) return;
       }
     }
-    const cut =
-      "The answer broke off before the end of the turn, which goes on: send the same message id again";
+    const cut = "The answer broke off, the turn goes on: send the same message id again";
     throw new ParleyRequestError("network", cut, { retryable: true });
   } catch (cause) {
     throw transportError(cause, signal, response.url);

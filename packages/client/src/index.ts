@@ -8,7 +8,6 @@ export type { ConversationHandle, InputAnswers, SendOptions } from "./conversati
 export type { ConversationListHandle, ConversationListState } from "./conversations/conversation-list.js";
 export { frameSchedule, type Schedule } from "./conversations/store.js";
 export type { OutboxStorage, StoredMessage } from "./outbox/outbox-storage.js";
-export type { InputRequests } from "./requests/input.js";
 export type { JsonRouteName, Request, RequestArguments, RequestInput } from "./requests/request.js";
 export { ParleyRequestError } from "./requests/request-error.js";
 export { applyDetail, applyFrame } from "./state/apply-frame.js";

@@ -22,17 +22,17 @@ function requestText({ kind, toolName, reason }: InputRequestEntry): string {
 }
 
 const unanswered: Readonly<Record<string, string>> = {
-  expiry: "was not answered in time",
-  stop: "was not answered before the turn was stopped",
-  send: "was not answered before the next message",
-  end: "was not answered before the turn ended",
+  expiry: "in time",
+  stop: "before the turn was stopped",
+  send: "before the next message",
+  end: "before the turn ended",
 };
 
 function responseText(response: InputResponseEntry): string {
   const { decision, via, note, toolName } = response;
   const noted = note === undefined || note === "" ? "" : `: ${note}`;
   const reason = response.by === undefined ? unanswered[via] : undefined;
-  if (reason !== undefined) return `The request for ${toolName} ${reason}${noted}`;
+  if (reason !== undefined) return `The request for ${toolName} was not answered ${reason}${noted}`;
   return `${deeds[decision] ?? decision} ${toolName}${actorText(response)}${noted}`;
 }
 
@@ -40,7 +40,7 @@ const deeds: Readonly<Record<string, string>> = {
   allow: "Allowed",
   deny: "Denied",
   answer: "Answered",
-  output: "Output given for",
+  output: "Gave output of",
 };
 
 function actorText({ by, argumentsText, scope }: InputResponseEntry): string {

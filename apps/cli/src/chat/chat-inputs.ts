@@ -1,4 +1,5 @@
 import { ParleyRequestError } from "@parley/client";
+import { inputRequests } from "@parley/client/input";
 import type { PendingRequest, RespondRequest } from "@parley/wire";
 import { decisionText } from "../input/decision-text.js";
 import { type InputPrompt, openPrompt } from "../input/input-prompt.js";
@@ -76,7 +77,7 @@ export class ChatInputs {
     this.prompt = undefined;
     this.#answered.add(requestId);
     try {
-      await this.#desk.client.input.respond(request, response);
+      await inputRequests(this.#desk.client.request).respond(request, response);
       return undefined;
     } catch (error) {
       const problem = error instanceof ParleyRequestError ? error.problem : undefined;
@@ -118,13 +119,15 @@ export class ChatInputs {
 
   #readPending(ids: readonly string[]): void {
     for (const id of ids) this.#read.add(id);
-    this.#desk.client.input.pending({ conversationId: this.#desk.id }).then(
-      (pending) => {
-        for (const request of pending) this.#known.set(request.requestId, request);
-        this.#onChange();
-      },
-      (error: unknown) => this.#onFailure(error),
-    );
+    inputRequests(this.#desk.client.request)
+      .pending({ conversationId: this.#desk.id })
+      .then(
+        (pending) => {
+          for (const request of pending) this.#known.set(request.requestId, request);
+          this.#onChange();
+        },
+        (error: unknown) => this.#onFailure(error),
+      );
   }
 }
 

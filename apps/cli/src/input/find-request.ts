@@ -1,4 +1,5 @@
 import type { ParleyClient } from "@parley/client";
+import { inputRequests } from "@parley/client/input";
 import type { InputRequestEntry, JsonObject } from "@parley/wire";
 import { CliError, usageError } from "../cli-error.js";
 import { resolveAmong } from "../resolve-id.js";
@@ -25,7 +26,7 @@ const recentEntries = 200;
  */
 export async function findRequest(client: ParleyClient, word: string): Promise<FoundRequest> {
   if (word.trim() === "") throw usageError("The id of the request is empty.");
-  const pending = await client.input.pending({ limit: mostPending });
+  const pending = await inputRequests(client.request).pending({ limit: mostPending });
   const ids = pending.map(({ requestId }) => requestId);
   if (!ids.some((id) => id.startsWith(word))) {
     const answered = await findAnswered(client, word);

@@ -1,5 +1,5 @@
 import { type ParleyClient, ParleyRequestError } from "@parley/client";
-import type { InputResponseEntry, PendingRequest, RespondRequest } from "@parley/wire";
+import type { InputResponseEntry, RespondRequest } from "@parley/wire";
 import { describe, expect, it } from "vitest";
 import type { Io } from "../io.js";
 import { createStyle } from "../terminal/style.js";
@@ -10,21 +10,20 @@ function server(kinds: readonly string[], inForce?: Partial<InputResponseEntry>)
   const sent: RespondRequest[] = [];
   const warned: string[] = [];
   const client = {
-    request: async () => ({}),
-    input: {
-      pending: async () =>
-        kinds.map((kind, index) => ({
-          ...{ requestId: String(index), kind, toolName: "pay\u202E" },
-          ...{ argumentsText: '{"to": "bob"}', argumentsHash: "hash" },
-        })),
-      respond: async ({ toolName }: PendingRequest, response: RespondRequest) => {
-        sent.push(response);
-        const by = { owner: "ann" };
-        const decided = { type: "input-response", toolName, via: "http", by, ...response, ...inForce };
-        if (inForce === undefined) return { response: decided };
-        const problem = { title: "", error: "", status: 409, code: "already_decided", response: decided };
-        throw new ParleyRequestError("already_decided", "", { problem: problem as never });
-      },
+    request: async (route: string, { body: response }: { readonly body?: RespondRequest } = {}) => {
+      const pending = kinds.map((kind, index) => ({
+        ...{ requestId: String(index), kind, toolName: "pay\u202E" },
+        ...{ argumentsText: '{"to": "bob"}', argumentsHash: "hash" },
+      }));
+      if (route === "GET /pending") return { pending };
+      if (response === undefined) return {};
+      sent.push(response);
+      const by = { owner: "ann" };
+      const toolName = "pay\u202E";
+      const decided = { type: "input-response", toolName, via: "http", by, ...response, ...inForce };
+      if (inForce === undefined) return { response: decided };
+      const problem = { title: "", error: "", status: 409, code: "already_decided", response: decided };
+      throw new ParleyRequestError("already_decided", "", { problem: problem as never });
     },
   } as unknown as ParleyClient;
   const io = { errorStyle: createStyle(false), warn: (text: string) => warned.push(text) } as unknown as Io;

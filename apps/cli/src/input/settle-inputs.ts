@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { type ParleyClient, ParleyRequestError } from "@parley/client";
+import { inputRequests } from "@parley/client/input";
 import type { PendingRequest, RespondRequest } from "@parley/wire";
 import type { Io } from "../io.js";
 import { dataLine, escapeInvisible } from "../terminal/data-text.js";
@@ -25,7 +26,7 @@ export async function settleInputs(
   const { io } = context;
   // Read before the list: what is decided after it is seen by whoever follows from here.
   const { cursor } = await client.request("GET /conversations/:id/meta", { params: { id: conversationId } });
-  const pending = await client.input.pending({ conversationId });
+  const pending = await inputRequests(client.request).pending({ conversationId });
   // The last one was decided elsewhere: the turn goes on in a moment.
   if (pending.length === 0) await setTimeout(100);
   const ours = pending.filter(({ kind }) => kind === "approval" || kind === "question");
@@ -102,7 +103,7 @@ async function respond(
   response: RespondRequest,
 ): Promise<string> {
   try {
-    return decisionText((await client.input.respond(request, response)).response);
+    return decisionText((await inputRequests(client.request).respond(request, response)).response);
   } catch (error) {
     const decided = error instanceof ParleyRequestError ? error.problem?.response : undefined;
     if (decided === undefined) throw error;

@@ -1,5 +1,4 @@
 import type { RespondRequest, RespondResponse } from "@parley/wire";
-import { inputRequests } from "../requests/input.js";
 import type { Request } from "../requests/request.js";
 import { ParleyRequestError, toFailure } from "../requests/request-error.js";
 import { applyResponse } from "../state/apply-send.js";
@@ -18,14 +17,15 @@ export interface InputAnswersOptions {
 /** Makes the calls that answer requests of one conversation, and keeps their outcome in its state. */
 export function inputAnswers(options: InputAnswersOptions): InputAnswers {
   const { conversationId, change, timeoutMs } = options;
-  const send = inputRequests(options.request);
   const respond = async (requestId: string, answer: RespondRequest): Promise<RespondResponse> => {
     const put = (outcome: Omit<OwnResponse, "requestId" | "answer">) =>
       change((state) => applyResponse(state, { requestId, answer, ...outcome }));
     put({ status: "sending" });
     try {
       const signal = AbortSignal.timeout(timeoutMs);
-      const receipt = await send.respond({ conversationId, requestId }, answer, { signal });
+      const params = { id: conversationId, requestId };
+      const name = "POST /conversations/:id/pending/:requestId";
+      const receipt = await options.request(name, { params, body: answer, signal });
       put({ status: "recorded", response: receipt.response });
       return receipt;
     } catch (thrown) {
@@ -41,7 +41,6 @@ export function inputAnswers(options: InputAnswersOptions): InputAnswers {
       respond(requestId, { ...more, decision: "allow", argumentsHash }),
     deny: ({ requestId }, note) => respond(requestId, { decision: "deny", note }),
     answer: ({ requestId }, value) => respond(requestId, { decision: "answer", value }),
-    output: ({ requestId }, value, { isError } = {}) =>
-      respond(requestId, { decision: "output", value, isError }),
+    output: ({ requestId }, value, more) => respond(requestId, { decision: "output", value, ...more }),
   };
 }

@@ -1,4 +1,4 @@
-import type { PendingQuery, PendingRequest, WaitingInfo } from "@parley/wire";
+import type { PendingQuery, PendingRequest, PendingResponse, WaitingInfo } from "@parley/wire";
 import { describe, expect, it, vi } from "vitest";
 import type { ConnectionState } from "../connection/connection.js";
 import { ParleyRequestError } from "../requests/request-error.js";
@@ -16,16 +16,17 @@ function serving(requests: PendingRequest[]) {
   let phase: ConnectionState["phase"] = "open";
   const inbox = createInbox({
     client: {
-      input: {
-        pending: (query: PendingQuery = {}) =>
-          new Promise<readonly PendingRequest[]>((resolve, reject) => {
-            const found = requests.filter(
-              ({ conversationId }) =>
-                query.conversationId === undefined || conversationId === query.conversationId,
-            );
-            asked.push({ query, answer: (error) => (error === undefined ? resolve(found) : reject(error)) });
-          }),
-      } as never,
+      request: ((_: string, { query = {} }: { readonly query?: PendingQuery } = {}) =>
+        new Promise<PendingResponse>((resolve, reject) => {
+          const pending = requests.filter(
+            ({ conversationId }) =>
+              query.conversationId === undefined || conversationId === query.conversationId,
+          );
+          asked.push({
+            query,
+            answer: (error) => (error === undefined ? resolve({ pending }) : reject(error)),
+          });
+        })) as never,
     },
     connection: {
       getState: () => ({ phase, attempt: 0, everOpen: true }),

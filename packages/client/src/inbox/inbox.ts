@@ -2,6 +2,7 @@ import type { PendingRequest, WaitingInfo } from "@parley/wire";
 import type { ParleyClient } from "../client.js";
 import type { Connection } from "../connection/connection.js";
 import { createStore, frameSchedule, type Schedule } from "../conversations/store.js";
+import { inputRequests } from "../input/input.js";
 import { toFailure } from "../requests/request-error.js";
 import type { Failure } from "../state/conversation-state.js";
 
@@ -33,7 +34,7 @@ const pageSize = 100;
  * change of what one conversation waits for loads the requests of that conversation.
  */
 export function createInbox(options: {
-  readonly client: Pick<ParleyClient, "input">;
+  readonly client: Pick<ParleyClient, "request">;
   readonly connection: Pick<Connection, "getState" | "subscribe" | "onWaiting">;
   readonly schedule?: Schedule | undefined;
 }): Inbox {
@@ -61,16 +62,18 @@ export function createInbox(options: {
 
   const loadAll = async () => {
     const before = new Map(changes);
-    const requests = await client.input.pending({ limit: pageSize });
+    const requests = await inputRequests(client.request).pending({ limit: pageSize });
     put({ requests, phase: "ready", hasMore: requests.length === pageSize });
     for (const [id, count] of changes) if (before.get(id) !== count) loadOne(id);
   };
   const loadOne = (conversationId: string) => {
     const count = changes.get(conversationId);
-    client.input.pending({ conversationId, limit: pageSize }).then((requests) => {
-      if (changes.get(conversationId) !== count) return;
-      put({ requests: oldestFirst([...without(conversationId), ...requests]) });
-    }, fail);
+    inputRequests(client.request)
+      .pending({ conversationId, limit: pageSize })
+      .then((requests) => {
+        if (changes.get(conversationId) !== count) return;
+        put({ requests: oldestFirst([...without(conversationId), ...requests]) });
+      }, fail);
   };
   const refresh = (): Promise<void> => {
     isAsked = true;

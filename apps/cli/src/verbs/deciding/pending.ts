@@ -1,3 +1,4 @@
+import { inputRequests } from "@parley/client/input";
 import type { PendingRequest } from "@parley/wire";
 import { mostPending } from "../../input/find-request.js";
 import { viewRequest, waitsFor } from "../../input/request-view.js";
@@ -21,7 +22,10 @@ export async function pending(
   const { io, signal } = context;
   const client = await context.client();
   const conversationId = word === undefined ? undefined : await resolveConversation(client, word);
-  const requests = await client.input.pending({ conversationId, limit: mostPending }, { signal });
+  const requests = await inputRequests(client.request).pending(
+    { conversationId, limit: mostPending },
+    { signal },
+  );
   if (options.json) return io.json(requests);
   if (requests.length === 0) return io.note("Nothing waits for anybody.");
   if (options.full) {

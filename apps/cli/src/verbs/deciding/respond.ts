@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { inputRequests } from "@parley/client/input";
 import { omitUndefined } from "@parley/fold";
 import type { JsonValue, RespondRequest } from "@parley/wire";
 import { type CliError, usageError } from "../../cli-error.js";
@@ -114,7 +115,7 @@ async function respond(
   const connected = await context.connect();
   const { client } = connected;
   const request = await findRequest(client, word);
-  const receipt = await client.input.respond(request, responseTo(request), { signal });
+  const receipt = await inputRequests(client.request).respond(request, responseTo(request), { signal });
   if (options.json) io.json(receipt);
   else {
     const said = `${escapeInvisible(request.toolName)}: ${decisionText(receipt.response)}`;

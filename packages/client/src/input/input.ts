@@ -1,5 +1,5 @@
 import type { PendingQuery, PendingRequest, RespondRequest, RespondResponse } from "@parley/wire";
-import type { Request } from "./request.js";
+import type { Request } from "../requests/request.js";
 
 /** Calls that wait for a person or for the caller. */
 export interface InputRequests {
@@ -25,7 +25,7 @@ export interface InputRequests {
   ): Promise<RespondResponse>;
 }
 
-/** Makes the calls from the client's one way to ask. */
+/** Makes the calls of a client: `inputRequests(client.request)`. */
 export function inputRequests(ask: Request): InputRequests {
   const respond: InputRequests["respond"] = ({ conversationId: id, requestId }, response, { signal } = {}) =>
     ask("POST /conversations/:id/pending/:requestId", { params: { id, requestId }, body: response, signal });

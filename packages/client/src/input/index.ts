@@ -1,0 +1,1 @@
+export { type InputRequests, inputRequests } from "./input.js";
