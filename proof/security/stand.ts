@@ -16,7 +16,7 @@ import {
   type ServeOptions,
   serve,
 } from "@parley/server";
-import { openPglite } from "@parley/store/pglite";
+import { openEmbedded } from "@parley/store/embedded";
 import {
   createFaultyStore,
   createMemoryLogStore,
@@ -41,7 +41,7 @@ import {
 import { type RawAnswer, type RawCall, rawCall } from "./raw-call.js";
 
 export interface StandOptions {
-  /** A folder for PGlite. Without one the log is in memory. */
+  /** A folder for an embedded store. Without one the log is in memory. */
   readonly folder?: string;
   readonly serve?: ServeOptions;
   readonly limits?: Partial<RuntimeLimits>;
@@ -168,7 +168,7 @@ async function openStore(folder: string | undefined): Promise<OpenedStore> {
     const { store, faults } = createFaultyStore(createMemoryLogStore({ clock: systemClock }));
     return { store, wake: createMemoryWake(), faults, closeStore: async () => undefined };
   }
-  const { store, wake } = await openPglite({ folder, durable: false });
+  const { store, wake } = await openEmbedded({ folder, durable: false });
   return { store, wake, faults: undefined, closeStore: () => store.close() };
 }
 

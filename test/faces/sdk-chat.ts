@@ -65,7 +65,7 @@ export function createChat(
 }
 
 /** Thrown where a test cuts a stream: what a browser throws when the network goes away. */
-export function networkError(): TypeError {
+function networkError(): TypeError {
   return new TypeError("network error");
 }
 
