@@ -1,5 +1,5 @@
 import { ParleyRequestError } from "@parley/client";
-import type { InputResponseEntry, PendingRequest, RespondRequest } from "@parley/wire";
+import type { InputResponseEntry, RespondRequest } from "@parley/wire";
 import { describe, expect, it } from "vitest";
 import type { LoggedInput } from "../input/open-inputs.js";
 import type { ChatDesk } from "./chat-desk.js";
@@ -14,6 +14,12 @@ const response: InputResponseEntry = {
   via: "http",
   by: { owner: "ann", label: "pk_12" },
 };
+
+interface Asked {
+  readonly params?: { readonly requestId: string };
+  readonly query?: { readonly conversationId?: string };
+  readonly body?: RespondRequest;
+}
 
 /** A chat in a conversation with open requests, and a server that answers as it is told. */
 function chat(...ids: string[]) {
@@ -30,18 +36,19 @@ function chat(...ids: string[]) {
     },
     inputs,
     client: {
-      input: {
-        pending: async ({ conversationId }: { conversationId: string }) => {
-          reads.push(conversationId);
-          return open.map((requestId) => ({
-            ...{ conversationId, requestId, kind: requestId === "x" ? "tool-output" : "approval" },
-            toolName: "pay",
-          }));
-        },
-        respond: async ({ requestId }: PendingRequest, given: RespondRequest) => {
+      request: async (_: string, { params, query, body }: Asked) => {
+        if (params !== undefined && body !== undefined) {
           if (failure !== undefined) throw failure;
-          sent.push({ id: requestId, response: given });
-        },
+          sent.push({ id: params.requestId, response: body });
+          return {};
+        }
+        const { conversationId = "" } = query ?? {};
+        reads.push(conversationId);
+        const pending = open.map((requestId) => ({
+          ...{ conversationId, requestId, kind: requestId === "x" ? "tool-output" : "approval" },
+          toolName: "pay",
+        }));
+        return { pending };
       },
     },
   };
