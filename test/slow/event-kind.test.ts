@@ -52,8 +52,11 @@ describe("a new kind of event", { timeout: 120_000 }, () => {
     expect(compile("packages/core", "packages/client")).toEqual([]);
     // The test kit states the order of events, and the compiler names that place.
     expect(compile("packages/testing")).toEqual(["packages/testing/src/event-order.ts"]);
-    // The HTTP contract describes every event: its schema is another one.
-    expect(compile("packages/server")).toEqual(["packages/server/src/schemas/agent-event.ts"]);
+    // The HTTP contract describes every event, and a face shows or leaves out each: the compiler names both places.
+    expect(compile("packages/server")).toEqual([
+      "packages/server/src/faces/ai-sdk-ui/project-turn.ts",
+      "packages/server/src/schemas/agent-event.ts",
+    ]);
 
     const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", recoverPlanted], {
       cwd: tree.path,

@@ -19,7 +19,7 @@ const printed: Record<string, readonly string[]> = {
   ],
   "engine.mjs": ["[calls calculator]", '"value":84', "2 model calls, reason stop"],
   "mount-server.mjs": ["The application", "the turn ended: stop", "the log has what was streamed"],
-  "openai-sdk.mjs": ["Model: demo/demo", "mcp_call, message", "Replayed", 'Data: {"city":"demo"}'],
+  "openai-sdk.mjs": ["Model: demo/demo", "mcp_call, reasoning, message", "Replayed", 'Data: {"city":"demo"}'],
   "resume.mjs": [
     "cut off after 20 frames",
     "sent again: the same turn",
