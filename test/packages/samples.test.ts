@@ -32,6 +32,7 @@ const notRun: readonly RegExp[] = [
   /^(npm|npx|node) |npm run/, // the clone's own commands, and what other tests here do
   /^parley serve/, // goes on until it is ended; what it serves is tested by itself
   /parley keys rm/, // names a key of the reader's
+  /^parley (approve|deny|answer) |; parley approve /, // names a request of the reader's; test/cli/deciding.test.ts has some
   /^ssh /, // another machine
   /^esbuild |^ {2}--/, // with a server of the reader's; bundles.test.ts has one
 ];
