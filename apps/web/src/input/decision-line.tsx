@@ -16,9 +16,9 @@ export function DecisionLine({
   /** The arguments of the model's call. */
   readonly argumentsText: string;
 }) {
-  const { response, respondedAt, own } = input;
+  const { request, response, respondedAt, own } = input;
   if (response === undefined) return null;
-  const { outcome, isUndecided } = decisionWords(response);
+  const { outcome, isUndecided } = decisionWords(response, request.kind);
   const { by, note, scope, value, argumentsText: changed } = response;
   return (
     <div className="space-y-2 text-sm text-soft">

@@ -1,6 +1,6 @@
 import type { InputResponseEntry } from "@parley/wire";
 import { describe, expect, it } from "vitest";
-import { decisionWords, scopeWords } from "./decision-words.js";
+import { decisionWords, requestTitle, scopeWords } from "./decision-words.js";
 
 const entry = (more: Partial<InputResponseEntry>): InputResponseEntry => ({
   type: "input-response",
@@ -21,6 +21,8 @@ describe("a decision in words", () => {
     expect(outcome({ decision: "deny" })).toBe("Denied");
     expect(outcome({ decision: "output", isError: true })).toBe("Failure handed in");
     expect(outcome({ decision: "later" })).toBe("later");
+    expect(decisionWords(entry({ decision: "deny" }), "question").outcome).toBe("Declined");
+    expect(requestTitle("question", "ask_user")).not.toBe(requestTitle("question", "book"));
     const { by: _, ...nobody } = entry({ decision: "deny", via: "expiry" });
     expect(decisionWords(nobody)).toEqual({ outcome: "Nobody answered in time", isUndecided: true });
   });

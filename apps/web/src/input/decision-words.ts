@@ -21,11 +21,19 @@ const ends: Readonly<Record<string, string>> = {
   end: "Ended with the turn, undecided",
 };
 
-/** Puts a decision into words. */
-export function decisionWords(response: InputResponseEntry): DecisionWords {
+const refusals: Readonly<Record<string, string>> = { question: "Declined", "tool-output": "Not run" };
+
+/** Puts a decision on a request of some kind into words. */
+export function decisionWords(
+  response: InputResponseEntry,
+  kind: OpenUnion<InputKind> = "approval",
+): DecisionWords {
   const { by, via, decision, argumentsText, isError } = response;
   const end = by === undefined ? ends[via] : undefined;
   if (end !== undefined) return { outcome: end, isUndecided: true };
+  if (decision === "deny" && Object.hasOwn(refusals, kind)) {
+    return { outcome: refusals[kind] ?? decision, isUndecided: false };
+  }
   const known = Object.hasOwn(outcomes, decision) ? (outcomes[decision] ?? decision) : decision;
   const changed = decision === "allow" && argumentsText !== undefined ? " with changes" : "";
   const failed = decision === "output" && isError === true ? "Failure handed in" : undefined;
@@ -38,9 +46,18 @@ export function scopeWords({ in: place, where }: GrantScope): string {
   return `with ${calls}, ${place === "owner" ? "in all your conversations" : "in this conversation"}`;
 }
 
+/** The tool by which a model asks. Others ask while they run. */
+const askUser = "ask_user";
+
+/** Returns true for a question of the model itself: its tool is no news to anybody. */
+export function isModelsQuestion(kind: OpenUnion<InputKind>, toolName: string): boolean {
+  return kind === "question" && toolName === askUser;
+}
+
 /** The title of a request: what is wanted of whom. */
-export function requestTitle(kind: OpenUnion<InputKind>): string {
-  if (kind === "question") return "The assistant asks you";
+export function requestTitle(kind: OpenUnion<InputKind>, toolName: string): string {
+  if (isModelsQuestion(kind, toolName)) return "The assistant asks you";
+  if (kind === "question") return "A tool asks you";
   if (kind === "tool-output") return "Waits for the program that brought this tool";
   return "Needs your approval";
 }

@@ -7,7 +7,7 @@ import { cx } from "../ui/cx.js";
 import { Spinner } from "../ui/loading/spinner.js";
 import { ApprovalBody } from "./approval-body.js";
 import { DataText } from "./data-text.js";
-import { decisionWords, requestTitle } from "./decision-words.js";
+import { decisionWords, isModelsQuestion, requestTitle } from "./decision-words.js";
 import { OutputBody } from "./output-body.js";
 import { QuestionBody } from "./question-body.js";
 import type { RequestDetails } from "./request-details.js";
@@ -59,8 +59,8 @@ export function RequestCard({ request, onDecided, above, heading: Heading = "h2"
         </span>
         <div className="min-w-0 flex-1">
           <Heading id={id} className="text-sm font-semibold">
-            {requestTitle(kind)}
-            {kind !== "question" && (
+            {requestTitle(kind, toolName)}
+            {!isModelsQuestion(kind, toolName) && (
               <>
                 {": "}
                 <span className="font-mono text-[0.8125rem] break-words">
@@ -93,7 +93,7 @@ export function RequestCard({ request, onDecided, above, heading: Heading = "h2"
         </p>
       )}
       {own?.status === "recorded" && own.response !== undefined ? (
-        <p className="mt-3 text-sm font-medium">{decisionWords(own.response).outcome}.</p>
+        <p className="mt-3 text-sm font-medium">{decisionWords(own.response, kind).outcome}.</p>
       ) : (
         <div className="mt-3">
           <Body open={open} />

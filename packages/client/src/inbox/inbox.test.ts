@@ -9,23 +9,24 @@ function request(conversationId: string, requestId: string, createdAt: number): 
 }
 
 /** A server in the test's hand: its answers come when the test says so. */
-function serving(requests: PendingRequest[]) {
+function serving(requests: PendingRequest[], most = 100) {
   const asked: { query: PendingQuery; answer: (by?: Error) => void }[] = [];
   const listeners = new Set<(conversationId: string, waiting: WaitingInfo | undefined) => void>();
   const stateListeners = new Set<() => void>();
   let phase: ConnectionState["phase"] = "open";
   const inbox = createInbox({
     client: {
-      request: ((_: string, { query = {} }: { readonly query?: PendingQuery } = {}) =>
+      request: ((_: string, { query }: { query: PendingQuery }) =>
         new Promise<PendingResponse>((resolve, reject) => {
-          const pending = requests.filter(
+          const found = requests.filter(
             ({ conversationId }) =>
               query.conversationId === undefined || conversationId === query.conversationId,
           );
-          asked.push({
-            query,
-            answer: (error) => (error === undefined ? resolve({ pending }) : reject(error)),
-          });
+          const page = {
+            pending: found.slice(0, most),
+            ...(found.length > most ? { nextAfter: "more" } : {}),
+          };
+          asked.push({ query, answer: (error) => (error === undefined ? resolve(page) : reject(error)) });
         })) as never,
     },
     connection: {
@@ -100,6 +101,18 @@ describe("the inbox", () => {
     expect(server.asked).toHaveLength(3);
     await server.answer(2);
     expect(server.ids()).toEqual([]);
+  });
+
+  it("lists the next ones when some of a list that is cut off are decided", async () => {
+    const requests = [request("a", "a1", 1), request("b", "b1", 2), request("c", "c1", 3)];
+    const server = serving(requests, 2);
+    server.inbox.getState();
+    await server.answer(0);
+    expect([server.ids(), server.inbox.getState().hasMore]).toEqual([["a1", "b1"], true]);
+    requests.shift();
+    server.tell("a", 0);
+    await server.answer(1);
+    expect([server.ids(), server.inbox.getState().hasMore]).toEqual([["b1", "c1"], false]);
   });
 
   it("is loaded anew after a break, and keeps what it shows when that fails", async () => {

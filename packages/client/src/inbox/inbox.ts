@@ -2,7 +2,6 @@ import type { PendingRequest, WaitingInfo } from "@parley/wire";
 import type { ParleyClient } from "../client.js";
 import type { Connection } from "../connection/connection.js";
 import { createStore, frameSchedule, type Schedule } from "../conversations/store.js";
-import { inputRequests } from "../input/input.js";
 import { toFailure } from "../requests/request-error.js";
 import type { Failure } from "../state/conversation-state.js";
 
@@ -60,20 +59,23 @@ export function createInbox(options: {
     store.set({ ...store.get(), phase: phase === "ready" ? "ready" : "failed", error: toFailure(error) });
   };
 
+  const load = (conversationId?: string) =>
+    client.request("GET /pending", { query: { conversationId, limit: pageSize } });
   const loadAll = async () => {
     const before = new Map(changes);
-    const requests = await inputRequests(client.request).pending({ limit: pageSize });
-    put({ requests, phase: "ready", hasMore: requests.length === pageSize });
+    const { pending, nextAfter } = await load();
+    put({ requests: pending, phase: "ready", hasMore: nextAfter !== undefined });
     for (const [id, count] of changes) if (before.get(id) !== count) loadOne(id);
   };
   const loadOne = (conversationId: string) => {
     const count = changes.get(conversationId);
-    inputRequests(client.request)
-      .pending({ conversationId, limit: pageSize })
-      .then((requests) => {
-        if (changes.get(conversationId) !== count) return;
-        put({ requests: oldestFirst([...without(conversationId), ...requests]) });
-      }, fail);
+    load(conversationId).then(({ pending, nextAfter }) => {
+      if (changes.get(conversationId) !== count) return;
+      put({
+        requests: oldestFirst([...without(conversationId), ...pending]),
+        ...(nextAfter === undefined ? {} : { hasMore: true }),
+      });
+    }, fail);
   };
   const refresh = (): Promise<void> => {
     isAsked = true;

@@ -88,10 +88,10 @@ export interface ToolCallState {
   readonly result?: ToolResultChunk;
   /** What the tool has printed so far. */
   readonly output: string;
-  /** `waiting`: for a person, or for the caller; see `input`. */
+  /** `waiting`: for a person, or for the caller; see `inputs`. */
   readonly status: "waiting" | "running" | "done" | "failed";
-  /** Set where the call asked for input. */
-  readonly input?: CallInput;
+  /** The call's requests for input, in order: one before it runs, and those of a tool that asks while it runs. */
+  readonly inputs?: readonly CallInput[];
 }
 
 /** A call's request for input and the decision on it. */

@@ -96,14 +96,14 @@ describe("a call that waits for input", () => {
 
   it("is known from the stream, with the decision when there is one", () => {
     expect(toolCallsOf(waiting, stepId)).toMatchObject([
-      { status: "waiting", input: { request: { requestId: "q1" } } },
+      { status: "waiting", inputs: [{ request: { requestId: "q1" } }] },
       { status: "running" },
     ]);
     expect(waitingCallsOf(waiting)).toEqual([toolCallsOf(waiting, stepId)[0]]);
     const decided = fold([deciding, deciding], waiting);
     expect(toolCallsOf(decided, stepId)[0]).toMatchObject({
       status: "running",
-      input: { request, response },
+      inputs: [{ request, response }],
     });
     expect(waitingCallsOf(decided)).toEqual([]);
     expect(waitingCallsOf(initialState("c"))).toEqual([]);
@@ -119,12 +119,15 @@ describe("a call that waits for input", () => {
         call,
         output: "",
         status: "done",
-        input: { request, requestedAt: 1_003, response, respondedAt: 1_004 },
+        inputs: [{ request, requestedAt: 1_003, response, respondedAt: 1_004 }],
       },
     ]);
     // Rows that come behind the events add the times.
     const later = fold([rows("4~t1~1~5", entry(3, "i1", request))], waiting);
-    expect(toolCallsOf(later, stepId)[0]).toMatchObject({ status: "waiting", input: { requestedAt: 1_003 } });
+    expect(toolCallsOf(later, stepId)[0]).toMatchObject({
+      status: "waiting",
+      inputs: [{ requestedAt: 1_003 }],
+    });
   });
 
   it("keeps its identity, and shows this client's response until the log has one", () => {
@@ -132,7 +135,7 @@ describe("a call that waits for input", () => {
     expect(waitingCallsOf(fold([text(6, "more", { partIndex: 2 })], waiting))).toBe(before);
     const answer = { decision: "deny" as const, note: "no" };
     const sending = applyResponse(waiting, { requestId: "q1", answer, status: "sending" });
-    expect(waitingCallsOf(sending)).toMatchObject([{ status: "waiting", input: { own: { answer } } }]);
+    expect(waitingCallsOf(sending)).toMatchObject([{ status: "waiting", inputs: [{ own: { answer } }] }]);
     const denied = { ...response, decision: "deny" as const };
     const recorded = applyResponse(sending, {
       requestId: "q1",
@@ -143,14 +146,34 @@ describe("a call that waits for input", () => {
     expect(waitingCallsOf(recorded)).toEqual([]);
     expect(toolCallsOf(recorded, stepId)[0]).toMatchObject({
       status: "running",
-      input: { response: denied },
+      inputs: [{ response: denied }],
     });
     const told = fold([deciding], recorded);
-    expect(toolCallsOf(told, stepId)[0]?.input).toEqual({ request, response });
+    expect(toolCallsOf(told, stepId)[0]?.inputs).toEqual([{ request, response }]);
     const late = applyResponse(told, { requestId: "q1", answer, status: "late", response });
-    expect(toolCallsOf(late, stepId)[0]?.input).toMatchObject({ response, own: { status: "late", answer } });
+    expect(toolCallsOf(late, stepId)[0]?.inputs).toMatchObject([
+      { response, own: { status: "late", answer } },
+    ]);
     // A state that was kept as JSON goes on.
     const restored = JSON.parse(JSON.stringify(sending)) as typeof sending;
-    expect(waitingCallsOf(fold([], restored))).toMatchObject([{ input: { own: { status: "sending" } } }]);
+    expect(waitingCallsOf(fold([], restored))).toMatchObject([{ inputs: [{ own: { status: "sending" } }] }]);
+  });
+
+  it("may ask again while it runs", () => {
+    const question: InputRequestEntry = { ...request, requestId: "q2", kind: "question" };
+    const asked = fold(
+      [deciding, told(6, { type: "input-request", stepId, messageId: "i3", input: question })],
+      waiting,
+    );
+    expect(waitingCallsOf(asked)).toMatchObject([{ inputs: [{ request, response }, { request: question }] }]);
+    const answer: InputResponseEntry = { ...response, requestId: "q2", decision: "answer", value: "aisle" };
+    const answered = fold(
+      [told(7, { type: "input-response", stepId, messageId: "i4", input: answer })],
+      asked,
+    );
+    expect(toolCallsOf(answered, stepId)[0]).toMatchObject({
+      status: "running",
+      inputs: [{ response }, { response: answer }],
+    });
   });
 });

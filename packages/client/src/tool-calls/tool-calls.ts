@@ -1,5 +1,5 @@
 import { type FoldedMessage, omitUndefined, type PartState, turnOf } from "@parley/fold";
-import type { InputEntry, StepId, ToolResultChunk } from "@parley/wire";
+import type { InputRequestEntry, InputResponseEntry, StepId, ToolResultChunk } from "@parley/wire";
 import type {
   CallInput,
   ConversationState,
@@ -16,7 +16,7 @@ const made = new WeakMap<
   PartState,
   { readonly result: PartState | undefined; readonly output: string; readonly state: ToolCallState }
 >();
-/** The input of a call, by the message of its request, kept as long as nothing in it changes. */
+/** A request of a call, by its message, kept as long as nothing in it changes. */
 const inputs = new WeakMap<
   FoldedMessage,
   {
@@ -25,9 +25,10 @@ const inputs = new WeakMap<
     readonly input: CallInput;
   }
 >();
+const inputLists = new WeakMap<CallInput, readonly CallInput[]>();
 const lists = new WeakMap<ToolCallState, readonly ToolCallState[]>();
 const waitingLists = new WeakMap<ToolCallState, readonly ToolCallState[]>();
-const none: readonly ToolCallState[] = [];
+const none: readonly never[] = [];
 
 /**
  * The tool calls of a step, in order, each with its result as soon as there is one. As long as nothing changes in
@@ -41,13 +42,14 @@ export function toolCallsOf(state: ConversationState, stepId: StepId): readonly 
     ...log.provisional.filter((message) => message.stepId === stepId),
   ];
   const results = new Map<string, PartState>();
-  const entries: InputEntries = { requests: new Map(), responses: new Map() };
+  const entries: InputEntries = { requests: [], responses: new Map() };
   for (const message of messages) {
-    for (const { chunk } of message.parts) {
-      if (chunk.type === "system" && chunk.input !== undefined) addEntry(entries, chunk.input, message);
-    }
     for (const part of message.parts) {
-      if (part.chunk.type === "tool-result") results.set(part.chunk.toolCallId, part);
+      const { chunk } = part;
+      if (chunk.type === "tool-result") results.set(chunk.toolCallId, part);
+      const input = chunk.type === "system" ? chunk.input : undefined;
+      if (input?.type === "input-request") entries.requests.push({ request: input, message });
+      else if (input !== undefined) entries.responses.set(input.requestId, { response: input, message });
     }
   }
   const calls: ToolCallState[] = [];
@@ -58,8 +60,8 @@ export function toolCallsOf(state: ConversationState, stepId: StepId): readonly 
       const { toolCallId } = part.chunk;
       const printed = turn?.toolOutput;
       const output = printed !== undefined && Object.hasOwn(printed, toolCallId) ? printed[toolCallId] : "";
-      const input = inputOf(entries, responses, toolCallId);
-      calls.push(callState(part, results.get(toolCallId), output ?? "", turn?.status === "running", input));
+      const asked = inputsOf(entries, responses, toolCallId);
+      calls.push(callState(part, results.get(toolCallId), output ?? "", turn?.status === "running", asked));
     }
   }
   return sameList(lists, calls);
@@ -70,80 +72,71 @@ export function toolCallsOf(state: ConversationState, stepId: StepId): readonly 
  * is the same array.
  */
 export function waitingCallsOf(state: ConversationState): readonly ToolCallState[] {
-  const { log, activeTurn } = foldOf(state).conversation;
-  if (activeTurn === undefined) return none;
-  const steps = new Set<StepId>();
-  for (const { turnId, stepId } of log.provisional) {
-    if (turnId === activeTurn.turnId && stepId !== undefined) steps.add(stepId);
-  }
-  // The turn's rows stand at the end of the log.
-  for (let index = log.committed.length - 1; index >= 0; index -= 1) {
-    const { turnId, stepId } = log.committed[index] as FoldedMessage;
-    if (turnId !== undefined && turnId !== activeTurn.turnId) break;
-    if (turnId !== undefined && stepId !== undefined) steps.add(stepId);
-  }
-  const calls = [...steps].flatMap((stepId) => toolCallsOf(state, stepId));
+  const { turns, activeTurn } = foldOf(state).conversation;
+  const turn = activeTurn === undefined ? undefined : turnOf(turns, activeTurn.turnId);
+  const calls = (turn?.steps ?? none).flatMap(({ stepId }) => toolCallsOf(state, stepId));
   return sameList(
     waitingLists,
     calls.filter(({ status }) => status === "waiting"),
   );
 }
 
-/** The list that was made before, if it has the same calls. */
-function sameList(
-  known: WeakMap<ToolCallState, readonly ToolCallState[]>,
-  calls: readonly ToolCallState[],
-): readonly ToolCallState[] {
-  const [first] = calls;
+/** The list that was made before, if it has the same members. */
+function sameList<T extends object>(known: WeakMap<T, readonly T[]>, list: readonly T[]): readonly T[] {
+  const [first] = list;
   if (first === undefined) return none;
   const before = known.get(first);
-  if (before?.length === calls.length && before.every((call, index) => call === calls[index])) return before;
-  known.set(first, calls);
-  return calls;
+  if (before?.length === list.length && before.every((each, index) => each === list[index])) return before;
+  known.set(first, list);
+  return list;
 }
 
-/** Messages of a step that hold a request or a response, by call. */
+/** The requests of a step, in order, and the messages of their responses by request. */
 interface InputEntries {
-  readonly requests: Map<string, FoldedMessage>;
-  readonly responses: Map<string, FoldedMessage>;
+  readonly requests: { readonly request: InputRequestEntry; readonly message: FoldedMessage }[];
+  readonly responses: Map<string, Decided>;
 }
 
-function addEntry(entries: InputEntries, input: InputEntry, message: FoldedMessage): void {
-  const list = input.type === "input-request" ? entries.requests : entries.responses;
-  list.set(input.toolCallId, message);
+interface Decided {
+  readonly response: InputResponseEntry;
+  readonly message: FoldedMessage;
 }
 
-function entryOf(message: FoldedMessage | undefined): InputEntry | undefined {
-  const chunk = message?.parts[0]?.chunk;
-  return chunk?.type === "system" ? chunk.input : undefined;
-}
-
-function inputOf(
+function inputsOf(
   entries: InputEntries,
   responses: Readonly<Record<string, OwnResponse>>,
   toolCallId: string,
-): CallInput | undefined {
-  const asked = entries.requests.get(toolCallId);
-  const request = entryOf(asked);
-  if (asked === undefined || request?.type !== "input-request") return undefined;
-  const decided = entries.responses.get(toolCallId);
-  const { requestId } = request;
-  const sent = Object.hasOwn(responses, requestId) ? responses[requestId] : undefined;
+): readonly CallInput[] | undefined {
+  const own = entries.requests.filter(({ request }) => request.toolCallId === toolCallId);
+  if (own.length === 0) return undefined;
+  const list = own.map(({ request, message }) => {
+    const { requestId } = request;
+    const sent = Object.hasOwn(responses, requestId) ? responses[requestId] : undefined;
+    return inputOf(request, message, entries.responses.get(requestId), sent);
+  });
+  return sameList(inputLists, list);
+}
+
+function inputOf(
+  request: InputRequestEntry,
+  asked: FoldedMessage,
+  decided: Decided | undefined,
+  sent: OwnResponse | undefined,
+): CallInput {
   // Once the log has a response, it is the decision.
   const own = decided === undefined || sent?.status === "late" ? sent : undefined;
   const before = inputs.get(asked);
-  if (before !== undefined && before.response === decided && before.own === own) return before.input;
-  const entry = entryOf(decided);
+  if (before !== undefined && before.response === decided?.message && before.own === own) return before.input;
   const input: CallInput = {
     request,
     ...omitUndefined({
       requestedAt: asked.createdAt,
-      response: entry?.type === "input-response" ? entry : own?.response,
-      respondedAt: decided?.createdAt,
+      response: decided?.response ?? own?.response,
+      respondedAt: decided?.message.createdAt,
       own,
     }),
   };
-  inputs.set(asked, { response: decided, own, input });
+  inputs.set(asked, { response: decided?.message, own, input });
   return input;
 }
 
@@ -152,12 +145,12 @@ function callState(
   result: PartState | undefined,
   output: string,
   isRunning: boolean,
-  input: CallInput | undefined,
+  inputs: readonly CallInput[] | undefined,
 ): ToolCallState {
   const { chunk: call } = part;
   if (call.type !== "tool-call") throw new TypeError("Not a tool call");
   const answer = result?.chunk as ToolResultChunk | undefined;
-  const isWaiting = input !== undefined && input.response === undefined;
+  const isWaiting = inputs?.some(({ response }) => response === undefined) ?? false;
   const status =
     answer !== undefined || !isRunning
       ? answer?.isError
@@ -171,10 +164,10 @@ function callState(
     before?.result === result &&
     before?.output === output &&
     before.state.status === status &&
-    before.state.input === input
+    before.state.inputs === inputs
   )
     return before.state;
-  const state: ToolCallState = { call, output, status, ...omitUndefined({ result: answer, input }) };
+  const state: ToolCallState = { call, output, status, ...omitUndefined({ result: answer, inputs }) };
   made.set(part, { result, output, state });
   return state;
 }

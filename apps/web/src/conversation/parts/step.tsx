@@ -21,8 +21,11 @@ export const Step = memo(function Step({ row }: { readonly row: StepRow }) {
   const resultOf = new Map(
     results.flatMap((result) => (result === undefined ? [] : [[result.toolCallId, result]])),
   );
-  const inputOf = new Map(
-    inputs.flatMap((input) => (input === undefined ? [] : [[input.request.toolCallId, input]])),
+  const inputsOf = new Map(
+    inputs.flatMap((asked) => {
+      const toolCallId = asked?.[0]?.request.toolCallId;
+      return asked === undefined || toolCallId === undefined ? [] : [[toolCallId, asked]];
+    }),
   );
   return (
     <article aria-label="Assistant" className={cx("py-1", first && "pt-2")}>
@@ -37,7 +40,7 @@ export const Step = memo(function Step({ row }: { readonly row: StepRow }) {
                     key={key}
                     call={call}
                     result={resultOf.get(call.toolCallId)}
-                    input={inputOf.get(call.toolCallId)}
+                    inputs={inputsOf.get(call.toolCallId)}
                     output={liveTurn?.toolOutput[call.toolCallId] ?? ""}
                     live={liveTurn !== undefined}
                   />

@@ -20,8 +20,8 @@ export interface ToolCardProps {
   /** Absent when only the result is loaded. */
   readonly call: ToolCallChunk | undefined;
   readonly result: ToolResultChunk | undefined;
-  /** What was asked about it, and what was decided. */
-  readonly input?: CallInput | undefined;
+  /** What was asked about it, and what was decided, in order. */
+  readonly inputs?: readonly CallInput[] | undefined;
   /** What the tool has printed so far. */
   readonly output: string;
   /** Whether its turn is running, so that a call without a result is at work. */
@@ -30,10 +30,17 @@ export interface ToolCardProps {
 
 /** One tool call: while it waits for a person, what is asked; else what it did and how it went. */
 export const ToolCard = memo(function ToolCard(props: ToolCardProps) {
-  const { call, result, input, live } = props;
-  const waits = live && result === undefined && input !== undefined && input.response === undefined;
-  if (waits && call !== undefined) return <WaitingCall call={call} input={input} />;
-  return <RanCall {...props} />;
+  const { call, result, inputs, output, live } = props;
+  const open =
+    live && result === undefined ? inputs?.find(({ response }) => response === undefined) : undefined;
+  if (open === undefined || call === undefined) return <RanCall {...props} />;
+  return (
+    <>
+      {/* A tool that asks while it runs goes on below what it has printed. */}
+      {output !== "" && <RanCall {...props} />}
+      <WaitingCall key={open.request.requestId} call={call} input={open} />
+    </>
+  );
 });
 
 function WaitingCall({ call, input }: { readonly call: ToolCallChunk; readonly input: CallInput }) {
@@ -47,13 +54,15 @@ function focusNext(requestId: string): void {
 }
 
 /** A line that says what was called and how it went; its input, output and result when it is opened. */
-function RanCall({ call, result, input, output, live }: ToolCardProps) {
+function RanCall({ call, result, inputs = [], output, live }: ToolCardProps) {
   const id = useId();
   const [chosen, setChosen] = useState<boolean>();
   const running = result === undefined && live;
   const open = chosen ?? (running && output !== "");
   const name = call?.toolName ?? result?.toolName ?? "tool";
-  const denied = input?.response?.decision === "deny";
+  const decision = inputs[0]?.response;
+  // A tool that asks while it runs may do without an answer.
+  const denied = decision?.decision === "deny" && result?.isError === true;
   const status = running
     ? "running"
     : result === undefined
@@ -83,8 +92,10 @@ function RanCall({ call, result, input, output, live }: ToolCardProps) {
             {summary}
           </span>
         </span>
-        {input?.response !== undefined && (
-          <Badge tone={denied ? "warn" : "plain"}>{decisionWords(input.response).outcome}</Badge>
+        {decision !== undefined && (
+          <Badge tone={denied ? "warn" : "plain"}>
+            {decisionWords(decision, inputs[0]?.request.kind).outcome}
+          </Badge>
         )}
         {duration !== undefined && (
           <span className="tabular shrink-0 text-xs text-faint">{formatDuration(duration)}</span>
@@ -96,9 +107,13 @@ function RanCall({ call, result, input, output, live }: ToolCardProps) {
       </button>
       {open && (
         <div id={id} className="space-y-3 border-t border-line px-3 py-3">
-          {input !== undefined && (
-            <DecisionLine input={input} argumentsText={call?.argumentsText ?? toolInputText(call?.input)} />
-          )}
+          {inputs.map((input) => (
+            <DecisionLine
+              key={input.request.requestId}
+              input={input}
+              argumentsText={call?.argumentsText ?? toolInputText(call?.input)}
+            />
+          ))}
           {call !== undefined && (
             <Section title="Input" copy={() => call.argumentsText ?? toolInputText(call.input)}>
               <BigText mono text={toolInputText(call.input, call.argumentsText)} lines={20} />

@@ -15,7 +15,10 @@ export function Announcer({ state }: { readonly state: ConversationState }) {
     else if (running === undefined && ended !== undefined) setSaid(ending(state, ended));
   }, [running, state]);
   const waiting = waitingCallsOf(state);
-  const asked = waiting.map(({ call }) => call.toolCallId).join(" ");
+  const asked = waiting
+    .flatMap(({ inputs = [] }) => inputs)
+    .map(({ request, response }) => (response === undefined ? request.requestId : ""))
+    .join(" ");
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each set of requests
   useEffect(() => {
     if (waiting.length > 0) setSaid(asking(waiting));
@@ -30,8 +33,9 @@ export function Announcer({ state }: { readonly state: ConversationState }) {
 function asking(calls: readonly ToolCallState[]): string {
   const [first] = calls;
   if (calls.length > 1 || first === undefined) return `The turn waits for ${calls.length} decisions.`;
-  const { kind, toolName, reason = "" } = first.input?.request ?? { kind: "", toolName: "" };
-  if (kind === "question") return `The assistant asks: ${reason.slice(0, 600)}`;
+  const open = first.inputs?.find(({ response }) => response === undefined);
+  const { kind, toolName, reason = "" } = open?.request ?? { kind: "", toolName: "" };
+  if (kind === "question") return `A question for you: ${reason.slice(0, 600)}`;
   if (kind === "tool-output") return `The turn waits for the output of ${toolName}.`;
   return `The assistant asks for your approval to run ${toolName}.`;
 }

@@ -19,7 +19,7 @@ export function estimateHeight(row: Row | undefined): number {
 }
 
 function waitingCount({ inputs }: Extract<Row, { readonly kind: "step" }>): number {
-  return inputs.filter((input) => input !== undefined && input.response === undefined).length;
+  return inputs.filter((asked) => asked?.some(({ response }) => response === undefined)).length;
 }
 
 function textLength(row: Extract<Row, { readonly message: unknown }>): number {

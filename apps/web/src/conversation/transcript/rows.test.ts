@@ -162,11 +162,11 @@ describe("buildRows", () => {
     const running = [turn("1", "running")];
     const rows = buildRows(stateOf([user, called, asked, answered], running));
     expect(kinds(rows)).toBe("user step");
-    expect(rows[1]).toMatchObject({ inputs: [undefined, { request: { requestId: "q" } }] });
+    expect(rows[1]).toMatchObject({ inputs: [undefined, [{ request: { requestId: "q" } }]] });
     const denied = [user, called, asked, answered, decided, message("tool", "1", [result("b")], { stepId })];
     const later = buildRows(stateOf(denied, running), rows);
     expect(kinds(later)).toBe("user step waiting");
-    expect(later[1]).toMatchObject({ inputs: [undefined, { response: { decision: "deny" } }] });
+    expect(later[1]).toMatchObject({ inputs: [undefined, [{ response: { decision: "deny" } }]] });
     expect(buildRows(stateOf(denied, running), later)).toBe(later);
   });
 

@@ -30,7 +30,7 @@ export interface StepRow {
   /** In the order of the calls; undefined where a tool is still at work. */
   readonly results: readonly (ToolResultChunk | undefined)[];
   /** What was asked about its calls, and what was decided; in their order, undefined where nothing was. */
-  readonly inputs: readonly (CallInput | undefined)[];
+  readonly inputs: readonly (readonly CallInput[] | undefined)[];
   /** The turn it belongs to, while that is running: its tools may print. */
   readonly liveTurn: TurnState | undefined;
   /** The first row of its turn's answer. */
@@ -205,7 +205,7 @@ function lastSignOf({ messages }: Group, turn: TurnState | undefined): number | 
 const none: readonly undefined[] = [];
 
 function inputsOf(state: ConversationState, { stepId }: MessageState): StepRow["inputs"] {
-  return stepId === undefined ? none : toolCallsOf(state, stepId).map(({ input }) => input);
+  return stepId === undefined ? none : toolCallsOf(state, stepId).map(({ inputs }) => inputs);
 }
 
 /** A request for input, or the decision on one. */

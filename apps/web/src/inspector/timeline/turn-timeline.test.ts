@@ -68,8 +68,8 @@ describe("turnTimeline", () => {
 
   it("reads from the log how long a call waited for its decision", () => {
     const tool = { toolCallId: "a", toolName: "pay" };
-    const entry = (type: "input-request" | "input-response", createdAt: number) =>
-      ({ createdAt, chunk: { type: "system", text: "", input: { type, ...tool } } }) as never;
+    const entry = (type: "input-request" | "input-response", createdAt: number, requestId = "q1") =>
+      ({ createdAt, chunk: { type: "system", text: "", input: { type, requestId, ...tool } } }) as never;
     const turn = turnTimeline({
       metrics: {
         turnId: "t",
@@ -84,7 +84,13 @@ describe("turnTimeline", () => {
           },
         ],
       },
-      chunks: [entry("input-request", 1_000), entry("input-response", 1_500)],
+      chunks: [
+        entry("input-request", 1_000),
+        entry("input-response", 1_500),
+        // Asked while it ran: part of its own time.
+        entry("input-request", 1_600, "q2"),
+        entry("input-response", 1_700, "q2"),
+      ],
       now: 0,
     });
     expect(turn.waitedMs).toBe(480);

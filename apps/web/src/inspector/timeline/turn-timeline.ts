@@ -27,12 +27,16 @@ export type LiveTools = Readonly<Record<string, readonly TimelineTool[]>>;
 export function liveToolsOf(state: ConversationState, turnId: string): LiveTools {
   const tools: Record<string, readonly TimelineTool[]> = {};
   for (const { stepId } of state.turns[turnId]?.steps ?? []) {
-    tools[stepId] = toolCallsOf(state, stepId).map(({ call, result, status, input }) => ({
+    tools[stepId] = toolCallsOf(state, stepId).map(({ call, result, status, inputs }) => ({
       toolCallId: call.toolCallId,
       toolName: call.toolName,
       status,
       durationMs: result?.durationMs,
-      waitedMs: span(input?.requestedAt, input?.respondedAt),
+      waitedMs: waitBeforeRun(
+        inputs?.[0]?.request.kind,
+        span(inputs?.[0]?.requestedAt, inputs?.[0]?.respondedAt),
+        result?.durationMs,
+      ),
     }));
   }
   return tools;
@@ -42,18 +46,38 @@ function span(from: number | undefined, to: number | undefined): number | undefi
   return from === undefined || to === undefined ? undefined : Math.max(0, to - from);
 }
 
-/** How long each call waited for the decision on it, by call. */
-function waitsOf(chunks: readonly StoredChunk[]): ReadonlyMap<string, number> {
-  const asked = new Map<string, number | undefined>();
-  const waits = new Map<string, number>();
+/** The wait before a call ran. A tool that asks while it runs does so within its own time. */
+function waitBeforeRun(
+  kind: string | undefined,
+  waitedMs: number | undefined,
+  durationMs: number | undefined,
+): number | undefined {
+  if (waitedMs === undefined) return undefined;
+  return kind === "question" && durationMs !== undefined && durationMs >= waitedMs ? undefined : waitedMs;
+}
+
+interface AskedCall {
+  readonly requestId: string;
+  readonly kind: string;
+  readonly at: number | undefined;
+  readonly waitedMs?: number | undefined;
+}
+
+/** The first request of each call, by call, and how long it was open. */
+function waitsOf(chunks: readonly StoredChunk[]): ReadonlyMap<string, AskedCall> {
+  const calls = new Map<string, AskedCall>();
   for (const { chunk, createdAt } of chunks) {
     if (chunk.type !== "system" || chunk.input === undefined) continue;
-    const { type, toolCallId } = chunk.input;
-    if (type === "input-request") asked.set(toolCallId, createdAt);
-    const waited = type === "input-response" ? span(asked.get(toolCallId), createdAt) : undefined;
-    if (waited !== undefined) waits.set(toolCallId, waited);
+    const { input } = chunk;
+    const known = calls.get(input.toolCallId);
+    if (input.type === "input-request") {
+      const { requestId, kind, toolCallId } = input;
+      if (known === undefined) calls.set(toolCallId, { requestId, kind, at: createdAt });
+    } else if (known !== undefined && known.requestId === input.requestId) {
+      calls.set(input.toolCallId, { ...known, waitedMs: span(known.at, createdAt) });
+    }
   }
-  return waits;
+  return calls;
 }
 
 /** Brings what is known of a turn into one form. Of a sealed turn the stored figures count, of an open one the live ones. */
@@ -76,7 +100,8 @@ export function turnTimeline(sources: TurnSources): TimelineTurn {
         complete: true,
         startedAt: startOf.get(step.stepId),
         tools: (step.tools ?? []).map((tool) => {
-          const waitedMs = waits.get(tool.toolCallId);
+          const asked = waits.get(tool.toolCallId);
+          const waitedMs = waitBeforeRun(asked?.kind, asked?.waitedMs, tool.durationMs);
           const status = tool.isError ? "failed" : "done";
           return { ...tool, status, ...(waitedMs === undefined ? {} : { waitedMs }) };
         }),
