@@ -99,6 +99,13 @@ async function requestOf(owner, conversationId) {
   return pending[0];
 }
 
+/** Returns the number of running turns once it is 0, or after ten seconds: a turn's events end before its node lets go of it. */
+async function settledTurns(node) {
+  const until = performance.now() + 10_000;
+  while (node.status().runningTurns > 0 && performance.now() < until) await sleep(20);
+  return node.status().runningTurns;
+}
+
 /** What the process, the database and its connections do in a while without work. */
 async function rest(server, url) {
   const before = { cpu: process.cpuUsage(), database: cpuSecondsOf(server) };
@@ -142,8 +149,8 @@ async function measureWaiting(lib, server, { quick, log }) {
       await Promise.all(Array.from({ length: atOnce }, (_, index) => ask(owner, `c${from + index}`)));
       if (from % 1_000 === 0) log(`  ${from} of ${turns} turns wait`);
     }
-    const { runningTurns } = node.status();
-    if (runningTurns !== 0) throw new Error(`${runningTurns} turns run`);
+    const runningTurns = await settledTurns(node);
+    if (runningTurns !== 0) throw new Error(`${runningTurns} turns still run`);
     const after = await sizes(url);
     const grown = (name) => ((after.get(name) ?? 0) - (before.get(name) ?? 0)) / turns;
     await sleep(2_000);

@@ -90,7 +90,9 @@ describe("verbs that decide what turns wait for", { timeout: 60_000 }, () => {
     const [grant] = await json<GrantInfo[]>("grants");
     expect(grant).toMatchObject({ toolName: "demo_errand", scope: { in: "owner" } });
     await place.ok(["grants", "rm", grant?.id ?? ""]);
-    expect(await place.ok(["tools"])).toMatch(/demo_errand +builtin +as it decides/);
+    const tools = await place.ok(["tools"]);
+    expect(tools).toMatch(/demo_errand +builtin +as it decides/);
+    expect(tools).toMatch(/ask_user +builtin/);
   });
 
   it("run denies without a terminal and says so; all allows; ask needs one", async () => {

@@ -82,6 +82,30 @@ describe("a conversation that is followed", () => {
     ]);
   });
 
+  it("is not asked for before the message that it begins with is there", async () => {
+    const live = await liveServer();
+    const answers: number[] = [];
+    /** A line on which messages take longer than other requests. */
+    class SlowSocket extends WebSocket {
+      override send(data: string): void {
+        setTimeout(() => super.send(data), 50);
+      }
+    }
+    const client = testClient(live.url, {
+      WebSocket: SlowSocket as unknown as SocketConstructor,
+      fetch: async (input, init) => {
+        const response = await fetch(input, init);
+        if (String(input).includes("/conversations/c1")) answers.push(response.status);
+        return response;
+      },
+    });
+    // Sent before the connection is open, as on a page whose field is used at once.
+    const handle = client.connect().conversation("c1");
+    await handle.send("Hello");
+    await until(handle, (state) => state.phase === "ready" && isIdle(state));
+    expect(new Set(answers)).toEqual(new Set([200]));
+  });
+
   it("is the same for one who watched and one who comes later, tools and all", async () => {
     const live = await liveServer();
     const client = testClient(live.url);

@@ -115,7 +115,7 @@ export function createClient(options: ClientOptions): ParleyClient {
       if (WebSocket === undefined) {
         throw new ParleyRequestError(
           "invalid_request",
-          "WebSocket: none here; pass that of the package ws, or null for server-sent events",
+          "WebSocket: none here; pass the one of ws, or null for server-sent events",
         );
       }
       connection ??= createConnection(

@@ -5,7 +5,7 @@ import type { Link, Listener } from "../connection/link.js";
 import type { ConnectionPace } from "../connection/pace.js";
 import { Outbox } from "../outbox/outbox.js";
 import type { OutboxStorage } from "../outbox/outbox-storage.js";
-import type { Request } from "../requests/request.js";
+import { abortAfter, type Request } from "../requests/request.js";
 import { toFailure } from "../requests/request-error.js";
 import { applyDetail, applyFrame } from "../state/apply-frame.js";
 import {
@@ -131,10 +131,7 @@ export class FollowedConversation implements Listener {
   start(): void {
     if (this.#isStarted) return;
     this.#isStarted = true;
-    // A conversation that begins with a message is not there before that message is: it is loaded with its receipt.
-    queueMicrotask(() => {
-      if (this.#isStarted && this.#loadAbort === undefined && !this.#outbox.isBusy) void this.#load();
-    });
+    queueMicrotask(() => this.#loadUnlessSending());
   }
 
   /** Nobody is interested any more. What was sent and has no outcome is reported as canceled. */
@@ -161,10 +158,8 @@ export class FollowedConversation implements Listener {
   onUp(): void {
     this.#isJoined = false;
     this.#isQueueTold = false;
-    if (this.#isStarted) {
-      if (this.#start === undefined) void this.#load();
-      else this.#follow();
-    }
+    if (this.#start === undefined) this.#loadUnlessSending();
+    else this.#follow();
     this.#outbox.wake();
   }
 
@@ -227,6 +222,11 @@ export class FollowedConversation implements Listener {
     this.#change((state) => applyLoadFailure(applyRestart(state), error));
   }
 
+  /** A conversation that begins with a message is not there before that message is: it is loaded with its receipt. */
+  #loadUnlessSending(): void {
+    if (this.#isStarted && !this.#outbox.isBusy) void this.#load();
+  }
+
   /** Loads it if nothing of it is here or on its way. */
   #loadIfMissing(): void {
     const isMissing = this.#start === undefined && this.#loadAbort === undefined;
@@ -256,7 +256,7 @@ export class FollowedConversation implements Listener {
     const { request, pace } = this.#env;
     const params = { id: this.id };
     const { signal } = abort;
-    const deadline = setTimeout(() => abort.abort(new DOMException("Too slow", "TimeoutError")), pace.loadMs);
+    const deadline = abortAfter(pace.loadMs, abort);
     try {
       const [page, detail] = await Promise.all([
         request("GET /conversations/:id", { params, signal, query: { limit: pageSize, open: true } }),
@@ -293,8 +293,9 @@ export class FollowedConversation implements Listener {
 
   async #loadWindow(): Promise<void> {
     try {
-      const detail = await this.#env.request("GET /conversations/:id/meta", { params: { id: this.id } });
-      const { contextWindow } = detail;
+      const { contextWindow } = await this.#env.request("GET /conversations/:id/meta", {
+        params: { id: this.id },
+      });
       this.#change((state) =>
         state.meta === undefined ? state : applyMeta(state, state.meta, { contextWindow }),
       );

@@ -2,7 +2,7 @@ import { omitUndefined } from "@parley/fold";
 import type { ErrorCode, MessageReceipt } from "@parley/wire";
 import type { Link } from "../connection/link.js";
 import type { SendOptions } from "../conversations/conversation-handle.js";
-import { type Request, transportError } from "../requests/request.js";
+import { abortAfter, type Request, transportError } from "../requests/request.js";
 import { ParleyRequestError, toFailure } from "../requests/request-error.js";
 import { applyCancel, applyPending, applyReceipt, applySendFailure } from "../state/apply-send.js";
 import type { ConversationState, Failure } from "../state/conversation-state.js";
@@ -246,8 +246,7 @@ export class Outbox {
     const abort = new AbortController();
     const { signal } = abort;
     this.#attempt = abort;
-    const late = new DOMException("Too slow", "TimeoutError");
-    const timer = setTimeout(() => abort.abort(late), this.#options.attemptMs);
+    const timer = abortAfter(this.#options.attemptMs, abort);
     try {
       // A `fetch` of the host's own may not heed the signal.
       const givenUp = new Promise<never>((_, reject) => {

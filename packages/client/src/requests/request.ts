@@ -106,6 +106,11 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** Aborts work that takes longer than it may, as a timeout. Returns the timer. */
+export function abortAfter(ms: number, abort: AbortController): ReturnType<typeof setTimeout> {
+  return setTimeout(() => abort.abort(new DOMException("Too slow", "TimeoutError")), ms);
+}
+
 /** What a broken transport is: given up by the caller, too slow for it, or the network's fault. */
 export function transportError(
   cause: unknown,

@@ -19,6 +19,7 @@ const askUserName = "ask_user";
  */
 export const askUserTool: Tool<AskUserInput> = {
   name: askUserName,
+  origin: "builtin",
   description:
     "Asks the user a question and waits for the answer. Use it only when you cannot go on without it. Give `options` for a choice, or `schema` (JSON Schema) for an answer with a structure; otherwise the answer is a text.",
   schema: {
