@@ -12,6 +12,8 @@ import type { ProofResult } from "../record-result.js";
 
 const run = promisify(execFile);
 const diskBytes = 120 * 2 ** 20;
+/** The space that is freed again: what an administrator would remove, beside what fills the disk by the byte. */
+const freedBytes = 20 * 2 ** 20;
 const messageBytes = 300_000;
 /** When a call counts as hanging. Far above what any of them takes. */
 const hangMs = 20_000;
@@ -58,6 +60,7 @@ export async function fillDisk(
     { withStore: false },
   );
   try {
+    const other = fill(disk, freedBytes);
     const server = await place.serve(["--port", "0", "--drain", "5"]);
     const acknowledged: string[] = [];
     const refusals: Answered[] = [];
@@ -79,6 +82,7 @@ export async function fillDisk(
     await sleep(12_000);
     whileFull.push(await call(server, "GET", "/ready"));
     filler.remove();
+    other.remove();
     const freedAt = performance.now();
     let ready: Answered;
     do ready = await call(server, "GET", "/ready");
@@ -155,19 +159,19 @@ async function call(server: ServerProcess, method: string, path: string, body?: 
   }
 }
 
-/** Takes all space that is left on a disk. */
-function fill(disk: string): { remove(): void } {
+/** Takes space of a disk: so much, or all that is left. */
+function fill(disk: string, bytes = Infinity): { remove(): void } {
   const path = join(disk, `filler-${performance.now()}`);
   const file = openSync(path, "w");
   const block = Buffer.alloc(65_536);
   try {
-    for (;;) writeSync(file, block);
+    for (let written = 0; written < bytes; written += block.length) writeSync(file, block);
   } catch {
     // Full.
   } finally {
     closeSync(file);
   }
-  if (statfsSync(disk).bavail > 16) throw new Error("the disk could not be filled");
+  if (bytes === Infinity && statfsSync(disk).bavail > 16) throw new Error("the disk could not be filled");
   return { remove: () => rmSync(path) };
 }
 

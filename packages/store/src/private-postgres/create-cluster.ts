@@ -102,6 +102,12 @@ export function giveToServer(path: string): void {
   if (user !== undefined) chownSync(path, user.uid, user.gid);
 }
 
+/**
+ * The size of a file of the write-ahead log, in MB. A server that ended on a full disk needs one more of them before it
+ * starts again, so small ones need less space to be freed; a new folder is smaller, too.
+ */
+const walSegmentMb = 4;
+
 async function runInitdb(
   { data }: ServerLayout,
   { bin }: PostgresBinaries,
@@ -111,6 +117,7 @@ async function runInitdb(
     `--pgdata=${dataArgument(data)}`,
     `--username=${superuser}`,
     ...["--auth=trust", "--encoding=UTF8", "--locale=C", "--no-instructions"],
+    `--wal-segsize=${walSegmentMb}`,
     ...(durable ? [] : ["--no-sync"]),
   ];
   try {
