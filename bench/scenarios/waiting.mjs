@@ -200,7 +200,7 @@ function seenBy(owner, conversationId) {
         resolve(performance.now());
       }
     };
-    const leave = owner.attach(conversationId, undefined, { onFrame, onEnd: () => {} });
+    const leave = owner.attach(conversationId, "0", { onFrame, onEnd: () => {} });
   });
 }
 
