@@ -127,17 +127,15 @@ describe.each(sdks)("version $version, when the node that answers is lost", ({ s
     await expect.poll(async () => (await history(second)).length).toBe(2);
     const messages = await history(second);
     expect(messages.at(-1)?.metadata).toMatchObject({ reason: "interrupted" });
-    // A connection that broke is not the end of the answer.
+    // A connection that broke is not the end of the answer. The watcher's node lost nothing that it had shown.
     expect(sender.status).toBe("error");
     for (const chat of [sender, watcher]) {
-      await chat.resumeStream();
+      if (chat.status === "error") await chat.resumeStream();
       expect([chat.status, comparable(chat.messages)]).toEqual(["ready", comparable(messages)]);
     }
   });
 
-  // Left out: where a node dies milliseconds after its start, the other one does not always take its turn over in the
-  // memory store, and the page waits. Not understood yet.
-  it.skip("goes on by Parley's transport where the address leads to another node", async () => {
+  it("goes on by Parley's transport where the address leads to another node", async () => {
     const [first, second] = (await startNodes(2)) as [Node, Node];
     let isFirst = true;
     const transport = new ParleyChatTransport({
