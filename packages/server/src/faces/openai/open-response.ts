@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { isParleyError } from "@parley/core";
-import type { GivenMessage, OwnerRuntime, SendInput } from "@parley/core/runtime";
+import { type GivenMessage, type OwnerRuntime, type SendInput, singleResponse } from "@parley/core/runtime";
 import type { ModelsResponse, PendingRequest } from "@parley/wire";
 import type { Caller } from "../../auth/caller.js";
 import { respondAs } from "../../routes/input.js";
@@ -30,7 +30,7 @@ export interface ResponseRequest {
 const retryWindowMs = 10 * 60_000;
 
 /** Marks conversations that hold one response each, for callers that keep the history themselves. */
-const responsesOrigin = { parley: { origin: "responses" } };
+const responsesOrigin = { parley: { origin: singleResponse.origin } };
 
 /** The part of a request that every way of running it needs. */
 export function choicesOf(
@@ -256,8 +256,8 @@ async function attemptOf(
   conversationId: string | undefined,
 ): Promise<string> {
   if (idempotencyKey !== undefined)
-    return `oa.${hashOf([caller.owner, "key", idempotencyKey])}`;
-  const prefix = `oa.${hashOf([caller.owner, body])}.`;
+    return `${singleResponse.idPrefix}${hashOf([caller.owner, "key", idempotencyKey])}`;
+  const prefix = `${singleResponse.idPrefix}${hashOf([caller.owner, body])}.`;
   const before = isRetry ? await admittedBefore(me, prefix, conversationId) : undefined;
   return before ?? `${prefix}${randomUUID().slice(0, 13)}`;
 }

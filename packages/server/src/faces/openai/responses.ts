@@ -1,3 +1,4 @@
+import { singleResponse } from "@parley/core/runtime";
 import type { Context } from "hono";
 import type { AppContext, AppEnv } from "../../app-env.js";
 import { faceEndpoint } from "../../http/endpoint.js";
@@ -181,7 +182,7 @@ export const responseEndpoints = [
       const settings = await me.settings(conversationId);
       const { origin } = (settings.metadata?.parley ?? {}) as { origin?: unknown };
       // One that nothing else stands beside goes as a whole; else it is hidden, for a log is never rewritten.
-      if (origin === "responses") await me.remove(conversationId);
+      if (origin === singleResponse.origin) await me.remove(conversationId);
       else await me.hide(conversationId, { messageId: `response.${turn.turnId}` });
       return { id: params.id, object: "response", deleted: true as const };
     },
