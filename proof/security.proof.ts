@@ -10,6 +10,7 @@ import { long, recordResult, seed } from "./record-result.js";
 import { attackApprovals } from "./security/approvals.js";
 import { huntOnCommandLine } from "./security/command-line.js";
 import { openEvilProvider } from "./security/evil-provider.js";
+import { attackFaces } from "./security/faces.js";
 import { huntInFailures } from "./security/failing-runtime.js";
 import { layOut } from "./security/file-paths.js";
 import { attackWithNarrowKeys, attackWithWrongKeys, examineTable, guessKeys } from "./security/keys.js";
@@ -64,10 +65,12 @@ describe("nothing gets in, and nothing gets out", () => {
       await stand.runtime.forOwner("bob").create({ id: own, title: "mine" });
       const overHttp = area("another owner's conversations, by route");
       const overSocket = area("another owner's conversations, by socket");
+      const overFaces = area("another owner's conversations, by the faces of other protocols");
       for (const scopes of [["read", "write"], ["read"]] as const) {
         const thief = { key: await stand.key("bob", scopes), ownConversation: own };
         if (scopes.length === 2) await attackByHttp(stand, house, thief, overHttp, secrets);
         if (scopes.length === 2) await attackBySocket(stand, house, thief, overSocket, secrets);
+        if (scopes.length === 2) await attackFaces(stand, house, thief, overFaces, secrets);
         keys.push(thief.key);
       }
       keys.push(house.key);
@@ -214,6 +217,20 @@ async function weaken(): Promise<void> {
     noticed.set("another owner's conversations, by route", overHttp.accepted.length + overHttp.leaks.length);
   } finally {
     await another.close();
+  }
+
+  const third = await openStand();
+  try {
+    const house = await moveIn(third, "ann", secrets);
+    const overFaces = new Area("weak");
+    const insider = { key: house.key, ownConversation: "ann-idle" };
+    await attackFaces(third, { ...house, ids: house.ids.slice(0, 2) }, insider, overFaces, secrets);
+    noticed.set(
+      "another owner's conversations, by the faces of other protocols",
+      overFaces.accepted.length + overFaces.leaks.length,
+    );
+  } finally {
+    await third.close();
   }
 
   const approvals = new Area("weak");

@@ -197,9 +197,29 @@ async function attackWithoutScope(
     const code = await respondOnSocket(socket, { type: "chat.respond", conversationId, requestId, ...body });
     area.attempt(`${body.decision} on a socket ${named}`, code === "forbidden", code);
   }
+  for (const [face, call] of Object.entries(decidingByFaces(request))) {
+    const answer = await stand.call({ ...call, key });
+    area.attempt(`a decision by ${face} ${named}`, codeOf(answer) === "forbidden", answer.text);
+  }
   const revoked = await stand.call({ method: "DELETE", path: "/grants/any", key });
   area.attempt(`revoking ${named}`, codeOf(revoked) === "forbidden", revoked.text);
   socket.raw.terminate();
+}
+
+/** The approval of a request as clients of other protocols send it. */
+function decidingByFaces({ conversationId, turnId, requestId, toolCallId }: PendingRequest) {
+  const approval = { id: requestId, approved: true };
+  const part = { type: "dynamic-tool", toolName: "pay", toolCallId, state: "approval-responded", approval };
+  const response = { type: "mcp_approval_response", approval_request_id: `mcpr_${requestId}`, approve: true };
+  const bodies = {
+    "/api/chat": { id: conversationId, message: { id: turnId, role: "assistant", parts: [part] } },
+    "/v1/responses": { previous_response_id: `resp_${turnId}`, input: [response] },
+  };
+  const calls = Object.entries(bodies).map(([path, body]): [string, RawCall] => [
+    path,
+    { method: "POST", path, headers: json, body: JSON.stringify(body) },
+  ]);
+  return Object.fromEntries(calls);
 }
 
 /** A key that may decide is not one that may hand in outputs. */

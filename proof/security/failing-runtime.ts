@@ -1,7 +1,8 @@
 import type { OwnerRuntime } from "@parley/core/runtime";
+import { openAiRoutes } from "../../packages/server/src/faces/openai/openai-calls.test-support.js";
 import { routeNames } from "../../packages/server/src/routes/route-calls.test-support.js";
 import type { Area } from "./ledger.js";
-import { routeCall } from "./raw-call.js";
+import { openAiRawCall, routeCall } from "./raw-call.js";
 import type { Secrets } from "./secrets.js";
 import { openStand } from "./stand.js";
 
@@ -32,9 +33,12 @@ export async function huntInFailures(area: Area, secrets: Secrets): Promise<void
     const { runtime } = stand;
     const real = runtime.forOwner.bind(runtime);
     runtime.forOwner = (owner): OwnerRuntime => breakAll(real(owner));
-    for (const name of routeNames) {
+    const calls = [
+      ...routeNames.map((name) => ({ name, call: routeCall(name, "unlucky-1", key) })),
+      ...openAiRoutes.map((name) => ({ name, call: openAiRawCall(name, "unlucky-1", key) })),
+    ];
+    for (const { name, call } of calls) {
       const message = secrets.make("a message");
-      const call = routeCall(name, "unlucky-1", key);
       const body = typeof call.body === "string" ? call.body.replace("hello", message) : undefined;
       const before = broken;
       const answer = await stand.call({ ...call, body });

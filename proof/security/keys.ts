@@ -1,13 +1,39 @@
 import { createKey, hashSecret } from "@parley/server";
 import type { KeyScope, WsClientMessage } from "@parley/wire";
+import {
+  openAiCall,
+  openAiRoutes,
+} from "../../packages/server/src/faces/openai/openai-calls.test-support.js";
 import { callOf, routeNames } from "../../packages/server/src/routes/route-calls.test-support.js";
 import type { Area } from "./ledger.js";
-import { codeOf, type RawCall, routeCall, shapeOf } from "./raw-call.js";
+import { codeOf, openAiRawCall, type RawCall, routeCall, shapeOf } from "./raw-call.js";
 import type { Secrets } from "./secrets.js";
 import { within } from "./sockets.js";
 import { openStand, type Stand } from "./stand.js";
 
-const closed = routeNames.filter((name) => callOf(name, "c").access !== "public");
+interface ClosedRoute {
+  readonly name: string;
+  readonly access: string;
+  /** Refusals of one protocol look alike. */
+  readonly protocol: "Parley" | "OpenAI";
+  call(conversationId: string, key?: string): RawCall;
+}
+
+/** Every route that needs a key, those of faces among them. */
+const closed: readonly ClosedRoute[] = [
+  ...routeNames.map((name) => ({
+    name,
+    access: callOf(name, "c").access,
+    protocol: "Parley" as const,
+    call: (id: string, key?: string) => routeCall(name, id, key),
+  })),
+  ...openAiRoutes.map((name) => ({
+    name,
+    access: openAiCall(name, "c").access,
+    protocol: "OpenAI" as const,
+    call: (id: string, key?: string) => openAiRawCall(name, id, key),
+  })),
+].filter(({ access }) => access !== "public");
 
 /** Keys that are not keys, in every way that one can be wrong. None may open anything, and all must look alike. */
 export async function attackWithWrongKeys(stand: Stand, area: Area, secrets: Secrets): Promise<void> {
@@ -15,14 +41,14 @@ export async function attackWithWrongKeys(stand: Stand, area: Area, secrets: Sec
   const revoked = secrets.add("a Parley key", await stand.key("keyholder", ["admin"]), "a revoked key");
   const record = (await stand.runtime.keys.list()).find(({ hash }) => hash === hashSecret(revoked));
   await stand.runtime.keys.remove(record?.id ?? "");
-  const shapes = new Map<string, string>();
+  const shapes = { Parley: new Map<string, string>(), OpenAI: new Map<string, string>() };
   for (const [kind, key] of Object.entries(wrongKeys(good, revoked))) {
-    for (const name of closed) {
-      const answer = await stand.call({ ...routeCall(name, "keyholder-1"), ...bearing(key) });
+    for (const { name, protocol, call } of closed) {
+      const answer = await stand.call({ ...call("keyholder-1"), ...bearing(key) });
       area.attempt(`${name} with ${kind}`, answer.status === 401, `${answer.status} ${answer.text}`);
       area.searched(`the refusal of ${kind}`, secrets.findIn(JSON.stringify(answer), ["a Parley key"]));
       // Whether a key never was, was revoked or is malformed cannot be told from the answer.
-      if (isBearer(key)) shapes.set(shapeOf(answer, "keyholder-1"), `${kind} at ${name}`);
+      if (isBearer(key)) shapes[protocol].set(shapeOf(answer, "keyholder-1"), `${kind} at ${name}`);
     }
     const socket = await stand.socket({ headers: headersOf(bearing(key)) }).catch(() => undefined);
     const welcome = socket?.next("catalog").then(() => ({ code: 0 }));
@@ -32,11 +58,13 @@ export async function attackWithWrongKeys(stand: Stand, area: Area, secrets: Sec
     area.attempt(`a socket with ${kind}`, code === 4401 && (socket?.messages.length ?? 0) === 0, `${code}`);
     socket?.raw.terminate();
   }
-  area.attempt(
-    `wrong keys can be told apart by their ${shapes.size} answers`,
-    shapes.size <= 1,
-    [...shapes.values()].slice(0, 3).join(", "),
-  );
+  for (const [protocol, answers] of Object.entries(shapes)) {
+    area.attempt(
+      `wrong keys can be told apart by their ${answers.size} answers of ${protocol}'s API`,
+      answers.size <= 1,
+      [...answers.values()].slice(0, 3).join(", "),
+    );
+  }
   for (const place of elsewhere(good)) {
     for (const name of ["GET /me", "GET /conversations", "POST /chat", "GET /keys"] as const) {
       const call = routeCall(name, "keyholder-1");
@@ -133,10 +161,9 @@ export async function attackWithNarrowKeys(stand: Stand, area: Area): Promise<vo
   for (const { scopes, refused } of scoped) {
     const key = await stand.key(owner, scopes);
     const named = scopes.join(", ") || "no scope";
-    for (const name of closed) {
-      const { access } = callOf(name, "narrow-1");
+    for (const { name, access, call } of closed) {
       if (!refused.includes(access as KeyScope)) continue;
-      const answer = await stand.call(routeCall(name, "narrow-1", key));
+      const answer = await stand.call(call("narrow-1", key));
       area.attempt(
         `${name} with ${named}`,
         codeOf(answer) === "forbidden",

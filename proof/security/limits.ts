@@ -52,11 +52,10 @@ export async function passLimits(stand: Stand, area: Area): Promise<void> {
     area.attempt(what, codeOf(answer) === code, `${answer.status} ${answer.text}`);
 
   await passBodies(stand, key, area);
-  expectCode(
-    "a message that is too long",
-    await post("/chat", JSON.stringify({ message: "m".repeat(1_600) })),
-    "too_large",
-  );
+  const long = "m".repeat(1_600);
+  for (const [path, body] of longMessages(long)) {
+    expectCode(`a message that is too long at ${path}`, await post(path, JSON.stringify(body)), "too_large");
+  }
   for (const [what, body] of [
     ["a list in a list, and so on", `{"id":"deep","metadata":{"a":${"[".repeat(900)}${"]".repeat(900)}}}`],
     ["objects in objects", `{"id":"deep","metadata":${'{"a":'.repeat(300)}1${"}".repeat(300)}}`],
@@ -82,6 +81,20 @@ export async function passLimits(stand: Stand, area: Area): Promise<void> {
   area.control("the server still answers", after.status === 200, after.text);
 }
 
+/** One message that is as long as this, by every protocol. */
+function longMessages(text: string): readonly (readonly [path: string, body: object])[] {
+  const parts = [{ type: "text", text }];
+  const said = { role: "user", content: text };
+  return [
+    ["/chat", { message: text }],
+    ["/api/chat", { id: "long", message: { id: "long", role: "user", parts } }],
+    ["/v1/responses", { input: text }],
+    ["/v1/responses", { input: [said, { role: "user", content: "hello" }] }],
+    ["/v1/responses", { input: text, store: false }],
+    ["/v1/chat/completions", { messages: [said] }],
+  ];
+}
+
 async function passBodies(stand: Stand, key: string, area: Area): Promise<void> {
   const big = `{"id":"big","title":"${"t".repeat(4_000)}"}`;
   const lines = "\n".repeat(9_000);
@@ -89,6 +102,9 @@ async function passBodies(stand: Stand, key: string, area: Area): Promise<void> 
     ["/conversations", big, "application/json"],
     ["/chat", big, "application/json"],
     ["/login", big, "application/json"],
+    ["/api/chat", big, "application/json"],
+    ["/v1/responses", big, "application/json"],
+    ["/v1/chat/completions", big, "application/json"],
     ["/import", lines, "application/x-ndjson"],
   ] as const) {
     const declared = await stand.call({
@@ -147,17 +163,21 @@ async function passTurns(stand: Stand, key: string, area: Area): Promise<void> {
       );
   // One of this owner's turns runs already.
   area.control("a second turn of one owner", (await open("greedy", "greedy-2")) === "taken");
-  for (const id of ["greedy-3", "greedy-4"]) {
-    const answer = await stand.call({
-      method: "POST",
-      path: "/chat",
-      key,
-      headers: json,
-      body: JSON.stringify({ conversationId: id, message: "wait" }),
-      patienceMs: 1_000,
-    });
+  const waiting = { id: "w", role: "user", parts: [{ type: "text", text: "wait" }] };
+  for (const [path, body] of [
+    ["/chat", { conversationId: "greedy-3", message: "wait" }],
+    ["/chat", { conversationId: "greedy-4", message: "wait" }],
+    ["/api/chat", { id: "greedy-5", message: waiting }],
+    ["/v1/responses", { input: "wait" }],
+    ["/v1/responses", { input: "wait", store: false }],
+    ["/v1/responses", { input: "wait", stream: true, background: true }],
+    ["/v1/chat/completions", { messages: [{ role: "user", content: "wait" }] }],
+    ["/v1/chat/completions", { messages: [{ role: "user", content: "wait" }], stream: true }],
+  ] as const) {
+    const call = { method: "POST", path, key, headers: json, body: JSON.stringify(body), patienceMs: 1_000 };
+    const answer = await stand.call(call);
     area.attempt(
-      `${id} beside two turns of its owner`,
+      `${path} with ${JSON.stringify(body)} beside two turns of its owner`,
       codeOf(answer) === "limit_exceeded",
       `${answer.status}`,
     );
@@ -204,6 +224,26 @@ async function passSockets(stand: Stand, area: Area): Promise<void> {
   }
   const stream = await stand.call({ path: "/conversations/social-0/events", key });
   area.attempt("an event stream beside 4 sockets", codeOf(stream) === "limit_exceeded", `${stream.status}`);
+  const said = { role: "user", content: "hello" };
+  for (const [path, body] of [
+    [
+      "/api/chat",
+      { id: "social-0", message: { id: "s", role: "user", parts: [{ type: "text", text: "hi" }] } },
+    ],
+    ["/v1/responses", { input: "hello" }],
+    ["/v1/responses", { input: "hello", stream: true }],
+    ["/v1/responses", { input: "hello", store: false }],
+    ["/v1/chat/completions", { messages: [said] }],
+    ["/v1/chat/completions", { messages: [said], stream: true }],
+  ] as const) {
+    const call = { method: "POST", path, key, headers: json, body: JSON.stringify(body) };
+    const answer = await stand.call(call);
+    area.attempt(
+      `${path} with ${JSON.stringify(body)} beside 4 sockets`,
+      codeOf(answer) === "limit_exceeded",
+      `${answer.status}`,
+    );
+  }
   for (const each of more) each.raw.terminate();
 
   for (const size of [6_001, 60_000]) {
@@ -257,6 +297,10 @@ export async function passRates(area: Area, weak: boolean): Promise<void> {
         const isRefused = codeOf(answer) === "rate_limited" && answer.headers["retry-after"] !== undefined;
         area.attempt(`request ${index} of ${burst}`, isRefused, `${answer.status}`);
       }
+    }
+    for (const path of ["/api/chat/any/messages", "/v1/models"]) {
+      const answer = await stand.call({ path, key });
+      area.attempt(`${path} beyond ${burst}`, answer.status === 429, `${answer.status}`);
     }
     const calm = await stand.call({ path: "/me", key: other });
     area.control("another key is not held off", calm.status === 200, calm.text);

@@ -43,7 +43,10 @@ export const foreignOrigins = [
 ];
 
 const kinds = ["read", "write", "preflight", "socket", "stream"] as const;
-type Kind = (typeof kinds)[number];
+/** The same by the faces of other protocols. */
+const faceKinds = ["chat read", "chat write", "response read", "response write", "completion"] as const;
+const allKinds = [...kinds, ...faceKinds];
+type Kind = (typeof allKinds)[number];
 
 let sent = 0;
 
@@ -55,12 +58,21 @@ function callOfKind(kind: Kind, headers: Record<string, string>): RawCall {
       return { path: "/conversations/there/events", headers };
     case "write":
       sent += 1;
-      return {
-        method: "POST",
-        path: "/conversations",
-        headers: { "content-type": "application/json", ...headers },
-        body: JSON.stringify({ id: `written-${sent}` }),
-      };
+      return posted("/conversations", headers, { id: `written-${sent}` });
+    case "chat read":
+      return { path: "/api/chat/there/messages", headers };
+    case "response read":
+      return { path: "/v1/conversations/there/items", headers };
+    case "chat write":
+      sent += 1;
+      return posted("/api/chat", headers, {
+        id: `written-${sent}`,
+        message: { id: "m1", role: "user", parts: [{ type: "text", text: "hello" }] },
+      });
+    case "response write":
+      return posted("/v1/responses", headers, { input: "hello", metadata: { written: "here" } });
+    case "completion":
+      return posted("/v1/chat/completions", headers, { messages: [{ role: "user", content: "hello" }] });
     case "preflight":
       return {
         method: "OPTIONS",
@@ -82,12 +94,21 @@ function callOfKind(kind: Kind, headers: Record<string, string>): RawCall {
   }
 }
 
+function posted(path: string, headers: Record<string, string>, body: object): RawCall {
+  return {
+    method: "POST",
+    path,
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  };
+}
+
 /** Everything that a page elsewhere could make a browser send to a server that asks this machine for no key. */
 export async function attackFromElsewhere(stand: Stand, area: Area): Promise<void> {
   const own = new URL(stand.url).host;
   await stand.runtime.forOwner("local").create({ id: "there" });
   for (const host of foreignHosts) {
-    for (const kind of kinds) {
+    for (const kind of allKinds) {
       for (const origin of [undefined, `http://${host}`]) {
         const headers = { host, ...(origin === undefined ? {} : { origin }) };
         const { status, headers: got } = await stand.call(callOfKind(kind, headers));
@@ -98,19 +119,19 @@ export async function attackFromElsewhere(stand: Stand, area: Area): Promise<voi
   }
   for (const origin of foreignOrigins) {
     for (const site of [undefined, "cross-site", "same-site", "none"]) {
-      for (const kind of kinds) {
+      for (const kind of allKinds) {
         const headers = { host: own, origin, ...(site === undefined ? {} : { "sec-fetch-site": site }) };
         const { status, headers: got } = await stand.call(callOfKind(kind, headers));
         const isReadable = got["access-control-allow-origin"] !== undefined;
         // A browser withholds what a page may not read; what would be done, or kept open, must not even begin.
-        const mayAnswer = kind === "read" || kind === "preflight" || kind === "stream";
+        const mayAnswer = /read$|^preflight$|^stream$/.test(kind);
         const isRefused = !isReadable && (status >= 400 || mayAnswer);
         area.attempt(`a ${kind} by a page of ${origin} (${site ?? "unmarked"})`, isRefused, `${status}`);
       }
     }
   }
   for (const site of ["cross-site", "same-site"]) {
-    for (const kind of ["read", "stream", "write", "socket"] as const) {
+    for (const kind of allKinds.filter((each) => each !== "preflight")) {
       for (const mode of ["no-cors", "cors", "websocket"]) {
         const headers = { host: own, "sec-fetch-site": site, "sec-fetch-mode": mode };
         const { status } = await stand.call(callOfKind(kind, headers));
@@ -118,8 +139,8 @@ export async function attackFromElsewhere(stand: Stand, area: Area): Promise<voi
       }
     }
   }
-  const { conversations } = await stand.runtime.forOwner("local").list({});
-  const written = conversations.filter(({ id }) => id.startsWith("written-"));
+  const { conversations } = await stand.runtime.forOwner("local").list({ withResponses: true });
+  const written = conversations.filter(({ id }) => id !== "there");
   area.attempt("something was written", written.length === 0, written.map(({ id }) => id).join());
   await serveHonestPages(stand, area, own);
 }
@@ -133,9 +154,9 @@ async function serveHonestPages(stand: Stand, area: Area, own: string): Promise<
     { host: own, origin: knownOrigin, "sec-fetch-site": "cross-site" },
   ];
   for (const headers of honest) {
-    for (const kind of kinds) {
+    for (const kind of allKinds) {
       const { status, headers: got } = await stand.call(callOfKind(kind, headers));
-      const wanted = { read: 200, stream: 200, write: 200, preflight: 204, socket: 101 }[kind];
+      const wanted = kind === "preflight" ? 204 : kind === "socket" ? 101 : 200;
       area.control(`a ${kind} with ${JSON.stringify(headers)}`, status === wanted, `${status}`);
       if (headers.origin === knownOrigin && kind !== "socket") {
         area.control(`a ${kind} may be read`, got["access-control-allow-origin"] === knownOrigin);
@@ -158,7 +179,7 @@ export async function attackThroughProxy(stand: Stand, area: Area): Promise<void
     { host: knownHost },
     { host: "192.0.2.7" },
   ]) {
-    for (const kind of ["read", "write", "stream"] as const) {
+    for (const kind of allKinds.filter((each) => each !== "preflight" && each !== "socket")) {
       const { status } = await stand.call(callOfKind(kind, { host, ...headers }));
       area.attempt(`a ${kind} passed on with ${JSON.stringify(headers)}`, status === 401, `${status}`);
     }

@@ -1,5 +1,11 @@
 import { type IncomingHttpHeaders, request } from "node:http";
+import {
+  type OpenAiRoute,
+  openAiCall,
+} from "../../packages/server/src/faces/openai/openai-calls.test-support.js";
 import { type CalledRoute, callOf } from "../../packages/server/src/routes/route-calls.test-support.js";
+
+type Fields = Readonly<Record<string, unknown>>;
 
 /** An answer, with nothing of it interpreted. */
 export interface RawAnswer {
@@ -84,6 +90,23 @@ export function routeCall(name: CalledRoute, conversationId: string, key?: strin
   };
 }
 
+/** A well-formed call of a route of OpenAI's API, on a conversation and one of its turns. */
+export function openAiRawCall(
+  name: OpenAiRoute,
+  conversationId: string,
+  key?: string,
+  turnId?: string,
+): RawCall {
+  const { method, path, body } = openAiCall(name, conversationId, turnId);
+  return {
+    method,
+    path,
+    key,
+    body: body === undefined ? undefined : JSON.stringify(body),
+    headers: body === undefined ? {} : { "content-type": "application/json" },
+  };
+}
+
 /** What an attacker could tell two answers apart by, without what is different in every answer. */
 export function shapeOf(answer: RawAnswer, conversationId: string): string {
   const headers = Object.entries(answer.headers)
@@ -96,10 +119,10 @@ export function shapeOf(answer: RawAnswer, conversationId: string): string {
   return [answer.status, ...headers, text].join("\n");
 }
 
-/** The code of a problem, or an empty text. */
+/** The code of a problem, also in OpenAI's shape, or an empty text. */
 export function codeOf({ text }: RawAnswer): string {
   try {
-    const { code } = JSON.parse(text) as { code?: unknown };
+    const { error, code = (error as { code?: unknown } | null)?.code } = JSON.parse(text) as Fields;
     return typeof code === "string" ? code : "";
   } catch {
     return "";

@@ -1,34 +1,11 @@
-import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
-import { rolldown } from "rolldown";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestServer, type TestServer } from "../../packages/server/src/test-server.test-support.js";
 import { describeWithChromium, launchBrowser } from "../harness/chromium.js";
-
-const example = join(import.meta.dirname, "..", "..", "examples", "assistant-ui");
-
-/** Installs the packages of the example and bundles it; returns the folder of the page. */
-async function buildPage(folder: string): Promise<string> {
-  cpSync(example, folder, { recursive: true });
-  const args = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"];
-  await promisify(execFile)("npm", args, { cwd: folder });
-  const page = join(folder, "page");
-  mkdirSync(page);
-  cpSync(join(folder, "index.html"), join(page, "index.html"));
-  const build = await rolldown({
-    input: join(folder, "main.jsx"),
-    platform: "browser",
-    transform: { define: { "process.env.NODE_ENV": '"production"' } },
-    logLevel: "silent",
-  });
-  await build.write({ dir: page, format: "esm", entryFileNames: "main.js" });
-  await build.close();
-  return page;
-}
+import { buildExample } from "./build-example.js";
 
 describeWithChromium("assistant-ui over the AI SDK UI face", () => {
   let folder: string;
@@ -36,7 +13,7 @@ describeWithChromium("assistant-ui over the AI SDK UI face", () => {
   let browser: Browser;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "parley-assistant-ui-"));
-    [built, browser] = await Promise.all([buildPage(folder), launchBrowser()]);
+    [built, browser] = await Promise.all([buildExample("assistant-ui", folder), launchBrowser()]);
   }, 300_000);
   afterAll(async () => {
     await browser?.close();

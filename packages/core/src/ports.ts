@@ -344,6 +344,7 @@ export type {
   TurnChoices,
   TurnOutputChoice,
   TurnRecord,
+  UnusedQuery,
   Wake,
   WakeKind,
   WebhookChange,

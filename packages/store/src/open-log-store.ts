@@ -5,6 +5,7 @@ import { checkSchema } from "./migration/check-schema.js";
 import { migrate } from "./migration/migrate.js";
 import { branchOf } from "./operations/conversations/branch-pointer.js";
 import { compact, undoCompaction } from "./operations/conversations/compact.js";
+import { findUnused } from "./operations/conversations/find-unused.js";
 import { fork } from "./operations/conversations/fork.js";
 import { importConversation } from "./operations/conversations/import.js";
 import { remove } from "./operations/conversations/remove.js";
@@ -56,6 +57,7 @@ export function openLogStore(database: Database, options: LogStoreOptions = {}):
     retire: (node) => retire(store, node),
     claimExpired: (node, limit) => claimExpired(store, node, limit),
     expireInputs: (limit) => expireInputs(store, limit),
+    findUnused: (query) => findUnused(long, query),
     flushJournal: (batches) => flushJournal(store, batches),
     news: (query) => news(store, query),
     indexSearch: (request) => indexSearch(store, request),

@@ -41,7 +41,8 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
   const webhooks = composeWebhooks(config);
   const { store, wake, engine, isShared, close } = await openStore(config.store, listener);
   try {
-    const { instructions, reasoningEffort, titleModel, compactAt } = config;
+    const { instructions, reasoningEffort, titleModel, compactAt, responseRetentionDays: days } = config;
+    const responseRetentionMs = days === undefined ? undefined : days * 86_400_000;
     const runtime = await createRuntime({
       store,
       wake,
@@ -53,7 +54,7 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
       ...(isShared ? {} : { lease: { pollMs: 0 } }),
       keepRaw: config.keepRawResponses,
       approvals: approvalOptions(config),
-      ...omitUndefined({ instructions, reasoningEffort, titleModel, compactAt }),
+      ...omitUndefined({ instructions, reasoningEffort, titleModel, compactAt, responseRetentionMs }),
       hooks: {
         onError: (error, { where, conversationId }) => listener.onError?.(error, where, conversationId),
         ...omitUndefined({

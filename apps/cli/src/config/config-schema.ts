@@ -233,6 +233,8 @@ export const configSchema = z.strictObject({
   compactAt: z.number().min(0).max(1).optional(),
   /** Keep the providers' raw responses with each call. */
   keepRawResponses: z.boolean().optional(),
+  /** How long conversations that hold a single response are kept after their last use. Without it, for good. */
+  responseRetentionDays: z.number().positive().max(36_500).optional(),
   tools: tools.optional(),
   approvals: approvals.optional(),
   webhooks: webhooks.optional(),

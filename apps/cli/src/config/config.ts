@@ -56,6 +56,7 @@ export interface Config {
   readonly titleModel?: string;
   readonly compactAt?: number;
   readonly keepRawResponses: boolean;
+  readonly responseRetentionDays?: number;
   readonly tools: ToolSettings;
   readonly approvals?: ApprovalSettings;
   readonly webhooks?: WebhookSettings;

@@ -52,6 +52,8 @@ export const settingDescriptions: Readonly<Record<string, string>> = {
   titleModel: "The model for titles; `conversation` for each conversation's own. Default: none.",
   compactAt: "The share of the context window at which a conversation is compacted; 0 never. Default: 0.8.",
   keepRawResponses: "Keep the providers' responses as they came, with each call.",
+  responseRetentionDays:
+    "Days after which a response of OpenAI's API that is a conversation of its own is removed. Default: never.",
   tools: "The tools that models may call. Default: time and calculator.",
   "tools.time": "current_time.",
   "tools.calculator": "calculator.",

@@ -3,33 +3,57 @@ interface PlacedChunk {
   readonly type: string;
   readonly id?: string;
   readonly delta?: string;
-  readonly transient?: boolean;
-  readonly preliminary?: boolean;
+  readonly toolCallId?: string;
 }
+
+const offset = 0x811c9dc5;
+
+/** Adds text to a hash (FNV-1a over UTF-16 units): the server computes the same, to find out whether it has this text. */
+function hashed(hash: number, text: string): number {
+  let sum = hash;
+  for (let index = 0; index < text.length; index += 1) {
+    sum = Math.imul(sum ^ text.charCodeAt(index), 0x01000193) >>> 0;
+  }
+  return sum;
+}
+
+/** Chunks that may come in another order, or again, and change nothing then: outcomes of calls, and data. */
+const uncounted = /^(tool-output|data)-/;
 
 /**
  * The place up to which a stream was received, in a form that does not depend on how the server cuts text into pieces:
- * the chunks that a replay has too, the parts that have ended, and the characters of each part that is growing.
+ * the number of chunks and a hash of them and of the parts that have ended, the number of those parts, and length and
+ * hash of each part that is growing.
  */
 export class StreamPlace {
   #chunks = 0;
+  #hash = offset;
   #ended = 0;
-  readonly #growing = new Map<string, number>();
+  readonly #growing = new Map<string, { length: number; hash: number }>();
 
   /** Counts a chunk that was passed on. */
-  add(chunk: PlacedChunk): void {
-    const { type, id = "", delta = "" } = chunk;
+  add({ type, id = "", delta = "", toolCallId = "" }: PlacedChunk): void {
+    const part = this.#growing.get(id);
     if (type === "text-delta" || type === "reasoning-delta") {
-      this.#growing.set(id, (this.#growing.get(id) ?? 0) + delta.length);
+      if (part === undefined) return;
+      part.length += delta.length;
+      part.hash = hashed(part.hash, delta);
       return;
     }
-    if (chunk.transient === true || chunk.preliminary === true) return;
+    if (uncounted.test(type)) return;
     this.#chunks += 1;
-    if (type === "text-start" || type === "reasoning-start") this.#growing.set(id, 0);
-    if ((type === "text-end" || type === "reasoning-end") && this.#growing.delete(id)) this.#ended += 1;
+    this.#hash = hashed(this.#hash, type + toolCallId);
+    if (type === "text-start" || type === "reasoning-start") {
+      this.#growing.set(id, { length: 0, hash: offset });
+    }
+    if ((type !== "text-end" && type !== "reasoning-end") || part === undefined) return;
+    this.#growing.delete(id);
+    this.#ended += 1;
+    this.#hash = hashed(this.#hash, String(part.hash));
   }
 
   toString(): string {
-    return [this.#chunks, this.#ended, ...this.#growing.values()].join(".");
+    const growing = [...this.#growing.values()].map(({ length, hash }) => `${length}-${hash}`);
+    return [`${this.#chunks}-${this.#hash}`, this.#ended, ...growing].join(".");
   }
 }

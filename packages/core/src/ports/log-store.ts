@@ -97,6 +97,14 @@ export interface News {
   conversations: LogNumber[];
 }
 
+/** Which conversations are looked for that nobody uses any more. */
+export interface UnusedQuery {
+  readonly idPrefix: string;
+  readonly origin: string;
+  readonly forMs: number;
+  readonly limit: number;
+}
+
 /** A conversation that was removed, and the log that it was. */
 export interface RemovedConversation {
   readonly id: ConversationId;
@@ -135,6 +143,12 @@ export interface LogStoreRoot {
    * without a holder, for whoever calls `claimExpired` next. Returns the logs.
    */
   expireInputs(limit: number): Promise<LogNumber[]>;
+
+  /**
+   * Finds conversations whose id begins with `idPrefix`, whose metadata has `origin` as `parley.origin`, and in which
+   * nothing has happened for `forMs` by the store's clock; at most `limit`, in no order.
+   */
+  findUnused(query: UnusedQuery): Promise<{ owner: string; id: ConversationId }[]>;
 
   /**
    * Appends batches of journal events, for many conversations in one go. Answers per batch, in order: `ok`, or
@@ -474,8 +488,14 @@ export interface LogStore extends ConversationStore, InputStore, WebhookStore {
    * because of what other owners have written.
    */
   search(query: { q: string; limit: number; conversationId?: ConversationId }): Promise<SearchResult>;
-  /** Always succeeds on the owner's own: rows past the last living fork point go at once. Returns what is gone. */
-  remove(id: ConversationId, options: { cascade: boolean }): Promise<RemovedConversation[]>;
+  /**
+   * Always succeeds on the owner's own: rows past the last living fork point go at once. Returns what is gone. With
+   * `unusedForMs`, only where nothing has happened for so long by the store's clock.
+   */
+  remove(
+    id: ConversationId,
+    options: { cascade: boolean; unusedForMs?: number },
+  ): Promise<RemovedConversation[]>;
 }
 
 /**

@@ -25,6 +25,7 @@ export type { ApprovalOptions } from "./input/approvals.js";
 export type { InputApi } from "./input/input-verbs.js";
 export type { InputAnswer, InputSender } from "./input/respond.js";
 export { createModelCatalog, type ModelBinding, type ModelCatalog } from "./models.js";
+export { singleResponse } from "./nodes/response-retention.js";
 export { createRuntime, type Runtime } from "./runtime.js";
 export type { RuntimeOptions } from "./runtime-options.js";
 export { exportConversation } from "./transfer/export-conversation.js";

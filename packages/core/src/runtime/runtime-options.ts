@@ -55,6 +55,11 @@ export interface RuntimeOptions {
    * title is the first message, shortened.
    */
   readonly titleModel?: string;
+  /**
+   * How long a conversation that holds a single response, as callers that keep the history themselves leave behind with
+   * every request, is kept after its last use. Default: for good.
+   */
+  readonly responseRetentionMs?: number;
   /** Keep the providers' raw responses. Default false. */
   readonly keepRaw?: boolean;
 }

@@ -7,6 +7,7 @@ import { createOwnerRuntime } from "./api/owner-verbs.js";
 import { createEnvironment } from "./create-environment.js";
 import { toToolInfo } from "./input/input-verbs.js";
 import { examineRuntime } from "./nodes/examine-runtime.js";
+import { ResponseRetention } from "./nodes/response-retention.js";
 import { watchOtherNodes } from "./nodes/watch-other-nodes.js";
 import type { RuntimeOptions } from "./runtime-options.js";
 import { createServices } from "./services.js";
@@ -47,6 +48,9 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const env = createEnvironment(options);
   const services = createServices(env);
   const { life, coordinator, recovery, compactions } = services;
+  const retention = new ResponseRetention(env, options.responseRetentionMs, (owner, id, unusedForMs) =>
+    createOwnerRuntime(services, owner).remove(id, { unusedForMs }),
+  );
   const stopWatching = watchOtherNodes(services);
   const stopAll = () => {
     stopWatching();
@@ -59,6 +63,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     await recovery.start();
     env.searchIndexer.start();
     env.webhooks.start();
+    retention.start();
   } catch (error) {
     stopAll();
     throw error;
@@ -69,10 +74,12 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     const compacted = compactions.stopAll();
     const indexed = env.searchIndexer.stop();
     const delivered = env.webhooks.stop(deadlineMs);
+    const retained = retention.stop();
     await coordinator.drain(deadlineMs);
     await compacted;
     await indexed;
     await delivered;
+    await retained;
   };
   return {
     forOwner: (owner) => createOwnerRuntime(services, owner),

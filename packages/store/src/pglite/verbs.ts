@@ -42,6 +42,7 @@ export const rootVerbs = {
   retire: running,
   claimExpired: running,
   expireInputs: running,
+  findUnused: longRead,
   flushJournal: running,
   news: read,
   // What searches find without it needs none of the space that is kept for turns.

@@ -313,6 +313,11 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
     await checkIndexed("seal", () => store.seal(sealing(held({ ...turn, fence: 2 }))));
   });
 
+  it("of the search for responses that nobody uses are by index", async () => {
+    const query = { idPrefix: "oa.", origin: "responses", forMs: 0, limit: 10 };
+    await checkIndexed("unused", () => root.findUnused(query));
+  });
+
   it("of events, claims of deliveries, their settlement and replay are by index", async () => {
     await checkIndexed("creation", () => store.create({ id: crypto.randomUUID(), settings: {} }));
     const ask = { limit: 8, leaseMs: 1_000, healthyOnly: false };

@@ -76,7 +76,8 @@ export function list(
   };
 }
 
-function originOf({ settings }: Log): unknown {
+/** Where a conversation comes from, if its metadata say so. */
+export function originOf({ settings }: Log): unknown {
   return (settings.metadata?.parley as { origin?: unknown } | undefined)?.origin;
 }
 

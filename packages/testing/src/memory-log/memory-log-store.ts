@@ -21,7 +21,7 @@ import { importConversation } from "./writes/import.js";
 import * as inputs from "./writes/input.js";
 import * as leases from "./writes/lease.js";
 import { operateQueue } from "./writes/queue.js";
-import { remove } from "./writes/remove.js";
+import { findUnused, remove } from "./writes/remove.js";
 
 /** A call on its way to the store. */
 export interface StoreCall {
@@ -167,6 +167,7 @@ export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRo
     retire: (...args) => root("retire", args, leases.retire),
     claimExpired: (...args) => root("claimExpired", args, leases.claimExpired),
     expireInputs: (...args) => root("expireInputs", args, inputs.expireInputs),
+    findUnused: (...args) => root("findUnused", args, findUnused),
     flushJournal: (...args) => root("flushJournal", args, reads.flushJournal),
     news: (...args) => root("news", args, conversations.news),
     indexSearch: (...args) => root("indexSearch", args, (_db, _request) => ({ indexed: 0, more: false })),

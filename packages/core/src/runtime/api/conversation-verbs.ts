@@ -82,12 +82,14 @@ export function conversationVerbs(scope: OwnerScope): ConversationVerbs {
       if (response.created) changed(log);
       return response;
     },
-    async remove(conversationId, { cascade = false } = {}) {
+    async remove(conversationId, { cascade = false, unusedForMs } = {}) {
       const record = await store.get(conversationId);
       if (record === null) return [];
-      await coordinator.interrupt(record.log, undefined, { reason: "aborted" });
-      compactions.stop(record.log);
-      const gone = await store.remove(conversationId, { cascade });
+      if (unusedForMs === undefined) {
+        await coordinator.interrupt(record.log, undefined, { reason: "aborted" });
+        compactions.stop(record.log);
+      }
+      const gone = await store.remove(conversationId, { cascade, ...omitUndefined({ unusedForMs }) });
       for (const { log } of gone) {
         coordinator.lose(log);
         compactions.stop(log);

@@ -182,9 +182,10 @@ export interface OwnerRuntime {
     options?: { readonly id?: string | undefined },
   ): Promise<ImportResponse>;
   search(query: { readonly q: string; readonly limit?: number | undefined }): Promise<SearchResult>;
+  /** Removes a conversation; with `unusedForMs`, only where nothing has happened in it for so long. */
   remove(
     conversationId: string,
-    options?: { readonly cascade?: boolean | undefined },
+    options?: { readonly cascade?: boolean | undefined; readonly unusedForMs?: number | undefined },
   ): Promise<readonly string[]>;
   /** Follows a conversation from a cursor on, or from the open turn's first event. */
   subscribe(conversationId: string, cursor?: string): Subscription;

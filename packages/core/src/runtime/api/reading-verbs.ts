@@ -4,6 +4,7 @@ import { invalidField } from "../../errors.js";
 import { textOf } from "../../messages/message.js";
 import { effectiveChoices, toMeta } from "../conversation-meta.js";
 import { waitingInfo } from "../input/waiting-info.js";
+import { singleResponse } from "../nodes/response-retention.js";
 import { exportConversation } from "../transfer/export-conversation.js";
 import { conversationDetail, turnDetail } from "./conversation-detail.js";
 import type { OwnerRuntime } from "./owner-runtime.js";
@@ -38,7 +39,7 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
       const limit = Math.min(mostListed, Math.max(1, query.limit ?? defaultListLimit));
       const { conversations, next } = await store.list({
         limit,
-        ...(query.withResponses ? {} : { withoutOrigin: "responses" }),
+        ...(query.withResponses ? {} : { withoutOrigin: singleResponse.origin }),
         ...(query.q === undefined || query.q === "" ? {} : { q: query.q }),
         ...omitUndefined({ status: query.status, parent: query.parent, before: query.before }),
       });

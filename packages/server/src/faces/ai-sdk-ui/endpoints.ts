@@ -7,11 +7,12 @@ import { stopResponse } from "../../schemas/conversation.js";
 import { id, jsonObject } from "../../schemas/scalars.js";
 import type { ResponseStream } from "../../stream/response-stream.js";
 import { openFaceStream } from "../face-stream.js";
-import { afterPosition, type ChunkFilter, parsePosition, withoutSteps } from "./chunk-filters.js";
+import { type ChunkFilter, withoutSteps } from "./chunk-filters.js";
 import { newestTurn, openAnswer } from "./open-answer.js";
 import { PartialViews, replayAfterSealMs } from "./partial-views.js";
 import { isUnknown, readMessages } from "./read-messages.js";
 import { chatRequest } from "./request.js";
+import { afterPosition, parsePosition } from "./stream-position.js";
 import { queueFrame, reportQueue, streamTurn, whenDelivered } from "./stream-turn.js";
 import { frameOf } from "./ui-chunk.js";
 import type { UiMessage } from "./ui-message.js";
@@ -169,7 +170,11 @@ export const aiSdkUiEndpoints = [
       await reportQueue(me, branch, stream);
       rememberCut({ app, caller }, { id: params.id, turnId }, stream);
       const filters: ChunkFilter[] = steps === undefined ? [] : [withoutSteps(Number(steps))];
-      if (place !== undefined) filters.push(afterPosition(place, () => stream.end(divergedFrame)));
+      const onDiverged = () => {
+        partialViews(app).add(caller.owner, params.id, turnId);
+        stream.end(divergedFrame);
+      };
+      if (place !== undefined) filters.push(afterPosition(place, onDiverged));
       streamTurn(me, { conversationId: branch, turnId }, stream, filters);
       return stream.response;
     },

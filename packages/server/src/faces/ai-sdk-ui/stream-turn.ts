@@ -1,14 +1,12 @@
 import type { OwnerRuntime } from "@parley/core/runtime";
 import type { QueuePayload } from "@parley/wire";
 import type { ResponseStream } from "../../stream/response-stream.js";
+import { PacedWriter } from "../paced-writer.js";
 import type { ChunkFilter } from "./chunk-filters.js";
 import { TurnProjection } from "./project-turn.js";
 import { frameOf, queueType, type UiChunk } from "./ui-chunk.js";
 
 const done = Buffer.from("data: [DONE]\n\n");
-
-/** Frames that wait for a slow reader before it is cut off: a replay comes all at once. */
-const mostWaiting = 100_000;
 
 /**
  * Writes one turn as one message: what there is of it, then what comes. The end is polite only where the message is
@@ -46,41 +44,6 @@ function passThrough(filters: readonly ChunkFilter[], chunk: UiChunk): UiChunk |
     if (passed === undefined) return undefined;
   }
   return passed;
-}
-
-/** Writes as fast as the reader reads, and keeps what it has not taken yet, up to a bound. */
-class PacedWriter {
-  readonly #stream: ResponseStream;
-  #waiting: Buffer[] = [];
-  #lastWords: Buffer | undefined;
-
-  constructor(stream: ResponseStream) {
-    this.#stream = stream;
-  }
-
-  write(frame: Buffer): void {
-    if (this.#waiting.length === 0 && !this.#stream.isCrowded) {
-      this.#stream.write(frame);
-      return;
-    }
-    if (this.#waiting.push(frame) === 1) void this.#drain();
-    else if (this.#waiting.length > mostWaiting) this.#stream.cut();
-  }
-
-  end(lastWords: Buffer): void {
-    if (this.#waiting.length === 0) this.#stream.end(lastWords);
-    else this.#lastWords = lastWords;
-  }
-
-  async #drain(): Promise<void> {
-    let at = 0;
-    for (; at < this.#waiting.length; at += 1) {
-      await this.#stream.room();
-      this.#stream.write(this.#waiting[at] as Buffer);
-    }
-    this.#waiting = [];
-    if (this.#lastWords !== undefined) this.#stream.end(this.#lastWords);
-  }
 }
 
 /** Reports the queue of a conversation while a stream is open, in a part that is not kept. */

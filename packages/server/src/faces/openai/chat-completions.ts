@@ -4,6 +4,7 @@ import type { GivenMessage } from "@parley/core/runtime";
 import type { AgentEvent, Usage } from "@parley/wire";
 import { faceEndpoint } from "../../http/endpoint.js";
 import { openFaceStream } from "../face-stream.js";
+import { PacedWriter } from "../paced-writer.js";
 import { refusal } from "./failure.js";
 import { contentOf, parseInput } from "./input-items.js";
 import { TurnProjection } from "./project-turn.js";
@@ -171,7 +172,8 @@ export const chatEndpoints = [
         throw error;
       }
       const stream = place.begin({});
-      stream.write(chunk(head, choice({ role: "assistant", content: "" })));
+      const writer = new PacedWriter(stream);
+      writer.write(chunk(head, choice({ role: "assistant", content: "" })));
       let texts = 0;
       let lastIndex = -1;
       const projection = new TurnProjection({
@@ -184,10 +186,10 @@ export const chatEndpoints = [
             if (kind !== "text") return;
             // Texts of several steps are one answer here.
             if (outputIndex !== lastIndex && texts > 0)
-              stream.write(chunk(head, choice({ content: "\n\n" })));
+              writer.write(chunk(head, choice({ content: "\n\n" })));
             if (outputIndex !== lastIndex) texts += 1;
             lastIndex = outputIndex;
-            stream.write(chunk(head, choice({ content: delta })));
+            writer.write(chunk(head, choice({ content: delta })));
           },
         },
       });
@@ -196,13 +198,13 @@ export const chatEndpoints = [
         const all = behind(first, iterator);
         const reason = await finish(all, projection, () => {});
         for (const [index, call] of answerOf(projection).calls.entries()) {
-          stream.write(chunk(head, choice({ tool_calls: [{ index, ...call }] })));
+          writer.write(chunk(head, choice({ tool_calls: [{ index, ...call }] })));
         }
-        stream.write(chunk(head, choice({}, reason)));
+        writer.write(chunk(head, choice({}, reason)));
         if (body.stream_options?.include_usage === true) {
-          stream.write(chunk(head, { choices: [], usage: usageOf(projection.usage) }));
+          writer.write(chunk(head, { choices: [], usage: usageOf(projection.usage) }));
         }
-        stream.end(Buffer.from("data: [DONE]\n\n"));
+        writer.end(Buffer.from("data: [DONE]\n\n"));
       };
       tell().catch(() => stream.cut());
       return stream.response;

@@ -1,11 +1,12 @@
-import { fromChunks } from "@parley/core/messages";
 import type { OwnerRuntime } from "@parley/core/runtime";
 import { faceEndpoint } from "../../http/endpoint.js";
+import { RequestRefusal } from "../../http/request-refusal.js";
 import { refusal } from "./failure.js";
 import { conversationItemId, parseConversationId, parseItemId } from "./ids.js";
 import { parseItem } from "./input-items.js";
 import type { ConversationItem } from "./items.js";
-import { listOf, rowsToItems } from "./list-items.js";
+import { pageOf } from "./list-items.js";
+import { pageItems, readAppended, readItem } from "./page-items.js";
 import { seconds } from "./response-object.js";
 import {
   conversationAnswer,
@@ -38,7 +39,8 @@ async function conversationObject(me: OwnerRuntime, id: string) {
 
 async function found<T>(read: Promise<T>, id: string): Promise<T> {
   return read.catch((error: { code?: unknown }) => {
-    if (error.code !== "conversation_not_found") throw error;
+    // A refusal that names something else, such as an item, stays as it is.
+    if (error.code !== "conversation_not_found" || error instanceof RequestRefusal) throw error;
     throw refusal(404, `Conversation with id '${conversationItemId(id)}' not found.`, {
       code: "conversation_not_found",
       param: "conversation_id",
@@ -46,24 +48,11 @@ async function found<T>(read: Promise<T>, id: string): Promise<T> {
   });
 }
 
-/** Everything of a conversation, oldest first. What is hidden stands before the entry that hides it. */
-async function itemsOf(me: OwnerRuntime, id: string): Promise<ConversationItem[]> {
-  const { chunks } = await found(me.history({ conversationId: id, open: true }), id);
-  return rowsToItems(fromChunks(chunks, { conversationId: id }));
-}
-
-async function itemOf(me: OwnerRuntime, id: string, item: string): Promise<ConversationItem> {
-  const match = (await itemsOf(me, id)).find((each) => each.id === item);
-  if (match !== undefined) return match;
-  throw refusal(404, `Item with id '${item}' not found.`, { code: "item_not_found", param: "item_id" });
-}
-
 /** Appends items, each as a message of its own, and returns them as they are listed. */
 async function addItems(me: OwnerRuntime, id: string, items: readonly Fields[]): Promise<ConversationItem[]> {
   const messages = items.map((item, index) => parseItem(item, `items.${index}`));
-  const ids = new Set(await found(me.append(id, messages), id));
-  const known = (await itemsOf(me, id)).filter((each) => ids.has(parseItemId(each.id)?.messageId ?? ""));
-  return known;
+  const ids = await found(me.append(id, messages), id);
+  return readAppended({ me, conversationId: id }, ids);
 }
 
 export const conversationEndpoints = [
@@ -120,8 +109,9 @@ export const conversationEndpoints = [
     params: idParams,
     query: listQuery,
     response: listAnswer,
-    async handle({ params, query, me }) {
-      return listOf(await itemsOf(me, parseConversationId(params.id)), query);
+    handle({ params, query, me }) {
+      const conversationId = parseConversationId(params.id);
+      return found(pageItems({ me, conversationId }, query), conversationId);
     },
   }),
   faceEndpoint("POST /conversations/:id/items", {
@@ -131,8 +121,7 @@ export const conversationEndpoints = [
     body: itemsBody,
     response: listAnswer,
     async handle({ params, body, me }) {
-      const items = await addItems(me, parseConversationId(params.id), body.items);
-      return listOf(items, { order: "asc", limit: "100" });
+      return pageOf(await addItems(me, parseConversationId(params.id), body.items), false);
     },
   }),
   faceEndpoint("GET /conversations/:id/items/:item", {
@@ -141,7 +130,9 @@ export const conversationEndpoints = [
     params: itemParams,
     response: itemAnswer,
     async handle({ params, me }) {
-      return (await itemOf(me, parseConversationId(params.id), params.item)) as object as Fields;
+      const conversationId = parseConversationId(params.id);
+      const item = await found(readItem({ me, conversationId }, params.item), conversationId);
+      return item as object as Fields;
     },
   }),
   faceEndpoint("DELETE /conversations/:id/items/:item", {
@@ -151,7 +142,7 @@ export const conversationEndpoints = [
     response: conversationAnswer,
     async handle({ params, me }) {
       const id = parseConversationId(params.id);
-      const item = await itemOf(me, id, params.item);
+      const item = await found(readItem({ me, conversationId: id }, params.item), id);
       const place = parseItemId(item.id);
       if (place !== undefined) await me.hide(id, place);
       return conversationObject(me, id);

@@ -5,6 +5,7 @@ import type { OwnerRuntime } from "@parley/core/runtime";
 import { closingEvents, replayTurn, sealedEvent } from "@parley/fold";
 import type { AgentEvent } from "@parley/wire";
 import type { ResponseStream } from "../../stream/response-stream.js";
+import { PacedWriter } from "../paced-writer.js";
 import { createdNumber, deltaNumber, endNumber, inProgressNumber, textBefore } from "./numbering.js";
 import { type DeltaEvent, type ItemEvent, TurnProjection } from "./project-turn.js";
 import { endType, type ResponseEcho, type ResponseHead, responseObject } from "./response-object.js";
@@ -145,7 +146,7 @@ export async function collectResponse(
 
 /** Writes the events of a response that follow a number. */
 export class ResponseWriter {
-  readonly #stream: ResponseStream;
+  readonly #stream: PacedWriter;
   readonly #head: ResponseHead;
   readonly #options: { readonly holdsText: boolean; readonly callerTools?: readonly string[] | undefined };
   #projection: TurnProjection;
@@ -163,7 +164,7 @@ export class ResponseWriter {
       readonly callerTools?: readonly string[] | undefined;
     },
   ) {
-    this.#stream = stream;
+    this.#stream = new PacedWriter(stream);
     this.#head = head;
     this.#last = options.startingAfter ?? -1;
     this.#options = options;

@@ -116,20 +116,27 @@ export interface ItemsQuery {
   readonly after?: string | undefined;
 }
 
-/** Makes a page of items that are given oldest first. */
-export function listOf(
-  items: readonly { readonly id: string }[],
-  { order = "desc", limit, after }: ItemsQuery,
-) {
-  const ordered = order === "asc" ? items : items.toReversed();
-  const from = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
-  const most = Math.min(100, Math.max(1, Number(limit ?? "20")));
-  const data = ordered.slice(from, from + most);
+/** Returns how many items a page may have. */
+export function limitOf({ limit }: ItemsQuery): number {
+  return Math.min(100, Math.max(1, Number(limit ?? "20")));
+}
+
+/** Makes a page of items. */
+export function pageOf(items: readonly { readonly id: string }[], hasMore: boolean) {
   return {
     object: "list" as const,
-    data: data as object[] as Record<string, unknown>[],
-    first_id: data[0]?.id ?? null,
-    last_id: data.at(-1)?.id ?? null,
-    has_more: from + most < ordered.length,
+    data: items as object[] as Record<string, unknown>[],
+    first_id: items[0]?.id ?? null,
+    last_id: items.at(-1)?.id ?? null,
+    has_more: hasMore,
   };
+}
+
+/** Makes a page of items that are given oldest first. */
+export function listOf(items: readonly { readonly id: string }[], query: ItemsQuery) {
+  const { order = "desc", after } = query;
+  const ordered = order === "asc" ? items : items.toReversed();
+  const from = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
+  const most = limitOf(query);
+  return pageOf(ordered.slice(from, from + most), from + most < ordered.length);
 }

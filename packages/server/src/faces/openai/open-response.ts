@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { isParleyError } from "@parley/core";
-import type { GivenMessage, OwnerRuntime, SendInput } from "@parley/core/runtime";
+import { type GivenMessage, type OwnerRuntime, type SendInput, singleResponse } from "@parley/core/runtime";
 import type { ModelsResponse, PendingRequest } from "@parley/wire";
 import type { Caller } from "../../auth/caller.js";
 import { respondAs } from "../../routes/input.js";
@@ -10,6 +10,7 @@ import type { FoundTurn } from "./follow-response.js";
 import { parseConversationId, parseResponseId, type ResponsePlace } from "./ids.js";
 import { type ParsedInput, parseInput } from "./input-items.js";
 import { callerToolsOf, chosenTools, effortOf, modelOf, outputOf } from "./request.js";
+import { isResponseHidden } from "./response-hidden.js";
 import { echoOf } from "./response-object.js";
 import type { CreateResponseBody } from "./schemas.js";
 
@@ -29,7 +30,7 @@ export interface ResponseRequest {
 const retryWindowMs = 10 * 60_000;
 
 /** Marks conversations that hold one response each, for callers that keep the history themselves. */
-const responsesOrigin = { parley: { origin: "responses" } };
+const responsesOrigin = { parley: { origin: singleResponse.origin } };
 
 /** The part of a request that every way of running it needs. */
 export function choicesOf(
@@ -90,16 +91,20 @@ async function openInConversation(request: ResponseRequest, input: ParsedInput, 
   return send(request, input, { conversationId, messageId }, "conversation");
 }
 
-async function openBehind(request: ResponseRequest, input: ParsedInput, previousId: string) {
-  const { me } = request;
+/** Finds the turn of an earlier response that a request names. One that was deleted is unknown. */
+export async function findPrevious(me: OwnerRuntime, previousId: string): Promise<FoundTurn> {
   const place = parseResponseId(previousId);
   const found = place === undefined ? undefined : await me.findTurn(place.turnId);
-  if (place === undefined || found === undefined) {
-    throw refusal(400, `Previous response with id '${previousId}' not found.`, {
-      code: "previous_response_not_found",
-      param: "previous_response_id",
-    });
-  }
+  if (found !== undefined && !(await isResponseHidden(me, found))) return found;
+  throw refusal(400, `Previous response with id '${previousId}' not found.`, {
+    code: "previous_response_not_found",
+    param: "previous_response_id",
+  });
+}
+
+async function openBehind(request: ResponseRequest, input: ParsedInput, previousId: string) {
+  const { me } = request;
+  const found = await findPrevious(me, previousId);
   const { turn, conversationId } = found;
   if (turn.status === "running") throw locked("previous_response_id");
   const isAnswered = answersOf(input).some((id) => requestsOf(found).some((each) => each.matches(id)));
@@ -250,8 +255,9 @@ async function attemptOf(
   { body, idempotencyKey, isRetry, me, caller }: ResponseRequest,
   conversationId: string | undefined,
 ): Promise<string> {
-  if (idempotencyKey !== undefined) return `oa.${hashOf([caller.owner, "key", idempotencyKey])}`;
-  const prefix = `oa.${hashOf([caller.owner, body])}.`;
+  if (idempotencyKey !== undefined)
+    return `${singleResponse.idPrefix}${hashOf([caller.owner, "key", idempotencyKey])}`;
+  const prefix = `${singleResponse.idPrefix}${hashOf([caller.owner, body])}.`;
   const before = isRetry ? await admittedBefore(me, prefix, conversationId) : undefined;
   return before ?? `${prefix}${randomUUID().slice(0, 13)}`;
 }

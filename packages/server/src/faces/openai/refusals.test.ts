@@ -97,6 +97,37 @@ describe("the routes of OpenAI's API", () => {
     expect(limited.headers.get("x-should-retry")).toBe("true");
   });
 
+  it("open no turn for a caller that may not wait for its answer", async () => {
+    const server = await startTestServer({ limits: { connectionsPerKey: 1 } });
+    const waiting = new AbortController();
+    const body = { input: "wait", stream: true };
+    const first = server.call("POST", "/v1/responses", { body, signal: waiting.signal }).catch(() => {});
+    await server.gate.reached;
+    for (const more of [{ stream: true }, {}, { store: false }, { stream: true, background: true }]) {
+      const answer = await server.call("POST", "/v1/responses", { body: { input: "hello", ...more } });
+      expect([answer.status, errorOf(answer).code]).toEqual([429, "limit_exceeded"]);
+    }
+    expect(server.provider.calls).toHaveLength(1);
+    // What is answered at once takes no place.
+    const background = { input: "hello", background: true };
+    expect((await server.call("POST", "/v1/responses", { body: background })).status).toBe(200);
+    waiting.abort();
+    await first;
+  });
+
+  it("do not go on behind a response that was deleted", async () => {
+    const server = await startTestServer();
+    await server.call("POST", "/conversations", { body: { id: "c1" } });
+    const body = { input: "hello", conversation: "c1" };
+    const { id } = (await server.call("POST", "/v1/responses", { body })).json as { id: string };
+    await server.call("DELETE", `/v1/responses/${id}`);
+    for (const store of [true, false]) {
+      const behind = { input: "more", previous_response_id: id, store };
+      const answer = await server.call("POST", "/v1/responses", { body: behind });
+      expect([answer.status, errorOf(answer).code]).toEqual([400, "previous_response_not_found"]);
+    }
+  });
+
   it("name the parameter that is wrong", async () => {
     const server = await startTestServer();
     const wrong: [object, string][] = [

@@ -1,7 +1,8 @@
+import { singleResponse } from "@parley/core/runtime";
 import type { Context } from "hono";
 import type { AppContext, AppEnv } from "../../app-env.js";
 import { faceEndpoint } from "../../http/endpoint.js";
-import { openFaceStream } from "../face-stream.js";
+import { type FaceStream, openFaceStream } from "../face-stream.js";
 import { refusal } from "./failure.js";
 import {
   collectResponse,
@@ -59,16 +60,18 @@ interface Followed {
   readonly me: Me;
 }
 
+/** A response to be shown: which one, and from behind which number. */
+interface ShownResponse {
+  readonly found: FoundTurn;
+  readonly stretch: number;
+  readonly startingAfter?: number | undefined;
+}
+
 /** Streams a response from its first event, or from behind a number. */
-function streamResponse(
-  { c, app, caller, me }: Followed,
-  found: FoundTurn,
-  stretch: number,
-  startingAfter?: number,
-): Response {
-  const place = openFaceStream(c, app, caller);
+function streamResponse({ app, me }: Followed, connection: FaceStream, shown: ShownResponse): Response {
+  const { found, stretch, startingAfter } = shown;
   try {
-    const stream = place.begin({});
+    const stream = connection.begin({});
     const head = headOf(found, stretch);
     const writer = new ResponseWriter(stream, head, { startingAfter, holdsText: holdsText(found.turn) });
     writer.begin();
@@ -76,30 +79,45 @@ function streamResponse(
     void stream.over.then(leave);
     return stream.response;
   } catch (error) {
-    place.abandon();
+    connection.abandon();
     throw error;
   }
 }
 
-/** Waits for a response, as one of the caller's connections. */
-async function waitForResponse(
-  { app, caller, me, c }: Followed,
-  found: FoundTurn,
-  stretch: number,
-): Promise<object> {
-  const place = openFaceStream(c, app, caller);
+/** Waits for a response. */
+function waitForResponse({ app, me }: Followed, { found, stretch }: ShownResponse): Promise<object> {
+  const head = headOf(found, stretch);
+  const projection = new TurnProjection({ stretch, holdsText: holdsText(found.turn) });
+  const events = stretchEvents(
+    me,
+    head,
+    () => projection,
+    (ms, run) => app.clock.after(ms, run),
+  );
+  return collectResponse(head, projection, events);
+}
+
+/** Opens a response and answers with it: at once, as it comes, or when it is whole. */
+async function makeResponse(request: ResponseRequest, followed: Followed): Promise<Response> {
+  const { body, me } = request;
+  const { c, app, caller } = followed;
+  const answersAtOnce = body.background === true && body.stream !== true;
+  // Whoever may not wait for an answer must not open a turn for it.
+  const connection = answersAtOnce ? undefined : openFaceStream(c, app, caller);
+  let isStreaming = false;
   try {
-    const head = headOf(found, stretch);
-    const projection = new TurnProjection({ stretch, holdsText: holdsText(found.turn) });
-    const events = stretchEvents(
-      me,
-      head,
-      () => projection,
-      (ms, run) => app.clock.after(ms, run),
-    );
-    return await collectResponse(head, projection, events);
+    const { conversationId, place } = await openResponse(request);
+    c.set("conversationId", conversationId);
+    const shown = { found: await turnOf(me, place.turnId), stretch: place.stretch };
+    if (connection === undefined) {
+      const empty = { output: [], usage: undefined };
+      return c.json(responseObject(headOf(shown.found, shown.stretch), empty));
+    }
+    if (body.stream !== true) return c.json(await waitForResponse(followed, shown));
+    isStreaming = true;
+    return streamResponse(followed, connection, shown);
   } finally {
-    place.abandon();
+    if (!isStreaming) connection?.abandon();
   }
 }
 
@@ -115,15 +133,7 @@ export const responseEndpoints = [
       const idempotencyKey = c.req.header("idempotency-key");
       const request = { body, caller, me, models, isRetry, idempotencyKey };
       const followed = { c, app, caller, me };
-      if (body.store === false) return unkeptResponse(request, followed);
-      const { conversationId, place } = await openResponse(request);
-      c.set("conversationId", conversationId);
-      const found = await turnOf(me, place.turnId);
-      if (body.stream === true) return streamResponse(followed, found, place.stretch);
-      if (body.background === true) {
-        return c.json(responseObject(headOf(found, place.stretch), { output: [], usage: undefined }));
-      }
-      return c.json(await waitForResponse(followed, found, place.stretch));
+      return body.store === false ? unkeptResponse(request, followed) : makeResponse(request, followed);
     },
   }),
   faceEndpoint("GET /responses/:id", {
@@ -135,8 +145,9 @@ export const responseEndpoints = [
     async handle({ params, query, caller, me, c, app }) {
       const { found, stretch } = await findResponse(me, params.id);
       if (query.stream !== "true") return c.json(storedResponse(found, stretch).object);
-      const after = query.starting_after === undefined ? undefined : Number(query.starting_after);
-      return streamResponse({ c, app, caller, me }, found, stretch, after);
+      const startingAfter = query.starting_after === undefined ? undefined : Number(query.starting_after);
+      const connection = openFaceStream(c, app, caller);
+      return streamResponse({ c, app, caller, me }, connection, { found, stretch, startingAfter });
     },
   }),
   faceEndpoint("POST /responses/:id/cancel", {
@@ -171,7 +182,7 @@ export const responseEndpoints = [
       const settings = await me.settings(conversationId);
       const { origin } = (settings.metadata?.parley ?? {}) as { origin?: unknown };
       // One that nothing else stands beside goes as a whole; else it is hidden, for a log is never rewritten.
-      if (origin === "responses") await me.remove(conversationId);
+      if (origin === singleResponse.origin) await me.remove(conversationId);
       else await me.hide(conversationId, { messageId: `response.${turn.turnId}` });
       return { id: params.id, object: "response", deleted: true as const };
     },

@@ -1,4 +1,4 @@
-import { fromChunks } from "@parley/core/messages";
+import { fromChunks, HiddenParts, hiddenEntryOfMessage } from "@parley/core/messages";
 import type { GivenMessage, OwnerRuntime } from "@parley/core/runtime";
 import type { AgentEvent } from "@parley/wire";
 import type { Context } from "hono";
@@ -7,9 +7,8 @@ import type { Caller } from "../../auth/caller.js";
 import { openFaceStream } from "../face-stream.js";
 import { refusal } from "./failure.js";
 import { collectResponse, ResponseWriter } from "./follow-response.js";
-import { parseResponseId } from "./ids.js";
 import { parseInput } from "./input-items.js";
-import { choicesOf, type ResponseRequest } from "./open-response.js";
+import { choicesOf, findPrevious, type ResponseRequest } from "./open-response.js";
 import { TurnProjection } from "./project-turn.js";
 import { echoOf, type ResponseHead } from "./response-object.js";
 
@@ -97,15 +96,17 @@ async function messagesBehind(
   previousId: string | null | undefined,
 ): Promise<GivenMessage[]> {
   if (previousId === null || previousId === undefined) return [];
-  const place = parseResponseId(previousId);
-  const found = place === undefined ? undefined : await me.findTurn(place.turnId);
-  if (found === undefined) {
-    throw refusal(400, `Previous response with id '${previousId}' not found.`, {
-      code: "previous_response_not_found",
-      param: "previous_response_id",
-    });
-  }
-  const { conversationId, turn } = found;
+  const { conversationId, turn } = await findPrevious(me, previousId);
   const { chunks } = await me.history({ conversationId, beforeSeq: turn.lastSeq + 1, open: true });
-  return fromChunks(chunks, { conversationId }).map(({ role, content }) => ({ role, content }));
+  const messages = fromChunks(chunks, { conversationId });
+  const hidden = new HiddenParts();
+  const shown = messages.filter((message) => {
+    const entry = hiddenEntryOfMessage(message);
+    if (entry !== undefined) hidden.add(entry);
+    return entry === undefined;
+  });
+  return shown.flatMap((message) => {
+    const left = hidden.without(message);
+    return left === undefined ? [] : [{ role: left.role, content: left.content }];
+  });
 }

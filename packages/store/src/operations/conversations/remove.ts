@@ -5,6 +5,9 @@ import { storedText } from "../../stored-text.js";
 import { noticeStatements } from "../reading/notices.js";
 import { lockText } from "../turns/head.js";
 
+/** Longer ago than this, in the other direction, nothing has happened: a clock that was put back hides nothing. */
+const always = -1e12;
+
 /**
  * Takes a conversation away, with its archives and, with `cascade`, all that continues it. What is removed loses its
  * head, which every other operation locks first, and so is unknown from then on. A log that a fork still shares stays
@@ -14,7 +17,7 @@ export function remove(
   store: StoreContext,
   owner: string,
   id: string,
-  options: { cascade: boolean },
+  options: { cascade: boolean; unusedForMs?: number },
 ): Promise<RemovedConversation[]> {
   return store.database.transaction(async (connection) => {
     const values = [storedText(id), owner];
@@ -22,8 +25,9 @@ export function remove(
       { name: "lock_head", text: lockText, values },
       {
         text: `SELECT log::float8 AS log FROM parley.conversation
-          WHERE owner = $2 AND id = $1 AND status <> 'removed'`,
-        values,
+          WHERE owner = $2 AND id = $1 AND status <> 'removed'
+            AND last_activity_at <= statement_timestamp() - $3::float8 * interval '1 millisecond'`,
+        values: [...values, options.unusedForMs ?? always],
       },
     ]);
     const [first] = found;

@@ -100,4 +100,35 @@ export const choiceCases: readonly TopicCase[] = [
       checkEqual(await ids({ withoutOrigin: "else" }), [plain, marked, other].sort(), "without another");
     },
   },
+  {
+    name: "conversations of an origin that nobody uses are found and removed, and no others",
+    async run(s) {
+      const prefix = `${uniqueId()}.`;
+      const settings = { metadata: { parley: { origin: "responses" } } };
+      const [marked, again] = [`${prefix}1`, `${prefix}2`];
+      for (const id of [marked, again, uniqueId()]) await s.store.create({ id, settings });
+      await s.store.create({ id: `${prefix}3`, settings: {} });
+      await s.store.create({ id: `${prefix}4`, settings: { metadata: { parley: { origin: "else" } } } });
+      const find = async (forMs: number, limit = 10) => {
+        const query = { idPrefix: prefix, origin: "responses", forMs, limit };
+        return (await s.root.findUnused(query)).sort((left, right) => (left.id < right.id ? -1 : 1));
+      };
+      const hour = 3_600_000;
+      checkEqual(
+        await find(0),
+        [marked, again].map((id) => ({ owner: s.owner, id })),
+        "both",
+      );
+      checkEqual((await find(0, 1)).length, 1, "no more than asked for");
+      checkEqual(await find(hour), [], "none that was used within the hour");
+      checkEqual(await s.store.remove(marked, { cascade: false, unusedForMs: hour }), [], "not removed");
+      const gone = await s.store.remove(marked, { cascade: false, unusedForMs: 0 });
+      checkEqual(
+        gone.map(({ id }) => id),
+        [marked],
+        "removed",
+      );
+      checkEqual(await find(0), [{ owner: s.owner, id: again }], "the other one");
+    },
+  },
 ];

@@ -1,5 +1,6 @@
 import type { ConversationId } from "@parley/core/messages";
-import type { RemovedConversation } from "@parley/core/ports";
+import type { RemovedConversation, UnusedQuery } from "@parley/core/ports";
+import { originOf } from "../conversations.js";
 import { findLog, type Log, leaveNotice, type MemoryDatabase, ownerOf } from "../database.js";
 
 /**
@@ -10,10 +11,10 @@ export function remove(
   db: MemoryDatabase,
   owner: string,
   id: ConversationId,
-  options: { cascade: boolean },
+  options: { cascade: boolean; unusedForMs?: number },
 ): RemovedConversation[] {
   const log = findLog(db, owner, id);
-  if (log === undefined) return [];
+  if (log === undefined || !isUnused(db, log, options.unusedForMs)) return [];
   const gone: Log[] = [];
   collect(db, log, options.cascade, gone);
   const { logs, messages, turns, grants, branches } = ownerOf(db, owner);
@@ -37,6 +38,21 @@ export function remove(
   const conversationIds = removed.map((each) => each.id);
   leaveNotice(db, owner, (changedAt) => ({ kind: "removed", changedAt, conversationIds }));
   return removed;
+}
+
+function isUnused(db: MemoryDatabase, log: Log, forMs: number | undefined): boolean {
+  return forMs === undefined || log.lastActivityAt <= db.clock.now() - forMs;
+}
+
+/** Finds conversations of an origin that nobody uses any more. */
+export function findUnused(
+  db: MemoryDatabase,
+  { idPrefix, origin, forMs, limit }: UnusedQuery,
+): { owner: string; id: ConversationId }[] {
+  return [...db.logs.values()]
+    .filter((log) => log.id.startsWith(idPrefix) && originOf(log) === origin && isUnused(db, log, forMs))
+    .slice(0, limit)
+    .map(({ owner, id }) => ({ owner, id }));
 }
 
 function collect(db: MemoryDatabase, log: Log, cascade: boolean, gone: Log[]): void {
