@@ -78,10 +78,10 @@ async function sendMessage(url) {
   if (!response.ok) throw new Error(`the message was answered with ${response.status}`);
 }
 
-async function compare(all, { shape, rounds, log }) {
+async function compare(all, { shape, rounds, target, log }) {
   const contestants = all.map((contestant) => ({ ...contestant, samples: [] }));
   for (let round = 0; round < rounds; round++) {
-    log(`  ${shape.perSecond} deltas/s: round ${round + 1} of ${rounds}`);
+    log(`  ${shape.perSecond} deltas/s to ${shape.sockets} sockets: round ${round + 1} of ${rounds}`);
     for (const contestant of round % 2 === 0 ? contestants : contestants.toReversed()) {
       const options = await contestant.prepare?.();
       contestant.samples.push(await stretch({ ...contestant, options }, shape));
@@ -102,14 +102,14 @@ async function compare(all, { shape, rounds, log }) {
       `${ratioOf(contestant).toFixed(2)}x`,
     ]),
     statements: [
-      `${ours <= 1 ? "PASS" : "MISS"}  Parley: ${ours.toFixed(2)}x of ws with a frame made once, target at most 1x`,
+      `${ours <= target ? "PASS" : "MISS"}  Parley: ${ours.toFixed(2)}x of ws with a frame made once, target at most ${target}x`,
     ],
   };
 }
 
 export const scenario = {
   name: "fan-out",
-  title: "one turn to 1,000 sockets, each delta delivered to each",
+  title: "one turn to 100 and 1,000 sockets, each delta delivered to each",
   async run({ quick, log }) {
     const postgres = await startPostgres();
     if (postgres === undefined)
@@ -130,13 +130,15 @@ export const scenario = {
     const tables = [];
     try {
       // With one delta in a write nearly all is the system's work, which differs more from round to round than we do.
-      for (const [perSecond, fullRounds] of [
-        [200, 5],
-        [50, 9],
+      for (const { sockets, perSecond, fullRounds, target } of [
+        { sockets: 1_000, perSecond: 200, fullRounds: 5, target: 1 },
+        { sockets: 1_000, perSecond: 50, fullRounds: 9, target: 1 },
+        // With fewer sockets the turn's own costs are shared by fewer deliveries.
+        { sockets: 100, perSecond: 200, fullRounds: 5, target: 1.1 },
       ]) {
         const rounds = quick ? 2 : fullRounds;
-        const shape = { sockets: 1_000, perSecond, deltas: quick ? 2 * perSecond : 6 * perSecond };
-        tables.push(await compare(contestants, { shape, rounds, log }));
+        const shape = { sockets, perSecond, deltas: quick ? 2 * perSecond : 6 * perSecond };
+        tables.push(await compare(contestants, { shape, rounds, target, log }));
       }
       return tables;
     } finally {
