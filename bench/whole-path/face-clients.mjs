@@ -2,9 +2,15 @@
 import { request } from "node:http";
 import { openReader } from "./websocket-reader.mjs";
 
-const wanted = Buffer.from('"type":"text-delta"');
+/** What a delta is known by, in each protocol. */
+const marks = {
+  socket: Buffer.from('"type":"text-delta"'),
+  post: Buffer.from('"type":"text-delta"'),
+  responses: Buffer.from('"type":"response.output_text.delta"'),
+  completions: Buffer.from('"delta":{"content":" word"}'),
+};
 
-function countIn(bytes) {
+function countIn(bytes, wanted) {
   let count = 0;
   for (let at = bytes.indexOf(wanted); at >= 0; at = bytes.indexOf(wanted, at + wanted.length)) count += 1;
   return count;
@@ -16,7 +22,7 @@ function bySocket(url, id) {
     let deltas = 0;
     openReader(Number(new URL(url).port), (bytes, start, end) => {
       const frame = bytes.subarray(start, end);
-      deltas += countIn(frame);
+      deltas += countIn(frame, marks.socket);
       if (frame.includes('"type":"turn-sealed"')) resolve(deltas);
     }).then(
       (socket) => socket.send({ type: "chat.send", conversationId: id, messageId: "m", message: "go" }),
@@ -25,20 +31,19 @@ function bySocket(url, id) {
   });
 }
 
-/** Posts a message as `useChat` does; resolves with the deltas of the answer. */
-function byPost(url, id) {
+/** Posts a request; resolves with the deltas of the answer. */
+function countAnswer(address, content, wanted) {
   return new Promise((resolve, reject) => {
-    const messages = [{ id: "m", role: "user", parts: [{ type: "text", text: "go" }] }];
-    const body = JSON.stringify({ id, trigger: "submit-message", messages });
+    const body = JSON.stringify(content);
     const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
-    const sent = request(`${url}/api/chat`, { method: "POST", headers, agent: false }, (response) => {
+    const sent = request(address, { method: "POST", headers, agent: false }, (response) => {
       let deltas = 0;
       let rest = Buffer.alloc(0);
       response.on("data", (bytes) => {
         // A mark may lie across two pieces.
         const all = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
         const whole = all.lastIndexOf("\n\n");
-        deltas += countIn(all.subarray(0, whole + 1));
+        deltas += countIn(all.subarray(0, whole + 1), wanted);
         rest = all.subarray(whole + 1);
       });
       response.on("end", () => resolve(deltas));
@@ -49,7 +54,24 @@ function byPost(url, id) {
   });
 }
 
-const ways = { socket: bySocket, post: byPost };
+/** Posts a message as `useChat` does. */
+function byPost(url, id) {
+  const messages = [{ id: "m", role: "user", parts: [{ type: "text", text: "go" }] }];
+  return countAnswer(`${url}/api/chat`, { id, trigger: "submit-message", messages }, marks.post);
+}
+
+/** Makes a response as the OpenAI SDK does. */
+function byResponses(url) {
+  return countAnswer(`${url}/v1/responses`, { input: "go", stream: true }, marks.responses);
+}
+
+/** Makes a chat completion as the OpenAI SDK does. */
+function byCompletions(url) {
+  const messages = [{ role: "user", content: "go" }];
+  return countAnswer(`${url}/v1/chat/completions`, { messages, stream: true }, marks.completions);
+}
+
+const ways = { socket: bySocket, post: byPost, responses: byResponses, completions: byCompletions };
 
 /** Reads so many streams side by side when it is asked to, and says how many deltas came. */
 export async function read({ url, way, streams }) {

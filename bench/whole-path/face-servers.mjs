@@ -1,4 +1,4 @@
-// A turn for each request, as a stream of deltas: by Parley's socket and its AI SDK UI face, and by the AI SDK itself.
+// A turn for each request, as a stream of deltas: by Parley's socket and its faces, and by the AI SDK itself.
 
 const PIECE = " word";
 
@@ -60,14 +60,25 @@ export async function parley(shape) {
   return server.url;
 }
 
-/** The AI SDK: `streamText` and its own answer, in a plain Hono app. Nothing is stored. */
+/** The AI SDK, version 6. */
 export async function aiSdk(shape) {
-  const [{ streamText, convertToModelMessages }, { MockLanguageModelV3 }, { Hono }, { serve }] =
-    await Promise.all([import("ai"), import("ai/test"), import("hono"), import("@hono/node-server")]);
+  const { MockLanguageModelV3 } = await import("ai/test");
+  return aiSdkServer(await import("ai"), MockLanguageModelV3, shape);
+}
+
+/** The AI SDK, version 7. */
+export async function aiSdk7(shape) {
+  const { MockLanguageModelV4 } = await import("ai-7/test");
+  return aiSdkServer(await import("ai-7"), MockLanguageModelV4, shape);
+}
+
+/** `streamText` and its own answer, in a plain Hono app. Nothing is stored. */
+async function aiSdkServer({ streamText, convertToModelMessages }, MockLanguageModel, shape) {
+  const [{ Hono }, { serve }] = await Promise.all([import("hono"), import("@hono/node-server")]);
   const app = new Hono();
   app.post("/api/chat", async (c) => {
     const { messages } = await c.req.json();
-    const model = new MockLanguageModelV3({
+    const model = new MockLanguageModel({
       doStream: async () => ({
         stream: new ReadableStream({
           async start(controller) {

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { systemClock } from "@parley/core";
+import { systemClock, type Tool } from "@parley/core";
 import { createModelCatalog, createRuntime } from "@parley/core/runtime";
 import { serve } from "@parley/server";
 import {
@@ -12,7 +12,10 @@ import {
   type Gate,
   gate,
   pause,
+  reasoning,
+  type ScriptSource,
   text,
+  toolCall,
 } from "@parley/testing";
 import type { UIMessage } from "ai";
 import { afterEach, describe, expect, it } from "vitest";
@@ -28,6 +31,8 @@ interface Node {
   readonly url: string;
   /** Lets nothing of a running step become durable. */
   holdJournal(): void;
+  /** Resolves when its model waits. */
+  readonly waits: Promise<unknown>;
   /** Lets its model go on. */
   goOn(): void;
   /** Ends its connections and takes the store from it, as its death does. */
@@ -66,22 +71,51 @@ async function startLine(port: number): Promise<{ readonly url: string; cut(): v
   };
 }
 
-/** Nodes on one store, each with a model that waits in the middle of its answer. */
-async function startNodes(count: number): Promise<Node[]> {
+type Play = (at: Gate, node: number) => ScriptSource;
+
+/** Waits in the middle of its answer. The other node's words differ. */
+const waitInside: Play = (at, node) => () => [
+  text(node === 0 ? "The beginning. " : "Another beginning. ", { size: 4 }),
+  pause(at),
+  text("The end."),
+];
+
+/** The places of an answer with a tool at which its node may die. */
+const places = ["thinking", "speaking", "calling", "between steps", "ending"] as const;
+
+/** Thinks, speaks and calls a tool, then ends; waits at one of the places. */
+function waitAt(place: (typeof places)[number]): Play {
+  return (at) =>
+    ({ messages }) => {
+      const stop = (here: typeof place) => (here === place ? [pause(at)] : []);
+      if (messages.at(-1)?.role === "tool") {
+        return [...stop("between steps"), text("It looks ", { size: 4 }), ...stop("ending"), text("fine.")];
+      }
+      return [
+        reasoning("Let me think. ", { size: 5 }),
+        ...stop("thinking"),
+        text("I look. ", { size: 4 }),
+        ...stop("speaking"),
+        toolCall("look", {}),
+        ...stop("calling"),
+      ];
+    };
+}
+
+const look: Tool = { name: "look", recovery: "retry", execute: () => "fine" };
+
+/** Nodes on one store, each with a model that plays its part. */
+async function startNodes(count: number, play: Play = waitInside): Promise<Node[]> {
   const database = createMemoryDatabase(systemClock);
   const wake = createMemoryWake();
   return Promise.all(
     Array.from({ length: count }, async (_, index) => {
       const at = gate();
       const { store, faults } = createFaultyStore(createMemoryLogStore({ clock: systemClock, database }));
-      const provider = createScriptedProvider(() => [
-        text(index === 0 ? "The beginning. " : "Another beginning. ", { size: 4 }),
-        pause(at),
-        text("The end."),
-      ]);
+      const provider = createScriptedProvider(play(at, index));
       const model = { name: "test/one", provider, providerName: "test", model: "one", contextWindow: 1_000 };
       const models = createModelCatalog([model]);
-      const runtime = await createRuntime({ store, wake, models, lease });
+      const runtime = await createRuntime({ store, wake, models, lease, tools: [look as Tool<never>] });
       const server = await serve(runtime, { port: 0 });
       const line = await startLine(server.port);
       let journal: Gate | undefined;
@@ -98,6 +132,7 @@ async function startNodes(count: number): Promise<Node[]> {
         holdJournal() {
           journal = faults.hold("flushJournal");
         },
+        waits: at.reached,
         goOn: () => at.open(),
         kill() {
           faults.cutOff();
@@ -196,4 +231,34 @@ describe.each(sdks)("version $version, when the node that answers is lost", ({ s
     expect(JSON.stringify(messages)).toContain("Another beginning. The end.");
     expect([chat.status, comparable(chat.messages)]).toEqual(["ready", comparable(messages)]);
   });
+
+  it.each(places)(
+    "ends with one copy of everything, by either transport, if that was while %s",
+    async (place) => {
+      const [first, second] = (await startNodes(2, waitAt(place))) as [Node, Node];
+      second.goOn();
+      const own = createChat(sdk, { id: "chat", transport: overBoth(first, second) as never });
+      const sending = own.sendMessage({ text: "go" });
+      await first.waits;
+      // Another page follows by the SDK's transport, and comes back to the node that is left.
+      let node = first;
+      const transport = new sdk.DefaultChatTransport({
+        prepareReconnectToStreamRequest: () => ({
+          api: `${node.url}/api/chat/chat/stream?have=${lastWhole(watcher)}`,
+        }),
+      });
+      const watcher: PageChat = createChat(sdk, { id: "chat", messages: await history(first), transport });
+      const watching = watcher.resumeStream();
+      await expect.poll(() => watcher.messages.length).toBe(2);
+      first.kill();
+      node = second;
+      await Promise.all([sending, watching]);
+      await expect.poll(async () => (await history(second)).length).toBe(2);
+      const messages = comparable(await history(second));
+      for (const chat of [own, watcher]) {
+        if (chat.status === "error") await chat.resumeStream();
+        expect([chat.status, comparable(chat.messages)]).toEqual(["ready", messages]);
+      }
+    },
+  );
 });

@@ -52,3 +52,11 @@ export function openFaceStream(c: Context<AppEnv>, app: AppContext, caller: Call
     abandon: forget,
   };
 }
+
+/** Calls back when the caller has left before it was answered: for work that nobody else waits for. */
+export function whenCallerLeaves(c: Context<AppEnv>, run: () => void): void {
+  const outgoing = c.env?.outgoing;
+  outgoing?.once("close", () => {
+    if (!outgoing.writableEnded) run();
+  });
+}

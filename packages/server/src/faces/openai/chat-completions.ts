@@ -3,7 +3,7 @@ import { ParleyError } from "@parley/core";
 import type { GivenMessage } from "@parley/core/runtime";
 import type { AgentEvent, Usage } from "@parley/wire";
 import { faceEndpoint } from "../../http/endpoint.js";
-import { openFaceStream } from "../face-stream.js";
+import { openFaceStream, whenCallerLeaves } from "../face-stream.js";
 import { PacedWriter } from "../paced-writer.js";
 import { refusal } from "./failure.js";
 import { contentOf, parseInput } from "./input-items.js";
@@ -147,6 +147,7 @@ export const chatEndpoints = [
       const callerTools = input.tools?.map(({ name }) => name);
       const place = openFaceStream(c, app, caller);
       if (body.stream !== true) {
+        whenCallerLeaves(c, () => leave.abort());
         try {
           const projection = new TurnProjection({ stretch: 0, holdsText, callerTools });
           const reason = await finish(events, projection, () => {});

@@ -4,7 +4,7 @@ import type { AgentEvent } from "@parley/wire";
 import type { Context } from "hono";
 import type { AppContext, AppEnv } from "../../app-env.js";
 import type { Caller } from "../../auth/caller.js";
-import { openFaceStream } from "../face-stream.js";
+import { openFaceStream, whenCallerLeaves } from "../face-stream.js";
 import { refusal } from "./failure.js";
 import { collectResponse, ResponseWriter } from "./follow-response.js";
 import { parseInput } from "./input-items.js";
@@ -51,6 +51,7 @@ export async function unkeptResponse(request: ResponseRequest, answered: Answere
   const callerTools = choices.tools?.map(({ name }) => name);
   const place = openFaceStream(c, app, caller);
   if (body.stream !== true) {
+    whenCallerLeaves(c, () => leave.abort());
     try {
       const projection = new TurnProjection({ stretch: 0, holdsText, callerTools });
       return c.json(await collectResponse(head, projection, ended(events, projection)));
