@@ -46,17 +46,19 @@ const defaultDrainMs = 20_000;
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const env = createEnvironment(options);
   const services = createServices(env);
-  const { life, coordinator, recovery, compactions } = services;
+  const { life, coordinator, recovery, absentNodes, compactions } = services;
   const stopWatching = watchOtherNodes(services);
   const stopAll = () => {
     stopWatching();
     life.stop();
     recovery.stop();
+    absentNodes.stop();
     env.journal.close();
   };
   try {
     await life.start();
     await recovery.start();
+    absentNodes.start();
     env.searchIndexer.start();
     env.webhooks.start();
   } catch (error) {
