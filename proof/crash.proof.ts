@@ -11,6 +11,7 @@ import { type Recording, record } from "./crash/recording.js";
 import { converse, decide, type Scenario } from "./crash/scenario.js";
 import { Slots } from "./crash/slots.js";
 import { Stage } from "./crash/stage.js";
+import { measureTakeovers, type Takeovers } from "./crash/takeover.js";
 import { Tally } from "./crash/tally.js";
 import { long, recordResult, seed } from "./record-result.js";
 
@@ -102,6 +103,20 @@ async function decisionDeaths(share: Share, by: number): Promise<Case[]> {
 function handOf(...cards: readonly number[]): Share["hand"] {
   return long ? undefined : (index) => cards.includes(index % 12);
 }
+
+/** Measured before everything else, for a machine that is busy with other nodes is slow. */
+let takeovers: Takeovers | undefined;
+
+describeOnPostgres(
+  "a killed process",
+  (postgres) => {
+    it("loses its turns at once, with leases as they are by default", async () => {
+      takeovers = await measureTakeovers(postgres, { kills: long ? 200 : 30, seed });
+      expect(takeovers.statement()).toMatch(/^PASS/);
+    });
+  },
+  "preferred",
+);
 
 /** All of it waits for leases and processes more than it works: the grounds are played side by side. */
 describe.concurrent("acknowledged facts survive", () => {
@@ -231,8 +246,14 @@ afterAll(async () => {
       `A second scenario is about decisions: calls that people allow, deny and change, two of them at once through two nodes, a stop while a turn waits, and questions, from the model and from a tool that runs. ` +
       `It has ${decided.frames.length} events, ${decided.calls.length} writes and ${decided.acknowledgements} acknowledgements, and nodes die at each of them as well. ` +
       `Seed ${seed}, ${minutes} minutes; leases last ${shortLease.ttlMs} ms (asleep: ${sleepersLease.ttlMs} ms; by default 10 s).`,
-    tables: [...tally.tables(), ...decisions.tables(), ...fullDisks.map(({ table }) => table)],
+    tables: [
+      ...(takeovers === undefined ? [] : [takeovers.table()]),
+      ...tally.tables(),
+      ...decisions.tables(),
+      ...fullDisks.map(({ table }) => table),
+    ],
     statements: [
+      takeovers?.statement() ?? "MISS takeover after SIGKILL with default leases: not measured",
       ...tally.statements(leastKills),
       ...decisions
         .statements(leastDecisionKills)

@@ -14,6 +14,7 @@ export const shortLease: LeasePace = {
   ttlMs: 1_500,
   renewMs: 400,
   claimMs: 300,
+  presenceMs: 500,
   pollMs: 100,
   stopMs: 1_000,
 };

@@ -286,8 +286,9 @@ export type {
   ImportInput,
   ImportResult,
 } from "./ports/imported-conversation.js";
-export type { ApiKeyRecord, KeyStore, LoginQuery, LoginRecord } from "./ports/key-store.js";
+export type { ApiKeyRecord, KeyStore, KeysInUse, LoginQuery, LoginRecord } from "./ports/key-store.js";
 export type {
+  AbsentNode,
   ActiveLease,
   AddInputs,
   AdmitInput,
@@ -328,6 +329,7 @@ export type {
   OpenTurnState,
   OutboxStore,
   PendingInput,
+  Presence,
   QueueEntry,
   QueueOperation,
   QueueState,

@@ -65,7 +65,7 @@ export function recheckCallers(app: AppContext): () => void {
   return rechecks.add(() => {
     app.keys.forget();
     app.connections
-      .recheck((caller) => app.gatekeeper.stillAdmits(caller))
+      .recheck((callers) => app.gatekeeper.findUnwelcome(callers))
       .catch(() => {
         // The store is unavailable; the next check asks again.
       });

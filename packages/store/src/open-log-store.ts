@@ -32,6 +32,7 @@ import { commitStep } from "./operations/turns/commit-step.js";
 import { flushJournal } from "./operations/turns/flush-journal.js";
 import { heartbeat, retire } from "./operations/turns/heartbeat.js";
 import * as leases from "./operations/turns/leases.js";
+import { absentNodes } from "./operations/turns/presence.js";
 import { operateQueue } from "./operations/turns/queue.js";
 import { readOpenTurn } from "./operations/turns/read-open-turn.js";
 import { findReceipt } from "./operations/turns/receipts.js";
@@ -53,8 +54,9 @@ export function openLogStore(database: Database, options: LogStoreOptions = {}):
   const long = { ...store, database: withBudget(store.database, "long") };
   return {
     migrate: () => migrate(database, { schema, ...omitUndefined({ onProgress: options.onMigration }) }),
-    heartbeat: (node, ttlMs) => heartbeat(brief, node, ttlMs),
-    retire: (node) => retire(store, node),
+    heartbeat: (node, ttlMs, presence) => heartbeat(brief, node, ttlMs, presence),
+    retire: (node, renewal) => retire(store, node, renewal),
+    absentNodes: () => absentNodes(brief),
     claimExpired: (node, limit) => claimExpired(store, node, limit),
     expireInputs: (limit) => expireInputs(store, limit),
     findUnused: (query) => findUnused(long, query),

@@ -493,10 +493,12 @@ export const searchEntry = parley.table(
   ],
 );
 
-/** How long each node lives, by the database's clock. */
+/** How long each node lives, by the database's clock, and the session in which its process holds a lock. */
 export const node = parley.table("node", {
   id: key("id").primaryKey(),
   until: moment("until").notNull(),
+  /** As `presenceToken` makes it. Null where others cannot see whether the process runs. */
+  presence: text("presence"),
 });
 
 export const apiKey = parley.table(

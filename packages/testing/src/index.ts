@@ -27,6 +27,7 @@ export {
   type StoreCall,
   type StoreFault,
 } from "./memory-log/memory-log-store.js";
+export { createMemoryPresence, type MemoryPresence } from "./memory-log/memory-presence.js";
 export { createMemoryWake } from "./memory-log/memory-wake.js";
 export {
   type ProviderContractOptions,

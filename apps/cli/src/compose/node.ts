@@ -51,7 +51,7 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
       webhooks,
       limits: runtimeLimits(config),
       // Nobody else can be on such a store, so there is nothing to look for.
-      ...(isShared ? {} : { lease: { pollMs: 0 } }),
+      ...(isShared ? {} : { lease: { pollMs: 0, presenceMs: 0 } }),
       keepRaw: config.keepRawResponses,
       approvals: approvalOptions(config),
       ...omitUndefined({ instructions, reasoningEffort, titleModel, compactAt, responseRetentionMs }),

@@ -43,6 +43,12 @@ export interface LoginQuery {
   expiredAt?: number;
 }
 
+/** Keys and logins that connections were opened with, by their hashes. */
+export interface KeysInUse {
+  keys: readonly string[];
+  logins: readonly string[];
+}
+
 /** The keys of all owners. Nodes share them; what one adds or removes, the others see with their next look. */
 export interface KeyStore {
   /** The same key again changes nothing; another one with its id or its hash is `invalid_request`. */
@@ -50,6 +56,8 @@ export interface KeyStore {
   /** Oldest first. */
   list(): Promise<ApiKeyRecord[]>;
   find(hash: string): Promise<ApiKeyRecord | null>;
+  /** The hashes of those that are gone, of many keys and logins at once: removed, or (logins) expired by `at`. */
+  findGone(query: KeysInUse & { at: number }): Promise<KeysInUse>;
   /** Notes that a key was used. The mark never goes back; an unknown key is none to note. */
   touch(id: string, at: number): Promise<void>;
   /** Takes its logins with it. False when there was none. */

@@ -85,9 +85,12 @@ export type {
   WebhookStore,
 } from "./webhook-store.js";
 
-/** How far someone knows: changes by owner, rows by conversation. */
+/**
+ * How far someone knows: changes by owner, rows by conversation. `published` are changes after `since`, by the `changedAt`
+ * of conversations, that are known as well.
+ */
 export interface NewsQuery {
-  readonly owners: readonly { owner: string; since: number }[];
+  readonly owners: readonly { owner: string; since: number; published?: readonly number[] }[];
   readonly conversations: readonly { log: LogNumber; owner: string; seq: number }[];
 }
 
@@ -111,6 +114,13 @@ export interface RemovedConversation {
   readonly log: LogNumber;
 }
 
+/** A node whose process seems to have ended. */
+export interface AbsentNode {
+  readonly node: string;
+  /** Identifies its last heartbeat. */
+  readonly renewal: number;
+}
+
 /**
  * The store that the runtime stands on. Every method is one transaction, takes and returns plain data that
  * survives a structured clone, and either happens as a whole or not at all. Failures are `ParleyError`s;
@@ -123,12 +133,23 @@ export interface LogStoreRoot {
 
   /**
    * Renews the node's life by the store's own clock: `until` = now + ttl. Returns the turns of this node that
-   * someone asked to stop and that are still open.
+   * someone asked to stop and that are still open. `presence` is the token of `Wake.presence`, by which others find out
+   * that the node's process has ended; a heartbeat without one takes it back.
    */
-  heartbeat(node: string, ttlMs: number): Promise<StopRequest[]>;
+  heartbeat(node: string, ttlMs: number, presence?: string): Promise<StopRequest[]>;
 
-  /** Ends the node's life at once, until its next heartbeat: whatever leases it still holds can be claimed by others. */
-  retire(node: string): Promise<void>;
+  /**
+   * Ends the node's life at once, until its next heartbeat: whatever leases it still holds can be claimed by others.
+   * With `renewal`: only if the node has sent no heartbeat since.
+   */
+  retire(node: string, renewal?: number): Promise<void>;
+
+  /**
+   * The nodes whose lease has not run out although the session behind the presence of their last heartbeat has ended.
+   * Their process is dead, or is about to send a heartbeat with another presence: whoever retires one gives it the time
+   * for that. A presence that the store cannot check says nothing.
+   */
+  absentNodes(): Promise<AbsentNode[]>;
 
   /**
    * Takes over leases whose node is dead or retired, oldest first, at most `limit`, skipping rows that someone
@@ -505,10 +526,23 @@ export interface LogStore extends ConversationStore, InputStore, WebhookStore {
  */
 export type WakeKind = "news" | "stop" | "open" | "input" | "webhooks";
 
+/**
+ * Proof to other nodes that this process runs: something that ends with the process at once, such as a lock of a database
+ * session, and also where it hangs lasts as long as its connection.
+ */
+export interface Presence {
+  /** Identifies it in the store (see `LogStoreRoot.heartbeat`). Undefined while there is none. */
+  token(): string | undefined;
+  /** Calls back when the token has changed. Returns a function that stops that. */
+  onChange(changed: () => void): () => void;
+}
+
 /** How nodes and processes tell each other that a conversation has news. Losing one costs time, never data. */
 export interface Wake {
   notify(logs: readonly LogNumber[], kind?: WakeKind): void;
   /** Returns a function that stops listening. */
   listen(onWake: (logs: readonly LogNumber[], kind: WakeKind) => void): () => void;
   close?(): Promise<void>;
+  /** Absent where other nodes cannot see whether this process runs: then its lease has to run out. */
+  readonly presence?: Presence;
 }

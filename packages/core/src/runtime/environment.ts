@@ -69,17 +69,26 @@ export interface LeasePace {
   readonly renewMs: number;
   /** How often the leases of dead nodes are looked for: a turn is taken over at most this long after the TTL. */
   readonly claimMs: number;
+  /**
+   * How often nodes are looked for whose process has ended before their lease: two looks in a row that find one end its
+   * life. 0: never; then its lease has to run out.
+   */
+  readonly presenceMs: number;
   /** How often remote turns and changes are looked for when no wake-up came; 0 for a store that no one shares. */
   readonly pollMs: number;
   /** How long another node may take to obey a stop before this one takes the turn over. */
   readonly stopMs: number;
 }
 
-/** How nodes keep and claim leases where nothing else is chosen: a dead node's turns are taken over within 12 s. */
+/**
+ * How nodes keep and claim leases where nothing else is chosen. The turns of a process that has ended are taken over
+ * after one to two looks for it, where its presence can be seen; those of one that hangs within 12 s.
+ */
 export const defaultLeasePace: LeasePace = {
   ttlMs: 10_000,
   renewMs: 3_000,
   claimMs: 1_500,
+  presenceMs: 500,
   pollMs: 1_000,
   stopMs: 5_000,
 };

@@ -47,7 +47,7 @@ const defaultDrainMs = 20_000;
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const env = createEnvironment(options);
   const services = createServices(env);
-  const { life, coordinator, recovery, compactions } = services;
+  const { life, coordinator, recovery, absentNodes, compactions } = services;
   const retention = new ResponseRetention(env, options.responseRetentionMs, (owner, id, unusedForMs) =>
     createOwnerRuntime(services, owner).remove(id, { unusedForMs }),
   );
@@ -56,11 +56,13 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     stopWatching();
     life.stop();
     recovery.stop();
+    absentNodes.stop();
     env.journal.close();
   };
   try {
     await life.start();
     await recovery.start();
+    absentNodes.start();
     env.searchIndexer.start();
     env.webhooks.start();
     retention.start();

@@ -4,6 +4,7 @@ import { Follower } from "./delivery/follower.js";
 import { OpenRequests } from "./delivery/open-requests.js";
 import { Subscriptions } from "./delivery/subscribe.js";
 import type { Environment } from "./environment.js";
+import { AbsentNodes } from "./nodes/absent-nodes.js";
 import { LeaseDeadline } from "./nodes/lease-deadline.js";
 import { LeaseEvents } from "./nodes/lease-events.js";
 import { NodeLife } from "./nodes/node-life.js";
@@ -18,6 +19,7 @@ export interface Services {
   readonly follower: Follower;
   readonly coordinator: Coordinator;
   readonly recovery: Recovery;
+  readonly absentNodes: AbsentNodes;
   readonly compactions: HandCompactions;
   readonly inbox: Inbox;
   readonly subscriptions: Subscriptions;
@@ -44,9 +46,30 @@ export function createServices(env: Environment): Services {
       if (compactions.stop(log, turnId)) return;
       void coordinator.interrupt(log, turnId, { reason: "aborted" });
     },
+    check() {
+      for (const { run } of running.all()) {
+        const { live } = run;
+        recovery.checkHeld(live).catch((error: unknown) => report(error, "heartbeat", live.conversationId));
+      }
+    },
+  });
+  const absentNodes = new AbsentNodes(env, {
+    mayClaim: () => !coordinator.draining && coordinator.alive(),
+    claim: () => recovery.claim(),
   });
   const inbox = new Inbox(env, coordinator, recovery);
   const subscriptions = new Subscriptions(env, running, follower);
   const openRequests = new OpenRequests({ clock, wake, watchers });
-  return { env, life, follower, coordinator, recovery, compactions, inbox, subscriptions, openRequests };
+  return {
+    env,
+    life,
+    follower,
+    coordinator,
+    recovery,
+    absentNodes,
+    compactions,
+    inbox,
+    subscriptions,
+    openRequests,
+  };
 }

@@ -50,12 +50,21 @@ export class Gatekeeper {
     return callerOf(key);
   }
 
-  /** Whether a caller who was admitted would be again. For connections that last. */
-  async stillAdmits(caller: Caller): Promise<boolean> {
-    if (caller.byHost) return true;
-    if (caller.keyHash === undefined) return !(await this.#asksForKeys());
-    if (caller.loginHash !== undefined) return (await this.#ring.findLoginByHash(caller.loginHash)) !== null;
-    return (await this.#ring.findByHash(caller.keyHash)) !== null;
+  /** Finds the callers who would not be admitted again, with one look for all. For connections that last. */
+  async findUnwelcome(callers: readonly Caller[]): Promise<ReadonlySet<Caller>> {
+    const own = callers.filter(({ byHost }) => byHost !== true);
+    const isOpen = ({ keyHash }: Caller) => keyHash === undefined;
+    const asksForKeys = own.some(isOpen) && (await this.#asksForKeys());
+    const logins = own.flatMap(({ loginHash }) => loginHash ?? []);
+    const keys = own.flatMap(({ keyHash, loginHash }) => (loginHash === undefined ? (keyHash ?? []) : []));
+    const gone = await this.#ring.findGone({ keys, logins });
+    return new Set(
+      own.filter((caller) => {
+        if (isOpen(caller)) return asksForKeys;
+        const { loginHash, keyHash = "" } = caller;
+        return loginHash === undefined ? gone.keys.has(keyHash) : gone.logins.has(loginHash);
+      }),
+    );
   }
 
   async #asksForKeys(): Promise<boolean> {

@@ -1,12 +1,15 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Clock } from "@parley/core";
-import type { ApiKeyRecord, KeyStore, LoginRecord } from "@parley/core/ports";
+import type { ApiKeyRecord, KeyStore, KeysInUse, LoginRecord } from "@parley/core/ports";
 import type { ServerPace } from "../limits/server-limits.js";
 import { hashSecret, looksLikeSecret } from "./api-key.js";
 import { looksLikeToken } from "./login.js";
 
 const mostRemembered = 10_000;
 const touchMs = 60_000;
+
+/** How often an open connection counts as a use of its key or login. Far below how long a login holds. */
+const inUseMs = 60 * 60_000;
 
 /** A login, and the key that it stands for. */
 export interface FoundLogin {
@@ -26,6 +29,8 @@ export class KeyRing {
   readonly #byToken: Remembered<FoundLogin | null>;
   readonly #hashes: Remembered<ReadonlySet<string>>;
   readonly #touched = new Map<string, number>();
+  /** The keys and logins of open connections, by their hashes, and since when their use has not been noted. */
+  #inUse: ReadonlyMap<string, number> = new Map();
   /** Logins that were good here, the latest last. */
   readonly #seen = new Set<string>();
 
@@ -74,6 +79,32 @@ export class KeyRing {
       this.#keys.touchLogin(login.id, { lastUsedAt: at, expiresAt: at + this.#pace.loginMs }),
     );
     return found;
+  }
+
+  /**
+   * Finds those that are gone, of the keys and logins of open connections, by their hashes. One look for all: with a
+   * connection for each of many keys, a look per key would cost more than all else that idle connections do.
+   */
+  async findGone(query: KeysInUse): Promise<{
+    readonly keys: ReadonlySet<string>;
+    readonly logins: ReadonlySet<string>;
+  }> {
+    const { keys, logins } = query;
+    if (keys.length === 0 && logins.length === 0) return { keys: new Set(), logins: new Set() };
+    const found = await this.#keys.findGone({ keys, logins, at: this.#clock.now() });
+    const gone = { keys: new Set(found.keys), logins: new Set(found.logins) };
+    const inUse = new Map<string, number>();
+    const now = this.#clock.now();
+    const use = (hash: string, look: () => Promise<unknown>) => {
+      const since = this.#inUse.get(hash) ?? now;
+      const isDue = now - since >= Math.min(inUseMs, this.#pace.loginMs / 4);
+      inUse.set(hash, isDue ? now : since);
+      if (isDue) look().catch(() => {});
+    };
+    for (const hash of keys) if (!gone.keys.has(hash)) use(hash, () => this.findByHash(hash));
+    for (const hash of logins) if (!gone.logins.has(hash)) use(hash, () => this.findLoginByHash(hash));
+    this.#inUse = inUse;
+    return gone;
   }
 
   /** Whether there is any key at all. */

@@ -69,17 +69,19 @@ export class Connections {
     for (const connection of this.#all()) connection.close(reason);
   }
 
-  /** Closes the connections of callers who are not welcome any more. One question per key and per login. */
-  async recheck(isWelcome: (caller: Caller) => Promise<boolean>): Promise<void> {
-    await Promise.all(
-      [...this.#byCaller.values()].flatMap((group) =>
-        [...byLogin(group)].map(async ([, same]) => {
-          const [first] = same;
-          if (first === undefined || (await isWelcome(first.caller))) return;
-          for (const connection of same) connection.close("revoked");
-        }),
-      ),
-    );
+  /** Closes the connections of callers who are not welcome any more. It is asked once about all of them. */
+  async recheck(findUnwelcome: (callers: readonly Caller[]) => Promise<ReadonlySet<Caller>>): Promise<void> {
+    const groups = new Map<Caller, readonly LastingConnection[]>();
+    for (const group of this.#byCaller.values()) {
+      for (const [, same] of byLogin(group)) {
+        const [first] = same;
+        if (first !== undefined) groups.set(first.caller, same);
+      }
+    }
+    if (groups.size === 0) return;
+    for (const caller of await findUnwelcome([...groups.keys()])) {
+      for (const connection of groups.get(caller) ?? []) connection.close("revoked");
+    }
   }
 
   #all(): LastingConnection[] {

@@ -57,7 +57,7 @@ function describeCaller({ owner, scopes, auth }: Caller) {
 /** What holds on this node at once; other nodes notice within moments. */
 async function keysChanged(app: AppContext): Promise<void> {
   app.keys.forget();
-  await app.connections.recheck((caller) => app.gatekeeper.stillAdmits(caller));
+  await app.connections.recheck((callers) => app.gatekeeper.findUnwelcome(callers));
 }
 
 export const keyEndpoints = [

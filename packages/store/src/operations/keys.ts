@@ -1,6 +1,6 @@
-import type { ApiKeyRecord, KeyStore } from "@parley/core/ports";
+import type { ApiKeyRecord, KeyStore, KeysInUse } from "@parley/core/ports";
 import type { StoreContext } from "../store-context.js";
-import { storedText } from "../stored-text.js";
+import { originalText, storedText } from "../stored-text.js";
 import { keyColumns, keyOf } from "./key-row.js";
 import { addLogin, findLogin, removeLogins, touchLogin } from "./logins.js";
 import { invalid } from "./refusals.js";
@@ -11,6 +11,7 @@ export function keyStore(store: StoreContext): KeyStore {
     add: (key) => addKey(store, key),
     list: () => listKeys(store),
     find: (hash) => findKey(store, hash),
+    findGone: (query) => findGone(store, query),
     touch: (id, at) => touchKey(store, id, at),
     remove: (id) => removeKey(store, id),
     addLogin: (login) => addLogin(store, login),
@@ -56,6 +57,22 @@ async function findKey(store: StoreContext, hash: string): Promise<ApiKeyRecord 
     values: [storedText(hash)],
   });
   return row === undefined ? null : keyOf(row);
+}
+
+/** One statement for however many there are. What it returns is mostly nothing. */
+async function findGone(store: StoreContext, query: KeysInUse & { readonly at: number }): Promise<KeysInUse> {
+  const rows = await store.database.query({
+    name: "find_gone_keys",
+    text: `SELECT 'key' AS kind, hash FROM unnest($1::text[]) AS hash
+      WHERE NOT EXISTS (SELECT 1 FROM parley.api_key k WHERE k.hash = hash.hash)
+      UNION ALL
+      SELECT 'login' AS kind, hash FROM unnest($2::text[]) AS hash
+      WHERE NOT EXISTS (SELECT 1 FROM parley.login l WHERE l.hash = hash.hash AND l.expires_at > $3::timestamptz)`,
+    values: [query.keys.map(storedText), query.logins.map(storedText), new Date(query.at).toISOString()],
+  });
+  const gone = (kind: string) =>
+    rows.flatMap((row) => (row.kind === kind ? [originalText(String(row.hash))] : []));
+  return { keys: gone("key"), logins: gone("login") };
 }
 
 async function touchKey(store: StoreContext, id: string, at: number): Promise<void> {

@@ -22,7 +22,7 @@ describe("the runtime on PGlite", () => {
     store: opened.store,
     wake: opened.wake,
     advance: createWait(),
-    lease: { ttlMs: 1_200, renewMs: 300, claimMs: 100, pollMs: 100, stopMs: 400 },
+    lease: { ttlMs: 1_200, renewMs: 300, claimMs: 100, presenceMs: 100, pollMs: 100, stopMs: 400 },
     // Cases that cut a node off count on what its model said before having been written down.
     journal: { intervalMs: 1, retryMs: 50 },
     close: async () => {},

@@ -5,6 +5,7 @@ import { describeOnPostgres, type TestDatabase } from "../../../../test/harness/
 import { openLogStore } from "../open-log-store.js";
 import { brokenRules, CapturedStatements } from "../sql-rules.test-support.js";
 import { PostgresDatabase } from "./postgres-database.js";
+import { PostgresWake } from "./wake.js";
 
 /** However busy the machine is, nothing is partial. */
 const patient = { searchMs: 60_000, waitMs: 60_000 };
@@ -35,11 +36,20 @@ describeOnPostgres("the store on PostgreSQL", (postgres) => {
     await database.drop();
   });
 
+  /** A process begins when it listens, and ends when it is cut off. */
+  async function beginPresence() {
+    const wake = new PostgresWake({ url: database.url });
+    await wake.ready();
+    const token = wake.presence.token();
+    if (token === undefined) throw new Error("there is no presence");
+    return { token, end: () => wake.close() };
+  }
+
   describe("keeps the contract of the runtime's store:", () => {
     const cases = logStoreContract(() => {
       const [root, second] = handles;
       if (root === undefined || second === undefined) throw new Error("the store is not open");
-      return { root, second, advance: wait };
+      return { root, second, advance: wait, beginPresence };
     });
     for (const { name, run } of cases) it(name, run);
   });

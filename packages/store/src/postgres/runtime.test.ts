@@ -28,7 +28,7 @@ describeOnPostgres("the runtime on PostgreSQL", (postgres) => {
       wake: first.wake,
       openSecond: async () => second,
       advance: createWait(),
-      lease: { ttlMs: 1_500, renewMs: 400, claimMs: 250, pollMs: 250, stopMs: 500 },
+      lease: { ttlMs: 1_500, renewMs: 400, claimMs: 250, presenceMs: 250, pollMs: 250, stopMs: 500 },
       // Cases that cut a node off count on what its model said before having been written down.
       journal: { intervalMs: 1, retryMs: 100 },
       close: async () => {},

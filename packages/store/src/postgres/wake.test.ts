@@ -1,6 +1,8 @@
+import { randomUUID } from "node:crypto";
 import type { WakeKind } from "@parley/core/ports";
 import pg from "pg";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { PoolingProxy } from "../../../../test/harness/pooling-proxy.js";
 import { describeOnPostgres, type TestDatabase } from "../../../../test/harness/postgres.js";
 import { openPostgres } from "./open-postgres.js";
 import { PostgresWake, type PostgresWakeOptions } from "./wake.js";
@@ -157,4 +159,61 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
       if (rows.length === 0) return;
     }
   });
+
+  /** Whether a token's lock is free, asked as another node asks. */
+  async function hasEnded(token: string): Promise<boolean> {
+    const { store } = openPostgres({ url: database.url, listenUrl: false });
+    try {
+      await store.migrate();
+      const node = `node-${randomUUID()}`;
+      await store.heartbeat(node, 60_000, token);
+      const absent = await store.absentNodes();
+      await store.retire(node);
+      return absent.some((each) => each.node === node);
+    } finally {
+      await store.close();
+    }
+  }
+
+  it("come with a presence that ends with the connection, and begins anew with the next one", async () => {
+    const [wake, other] = await nodes(2);
+    if (wake === undefined || other === undefined) throw new Error("two nodes");
+    const first = wake.presence.token();
+    if (first === undefined) throw new Error("no presence");
+    expect(other.presence.token()).not.toBe(first);
+    expect(await hasEnded(first)).toBe(false);
+    const changes: (string | undefined)[] = [];
+    const again = new Promise<void>((resolve) => {
+      wake.presence.onChange(() => {
+        changes.push(wake.presence.token());
+        if (changes.length === 2) resolve();
+      });
+    });
+    await endSessions("parley wake");
+    await again;
+    expect(changes).toEqual([undefined, expect.any(String)]);
+    expect([await hasEnded(first), await hasEnded(changes[1] ?? "")]).toEqual([true, false]);
+  });
+
+  it("come without a presence where a pooler stands between, announced or not", async () => {
+    const proxy = await PoolingProxy.start(database.url, 1);
+    onTestFinished(() => proxy.close());
+    const wake = new PostgresWake({ url: proxy.through(database.url) });
+    onTestFinished(() => wake.close());
+    await wake.ready();
+    expect(wake.presence.token()).toBeUndefined();
+    const opened = openPostgres({ url: proxy.through(database.url), transactionPooler: true });
+    onTestFinished(() => opened.store.close());
+    expect(opened.wake.presence?.token()).toBeUndefined();
+  });
+
+  async function endSessions(name: string): Promise<void> {
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await client.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database()",
+      [name],
+    );
+    await client.end();
+  }
 });

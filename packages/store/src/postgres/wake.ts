@@ -1,6 +1,8 @@
-import type { Wake, WakeKind } from "@parley/core/ports";
+import { randomInt } from "node:crypto";
+import type { Presence, Wake, WakeKind } from "@parley/core/ports";
 import pg from "pg";
 import { checkSchemaName, defaultSchema } from "../in-schema.js";
+import { presenceToken, sessionPlace } from "../operations/turns/presence.js";
 import { type BoundedClient, boundClient } from "./bounded-client.js";
 import { type PostgresTimeouts, timeoutsOf } from "./timeouts.js";
 
@@ -10,6 +12,17 @@ type Listener = Parameters<Wake["listen"]>[0];
 const logsPerNotification = 400;
 
 const kinds: readonly WakeKind[] = ["news", "stop", "open", "input", "webhooks"];
+
+/** Locks of processes have numbers up to this one: as many as the generator of random numbers has. */
+const presenceKeys = 2 ** 48 - 1;
+
+/**
+ * The server must not give up the session of a process that it has lost sight of before the lease of its node ends,
+ * however short it is configured to wait. By its own limits, that takes two minutes.
+ */
+const patientSession = `SELECT set_config('idle_session_timeout', '0', false), set_config('tcp_user_timeout', '0', false),
+  set_config('tcp_keepalives_idle', '60', false), set_config('tcp_keepalives_interval', '10', false),
+  set_config('tcp_keepalives_count', '6', false)`;
 
 /** What nodes tell each other about themselves: whoever begins to listen asks, and everyone who listens answers. */
 const presence = { asked: JSON.stringify(["hello"]), answered: JSON.stringify(["here"]) };
@@ -38,6 +51,9 @@ export interface PostgresWakeOptions extends Partial<PostgresTimeouts> {
  * A node that is alone tells nobody: with one turn at a time, a wake-up behind each flush would cost as much as the
  * flush. It knows by having asked, when it began to listen or after a long silence, and having heard nothing since.
  * Who comes later asks too, and is heard.
+ *
+ * The session also holds an advisory lock, with a number of its own, that ends with the process: its presence. It has none
+ * where something stands between that hands out sessions, for such a session outlives the process, or ends before it.
  */
 export class PostgresWake implements Wake {
   readonly #options: PostgresWakeOptions;
@@ -46,6 +62,9 @@ export class PostgresWake implements Wake {
     config: pg.ClientConfig,
   ) => BoundedClient;
   readonly #listeners = new Set<Listener>();
+  readonly #presenceListeners = new Set<() => void>();
+  /** The presence of the session that is connected now. */
+  #presence: string | undefined;
   readonly #pending = new Map<WakeKind, Set<number>>();
   /** Where the nodes of this schema listen. */
   readonly #channel: string;
@@ -103,9 +122,21 @@ export class PostgresWake implements Wake {
     };
   }
 
+  readonly presence: Presence = {
+    token: () => this.#presence,
+    onChange: (changed) => {
+      const listener = () => changed();
+      this.#presenceListeners.add(listener);
+      return () => {
+        this.#presenceListeners.delete(listener);
+      };
+    },
+  };
+
   async close(): Promise<void> {
     this.#closed = true;
     this.#listeners.clear();
+    this.#presenceListeners.clear();
     this.#closing.give();
     await this.#connecting;
   }
@@ -173,16 +204,36 @@ export class PostgresWake implements Wake {
         pauseMs = 100;
         this.#client = connected.client;
         this.#ask();
+        this.#setPresence(connected.presence);
         const stopProbing = this.#keepProbing();
         await Promise.race([connected.ended, this.#closing.given]);
         stopProbing();
         this.#client = undefined;
+        this.#setPresence(undefined);
         await connected.client.end().catch(() => undefined);
       }
       if (this.#closed) return;
       await Promise.race([pause(pauseMs), this.#closing.given]);
       pauseMs = Math.min(pauseMs * 2, longest);
     }
+  }
+
+  #setPresence(presence: string | undefined): void {
+    if (presence === this.#presence) return;
+    this.#presence = presence;
+    for (const changed of [...this.#presenceListeners]) changed();
+  }
+
+  /** Takes the lock by which others see that this process runs. Returns its token, or undefined where there is none. */
+  async #holdPresence(client: BoundedClient, session: number | undefined): Promise<string | undefined> {
+    if (session === undefined || session !== client.processID) return undefined;
+    const key = randomInt(presenceKeys);
+    await this.#query(client, { text: patientSession });
+    const [row] = await this.#query<{ held: boolean; place: string }>(client, {
+      text: `SELECT pg_try_advisory_lock($1::int8) AS held, ${sessionPlace} AS place`,
+      values: [key],
+    });
+    return row?.held === true ? presenceToken(row.place, key) : undefined;
   }
 
   /** Asks for a sign of life from time to time; a connection that gives none is destroyed, and so connected anew. */
@@ -207,7 +258,9 @@ export class PostgresWake implements Wake {
     }
   }
 
-  async #connect(): Promise<{ client: BoundedClient; ended: Promise<void> } | undefined> {
+  async #connect(): Promise<
+    { client: BoundedClient; ended: Promise<void>; presence: string | undefined } | undefined
+  > {
     const client = new this.#Client({
       application_name: "parley wake",
       keepAlive: true,
@@ -229,7 +282,8 @@ export class PostgresWake implements Wake {
       const [row] = await this.#query<{ id: number }>(client, { text: "SELECT pg_backend_pid() AS id" });
       ownId = row?.id;
       await this.#query(client, { text: `LISTEN ${this.#channel}` });
-      return { client, ended };
+      const presence = await this.#holdPresence(client, ownId).catch(() => undefined);
+      return { client, ended, presence };
     } catch {
       await client.end().catch(() => undefined);
       return undefined;

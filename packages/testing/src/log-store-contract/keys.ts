@@ -79,6 +79,39 @@ export const keyCases: readonly TopicCase[] = [
     },
   },
   {
+    name: "of many keys and logins at once, those that are gone are found",
+    async run(s) {
+      const [kept, removed] = [apiKey(s, { hash: `o\u0000\ud800 '${uniqueId()}` }), apiKey(s)];
+      await withKeys(s, [kept, removed], async () => {
+        const logins = [kept, kept, removed].map((key) => loginOf(key));
+        for (const login of logins) await s.root.keys.addLogin(login);
+        const short = loginOf(kept, { expiresAt: 1_700_000_200_000 });
+        await s.root.keys.addLogin(short);
+        const query = {
+          keys: [kept.hash, removed.hash],
+          logins: [...logins, short].map(({ hash }) => hash),
+          at: 1_700_000_200_000,
+        };
+        checkEqual(await s.second.keys.findGone({ ...query, at: 0 }), { keys: [], logins: [] }, "at first");
+        await s.root.keys.remove(removed.id);
+        const { hash = "" } = logins[0] ?? {};
+        await s.root.keys.removeLogins({ hash });
+        const gone = await s.second.keys.findGone(query);
+        checkEqual([...gone.keys], [removed.hash], "the keys that are gone");
+        const ended = [hash, logins[2]?.hash ?? "", short.hash];
+        checkEqual([...gone.logins].sort(), ended.sort(), "the logins that have ended");
+        checkEqual(
+          await s.root.keys.findGone({ keys: [], logins: [], at: 0 }),
+          { keys: [], logins: [] },
+          "of none",
+        );
+        const swapped = { keys: [logins[1]?.hash ?? ""], logins: [kept.hash], at: 0 };
+        const { at: _, ...none } = swapped;
+        checkEqual(await s.root.keys.findGone(swapped), none, "a login is no key, and a key no login");
+      });
+    },
+  },
+  {
     name: "when a key was used is noted, and never goes back",
     async run(s) {
       const key = apiKey(s);

@@ -27,8 +27,16 @@ export interface LogStoreFixture {
   readonly second?: LogStoreRoot;
   /** Lets that much of the store's own time pass: moves its clock, or waits. */
   advance(ms: number): void | Promise<void>;
+  /** Begins the presence of a process, as `Wake.presence` has it. Absent where nothing shows whether a process runs. */
+  beginPresence?(): Promise<HeldPresence>;
   /** Called after the case. */
   close?(): Promise<void>;
+}
+
+/** A presence that a case holds. */
+export interface HeldPresence {
+  readonly token: string;
+  end(): Promise<void>;
 }
 
 /** One promise, before it knows its store. */
@@ -108,6 +116,11 @@ export class Scenario {
 
   async advance(ms: number): Promise<void> {
     await this.#fixture.advance(ms);
+  }
+
+  /** The presence of a process, where the store can see one. */
+  async beginPresence(): Promise<HeldPresence | undefined> {
+    return this.#fixture.beginPresence?.();
   }
 
   /** A second node that lives. */

@@ -154,7 +154,15 @@ export function changed(
 export function news(db: MemoryDatabase, query: NewsQuery): News {
   return {
     owners: query.owners
-      .filter(({ owner, since }) => ownerOf(db, owner).lastChange > since)
+      .filter(({ owner, since, published = [] }) => {
+        const { lastChange, logs, notices } = ownerOf(db, owner);
+        if (lastChange <= since) return false;
+        if (notices.some(({ notice }) => notice.changedAt > since)) return true;
+        return [...logs.values()].some(
+          ({ changedAt, archiveOf }) =>
+            changedAt > since && archiveOf === undefined && !published.includes(changedAt),
+        );
+      })
       .map(({ owner }) => owner),
     conversations: query.conversations
       .filter(({ log: number, owner, seq }) => {

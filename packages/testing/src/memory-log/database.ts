@@ -158,6 +158,13 @@ interface Owner {
   readonly branches: Map<string, Log>;
 }
 
+/** A node that has sent a heartbeat. */
+export interface MemoryNode {
+  readonly until: number;
+  readonly renewal: number;
+  readonly presence?: string;
+}
+
 /** All that handles on one memory database have in common. */
 export interface MemoryDatabase {
   readonly clock: Pick<Clock, "now">;
@@ -166,8 +173,12 @@ export interface MemoryDatabase {
   /** The number of the log that was added last. */
   lastLog: LogNumber;
   readonly owners: Map<string, Owner>;
-  /** When each node's life ends. A node that is not here is dead. */
-  readonly nodes: Map<string, number>;
+  /** The nodes by their names. One that is not here is dead. */
+  readonly nodes: Map<string, MemoryNode>;
+  /** Heartbeats so far. */
+  renewals: number;
+  /** The presences of processes, as `createMemoryPresence` makes them, by their tokens. */
+  readonly presences: Map<string, "held" | "ended">;
   readonly keys: Map<string, ApiKeyRecord>;
   readonly logins: Map<string, LoginRecord>;
   /** Deliveries of all owners, in the order of their numbers. */
@@ -187,6 +198,8 @@ export function createMemoryDatabase(clock: Pick<Clock, "now">): MemoryDatabase 
     lastLog: 0,
     owners: new Map(),
     nodes: new Map(),
+    renewals: 0,
+    presences: new Map(),
     keys: new Map(),
     logins: new Map(),
     outbox: [],

@@ -1,4 +1,4 @@
-import type { ApiKeyRecord, LoginQuery, LoginRecord } from "@parley/core/ports";
+import type { ApiKeyRecord, KeysInUse, LoginQuery, LoginRecord } from "@parley/core/ports";
 import { invalid, type MemoryDatabase } from "./database.js";
 
 export function addKey(db: MemoryDatabase, key: ApiKeyRecord): void {
@@ -20,6 +20,13 @@ export function listKeys(db: MemoryDatabase): ApiKeyRecord[] {
 export function findKey(db: MemoryDatabase, hash: string): ApiKeyRecord | null {
   for (const key of db.keys.values()) if (key.hash === hash) return key;
   return null;
+}
+
+export function findGone(db: MemoryDatabase, query: KeysInUse & { at: number }): KeysInUse {
+  return {
+    keys: query.keys.filter((hash) => findKey(db, hash) === null),
+    logins: query.logins.filter((hash) => findLogin(db, hash, query.at) === null),
+  };
 }
 
 export function touchKey(db: MemoryDatabase, id: string, at: number): void {

@@ -6,6 +6,7 @@ import { logStoreContract } from "../log-store-contract/log-store-contract.js";
 import { conversationStoreContract } from "../store-contracts/conversation-store-contract.js";
 import { createMemoryDatabase } from "./database.js";
 import { createMemoryLogStore, type StoreFault } from "./memory-log-store.js";
+import { createMemoryPresence } from "./memory-presence.js";
 
 function handClock(start = 1_700_000_000_000) {
   let now = start;
@@ -58,6 +59,10 @@ describe("the memory store as the runtime's store", () => {
     root: createMemoryLogStore({ clock, database }),
     second: createMemoryLogStore({ clock, database }),
     advance: clock.advance,
+    async beginPresence() {
+      const presence = createMemoryPresence(database);
+      return { token: presence.token() ?? "", end: async () => presence.end() };
+    },
   }));
   for (const { name, run } of cases) it(name, run);
 

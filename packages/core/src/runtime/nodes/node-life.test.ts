@@ -1,4 +1,11 @@
-import { createCountingIds, createManualClock, type Gate, gate } from "@parley/testing";
+import {
+  createCountingIds,
+  createManualClock,
+  createMemoryDatabase,
+  createMemoryPresence,
+  type Gate,
+  gate,
+} from "@parley/testing";
 import { describe, expect, it } from "vitest";
 import { ParleyError } from "../../errors.js";
 import type { StopRequest } from "../../ports/log-store.js";
@@ -9,6 +16,9 @@ import { NodeLife } from "./node-life.js";
 function lifeFixture() {
   const clock = createManualClock();
   const beats: { node: string; at: number }[] = [];
+  const presences: (string | undefined)[] = [];
+  const checks: number[] = [];
+  const presence = createMemoryPresence(createMemoryDatabase(clock));
   const answers: (Gate | Error | StopRequest[])[] = [];
   const losses: number[] = [];
   const stops: StopRequest[] = [];
@@ -18,9 +28,11 @@ function lifeFixture() {
     identity: { node: "n" },
     lease: defaultLeasePace,
     report() {},
+    wake: { notify() {}, listen: () => () => {}, presence },
     root: {
-      async heartbeat(node: string) {
+      async heartbeat(node: string, _ttlMs: number, announced?: string) {
         beats.push({ node, at: clock.monotonic() });
+        presences.push(announced);
         const answer = answers.shift();
         if (answer instanceof Error) throw answer;
         if (Array.isArray(answer)) return answer;
@@ -33,12 +45,13 @@ function lifeFixture() {
   const life = new NodeLife(env, deadline, {
     loseAll: () => losses.push(clock.monotonic()),
     stop: (request) => stops.push(request),
+    check: () => checks.push(clock.monotonic()),
   });
   const { alive } = deadline;
   const fail = (times: number) => {
     for (let count = 0; count < times; count += 1) answers.push(new ParleyError("store_unavailable"));
   };
-  return { clock, env, life, alive, beats, answers, losses, stops, fail };
+  return { clock, env, life, alive, beats, answers, losses, stops, fail, presence, presences, checks };
 }
 
 describe("the life of a node", () => {
@@ -137,5 +150,50 @@ describe("the life of a node", () => {
     beats.length = 0;
     await clock.advance(9_000);
     expect(beats).toHaveLength(3);
+  });
+});
+
+describe("the presence of a node", () => {
+  it("is announced with every heartbeat, and at once when it has changed", async () => {
+    const { clock, life, beats, presence, presences, checks } = lifeFixture();
+    await life.start();
+    await clock.advance(3_000);
+    presence.end();
+    await clock.advance(0);
+    presence.begin();
+    await clock.advance(3_000);
+    expect(presences).toEqual(["presence-1", "presence-1", undefined, "presence-2", "presence-2"]);
+    expect(beats.map(({ at }) => at)).toEqual([0, 3_000, 3_000, 3_000, 6_000]);
+    // What it ran while it had lost its first presence may have become another node's. It had none to lose after that.
+    expect(checks).toEqual([3_000]);
+    life.stop();
+    presence.end();
+    await clock.advance(0);
+    expect([presences.length, clock.pending]).toEqual([5, 0]);
+  });
+
+  it("that has ended is taken back in a quick pace while the store does not answer", async () => {
+    const { clock, life, beats, presence, fail } = lifeFixture();
+    await life.start();
+    fail(3);
+    presence.end();
+    await clock.advance(1_000);
+    expect(beats.map(({ at }) => at)).toEqual([0, 0, 150, 300, 450]);
+    life.stop();
+  });
+
+  it("is announced again when an answer comes for an older one, which may have arrived last", async () => {
+    const { clock, life, answers, presence, presences } = lifeFixture();
+    await life.start();
+    const slow = gate();
+    answers.push(slow);
+    await clock.advance(3_000);
+    await slow.reached;
+    presence.end();
+    await clock.advance(0);
+    slow.open();
+    await clock.advance(0);
+    expect(presences.slice(1)).toEqual(["presence-1", undefined, undefined]);
+    life.stop();
   });
 });

@@ -3,10 +3,13 @@ import type { Uses } from "../environment.js";
 import type { LeaseDeadline } from "./lease-deadline.js";
 
 /** The parts of the environment that keep a node alive. */
-export type NodeLifeUses = Uses<"clock" | "identity" | "ids" | "lease" | "report" | "root">;
+export type NodeLifeUses = Uses<"clock" | "identity" | "ids" | "lease" | "report" | "root" | "wake">;
 
 /** The share of the pace after which a renewal that failed is tried again. */
 const retryShare = 1 / 3;
+
+/** After so long a renewal is tried again while the store has a presence of this node that has ended. */
+const outdatedRetryMs = 150;
 
 /** The work of a node that its leases cover. */
 export interface LeasedWork {
@@ -14,6 +17,8 @@ export interface LeasedWork {
   loseAll(): void;
   /** Obeys a stop that someone asked the store for. */
   stop(request: StopRequest): void;
+  /** Finds out which of it has become another node's: this one may have been taken for dead. */
+  check(): void;
 }
 
 /**
@@ -23,6 +28,9 @@ export interface LeasedWork {
  * never believes in its leases longer than the store does. When the deadline passes, whatever ran here may belong
  * to another node: all of it is dropped, and once the store answers again the process goes on under a new name,
  * and claims what is left like any other node would.
+ *
+ * Each renewal carries the presence of this process. When that ends while the process lives, the store learns so at once,
+ * before other nodes take this one for dead.
  */
 export class NodeLife {
   readonly #env: NodeLifeUses;
@@ -30,6 +38,9 @@ export class NodeLife {
   readonly #work: LeasedWork;
   /** Whether the store knows the present name: one that never lived can still be used. */
   #hasLived = false;
+  /** The presence that the store has of this node, as far as its answers tell. */
+  #announced: string | undefined;
+  #stopListening: () => void = () => {};
   #cancelRenewal: () => void = () => {};
   #cancelDeadline: () => void = () => {};
   #stopped = false;
@@ -42,12 +53,14 @@ export class NodeLife {
 
   /** Resolves when the first heartbeat is in the store; then renews in its pace. */
   async start(): Promise<void> {
+    this.#stopListening = this.#env.wake.presence?.onChange(() => void this.renewSoon()) ?? (() => {});
     await this.#renew();
     this.#plan();
   }
 
   stop(): void {
     this.#stopped = true;
+    this.#stopListening();
     this.#cancelRenewal();
     this.#cancelDeadline();
   }
@@ -62,8 +75,14 @@ export class NodeLife {
     } catch (error) {
       report(error, "heartbeat");
       // The failed one has cost time already, perhaps all that a silent connection is given.
-      this.#plan(lease.renewMs * retryShare);
+      const retryMs = lease.renewMs * retryShare;
+      const isOutdated = this.#announced !== undefined && this.#announced !== this.#presence();
+      this.#plan(isOutdated ? Math.min(outdatedRetryMs, retryMs) : retryMs);
     }
+  }
+
+  #presence(): string | undefined {
+    return this.#env.wake.presence?.token();
   }
 
   #plan(afterMs = this.#env.lease.renewMs): void {
@@ -78,7 +97,8 @@ export class NodeLife {
     if (!alive() && this.#hasLived) this.#rename();
     const { node } = identity;
     const sentAt = clock.monotonic();
-    const stops = await root.heartbeat(node, lease.ttlMs);
+    const presence = this.#presence();
+    const stops = await root.heartbeat(node, lease.ttlMs, presence);
     // The answer is about a name, and it may have been given up meanwhile.
     if (this.#stopped || identity.node !== node) return;
     // What ran under this name was dropped at its deadline. If the name lived on, nobody would take that over.
@@ -90,11 +110,17 @@ export class NodeLife {
       if (!alive()) this.#work.loseAll();
     });
     for (const stop of stops) this.#work.stop(stop);
+    const before = this.#announced;
+    this.#announced = presence;
+    // Of two renewals under way at once, the one with the older presence may have come last.
+    if (presence !== this.#presence()) return this.#renew();
+    if (before !== undefined && before !== presence) this.#work.check();
   }
 
   #rename(): void {
     const { identity, ids } = this.#env;
     this.#hasLived = false;
+    this.#announced = undefined;
     this.#work.loseAll();
     const { node } = identity;
     const plus = node.lastIndexOf("+");

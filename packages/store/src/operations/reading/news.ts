@@ -12,7 +12,12 @@ export async function news(store: StoreContext, query: NewsQuery): Promise<News>
     {
       name: "news_owners",
       text: changedText,
-      values: [owners.map(({ owner }) => storedText(owner)), owners.map(({ since }) => since)],
+      values: [
+        owners.map(({ owner }) => storedText(owner)),
+        owners.map(({ since }) => since),
+        // No two changes have the same number, whosever they are.
+        owners.flatMap(({ published = [] }) => published),
+      ],
     },
     {
       name: "news_conversations",
@@ -33,7 +38,7 @@ export async function news(store: StoreContext, query: NewsQuery): Promise<News>
 const changedText = `SELECT w.owner FROM unnest($1::text[], $2::float8[]) AS w(owner, since)
 WHERE (
     SELECT true FROM parley.conversation c WHERE c.owner = w.owner AND c.changed_at > w.since::int8 AND c.archive_of IS NULL
-      AND c.status <> 'removed'
+      AND c.status <> 'removed' AND c.changed_at <> ALL ($3::float8[]::int8[])
     ORDER BY c.changed_at LIMIT 1)
   OR EXISTS (SELECT FROM parley.conversation_notice n WHERE n.owner = w.owner AND n.changed_at > w.since::int8)`;
 

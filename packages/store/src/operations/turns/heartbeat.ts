@@ -1,12 +1,18 @@
 import type { StopRequest } from "@parley/core/ports";
 import type { StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
+import { renewalOf } from "./presence.js";
 
 /**
  * Renews the node's row and looks at the heads that someone asked to stop, a handful at any time, by their own index.
  * Rows of nodes that died without a word are swept out here after a day, and notices after ten minutes.
  */
-export async function heartbeat(store: StoreContext, node: string, ttlMs: number): Promise<StopRequest[]> {
+export async function heartbeat(
+  store: StoreContext,
+  node: string,
+  ttlMs: number,
+  presence?: string,
+): Promise<StopRequest[]> {
   const id = storedText(node);
   const [, stopping = []] = await store.database.batch([
     {
@@ -14,9 +20,10 @@ export async function heartbeat(store: StoreContext, node: string, ttlMs: number
       text: `
 WITH forgotten AS (DELETE FROM parley.node WHERE until < statement_timestamp() - interval '1 day' AND id <> $1),
   read_by_all AS (DELETE FROM parley.conversation_notice WHERE noted_at < statement_timestamp() - interval '10 minutes')
-INSERT INTO parley.node (id, until) VALUES ($1, statement_timestamp() + $2::float8 * interval '1 millisecond')
-ON CONFLICT (id) DO UPDATE SET until = EXCLUDED.until`,
-      values: [id, ttlMs],
+INSERT INTO parley.node (id, until, presence)
+VALUES ($1, statement_timestamp() + $2::float8 * interval '1 millisecond', $3)
+ON CONFLICT (id) DO UPDATE SET until = EXCLUDED.until, presence = EXCLUDED.presence`,
+      values: [id, ttlMs, presence ?? null],
     },
     {
       name: "stopping",
@@ -37,10 +44,10 @@ WHERE h.stop_requested_at IS NOT NULL AND h.node = $1 ORDER BY h.log`,
 }
 
 /** Ends the node's life until its next heartbeat. */
-export async function retire(store: StoreContext, node: string): Promise<void> {
+export async function retire(store: StoreContext, node: string, renewal?: number): Promise<void> {
   await store.database.query({
     name: "retire",
-    text: "DELETE FROM parley.node WHERE id = $1",
-    values: [storedText(node)],
+    text: `DELETE FROM parley.node WHERE id = $1 AND ($2::float8 IS NULL OR ${renewalOf} = $2)`,
+    values: [storedText(node), renewal ?? null],
   });
 }

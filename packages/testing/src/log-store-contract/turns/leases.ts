@@ -141,6 +141,59 @@ export const leaseCases: readonly TopicCase[] = [
     },
   },
   {
+    name: "a node is absent when the session of its presence has ended, until its next heartbeat",
+    async run(s) {
+      const presence = await s.beginPresence();
+      if (presence === undefined) return;
+      const node = `node-${uniqueId()}`;
+      const look = async () => (await s.second.absentNodes()).filter((each) => each.node === node);
+      await s.root.heartbeat(node, 600_000, presence.token);
+      checkEqual(await look(), [], "while its process runs");
+      await presence.end();
+      const [first, ...others] = await look();
+      check(first !== undefined && others.length === 0, "it is absent once its process has ended");
+      checkEqual(await look(), [first], "at the next look");
+      await s.root.heartbeat(node, 600_000);
+      checkEqual(await look(), [], "after a heartbeat without a presence");
+      await s.root.heartbeat(node, 1, presence.token);
+      await s.advance(50);
+      checkEqual(await look(), [], "when its lease has run out as well");
+    },
+  },
+  {
+    name: "an absent node is retired only if it has sent no heartbeat since",
+    async run(s) {
+      const presence = await s.beginPresence();
+      if (presence === undefined) return;
+      const node = `node-${uniqueId()}`;
+      await s.root.heartbeat(node, 600_000, presence.token);
+      const turn = await s.start(uniqueId(), { node });
+      await presence.end();
+      const seen = async () => (await s.root.absentNodes()).find((each) => each.node === node)?.renewal;
+      const before = await seen();
+      await s.advance(5);
+      await s.root.heartbeat(node, 600_000, presence.token);
+      await s.root.retire(node, before);
+      checkEqual(await s.claimMine(s.node), [], "while it has renewed since");
+      await s.root.retire(node, await seen());
+      const [lease] = await s.claimMine(s.node);
+      checkEqual([lease?.turnId, lease?.fence], [turn.turnId, turn.fence + 1], "when it has not");
+    },
+  },
+  {
+    name: "a presence that the store cannot check does not make its node absent",
+    async run(s) {
+      for (const token of ["", "of another kind", "1.2/3", "1700000000000000.5/99"]) {
+        await s.root.heartbeat(s.node, 600_000, token);
+        const absent = await s.root.absentNodes();
+        check(
+          !absent.some(({ node }) => node === s.node),
+          `a node with the presence ${JSON.stringify(token)}`,
+        );
+      }
+    },
+  },
+  {
     name: "a released turn stays open and is claimed at once, although its node lives",
     async run(s) {
       const turn = await s.start();

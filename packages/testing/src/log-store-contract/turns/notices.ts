@@ -87,6 +87,12 @@ export const noticeCases: readonly TopicCase[] = [
         { ...none, owners: [s.owner] },
         "a change",
       );
+      const changedAt = (await s.store.get(renamed))?.changedAt ?? 0;
+      const published = [{ owner: s.owner, since, published: [changedAt] }];
+      checkEqual(await s.root.news({ owners: published, conversations: [] }), none, "one that was published");
+      await s.otherStore.set(quiet, { title: "another" });
+      const others = await s.root.news({ owners: published, conversations: [] });
+      checkEqual(others.owners, [s.owner], "another one beside it");
       const after = [{ owner: s.owner, since: await mark(s.store) }];
       checkEqual(await s.root.news({ owners: after, conversations: [] }), none, "once it is known");
       const [removed] = await s.otherStore.remove(renamed, { cascade: false });

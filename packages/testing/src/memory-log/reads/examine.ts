@@ -5,10 +5,10 @@ import type { Log, MemoryDatabase } from "../database.js";
 export function examine(db: MemoryDatabase, options: { fix: boolean }): Finding[] {
   const logs = [...db.logs.values()];
   const now = db.clock.now();
-  const alive = [...db.nodes.values()].filter((until) => until > now).length;
+  const alive = [...db.nodes.values()].filter(({ until }) => until > now).length;
   const held = [...db.leased].filter((log) => log.active?.waitingSince === undefined);
   const waiting = db.leased.size - held.length;
-  const orphans = held.filter((log) => !((db.nodes.get(log.active?.node ?? "") ?? 0) > now)).length;
+  const orphans = held.filter((log) => !((db.nodes.get(log.active?.node ?? "")?.until ?? 0) > now)).length;
   const paused = logs.filter((log) => log.queuePaused && log.queue.length > 0).length;
   return [
     { area: "store", level: "ok", message: `The store is in memory and holds ${logs.length} conversations` },

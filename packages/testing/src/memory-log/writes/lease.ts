@@ -1,6 +1,7 @@
 import { ParleyError } from "@parley/core/errors";
 import type { ConversationId, ConversationMessage, TurnId } from "@parley/core/messages";
 import type {
+  AbsentNode,
   DefaultModel,
   Lease,
   NextTurn,
@@ -238,8 +239,9 @@ function endedBefore(
   return { ...omitUndefined({ next }), queue: queueStateOf(log) };
 }
 
-export function heartbeat(db: MemoryDatabase, node: string, ttlMs: number): StopRequest[] {
-  db.nodes.set(node, db.clock.now() + ttlMs);
+export function heartbeat(db: MemoryDatabase, node: string, ttlMs: number, presence?: string): StopRequest[] {
+  db.renewals += 1;
+  db.nodes.set(node, { until: db.clock.now() + ttlMs, renewal: db.renewals, ...omitUndefined({ presence }) });
   sweepNotices(db);
   const requests: StopRequest[] = [];
   for (const log of db.leased) {
@@ -250,8 +252,16 @@ export function heartbeat(db: MemoryDatabase, node: string, ttlMs: number): Stop
   return requests;
 }
 
-export function retire(db: MemoryDatabase, node: string): void {
-  db.nodes.delete(node);
+export function retire(db: MemoryDatabase, node: string, renewal?: number): void {
+  if (renewal === undefined || db.nodes.get(node)?.renewal === renewal) db.nodes.delete(node);
+}
+
+export function absentNodes(db: MemoryDatabase): AbsentNode[] {
+  const now = db.clock.now();
+  return [...db.nodes].flatMap(([node, { until, renewal, presence }]) => {
+    const hasEnded = presence !== undefined && db.presences.get(presence) === "ended";
+    return until > now && hasEnded ? [{ node, renewal }] : [];
+  });
 }
 
 export function claimExpired(db: MemoryDatabase, node: string, limit: number): Lease[] {
@@ -260,7 +270,7 @@ export function claimExpired(db: MemoryDatabase, node: string, limit: number): L
   for (const log of db.leased) {
     const { active } = log;
     if (active === undefined || active.waitingSince !== undefined) continue;
-    if ((db.nodes.get(active.node) ?? 0) > now) continue;
+    if ((db.nodes.get(active.node)?.until ?? 0) > now) continue;
     expired.push({ log, active });
   }
   expired.sort((left, right) => left.active.order - right.active.order);

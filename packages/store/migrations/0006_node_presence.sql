@@ -1,0 +1,1 @@
+ALTER TABLE "parley"."node" ADD COLUMN "presence" text;

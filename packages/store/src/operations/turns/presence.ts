@@ -1,0 +1,37 @@
+import type { AbsentNode } from "@parley/core/ports";
+import type { StoreContext } from "../../store-context.js";
+import { originalText } from "../../stored-text.js";
+
+/**
+ * The server and the database that a session is in: an advisory lock is known there and nowhere else. After a restart, or
+ * on the server that a failover leads to, no lock of before is held, though every process that held one may live.
+ */
+export const sessionPlace = `(
+  SELECT (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::int8::text || '.' || oid::text
+  FROM pg_catalog.pg_database WHERE datname = current_database()
+)`;
+
+/** The number of a node's last heartbeat: its time in microseconds. */
+export const renewalOf = "(extract(epoch FROM until) * 1000000)::float8";
+
+/** The token of a process whose session in this place holds the advisory lock of this number. */
+export function presenceToken(place: string, key: number): string {
+  return `${place}/${key}`;
+}
+
+/**
+ * Tries the locks of the nodes that live by their lease. It tries them in the shared mode, which does not meet another
+ * node that looks at the same time, and for the one statement only, so that it works behind a transaction pooler.
+ */
+export async function absentNodes(store: StoreContext): Promise<AbsentNode[]> {
+  const rows = await store.database.query({ name: "absent_nodes", text: absentText, values: [] });
+  return rows.map(({ id, renewal }) => ({ node: originalText(String(id)), renewal: Number(renewal) }));
+}
+
+const absentText = `
+SELECT id, ${renewalOf} AS renewal FROM parley.node
+WHERE until > statement_timestamp() AND presence IS NOT NULL AND CASE
+  WHEN split_part(presence, '/', 1) = ${sessionPlace}
+  THEN pg_try_advisory_xact_lock_shared(split_part(presence, '/', 2)::int8)
+  ELSE false
+END`;
