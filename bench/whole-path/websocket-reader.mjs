@@ -32,13 +32,13 @@ export function openReader(port, onFrame, secret) {
         bytes = bytes.subarray(end + 4);
         resolve({ send: (message) => socket.write(maskedFrame(JSON.stringify(message))) });
       }
-      rest = readFrames(bytes, onFrame);
+      rest = readFrames(bytes, onFrame, () => socket.write(pong));
     });
   });
 }
 
 /** Hands over whole frames, and returns the beginning of the next one, if there is one. */
-function readFrames(bytes, onFrame) {
+function readFrames(bytes, onFrame, onPing) {
   let start = 0;
   while (bytes.length - start >= 2) {
     const short = bytes[start + 1] & 0x7f;
@@ -49,11 +49,16 @@ function readFrames(bytes, onFrame) {
     else if (short === 127) length = Number(bytes.readBigUInt64BE(start + 2));
     const end = start + header + length;
     if (bytes.length < end) break;
-    if ((bytes[start] & 0x0f) === 1) onFrame(bytes, start + header, end);
+    const opcode = bytes[start] & 0x0f;
+    if (opcode === 1) onFrame(bytes, start + header, end);
+    else if (opcode === 9) onPing();
     start = end;
   }
   return start === bytes.length ? undefined : bytes.subarray(start);
 }
+
+/** The answer to a ping without a payload, masked. */
+const pong = Buffer.from([0x8a, 0x80, 0, 0, 0, 0]);
 
 /** A client has to mask what it says; a mask of zeros is one. */
 function maskedFrame(text) {

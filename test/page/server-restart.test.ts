@@ -28,9 +28,15 @@ describePage("the page when the server is killed and started again", paced, (sta
     expect(await tab.answers.last().innerText()).toContain("You asked for something long");
     expect(await tab.questions.count()).toBe(1);
 
+    // What was cut offers to go on, once.
+    await tab.button("Continue").click();
+    await tab.ended(2);
+    expect(await tab.questions.last().innerText()).toContain("Continue.");
+    expect(await tab.button("Continue").count()).toBe(0);
+
     // The same tab goes on.
     await tab.send("work out 20 + 3");
-    await tab.ended(2);
+    await tab.ended(3);
     expect(await tab.answers.last().innerText()).toContain("23");
   });
 

@@ -5,14 +5,14 @@ const schedule: Schedule =
   (globalThis as { setImmediate?: Schedule }).setImmediate ?? ((callback) => setTimeout(callback, 0));
 
 /** Resolves after timers, sockets and other turns have had their turn. Awaiting a promise alone lets none of them run. */
-function yieldToEventLoop(): Promise<void> {
+export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
     schedule(resolve);
   });
 }
 
 /** How many small pieces of work run between two yields: some milliseconds' worth. */
-const sliceLength = 128;
+export const sliceLength = 128;
 
 /**
  * Cuts long work into slices: call `next` once per piece and await what it returns, if anything. However many pieces

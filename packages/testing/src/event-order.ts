@@ -129,6 +129,9 @@ class TurnOrder {
   /** Whether the last status said that the turn waits. */
   waits = false;
   #steered = false;
+  /** Whether the step has text, and whether it has reasoning. */
+  #said = false;
+  #reasoned = false;
   /** Whether the answer of the step did not match. */
   #rejected = false;
   #usageSeen = false;
@@ -157,8 +160,12 @@ class TurnOrder {
         this.#phase = "between-steps";
         return;
       case "text-delta":
+        yield* this.#generate(event.stepId);
+        this.#said = true;
+        return;
       case "reasoning-delta":
         yield* this.#generate(event.stepId);
+        this.#reasoned = true;
         return;
       case "tool-call":
         yield* this.#generate(event.stepId);
@@ -216,13 +223,17 @@ class TurnOrder {
     if (this.#phase !== "generating") {
       const open = [...this.#calls].filter(([, answered]) => !answered).map(([id]) => id);
       if (open.length > 0) yield `a new step, but call ${open.join(", ")} has no result`;
-      if (this.#phase === "running-tools" && this.#calls.size === 0 && !this.#rejected)
+      // A step of reasoning alone is what a node left that died in it: the model was asked again.
+      const isLeft = this.#reasoned && !this.#said;
+      if (this.#phase === "running-tools" && this.#calls.size === 0 && !this.#rejected && !isLeft)
         yield "a new step behind a step without calls";
       if (stepId !== undefined && this.#stepIds.has(stepId)) yield `step ${stepId} is already complete`;
       this.#phase = "generating";
       this.#stepId = stepId;
       this.#calls = new Map();
       this.#steered = false;
+      this.#said = false;
+      this.#reasoned = false;
       this.#rejected = false;
       this.#usageSeen = false;
       this.#stepUsage = undefined;

@@ -43,7 +43,7 @@ export function createEnvironment(options: RuntimeOptions): Environment {
   const webhookTransport = options.webhooks?.transport;
   const webhookLimits = { ...defaultWebhookLimits, ...options.webhooks?.limits };
   const webhooks = new WebhookDelivery(background, webhookTransport, webhookLimits);
-  const watchers = new Watchers(options.store, { models: options.models, reasoningEffort }, (error) =>
+  const watchers = new Watchers(options.store, clock, { models: options.models, reasoningEffort }, (error) =>
     report(error, "watch"),
   );
   return {

@@ -290,7 +290,10 @@ describe("chat.subscribe", () => {
     await socket.next("chat.snapshot");
     await server.runtime.forOwner("local").remove(conversationId);
     await socket.next("chat.error", ({ code }) => code === "conversation_not_found");
-    expect(socket.messages).toContainEqual({ type: "conversation.removed", conversationId });
+    expect(await socket.next("conversation.removed")).toEqual({
+      type: "conversation.removed",
+      conversationId,
+    });
   });
 });
 

@@ -1,7 +1,9 @@
 import type { Failure, TurnState } from "@parley/client";
-import { Activity, CircleStop, RefreshCw, TriangleAlert } from "lucide-react";
-import { memo } from "react";
+import { Activity, CircleStop, RefreshCw, StepForward, TriangleAlert } from "lucide-react";
+import { memo, type ReactNode } from "react";
 import { openInspector } from "../../app/layout/layout-store.js";
+import { newId } from "../../app/new-id.js";
+import { Button } from "../../ui/button.js";
 import { IconButton } from "../../ui/icon-button.js";
 import { CopyButton } from "../../ui/text/copy-button.js";
 import { formatDuration, formatRate, formatTokens } from "../../ui/text/format.js";
@@ -24,7 +26,9 @@ export const TurnEnd = memo(function TurnEnd({ row }: { readonly row: EndRow }) 
   return (
     <div className="group/row pb-2">
       {failure !== undefined && <ErrorCard failure={failure} onRetry={canBranch ? again : undefined} />}
-      <EndNote reason={turn?.reason} failed={failure !== undefined} />
+      <EndNote reason={turn?.reason} failed={failure !== undefined}>
+        {last && turn?.reason === "interrupted" && <ContinueButton />}
+      </EndNote>
       <RowActions align="start" always={last}>
         {text !== "" && <CopyButton text={text} label="Copy answer" />}
         {canBranch && (
@@ -48,6 +52,16 @@ export const TurnEnd = memo(function TurnEnd({ row }: { readonly row: EndRow }) 
     </div>
   );
 });
+
+/** Asks for the rest of an answer that was cut, as a message of its own. */
+function ContinueButton() {
+  const { handle } = useConversationActions();
+  return (
+    <Button size="small" onClick={() => void handle.send("Continue.", { messageId: newId() })}>
+      <StepForward aria-hidden className="size-3.5" /> Continue
+    </Button>
+  );
+}
 
 /** Tokens and times, seen on hover. What is unknown is not there. */
 function TurnStats({ turn }: { readonly turn: TurnState | undefined }) {
@@ -83,15 +97,24 @@ const notes: Readonly<Record<string, string>> = {
   "tool-calls": "Ended with a call to a tool that this server does not have.",
 };
 
-function EndNote({ reason, failed }: { readonly reason: string | undefined; readonly failed: boolean }) {
+function EndNote({
+  reason,
+  failed,
+  children,
+}: {
+  readonly reason: string | undefined;
+  readonly failed: boolean;
+  readonly children?: ReactNode;
+}) {
   const note = reason === undefined || failed ? undefined : notes[reason];
   if (note === undefined) return null;
   const Icon = reason === "aborted" ? CircleStop : TriangleAlert;
   return (
-    <p className="my-1.5 flex items-center gap-2 text-sm text-warn">
+    <div className="my-1.5 flex flex-wrap items-center gap-2 text-sm text-warn">
       <Icon aria-hidden className="size-4 shrink-0" />
-      {note}
-    </p>
+      <p>{note}</p>
+      {children}
+    </div>
   );
 }
 

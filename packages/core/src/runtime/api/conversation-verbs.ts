@@ -97,7 +97,7 @@ export function conversationVerbs(scope: OwnerScope): ConversationVerbs {
       }
       // A node that runs a turn of these finds out that it is gone.
       const logs = gone.map(({ log }) => log);
-      env.notifyChanged(owner, logs, "stop");
+      env.notifyChanged(owner, logs, { kind: "stop" });
       return gone.map(({ id }) => id);
     },
   };

@@ -7,7 +7,15 @@ import type { Watchers } from "./watchers.js";
  * Announces a change of conversations: on this node to their owner's watchers, the search index and the delivery of
  * events, and to other nodes.
  */
-export type NotifyChanged = (owner: string, logs: readonly number[], kind?: WakeKind) => void;
+export type NotifyChanged = (
+  owner: string,
+  logs: readonly number[],
+  about?: {
+    readonly kind?: WakeKind;
+    /** The conversation, where it is a single one whose record shows all that has changed. */
+    readonly conversationId?: string;
+  },
+) => void;
 
 /** Creates the one function that announces changes. */
 export function createNotifyChanged(to: {
@@ -16,8 +24,8 @@ export function createNotifyChanged(to: {
   readonly webhooks: Pick<WebhookDelivery, "wake">;
   readonly wake: Pick<Wake, "notify">;
 }): NotifyChanged {
-  return (owner, logs, kind) => {
-    to.watchers.changed(owner);
+  return (owner, logs, { kind, conversationId } = {}) => {
+    to.watchers.changed(owner, conversationId);
     to.searchIndexer.wake(owner);
     to.webhooks.wake(owner);
     to.wake.notify(logs, kind);

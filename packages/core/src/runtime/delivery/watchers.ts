@@ -6,7 +6,9 @@ import type {
   WsConversationStatusChanged,
   WsConversationUpdated,
 } from "@parley/wire";
+import type { Clock } from "../../clock.js";
 import { ParleyError } from "../../errors.js";
+import { sliceLength, yieldToEventLoop } from "../../event-loop.js";
 import { textOf } from "../../messages/message.js";
 import type {
   ConversationNotice,
@@ -29,40 +31,88 @@ export type WatchEvent =
 /** How many changes are read at once. */
 const pageSize = 100;
 
+/** Changes of one owner are collected for this long before its watchers are notified. */
+const collectMs = 50;
+
+/** Notifying many watchers takes time: the pause behind it is so many times as long, and more is collected meanwhile. */
+const pauseFactor = 4;
+
+/** Up to so many conversations that were changed here are read one by one: the feed takes four statements. */
+const mostSingle = 3;
+
+/** From so many changes on that were published without the feed, the feed is read up to them. */
+const mostAhead = 100;
+
 interface Feed {
   readonly listeners: Set<(event: WatchEvent) => void>;
   /** The last published state of each conversation: only differences are published. */
-  readonly published: Map<string, { status: string; queue: string; waiting: string }>;
+  readonly published: Map<
+    string,
+    { readonly status: string; readonly queue: string; readonly waiting: string; readonly changedAt: number }
+  >;
+  /** The changes behind `since` that were published without the feed. */
+  readonly ahead: Set<number>;
   since: number | undefined;
+  /** Conversations that were changed here and have not been read since. */
+  changedHere: Set<string>;
+  /** Something else has changed: the feed has to be read. */
+  isStale: boolean;
   reading: Promise<void> | undefined;
-  again: boolean;
+  cancelReading: (() => void) | undefined;
+  pauseMs: number;
+  /** Changes that were made here have been waiting to be read at some time since the last poll began. */
+  mayBeOwn: boolean;
+  /** The poll that finds out whether they were all. */
+  leftToPoll: number;
 }
 
 /**
- * Publishes the changes of an owner's conversations to its watchers. There is one source, the store's feed of changes,
- * read after every change made here and where a poll has found changes made elsewhere; so a watcher gets the same,
- * in the same order, whichever node did it.
+ * Publishes the changes of an owner's conversations to its watchers, outside the path of what made them: they are
+ * collected for a moment, and many watchers are notified in slices.
+ *
+ * The source of what happens anywhere is the store's feed of changes, read where a poll has found some. Of a conversation
+ * that was changed here the record itself is read, which is less work; polls leave out what was published so.
  */
 export class Watchers {
   readonly #root: LogStoreRoot;
+  readonly #clock: Clock;
   readonly #defaults: Defaults;
   readonly #feeds = new Map<string, Feed>();
+  #polls = 0;
   readonly #onError: (error: unknown) => void;
 
-  constructor(root: LogStoreRoot, defaults: Defaults, onError: (error: unknown) => void) {
+  constructor(root: LogStoreRoot, clock: Clock, defaults: Defaults, onError: (error: unknown) => void) {
     this.#root = root;
+    this.#clock = clock;
     this.#defaults = defaults;
     this.#onError = onError;
   }
 
-  /** Returns the owners that are watched here, each with the last change that was published. */
-  marks(): { owner: string; since: number }[] {
-    const marks: { owner: string; since: number }[] = [];
-    for (const [owner, { since }] of this.#feeds) if (since !== undefined) marks.push({ owner, since });
+  /** Begins a poll: returns the owners that are watched here, each with the changes that were published. */
+  marks(): { owner: string; since: number; published: number[] }[] {
+    this.#polls += 1;
+    const marks: { owner: string; since: number; published: number[] }[] = [];
+    for (const [owner, feed] of this.#feeds) {
+      if (feed.since === undefined) continue;
+      feed.mayBeOwn = isBeingRead(feed);
+      marks.push({ owner, since: feed.since, published: [...feed.ahead] });
+    }
     return marks;
   }
 
+  /**
+   * A poll has found changes of an owner. Where changes that were made here were about to be read, these may be all that it
+   * has found: then it is left to the next poll, but never twice in a row.
+   */
+  found(owner: string): void {
+    const feed = this.#feeds.get(owner);
+    if (feed === undefined) return;
+    if (feed.mayBeOwn && feed.leftToPoll !== this.#polls) feed.leftToPoll = this.#polls + 1;
+    else this.changed(owner);
+  }
+
   close(): void {
+    for (const feed of this.#feeds.values()) feed.cancelReading?.();
     this.#feeds.clear();
   }
 
@@ -73,9 +123,15 @@ export class Watchers {
       feed = {
         listeners: new Set(),
         published: new Map(),
+        ahead: new Set(),
         since: undefined,
+        changedHere: new Set(),
+        isStale: false,
         reading: undefined,
-        again: false,
+        cancelReading: undefined,
+        pauseMs: collectMs,
+        mayBeOwn: false,
+        leftToPoll: 0,
       };
       this.#feeds.set(owner, feed);
     }
@@ -84,7 +140,9 @@ export class Watchers {
     const own = (event: WatchEvent) => listener(event);
     const stop = () => {
       listeners.delete(own);
-      if (listeners.size === 0 && this.#feeds.get(owner)?.listeners === listeners) this.#feeds.delete(owner);
+      if (listeners.size > 0 || this.#feeds.get(owner)?.listeners !== listeners) return;
+      this.#feeds.get(owner)?.cancelReading?.();
+      this.#feeds.delete(owner);
     };
     listeners.add(own);
     if (feed.since === undefined) {
@@ -111,77 +169,121 @@ export class Watchers {
     if (found !== null) this.publish(found.owner, event(found.conversationId));
   }
 
-  /** Reads the feed of an owner whose conversation has changed, once for however many calls. */
-  changed(owner: string): void {
+  /** Notifies the watchers of an owner of a change: of this conversation, made here, or else of whatever has changed. */
+  changed(owner: string, conversationId?: string): void {
     const feed = this.#feeds.get(owner);
     if (feed === undefined) return;
-    if (feed.reading !== undefined) {
-      feed.again = true;
-      return;
-    }
-    feed.reading = this.#read(owner, feed)
-      .catch(this.#onError)
-      .finally(() => {
+    if (conversationId === undefined) feed.isStale = true;
+    else feed.changedHere.add(conversationId);
+    feed.mayBeOwn ||= conversationId !== undefined;
+    this.#plan(owner, feed);
+  }
+
+  /** Reads once for all changes that are collected until then. */
+  #plan(owner: string, feed: Feed): void {
+    if (feed.reading !== undefined || feed.cancelReading !== undefined) return;
+    if (feed.since === undefined) this.#readNow(owner, feed);
+    else feed.cancelReading = this.#clock.after(feed.pauseMs, () => this.#readNow(owner, feed));
+  }
+
+  #readNow(owner: string, feed: Feed): void {
+    feed.cancelReading = undefined;
+    feed.mayBeOwn = true;
+    feed.reading = this.#read(owner, feed).then(
+      () => {
         feed.reading = undefined;
-        if (feed.again) {
-          feed.again = false;
-          this.changed(owner);
-        }
-      });
+        if ((feed.isStale || feed.changedHere.size > 0) && this.#feeds.get(owner) === feed)
+          this.#plan(owner, feed);
+      },
+      (error: unknown) => {
+        feed.reading = undefined;
+        // Read with the next change, or when a poll has found it.
+        feed.isStale = true;
+        this.#onError(error);
+      },
+    );
   }
 
   async #read(owner: string, feed: Feed): Promise<void> {
     const store = this.#root.forOwner(owner);
+    const { changedHere, isStale } = feed;
+    feed.changedHere = new Set();
+    feed.isStale = false;
     if (feed.since === undefined) {
       const { last } = await store.changed({ limit: 1 });
       feed.since = last;
       return;
     }
+    if (!isStale && changedHere.size <= mostSingle && feed.ahead.size < mostAhead) {
+      for (const conversationId of changedHere) {
+        const record = await store.get(conversationId);
+        if (record === null) continue;
+        if (record.changedAt > feed.since) feed.ahead.add(record.changedAt);
+        await this.#deliver(feed, this.#eventsOf(feed, record));
+      }
+      return;
+    }
     for (;;) {
       const { conversations, notices, last } = await store.changed({ since: feed.since, limit: pageSize });
       feed.since = last;
+      for (const changedAt of feed.ahead) if (changedAt <= last) feed.ahead.delete(changedAt);
       const changes = [...conversations, ...notices].sort((left, right) => left.changedAt - right.changedAt);
-      for (const change of changes) {
-        if ("kind" in change) this.#publishNotice(feed, change);
-        else this.#publishChange(feed, change);
-      }
+      const events = changes.flatMap((change) =>
+        "kind" in change ? noticeEvents(feed, change) : this.#eventsOf(feed, change),
+      );
+      await this.#deliver(feed, events);
       if (changes.length < pageSize) return;
     }
   }
 
-  #publishNotice(feed: Feed, notice: ConversationNotice): void {
-    if (notice.kind === "compacted") {
-      const { kind: _, changedAt: _at, ...compacted } = notice;
-      this.#publishAll(feed, { type: "conversation.compacted", ...compacted });
-      return;
-    }
-    for (const conversationId of notice.conversationIds) {
-      feed.published.delete(conversationId);
-      this.#publishAll(feed, { type: "conversation.removed", conversationId });
-    }
-  }
-
-  #publishChange(feed: Feed, record: ConversationRecord): void {
-    if (record.archiveOf !== undefined) return;
-    const conversationId = record.id;
+  /** Returns what watchers have not been told of a conversation's state. */
+  #eventsOf(feed: Feed, record: ConversationRecord): WatchEvent[] {
+    if (record.archiveOf !== undefined) return [];
+    const { id: conversationId, status, changedAt } = record;
     const before = feed.published.get(conversationId);
+    if (before !== undefined && before.changedAt >= changedAt) return [];
     const queue = toQueuePayload({ entries: record.queue, paused: record.queuePaused });
     const queueText = JSON.stringify(queue);
     const waiting = waitingInfo(record.active);
     const waitingText = JSON.stringify(waiting) ?? "";
-    feed.published.set(conversationId, { status: record.status, queue: queueText, waiting: waitingText });
-    const publish = (event: WatchEvent) => this.#publishAll(feed, event);
-    if (before?.status !== record.status || before.waiting !== waitingText) {
-      const { status } = record;
-      publish({ type: "conversation.statusChanged", conversationId, status, ...omitUndefined({ waiting }) });
+    feed.published.set(conversationId, { status, queue: queueText, waiting: waitingText, changedAt });
+    const events: WatchEvent[] = [];
+    if (before?.status !== status || before.waiting !== waitingText) {
+      events.push({
+        type: "conversation.statusChanged",
+        conversationId,
+        status,
+        ...omitUndefined({ waiting }),
+      });
     }
-    if (before?.queue !== queueText) publish({ type: "queue.changed", conversationId, queue });
-    publish({ type: "conversation.updated", conversationId, meta: toMeta(this.#defaults, record) });
+    if (before?.queue !== queueText) events.push({ type: "queue.changed", conversationId, queue });
+    events.push({ type: "conversation.updated", conversationId, meta: toMeta(this.#defaults, record) });
+    return events;
   }
 
-  /** Calls all listeners, also where one of them throws. */
+  /**
+   * Publishes events to the watchers that are there now, a slice of them at a time: each event of a slice is one object,
+   * so it is encoded once, and other work of the process waits for one slice only.
+   */
+  async #deliver(feed: Feed, events: readonly WatchEvent[]): Promise<void> {
+    if (events.length === 0) return;
+    const startedAt = this.#clock.monotonic();
+    const listeners = [...feed.listeners];
+    for (let start = 0; start < listeners.length; start += sliceLength) {
+      if (start > 0) await yieldToEventLoop();
+      const slice = listeners.slice(start, start + sliceLength).filter((each) => feed.listeners.has(each));
+      for (const event of events) this.#publishTo(slice, event);
+    }
+    feed.pauseMs = Math.max(collectMs, pauseFactor * (this.#clock.monotonic() - startedAt));
+  }
+
   #publishAll(feed: Feed, event: WatchEvent): void {
-    for (const listener of feed.listeners) {
+    this.#publishTo(feed.listeners, event);
+  }
+
+  /** Calls all of these, also where one of them throws. */
+  #publishTo(listeners: Iterable<(event: WatchEvent) => void>, event: WatchEvent): void {
+    for (const listener of listeners) {
       try {
         listener(event);
       } catch (thrown) {
@@ -189,6 +291,21 @@ export class Watchers {
       }
     }
   }
+}
+
+function isBeingRead({ changedHere, reading }: Feed): boolean {
+  return changedHere.size > 0 || reading !== undefined;
+}
+
+function noticeEvents(feed: Feed, notice: ConversationNotice): WatchEvent[] {
+  if (notice.kind === "compacted") {
+    const { kind: _, changedAt: _at, ...compacted } = notice;
+    return [{ type: "conversation.compacted", ...compacted }];
+  }
+  return notice.conversationIds.map((conversationId) => {
+    feed.published.delete(conversationId);
+    return { type: "conversation.removed", conversationId };
+  });
 }
 
 /** The queue as clients see it. */

@@ -19,7 +19,7 @@ import type { ConversationMessage } from "../../messages/message.js";
 import { resultFromText, type ToolCallContentPart } from "../../messages/part.js";
 import { interruptedResult } from "../../messages/provider/repair.js";
 import { fromChatMessage } from "../../messages/wire-chunks.js";
-import type { OpenTurnState } from "../../ports/log-store.js";
+import type { CommitInput, OpenTurnState } from "../../ports/log-store.js";
 import type { HistoryEntry } from "../../ports.js";
 import { decidedAnswer, denial, unstartedAnswer } from "../../turn/approval/decided-answer.js";
 import type { AskedCall, InputRequest } from "../../turn/approval/turn-inputs.js";
@@ -100,6 +100,29 @@ export function planToContinue(
       ...times,
     },
   };
+}
+
+/**
+ * Returns the commit behind which the turn can go on where its model had only been reasoning when its node died: the
+ * reasoning stays where clients have seen it, in a step of its own, and the model is asked again. Nothing of an answer is
+ * lost by that. Undefined where nothing was generated, or more than reasoning.
+ */
+export function reasoningToCommit(
+  left: LeftTurn,
+  make: { readonly now: Date },
+): Pick<CommitInput, "stepId" | "messages" | "steps"> | undefined {
+  const { state, events, isTorn = false } = left;
+  const generated = events.filter(({ event }) => eventTraits[event.type].generated);
+  const [first] = generated;
+  if (isTorn || first?.event.type !== "reasoning-delta") return undefined;
+  if (events.some(({ event }) => event.type === "error" || event.type === "done")) return undefined;
+  if (generated.some(({ event }) => event.type !== "reasoning-delta")) return undefined;
+  const { stepId } = first.event;
+  const messages = uncommittedMessages(left, make);
+  // Whatever else the journal holds belongs to the step before, which is committed where the model is asked again.
+  if (stepId === undefined || messages.length !== 1 || messages[0]?.role !== "assistant") return undefined;
+  const step: StepMetrics = { stepId, usage: { inputTokens: 0, outputTokens: 0 } };
+  return { stepId, messages, steps: [...state.steps, step] };
 }
 
 /** Finds the requests for input among the open calls, with the decisions that are there. */

@@ -19,6 +19,7 @@ import {
   metricsOf,
   partialMessages,
   planToContinue,
+  reasoningToCommit,
 } from "./recovery-plan.js";
 import { retryWhileUnavailable, wait } from "./retry.js";
 
@@ -265,7 +266,7 @@ export class Recovery implements LeaseHandler {
       return;
     }
     const { owner, conversationId, log, turnId, fence } = lease;
-    const left = await this.#read(lease);
+    const left = await this.#keepReasoning(lease, await this.#read(lease));
     if (left === undefined) return;
     const { state } = left;
     const plan = lease.stopRequested
@@ -282,6 +283,18 @@ export class Recovery implements LeaseHandler {
     await this.#insist(() => this.#follower.catchUp(log, state));
     const { choices, entries, startedAt } = state;
     this.#coordinator.run(owner, conversationId, { log, turnId, fence, choices, entries, startedAt }, plan);
+  }
+
+  /** Writes down what a model has thought that had said nothing yet: the turn goes on behind it. */
+  async #keepReasoning(lease: Lease, left: LeftTurn | undefined): Promise<LeftTurn | undefined> {
+    const { owner, conversationId, turnId, fence } = lease;
+    if (left === undefined || lease.stopRequested) return left;
+    const kept = reasoningToCommit(left, { now: new Date(this.#env.clock.now()) });
+    if (kept === undefined) return left;
+    const { providerCalls } = left.state;
+    const commit = { conversationId, turnId, fence, promoteSteers: false, providerCalls, ...kept };
+    await this.#insist(() => this.#env.root.forOwner(owner).commitStep(commit));
+    return this.#read(lease);
   }
 
   async #read(

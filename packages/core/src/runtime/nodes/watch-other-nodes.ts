@@ -36,7 +36,7 @@ async function lookWhereNewsIs({ env, follower }: Services): Promise<void> {
   try {
     const { owners, conversations } = await env.root.news(query);
     for (const log of conversations) void follower.look(log);
-    for (const owner of owners) env.watchers.changed(owner);
+    for (const owner of owners) env.watchers.found(owner);
   } catch (error) {
     env.report(error, "watch");
   }

@@ -192,7 +192,7 @@ export class Coordinator {
       sealedEvent({ conversationId, turnId, firstSeq, lastSeq, reason, output }),
       eventContext(turn),
     );
-    env.notifyChanged(owner, [turn.log]);
+    env.notifyChanged(owner, [turn.log], { conversationId });
     if (sealed.next !== undefined) this.run(owner, conversationId, sealed.next);
     const ended = { owner, conversationId, turnId, reason, firstSeq, lastSeq };
     if (env.titleModel !== undefined) {

@@ -197,7 +197,7 @@ export class TurnRun {
       // It was admitted while the node began to drain: another node can begin it.
       if (this.#host.draining()) return this.#release();
     } else this.#emitOpening(this.#taken);
-    env.notifyChanged(owner, [live.log]);
+    env.notifyChanged(owner, [live.log], { conversationId: live.conversationId });
 
     // The time in which the turn waited is not its own.
     const { elapsedMs = 0, waitedMs = 0 } = this.#taken?.resume ?? {};
@@ -324,7 +324,7 @@ export class TurnRun {
         env.observe({ ...status, waiting: { turnId, ...waiting } }, eventContext(live));
       }
       const isChange = result.promoted.length > 0 || commit.inputs !== undefined || waiting !== undefined;
-      if (isChange) env.notifyChanged(owner, [live.log]);
+      if (isChange) env.notifyChanged(owner, [live.log], { conversationId });
       else env.wake.notify([live.log]);
       if (result.stopRequested) this.interrupt({ reason: "aborted" });
       const steering = result.promoted.map(({ message }) => message);

@@ -1,6 +1,6 @@
 import { check, checkEqual } from "../../contract-case.js";
 import { gate } from "../../gate.js";
-import { hang, pause, text, toolCall, usage } from "../../provider/script.js";
+import { hang, pause, reasoning, text, toolCall, usage } from "../../provider/script.js";
 import { waiting } from "../turns/queue.js";
 import {
   always,
@@ -229,6 +229,46 @@ export const takeoverCases: RuntimeTopicCase[] = [
         transcript(await world.log(there, conversationId)),
         ["user: Hi", "assistant: Here I am."],
         "the log",
+      );
+      await checkClients(world, here, there, conversationId, clients);
+      near.checkOrder();
+    },
+  },
+  {
+    name: "a turn whose node died while its model was reasoning goes on elsewhere, and keeps what was thought",
+    async run(world) {
+      const at = gate();
+      const here = await world.node({
+        script: always(reasoning("Let me see. ", { size: 4 }), pause(at), text("Never.")),
+      });
+      const there = await world.node({
+        script: always(reasoning("Again. "), text("Here I am."), usage(7, 2)),
+      });
+      const { conversationId, turnId, clients } = await running(world, here, there);
+      const [near, far] = clients;
+      check(near !== undefined && far !== undefined, "two clients");
+      await world.pass(at.reached, "the model reasons");
+      await world.until(() => far.has("reasoning-delta"), "its reasoning is durable");
+      here.faults.cutOff();
+      await takenOver(world, () => far.has("turn-sealed", turnId));
+      far.checkOrder();
+      checkEqual(only(far.events, "done").reason, "stop", "the reason");
+      const log = await world.log(there, conversationId);
+      checkEqual(
+        log.map(({ role, chunk }) => [role, chunk.type, "text" in chunk ? chunk.text : ""]),
+        [
+          ["user", "text", "Hi"],
+          ["assistant", "thinking", "Let me see. "],
+          ["assistant", "thinking", "Again. "],
+          ["assistant", "text", "Here I am."],
+        ],
+        "the log",
+      );
+      const [metrics] = await there.me.metrics(conversationId);
+      checkEqual(
+        [metrics?.steps.length, metrics?.usage, metrics?.contextSize],
+        [2, { inputTokens: 7, outputTokens: 2 }, 9],
+        "the metrics",
       );
       await checkClients(world, here, there, conversationId, clients);
       near.checkOrder();

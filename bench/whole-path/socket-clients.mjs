@@ -1,0 +1,24 @@
+// Many sockets that ask for nothing, in a process of their own.
+import { readFileSync } from "node:fs";
+import { openReader } from "./websocket-reader.mjs";
+
+/** Opens the sockets, each with its key where a file names keys, and counts the messages that reach them. */
+export async function stay({ url, sockets, secrets: file }) {
+  const secrets = file === undefined ? [] : JSON.parse(readFileSync(file, "utf8"));
+  const port = Number(new URL(url).port);
+  let messages = 0;
+  const onFrame = () => {
+    messages += 1;
+  };
+  const atOnce = 50;
+  for (let start = 0; start < sockets; start += atOnce) {
+    const count = Math.min(atOnce, sockets - start);
+    await Promise.all(
+      Array.from({ length: count }, (_, index) => openReader(port, onFrame, secrets[start + index])),
+    );
+  }
+  process.on("message", ({ ask }) => {
+    if (ask === "heard") process.send({ messages });
+  });
+  return sockets;
+}
