@@ -1,4 +1,5 @@
 import { omitUndefined } from "@parley/fold";
+import { WorkSlices } from "../event-loop.js";
 import type { ConversationMessage } from "../messages/message.js";
 import { createTokenCounter } from "../messages/tokens/token-counter.js";
 import type { HistoryEntry } from "../ports.js";
@@ -79,10 +80,11 @@ export class BudgetedHistoryBuilder implements HistoryBuilder {
     const claimed = req.kept?.claim() === true ? req.kept : undefined;
     try {
       const kept = claimed ?? new KeptHistory();
-      const { window, unread } = await selectFrom(req, kept, options, scale.rule);
+      const slices = new WorkSlices();
+      const { window, unread } = await selectFrom(req, kept, options, { rule: scale.rule, slices });
       const { factor } = scale;
       const input = { window, instructions, tools, model, previous, contextWindow, factor };
-      const described = await describeRequest(input, kept.chain);
+      const described = await describeRequest(input, kept.chain, slices);
       const dropped = droppedFrom(window, unread);
       return {
         messages: joined(window.pieces, (piece) => piece.messages),
@@ -109,9 +111,10 @@ async function selectFrom(
   req: HistoryBuildRequest,
   kept: KeptHistory,
   options: WindowOptions,
-  rule: number | undefined,
+  how: { readonly rule: number | undefined; readonly slices: WorkSlices },
 ): Promise<SelectedWindow> {
   const { store, conversation } = req;
+  const { rule, slices } = how;
   if (!canReadNewest(store)) return selectFromList(req, createWindowSelector(options));
   // Counts that are not known to be comparable are made anew for each request.
   if (rule === undefined || rule !== kept.rule) {
@@ -128,13 +131,8 @@ async function selectFrom(
   }
   const selector = createWindowSelector(options);
   kept.settled = undefined;
-  kept.isRead = await offerNewest(
-    kept,
-    store,
-    conversation.id,
-    selector,
-    firstPageOf(options.budget, req.previous?.manifest),
-  );
+  const firstPage = firstPageOf(options.budget, req.previous?.manifest);
+  kept.isRead = await offerNewest(kept, store, conversation.id, selector, { firstPage, slices });
   const window = selector.finish();
   kept.settled = selector.settle(window);
   return { window, unread: kept.isRead ? 0 : undefined };

@@ -1,5 +1,6 @@
 import { omitUndefined } from "@parley/fold";
 import type { ContextManifest, ContextSegment, ContextTransform, PrefixBreak } from "@parley/wire";
+import type { WorkSlices } from "../event-loop.js";
 import { hashText } from "../messages/text/hash.js";
 import type { HistoryEntry, ProviderMessage, ProviderToolDefinition } from "../ports.js";
 import type { WindowSelection } from "./choose-window.js";
@@ -34,8 +35,9 @@ type PrefixComparison = Pick<ContextManifest, "prefixKept" | "prefixKeptTokens" 
 export async function describeRequest(
   input: ManifestInput,
   chain: RequestChain = new RequestChain(),
+  slices?: WorkSlices,
 ): Promise<{ readonly manifest: ContextManifest; readonly messages: ProviderMessage[] }> {
-  await chain.become(headOf(input), input.window.pieces);
+  await chain.become(headOf(input), input.window.pieces, slices);
   return { manifest: manifestOf(input, chain), messages: chain.messages() };
 }
 

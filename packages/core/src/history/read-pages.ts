@@ -1,5 +1,5 @@
 import type { ContextManifest } from "@parley/wire";
-import { WorkSlices } from "../event-loop.js";
+import type { WorkSlices } from "../event-loop.js";
 import { hiddenEntryOfMessage } from "../messages/hidden-entry.js";
 import type { ConversationId } from "../messages/message.js";
 import type { AddedEntriesReader, ConversationStore, HistoryEntry, NewestFirstReader } from "../ports.js";
@@ -23,8 +23,8 @@ const addedPage = 256;
 /** A seq behind all others: nothing was added there. */
 const beyondAll = 2_147_483_647;
 
-/** The work of offering an entry, beside that of a message that is lowered and hashed. */
-const offerWeight = 1 / 4;
+/** The work of choosing among entries at the end, for each of them, beside that of offering one. */
+const choiceWeight = 1 / 32;
 /** How many characters of a message that must be counted weigh as much as a message itself. */
 const charactersPerWeight = 512;
 
@@ -63,13 +63,14 @@ export async function offerNewest(
   store: NewestFirstReader,
   conversationId: ConversationId,
   selector: WindowSelector,
-  firstPage: number,
+  options: { readonly firstPage: number; readonly slices: WorkSlices },
 ): Promise<boolean> {
-  const slices = new WorkSlices();
+  const { firstPage, slices } = options;
   let limit = firstPage;
-  for (let place = 0; ; place += 1) {
+  let place = 0;
+  for (; ; place += 1) {
     if (place === kept.size) {
-      if (kept.isComplete) return true;
+      if (kept.isComplete) break;
       const before = kept.firstSeq;
       const page = await store.readNewest({
         conversationId,
@@ -78,18 +79,20 @@ export async function offerNewest(
       });
       kept.takeOlder(page.entries, page.before === undefined);
       limit = nextPage(limit, page.entries);
-      if (page.entries.length === 0) return true;
     }
     const entry = kept.at(place);
-    if (entry === undefined) return true;
+    if (entry === undefined) break;
     const isCounted = entry.tokens !== undefined;
-    const pause = slices.next(offerWeight + (isCounted ? 0 : entryCharacters(entry) / charactersPerWeight));
+    const pause = slices.next(1 + (isCounted ? 0 : entryCharacters(entry) / charactersPerWeight));
     if (pause !== undefined) await pause;
     if (selector.offer(entry) === "more") continue;
     // What was not wanted now will not be wanted by the next request either.
     kept.trim(place + 1);
+    await slices.next(place * choiceWeight);
     return false;
   }
+  await slices.next(place * choiceWeight);
+  return true;
 }
 
 /** Returns how many entries to read first: about as many as the window will hold. */

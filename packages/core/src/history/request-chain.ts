@@ -45,7 +45,8 @@ interface ChainNode {
   links: number;
 }
 
-/** How many characters of a message weigh as much as a message itself, where work is cut into slices. */
+/** The work of lowering and hashing, where it is cut into slices: of each message, and of the characters of it. */
+const messageWeight = 2;
 const charactersPerWeight = 512;
 
 /**
@@ -78,14 +79,17 @@ export class RequestChain {
   }
 
   /** Makes this the chain of another request, and lets other work of the process run in between. */
-  async become(head: readonly ChainHead[], pieces: readonly WindowPiece[]): Promise<void> {
+  async become(
+    head: readonly ChainHead[],
+    pieces: readonly WindowPiece[],
+    slices: WorkSlices = new WorkSlices(),
+  ): Promise<void> {
     this.#begin(head);
     // Mostly all pieces but the last ones are those of the last request.
     let same = 0;
     while (same < pieces.length && same < this.#pieceEnds.length && pieces[same] === this.#pieces[same]) {
       same += 1;
     }
-    const slices = new WorkSlices();
     let place = this.#pieceEnds[same - 1] ?? 0;
     this.#pieces = pieces;
     this.#pieceEnds.length = same;
@@ -95,7 +99,7 @@ export class RequestChain {
       for (const node of nodesOf(piece)) {
         if (!isSame(this.#nodes[place], node)) {
           this.#cutAt(place);
-          const pause = slices.next(1 + node.characters / charactersPerWeight);
+          const pause = slices.next(messageWeight + node.characters / charactersPerWeight);
           if (pause !== undefined) await pause;
           this.#append(node);
         }
