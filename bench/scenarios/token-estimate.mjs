@@ -4,7 +4,7 @@ import { readTexts } from "../token-fit/read-texts.mjs";
 
 const largestError = 0.08;
 const largestCalibratedError = 0.03;
-const leastMegabytesPerSecond = 50;
+const leastMegabytesPerSecond = 60;
 
 export const scenario = {
   name: "token-estimate",

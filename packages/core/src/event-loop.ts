@@ -21,8 +21,9 @@ export const sliceLength = 128;
 export class WorkSlices {
   #done = 0;
 
-  next(): Promise<void> | undefined {
-    this.#done += 1;
+  /** `weight`: how many small pieces the next one is worth. */
+  next(weight = 1): Promise<void> | undefined {
+    this.#done += weight;
     if (this.#done < sliceLength) return undefined;
     this.#done = 0;
     return yieldToEventLoop();

@@ -24,11 +24,12 @@ export type {
   HistoryDropped,
   PreviousCall,
 } from "./history/history-builder.js";
-export type { TextCounter } from "./history/message-tokens.js";
+export { KeptHistory } from "./history/kept-history.js";
 export {
   RecentNTurnsHistoryBuilder,
   type RecentNTurnsHistoryBuilderOptions,
 } from "./history/recent-n-turns.js";
+export type { TextCounter } from "./history/token-scale.js";
 export { createUuidV7Factory, type IdFactory } from "./messages/ids.js";
 export {
   type Conversation,
@@ -54,6 +55,8 @@ export type {
   ToolResultContentPart,
 } from "./messages/part.js";
 export type {
+  AddedEntries,
+  AddedEntriesReader,
   AgentContext,
   ConversationStore,
   ConversationTurn,

@@ -13,6 +13,7 @@ import type {
   TurnId,
 } from "./messages/message.js";
 import type { MessageContentPart } from "./messages/part.js";
+import type { CountedTokens } from "./messages/tokens/count-message.js";
 import type { AnswerLimits } from "./ports/answer-limits.js";
 
 export type { AgentContext, AnswerLimits, Extensions };
@@ -242,6 +243,8 @@ export interface HistoryEntry {
   stepId?: string;
   /** Set on a compaction's summary: the seqs it stands for. */
   covers?: { fromSeq: number; toSeq: number };
+  /** The message's estimated tokens before any calibration, where the store keeps them. */
+  tokens?: CountedTokens;
 }
 
 /**
@@ -255,6 +258,29 @@ export interface NewestFirstReader {
     /** Absent when the beginning was reached. */
     before?: number;
   }>;
+}
+
+/**
+ * An optional ability of a store: what was added to a conversation since a reader looked last, and whether what it read
+ * then still stands. A log only grows, so entries that were read stay as they are for as long as the view is the same.
+ */
+export interface AddedEntriesReader {
+  /** Null for an unknown conversation. */
+  readAfter(request: {
+    conversationId: ConversationId;
+    seq: number;
+    limit: number;
+  }): Promise<AddedEntries | null>;
+}
+
+/** What was added to a conversation behind a seq. */
+export interface AddedEntries {
+  /** Names the log and the summaries in force in it. Changes when the conversation is another one, or shows another past. */
+  view: string;
+  /** Whole messages of later seqs, oldest first. */
+  entries: HistoryEntry[];
+  /** True where there are more than the limit. */
+  more: boolean;
 }
 
 /** A thread of the canonical store: what the rest of Parley calls a conversation. */

@@ -91,6 +91,8 @@ function stored(message: ConversationMessage): ReadMessage {
     step: stepMark("turn.1", "turn"),
     covers_from: null,
     covers_to: null,
+    tokens: null,
+    token_rule: null,
   };
 }
 

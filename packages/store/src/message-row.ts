@@ -2,6 +2,8 @@ import { ParleyError } from "@parley/core/errors";
 import {
   type CanonicalMessage,
   type ConversationMessage,
+  type CountedTokens,
+  countForRow,
   fromCanonical,
   toCanonical,
 } from "@parley/core/messages";
@@ -24,6 +26,8 @@ export interface MessageRow {
   readonly resourceId: string | null;
   /** How many seqs it takes: one per part. */
   readonly parts: number;
+  /** Absent for a row that stands for several messages. */
+  readonly tokens: CountedTokens | undefined;
 }
 
 /** Refuses what belongs to another conversation and what is larger than a row may be. */
@@ -64,6 +68,7 @@ export function canonicalRow(canonical: CanonicalMessage, maxBytes: number): Mes
     createdAt: createdAt.toISOString(),
     resourceId: resourceId === undefined ? null : storedText(resourceId),
     parts,
+    tokens: messages.length === 1 ? countForRow(message) : undefined,
   };
 }
 
@@ -84,13 +89,13 @@ const turnId = "(SELECT t.id FROM parley.conversation_turn t WHERE t.log = m.log
 export const messageColumns = `m.id, m.role, m.type, m.content::text AS content,
   date_part('epoch', m.created_at) * 1000 AS created_ms, m.resource_id, m.first_seq, m.part_count,
   ${turnId} AS turn_id, m.step,
-  m.covers_from, m.covers_to`;
+  m.covers_from, m.covers_to, m.tokens, m.token_rule`;
 
 /** The same as one JSON value, for statements that return many things at once. */
 export const messageJson = `json_build_object('id', m.id, 'role', m.role, 'type', m.type, 'content', m.content,
   'created_ms', date_part('epoch', m.created_at) * 1000, 'resource_id', m.resource_id, 'first_seq', m.first_seq,
   'part_count', m.part_count, 'turn_id', ${turnId}, 'step', m.step, 'covers_from', m.covers_from,
-  'covers_to', m.covers_to)`;
+  'covers_to', m.covers_to, 'tokens', m.tokens, 'token_rule', m.token_rule)`;
 
 /** A message as it was read: from columns, or from JSON where texts are original and the content is a value. */
 export interface ReadMessage {
@@ -106,6 +111,8 @@ export interface ReadMessage {
   readonly step: string | null;
   readonly covers_from: number | null;
   readonly covers_to: number | null;
+  readonly tokens: number | null;
+  readonly token_rule: number | null;
 }
 
 /** A row of `messageColumns` with its texts and its content as they were given. The row itself is changed. */
@@ -134,6 +141,7 @@ export function entriesOf(read: ReadMessage, conversationId: string): HistoryEnt
     turnId,
     stepId: stepOf(read.step, turnId),
     covers: fromSeq === null || toSeq === null ? undefined : { fromSeq, toSeq },
+    tokens: messages.length === 1 ? tokensOf(read) : undefined,
   };
   let next = read.first_seq;
   return messages.map((message) => {
@@ -141,6 +149,10 @@ export function entriesOf(read: ReadMessage, conversationId: string): HistoryEnt
     next += message.content.length;
     return entry(message, firstSeq, next - 1, place);
   });
+}
+
+function tokensOf({ tokens: count, token_rule: rule }: ReadMessage): CountedTokens | undefined {
+  return count === null || rule === null ? undefined : { rule, count };
 }
 
 interface EntryPlace {
@@ -154,12 +166,13 @@ function entry(
   message: ConversationMessage,
   firstSeq: number,
   lastSeq: number,
-  { turnId, stepId, covers }: EntryPlace,
+  { turnId, stepId, covers, tokens }: EntryPlace & { readonly tokens?: CountedTokens | undefined },
 ): HistoryEntry {
   const made: HistoryEntry = { message, firstSeq, lastSeq };
   if (turnId !== undefined) made.turnId = turnId;
   if (stepId !== undefined) made.stepId = stepId;
   if (covers !== undefined) made.covers = covers;
+  if (tokens !== undefined) made.tokens = tokens;
   return made;
 }
 
@@ -225,7 +238,8 @@ function isRecordOrAbsent(value: unknown): boolean {
 
 /** An entry for rows that were just written, without reading them again. */
 export function entryAt(row: MessageRow, place: EntryPlace & { readonly firstSeq: number }): HistoryEntry {
-  return entry(row.message, place.firstSeq, place.firstSeq + row.parts - 1, place);
+  const { message, parts, tokens } = row;
+  return entry(message, place.firstSeq, place.firstSeq + parts - 1, { ...place, tokens });
 }
 
 /** A step's id usually begins with its turn's, which the row has already: only the rest is stored. */
@@ -261,6 +275,8 @@ export function rowLists(rows: readonly MessageRow[]) {
       offsets,
       rows.map((row) => row.parts),
       rows.map((row) => row.key),
+      rows.map((row) => row.tokens?.count ?? null),
+      rows.map((row) => row.tokens?.rule ?? null),
     ] as const,
   };
 }

@@ -22,6 +22,7 @@ import { findMessage } from "./operations/reading/find-message.js";
 import { list } from "./operations/reading/list.js";
 import { locate } from "./operations/reading/locate.js";
 import { news } from "./operations/reading/news.js";
+import { readAfter } from "./operations/reading/read-after.js";
 import { readChunks } from "./operations/reading/read-chunks.js";
 import { readNewest } from "./operations/reading/read-newest.js";
 import { indexSearch, unindexedOwners } from "./operations/searching/index-search.js";
@@ -102,6 +103,7 @@ function forOwner(
     endLease: run(leases.endLeaseOf),
     readChunks: run(readChunks),
     readNewest: run(readNewest),
+    readAfter: run(readAfter),
     readOpenTurn: run(readOpenTurn),
     readInput: run(readInput),
     pendingInputs: run(pendingInputs),

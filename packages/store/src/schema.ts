@@ -10,6 +10,7 @@ import {
   jsonb,
   pgSchema,
   primaryKey,
+  smallint,
   text,
   timestamp,
   uniqueIndex,
@@ -170,6 +171,12 @@ export const conversationMessage = parley.table(
     /** Set where its admission started the turn: the row is the receipt. See `operations/receipts.ts`. */
     bodyHash: text("body_hash"),
     content: jsonb("content").notNull(),
+    /**
+     * Its estimated tokens, and the rule by which they were counted: readers count anew what another rule counted. Absent
+     * in rows of an earlier version, and where the row stands for several messages.
+     */
+    tokens: integer("tokens"),
+    tokenRule: smallint("token_rule"),
   },
   (table) => [
     primaryKey({ name: "conversation_message_place", columns: [table.log, table.firstSeq] }),

@@ -1,4 +1,5 @@
 import { omitUndefined } from "@parley/fold";
+import { WorkSlices } from "../event-loop.js";
 import type { ConversationMessage } from "../messages/message.js";
 import { createTokenCounter } from "../messages/tokens/token-counter.js";
 import type { HistoryEntry } from "../ports.js";
@@ -11,10 +12,14 @@ import type {
   HistoryBuildResult,
   HistoryDropped,
 } from "./history-builder.js";
+import { KeptHistory } from "./kept-history.js";
 import { describeRequest, windowStart } from "./manifest.js";
-import { createMessageMeter, measureInstructions, measureTools, type TextCounter } from "./message-tokens.js";
-import { canReadNewest, readPages } from "./read-pages.js";
-import { createWindowSelector, type WindowSelector } from "./select-window.js";
+import { createMessageMeter, measureInstructions, measureTools } from "./message-tokens.js";
+import { canReadAfter, canReadNewest, extendKept, firstPageOf, offerNewest, refresh } from "./read-pages.js";
+import { RequestChain } from "./request-chain.js";
+import { createWindowSelector, type WindowOptions, type WindowSelector } from "./select-window.js";
+import { type TextCounter, tokenScale } from "./token-scale.js";
+import type { WindowPiece } from "./window-piece.js";
 
 export interface BudgetedHistoryBuilderOptions {
   /** Used where a request brings none. */
@@ -32,7 +37,8 @@ export interface BudgetedHistoryBuilderOptions {
  * its result; summaries stand in for what they cover. Reads from the newest end and no further than the budget
  * reaches. An input that alone exceeds the budget is `context_overflow`.
  *
- * Holds nothing between two calls: where the last window began comes from the request's `previous`.
+ * Holds nothing between two calls: where the last window began comes from the request's `previous`, and what was read
+ * and lowered for it from the request's `kept`. With it or without, the result is the same.
  */
 export class BudgetedHistoryBuilder implements HistoryBuilder {
   readonly #budget: HistoryBudget | undefined;
@@ -48,21 +54,21 @@ export class BudgetedHistoryBuilder implements HistoryBuilder {
   }
 
   async buildHistory(req: HistoryBuildRequest): Promise<HistoryBuildResult> {
-    const tokens = req.tokens ?? this.#tokens;
-    const { model, previous } = req;
+    const { model, previous, contextWindow } = req;
+    const scale = tokenScale(req.tokens ?? this.#tokens, model);
     const instructions = fixedPart(req.instructions, (text) => ({
       text,
-      cost: measureInstructions(text, tokens, model),
+      cost: measureInstructions(text, scale),
     }));
     const tools = fixedPart(req.tools, (definitions) => ({
       definitions,
-      cost: measureTools(definitions, tokens, model),
+      cost: measureTools(definitions, scale),
     }));
-    const measure = createMessageMeter(tokens, model);
     const isSameModel = previous?.model === undefined || previous.model === model;
-    const selector = createWindowSelector({
+    const options: WindowOptions = {
       budget: req.budget ?? this.#budget,
-      measure,
+      measure: createMessageMeter(scale),
+      factor: scale.factor,
       fixed: addCost(instructions?.cost ?? noCost, tools?.cost ?? noCost),
       input: req.newUserMessages,
       turnMessages: req.turnMessages,
@@ -70,29 +76,87 @@ export class BudgetedHistoryBuilder implements HistoryBuilder {
       keepFrom: previous !== undefined && isSameModel ? windowStart(previous.manifest) : undefined,
       slack: this.#slack,
       maxTurns: this.#maxTurns,
-    });
-    const unread = await offerHistory(req, selector);
-    const window = selector.finish();
-    const dropped = droppedFrom(window, unread);
-    const { contextWindow } = req;
-    const described = describeRequest({
-      window,
-      measure,
-      instructions,
-      tools,
-      model,
-      previous,
-      contextWindow,
-    });
-    return {
-      messages: window.pieces.flatMap((piece) => piece.messages),
-      truncated: window.truncated,
-      manifest: described.manifest,
-      providerMessages: described.messages,
-      entries: window.pieces.flatMap((piece) => piece.entries),
-      ...omitUndefined({ dropped }),
     };
+    const claimed = req.kept?.claim() === true ? req.kept : undefined;
+    try {
+      const kept = claimed ?? new KeptHistory();
+      const slices = new WorkSlices();
+      const { window, unread } = await selectFrom(req, kept, options, { rule: scale.rule, slices });
+      const { factor } = scale;
+      const input = { window, instructions, tools, model, previous, contextWindow, factor };
+      const described = await describeRequest(input, kept.chain, slices);
+      const dropped = droppedFrom(window, unread);
+      return {
+        messages: joined(window.pieces, (piece) => piece.messages),
+        truncated: window.truncated,
+        manifest: described.manifest,
+        providerMessages: described.messages,
+        entries: joined(window.pieces, (piece) => piece.entries),
+        ...omitUndefined({ dropped }),
+      };
+    } finally {
+      claimed?.release();
+    }
   }
+}
+
+/** The window, and the number of messages that were not read, where it is known. */
+interface SelectedWindow {
+  readonly window: WindowSelection;
+  readonly unread: number | undefined;
+}
+
+/** Chooses the window: continued from the conversation's last request where that is possible, else from its log. */
+async function selectFrom(
+  req: HistoryBuildRequest,
+  kept: KeptHistory,
+  options: WindowOptions,
+  how: { readonly rule: number | undefined; readonly slices: WorkSlices },
+): Promise<SelectedWindow> {
+  const { store, conversation } = req;
+  const { rule, slices } = how;
+  if (!canReadNewest(store)) return selectFromList(req, createWindowSelector(options));
+  // Counts that are not known to be comparable are made anew for each request.
+  if (rule === undefined || rule !== kept.rule) {
+    kept.settled = undefined;
+    kept.chain = new RequestChain();
+    kept.rule = rule;
+  }
+  if (canReadAfter(store)) await refresh(kept, store, conversation.id);
+  else kept.clear();
+  const extended = extendKept(kept, createWindowSelector(options));
+  if (extended !== undefined) {
+    kept.settled = extended.settled;
+    return { window: extended.window, unread: kept.isRead ? 0 : undefined };
+  }
+  const selector = createWindowSelector(options);
+  kept.settled = undefined;
+  const firstPage = firstPageOf(options.budget, req.previous?.manifest);
+  kept.isRead = await offerNewest(kept, store, conversation.id, selector, { firstPage, slices });
+  const window = selector.finish();
+  kept.settled = selector.settle(window);
+  return { window, unread: kept.isRead ? 0 : undefined };
+}
+
+/** Chooses the window from the whole list of messages. */
+async function selectFromList(req: HistoryBuildRequest, selector: WindowSelector): Promise<SelectedWindow> {
+  const stored = await req.store.listMessages(req.conversation.id, { ascending: true });
+  const entries = numberMessages([...stored, ...notAmong(stored, req)]);
+  while (entries.length > 0) {
+    const entry = entries.pop();
+    if (entry !== undefined && selector.offer(entry) === "full") break;
+  }
+  return { window: selector.finish(), unread: entries.length };
+}
+
+/** The lists of all pieces as one. Several times as quick as `flatMap`, and a window may have many thousand pieces. */
+function joined<Item>(
+  pieces: readonly WindowPiece[],
+  listOf: (piece: WindowPiece) => readonly Item[],
+): Item[] {
+  const all: Item[] = [];
+  for (const piece of pieces) for (const item of listOf(piece)) all.push(item);
+  return all;
 }
 
 /** Instructions and tools count only where there are some. */
@@ -101,24 +165,6 @@ function fixedPart<Value extends { readonly length: number }, Part>(
   make: (value: Value) => Part,
 ): Part | undefined {
   return value === undefined || value.length === 0 ? undefined : make(value);
-}
-
-/** Offers the store's entries, newest first. The number of messages that were not read, where it is known. */
-async function offerHistory(req: HistoryBuildRequest, selector: WindowSelector): Promise<number | undefined> {
-  const { store, conversation } = req;
-  if (canReadNewest(store)) {
-    for await (const page of readPages(store, conversation.id)) {
-      for (const entry of page) if (selector.offer(entry) === "full") return undefined;
-    }
-    return 0;
-  }
-  const stored = await store.listMessages(conversation.id, { ascending: true });
-  const entries = numberMessages([...stored, ...notAmong(stored, req)]);
-  while (entries.length > 0) {
-    const entry = entries.pop();
-    if (entry !== undefined && selector.offer(entry) === "full") break;
-  }
-  return entries.length;
 }
 
 function notAmong(stored: readonly ConversationMessage[], req: HistoryBuildRequest): ConversationMessage[] {

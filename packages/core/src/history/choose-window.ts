@@ -4,6 +4,7 @@ import type { HistoryEntry } from "../ports.js";
 import { addCost, type ContextCost, costUnits, fits, noCost, scaleCost, sumCost } from "./context-cost.js";
 import { type ActiveSummary, type SeqRange, seqsOf, subtractRanges } from "./covered-ranges.js";
 import type { MessageMeter } from "./message-tokens.js";
+import { calibrated } from "./token-scale.js";
 import { isBefore, type MeasuredTurn, measurePiece, type WindowPiece } from "./window-piece.js";
 
 /** What a window holds, and what it leaves out. */
@@ -18,6 +19,8 @@ export interface WindowSelection {
   readonly left: number;
   /** By seq, oldest first. */
   readonly dropped: readonly DroppedRange[];
+  /** Whether every turn and every summary that was read is shown, and each of them whole. */
+  readonly isWhole: boolean;
 }
 
 /** What was read, and how to choose from it. */
@@ -33,6 +36,8 @@ export interface WindowCandidates {
   /** The place of an entry, by message id, counted from the newest. */
   readonly rankOf: (messageId: string) => number;
   readonly measure: MessageMeter;
+  /** Calibration of the meter's tokens. */
+  readonly factor: number;
   /** What instructions and tools take, and what the budget leaves beside them. */
   readonly fixed: ContextCost;
   readonly limit: ContextCost;
@@ -75,14 +80,16 @@ export function chooseWindow(candidates: WindowCandidates): WindowSelection {
           ),
           ...candidates.beyond,
         ];
-  return describe(kept, isKept, left, candidates);
+  const isWhole = kept.length === slots.all.length && kept.every((slot, place) => slot === slots.all[place]);
+  return { ...describe(kept, isKept, left, candidates), isWhole };
 }
 
-function requireFit(cost: ContextCost, { limit, fixed }: WindowCandidates): void {
+function requireFit(cost: ContextCost, { limit, fixed, factor }: WindowCandidates): void {
   for (const unit of costUnits) {
     if (cost[unit] <= limit[unit]) continue;
+    const told = (amount: number) => (unit === "tokens" ? calibrated(amount, { factor }) : amount);
     throw new ParleyError("context_overflow", undefined, {
-      details: { unit, needed: cost[unit] + fixed[unit], available: limit[unit] + fixed[unit] },
+      details: { unit, needed: told(cost[unit] + fixed[unit]), available: told(limit[unit] + fixed[unit]) },
     });
   }
 }
@@ -182,7 +189,7 @@ function describe(
   isKept: ReadonlySet<WindowPiece>,
   left: readonly HistoryEntry[],
   candidates: WindowCandidates,
-): WindowSelection {
+): Omit<WindowSelection, "isWhole"> {
   const pieces = arrange(kept, isKept, candidates.taken);
   return {
     pieces,

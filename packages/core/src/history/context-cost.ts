@@ -1,6 +1,7 @@
 import type { HistoryBudget } from "./history-builder.js";
+import { uncalibratedLimit } from "./token-scale.js";
 
-/** What something takes of a budget, in the three units that a budget may bound. */
+/** What something takes of a budget, in the three units that a budget may bound. Tokens are uncalibrated. */
 export interface ContextCost {
   readonly messages: number;
   readonly characters: number;
@@ -28,17 +29,30 @@ export function addCost(a: ContextCost, b: ContextCost): ContextCost {
 
 /** All together. */
 export function sumCost(costs: Iterable<ContextCost>): ContextCost {
-  let sum = noCost;
-  for (const cost of costs) sum = addCost(sum, cost);
-  return sum;
+  let messages = 0;
+  let characters = 0;
+  let tokens = 0;
+  for (const cost of costs) {
+    messages += cost.messages;
+    characters += cost.characters;
+    tokens += cost.tokens;
+  }
+  return { messages, characters, tokens };
 }
 
-/** What a budget leaves beside a cost that is spent already. Units that it does not bound are unlimited. */
-export function remainingBudget(budget: HistoryBudget | undefined, spent: ContextCost): ContextCost {
+/**
+ * What a budget leaves beside a cost that is spent already. Units that it does not bound are unlimited. Its tokens are
+ * calibrated ones: `factor` times those of a cost.
+ */
+export function remainingBudget(
+  budget: HistoryBudget | undefined,
+  spent: ContextCost,
+  factor: number,
+): ContextCost {
   return {
     messages: (budget?.maxMessages ?? Number.POSITIVE_INFINITY) - spent.messages,
     characters: (budget?.maxChars ?? Number.POSITIVE_INFINITY) - spent.characters,
-    tokens: (budget?.maxTokens ?? Number.POSITIVE_INFINITY) - spent.tokens,
+    tokens: uncalibratedLimit(budget?.maxTokens ?? Number.POSITIVE_INFINITY, { factor }) - spent.tokens,
   };
 }
 

@@ -1,7 +1,8 @@
 import type { ContextManifest, DroppedRange } from "@parley/wire";
 import type { Conversation, ConversationMessage } from "../messages/message.js";
 import type { ConversationStore, HistoryEntry, ProviderMessage, ProviderToolDefinition } from "../ports.js";
-import type { TextCounter } from "./message-tokens.js";
+import type { KeptHistory } from "./kept-history.js";
+import type { TextCounter } from "./token-scale.js";
 
 /** How much a request may hold. Every bound that is given is honoured; none means all of the history. */
 export interface HistoryBudget {
@@ -43,6 +44,8 @@ export interface HistoryBuildRequest {
   tokens?: TextCounter;
   /** Lets the window begin where it began before, and tells whether the prefix was kept. */
   previous?: PreviousCall;
+  /** What the caller keeps of the conversation from request to request, so that only what was added is read. */
+  kept?: KeptHistory;
   /** The model's window, noted in the manifest. */
   contextWindow?: number;
 }

@@ -1,5 +1,5 @@
 import type { Conversation, ConversationMessage } from "../messages/message.js";
-import type { ConversationStore, HistoryEntry, NewestFirstReader } from "../ports.js";
+import type { AddedEntriesReader, ConversationStore, HistoryEntry, NewestFirstReader } from "../ports.js";
 
 /** The store as someone brings it who knows of the eight methods only. */
 export function withoutReader(store: ConversationStore): ConversationStore {
@@ -54,5 +54,39 @@ export function storeOf(reader: LogReader): ConversationStore & NewestFirstReade
     appendTurn: unused,
     listTurns: unused,
     readNewest: (request) => reader.readNewest(request),
+  };
+}
+
+/** A log that grows, read as from a database: every reader gets objects of its own. */
+export class GrowingLog implements NewestFirstReader, AddedEntriesReader {
+  entries: readonly HistoryEntry[] = [];
+  view = 0;
+  isGone = false;
+  /** How many entries were read from the newest end, and how many behind a seq. */
+  read = 0;
+  readAdded = 0;
+
+  async readNewest(request: { conversationId: string; limit: number; before?: number }) {
+    const reader = new LogReader(this.isGone ? [] : this.entries);
+    const page = await reader.readNewest(request);
+    this.read += reader.read;
+    return structuredClone(page);
+  }
+
+  async readAfter({ seq, limit }: { conversationId: string; seq: number; limit: number }) {
+    if (this.isGone) return null;
+    const added = this.entries.filter((entry) => (entry.firstSeq ?? 0) > seq);
+    this.readAdded += Math.min(added.length, limit);
+    const entries = structuredClone(added.slice(0, limit));
+    return { view: String(this.view), entries, more: added.length > limit };
+  }
+}
+
+/** The log as a store, of which a builder uses nothing else. */
+export function growingStoreOf(log: GrowingLog): ConversationStore & NewestFirstReader & AddedEntriesReader {
+  return {
+    ...storeOf(new LogReader([])),
+    readNewest: (request) => log.readNewest(request),
+    readAfter: (request) => log.readAfter(request),
   };
 }

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import type { ConversationMessage, MessageRole } from "../messages/message.js";
 import type { MessageContentPart } from "../messages/part.js";
 import type { HistoryEntry } from "../ports.js";
+import { tokenScale } from "./token-scale.js";
 
 /** Four characters are a token: easy to follow in a test. */
 export const quarterTokens = { countText: (text: string) => Math.ceil(text.length / 4) };
@@ -27,6 +28,9 @@ export function call(toolCallId: string, text = "{}"): MessageContentPart {
 export function result(toolCallId: string, text = "ok"): MessageContentPart {
   return { type: "tool-result", name: "look", result: text, resultText: text, toolCallId };
 }
+
+/** The same as a scale. */
+export const quarterScale = tokenScale(quarterTokens);
 
 /** What an entry of a log under construction may say beyond its message. */
 export type LogRow = Omit<HistoryEntry, "firstSeq" | "lastSeq">;

@@ -2,20 +2,20 @@ import { describe, expect, it } from "vitest";
 import { hashText } from "../messages/text/hash.js";
 import type { HistoryEntry } from "../ports.js";
 import { noCost } from "./context-cost.js";
-import { call, message, numbered, quarterTokens, result } from "./history.test-support.js";
-import { buildManifest, type ManifestInput, windowStart } from "./manifest.js";
+import { call, message, numbered, quarterScale, result } from "./history.test-support.js";
+import { describeRequest, type ManifestInput, windowStart } from "./manifest.js";
 import { createMessageMeter } from "./message-tokens.js";
 import { selectWindow, type WindowOptions } from "./select-window.js";
 
-const measure = createMessageMeter(quarterTokens);
+const measure = createMessageMeter(quarterScale);
 
-function manifestOf(
+async function manifestOf(
   log: readonly HistoryEntry[],
   more: Partial<ManifestInput> = {},
   options: Partial<WindowOptions> = {},
 ) {
   const window = selectWindow(log.toReversed(), { measure, slack: 0, ...options });
-  return buildManifest({ window, measure, ...more });
+  return (await describeRequest({ window, ...more })).manifest;
 }
 
 const instructions = { text: "Be brief.", cost: { ...noCost, tokens: 7 } };
@@ -29,8 +29,8 @@ const turn = (id: string): HistoryEntry[] => [
 describe("a manifest", () => {
   const log = numbered([...turn("a"), ...turn("b")]);
 
-  it("lists instructions, tools and the seqs that were sent", () => {
-    const manifest = manifestOf(log, { instructions, tools, contextWindow: 1_000 });
+  it("lists instructions, tools and the seqs that were sent", async () => {
+    const manifest = await manifestOf(log, { instructions, tools, contextWindow: 1_000 });
     expect(manifest).toMatchObject({
       instructionsHash: hashText("Be brief."),
       toolsHash: hashText('[{"name":"look"}]'),
@@ -48,25 +48,25 @@ describe("a manifest", () => {
     expect(manifest).not.toHaveProperty("prefixKept");
   });
 
-  it("splits the sent seqs where the log has a gap, and names the role of what has only one", () => {
+  it("splits the sent seqs where the log has a gap, and names the role of what has only one", async () => {
     const compacted = numbered([
       ...turn("a"),
       { message: message("s", "system", "so far"), covers: { fromSeq: 1, toSeq: 2 } },
       { message: message("bu", "user", "ask b"), turnId: "b" },
     ]);
-    expect(manifestOf(compacted).segments).toMatchObject([
+    expect((await manifestOf(compacted)).segments).toMatchObject([
       { kind: "summary", role: "system", firstSeq: 3, lastSeq: 3 },
       { kind: "messages", role: "user", firstSeq: 4, lastSeq: 4 },
     ]);
   });
 
-  it("names the repairs with the seqs that they touched", () => {
+  it("names the repairs with the seqs that they touched", async () => {
     const broken = numbered([
       { message: message("u", "user", "ask") },
       { message: message("a", "assistant", [call("k1"), call("k2")]) },
       { message: message("r", "tool", [result("k2")]) },
     ]);
-    const manifest = manifestOf(broken);
+    const manifest = await manifestOf(broken);
     expect(manifest.transforms).toContainEqual({
       kind: "result-synthesized",
       firstSeq: 2,
@@ -76,19 +76,19 @@ describe("a manifest", () => {
     expect(manifest.segments).toMatchObject([{ kind: "messages", firstSeq: 1, lastSeq: 4 }]);
   });
 
-  it("knows where its window began only if something had no room", () => {
-    expect(windowStart(manifestOf(log))).toBeUndefined();
-    expect(windowStart(manifestOf(log, {}, { budget: { maxMessages: 2 } }))).toBe(3);
+  it("knows where its window began only if something had no room", async () => {
+    expect(windowStart(await manifestOf(log))).toBeUndefined();
+    expect(windowStart(await manifestOf(log, {}, { budget: { maxMessages: 2 } }))).toBe(3);
   });
 });
 
-describe("the prefix", () => {
+describe("the prefix", async () => {
   const first = numbered([...turn("a"), ...turn("b")]);
   const longer = numbered([...turn("a"), ...turn("b"), ...turn("c")]);
-  const previous = { manifest: manifestOf(first, { instructions, tools, model: "m1" }), model: "m1" };
+  const previous = { manifest: await manifestOf(first, { instructions, tools, model: "m1" }), model: "m1" };
 
-  it("is kept by a request that only adds to the one before, and shows what is new", () => {
-    const manifest = manifestOf(longer, { instructions, tools, model: "m1", previous });
+  it("is kept by a request that only adds to the one before, and shows what is new", async () => {
+    const manifest = await manifestOf(longer, { instructions, tools, model: "m1", previous });
     expect(manifest).toMatchObject({ prefixKept: true, prefixKeptTokens: previous.manifest.estimatedTokens });
     expect(manifest).not.toHaveProperty("prefixBreak");
     expect(manifest.segments.slice(2)).toMatchObject([
@@ -97,9 +97,9 @@ describe("the prefix", () => {
     ]);
   });
 
-  it("is broken by other instructions from the start", () => {
+  it("is broken by other instructions from the start", async () => {
     const other = { ...instructions, text: "Be long." };
-    const manifest = manifestOf(longer, { instructions: other, tools, model: "m1", previous });
+    const manifest = await manifestOf(longer, { instructions: other, tools, model: "m1", previous });
     expect(manifest).toMatchObject({
       prefixKept: false,
       prefixKeptTokens: 0,
@@ -107,10 +107,10 @@ describe("the prefix", () => {
     });
   });
 
-  it("is broken by tools that were added or taken away, behind the instructions", () => {
+  it("is broken by tools that were added or taken away, behind the instructions", async () => {
     const more = { ...tools, definitions: [{ name: "look" }, { name: "write" }] };
     for (const now of [more, undefined]) {
-      expect(manifestOf(longer, { instructions, tools: now, model: "m1", previous })).toMatchObject({
+      expect(await manifestOf(longer, { instructions, tools: now, model: "m1", previous })).toMatchObject({
         prefixKept: false,
         prefixKeptTokens: 7,
         prefixBreak: { at: "tools", detail: "tools changed" },
@@ -118,13 +118,13 @@ describe("the prefix", () => {
     }
   });
 
-  it("is broken by another model although no message changed", () => {
-    const manifest = manifestOf(longer, { instructions, tools, model: "m2", previous });
+  it("is broken by another model although no message changed", async () => {
+    const manifest = await manifestOf(longer, { instructions, tools, model: "m2", previous });
     expect(manifest).toMatchObject({ prefixKept: false, prefixBreak: { at: "model", detail: "m1 -> m2" } });
   });
 
-  it("is broken by a window that moved, and by a compaction", () => {
-    const moved = manifestOf(
+  it("is broken by a window that moved, and by a compaction", async () => {
+    const moved = await manifestOf(
       longer,
       { instructions, tools, model: "m1", previous },
       { budget: { maxMessages: 4 } },
@@ -140,7 +140,7 @@ describe("the prefix", () => {
       { message: message("s", "system", "so far"), covers: { fromSeq: 1, toSeq: 2 } },
       ...turn("c"),
     ]);
-    expect(manifestOf(compacted, { instructions, tools, model: "m1", previous })).toMatchObject({
+    expect(await manifestOf(compacted, { instructions, tools, model: "m1", previous })).toMatchObject({
       prefixKept: false,
       prefixKeptTokens: 12,
       prefixBreak: { at: "summary", seq: 5, detail: "compaction" },

@@ -1,31 +1,137 @@
-import { omitUndefined } from "@parley/fold";
+import type { ContextManifest } from "@parley/wire";
+import type { WorkSlices } from "../event-loop.js";
+import { hiddenEntryOfMessage } from "../messages/hidden-entry.js";
 import type { ConversationId } from "../messages/message.js";
-import type { ConversationStore, HistoryEntry, NewestFirstReader } from "../ports.js";
+import type { AddedEntriesReader, ConversationStore, HistoryEntry, NewestFirstReader } from "../ports.js";
+import type { HistoryBudget } from "./history-builder.js";
+import { entryCharacters, type KeptHistory } from "./kept-history.js";
+import type { ExtendedWindow, WindowSelector } from "./select-window.js";
 
-// A window of a few thousand tokens is in the first page; a large one takes few round trips.
-const firstPage = 64;
+// A window of a few thousand tokens is in the first page; a large one takes few round trips, none of which holds so much
+// that reading it keeps the process from other work.
+const smallestPage = 16;
+const largestFirstPage = 128;
 const largestPage = 512;
+const charactersPerPage = 256 * 1024;
+/** What a message takes where nothing is known of a conversation, and how many characters a token has. */
+const usualTokens = 80;
+const charactersPerToken = 4;
+/** Entries that are read beyond the last window: what was added since, and the one that ends it. */
+const furtherEntries = 8;
+/** How many entries are asked for at once of those that were added. */
+const addedPage = 256;
+/** A seq behind all others: nothing was added there. */
+const beyondAll = 2_147_483_647;
+
+/** The work of choosing among entries at the end, for each of them, beside that of offering one. */
+const choiceWeight = 1 / 32;
+/** How many characters of a message that must be counted weigh as much as a message itself. */
+const charactersPerWeight = 512;
 
 /** Whether a store can be read from its newest end. */
 export function canReadNewest(store: ConversationStore): store is ConversationStore & NewestFirstReader {
   return "readNewest" in store && typeof store.readNewest === "function";
 }
 
-/** A conversation's entries, newest first, page by page. A page is read only when it is asked for. */
-export async function* readPages(
+/** Whether a store tells what was added to a conversation. */
+export function canReadAfter(store: ConversationStore): store is ConversationStore & AddedEntriesReader {
+  return "readAfter" in store && typeof store.readAfter === "function";
+}
+
+/** Brings what is kept of a conversation up to date. Afterwards it is what the log holds, or empty. */
+export async function refresh(
+  kept: KeptHistory,
+  store: AddedEntriesReader,
+  conversationId: ConversationId,
+): Promise<void> {
+  for (;;) {
+    const seq = kept.lastSeq ?? beyondAll;
+    const added = await store.readAfter({ conversationId, seq, limit: addedPage });
+    if (added === null) return kept.clear();
+    kept.take(added);
+    if (!added.more || kept.lastSeq === undefined) return;
+  }
+}
+
+/**
+ * Offers a conversation's entries to a selector, newest first: what is kept, then pages that are read only when they
+ * are wanted, and that are kept from then on. Other work of the process runs in between. True where everything was
+ * offered.
+ */
+export async function offerNewest(
+  kept: KeptHistory,
   store: NewestFirstReader,
   conversationId: ConversationId,
-): AsyncGenerator<readonly HistoryEntry[], void, undefined> {
+  selector: WindowSelector,
+  options: { readonly firstPage: number; readonly slices: WorkSlices },
+): Promise<boolean> {
+  const { firstPage, slices } = options;
   let limit = firstPage;
-  let before: number | undefined;
-  do {
-    const page = await store.readNewest({
-      conversationId,
-      limit,
-      ...omitUndefined({ before }),
-    });
-    yield page.entries;
-    before = page.before;
-    limit = Math.min(limit * 2, largestPage);
-  } while (before !== undefined);
+  let place = 0;
+  for (; ; place += 1) {
+    if (place === kept.size) {
+      if (kept.isComplete) break;
+      const before = kept.firstSeq;
+      const page = await store.readNewest({
+        conversationId,
+        limit,
+        ...(before === undefined ? {} : { before }),
+      });
+      kept.takeOlder(page.entries, page.before === undefined);
+      limit = nextPage(limit, page.entries);
+    }
+    const entry = kept.at(place);
+    if (entry === undefined) break;
+    const isCounted = entry.tokens !== undefined;
+    const pause = slices.next(1 + (isCounted ? 0 : entryCharacters(entry) / charactersPerWeight));
+    if (pause !== undefined) await pause;
+    if (selector.offer(entry) === "more") continue;
+    // What was not wanted now will not be wanted by the next request either.
+    kept.trim(place + 1);
+    await slices.next(place * choiceWeight);
+    return false;
+  }
+  await slices.next(place * choiceWeight);
+  return true;
+}
+
+/** Returns how many entries to read first: about as many as the window will hold. */
+export function firstPageOf(
+  budget: HistoryBudget | undefined,
+  previous: ContextManifest | undefined,
+): number {
+  let seqs = 0;
+  let tokens = 0;
+  for (const { firstSeq, lastSeq, estimatedTokens } of previous?.segments ?? []) {
+    if (firstSeq === undefined || lastSeq === undefined) continue;
+    seqs += lastSeq - firstSeq + 1;
+    tokens += estimatedTokens;
+  }
+  if (seqs === 0) {
+    const fitting = Math.ceil((budget?.maxTokens ?? Number.POSITIVE_INFINITY) / usualTokens);
+    return Math.max(smallestPage, Math.min(fitting, largestFirstPage));
+  }
+  return bounded(seqs + furtherEntries, (charactersPerPage * seqs) / (charactersPerToken * tokens + 1));
+}
+
+function bounded(entries: number, fitting: number): number {
+  return Math.max(smallestPage, Math.min(entries, largestPage, Math.floor(fitting)));
+}
+
+function nextPage(limit: number, entries: readonly HistoryEntry[]): number {
+  const characters = entries.reduce((sum, entry) => sum + entryCharacters(entry), 0);
+  return bounded(limit * 2, (charactersPerPage * entries.length) / Math.max(1, characters));
+}
+
+/** The window of the next request, continued from the last one. Undefined where it has to be chosen anew. */
+export function extendKept(kept: KeptHistory, selector: WindowSelector): ExtendedWindow | undefined {
+  const { settled } = kept;
+  if (settled === undefined) return undefined;
+  for (let place = 0; place < kept.size; place += 1) {
+    const entry = kept.at(place);
+    if (entry === undefined || (entry.lastSeq ?? 0) <= settled.lastSeq) break;
+    if (entry.covers !== undefined || hiddenEntryOfMessage(entry.message) !== undefined) return undefined;
+    if (selector.offer(entry) === "full") return undefined;
+  }
+  return selector.extend(settled);
 }

@@ -10,14 +10,14 @@ import {
   message,
   numbered,
   pairingFault,
-  quarterTokens,
+  quarterScale,
   result,
 } from "./history.test-support.js";
 import type { HistoryBudget } from "./history-builder.js";
 import { createMessageMeter, measureMessage } from "./message-tokens.js";
 import { createWindowSelector, selectWindow, type WindowOptions } from "./select-window.js";
 
-const measure = createMessageMeter(quarterTokens);
+const measure = createMessageMeter(quarterScale);
 
 function select(log: readonly HistoryEntry[], options: Partial<WindowOptions> = {}): WindowSelection {
   return selectWindow(log.toReversed(), { measure, slack: 0, ...options });
@@ -296,7 +296,7 @@ describe("for any history, the window", () => {
         if (window === undefined) return;
         const costs = window.pieces
           .flatMap((piece) => piece.messages)
-          .map((one) => measureMessage(one, quarterTokens));
+          .map((one) => measureMessage(one, quarterScale));
         const sum = (unit: "messages" | "characters" | "tokens") =>
           costs.reduce((total, cost) => total + cost[unit], 0);
         expect(sum("messages")).toBeLessThanOrEqual(each.budget.maxMessages ?? Number.POSITIVE_INFINITY);
@@ -499,7 +499,7 @@ function turnsOf(window: WindowSelection): HistoryEntry[][] {
 }
 
 function addedCost(window: WindowSelection, text: string) {
-  const cost = measureMessage(message("new", "user", text), quarterTokens);
+  const cost = measureMessage(message("new", "user", text), quarterScale);
   return {
     messages: window.cost.messages + cost.messages,
     characters: window.cost.characters + cost.characters,

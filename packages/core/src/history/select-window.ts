@@ -7,12 +7,14 @@ import { type ActiveSummary, createCoveredRanges } from "./covered-ranges.js";
 import type { HistoryBudget } from "./history-builder.js";
 import type { MessageMeter } from "./message-tokens.js";
 import { createTurnGrouper, type TurnGroup } from "./turn-grouper.js";
-import { isBefore, type MeasuredTurn, measurePiece } from "./window-piece.js";
+import { isBefore, type MeasuredTurn, measurePiece, type WindowPiece } from "./window-piece.js";
 
 /** How a window is chosen. */
 export interface WindowOptions {
   readonly budget?: HistoryBudget | undefined;
   readonly measure: MessageMeter;
+  /** Calibration of the meter's tokens, which the budget's are compared with. Default 1. */
+  readonly factor?: number | undefined;
   /** What instructions and tools take of the budget. They always stay. */
   readonly fixed?: ContextCost | undefined;
   /** The input of the newest turn. Always stays, behind everything that is offered. */
@@ -36,6 +38,37 @@ export interface WindowSelector {
   offer(entry: HistoryEntry): "more" | "full";
   /** The window. Throws `context_overflow` if what must stay does not fit. */
   finish(): WindowSelection;
+  /** What a window that shows all that was offered can be continued from; only after `finish`. */
+  settle(window: WindowSelection): SettledWindow | undefined;
+  /**
+   * The window in place of `finish`, where what was offered is all that was added behind a settled one, and everything
+   * fits. Undefined where the window has to be chosen anew.
+   */
+  extend(settled: SettledWindow): ExtendedWindow | undefined;
+}
+
+/**
+ * The part of a window that stays as it is while the conversation goes on: all turns before the newest one. It holds for
+ * as long as nothing is hidden, summed up or cut off.
+ */
+export interface SettledWindow {
+  /** In order. */
+  readonly pieces: readonly WindowPiece[];
+  readonly cost: ContextCost;
+  /** What is behind this seq is not part of it. */
+  readonly lastSeq: number;
+  /** Its newest entry that is shown as part of a turn, if there is one. */
+  readonly newest: HistoryEntry | undefined;
+  /** Where the window was to begin. */
+  readonly keepFrom: number | undefined;
+  /** What the window leaves out. */
+  readonly outside: Pick<WindowSelection, "truncated" | "left" | "dropped">;
+}
+
+/** A window, and what the next one can be continued from. */
+export interface ExtendedWindow {
+  readonly window: WindowSelection;
+  readonly settled: SettledWindow;
 }
 
 /**
@@ -83,7 +116,7 @@ class Selection implements WindowSelector {
     const { input = [], turnMessages = [] } = options;
     this.#options = options;
     this.#fixed = options.fixed ?? noCost;
-    this.#limit = remainingBudget(options.budget, this.#fixed);
+    this.#limit = remainingBudget(options.budget, this.#fixed, options.factor ?? 1);
     this.#inputIds = new Set(input.map(({ id }) => id));
     for (const message of input) this.#tail.set(message.id, { message });
     for (const message of turnMessages) this.#tail.set(message.id, { message });
@@ -103,7 +136,11 @@ class Selection implements WindowSelector {
       this.#takeTurns(this.#grouper.end());
       this.#takeSummaries();
     }
-    const { measure, keepFrom, slack = 0.25 } = this.#options;
+    const { measure, keepFrom, slack = 0.25, factor = 1 } = this.#options;
+    if (!isCut && keepFrom === undefined && fits(this.#cost, this.#limit)) {
+      const all = this.#allTurns();
+      if (all !== undefined) return all;
+    }
     return chooseWindow({
       taken: this.#taken,
       beyond: [
@@ -114,11 +151,94 @@ class Selection implements WindowSelector {
       isOverBudget: this.#stop === "budget",
       rankOf: this.#rankOf,
       measure,
+      factor,
       fixed: this.#fixed,
       limit: this.#limit,
       slack,
       keepFrom,
     });
+  }
+
+  /** The window that shows everything, where there is nothing to choose; undefined if a summary has to find its place. */
+  #allTurns(): WindowSelection | undefined {
+    const pieces: WindowPiece[] = [];
+    for (let place = this.#taken.length - 1; place >= 0; place -= 1) {
+      const unit = this.#taken[place];
+      if (unit === undefined || "ranges" in unit) return undefined;
+      for (const piece of unit.pieces) pieces.push(piece);
+    }
+    const cost = addCost(this.#fixed, this.#cost);
+    return { pieces, cost, truncated: false, left: 0, dropped: [], isWhole: true };
+  }
+
+  settle(window: WindowSelection): SettledWindow | undefined {
+    // Where reading ended for want of room, a larger budget may have more.
+    if (this.#stop === "budget" || this.#stop === "turns") return undefined;
+    const [newest, ...rest] = this.#taken;
+    if (!window.isWhole || newest === undefined || "ranges" in newest) return undefined;
+    const { pieces } = window;
+    const settledPieces = pieces.slice(0, pieces.length - newest.pieces.length);
+    // A summary of the newest turn's middle may stand among its pieces.
+    if (newest.pieces.some((piece, place) => piece !== pieces[settledPieces.length + place]))
+      return undefined;
+    const cost = sumCost(settledPieces.map((piece) => piece.cost));
+    const { truncated, left, dropped } = window;
+    return this.#settledBefore(newest, rest, {
+      pieces: settledPieces,
+      cost,
+      keepFrom: this.#options.keepFrom,
+      outside: { truncated, left, dropped },
+    });
+  }
+
+  extend(settled: SettledWindow): ExtendedWindow | undefined {
+    const { keepFrom, maxTurns } = this.#options;
+    if (this.#stop !== undefined || maxTurns !== undefined || keepFrom !== settled.keepFrom) return undefined;
+    this.#takeTail();
+    const { newest: older } = settled;
+    const groups = older === undefined ? this.#grouper.end() : this.#grouper.endBefore(older);
+    if (groups === undefined) return undefined;
+    this.#takeTurns(groups);
+    const [newest, ...rest] = this.#taken;
+    const cost = addCost(this.#cost, settled.cost);
+    if (newest === undefined || "ranges" in newest || !fits(cost, this.#limit)) return undefined;
+    const added: WindowPiece[] = [];
+    for (const unit of rest.toReversed()) if ("pieces" in unit) added.push(...unit.pieces);
+    const pieces = added.length === 0 ? settled.pieces : [...settled.pieces, ...added];
+    const next = this.#settledBefore(newest, rest, {
+      ...settled,
+      pieces,
+      cost: addCost(settled.cost, sumCost(added.map((piece) => piece.cost))),
+    });
+    if (next === undefined) return undefined;
+    const window: WindowSelection = {
+      pieces: [...pieces, ...newest.pieces],
+      cost: addCost(this.#fixed, cost),
+      ...settled.outside,
+      isWhole: true,
+    };
+    return { window, settled: next };
+  }
+
+  /** All before the newest turn, if the log has it before the newest turn. */
+  #settledBefore(
+    newest: MeasuredTurn,
+    rest: readonly (MeasuredTurn | ActiveSummary)[],
+    settled: Omit<SettledWindow, "lastSeq" | "newest"> & Partial<SettledWindow>,
+  ): SettledWindow | undefined {
+    let firstSeq = Number.POSITIVE_INFINITY;
+    for (const { entries } of newest.pieces) {
+      for (const entry of entries) firstSeq = Math.min(firstSeq, entry.firstSeq ?? Number.NaN);
+    }
+    // Not all of it is in the log.
+    if (!Number.isFinite(firstSeq)) return undefined;
+    let older: HistoryEntry | undefined;
+    for (const unit of rest) {
+      const newestOfUnit = "ranges" in unit ? unit.entry : newestOf(unit);
+      if ((newestOfUnit?.lastSeq ?? firstSeq) >= firstSeq) return undefined;
+      if ("pieces" in unit) older ??= newestOfUnit;
+    }
+    return { ...settled, lastSeq: firstSeq - 1, newest: older ?? settled.newest };
   }
 
   /** What a later entry has not hidden. */
@@ -130,7 +250,8 @@ class Selection implements WindowSelector {
     }
     const message = this.#hidden.without(entry.message);
     if (message === undefined || message === entry.message) return message === undefined ? undefined : entry;
-    return { ...entry, message };
+    const { tokens: _, ...rest } = entry;
+    return { ...rest, message };
   }
 
   #take(entry: HistoryEntry): void {
@@ -207,7 +328,7 @@ class Selection implements WindowSelector {
   /** What lies before the start of the last window is not weighed while reading. */
   #weigh(entry: HistoryEntry): ContextCost {
     const { keepFrom, measure } = this.#options;
-    return isBefore(entry, keepFrom) ? noCost : measure(entry.message);
+    return isBefore(entry, keepFrom) ? noCost : measure(entry.message, entry.tokens);
   }
 
   /**
@@ -224,6 +345,18 @@ class Selection implements WindowSelector {
     this.#openCost = measurePiece("step", own, measure).cost;
     return !fits(addCost(this.#cost, this.#openCost), this.#limit);
   }
+}
+
+/** The entry of a turn with the last seq; undefined where one of them has none. */
+function newestOf({ pieces }: MeasuredTurn): HistoryEntry | undefined {
+  let newest: HistoryEntry | undefined;
+  for (const { entries } of pieces) {
+    for (const entry of entries) {
+      if (entry.lastSeq === undefined) return undefined;
+      if (entry.lastSeq > (newest?.lastSeq ?? 0)) newest = entry;
+    }
+  }
+  return newest;
 }
 
 /**

@@ -17,6 +17,11 @@ export interface TurnGrouper {
   addTurn(entries: readonly HistoryEntry[]): TurnGroup[];
   /** Ends the turn that was being gathered: there is nothing older. */
   end(): TurnGroup[];
+  /**
+   * Ends the turn that was being gathered where an older entry belongs to another one. Undefined where the entry
+   * belongs to it, or where its turn may turn out to.
+   */
+  endBefore(older: HistoryEntry): TurnGroup[] | undefined;
   /** What was taken and is not part of a complete turn yet, newest first. */
   open(): HistoryEntry[];
   /** Whether the entry taken last is the only open one. */
@@ -80,6 +85,12 @@ export function createTurnGrouper(): TurnGrouper {
       const done = closeCurrent();
       if (tied.length > 0) done.push(release());
       return done;
+    },
+    endBefore(older) {
+      const newer = current.at(-1);
+      if (newer !== undefined && !turnBeginsBetween(older, newer)) return undefined;
+      const done = closeCurrent();
+      return tied.length > 0 ? undefined : done;
     },
     open: () => [...tied.flatMap((turn) => turn.toReversed()), ...current],
     hasJustBegun: () => current.length === 1 && tied.length === 0,

@@ -13,7 +13,9 @@ export interface WindowPiece {
   /** The messages of the entries, with exactly one result behind each call. */
   readonly messages: readonly ConversationMessage[];
   readonly repairs: readonly Repair[];
-  /** What the messages take, after the repair. */
+  /** What each of the messages takes. */
+  readonly costs: readonly ContextCost[];
+  /** All of them together. */
   readonly cost: ContextCost;
 }
 
@@ -33,7 +35,13 @@ export function measurePiece(
   measure: MessageMeter,
 ): WindowPiece {
   const { messages, repairs } = repairHistory(entries.map((entry) => entry.message));
-  return { kind, entries, messages, repairs, cost: sumCost(messages.map(measure)) };
+  const isAsStored = messages.length === entries.length;
+  const costs = messages.map((message, place) => {
+    const entry = entries[place];
+    const isOwn = isAsStored && entry !== undefined && entry.message === message;
+    return measure(message, isOwn ? entry.tokens : undefined);
+  });
+  return { kind, entries, messages, repairs, costs, cost: sumCost(costs) };
 }
 
 /** Whether an entry lies before a seq. One without a seq is not in the log yet, so it does not. */

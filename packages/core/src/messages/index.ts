@@ -91,6 +91,7 @@ export { sha256 } from "./text/sha256.js";
 export { snippetAround } from "./text/snippet.js";
 export { stableValue } from "./text/stable-value.js";
 export { titleOf } from "./text/title.js";
+export { type CountedTokens, countForRow, tokenRule } from "./tokens/count-message.js";
 export { countTextTokens } from "./tokens/text-tokens.js";
 export type { TokenObservation } from "./tokens/token-calibration.js";
 export {

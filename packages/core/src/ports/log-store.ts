@@ -7,7 +7,7 @@ import type {
   TurnMetrics,
 } from "@parley/wire";
 import type { ConversationId, ConversationMessage, TurnId } from "../messages/message.js";
-import type { ConversationStore, HistoryEntry, ProviderCallRecord } from "../ports.js";
+import type { AddedEntries, ConversationStore, HistoryEntry, ProviderCallRecord } from "../ports.js";
 import type {
   Changes,
   CompactionNotice,
@@ -369,7 +369,7 @@ export interface SearchResult {
 }
 
 /**
- * One owner's part of the store. For an unknown id, `get`, `readTurn`, `readOpenTurn`, `findMessage`, `findReceipt`, `lastCall` and
+ * One owner's part of the store. For an unknown id, `get`, `readAfter`, `readTurn`, `readOpenTurn`, `findMessage`, `findReceipt`, `lastCall` and
  * `takeOver` answer null, `readNewest` and `remove` nothing; `admit`, `create` and `importConversation` make it; all
  * others refuse with `conversation_not_found`. A conversation id has 1 to 128 of `A-Za-z0-9._:-`, else it is
  * `invalid_request`.
@@ -424,6 +424,15 @@ export interface LogStore extends ConversationStore, InputStore, WebhookStore {
     limit: number;
     before?: number;
   }): Promise<{ entries: HistoryEntry[]; before?: number }>;
+  /**
+   * Whole messages behind a seq, oldest first, as `readNewest` gives them, and the conversation's view: it changes when
+   * the id comes to stand for another log, or when a summary is taken out of force. Null for an unknown id.
+   */
+  readAfter(query: {
+    conversationId: ConversationId;
+    seq: number;
+    limit: number;
+  }): Promise<AddedEntries | null>;
   /**
    * The open turn, or null. `afterN` leaves out journal batches that end at or before it; with `fence`, only if the
    * turn still has that fence, for a number that was counted under another one says nothing.

@@ -16,6 +16,7 @@ import { defaultLeasePace, defaultRuntimeLimits, type Environment } from "./envi
 import { SearchIndexer } from "./nodes/search-indexer.js";
 import { OwnerModels } from "./owner-models.js";
 import type { RuntimeOptions } from "./runtime-options.js";
+import { HistoryCache } from "./turns/history-cache.js";
 import { WebhookDelivery } from "./webhooks/webhook-delivery.js";
 import { defaultWebhookLimits } from "./webhooks/webhook-limits.js";
 import { createWindowPolicy } from "./window-policy.js";
@@ -68,6 +69,7 @@ export function createEnvironment(options: RuntimeOptions): Environment {
     hooks,
     tokens,
     history: new BudgetedHistoryBuilder({ tokens }),
+    keptHistories: new HistoryCache(),
     hub: new Hub(limits.subscriberFrames),
     journal: new Journal(options.store, clock, { ...defaultJournalPace, ...options.journal }, wake),
     searchIndexer,

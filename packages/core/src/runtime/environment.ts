@@ -17,6 +17,7 @@ import type { ApprovalOptions } from "./input/approvals.js";
 import type { ModelCatalog } from "./models.js";
 import type { SearchIndexer } from "./nodes/search-indexer.js";
 import type { OwnerModels } from "./owner-models.js";
+import type { HistoryCache } from "./turns/history-cache.js";
 import type { WebhookAttempt, WebhookDelivery } from "./webhooks/webhook-delivery.js";
 import type { WebhookLimits } from "./webhooks/webhook-limits.js";
 import type { WebhookTransport } from "./webhooks/webhook-transport.js";
@@ -155,6 +156,8 @@ export interface Environment {
   readonly hooks: RuntimeHooks;
   readonly tokens: TokenEstimator;
   readonly history: BudgetedHistoryBuilder;
+  /** What the history read and lowered for the last requests of conversations. */
+  readonly keptHistories: HistoryCache;
   readonly hub: Hub<FollowedConversation>;
   readonly journal: Journal;
   readonly watchers: Watchers;

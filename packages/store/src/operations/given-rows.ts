@@ -17,8 +17,13 @@ export function givenRows(rows: readonly MessageRow[]): {
 } {
   const [row, other] = rows;
   if (row === undefined || other !== undefined) return { form: "rows", ...rowLists(rows) };
-  const { id, role, type, content, createdAt, resourceId, key, parts } = row;
-  return { form: "row", total: parts, values: [id, role, type, content, createdAt, resourceId, key] };
+  const { id, role, type, content, createdAt, resourceId, key, parts, tokens } = row;
+  const counted = [tokens?.count ?? null, tokens?.rule ?? null];
+  return {
+    form: "row",
+    total: parts,
+    values: [id, role, type, content, createdAt, resourceId, key, ...counted],
+  };
 }
 
 /** The pieces of a statement that writes given rows. */
@@ -44,20 +49,21 @@ export function givenTexts(
       present: `SELECT FROM parley.conversation_message m WHERE ${messageIs(at(0), at(6), log)}`,
       insert: (from) => `${insert}
   SELECT ${from}.log, ${at(0)}, ${at(1)}, ${at(2)}, ${at(3)}::jsonb, ${at(4)}::timestamptz, ${at(5)}, ${from}.first_seq,
-    $6::int4, ${from}.turn_count, $5, ${at(6)}::int8
+    $6::int4, ${from}.turn_count, $5, ${at(6)}::int8, ${at(7)}::int4, ${at(8)}::int2
   FROM ${from}`,
     }),
     rows: text({
       present: `SELECT FROM ${rowsById(at(0), at(8), log)}`,
       insert: (from) => `${insert}
   SELECT ${from}.log, g.id, g.role, g.type, g.content::jsonb, g.created_at, g.resource_id, ${from}.first_seq + g.start,
-    g.parts, ${from}.turn_count, $5, g.id_key
+    g.parts, ${from}.turn_count, $5, g.id_key, g.tokens, g.token_rule
   FROM ${from}, unnest(${at(0)}::text[], ${at(1)}::text[], ${at(2)}::text[], ${at(3)}::text[], ${at(4)}::timestamptz[],
-    ${at(5)}::text[], ${at(6)}::int4[], ${at(7)}::int4[], ${at(8)}::int8[])
-    AS g(id, role, type, content, created_at, resource_id, start, parts, id_key)`,
+    ${at(5)}::text[], ${at(6)}::int4[], ${at(7)}::int4[], ${at(8)}::int8[], ${at(9)}::int4[], ${at(10)}::int2[])
+    AS g(id, role, type, content, created_at, resource_id, start, parts, id_key, tokens, token_rule)`,
     }),
   };
 }
 
 const insert = `INSERT INTO parley.conversation_message
-    (log, id, role, type, content, created_at, resource_id, first_seq, part_count, turn, step, id_key)`;
+    (log, id, role, type, content, created_at, resource_id, first_seq, part_count, turn, step, id_key, tokens,
+    token_rule)`;

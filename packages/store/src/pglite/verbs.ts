@@ -66,6 +66,7 @@ export const ownerVerbs = {
   endLease: running,
   readChunks: read,
   readNewest: read,
+  readAfter: read,
   readOpenTurn: read,
   readInput: read,
   pendingInputs: read,

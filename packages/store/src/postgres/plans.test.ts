@@ -345,6 +345,7 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
     for (const conversationId of [big, medium, leaf]) {
       await checkIndexed("newest", () => store.readNewest({ conversationId, limit: 50 }));
       await checkIndexed("older", () => store.readNewest({ conversationId, limit: 50, before: 500 }));
+      await checkIndexed("added", () => store.readAfter({ conversationId, seq: 500, limit: 50 }));
       for (const ascending of [true, false])
         await checkIndexed("list", () => store.listMessages(conversationId, { limit: 50, ascending }));
       await checkIndexed("chunks", () => store.readChunks({ conversationId, limit: 100 }));

@@ -7,6 +7,7 @@ import { ownerCases } from "./conversations/owners.js";
 import { removalCases } from "./conversations/removal.js";
 import { settingsCases } from "./conversations/settings.js";
 import { keyCases } from "./keys.js";
+import { addedCases } from "./reads/added.js";
 import { engineCases } from "./reads/engine.js";
 import { examinationCases } from "./reads/examination.js";
 import { fidelityCases } from "./reads/fidelity.js";
@@ -54,6 +55,7 @@ export function logStoreContract(make: () => LogStoreFixture | Promise<LogStoreF
     input: [...inputCases, ...inputEndingCases, ...inputQuestionCases],
     queue: queueCases,
     read: readCases,
+    added: addedCases,
     fork: forkCases,
     settings: settingsCases,
     removal: removalCases,

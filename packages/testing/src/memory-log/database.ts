@@ -1,7 +1,7 @@
 import type { Clock } from "@parley/core";
 import { invalidField, ParleyError } from "@parley/core/errors";
-import type { ConversationId, ConversationMessage, TurnId } from "@parley/core/messages";
-import { checkPlain, isPlain, toCanonical } from "@parley/core/messages";
+import type { ConversationId, ConversationMessage, CountedTokens, TurnId } from "@parley/core/messages";
+import { checkPlain, countForRow, isPlain, toCanonical } from "@parley/core/messages";
 import type {
   ApiKeyRecord,
   ConversationNotice,
@@ -32,6 +32,7 @@ export interface Row {
   readonly turnId?: TurnId;
   readonly stepId?: string;
   readonly covers?: { fromSeq: number; toSeq: number };
+  readonly tokens: CountedTokens;
 }
 
 export interface Turn {
@@ -365,6 +366,7 @@ export function appendRow(
     message,
     firstSeq,
     lastSeq,
+    tokens: countForRow(message),
     ...(place.turn === undefined ? {} : { turnId: place.turn.id }),
     ...(place.stepId === undefined ? {} : { stepId: place.stepId }),
     ...(place.covers === undefined ? {} : { covers: place.covers }),
@@ -385,6 +387,7 @@ export function entryOf(row: Row, conversationId: ConversationId): HistoryEntry 
     message: row.message.conversationId === conversationId ? row.message : { ...row.message, conversationId },
     firstSeq: row.firstSeq,
     lastSeq: row.lastSeq,
+    tokens: row.tokens,
     ...omitUndefined({ turnId: row.turnId, stepId: row.stepId, covers: row.covers }),
   };
 }

@@ -110,6 +110,7 @@ export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRo
       endLease: (...args) => run("endLease", args, leases.endIdleLease),
       readChunks: (...args) => run("readChunks", args, reads.readChunks),
       readNewest: (...args) => run("readNewest", args, reads.readNewest),
+      readAfter: (...args) => run("readAfter", args, reads.readAfter),
       readOpenTurn: (...args) => run("readOpenTurn", args, reads.readOpenTurn),
       readInput: (...args) => run("readInput", args, inputReads.readInput),
       pendingInputs: (...args) => run("pendingInputs", args, inputReads.pendingInputs),

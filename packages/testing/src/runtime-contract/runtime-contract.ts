@@ -1,6 +1,7 @@
 import type { ContractCase } from "../contract-case.js";
 import { automaticCompactionCases } from "./compaction/automatic-compaction.js";
 import { compactionCases } from "./compaction/compaction.js";
+import { keptHistoryCases } from "./compaction/kept-histories.js";
 import { windowCases } from "./compaction/windows.js";
 import { forkCases } from "./conversations/forks.js";
 import { modelCases } from "./conversations/models.js";
@@ -54,6 +55,7 @@ export function runtimeContract(make: () => RuntimeFixture | Promise<RuntimeFixt
     model: modelCases,
     limits: limitCases,
     window: windowCases,
+    "kept history": keptHistoryCases,
     transfer: transferCases,
     observing: observingCases,
     webhook: webhookCases,

@@ -1,3 +1,4 @@
+import { tokenRule } from "./count-message.js";
 import { countTextTokens } from "./text-tokens.js";
 import {
   calibrate,
@@ -18,6 +19,11 @@ export interface TokenEstimator {
    * report, as `factor`, so that reports of requests that ran side by side are understood.
    */
   factor?(model: string): number;
+  /**
+   * The rule of its uncalibrated counts: counts that stores keep under the same rule are used in place of its own.
+   * Without it, every message is counted by the estimator itself.
+   */
+  readonly rule?: number;
 }
 
 /** What a counter has learned, as plain data that JSON can carry. */
@@ -32,6 +38,7 @@ export interface TokenCounterSnapshot {
  * calls in the same order give the same numbers: there is no clock and no chance in it.
  */
 export class TokenCounter implements TokenEstimator {
+  readonly rule = tokenRule;
   readonly #models = new Map<string, ModelCalibration>();
 
   countText(text: string, model?: string): number {

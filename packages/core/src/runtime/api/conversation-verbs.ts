@@ -90,7 +90,8 @@ export function conversationVerbs(scope: OwnerScope): ConversationVerbs {
         compactions.stop(record.log);
       }
       const gone = await store.remove(conversationId, { cascade, ...omitUndefined({ unusedForMs }) });
-      for (const { log } of gone) {
+      for (const { id, log } of gone) {
+        env.keptHistories.drop(owner, id);
         coordinator.lose(log);
         compactions.stop(log);
         env.hub.end(log, new ParleyError("conversation_not_found", "The conversation was deleted"));

@@ -2,6 +2,7 @@ import { omitUndefined } from "@parley/fold";
 import type { CompactionPreview, CompactionResult } from "@parley/wire";
 import { ParleyError } from "../../errors.js";
 import { createMessageMeter } from "../../history/message-tokens.js";
+import { tokenScale } from "../../history/token-scale.js";
 import type { ConversationMessage } from "../../messages/message.js";
 import { argumentsTextOf, resultTextOf } from "../../messages/part.js";
 import { soundUsage } from "../../messages/provider/sound-usage.js";
@@ -44,7 +45,7 @@ export async function planCompaction(
   conversationId: string,
   keep: (entry: HistoryEntry, index: number) => boolean,
 ): Promise<CompactionPlan | undefined> {
-  const meter = createMessageMeter(env.tokens);
+  const meter = createMessageMeter(tokenScale(env.tokens));
   const entries: HistoryEntry[] = [];
   let earlier: HistoryEntry | undefined;
   let before: number | undefined;
@@ -103,7 +104,7 @@ export function keepTokens(
   limits: { readonly tokens: number; readonly newestStepTokens: number },
   turn: { readonly turnId: string; readonly inputIds: ReadonlySet<string> },
 ): (entry: HistoryEntry, index: number) => boolean {
-  const meter = createMessageMeter(env.tokens);
+  const meter = createMessageMeter(tokenScale(env.tokens));
   let sum = 0;
   let isNewestStep = true;
   return ({ message, turnId }) => {

@@ -2,6 +2,7 @@ import { omitUndefined } from "@parley/fold";
 import type { ContextManifest } from "@parley/wire";
 import { isParleyError, ParleyError } from "../../errors.js";
 import type { HistoryBuildResult, PreviousCall } from "../../history/history-builder.js";
+import type { KeptHistory } from "../../history/kept-history.js";
 import type { ConversationMessage } from "../../messages/message.js";
 import { toProviderMessages } from "../../messages/provider/provider-messages.js";
 import type { ConversationRecord } from "../../ports/log-store.js";
@@ -25,6 +26,8 @@ export interface ContextRequest {
   readonly userMessages: readonly ConversationMessage[];
   readonly turnMessages: readonly ConversationMessage[];
   readonly previous: PreviousCall | undefined;
+  /** What is kept of the conversation's last request, where something is. */
+  readonly kept?: KeptHistory;
 }
 
 /** The estimator's factor when a manifest's tokens were counted: usage may be reported much later. */
@@ -68,9 +71,12 @@ function tokensNeeded(error: unknown): number | undefined {
 export async function buildStepContext(
   request: ContextRequest,
 ): Promise<StepContext & { readonly truncated: boolean; readonly estimatedTokens: number }> {
-  const { env, record, binding, instructions } = request;
-  const built = await buildWithin(binding, env, (maxTokens) =>
-    env.history.buildHistory({
+  const { env, record, binding, instructions, previous, kept } = request;
+  let factor: number | undefined;
+  const built = await buildWithin(binding, env, (maxTokens) => {
+    // The builder takes the same one, before it waits for anything.
+    factor = env.tokens.factor?.(binding.name);
+    return env.history.buildHistory({
       conversation: {
         id: record.id,
         createdAt: new Date(record.createdAt),
@@ -84,15 +90,14 @@ export async function buildStepContext(
       tokens: env.tokens,
       contextWindow: binding.contextWindow,
       tools: request.tools,
-      ...omitUndefined({ instructions, previous: request.previous }),
-    }),
-  );
+      ...omitUndefined({ instructions, previous, kept }),
+    });
+  });
   const messages: ProviderMessage[] = built.providerMessages ?? toProviderMessages(built.messages);
   if (instructions !== undefined && instructions !== "") {
     messages.unshift({ role: "system", content: [{ type: "text", text: instructions }] });
   }
   if (built.manifest === undefined) throw new ParleyError("internal");
-  const factor = env.tokens.factor?.(binding.name);
   if (factor !== undefined) factors.set(built.manifest, factor);
   return {
     messages,

@@ -22,7 +22,10 @@ import type { StepContextUses } from "./step-context.js";
 import { buildStepContext, type ContextRequest } from "./step-context.js";
 
 /** The parts of the environment that the set-up of a turn uses. */
-export type TurnSetupUses = CompactInTurnUses & StepContextUses & Defaults & Uses<"instructions" | "tools">;
+export type TurnSetupUses = CompactInTurnUses &
+  StepContextUses &
+  Defaults &
+  Uses<"instructions" | "keptHistories" | "tools">;
 
 /** The part of a turn's setup that follows from its conversation and from what was chosen for it. */
 type PreparedTurn = Pick<
@@ -107,8 +110,9 @@ function contextBuilder(
   let { record, tools, previous } = start;
   const instructions = opened.choices.instructions ?? record.instructions ?? env.instructions;
   const compactor = new TurnCompactor({ env, store, live, binding, userMessages, signal, lost });
-  const build = (turnMessages: ContextRequest["turnMessages"]) =>
-    retryWhileUnavailable(
+  const build = async (turnMessages: ContextRequest["turnMessages"]) => {
+    const kept = env.keptHistories.of(live.owner, live.conversationId);
+    const context = await retryWhileUnavailable(
       env,
       () =>
         buildStepContext({
@@ -121,9 +125,13 @@ function contextBuilder(
           userMessages,
           turnMessages,
           previous,
+          kept,
         }),
       { signal },
     );
+    env.keptHistories.keep(live.owner, live.conversationId, kept);
+    return context;
+  };
   return async ({ stepId, turnMessages }): Promise<StepContext> => {
     let context = await build(turnMessages);
     if (await compactor.before(stepId, record, context)) {

@@ -187,19 +187,19 @@ function insertPiece(
   ordinals: ReadonlyMap<string, number>,
   piece: readonly PlacedRow[],
 ): Statement {
-  const [ids, roles, types, contents, times, resources, , parts, keys] = rowLists(
+  const [ids, roles, types, contents, times, resources, , parts, keys, tokens, rules] = rowLists(
     piece.map(({ row }) => row),
   ).values;
   return {
     name: "import_rows",
     text: `
 INSERT INTO parley.conversation_message (log, id, role, type, content, created_at, resource_id, part_count,
-  first_seq, turn, step, covers_from, covers_to, id_key)
+  first_seq, turn, step, covers_from, covers_to, id_key, tokens, token_rule)
 SELECT $1::int8, g.id, g.role, g.type, g.content::jsonb, g.created_at, g.resource_id, g.parts, g.first_seq, g.turn,
-  g.step, g.covers_from, g.covers_to, g.id_key
+  g.step, g.covers_from, g.covers_to, g.id_key, g.tokens, g.token_rule
 FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::int4[], $9::int4[],
-  $10::int4[], $11::text[], $12::int4[], $13::int4[], $14::int8[]) AS g(id, role, type, content, created_at,
-  resource_id, parts, first_seq, turn, step, covers_from, covers_to, id_key)`,
+  $10::int4[], $11::text[], $12::int4[], $13::int4[], $14::int8[], $15::int4[], $16::int2[]) AS g(id, role, type, content,
+  created_at, resource_id, parts, first_seq, turn, step, covers_from, covers_to, id_key, tokens, token_rule)`,
     values: [
       head.log,
       ids,
@@ -215,6 +215,8 @@ FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $
       piece.map(({ entry }) => entry.covers?.fromSeq ?? null),
       piece.map(({ entry }) => entry.covers?.toSeq ?? null),
       keys,
+      tokens,
+      rules,
     ],
   };
 }

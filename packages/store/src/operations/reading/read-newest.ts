@@ -1,8 +1,12 @@
+import { setImmediate } from "node:timers/promises";
 import type { HistoryEntry, LogStore } from "@parley/core/ports";
 import { entriesOf, messageColumns, readMessage } from "../../message-row.js";
 import type { StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
 import { lineage } from "./lineage.js";
+
+/** How many characters of rows are parsed before other work of the process has its turn. */
+const charactersAtOnce = 256 * 1024;
 
 /**
  * A backward scan of the primary key, from the newest row on, that stops at the limit: the same cost in a log of a
@@ -31,7 +35,13 @@ export async function readNewest(
     ],
   });
   const entries: HistoryEntry[] = [];
+  let parsed = 0;
   for (const row of rows) {
+    parsed += String(row.content).length;
+    if (parsed > charactersAtOnce) {
+      parsed = 0;
+      await setImmediate();
+    }
     for (const entry of entriesOf(readMessage(row), conversationId).reverse()) {
       if ((entry.lastSeq ?? 0) >= before) continue;
       const oldest = entries.at(-1)?.firstSeq;

@@ -61,6 +61,8 @@ export async function admit(store: StoreContext, owner: string, input: AdmitInpu
         storedText(input.title),
         row.key,
         input.defaultModel === undefined ? null : storedText(input.defaultModel),
+        row.tokens?.count ?? null,
+        row.tokens?.rule ?? null,
       ],
     },
   ]);
@@ -99,8 +101,9 @@ WITH opened AS (
 ), message AS (
   INSERT INTO parley.conversation_message
     (log, id, role, type, content, created_at, resource_id, first_seq, part_count, turn, body_hash,
-    id_key)
-  SELECT log, $5, $7, $8, $9::jsonb, $10::timestamptz, $11, first_seq, $12::int4, turn_count, $6, $17::int8
+    id_key, tokens, token_rule)
+  SELECT log, $5, $7, $8, $9::jsonb, $10::timestamptz, $11, first_seq, $12::int4, turn_count, $6, $17::int8, $19::int4,
+    $20::int2
   FROM opened
 ), turn AS (
   INSERT INTO parley.conversation_turn

@@ -68,11 +68,12 @@ export function insertRows(
 const insertRowsText = `
 INSERT INTO parley.conversation_message
   (log, id, role, type, content, created_at, resource_id, first_seq, part_count, turn, step, covers_from,
-  covers_to, body_hash, id_key)
+  covers_to, body_hash, id_key, tokens, token_rule)
 SELECT $1::int8, g.id, g.role, g.type, g.content::jsonb, g.created_at, g.resource_id, $2::int4 + g.start, g.parts,
-  $3::int4, $4, $5::int4, $6::int4, $16, g.id_key
+  $3::int4, $4, $5::int4, $6::int4, $18, g.id_key, g.tokens, g.token_rule
 FROM unnest($7::text[], $8::text[], $9::text[], $10::text[], $11::timestamptz[], $12::text[], $13::int4[], $14::int4[],
-  $15::int8[]) AS g(id, role, type, content, created_at, resource_id, start, parts, id_key)`;
+  $15::int8[], $16::int4[], $17::int2[])
+  AS g(id, role, type, content, created_at, resource_id, start, parts, id_key, tokens, token_rule)`;
 
 /** Opens a turn with its user rows, for whoever holds the lock of a conversation without a lease. */
 export async function openTurn(

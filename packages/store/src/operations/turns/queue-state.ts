@@ -40,6 +40,8 @@ export function queueEntries(json: unknown, conversationId: string): QueueEntry[
         step: null,
         covers_from: null,
         covers_to: null,
+        tokens: null,
+        token_rule: null,
       },
       conversationId,
     );

@@ -1,4 +1,4 @@
-import type { MessageContentPart } from "@parley/core/messages";
+import { countForRow, type MessageContentPart } from "@parley/core/messages";
 import type { ImportInput, LogStore } from "@parley/core/ports";
 import { exportConversation, ImportLines } from "@parley/core/runtime";
 import type { ExportLine } from "@parley/wire";
@@ -105,7 +105,7 @@ export const importCases: readonly TopicCase[] = [
       checkEqual(record, { ...settings, ...rest, ...seqs, createdAt, lastActivityAt }, "the record");
       checkEqual(
         (await s.log(id)).map(({ lastSeq: _last, ...entry }) => entry),
-        entries,
+        entries.map((entry) => ({ ...entry, tokens: countForRow(entry.message) })),
         "its log",
       );
       checkEqual(await s.store.metrics(id), [turns[0]?.metrics], "its metrics");

@@ -52,6 +52,7 @@ const calls: { [Method in keyof LogStore]?: (store: LogStore, target: Target) =>
     }),
   readChunks: (store, { id }) => store.readChunks({ conversationId: id, open: true }),
   readNewest: (store, { id }) => store.readNewest({ conversationId: id, limit: 5 }),
+  readAfter: (store, { id }) => store.readAfter({ conversationId: id, seq: 0, limit: 5 }),
   readOpenTurn: (store, { id }) => store.readOpenTurn({ conversationId: id }),
   fork: (store, { id }) => store.fork({ conversationId: id, atSeq: 0, newId: uniqueId() }),
   compact: (store, target) =>

@@ -1,3 +1,4 @@
+import { countForRow } from "@parley/core/messages";
 import type { AdmitOutcome } from "@parley/core/ports";
 import { check, checkEqual } from "../../contract-case.js";
 import {
@@ -36,7 +37,12 @@ export const admissionCases: readonly TopicCase[] = [
         { reasoningEffort: "low", model: "credential/model" },
         "the turn's choices, with the conversation's model",
       );
-      checkEqual(outcome.turn.entries, [{ message: sent, firstSeq: 1, lastSeq: 1, turnId }], "its rows");
+      const tokens = countForRow(sent);
+      checkEqual(
+        outcome.turn.entries,
+        [{ message: sent, firstSeq: 1, lastSeq: 1, turnId, tokens }],
+        "its rows",
+      );
       const record = await s.store.get(id);
       checkEqual(record?.title, "From the text", "the title");
       checkEqual(record?.status, "active", "the status");

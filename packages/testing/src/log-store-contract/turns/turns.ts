@@ -1,3 +1,4 @@
+import { countForRow } from "@parley/core/messages";
 import { check, checkEqual } from "../../contract-case.js";
 import {
   callingMessage,
@@ -26,10 +27,18 @@ export const turnCases: readonly TopicCase[] = [
       const stepId = `${turn.turnId}.0`;
       const first = await s.commit(turn, [calling], { stepId });
       const place = { turnId: turn.turnId, stepId };
-      checkEqual(first.entries, [{ message: calling, firstSeq: 2, lastSeq: 3, ...place }], "the first rows");
+      checkEqual(
+        first.entries,
+        [{ message: calling, firstSeq: 2, lastSeq: 3, ...place, tokens: countForRow(calling) }],
+        "the first rows",
+      );
       checkEqual([first.promoted, first.stopRequested], [[], false], "what else it says");
       const second = await s.commit(turn, [result], { stepId });
-      checkEqual(second.entries, [{ message: result, firstSeq: 4, lastSeq: 4, ...place }], "the second rows");
+      checkEqual(
+        second.entries,
+        [{ message: result, firstSeq: 4, lastSeq: 4, ...place, tokens: countForRow(result) }],
+        "the second rows",
+      );
       checkEqual(await s.texts(id), ["Hello", "I look it up [tool-call]", "[tool-result]"], "the log");
       const record = await s.store.get(id);
       checkEqual([record?.lastSeq, record?.sealedSeq], [4, 0], "last and sealed seq");

@@ -2,6 +2,7 @@ import { invalidField } from "@parley/core/errors";
 import type { ConversationId, TurnId } from "@parley/core/messages";
 import { toStoredChunks } from "@parley/core/messages";
 import type {
+  AddedEntries,
   HistoryEntry,
   JournalBatch,
   LogStore,
@@ -66,6 +67,25 @@ export function readNewest(
     entries.push(entryOf(row, log.id));
   }
   return { entries };
+}
+
+/** The view is the log's number and how many of its summaries were taken out of force. */
+export function readAfter(
+  db: MemoryDatabase,
+  owner: string,
+  query: Parameters<LogStore["readAfter"]>[0],
+): AddedEntries | null {
+  const log = findLog(db, owner, query.conversationId);
+  if (log === undefined) return null;
+  const limit = Math.max(0, query.limit);
+  const rows = rowsBetween(log, query.seq + 1, log.lastSeq).filter(
+    (row) => row.firstSeq > query.seq && !isUndone(log, row),
+  );
+  return {
+    view: `${log.number}.${log.undone.size}`,
+    entries: rows.slice(0, limit).map((row) => entryOf(row, log.id)),
+    more: rows.length > limit,
+  };
 }
 
 function isUndone(log: Log, row: Row): boolean {

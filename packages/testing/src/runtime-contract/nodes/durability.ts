@@ -160,6 +160,7 @@ function faultCases(): RuntimeTopicCase[] {
     ["get", ["before"]],
     ["lastCall", ["before"]],
     ["readNewest", ["before"]],
+    ["readAfter", ["before"]],
     ["flushJournal", ["before", "after"]],
     ["commitStep", ["before", "after"]],
     ["seal", ["before", "after"]],

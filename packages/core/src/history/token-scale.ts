@@ -1,0 +1,41 @@
+import type { TokenEstimator } from "../messages/tokens/token-counter.js";
+
+/** What measuring needs of an estimator. */
+export type TextCounter = Pick<TokenEstimator, "countText" | "factor" | "rule">;
+
+/**
+ * Counts texts for one model. Counts are uncalibrated, so that they can be kept and added up; `factor` is the model's
+ * calibration, for sums of them. An estimator that tells no factor calibrates its counts itself, and 1 is left.
+ */
+export interface TokenScale {
+  readonly factor: number;
+  readonly countText: (text: string) => number;
+  /** The rule of counts that may be used in place of a count of this scale, if there is one. */
+  readonly rule: number | undefined;
+}
+
+/** Returns how an estimator counts for a model. */
+export function tokenScale(tokens: TextCounter, model?: string): TokenScale {
+  const { rule } = tokens;
+  if (model === undefined) return { factor: 1, countText: (text) => tokens.countText(text), rule };
+  const factor = tokens.factor?.(model);
+  if (factor !== undefined && Number.isFinite(factor) && factor > 0) {
+    return { factor, countText: (text) => tokens.countText(text), rule };
+  }
+  return { factor: 1, countText: (text) => tokens.countText(text, model), rule: undefined };
+}
+
+/** Returns the calibrated tokens of a sum of counts. */
+export function calibrated(count: number, { factor }: Pick<TokenScale, "factor">): number {
+  return Math.ceil(count * factor);
+}
+
+/** Returns the largest count whose calibrated tokens are within a limit. */
+export function uncalibratedLimit(limit: number, scale: Pick<TokenScale, "factor">): number {
+  if (!Number.isFinite(limit)) return limit;
+  let count = Math.floor(limit / scale.factor);
+  // Division and multiplication round each for itself.
+  while (calibrated(count, scale) > limit) count -= 1;
+  while (calibrated(count + 1, scale) <= limit) count += 1;
+  return count;
+}
