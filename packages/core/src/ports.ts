@@ -74,7 +74,10 @@ export interface ProviderCallMetadata {
 
 /** One request to a model, before an adapter puts it into its provider's form. */
 export interface ProviderCallParams {
-  /** In order; instructions come first, as `system` messages. */
+  /**
+   * In order; instructions come first, as `system` messages. The list is the adapter's own, the messages in it are frozen:
+   * later requests of the conversation hold the same ones.
+   */
   messages: ProviderMessage[];
   tools?: ProviderToolDefinition[];
   /** Provider-specific. */
