@@ -255,11 +255,19 @@ export interface HistoryEntry {
  * history is. `before` is the cursor that the previous page returned.
  */
 export interface NewestFirstReader {
-  readNewest(request: { conversationId: ConversationId; limit: number; before?: number }): Promise<{
+  readNewest(request: {
+    conversationId: ConversationId;
+    limit: number;
+    before?: number;
+    /** Asks for the view. Default false. */
+    view?: boolean;
+  }): Promise<{
     /** Newest first. */
     entries: HistoryEntry[];
     /** Absent when the beginning was reached. */
     before?: number;
+    /** See `AddedEntries`. Absent where there are no entries, and from stores that have no views. */
+    view?: string;
   }>;
 }
 
