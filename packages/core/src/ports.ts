@@ -74,7 +74,10 @@ export interface ProviderCallMetadata {
 
 /** One request to a model, before an adapter puts it into its provider's form. */
 export interface ProviderCallParams {
-  /** In order; instructions come first, as `system` messages. */
+  /**
+   * In order; instructions come first, as `system` messages. The list is the adapter's own, the messages in it are frozen:
+   * later requests of the conversation hold the same ones.
+   */
   messages: ProviderMessage[];
   tools?: ProviderToolDefinition[];
   /** Provider-specific. */
@@ -252,11 +255,19 @@ export interface HistoryEntry {
  * history is. `before` is the cursor that the previous page returned.
  */
 export interface NewestFirstReader {
-  readNewest(request: { conversationId: ConversationId; limit: number; before?: number }): Promise<{
+  readNewest(request: {
+    conversationId: ConversationId;
+    limit: number;
+    before?: number;
+    /** Asks for the view. Default false. */
+    view?: boolean;
+  }): Promise<{
     /** Newest first. */
     entries: HistoryEntry[];
     /** Absent when the beginning was reached. */
     before?: number;
+    /** See `AddedEntries`. Absent where there are no entries, and from stores that have no views. */
+    view?: string;
   }>;
 }
 

@@ -70,7 +70,7 @@ export class GrowingLog implements NewestFirstReader, AddedEntriesReader {
     const reader = new LogReader(this.isGone ? [] : this.entries);
     const page = await reader.readNewest(request);
     this.read += reader.read;
-    return structuredClone(page);
+    return { ...structuredClone(page), ...(page.entries.length > 0 ? { view: String(this.view) } : {}) };
   }
 
   async readAfter({ seq, limit }: { conversationId: string; seq: number; limit: number }) {

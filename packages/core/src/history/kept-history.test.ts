@@ -214,6 +214,16 @@ describe("a history that is kept", () => {
     expect(chain.links[100]).toBe(firstLink);
   });
 
+  it("is out of reach of whoever is handed its messages", async () => {
+    const growing = new Conversation(longLog(4), createTokenCounter());
+    const [built] = (await growing.look({ ...plain, added: 8 })) as [HistoryBuildResult, unknown];
+    const [first] = built.providerMessages ?? [];
+    expect(() => first?.content.push({ type: "text", text: "more" })).toThrow(TypeError);
+    built.providerMessages?.splice(0, 3);
+    const [actual, expected] = await growing.look(plain);
+    expect(actual).toEqual(expected);
+  });
+
   it("forgets what lies before its window", async () => {
     const growing = new Conversation(longLog(200), createTokenCounter());
     await growing.look({ ...plain, added: 300, budget: { maxTokens: 500 } });

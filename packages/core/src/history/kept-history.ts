@@ -81,13 +81,11 @@ export class KeptHistory {
   take({ view, entries }: Pick<AddedEntries, "view" | "entries">): void {
     if (view !== this.#view) {
       this.clear();
-      this.#view = view;
       return;
     }
     for (const entry of entries) {
       if (!this.#continues(entry)) {
         this.clear();
-        this.#view = view;
         return;
       }
       this.#added.push(entry);
@@ -95,8 +93,15 @@ export class KeptHistory {
     }
   }
 
-  /** Takes in a page that was read backwards from the oldest entry on. */
-  takeOlder(entries: readonly HistoryEntry[], isLast: boolean): void {
+  /** Takes in a page that was read backwards from the oldest entry on, under a view of the log. */
+  takeOlder(
+    entries: readonly HistoryEntry[],
+    page: { readonly isLast: boolean; readonly view?: string },
+  ): void {
+    const { isLast, view } = page;
+    // Pages of two views serve the request that reads them, and no other.
+    if (this.size === 0) this.#view = view;
+    else if (entries.length > 0 && view !== this.#view) this.#view = undefined;
     for (const entry of entries) {
       this.#read.push(entry);
       this.#characters += entryCharacters(entry);

@@ -1,3 +1,4 @@
+import { omitUndefined } from "@parley/fold";
 import type { ContextManifest } from "@parley/wire";
 import type { WorkSlices } from "../event-loop.js";
 import { hiddenEntryOfMessage } from "../messages/hidden-entry.js";
@@ -20,8 +21,6 @@ const charactersPerToken = 4;
 const furtherEntries = 8;
 /** How many entries are asked for at once of those that were added. */
 const addedPage = 256;
-/** A seq behind all others: nothing was added there. */
-const beyondAll = 2_147_483_647;
 
 /** The work of choosing among entries at the end, for each of them, beside that of offering one. */
 const choiceWeight = 1 / 32;
@@ -44,12 +43,11 @@ export async function refresh(
   store: AddedEntriesReader,
   conversationId: ConversationId,
 ): Promise<void> {
-  for (;;) {
-    const seq = kept.lastSeq ?? beyondAll;
+  for (let seq = kept.lastSeq; seq !== undefined; seq = kept.lastSeq) {
     const added = await store.readAfter({ conversationId, seq, limit: addedPage });
     if (added === null) return kept.clear();
     kept.take(added);
-    if (!added.more || kept.lastSeq === undefined) return;
+    if (!added.more) return;
   }
 }
 
@@ -75,9 +73,11 @@ export async function offerNewest(
       const page = await store.readNewest({
         conversationId,
         limit,
-        ...(before === undefined ? {} : { before }),
+        view: true,
+        ...omitUndefined({ before }),
       });
-      kept.takeOlder(page.entries, page.before === undefined);
+      const isLast = page.before === undefined;
+      kept.takeOlder(page.entries, { isLast, ...omitUndefined({ view: page.view }) });
       limit = nextPage(limit, page.entries);
     }
     const entry = kept.at(place);

@@ -161,7 +161,7 @@ export class RequestChain {
     const { message } = node;
     const [lowered] = toProviderMessages([message]);
     if (lowered !== undefined) {
-      this.#messages.push(lowered);
+      this.#messages.push(frozen(lowered));
       this.#link(node, message.role, JSON.stringify(lowered));
     }
     node.links = this.#links.length;
@@ -187,6 +187,13 @@ export class RequestChain {
       roleFrom: last !== undefined && last.role === role ? last.roleFrom : place,
     });
   }
+}
+
+/** Keeps whoever is handed a message from changing what later requests hold. */
+function frozen(message: ProviderMessage): ProviderMessage {
+  for (const part of message.content) Object.freeze(part);
+  Object.freeze(message.content);
+  return Object.freeze(message);
 }
 
 function isSame(known: ChainNode | undefined, node: ChainNode): boolean {

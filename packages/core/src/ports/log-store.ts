@@ -417,13 +417,15 @@ export interface LogStore extends ConversationStore, InputStore, WebhookStore {
   /**
    * Whole messages from the newest end, newest first, through ancestors; `before` excludes seqs from there on.
    * Open turns included; summaries that were taken out of force left out. What was inherited reads as the
-   * conversation's own: `message.conversationId` is the one asked for.
+   * conversation's own: `message.conversationId` is the one asked for. With `view`, a page that has entries names the view
+   * that it was read under: see `readAfter`.
    */
   readNewest(query: {
     conversationId: ConversationId;
     limit: number;
     before?: number;
-  }): Promise<{ entries: HistoryEntry[]; before?: number }>;
+    view?: boolean;
+  }): Promise<{ entries: HistoryEntry[]; before?: number; view?: string }>;
   /**
    * Whole messages behind a seq, oldest first, as `readNewest` gives them, and the conversation's view: it changes when
    * the id comes to stand for another log, or when a summary is taken out of force. Null for an unknown id.

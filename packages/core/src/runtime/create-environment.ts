@@ -69,7 +69,7 @@ export function createEnvironment(options: RuntimeOptions): Environment {
     hooks,
     tokens,
     history: new BudgetedHistoryBuilder({ tokens }),
-    keptHistories: new HistoryCache(),
+    keptHistories: new HistoryCache(options.keptHistoryBytes),
     hub: new Hub(limits.subscriberFrames),
     journal: new Journal(options.store, clock, { ...defaultJournalPace, ...options.journal }, wake),
     searchIndexer,

@@ -51,6 +51,11 @@ export interface RuntimeOptions {
   /** Decides which window requests are planned with. Default: `createWindowPolicy`. */
   readonly windows?: WindowPolicy;
   /**
+   * Memory for what is kept of conversations that ran here last, in bytes as estimated, so that their next request reads
+   * only what was added. Default 64 MB; 0 keeps nothing.
+   */
+  readonly keptHistoryBytes?: number;
+  /**
    * Ask this model for the titles of new conversations; `conversation`: the model that each of them uses. Without it a
    * title is the first message, shortened.
    */

@@ -11,7 +11,7 @@ function historyOf(characters: number): KeptHistory {
     content: [{ type: "text" as const, text: "x".repeat(characters) }],
     createdAt: new Date(0),
   };
-  history.takeOlder([{ message, firstSeq: 1, lastSeq: 1 }], true);
+  history.takeOlder([{ message, firstSeq: 1, lastSeq: 1 }], { isLast: true });
   return history;
 }
 

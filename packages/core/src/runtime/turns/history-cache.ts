@@ -1,7 +1,7 @@
 import { KeptHistory } from "../../history/kept-history.js";
 
 /** The numbers of the cache. */
-export const historyCacheRules = {
+const historyCacheRules = {
   /** The memory of all histories together, as estimated. The ones that were used longest ago go first. */
   maxBytes: 64 * 1024 * 1024,
 };

@@ -1,3 +1,5 @@
+import type { ResultRow } from "../../database.js";
+
 /**
  * The log of the conversation `$1` of the owner `$2`, which is the `reader`, and its ancestors, nearest first, each with
  * the part that the reader sees of it: the seqs above `floor` are the log's own, those above `through` nobody sees from
@@ -8,22 +10,37 @@
  * nothing at or below `upTo`. A page therefore costs the logs that have rows in it, and a logarithm of the chain's length
  * for each; see `jumpOf`.
  *
+ * With `undone`, each row has the number of summaries that were taken out of force for the reader; see `viewOf`.
+ *
  * A statement that reads through it relies on the order of the walk, which a nested loop keeps: sorting would read
  * all ancestors first. The plan tests hold it to that.
  */
-export function lineage({ above = "0", upTo = "2147483647" } = {}): string {
+export function lineage({ above = "0", upTo = "2147483647", undone = false } = {}): string {
   return `
 WITH RECURSIVE lineage AS (
-  SELECT c.log, c.parent, c.jump, c.jump_seq, c.log AS reader, coalesce(c.parent_seq, 0) AS floor, 2147483647 AS through
+  SELECT c.log, c.parent, c.jump, c.jump_seq, c.log AS reader, coalesce(c.parent_seq, 0) AS floor, 2147483647 AS through${
+    undone ? `, ${undoneCount}` : ""
+  }
   FROM parley.conversation c WHERE c.owner = $2 AND c.id = $1 AND c.status <> 'removed'
   UNION ALL
   SELECT p.log, p.parent, p.jump, p.jump_seq, l.reader, coalesce(p.parent_seq, 0),
-    least(l.through, l.floor, CASE WHEN p.log = l.jump THEN l.jump_seq END)
+    least(l.through, l.floor, CASE WHEN p.log = l.jump THEN l.jump_seq END)${undone ? ", l.undone" : ""}
   FROM lineage l JOIN parley.conversation p
     ON p.log = CASE WHEN l.jump IS NOT NULL AND least(l.through, l.jump_seq) >= least(l.through, l.floor, ${upTo})
       THEN l.jump ELSE l.parent END
   WHERE least(l.through, l.floor) > ${above}
 )`;
+}
+
+const undoneCount =
+  "(SELECT count(*)::int4 FROM parley.compaction u WHERE u.log = c.log AND u.kind = 'undone') AS undone";
+
+/**
+ * What a reader that keeps rows recognises them by, from a row with `reader` and `undone`: logs are never numbered again,
+ * and what was taken out of force never comes back, so under the same view nothing that was read has changed.
+ */
+export function viewOf({ reader, undone }: ResultRow): string {
+  return `${reader}.${undone}`;
 }
 
 /**

@@ -1,16 +1,12 @@
 import type { AddedEntries, LogStore } from "@parley/core/ports";
-import type { ResultRow } from "../../database.js";
 import { entriesOf, messageColumns, readMessage } from "../../message-row.js";
 import type { StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
-import { lineage } from "./lineage.js";
+import { lineage, viewOf } from "./lineage.js";
 
 /**
  * A range of the primary key: ancestors are walked only where the seq lies in what was inherited. The outer join answers
  * with the view where there are no rows.
- *
- * The view is the log's number and how many summaries were taken out of force in it: logs are never numbered again, and
- * what was taken out of force never comes back, so the same view means that nothing which was read has changed.
  */
 export async function readAfter(
   store: StoreContext,
@@ -34,14 +30,8 @@ export async function readAfter(
   };
 }
 
-function viewOf({ log, undone }: ResultRow): string {
-  return `${log}.${undone}`;
-}
-
-const readAfterText = `${lineage({ above: "$3::int4" })}
-SELECT l.reader::float8 AS log,
-  (SELECT count(*) FROM parley.compaction u WHERE u.log = l.reader AND u.kind = 'undone')::int4 AS undone,
-  ${messageColumns}
+const readAfterText = `${lineage({ above: "$3::int4", undone: true })}
+SELECT l.reader::float8 AS reader, l.undone, ${messageColumns}
 FROM lineage l
 LEFT JOIN LATERAL (
   SELECT * FROM parley.conversation_message m

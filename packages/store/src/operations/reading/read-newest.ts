@@ -3,7 +3,7 @@ import type { HistoryEntry, LogStore } from "@parley/core/ports";
 import { entriesOf, messageColumns, readMessage } from "../../message-row.js";
 import type { StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
-import { lineage } from "./lineage.js";
+import { lineage, viewOf } from "./lineage.js";
 
 /** How many characters of rows are parsed before other work of the process has its turn. */
 const charactersAtOnce = 256 * 1024;
@@ -19,7 +19,7 @@ export async function readNewest(
   store: StoreContext,
   owner: string,
   query: Parameters<LogStore["readNewest"]>[0],
-): Promise<{ entries: HistoryEntry[]; before?: number }> {
+): ReturnType<LogStore["readNewest"]> {
   const { conversationId, limit } = query;
   if (!(limit > 0)) return { entries: [] };
   const before = Math.min(query.before ?? Number.POSITIVE_INFINITY, 2_147_483_647);
@@ -34,6 +34,8 @@ export async function readNewest(
       Math.min(Math.ceil(limit), 2_000_000_000) + 1,
     ],
   });
+  const [first] = rows;
+  const view = query.view === true && first !== undefined ? { view: viewOf(first) } : {};
   const entries: HistoryEntry[] = [];
   let parsed = 0;
   for (const row of rows) {
@@ -45,15 +47,15 @@ export async function readNewest(
     for (const entry of entriesOf(readMessage(row), conversationId).reverse()) {
       if ((entry.lastSeq ?? 0) >= before) continue;
       const oldest = entries.at(-1)?.firstSeq;
-      if (entries.length >= limit && oldest !== undefined) return { entries, before: oldest };
+      if (entries.length >= limit && oldest !== undefined) return { entries, before: oldest, ...view };
       entries.push(entry);
     }
   }
-  return { entries };
+  return { entries, ...view };
 }
 
-const readNewestText = `${lineage({ upTo: "$3::int4" })}
-SELECT ${messageColumns}
+const readNewestText = `${lineage({ upTo: "$3::int4", undone: true })}
+SELECT l.reader::float8 AS reader, l.undone, ${messageColumns}
 FROM lineage l
 CROSS JOIN LATERAL (
   SELECT * FROM parley.conversation_message m

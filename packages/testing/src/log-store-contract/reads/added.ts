@@ -33,6 +33,11 @@ export const addedCases: readonly TopicCase[] = [
       checkEqual(await added(s, id, 1, 1), { view, entries: log.slice(1, 2), more: true }, "one of them");
       checkEqual(await added(s, id, 4), { view, entries: [], more: false }, "behind the last one");
       checkEqual(await added(s, id, 2_147_483_647), { view, entries: [], more: false }, "far behind it");
+      for (const limit of [2, 50]) {
+        const page = await s.store.readNewest({ conversationId: id, limit, view: true });
+        checkEqual(page.view, view, "the view of a page");
+        checkEqual("view" in (await s.store.readNewest({ conversationId: id, limit })), false, "unasked");
+      }
       const unknown = await s.store.readAfter({ conversationId: uniqueId(), seq: 0, limit: 5 });
       checkEqual(unknown, null, "an unknown conversation");
     },

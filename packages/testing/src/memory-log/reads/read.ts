@@ -55,7 +55,7 @@ export function readNewest(
   db: MemoryDatabase,
   owner: string,
   query: NewestQuery,
-): { entries: HistoryEntry[]; before?: number } {
+): Awaited<ReturnType<LogStore["readNewest"]>> {
   const log = findLog(db, owner, query.conversationId);
   const entries: HistoryEntry[] = [];
   if (log === undefined || !(query.limit > 0)) return { entries };
@@ -63,13 +63,19 @@ export function readNewest(
   for (const row of rowsBackwards(log, before - 1)) {
     if (row.lastSeq >= before || isUndone(log, row)) continue;
     const oldest = entries.at(-1)?.firstSeq;
-    if (entries.length >= query.limit && oldest !== undefined) return { entries, before: oldest };
+    if (entries.length >= query.limit && oldest !== undefined) {
+      return { entries, before: oldest, ...(query.view === true ? { view: viewOf(log) } : {}) };
+    }
     entries.push(entryOf(row, log.id));
   }
-  return { entries };
+  return { entries, ...(query.view === true && entries.length > 0 ? { view: viewOf(log) } : {}) };
 }
 
-/** The view is the log's number and how many of its summaries were taken out of force. */
+/** The log's number, and how many of its summaries were taken out of force. */
+function viewOf(log: Log): string {
+  return `${log.number}.${log.undone.size}`;
+}
+
 export function readAfter(
   db: MemoryDatabase,
   owner: string,
@@ -82,7 +88,7 @@ export function readAfter(
     (row) => row.firstSeq > query.seq && !isUndone(log, row),
   );
   return {
-    view: `${log.number}.${log.undone.size}`,
+    view: viewOf(log),
     entries: rows.slice(0, limit).map((row) => entryOf(row, log.id)),
     more: rows.length > limit,
   };
