@@ -108,6 +108,8 @@ function isConfined({ kind, table, text }: Write): boolean {
 export class CapturedStatements {
   readonly #names = new Map<string, string>();
   readonly texts = new Set<string>();
+  /** The names of the statements that were run, in order; the texts of those that have none. */
+  readonly ran: string[] = [];
   /** Names that stood for two texts. */
   readonly ambiguous = new Set<string>();
 
@@ -129,6 +131,7 @@ export class CapturedStatements {
   #seen(statement: Statement): Statement {
     const { text, name } = statement;
     this.texts.add(text);
+    this.ran.push(name ?? text);
     if (name === undefined) return statement;
     if ((this.#names.get(name) ?? text) !== text) this.ambiguous.add(name);
     this.#names.set(name, text);

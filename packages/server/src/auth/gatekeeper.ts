@@ -1,5 +1,5 @@
 import { ParleyError } from "@parley/core";
-import type { ApiKeyRecord } from "@parley/core/ports";
+import type { ApiKeyRecord, KeysInUse } from "@parley/core/ports";
 import { allScopes, type Caller } from "./caller.js";
 import type { KeyRing } from "./key-ring.js";
 
@@ -17,11 +17,21 @@ export interface Credentials {
   readonly isLocal: boolean;
 }
 
+interface SortedCallers {
+  readonly callers: readonly Caller[];
+  /** Those of whom no key was asked. */
+  readonly open: readonly Caller[];
+  readonly byKey: ReadonlyMap<string, readonly Caller[]>;
+  readonly byLogin: ReadonlyMap<string, readonly Caller[]>;
+  readonly inUse: KeysInUse;
+}
+
 /** Tells who is asking. */
 export class Gatekeeper {
   readonly #mode: AuthMode;
   readonly #owner: string;
   readonly #ring: KeyRing;
+  #lastSorted: SortedCallers | undefined;
 
   constructor(options: { readonly mode: AuthMode; readonly owner: string; readonly ring: KeyRing }) {
     this.#mode = options.mode;
@@ -52,19 +62,32 @@ export class Gatekeeper {
 
   /** Finds the callers who would not be admitted again, with one look for all. For connections that last. */
   async findUnwelcome(callers: readonly Caller[]): Promise<ReadonlySet<Caller>> {
-    const own = callers.filter(({ byHost }) => byHost !== true);
-    const isOpen = ({ keyHash }: Caller) => keyHash === undefined;
-    const asksForKeys = own.some(isOpen) && (await this.#asksForKeys());
-    const logins = own.flatMap(({ loginHash }) => loginHash ?? []);
-    const keys = own.flatMap(({ keyHash, loginHash }) => (loginHash === undefined ? (keyHash ?? []) : []));
-    const gone = await this.#ring.findGone({ keys, logins });
-    return new Set(
-      own.filter((caller) => {
-        if (isOpen(caller)) return asksForKeys;
-        const { loginHash, keyHash = "" } = caller;
-        return loginHash === undefined ? gone.keys.has(keyHash) : gone.logins.has(loginHash);
-      }),
-    );
+    const { open, byKey, byLogin, inUse } = this.#sorted(callers);
+    const unwelcome = new Set(open.length > 0 && (await this.#asksForKeys()) ? open : []);
+    const gone = await this.#ring.findGone(inUse);
+    for (const hash of gone.keys) for (const caller of byKey.get(hash) ?? []) unwelcome.add(caller);
+    for (const hash of gone.logins) for (const caller of byLogin.get(hash) ?? []) unwelcome.add(caller);
+    return unwelcome;
+  }
+
+  /** Sorts callers by how they were admitted. The same list is asked about again and again. */
+  #sorted(callers: readonly Caller[]): SortedCallers {
+    const known = this.#lastSorted;
+    if (known?.callers === callers) return known;
+    const open: Caller[] = [];
+    const byKey = new Map<string, Caller[]>();
+    const byLogin = new Map<string, Caller[]>();
+    for (const caller of callers) {
+      const { byHost, keyHash, loginHash } = caller;
+      if (byHost === true) continue;
+      if (keyHash === undefined) open.push(caller);
+      else if (loginHash === undefined) byKey.set(keyHash, [...(byKey.get(keyHash) ?? []), caller]);
+      else byLogin.set(loginHash, [...(byLogin.get(loginHash) ?? []), caller]);
+    }
+    const inUse = { keys: [...byKey.keys()], logins: [...byLogin.keys()] };
+    const sorted = { callers, open, byKey, byLogin, inUse };
+    this.#lastSorted = sorted;
+    return sorted;
   }
 
   async #asksForKeys(): Promise<boolean> {

@@ -31,6 +31,7 @@ export class KeyRing {
   readonly #touched = new Map<string, number>();
   /** The keys and logins of open connections, by their hashes, and since when their use has not been noted. */
   #inUse: ReadonlyMap<string, number> = new Map();
+  #usedAt = Number.NEGATIVE_INFINITY;
   /** Logins that were good here, the latest last. */
   readonly #seen = new Set<string>();
 
@@ -93,18 +94,29 @@ export class KeyRing {
     if (keys.length === 0 && logins.length === 0) return { keys: new Set(), logins: new Set() };
     const found = await this.#keys.findGone({ keys, logins, at: this.#clock.now() });
     const gone = { keys: new Set(found.keys), logins: new Set(found.logins) };
-    const inUse = new Map<string, number>();
+    this.#noteUse(query, gone);
+    return gone;
+  }
+
+  /** Looks at most once a minute whose use is to be noted: with thousands of them, each look takes time. */
+  #noteUse(
+    { keys, logins }: KeysInUse,
+    gone: { readonly keys: ReadonlySet<string>; readonly logins: ReadonlySet<string> },
+  ): void {
     const now = this.#clock.now();
+    const dueMs = Math.min(inUseMs, this.#pace.loginMs / 4);
+    if (now - this.#usedAt < Math.min(touchMs, dueMs)) return;
+    this.#usedAt = now;
+    const inUse = new Map<string, number>();
     const use = (hash: string, look: () => Promise<unknown>) => {
       const since = this.#inUse.get(hash) ?? now;
-      const isDue = now - since >= Math.min(inUseMs, this.#pace.loginMs / 4);
+      const isDue = now - since >= dueMs;
       inUse.set(hash, isDue ? now : since);
       if (isDue) look().catch(() => {});
     };
     for (const hash of keys) if (!gone.keys.has(hash)) use(hash, () => this.findByHash(hash));
     for (const hash of logins) if (!gone.logins.has(hash)) use(hash, () => this.findLoginByHash(hash));
     this.#inUse = inUse;
-    return gone;
   }
 
   /** Whether there is any key at all. */

@@ -27,10 +27,17 @@ export interface LastingConnection {
   close(reason: CloseReason): void;
 }
 
+interface Grouped {
+  readonly callers: readonly Caller[];
+  readonly groups: ReadonlyMap<Caller, readonly LastingConnection[]>;
+}
+
 /** The connections that are open, by who opened them. */
 export class Connections {
   readonly #byCaller = new Map<string, Set<LastingConnection>>();
   readonly #most: number;
+  /** As they were at the last check; undefined once one has come or gone. */
+  #grouped: Grouped | undefined;
 
   constructor(most: number) {
     this.#most = most;
@@ -59,7 +66,9 @@ export class Connections {
       this.#byCaller.set(key, group);
     }
     group.add(connection);
+    this.#grouped = undefined;
     return () => {
+      this.#grouped = undefined;
       const current = this.#byCaller.get(key);
       if (current?.delete(connection) && current.size === 0) this.#byCaller.delete(key);
     };
@@ -69,8 +78,21 @@ export class Connections {
     for (const connection of this.#all()) connection.close(reason);
   }
 
-  /** Closes the connections of callers who are not welcome any more. It is asked once about all of them. */
+  /**
+   * Closes the connections of callers who are not welcome any more. It is asked once about all of them, with the same list
+   * as long as no connection has come or gone.
+   */
   async recheck(findUnwelcome: (callers: readonly Caller[]) => Promise<ReadonlySet<Caller>>): Promise<void> {
+    this.#grouped ??= this.#group();
+    const { callers, groups } = this.#grouped;
+    if (callers.length === 0) return;
+    for (const caller of await findUnwelcome(callers)) {
+      for (const connection of groups.get(caller) ?? []) connection.close("revoked");
+    }
+  }
+
+  /** Connections by the caller that stands for all who came with the same key and login. */
+  #group(): Grouped {
     const groups = new Map<Caller, readonly LastingConnection[]>();
     for (const group of this.#byCaller.values()) {
       for (const [, same] of byLogin(group)) {
@@ -78,10 +100,7 @@ export class Connections {
         if (first !== undefined) groups.set(first.caller, same);
       }
     }
-    if (groups.size === 0) return;
-    for (const caller of await findUnwelcome([...groups.keys()])) {
-      for (const connection of groups.get(caller) ?? []) connection.close("revoked");
-    }
+    return { callers: [...groups.keys()], groups };
   }
 
   #all(): LastingConnection[] {

@@ -181,7 +181,7 @@ export class Connection implements LastingConnection {
       return;
     }
     this.#isAlive = false;
-    this.#socket.ping();
+    this.#outbox.ping();
   }
 
   #watched(event: WatchEvent): void {

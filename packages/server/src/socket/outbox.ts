@@ -9,6 +9,9 @@ const copiedBytes = 64_000;
 
 const batchOf = createByteJoiner(arrayFrame);
 
+/** A ping without a payload, as one frame (RFC 6455, section 5.5.2). */
+const pingFrame = Buffer.from([0x89, 0]);
+
 /**
  * What is on its way to one socket. Frames are made once for all sockets and written as they are, past the socket
  * library: without compression and masks there is nothing left for it to do. All that a tick brings is written at once.
@@ -79,6 +82,13 @@ export class Outbox implements Flushable {
       for (const frame of further) connection.write(frame);
       connection.uncork();
     }
+  }
+
+  /** Asks the peer for a sign of life, behind what is pending. */
+  ping(): void {
+    if (this.#isClosed) return;
+    this.flush();
+    if (this.#connection.writable) this.#connection.write(pingFrame);
   }
 
   /** Writes what is pending and takes nothing more: what the socket sends next comes behind it. */

@@ -59,16 +59,25 @@ async function findKey(store: StoreContext, hash: string): Promise<ApiKeyRecord 
   return row === undefined ? null : keyOf(row);
 }
 
+/** Lists as they are sent. A server asks about the same lists again and again, of thousands of connections. */
+const sentLists = new WeakMap<readonly string[], string>();
+
+function sentList(hashes: readonly string[]): string {
+  const sent = sentLists.get(hashes) ?? JSON.stringify(hashes.map(storedText));
+  sentLists.set(hashes, sent);
+  return sent;
+}
+
 /** One statement for however many there are. What it returns is mostly nothing. */
 async function findGone(store: StoreContext, query: KeysInUse & { readonly at: number }): Promise<KeysInUse> {
   const rows = await store.database.query({
     name: "find_gone_keys",
-    text: `SELECT 'key' AS kind, hash FROM unnest($1::text[]) AS hash
-      WHERE NOT EXISTS (SELECT 1 FROM parley.api_key k WHERE k.hash = hash.hash)
+    text: `SELECT 'key' AS kind, hash FROM json_array_elements_text($1::json) AS given(hash)
+      WHERE NOT EXISTS (SELECT 1 FROM parley.api_key k WHERE k.hash = given.hash)
       UNION ALL
-      SELECT 'login' AS kind, hash FROM unnest($2::text[]) AS hash
-      WHERE NOT EXISTS (SELECT 1 FROM parley.login l WHERE l.hash = hash.hash AND l.expires_at > $3::timestamptz)`,
-    values: [query.keys.map(storedText), query.logins.map(storedText), new Date(query.at).toISOString()],
+      SELECT 'login' AS kind, hash FROM json_array_elements_text($2::json) AS given(hash)
+      WHERE NOT EXISTS (SELECT 1 FROM parley.login l WHERE l.hash = given.hash AND l.expires_at > $3::timestamptz)`,
+    values: [sentList(query.keys), sentList(query.logins), new Date(query.at).toISOString()],
   });
   const gone = (kind: string) =>
     rows.flatMap((row) => (row.kind === kind ? [originalText(String(row.hash))] : []));

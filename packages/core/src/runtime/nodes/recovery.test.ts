@@ -4,8 +4,10 @@ import {
   createMemoryLogStore,
   createScriptedProvider,
   delay,
+  gate,
   type ManualClock,
   type ScriptSource,
+  settle,
   text,
   toolCall,
   transcript,
@@ -13,6 +15,8 @@ import {
 } from "@parley/testing";
 import { describe, expect, it } from "vitest";
 import type { Clock } from "../../clock.js";
+import { ParleyError } from "../../errors.js";
+import type { LogStoreRoot } from "../../ports/log-store.js";
 import { createModelCatalog, createRuntime, type Runtime, type RuntimeOptions } from "../index.js";
 
 /** One database and its clock. A node whose own clock stands still is as good as dead. */
@@ -110,5 +114,48 @@ describe("a take-over", () => {
     ]);
     expect(errors).toEqual(["recovery: internal"]);
     await close(taker, clock);
+  });
+});
+
+describe("a fork whose answer is lost, and then late", () => {
+  it("has its turn run once, although it is over when the repeated call is answered", async () => {
+    const clock = createManualClock();
+    const root = createMemoryLogStore({ clock });
+    const late = gate();
+    let forks = 0;
+    const store: LogStoreRoot = {
+      ...root,
+      forOwner(owner) {
+        const own = root.forOwner(owner);
+        return {
+          ...own,
+          async fork(input) {
+            const forked = await own.fork(input);
+            forks += 1;
+            if (forks === 1) throw new ParleyError("store_unavailable");
+            await late.wait();
+            return forked;
+          },
+        };
+      },
+    };
+    const provider = createScriptedProvider(() => [text("Hello.")]);
+    const models = createModelCatalog([
+      { name: "test/one", provider, providerName: "test", model: "one", contextWindow: 10_000 },
+    ]);
+    const runtime = await createRuntime({ store, clock, models });
+    const me = runtime.forOwner("o");
+    await me.send({ conversationId: "c", message: "Hi" });
+    await me.last("c");
+    const input = { conversationId: "c", atSeq: 2, id: "f", message: "And?", messageId: "m" };
+    await expect(me.fork(input)).rejects.toMatchObject({ code: "store_unavailable" });
+    const again = me.fork(input);
+    await late.reached;
+    await expect.poll(async () => (await root.forOwner("o").get("f"))?.active).toBeUndefined();
+    late.open();
+    expect((await again).conversation.id).toBe("f");
+    await settle();
+    expect(provider.calls).toHaveLength(2);
+    await close(runtime, clock);
   });
 });

@@ -105,6 +105,7 @@ export class Coordinator {
   run(owner: string, conversationId: string, opened: OpenedTurn, taken?: TakenTurn): void {
     const before = this.#running.get(opened.log)?.run;
     if (before?.live.turnId === opened.turnId && before.live.epoch === opened.fence) return;
+    if (this.#running.hasRun(opened)) return;
     // The store has given the conversation's lease anew, so the old one is no more.
     before?.lose();
     const run = new TurnRun(this.#env, this.#host, { owner, conversationId, opened, taken });

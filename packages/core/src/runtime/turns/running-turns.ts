@@ -8,9 +8,14 @@ export interface RunningTurn {
   readonly ended: Promise<void>;
 }
 
+/** So many turns are remembered behind their end. */
+const mostEnded = 1_000;
+
 /** The table of the turns that run on this node, at most one per conversation. */
 export class RunningTurns {
   readonly #byLog = new Map<number, RunningTurn>();
+  /** Turns that have ended here, by their id and fence, the latest last. */
+  readonly #ended = new Set<string>();
   readonly #listeners = new Set<(live: OpenTurn) => void>();
 
   get size(): number {
@@ -25,6 +30,14 @@ export class RunningTurns {
 
   get(log: number): RunningTurn | undefined {
     return this.#byLog.get(log);
+  }
+
+  /**
+   * Returns true if a turn has run here under this fence, to whatever end. It never does again: the answer to a repeated
+   * call may come so late that it names a turn as opened which is sealed by then.
+   */
+  hasRun({ turnId, fence }: { readonly turnId: string; readonly fence: number }): boolean {
+    return this.#ended.has(`${fence} ${turnId}`);
   }
 
   /** Returns the turn that runs here, unless it is lost. */
@@ -62,8 +75,11 @@ export class RunningTurns {
 
   /** Removes a turn, unless another one has taken its place. */
   remove(live: OpenTurn): void {
-    const { log } = live;
+    const { log, epoch, turnId } = live;
     if (this.#byLog.get(log)?.run.live === live) this.#byLog.delete(log);
+    this.#ended.add(`${epoch} ${turnId}`);
+    const [oldest] = this.#ended;
+    if (this.#ended.size > mostEnded && oldest !== undefined) this.#ended.delete(oldest);
   }
 
   /** Resolves when nothing runs here any more. */

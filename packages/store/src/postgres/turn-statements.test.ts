@@ -1,0 +1,65 @@
+import { createModelCatalog, createRuntime } from "@parley/core/runtime";
+import { createScriptedProvider, text } from "@parley/testing";
+import { expect, it, onTestFinished } from "vitest";
+import { describeOnPostgres } from "../../../../test/harness/postgres.js";
+import { openLogStore } from "../open-log-store.js";
+import { CapturedStatements } from "../sql-rules.test-support.js";
+import { PostgresDatabase } from "./postgres-database.js";
+
+/** The statements with which an owner's changes are read, whoever made them. */
+const feed = ["changed", "noticed"];
+
+/** Those behind its end, with which its words are added to the search index. */
+const ofIndex = /search|^change_bound$|^changes_open$/;
+
+describeOnPostgres(
+  "the statements of a turn",
+  (postgres) => {
+    it("are ten and two looks at its conversation, where its owner is watched", async () => {
+      const { url, drop } = await postgres.createDatabase();
+      onTestFinished(drop);
+      const captured = new CapturedStatements();
+      const store = openLogStore(captured.capturing(new PostgresDatabase({ url })));
+      onTestFinished(() => store.close());
+      await store.migrate();
+      const runtime = await createRuntime({
+        store,
+        models: createModelCatalog([
+          {
+            name: "test/one",
+            provider: createScriptedProvider(() => [text("Hello.")]),
+            providerName: "test",
+            model: "one",
+            contextWindow: 10_000,
+          },
+        ]),
+        // Heartbeats and claims are no part of a turn; polls are here to find nothing.
+        lease: { renewMs: 60_000, ttlMs: 120_000, claimMs: 60_000, presenceMs: 0, pollMs: 500 },
+      });
+      onTestFinished(() => runtime.close());
+      const me = runtime.forOwner("o");
+      await me.create({ id: "c" });
+      const seen: string[] = [];
+      await me.watch((event) => seen.push(event.type === "conversation.updated" ? event.meta.status : ""));
+      const turn = async () => {
+        captured.ran.length = 0;
+        seen.length = 0;
+        await me.send({ conversationId: "c", message: "Hi" });
+        await expect.poll(() => seen).toContain("idle");
+        // Polls have looked since, and found nothing to read.
+        const polls = () => captured.ran.filter((name) => name === "news_owners").length;
+        const before = polls();
+        await expect.poll(polls).toBeGreaterThan(before + 1);
+        return captured.ran.filter((name) => !name.startsWith("news_"));
+      };
+      await turn();
+      const ran = await turn();
+      expect(ran.filter((name) => feed.includes(name))).toEqual([]);
+      const looks = ran.filter((name) => name === "find_record");
+      expect(looks.length).toBeLessThanOrEqual(2);
+      const own = ran.filter((name) => name !== "find_record" && !ofIndex.test(name));
+      expect(own.length, own.join("\n")).toBeLessThanOrEqual(10);
+    });
+  },
+  "preferred",
+);
