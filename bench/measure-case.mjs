@@ -1,7 +1,7 @@
 // Measures the contestants of one case: each in a process of its own, the server in another, rounds interleaved.
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { withVersion } from "./package-version.mjs";
 import { median, ratios } from "./summarise.mjs";
 
 const ROUND_LIMIT_MS = 120_000;
@@ -53,7 +53,14 @@ async function startServer(scenario, benchCase) {
 
 async function startContestant(scenario, benchCase, contestant, { url, units }) {
   const { name, kind, note, against } = contestant;
-  const result = { name: withVersion(name, contestant.package), key: name, kind, note, against, samples: [] };
+  const result = {
+    name: contestant.package === undefined ? name : withVersion(name, contestant.package),
+    key: name,
+    kind,
+    note,
+    against,
+    samples: [],
+  };
   const child = fork(
     new URL("./contestant-process.mjs", import.meta.url),
     [scenario.name, benchCase.name, name, url ?? "", String(units)],
@@ -118,14 +125,4 @@ function judge(scenario, results) {
     const ratio = measured ? median(ratios(ours, against)) : undefined;
     return { ...target, ratio, pass: ratio === undefined ? undefined : ratio <= target.atMost };
   });
-}
-
-function withVersion(name, packageName) {
-  if (packageName === undefined) return name;
-  try {
-    const manifest = new URL(`./node_modules/${packageName}/package.json`, import.meta.url);
-    return `${name} (${packageName} ${JSON.parse(readFileSync(manifest, "utf8")).version})`;
-  } catch {
-    return name;
-  }
 }

@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { writeSection } from "../scripts/proof-page.mjs";
 import { formatTable } from "./format-table.mjs";
 import { measureCase } from "./measure-case.mjs";
+import { binariesOf, runOnVersions, sideBySide } from "./node-versions.mjs";
 import { caseTable, statementLines } from "./summarise.mjs";
 
 const usage = `Usage: node bench/run.mjs [options]
@@ -12,6 +13,8 @@ const usage = `Usage: node bench/run.mjs [options]
   --only <scenario>    run this scenario only; may be given several times
   --contestant <text>  run only contestants whose name has this text, and the limits; may be repeated
   --quick              fewer and shorter rounds: a first look, with more noise
+  --node <version>     run on this Node and on that one ("22", "24.21.0" or a path), and print both side by side;
+                       may be repeated
   --page               write what comes out into docs/proof.md, a section for each scenario
   --json               print one JSON document instead of tables
   --list               print the scenarios and end
@@ -48,6 +51,7 @@ async function main() {
   say(
     `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}${args.quick ? ", quick: expect noise" : ""}`,
   );
+  if (args.node !== undefined) return compareVersions(args, { log, say });
   const report = { machine, quick: args.quick === true, scenarios: [] };
   for (const scenario of scenarios) {
     const lines = [];
@@ -61,6 +65,27 @@ async function main() {
   }
   if (args.json) console.log(JSON.stringify(report, null, 2));
   const failures = report.scenarios.flatMap((scenario) => scenario.failures);
+  for (const failure of failures) console.error(`FAILED  ${failure}`);
+  return failures.length > 0 ? 1 : 0;
+}
+
+async function compareVersions(args, { log, say }) {
+  const passed = [
+    ...(args.only ?? []).flatMap((name) => ["--only", name]),
+    ...(args.contestant ?? []).flatMap((text) => ["--contestant", text]),
+    ...(args.quick ? ["--quick"] : []),
+  ];
+  const binaries = await binariesOf(args.node).catch((error) => error);
+  if (binaries instanceof Error) {
+    console.error(binaries.message);
+    return 2;
+  }
+  const reports = await runOnVersions(binaries, passed, log);
+  for (const text of sideBySide(reports)) say(text);
+  if (args.json) console.log(JSON.stringify({ versions: reports }, null, 2));
+  const failures = reports.flatMap(({ machine, scenarios }) =>
+    scenarios.flatMap((scenario) => scenario.failures.map((failure) => `Node ${machine.node}: ${failure}`)),
+  );
   for (const failure of failures) console.error(`FAILED  ${failure}`);
   return failures.length > 0 ? 1 : 0;
 }
@@ -127,6 +152,7 @@ function readArguments() {
       options: {
         only: { type: "string", multiple: true },
         contestant: { type: "string", multiple: true },
+        node: { type: "string", multiple: true },
         quick: { type: "boolean" },
         page: { type: "boolean" },
         json: { type: "boolean" },
@@ -134,6 +160,8 @@ function readArguments() {
         help: { type: "boolean", short: "h" },
       },
     });
+    if (values.node !== undefined && values.page)
+      return "--page keeps the figures of one Node: leave --node out.";
     const unknown = values.only?.find((name) => !names.includes(name));
     return unknown === undefined ? values : `There is no scenario "${unknown}": ${names.join(", ")}.`;
   } catch (error) {

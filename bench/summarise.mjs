@@ -13,23 +13,34 @@ export function ratios(result, against) {
   return result.samples.map((sample, round) => sample / against.samples[round]);
 }
 
+/** The limit that a result is compared with: the one that it names, else the first. */
+function limitOf(results, result) {
+  return results.find((each) => each.key === result.against) ?? results.find((each) => each.kind === "limit");
+}
+
+/** The ratio of a result to its limit; undefined where one of them was not measured as often. */
+export function ratioToLimit(results, result) {
+  const against = limitOf(results, result);
+  if (against === undefined || result === against) return 1;
+  return against.samples.length === result.samples.length ? median(ratios(result, against)) : undefined;
+}
+
 export function caseTable({ results }) {
-  const firstLimit = results.find((result) => result.kind === "limit");
   const rows = results.map((result) => {
     const name = result.note ? `${result.name}, ${result.note}` : result.name;
     if (result.failed) return [name, result.kind, "FAILED", "", "see below"];
     if (result.skipped) return [name, result.kind, "SKIPPED", "", "see below"];
-    const against = results.find((each) => each.key === result.against) ?? firstLimit;
     const spread = `${time(Math.min(...result.samples))} .. ${time(Math.max(...result.samples))}`;
-    return [name, result.kind, time(result.median), spread, ratioText(result, against)];
+    return [name, result.kind, time(result.median), spread, ratioText(results, result)];
   });
   return formatTable(["contestant", "kind", "CPU", "min .. max", "ratio to the limit"], rows, [2]);
 }
 
-function ratioText(result, against) {
+function ratioText(results, result) {
+  const against = limitOf(results, result);
   if (against === undefined || result === against) return "1x";
-  if (against.samples.length !== result.samples.length) return "";
-  return `${median(ratios(result, against)).toFixed(2)}x of ${against.key}`;
+  const ratio = ratioToLimit(results, result);
+  return ratio === undefined ? "" : `${ratio.toFixed(2)}x of ${against.key}`;
 }
 
 /** What is missing from the table, then how each target came out. */
@@ -45,7 +56,7 @@ function targetLines(targets) {
   });
 }
 
-function time(microseconds) {
+export function time(microseconds) {
   if (microseconds >= 10_000) return `${(microseconds / 1000).toFixed(1)} ms`;
   return `${microseconds.toFixed(microseconds >= 100 ? 0 : 2)} us`;
 }

@@ -2,6 +2,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
+import { packageVersion } from "../package-version.mjs";
+import { aiSdks } from "../peer-libraries.mjs";
 import { cpuSecondsOf, startPostgres } from "../postgres-server.mjs";
 import { deltaText } from "../responses-stream.mjs";
 import { median } from "../summarise.mjs";
@@ -77,13 +79,14 @@ function contestants({ databaseUrl, folder }) {
       open: openSocket,
       note: "database included",
     },
-    {
-      name: "AI SDK streamText over Hono",
+    ...aiSdks.map(({ name, package: library }) => ({
+      name: `${name} over Hono (ai ${packageVersion(library)})`,
       kind: "peer",
       server: "aiSdk",
+      options: { sdk: name },
       open: openUiMessages,
       note: "keeps nothing",
-    },
+    })),
   ];
 }
 

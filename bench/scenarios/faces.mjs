@@ -1,6 +1,7 @@
 // A stream of its own for each reader: CPU per delta of the server's process by each face, beside Parley's own socket and
 // the AI SDK's `toUIMessageStreamResponse`.
 import { cpus } from "node:os";
+import { packageVersion } from "../package-version.mjs";
 import { median } from "../summarise.mjs";
 import { startChild } from "../whole-path/child.mjs";
 
@@ -15,13 +16,13 @@ const contestants = [
     way: "completions",
   },
   {
-    name: "AI SDK 6, toUIMessageStreamResponse (nothing stored)",
+    name: `AI SDK ${packageVersion("ai-6")}, toUIMessageStreamResponse (nothing stored)`,
     kind: "peer",
     server: "aiSdk",
     way: "post",
   },
   {
-    name: "AI SDK 7, toUIMessageStreamResponse (nothing stored)",
+    name: `AI SDK ${packageVersion("ai")}, toUIMessageStreamResponse (nothing stored)`,
     kind: "peer",
     server: "aiSdk7",
     way: "post",

@@ -1,5 +1,6 @@
 // A POST of 1 KB JSON to a local server, answered with JSON, with retries and timeouts armed where there are any.
 import { createServer, Agent as NodeAgent, request as nodeRequest } from "node:http";
+import { openaiLibraries } from "../peer-libraries.mjs";
 
 const TIMEOUT_MS = 30_000;
 const RETRIES = 2;
@@ -186,11 +187,11 @@ const contestants = [
       return sender(async (body) => (await client.post(PATH, body)).data, options);
     },
   },
-  {
-    name: "openai client.post",
+  ...openaiLibraries.map(({ name: library, load }) => ({
+    name: `${library} client.post`,
     kind: "peer",
-    package: "openai",
-    load: () => import("openai"),
+    package: library,
+    load,
     open({ lib, url, options }) {
       const client = new lib.default({
         apiKey: "none",
@@ -200,7 +201,7 @@ const contestants = [
       });
       return sender((body) => client.post(PATH, { body }), options);
     },
-  },
+  })),
 ];
 
 function ours(lib, transport, url, options) {

@@ -1,5 +1,6 @@
 // A Responses stream through the OpenAI adapter, every delta read with `for await`, beside reading it by hand.
 import { createServer, Agent as NodeAgent, request as nodeRequest } from "node:http";
+import { aiSdks, openaiLibraries } from "../peer-libraries.mjs";
 import { deltaText, encodeStream } from "../responses-stream.mjs";
 
 const MODEL = "gpt-example";
@@ -153,6 +154,26 @@ function openai(lib, url, options, start) {
   }, options);
 }
 
+function aiSdk({ name, package: library, verb, load }) {
+  return {
+    name,
+    kind: "peer",
+    package: library,
+    note: "on fetch, @ai-sdk/openai, fullStream",
+    against: onFetch,
+    load,
+    open: ({ lib, url, options }) => {
+      const model = lib.createOpenAI({ apiKey: "none", baseURL: url }).responses(MODEL);
+      return reader(async (onDelta, onEnd) => {
+        for await (const part of lib[verb]({ model, prompt: PROMPT }).fullStream) {
+          if (part.type === "text-delta") onDelta(part.text);
+          else if (part.type === "finish") onEnd();
+        }
+      }, options);
+    },
+  };
+}
+
 const onFetch = "hand-split text on fetch";
 const onNode = "hand-split text on node:http";
 
@@ -187,44 +208,29 @@ const contestants = [
     load: loadOurs,
     open: ({ lib, url, options }) => ours(lib, lib.createNodeTransport(), url, options),
   },
-  {
-    name: "openai responses.create",
-    kind: "peer",
-    package: "openai",
-    note: "on fetch",
-    against: onFetch,
-    load: () => import("openai"),
-    open: ({ lib, url, options }) =>
-      openai(lib, url, options, (client, request) => client.responses.create(request)),
-  },
-  {
-    name: "openai responses.stream",
-    kind: "peer",
-    package: "openai",
-    note: "on fetch, keeps a snapshot",
-    against: onFetch,
-    load: () => import("openai"),
-    open: ({ lib, url, options }) =>
-      openai(lib, url, options, (client, request) => client.responses.stream(request)),
-  },
-  {
-    name: "AI SDK streamText",
-    kind: "peer",
-    package: "ai",
-    note: "on fetch, @ai-sdk/openai, fullStream",
-    against: onFetch,
-    load: async () => ({ ...(await import("ai")), ...(await import("@ai-sdk/openai")) }),
-    open: ({ lib, url, options }) => {
-      const model = lib.createOpenAI({ apiKey: "none", baseURL: url }).responses(MODEL);
-      return reader(async (onDelta, onEnd) => {
-        const result = lib.streamText({ model, prompt: PROMPT });
-        for await (const part of result.fullStream) {
-          if (part.type === "text-delta") onDelta(part.text);
-          else if (part.type === "finish") onEnd();
-        }
-      }, options);
+  ...openaiLibraries.flatMap(({ name: library, load }) => [
+    {
+      name: `${library} responses.create`,
+      kind: "peer",
+      package: library,
+      note: "on fetch",
+      against: onFetch,
+      load,
+      open: ({ lib, url, options }) =>
+        openai(lib, url, options, (client, request) => client.responses.create(request)),
     },
-  },
+    {
+      name: `${library} responses.stream`,
+      kind: "peer",
+      package: library,
+      note: "on fetch, keeps a snapshot",
+      against: onFetch,
+      load,
+      open: ({ lib, url, options }) =>
+        openai(lib, url, options, (client, request) => client.responses.stream(request)),
+    },
+  ]),
+  ...aiSdks.map(aiSdk),
 ];
 
 export const scenario = {

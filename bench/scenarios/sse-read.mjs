@@ -1,5 +1,6 @@
 // Reading a streamed model response and parsing the JSON of each event, at full speed and paced as a model sends.
 import { createServer, Agent as NodeAgent, request as nodeRequest } from "node:http";
+import { openaiLibraries } from "../peer-libraries.mjs";
 import { deltaText, encodeStream } from "../responses-stream.mjs";
 
 const PATH = "/v1/responses";
@@ -212,25 +213,27 @@ const contestants = [
         options,
       ),
   },
-  {
-    name: "openai responses.create",
-    kind: "peer",
-    package: "openai",
-    against: onFetch,
-    load: () => import("openai"),
-    open: ({ lib, url, options }) =>
-      openai(lib, url, options, (client, request, rest) => client.responses.create(request, rest)),
-  },
-  {
-    name: "openai responses.stream",
-    kind: "peer",
-    package: "openai",
-    note: "keeps a snapshot",
-    against: onFetch,
-    load: () => import("openai"),
-    open: ({ lib, url, options }) =>
-      openai(lib, url, options, (client, request, rest) => client.responses.stream(request, rest)),
-  },
+  ...openaiLibraries.flatMap(({ name: library, load }) => [
+    {
+      name: `${library} responses.create`,
+      kind: "peer",
+      package: library,
+      against: onFetch,
+      load,
+      open: ({ lib, url, options }) =>
+        openai(lib, url, options, (client, request, rest) => client.responses.create(request, rest)),
+    },
+    {
+      name: `${library} responses.stream`,
+      kind: "peer",
+      package: library,
+      note: "keeps a snapshot",
+      against: onFetch,
+      load,
+      open: ({ lib, url, options }) =>
+        openai(lib, url, options, (client, request, rest) => client.responses.stream(request, rest)),
+    },
+  ]),
 ];
 
 function openai(lib, url, options, start) {

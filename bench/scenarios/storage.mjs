@@ -1,6 +1,7 @@
 // What a long conversation with an agent takes in PostgreSQL: ours through the runtime, and the same one in peers' stores.
 import { cpus } from "node:os";
 import { agentTurns, contentBytes } from "../agent-conversation.mjs";
+import { storeNames } from "../package-version.mjs";
 import { startPostgres } from "../postgres-server.mjs";
 import { openLangGraph } from "../turn-stores/langgraph.mjs";
 import { openMastra } from "../turn-stores/mastra.mjs";
@@ -182,11 +183,16 @@ async function compare(server, count, { quick, log }) {
       statements.push(`SKIPPED  ${name}: ${String(error.message).split("\n")[0]}`);
     }
   };
-  await enter("@mastra/pg", "mastra", openMastra);
-  await enter("LangGraph's saver, delta channel", "langgraph_delta", (url) =>
+  await enter(storeNames.mastra, "mastra", openMastra);
+  await enter(`${storeNames.langGraph}, delta channel`, "langgraph_delta", (url) =>
     openLangGraph(url, { snapshotEvery: 50 }),
   );
-  await enter("LangGraph's saver, default", "langgraph", openLangGraph, quick ? turns : turns.slice(0, 100));
+  await enter(
+    `${storeNames.langGraph}, default`,
+    "langgraph",
+    openLangGraph,
+    quick ? turns : turns.slice(0, 100),
+  );
   if (count === 200) {
     rows.push(
       row("LangGraph, published, delta channels", published.delta, "LangChain's own 200-turn coding agent"),

@@ -1,5 +1,6 @@
 // The newest messages of a long conversation, read from PostgreSQL: the store beside the indexed query alone, and peers.
 import { cpus } from "node:os";
+import { storeNames } from "../package-version.mjs";
 import { startPostgres } from "../postgres-server.mjs";
 import { planHotPath } from "../statement-plans.mjs";
 import { median } from "../summarise.mjs";
@@ -171,8 +172,8 @@ async function openPeers(server, lengths, log) {
     await withClient(url, (client) => client.query("VACUUM ANALYZE"));
     peers.push({ name, ids, read: (id) => peer.readNewest(id, limit), close: () => peer.close() });
   };
-  await enter("@mastra/pg", "mastra", openMastra, (peer, client, length) => peer.fill(client, length));
-  await enter("LangGraph's PostgreSQL saver", "langgraph", openLangGraph, async (peer, _, length) => {
+  await enter(storeNames.mastra, "mastra", openMastra, (peer, client, length) => peer.fill(client, length));
+  await enter(storeNames.langGraph, "langgraph", openLangGraph, async (peer, _, length) => {
     const id = `log-${length}`;
     await peer.seed(id, messagesOf(length));
     return id;

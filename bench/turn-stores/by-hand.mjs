@@ -1,6 +1,7 @@
 // The turn by hand-written SQL, in four commits.
 import { readdirSync, readFileSync } from "node:fs";
 import { metricsOf, turnOf } from "./persisted-turn.mjs";
+import { rowLists } from "./row-lists.mjs";
 
 const olderTables = new URL("../../packages/store/migrations/public/", import.meta.url);
 
@@ -68,37 +69,6 @@ export async function openByHand(url) {
         WHERE t.conversation_id = $1 AND t.ordinal = (SELECT turn_count FROM h)),
       c AS (UPDATE conversation SET ${touched}, context_size = 1100 WHERE id = $1) ${insertRows("h", "'+.1'")}`,
   };
-  const part = ({ type, name, arguments: _, argumentsText, result: __, resultText, toolCallId, ...rest }) =>
-    type === "text"
-      ? { type, ...rest }
-      : {
-          ...rest,
-          type: "tool-invocation",
-          toolCallId,
-          toolName: name,
-          ...(type === "tool-call"
-            ? { argsText: argumentsText, state: "call" }
-            : { resultText, state: "result" }),
-        };
-  const rows = (conversationId, turnId, messages) => {
-    let start = 0;
-    const starts = messages.map(({ content }) => {
-      start += content.length;
-      return start - content.length;
-    });
-    return [
-      conversationId,
-      turnId,
-      messages.map(({ id }) => id),
-      messages.map(({ role }) => role),
-      messages.map(({ role }) => (role === "tool" ? "tool" : "text")),
-      messages.map(({ content }) => JSON.stringify({ format: 2, parts: content.map(part) })),
-      messages.map(({ createdAt }) => createdAt.toISOString()),
-      starts,
-      messages.map(({ content }) => content.length),
-      start,
-    ];
-  };
   const run = (name, values) => pool.query({ name, text: statements[name], values });
   return {
     close: () => pool.end(),
@@ -106,13 +76,13 @@ export async function openByHand(url) {
       const { turnId, user, calling, results, last } = turnOf(conversationId);
       if (number === 0) await run("create", [conversationId]);
       const metrics = metricsOf(turnId);
-      await run("admit", rows(conversationId, turnId, [user]));
-      await run("commit", [...rows(conversationId, turnId, [calling]), null]);
+      await run("admit", rowLists(conversationId, turnId, [user]));
+      await run("commit", [...rowLists(conversationId, turnId, [calling]), null]);
       await run("commit", [
-        ...rows(conversationId, turnId, results),
+        ...rowLists(conversationId, turnId, results),
         JSON.stringify(metrics.steps.slice(0, 1)),
       ]);
-      await run("seal", [...rows(conversationId, turnId, [last]), JSON.stringify(metrics)]);
+      await run("seal", [...rowLists(conversationId, turnId, [last]), JSON.stringify(metrics)]);
     },
   };
 }

@@ -49,6 +49,34 @@ export async function openMastra(url) {
         ...last.content,
       ]);
     },
+    /** The messages of a turn in one call: its results stand in the message that calls. */
+    async append(conversationId, number) {
+      const { user, calling, results, last } = turnOf(conversationId);
+      if (number === 0) await openThread(conversationId);
+      const [thought, ...calls] = calling.content;
+      const done = calls.map(({ toolCallId, name: toolName, arguments: args }, place) => ({
+        type: "tool-invocation",
+        toolInvocation: {
+          state: "result",
+          toolCallId,
+          toolName,
+          args,
+          result: results[place].content[0].result,
+        },
+      }));
+      const row = ({ id, role, createdAt }, parts) => ({
+        id,
+        threadId: conversationId,
+        resourceId: owner,
+        role,
+        type: "v2",
+        createdAt,
+        content: { format: 2, parts },
+      });
+      await memory.saveMessages({
+        messages: [row(user, user.content), row(calling, [thought, ...done]), row(last, last.content)],
+      });
+    },
     /** A turn of an agent, as `agentTurns` gives it: its message is written again after each step. */
     async play(conversationId, number, { user, steps, answer }) {
       if (number === 0) await openThread(conversationId);

@@ -15,7 +15,7 @@ export async function openStepByStep(url) {
   const { openLogStore } = await built("open-log-store.js");
   const { PostgresDatabase } = await built("postgres/postgres-database.js");
   const database = new PostgresDatabase({ url, maxConnections: 10 });
-  const isWhole = ({ name = "" }) => name === "admit" || /^(commit|seal)_/.test(name);
+  const isWhole = ({ name = "" }) => name === "admit" || /^(commit|seal|append)_rows?$/.test(name);
   const stepByStep = {
     query: (statement) => database.query(statement),
     batch: async (statements) =>
@@ -34,6 +34,12 @@ async function persisting(opened) {
     /** Fills the search index, as a node does behind the seals. */
     async index() {
       while ((await opened.store.indexSearch({ owner: "owner", limit: 200 })).more);
+    },
+    /** The messages of a turn in one call, as an application that runs its own models writes them. */
+    async append(conversationId, number) {
+      const { user, calling, results, last } = turnOf(conversationId);
+      if (number === 0) await store.createConversation({ id: conversationId, title: "title" });
+      await store.appendMessages([user, calling, ...results, last]);
     },
     async turn(conversationId) {
       const { turnId, user, calling, results, last } = turnOf(conversationId);

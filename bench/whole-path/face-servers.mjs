@@ -62,14 +62,14 @@ export async function parley(shape) {
 
 /** The AI SDK, version 6. */
 export async function aiSdk(shape) {
-  const { MockLanguageModelV3 } = await import("ai/test");
-  return aiSdkServer(await import("ai"), MockLanguageModelV3, shape);
+  const { MockLanguageModelV3 } = await import("ai-6/test");
+  return aiSdkServer(await import("ai-6"), MockLanguageModelV3, shape);
 }
 
 /** The AI SDK, version 7. */
 export async function aiSdk7(shape) {
-  const { MockLanguageModelV4 } = await import("ai-7/test");
-  return aiSdkServer(await import("ai-7"), MockLanguageModelV4, shape);
+  const { MockLanguageModelV4 } = await import("ai/test");
+  return aiSdkServer(await import("ai"), MockLanguageModelV4, shape);
 }
 
 /** `streamText` and its own answer, in a plain Hono app. Nothing is stored. */

@@ -1,5 +1,6 @@
 // What stands between a model's API and a client: Parley, the least code that does a part of its work, and peers.
 import { Agent, createServer, request } from "node:http";
+import { aiSdks } from "../peer-libraries.mjs";
 
 const MODEL = "gpt-example";
 const PROMPT = "Tell me about streams.";
@@ -122,17 +123,13 @@ async function openStore({ url, folder }) {
   return { store, wake };
 }
 
-/** The AI SDK over Hono, as its documentation has it: no store, no resume. */
-export async function aiSdk({ upstream }) {
-  const [{ streamText }, { createOpenAI }, { Hono }, { serve }] = await Promise.all([
-    import("ai"),
-    import("@ai-sdk/openai"),
-    import("hono"),
-    import("@hono/node-server"),
-  ]);
-  const model = createOpenAI({ apiKey: "none", baseURL: upstream }).responses(MODEL);
+/** The AI SDK over Hono, as its documentation has it: no store, no resume. `sdk` names one of `aiSdks`. */
+export async function aiSdk({ upstream, sdk }) {
+  const { load, verb } = aiSdks.find(({ name }) => name === sdk);
+  const [lib, { Hono }, { serve }] = await Promise.all([load(), import("hono"), import("@hono/node-server")]);
+  const model = lib.createOpenAI({ apiKey: "none", baseURL: upstream }).responses(MODEL);
   const app = new Hono();
-  app.post("/", () => streamText({ model, prompt: PROMPT }).toUIMessageStreamResponse());
+  app.post("/", () => lib[verb]({ model, prompt: PROMPT }).toUIMessageStreamResponse());
   return new Promise((resolve) => {
     serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }, ({ port }) =>
       resolve(`http://127.0.0.1:${port}`),

@@ -10,6 +10,7 @@ import type { Connection } from "../database.js";
 import { entriesOf, type MessageRow, messageRow, readMessage } from "../message-row.js";
 import type { StoreContext } from "../store-context.js";
 import { originalJson, originalText, storedText } from "../stored-text.js";
+import { appendAtOnce } from "./append-at-once.js";
 import { createConversationRow } from "./conversations/create-conversation.js";
 import { set } from "./conversations/settings.js";
 import { takeChangeNumber } from "./numbers.js";
@@ -104,18 +105,19 @@ export async function listConversations(
  * Rows outside turns, sealed at once; beside a running turn nobody else writes. Heads are locked in the order of ids,
  * and everything is checked before the first row, so that a refusal leaves nothing behind.
  */
-export function appendMessages(
+export async function appendMessages(
   store: StoreContext,
   owner: string,
   messages: readonly ConversationMessage[],
 ): Promise<void> {
-  if (messages.length === 0) return Promise.resolve();
+  if (messages.length === 0) return;
   const rows = messages.map((message) => {
     requireConversationId(message);
     checkCreatedAt(message);
     return messageRow(message, message.conversationId, store.maxBytes);
   });
-  return store.database.transaction((connection) => appendRows(connection, owner, rows));
+  if (await appendAtOnce(store, owner, rows)) return;
+  await store.database.transaction((connection) => appendRows(connection, owner, rows));
 }
 
 /** Appends rows to the conversations that their messages name. */
@@ -153,12 +155,14 @@ export async function appendRows(
     await connection.batch([
       insertRows(head, added, { firstSeq: head.nextSeq }),
       {
+        name: "append_head",
         text: `UPDATE parley.conversation_head SET next_seq = next_seq + $2::int4, sealed_seq = next_seq + $2::int4 - 1,
           active_at = greatest(active_at, ${nowMs}) WHERE log = $1`,
         values: [head.log, total],
       },
       takeChangeNumber(owner),
       {
+        name: "append_touch",
         text: `UPDATE parley.conversation SET ${touched}, last_activity_at = greatest(last_activity_at, ${nowMs}),
           title = CASE WHEN title = '' THEN $2 ELSE title END WHERE log = $1`,
         values: [head.log, storedText(titleOf(added.map(({ message }) => message)))],
@@ -175,6 +179,7 @@ async function usedIds(
   rows: readonly MessageRow[],
 ): Promise<Map<string, "here" | "elsewhere">> {
   const found = await connection.query({
+    name: "used_ids",
     text: `${lineage()}
 SELECT m.id, bool_or(l.log IS NOT NULL) AS here
 FROM unnest($3::text[], $4::int8[]) AS wanted(id, key)

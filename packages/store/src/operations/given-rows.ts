@@ -30,33 +30,38 @@ export function givenRows(rows: readonly MessageRow[]): {
 interface Given {
   /** Selects those of the rows that are in the log already. */
   readonly present: string;
+  /** Selects rows of any log that have the id of a given one. */
+  readonly used: string;
   /** Writes the rows for one row of `from`, which has the log, the ordinal of the turn and the first seq. */
   insert(from: string): string;
 }
 
 /**
- * A statement in both forms. Its rows are the parameters from `first` on; `log` names the log, `$5` is the mark of the
- * step and `$6` how many seqs the rows take.
+ * A statement in both forms. Its rows are the parameters from `first` on; `log` names the log, `step` is the mark of the
+ * step and `total` how many seqs the rows take.
  */
 export function givenTexts(
   first: number,
   log: string,
   text: (given: Given) => string,
+  { step, total } = { step: "$5", total: "$6" },
 ): Record<RowForm, string> {
   const at = (place: number) => `$${first + place}`;
   return {
     row: text({
       present: `SELECT FROM parley.conversation_message m WHERE ${messageIs(at(0), at(6), log)}`,
+      used: `SELECT FROM parley.conversation_message m WHERE ${messageIs(at(0), at(6), "m.log")}`,
       insert: (from) => `${insert}
   SELECT ${from}.log, ${at(0)}, ${at(1)}, ${at(2)}, ${at(3)}::jsonb, ${at(4)}::timestamptz, ${at(5)}, ${from}.first_seq,
-    $6::int4, ${from}.turn_count, $5, ${at(6)}::int8, ${at(7)}::int4, ${at(8)}::int2
+    ${total}::int4, ${from}.turn_count, ${step}, ${at(6)}::int8, ${at(7)}::int4, ${at(8)}::int2
   FROM ${from}`,
     }),
     rows: text({
       present: `SELECT FROM ${rowsById(at(0), at(8), log)}`,
+      used: `SELECT FROM ${rowsById(at(0), at(8), "m.log")}`,
       insert: (from) => `${insert}
   SELECT ${from}.log, g.id, g.role, g.type, g.content::jsonb, g.created_at, g.resource_id, ${from}.first_seq + g.start,
-    g.parts, ${from}.turn_count, $5, g.id_key, g.tokens, g.token_rule
+    g.parts, ${from}.turn_count, ${step}, g.id_key, g.tokens, g.token_rule
   FROM ${from}, unnest(${at(0)}::text[], ${at(1)}::text[], ${at(2)}::text[], ${at(3)}::text[], ${at(4)}::timestamptz[],
     ${at(5)}::text[], ${at(6)}::int4[], ${at(7)}::int4[], ${at(8)}::int8[], ${at(9)}::int4[], ${at(10)}::int2[])
     AS g(id, role, type, content, created_at, resource_id, start, parts, id_key, tokens, token_rule)`,

@@ -167,6 +167,40 @@ export const engineCases: readonly TopicCase[] = [
     },
   },
   {
+    name: "appends at the same time with a message in common leave each message once, without a gap",
+    async run(s) {
+      const { id } = await s.store.createConversation({ id: uniqueId() });
+      const shared = message(id, { text: "shared" });
+      const own = Array.from({ length: 6 }, (_, index) => message(id, { text: `own ${index}` }));
+      await Promise.all(own.map((each) => s.store.appendMessages([each, shared])));
+      const texts = await s.texts(id);
+      checkEqual(
+        [...texts].sort(),
+        ["own 0", "own 1", "own 2", "own 3", "own 4", "own 5", "shared"],
+        "the log",
+      );
+      const { chunks } = await s.store.readChunks({ conversationId: id });
+      checkEqual(
+        chunks.map(({ seq }) => seq),
+        [1, 2, 3, 4, 5, 6, 7],
+        "the seqs",
+      );
+      const { id: other } = await s.store.createConversation({ id: uniqueId() });
+      const taken = { ...shared, conversationId: other };
+      await refused(
+        s.store.appendMessages([message(other), taken]),
+        "invalid_request",
+        "an id of another one",
+      );
+      await refused(
+        s.store.appendMessages([message(other), message(uniqueId())]),
+        "conversation_not_found",
+        "an unknown conversation beside a known one",
+      );
+      checkEqual(await s.store.listMessages(other), [], "what a refused append leaves");
+    },
+  },
+  {
     name: "the ids of a removed conversation's messages are free",
     async run(s) {
       const { id } = await s.store.createConversation({ id: uniqueId() });
