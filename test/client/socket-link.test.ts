@@ -255,7 +255,7 @@ describe("the socket", () => {
   it("needs to be given where there is none", () => {
     vi.stubGlobal("WebSocket", undefined);
     const client = createClient({ url: "http://127.0.0.1:9" });
-    expect(() => client.connect()).toThrow("pass that of the package ws");
+    expect(() => client.connect()).toThrow("pass the one of ws");
     vi.unstubAllGlobals();
   });
 });

@@ -248,7 +248,9 @@ export const takeoverCases: RuntimeTopicCase[] = [
       const [near, far] = clients;
       check(near !== undefined && far !== undefined, "two clients");
       await world.pass(at.reached, "the model reasons");
-      await world.until(() => far.has("reasoning-delta"), "its reasoning is durable");
+      const thought = () =>
+        far.events.map((event) => (event.type === "reasoning-delta" ? event.delta : "")).join("");
+      await world.until(() => thought() === "Let me see. ", "all of its reasoning is durable");
       here.faults.cutOff();
       await takenOver(world, () => far.has("turn-sealed", turnId));
       far.checkOrder();
