@@ -1,10 +1,15 @@
 import { runtimeContract } from "@parley/testing";
 import { afterAll, beforeAll, it } from "vitest";
-import { describeOnPostgres, type TestDatabase } from "../../../../test/harness/postgres.js";
+import {
+  describeOnPostgres,
+  type SharedPostgres,
+  type TestDatabase,
+} from "../../../../test/harness/postgres.js";
 import { createWait } from "../create-wait.test-support.js";
 import { type OpenedPostgres, openPostgres } from "./open-postgres.js";
 
-describeOnPostgres("the runtime on PostgreSQL", (postgres) => {
+// On one version: the store's contract runs on all of them, and the runtime knows nothing else of PostgreSQL.
+const suite = (postgres: SharedPostgres) => {
   let database: TestDatabase;
   let nodes: OpenedPostgres[];
   beforeAll(async () => {
@@ -35,4 +40,6 @@ describeOnPostgres("the runtime on PostgreSQL", (postgres) => {
     };
   });
   for (const { name, run } of cases) it(name, run, 30_000);
-});
+};
+
+describeOnPostgres("the runtime on PostgreSQL", suite, "preferred");
