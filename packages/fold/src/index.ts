@@ -41,5 +41,6 @@ export {
   sealedEvent,
 } from "./replay-turn.js";
 export { isRetryable } from "./retryable.js";
+export { addToHash, emptyHash } from "./stream-hash.js";
 export type { SubscriptionFrame } from "./subscription-frame.js";
 export { nothingPrinted, type TurnTable, tableOf, turnOf, turnsOf } from "./turn-table.js";

@@ -129,7 +129,7 @@ class TurnOrder {
   /** Whether the last status said that the turn waits. */
   waits = false;
   #steered = false;
-  /** Whether the step has text, and whether it has reasoning. */
+  /** The kinds of content that the step has. */
   #said = false;
   #reasoned = false;
   /** Whether the answer of the step did not match. */

@@ -1,20 +1,11 @@
+import { addToHash, emptyHash } from "@parley/fold";
+
 /** The fields of a chunk that its place depends on. */
 interface PlacedChunk {
   readonly type: string;
   readonly id?: string;
   readonly delta?: string;
   readonly toolCallId?: string;
-}
-
-const offset = 0x811c9dc5;
-
-/** Adds text to a hash (FNV-1a over UTF-16 units): the server computes the same, to find out whether it has this text. */
-function hashed(hash: number, text: string): number {
-  let sum = hash;
-  for (let index = 0; index < text.length; index += 1) {
-    sum = Math.imul(sum ^ text.charCodeAt(index), 0x01000193) >>> 0;
-  }
-  return sum;
 }
 
 /** Chunks that may come in another order, or again, and change nothing then: outcomes of calls, and data. */
@@ -27,7 +18,7 @@ const uncounted = /^(tool-output|data)-/;
  */
 export class StreamPlace {
   #chunks = 0;
-  #hash = offset;
+  #hash = emptyHash;
   #ended = 0;
   readonly #growing = new Map<string, { length: number; hash: number }>();
 
@@ -37,19 +28,19 @@ export class StreamPlace {
     if (type === "text-delta" || type === "reasoning-delta") {
       if (part === undefined) return;
       part.length += delta.length;
-      part.hash = hashed(part.hash, delta);
+      part.hash = addToHash(part.hash, delta);
       return;
     }
     if (uncounted.test(type)) return;
     this.#chunks += 1;
-    this.#hash = hashed(this.#hash, type + toolCallId);
+    this.#hash = addToHash(this.#hash, type + toolCallId);
     if (type === "text-start" || type === "reasoning-start") {
-      this.#growing.set(id, { length: 0, hash: offset });
+      this.#growing.set(id, { length: 0, hash: emptyHash });
     }
     if ((type !== "text-end" && type !== "reasoning-end") || part === undefined) return;
     this.#growing.delete(id);
     this.#ended += 1;
-    this.#hash = hashed(this.#hash, String(part.hash));
+    this.#hash = addToHash(this.#hash, String(part.hash));
   }
 
   toString(): string {

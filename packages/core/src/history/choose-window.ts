@@ -19,7 +19,7 @@ export interface WindowSelection {
   readonly left: number;
   /** By seq, oldest first. */
   readonly dropped: readonly DroppedRange[];
-  /** Whether every turn and every summary that was read is shown, and each of them whole. */
+  /** True if every turn and every summary that was read is shown, and each of them whole. */
   readonly isWhole: boolean;
 }
 

@@ -62,7 +62,7 @@ export class GrowingLog implements NewestFirstReader, AddedEntriesReader {
   entries: readonly HistoryEntry[] = [];
   view = 0;
   isGone = false;
-  /** How many entries were read from the newest end, and how many behind a seq. */
+  /** Numbers of entries that were read from the newest end, and behind a seq. */
   read = 0;
   readAdded = 0;
 

@@ -14,7 +14,7 @@ import { KeptHistory } from "./kept-history.js";
 
 /** One look at the log by a running turn. */
 interface Look {
-  /** How many entries were added since the last one. */
+  /** Number of entries that were added since the last one. */
   readonly added: number;
   readonly budget: HistoryBuildRequest["budget"];
   readonly instructions: string | undefined;
@@ -22,11 +22,11 @@ interface Look {
   readonly model: "m1" | "m2";
   /** Usage that is reported before it, in relation to the estimate. */
   readonly usage: number | undefined;
-  /** Whether a message was hidden before it. */
+  /** True if a message was hidden before it. */
   readonly hides: boolean;
-  /** Whether something changed without an entry of its own. */
+  /** True if something changed without an entry of its own. */
   readonly changesView: boolean;
-  /** Whether the turn has input that is not in the log yet. */
+  /** True if the turn has input that is not in the log yet. */
   readonly hasInput: boolean;
 }
 

@@ -22,7 +22,7 @@ export class KeptHistory {
   settled: SettledWindow | undefined;
   /** The rule by which the tokens of both were counted. */
   rule: number | undefined;
-  /** Whether the log was read to its beginning for the last request. */
+  /** True if the log was read to its beginning for the last request. */
   isRead = false;
   /** Entries as they were read backwards: newest first, and all older than the added ones. */
   #read: HistoryEntry[] = [];
@@ -33,12 +33,12 @@ export class KeptHistory {
   #isClaimed = false;
   #characters = 0;
 
-  /** How many entries are kept. */
+  /** Number of entries that are kept. */
   get size(): number {
     return this.#read.length + this.#added.length;
   }
 
-  /** Whether nothing is older than the oldest one. */
+  /** True if nothing is older than the oldest one. */
   get isComplete(): boolean {
     return this.#isComplete;
   }

@@ -72,7 +72,7 @@ function manifestOf(input: ManifestInput, chain: RequestChain): ContextManifest 
 
 /** What two requests of a conversation have in common. */
 interface SharedPrefix {
-  /** Whether it is the whole of the previous one. */
+  /** True if it is the whole of the previous one. */
   readonly isWhole: boolean;
   /** How many links of this one. It is known at the previous manifest's segments, so it may be a little more. */
   readonly links: number;
@@ -94,7 +94,7 @@ function sharedWith(before: ContextManifest, links: readonly RequestLink[]): Sha
   return { isWhole: false, links: last + 1, segments: (placeOf.get(links[last]?.hash) ?? -1) + 1 };
 }
 
-/** Whether the previous call's whole request is the beginning of this one; if not, where they part. */
+/** Compares a request with the previous one: the whole of it is the beginning of this one, or they part at a place. */
 function comparePrefix(input: ManifestInput, chain: RequestChain, shared: SharedPrefix): PrefixComparison {
   const { previous, model, factor = 1 } = input;
   if (previous === undefined) return {};

@@ -19,7 +19,7 @@ const usualTokens = 80;
 const charactersPerToken = 4;
 /** Entries that are read beyond the last window: what was added since, and the one that ends it. */
 const furtherEntries = 8;
-/** How many entries are asked for at once of those that were added. */
+/** Number of entries that are asked for at once of those that were added. */
 const addedPage = 256;
 
 /** The work of choosing among entries at the end, for each of them, beside that of offering one. */
@@ -32,7 +32,7 @@ export function canReadNewest(store: ConversationStore): store is ConversationSt
   return "readNewest" in store && typeof store.readNewest === "function";
 }
 
-/** Whether a store tells what was added to a conversation. */
+/** True if a store tells what was added to a conversation. */
 export function canReadAfter(store: ConversationStore): store is ConversationStore & AddedEntriesReader {
   return "readAfter" in store && typeof store.readAfter === "function";
 }

@@ -41,7 +41,7 @@ interface ChainNode {
   /** Uncalibrated. */
   readonly tokens: number;
   readonly characters: number;
-  /** How many links there are behind it: a message that is not sent adds none. */
+  /** Number of links behind it: a message that is not sent adds none. */
   links: number;
 }
 

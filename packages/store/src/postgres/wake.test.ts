@@ -160,7 +160,7 @@ describeOnPostgres("wake-ups between nodes", (postgres) => {
     }
   });
 
-  /** Whether a token's lock is free, asked as another node asks. */
+  /** True if a token's lock is free, asked as another node asks. */
   async function hasEnded(token: string): Promise<boolean> {
     const { store } = openPostgres({ url: database.url, listenUrl: false });
     try {

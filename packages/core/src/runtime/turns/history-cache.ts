@@ -20,7 +20,7 @@ export class HistoryCache {
     this.#maxBytes = maxBytes;
   }
 
-  /** How many conversations are kept. */
+  /** Number of conversations that are kept. */
   get size(): number {
     return this.#kept.size;
   }

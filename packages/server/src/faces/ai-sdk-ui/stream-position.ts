@@ -1,4 +1,5 @@
 import { invalidField } from "@parley/core/errors";
+import { addToHash, emptyHash } from "@parley/fold";
 import type { ChunkFilter } from "./chunk-filters.js";
 import type { UiChunk } from "./ui-chunk.js";
 
@@ -34,17 +35,6 @@ function countedOf(text: string): Counted {
   return { count, hash };
 }
 
-const offset = 0x811c9dc5;
-
-/** Adds text to a hash: FNV-1a over UTF-16 units, as `ParleyChatTransport` computes it. */
-function hashed(hash: number, text: string): number {
-  let sum = hash;
-  for (let index = 0; index < text.length; index += 1) {
-    sum = Math.imul(sum ^ text.charCodeAt(index), 0x01000193) >>> 0;
-  }
-  return sum;
-}
-
 /**
  * Chunks that a position does not count, because they come in another order in a replay or not at all: outcomes of calls,
  * which are complete in any order, and data. Repeated they change nothing, so they are always sent.
@@ -64,7 +54,7 @@ interface SeenPart {
 export function afterPosition(position: StreamPosition, onDiverged: () => void): ChunkFilter {
   const { chunks, ended, growing } = position;
   let seen = 0;
-  let hash = offset;
+  let hash = emptyHash;
   const parts = new Map<string, SeenPart>();
   const knownOf = ({ place }: SeenPart) => growing[place - ended];
 
@@ -73,7 +63,7 @@ export function afterPosition(position: StreamPosition, onDiverged: () => void):
     const known = knownOf(part);
     const left = part.place < ended ? delta.length : Math.max(0, (known?.count ?? 0) - part.length);
     part.length += delta.length;
-    part.hash = hashed(part.hash, delta.slice(0, left));
+    part.hash = addToHash(part.hash, delta.slice(0, left));
     if (known !== undefined && left > 0 && left <= delta.length && part.hash !== known.hash) onDiverged();
     return delta.slice(left);
   };
@@ -81,9 +71,9 @@ export function afterPosition(position: StreamPosition, onDiverged: () => void):
   const count = (chunk: UiChunk): boolean => {
     seen += 1;
     if (seen > chunks.count) return true;
-    hash = hashed(hash, chunk.type + ("toolCallId" in chunk ? chunk.toolCallId : ""));
+    hash = addToHash(hash, chunk.type + ("toolCallId" in chunk ? chunk.toolCallId : ""));
     const part = "id" in chunk && chunk.id !== undefined ? parts.get(chunk.id) : undefined;
-    if (part !== undefined && chunk.type.endsWith("-end")) hash = hashed(hash, String(part.hash));
+    if (part !== undefined && chunk.type.endsWith("-end")) hash = addToHash(hash, String(part.hash));
     if (seen === chunks.count && hash !== chunks.hash) onDiverged();
     return false;
   };
@@ -95,7 +85,7 @@ export function afterPosition(position: StreamPosition, onDiverged: () => void):
       return delta === "" ? undefined : { ...chunk, delta };
     }
     if (chunk.type === "text-start" || chunk.type === "reasoning-start") {
-      parts.set(chunk.id, { place: parts.size, length: 0, hash: offset });
+      parts.set(chunk.id, { place: parts.size, length: 0, hash: emptyHash });
     }
     if (chunk.type === "text-end" || chunk.type === "reasoning-end") {
       const part = parts.get(chunk.id);

@@ -5,7 +5,7 @@ import type { StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
 import { lineage, viewOf } from "./lineage.js";
 
-/** How many characters of rows are parsed before other work of the process has its turn. */
+/** Number of characters of rows that are parsed before other work of the process has its turn. */
 const charactersAtOnce = 256 * 1024;
 
 /**
