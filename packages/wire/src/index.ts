@@ -72,6 +72,7 @@ export type {
   DataChunk,
   ErrorChunk,
   FileChunk,
+  FileReference,
   SourceChunk,
   SystemChunk,
   TextChunk,

@@ -153,6 +153,7 @@ const ownOtherPart: fc.Arbitrary<MessageContentPart> = fc.oneof(
       fc.record({ data: base64 }),
       fc.record({ url: fc.webUrl() }),
       fc.record({ data: base64.filter((data) => data !== ""), url: fc.webUrl() }),
+      fc.record({ hash: fc.constantFrom("0".repeat(64), "9f".repeat(32)), size: fc.nat() }),
     ),
     optional("filename", anyText),
   ),
