@@ -1,8 +1,25 @@
-import type { FileReference, TextChunk } from "@parley/wire";
+import type { Chunk, FileReference, TextChunk } from "@parley/wire";
 
 /** The chunk of a file that the server has. Its text says which file it is, for clients that show no files. */
 export function fileChunk(file: FileReference): TextChunk {
   return { type: "text", text: `[${file.name ?? "file"}, ${file.mediaType}, ${sizeText(file.size)}]`, file };
+}
+
+/**
+ * The text of a user message: its text chunks joined. A file stands on a line of its own, so that nobody takes its
+ * placeholder for what the user wrote.
+ */
+export function userText(chunks: readonly Chunk[]): string {
+  let text = "";
+  let wasFile = false;
+  for (const chunk of chunks) {
+    if (chunk.type !== "text") continue;
+    const isFile = chunk.file !== undefined;
+    const isApart = text !== "" && (isFile || wasFile);
+    text += `${isApart ? "\n" : ""}${chunk.text}`;
+    wasFile = isFile;
+  }
+  return text;
 }
 
 const units = ["KB", "MB", "GB"] as const;

@@ -1,9 +1,9 @@
-import { fileChunk, inputChunk, omitUndefined, outputChunk } from "@parley/fold";
+import { fileChunk, inputChunk, omitUndefined, outputChunk, userText } from "@parley/fold";
 import type { ChatMessage, Chunk, InputEntry, OutputInvalidEntry, StepId, StoredChunk } from "@parley/wire";
 import { isOwnMessage, normalizeEnvelope, normalizeMessage } from "./canonical/normalize-message.js";
 import { type Fields, isFields, normalizePart, type PartPlace } from "./canonical/normalize-part.js";
 import { inputEntryOf } from "./input-entry.js";
-import type { ConversationMessage, MessageRole } from "./message.js";
+import { type ConversationMessage, type MessageRole, textOf } from "./message.js";
 import { outputEntryOf } from "./output-entry.js";
 import {
   argumentsTextOf,
@@ -21,6 +21,11 @@ import { stableValue } from "./text/stable-value.js";
 export function toChunks(message: ConversationMessage): Chunk[] {
   const own = isOwnMessage(message) ? message : normalizeMessage(message);
   return own.content.map((part) => toChunk(part, own.role));
+}
+
+/** The text of a user message as clients are shown it, where they are shown no parts: with a line for each file. */
+export function shownText(message: ConversationMessage): string {
+  return message.content.some(isStoredFile) ? userText(toChunks(message)) : textOf(message);
 }
 
 /** Where a message stands in its log. */

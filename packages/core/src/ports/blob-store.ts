@@ -93,10 +93,10 @@ export interface BlobStore {
   readBlob(query: { blob: BlobNumber; offset: number; length: number }): Promise<Uint8Array | null>;
   fileUsage(): Promise<FileUsage>;
   /**
-   * The secret that addresses of the owner's files are signed with: `proposed`, where there is none yet, else the one that
-   * was proposed first.
+   * The secret that addresses of the owner's files are signed with: the one that was proposed first. Null where there is
+   * none and none is proposed.
    */
-  fileSecret(proposed: string): Promise<string>;
+  fileSecret(proposed?: string): Promise<string | null>;
 }
 
 /** What a collection removed. */

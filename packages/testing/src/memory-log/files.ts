@@ -141,10 +141,10 @@ export function fileUsage(db: MemoryDatabase, owner: string): FileUsage {
   return { bytes };
 }
 
-export function fileSecret(db: MemoryDatabase, owner: string, proposed: string): string {
+export function fileSecret(db: MemoryDatabase, owner: string, proposed?: string): string | null {
   const { files } = ownerOf(db, owner);
-  files.secret ??= proposed;
-  return files.secret;
+  if (proposed !== undefined) files.secret ??= proposed;
+  return files.secret ?? null;
 }
 
 export function collectBlobs(db: MemoryDatabase, limit: number): CollectedBlobs {

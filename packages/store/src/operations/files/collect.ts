@@ -14,22 +14,26 @@ export async function collectBlobs(store: StoreContext, limit: number): Promise<
       WHERE check_at <= statement_timestamp() ORDER BY check_at LIMIT $1::int4`,
     values: [Math.min(Math.max(0, Math.floor(limit)), 10_000)],
   });
-  const collected: CollectedBlobs = { blobs: 0, bytes: 0, more: due.length >= limit && due.length > 0 };
+  const collected: CollectedBlobs = { blobs: 0, bytes: 0, more: false };
+  let decided = 0;
   for (const { blob, owner } of due) {
-    const bytes = await store.database.transaction(async (connection) => {
+    const outcome = await store.database.transaction(async (connection) => {
       await connection.query(lockOwner(String(owner)));
       return removeUnused(connection, String(owner), Number(blob));
     });
-    if (bytes === undefined) continue;
+    if (outcome !== "busy") decided += 1;
+    if (typeof outcome !== "number") continue;
     collected.blobs += 1;
-    collected.bytes += bytes;
+    collected.bytes += outcome;
   }
+  // What is busy would come again at once.
+  collected.more = due.length >= limit && decided > 0;
   return collected;
 }
 
 /**
- * Removes bytes unless something refers to them, for whoever holds the row of the owner. Returns how many there were;
- * undefined where they stay.
+ * Removes bytes unless something refers to them, for whoever holds the row of the owner. Returns how many there were,
+ * `used` where something refers to them, and `busy` where somebody is about to.
  *
  * The blob is locked, and its references are counted in a later statement: one statement would count in a snapshot from
  * before the lock. A transaction that has just written a reference holds a key-share lock on the blob through the foreign
@@ -39,7 +43,7 @@ export async function removeUnused(
   connection: Connection,
   owner: string,
   blob: number,
-): Promise<number | undefined> {
+): Promise<number | "used" | "busy"> {
   const values = [blob, owner];
   const [locked = [], found = []] = await connection.batch([
     {
@@ -55,7 +59,7 @@ export async function removeUnused(
     },
   ]);
   const [row] = locked;
-  if (row === undefined) return undefined;
+  if (row === undefined) return "busy";
   const expired = {
     name: "expired_uploads",
     text: `DELETE FROM parley.upload WHERE blob = $1 AND owner = $2 AND expires_at <= statement_timestamp()`,
@@ -71,7 +75,7 @@ export async function removeUnused(
         values,
       },
     ]);
-    return undefined;
+    return "used";
   }
   await connection.batch([
     expired,

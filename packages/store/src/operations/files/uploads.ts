@@ -265,7 +265,18 @@ export async function fileUsage(store: StoreContext, owner: string): Promise<Fil
   return { bytes: row === undefined ? 0 : Number(row.bytes) };
 }
 
-export async function fileSecret(store: StoreContext, owner: string, proposed: string): Promise<string> {
+export async function fileSecret(
+  store: StoreContext,
+  owner: string,
+  proposed?: string,
+): Promise<string | null> {
+  const [known] = await store.database.query({
+    name: "find_file_secret",
+    text: "SELECT secret FROM parley.file_owner WHERE owner = $1 AND secret IS NOT NULL",
+    values: [owner],
+  });
+  if (known !== undefined) return originalText(String(known.secret));
+  if (proposed === undefined) return null;
   const [, rows] = await store.database.batch([
     ensureOwner(owner),
     {

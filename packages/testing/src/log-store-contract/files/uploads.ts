@@ -199,8 +199,10 @@ export const uploadCases: readonly TopicCase[] = [
   {
     name: "addresses are signed with the secret that was proposed first, of each owner its own",
     async run(s) {
+      checkEqual(await s.store.fileSecret(), null, "before one was proposed");
       checkEqual(await s.store.fileSecret("one"), "one", "the first");
       checkEqual(await s.otherStore.fileSecret("two"), "one", "a second proposal");
+      checkEqual(await s.otherStore.fileSecret(), "one", "without a proposal");
       const stranger = s.root.forOwner(`stranger-${uniqueId()}`);
       checkEqual(await stranger.fileSecret("three"), "three", "another owner's");
     },
