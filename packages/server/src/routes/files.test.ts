@@ -124,6 +124,27 @@ describe("an upload over HTTP", () => {
     await expect.poll(usage).toEqual({ bytes: 0 });
   });
 
+  it("breaks off when its key is revoked, and leaves nothing behind", async () => {
+    const server = await startTestServer({ auth: "keys", pace: { keyMs: 10 } });
+    const key = await server.key("me");
+    const { port } = new URL(server.url);
+    const socket = connect(Number(port), "127.0.0.1");
+    const answer = new Promise<string>((resolve) => socket.once("data", (data) => resolve(String(data))));
+    socket.write(
+      `POST /files?name=a HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\nContent-Length: 9000000\r\n\r\n`,
+    );
+    socket.write(patterned(300_000));
+    const usage = () => server.runtime.forOwner("me").files.usage();
+    await expect.poll(usage).toEqual({ bytes: 262_144 });
+    const [record] = await server.runtime.keys.list();
+    await server.runtime.keys.remove(record?.id ?? "");
+    const sending = setInterval(() => socket.write(patterned(1_000)), 5);
+    expect(await answer).toMatch(/^HTTP\/1.1 401 /);
+    clearInterval(sending);
+    socket.destroy();
+    await expect.poll(usage).toEqual({ bytes: 0 });
+  });
+
   it("as a form is refused with advice", async () => {
     const server = await startTestServer();
     const form = new FormData();

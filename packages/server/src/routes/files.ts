@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "@hono/zod-openapi";
+import type { ParleyError } from "@parley/core/errors";
 import type { BytesHash, FilePlace, OpenedFile, OwnerRuntime } from "@parley/core/runtime";
 import type { FileAddress, SignFileQuery } from "@parley/wire";
 import type { Context } from "hono";
@@ -7,6 +8,7 @@ import type { AppContext, AppEnv } from "../app-env.js";
 import { countStranger } from "../auth/admit-request.js";
 import type { Caller } from "../auth/caller.js";
 import { type ByteRange, readRange } from "../http/byte-range.js";
+import { breakOffError } from "../http/connections.js";
 import { endpoint } from "../http/endpoint.js";
 import { etagOf, fileHeaders } from "../http/file-headers.js";
 import { bodyPieces } from "../http/read-body.js";
@@ -27,6 +29,35 @@ import { streamPieces } from "../stream/stream-pieces.js";
 function createSha256(): BytesHash {
   const hash = createHash("sha256");
   return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest("hex") };
+}
+
+/** The body of an upload. It counts as a connection while it is read, and breaks off when its key is revoked. */
+async function* uploadedBytes({
+  c,
+  app,
+  caller,
+}: {
+  readonly c: Context<AppEnv>;
+  readonly app: AppContext;
+  readonly caller: Caller;
+}): AsyncGenerator<Uint8Array> {
+  app.connections.checkRoom(caller);
+  let why: ParleyError | undefined;
+  const forget = app.connections.add({
+    caller,
+    close(reason) {
+      // A node that shuts down takes what is on its way, as long as it can.
+      if (reason !== "draining") why = breakOffError(reason);
+    },
+  });
+  try {
+    for await (const piece of bodyPieces(c, app, app.runtime.fileLimits.fileBytes, "fileBytes")) {
+      if (why !== undefined) throw why;
+      yield piece;
+    }
+  } finally {
+    forget();
+  }
 }
 
 /** Answers with a file or with the part of it that was asked for, in the reader's own pace. */
@@ -87,14 +118,13 @@ export const fileEndpoints = [
     takesBytes: true,
     status: 201,
     response: uploadInfo,
-    async handle({ me, query, c, app }) {
+    async handle({ me, caller, query, c, app }) {
       if (/^multipart\//i.test(c.req.header("content-type") ?? "")) {
         throw new RequestRefusal("invalid_request", "Send the file itself as the body, not as a form", {
           status: 415,
         });
       }
-      const { fileBytes: limit } = app.runtime.fileLimits;
-      const bytes = bodyPieces(c, app, limit, "fileBytes");
+      const bytes = uploadedBytes({ c, app, caller });
       const info = await me.files.upload({ name: query.name ?? "", bytes, hash: createSha256() });
       return c.json(info, 201, { "cache-control": "no-store" });
     },

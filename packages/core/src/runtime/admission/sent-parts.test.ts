@@ -7,7 +7,7 @@ import {
   pause,
   text,
 } from "@parley/testing";
-import type { AgentEvent, SentPart, UploadInfo } from "@parley/wire";
+import type { AgentEvent, ExportLine, SentPart, UploadInfo } from "@parley/wire";
 import { afterEach, describe, expect, it } from "vitest";
 import type { OwnerRuntime } from "../api/owner-runtime.js";
 import type { FileLimits } from "../files/file-limits.js";
@@ -191,6 +191,20 @@ describe("a message with files", () => {
     held.open();
     await me.last("c1");
     await expect.poll(async () => (await me.files.open({ conversationId: "c1", seq: 4 })).name).toBe("a.txt");
+  });
+
+  it("is exported with its references, which an import keeps where the owner has the bytes", async () => {
+    const { me, runtime } = await start();
+    const file = await upload(me, "x", "a.txt");
+    await me.send({ conversationId: "c1", message: "Look", parts: [fileOf(file)] });
+    await me.last("c1");
+    const lines: ExportLine[] = [];
+    for await (const line of me.exportLines("c1")) lines.push(line);
+    await me.importLines(lines, { id: "c2" });
+    await me.remove("c1");
+    expect((await me.files.open({ conversationId: "c2", seq: 2 })).name).toBe("a.txt");
+    const elsewhere = runtime.forOwner("stranger").importLines(lines, { id: "c2" });
+    await expect(elsewhere).rejects.toMatchObject({ code: "invalid_request" });
   });
 
   it("reaches the provider as a part that names its bytes", async () => {
