@@ -236,7 +236,7 @@ export interface LogStoreRoot {
   check(): Promise<StoreCheck>;
 
   /**
-   * Looks the store over: `store`, `schema`, `nodes`, `turns`, `journal`, `queue`, `search`, `webhooks` and `log`, at least one
+   * Looks the store over: `store`, `schema`, `nodes`, `turns`, `journal`, `queue`, `search`, `webhooks`, `files` and `log`, at least one
    * finding each.
    * With `fix` it also puts right what is safe to. The log is read piece by piece, never as a whole.
    */

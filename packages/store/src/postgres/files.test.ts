@@ -127,6 +127,23 @@ describeOnPostgres("files and the collector on two connections", (postgres) => {
     for (const { bytes, sum } of rows) expect(bytes).toBe(sum);
   });
 
+  it("what the collector would never find, and sums that are wrong, are found and put right by the doctor", async () => {
+    const filesIn = async (fix: boolean) =>
+      (await root.examine({ fix })).filter(({ area }) => area === "files");
+    await root.collectBlobs(100);
+    expect(await filesIn(false)).toMatchObject([{ level: "ok" }]);
+    const file = await unsentFile();
+    await watcher.query("DELETE FROM parley.upload WHERE blob = $1", [file.blob]);
+    await watcher.query("UPDATE parley.blob SET check_at = NULL WHERE number = $1", [file.blob]);
+    await watcher.query("UPDATE parley.file_owner SET bytes = bytes + 7");
+    await root.collectBlobs(100);
+    expect(await store.findBlob(file.hash)).not.toBeNull();
+    expect(await filesIn(false)).toMatchObject([{ level: "warning", fixable: true }]);
+    expect(await filesIn(true)).toMatchObject([{ level: "warning", fixed: true }]);
+    expect(await store.findBlob(file.hash)).toBeNull();
+    expect(await filesIn(false)).toMatchObject([{ level: "ok" }]);
+  });
+
   it("keeps pieces outside of their rows and uncompressed", async () => {
     const { rows } = await watcher.query<{ attstorage: string }>(
       "SELECT attstorage FROM pg_attribute WHERE attrelid = 'parley.blob_piece'::regclass AND attname = 'data'",
