@@ -1,6 +1,6 @@
-import { ParleyError } from "../../errors.js";
+import type { FileReference } from "@parley/wire";
+import { isParleyError, ParleyError } from "../../errors.js";
 import { pieceBytes } from "../../messages/file-pieces.js";
-import { isStoredFile, type StoredFilePart } from "../../messages/part.js";
 import type { BlobNumber, LogStore } from "../../ports/log-store.js";
 
 /** Names a file of an owner: an upload that was not sent yet, or a part of a message. */
@@ -36,21 +36,25 @@ export async function openFile(store: LogStore, place: FilePlace): Promise<Opene
     const { name, mediaType, size, hash, expiresAt, blob } = found;
     return { name, mediaType, size, hash, expiresAt, read: reader(store, blob) };
   }
-  const { hash, size, mediaType, filename = "file" } = await findPart(store, place);
+  const { hash, size, mediaType, name = "file" } = await findReference(store, place);
   const blob = await store.findBlob(hash);
   if (blob === null) throw unknownFile();
-  return { name: filename, mediaType, size, hash, read: reader(store, blob.blob) };
+  return { name, mediaType, size, hash, read: reader(store, blob.blob) };
 }
 
-async function findPart(
+/** The file at a seq of the log, own or inherited, also of the open turn. */
+async function findReference(
   store: LogStore,
   { conversationId, seq }: { readonly conversationId: string; readonly seq: number },
-): Promise<StoredFilePart> {
-  const { entries } = await store.readNewest({ conversationId, limit: 1, before: seq + 1 });
-  const [entry] = entries;
-  const part = entry?.firstSeq === undefined ? undefined : entry.message.content[seq - entry.firstSeq];
-  if (part === undefined || !isStoredFile(part)) throw unknownFile();
-  return part;
+): Promise<FileReference> {
+  const range = { sinceSeq: seq - 1, beforeSeq: seq + 1, open: true };
+  const { chunks } = await store.readChunks({ conversationId, ...range }).catch((error: unknown) => {
+    if (isParleyError(error) && error.code === "conversation_not_found") throw unknownFile();
+    throw error;
+  });
+  const chunk = chunks[0]?.chunk;
+  if (chunk?.type !== "text" || chunk.file === undefined) throw unknownFile();
+  return chunk.file;
 }
 
 function reader(store: LogStore, blob: BlobNumber): OpenedFile["read"] {
