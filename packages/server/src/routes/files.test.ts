@@ -209,6 +209,31 @@ describe("a file of a message", () => {
     expect((await server.call("GET", "/conversations/c1/files/2")).status).toBe(404);
   });
 
+  it("comes with messages over the socket, through the queue and in a fork", async () => {
+    const server = await startTestServer();
+    const parts = [{ type: "file", uploadId: (await upload(server, "x", "a.txt")).id }];
+    const socket = await server.socket();
+    socket.send({ type: "chat.send", conversationId: "c1", message: "Socket", parts });
+    await socket.next("chat.receipt");
+    const me = server.runtime.forOwner("local");
+    await me.last("c1");
+    const queued = await server.call("POST", "/conversations/c2/queue", { body: { text: "", parts } });
+    expect(queued.json).toMatchObject({ startedTurn: true });
+    const of = [{ type: "file", conversationId: "c1", seq: 2 }];
+    const body = { atSeq: 0, id: "c3", message: "Fork", parts: of };
+    expect((await server.call("POST", "/conversations/c1/fork", { body })).status).toBe(200);
+    for (const [id, seq] of [
+      ["c1", 2],
+      ["c2", 1],
+      ["c3", 2],
+    ] as const) {
+      await me.last(id);
+      expect((await server.call("GET", `/conversations/${id}/files/${seq}`)).text, id).toBe("x");
+    }
+    const empty = await server.call("POST", "/conversations/c1/fork", { body: { atSeq: 0, message: "" } });
+    expect(empty.status).toBe(400);
+  });
+
   it("is read by any one range, over the pieces in which it is stored", async () => {
     const server = await startTestServer();
     const bytes = patterned(600_000);
