@@ -91,6 +91,7 @@ describeOnPostgres("files and the collector on two connections", (postgres) => {
       await holder.query("DELETE FROM parley.upload WHERE blob = $1", [file.blob]);
       await holder.query("DELETE FROM parley.blob_piece WHERE blob = $1", [file.blob]);
       await holder.query("DELETE FROM parley.blob WHERE number = $1", [file.blob]);
+      await holder.query("UPDATE parley.file_owner SET bytes = bytes - 100 WHERE owner = $1", [owner]);
       const id = crypto.randomUUID();
       const sent = store.admit(sending(file, id)).then(
         ({ kind }) => kind,
