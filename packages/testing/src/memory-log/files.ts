@@ -74,7 +74,8 @@ export function writePiece(db: MemoryDatabase, owner: string, piece: UploadPiece
       { details: { ownerBytes }, retryable: false },
     );
   }
-  blob.pieces.push(data);
+  // A copy of its own: a view would keep all of the buffer that it is a part of.
+  blob.pieces.push(data.slice());
   blob.size += length;
   upload.expiresAt = db.clock.now() + piece.stalledMs;
 }
