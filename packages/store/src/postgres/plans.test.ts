@@ -135,6 +135,7 @@ SELECT CASE WHEN n % 10 = 0 THEN 'ada' ELSE 'owner-' || (3 + n % 4998) END,
   'w' || CASE WHEN n % 10 = 0 THEN 1 + n / 10 % 2 ELSE 3 + n % 4998 END, n, 0, 1 + n % 5000, 'e' || n, 'turn.sealed', '{}',
   CASE WHEN n % 50 = 0 THEN 'pending' ELSE 'delivered' END, now(), now() + (n % 3 - 1) * interval '1 hour'
 FROM generate_series(1, 40000) n;
+INSERT INTO parley.branch_pointer (owner, chat_id, log) SELECT 'owner-' || n, 'chat', n FROM generate_series(1, 5000) n;
 INSERT INTO parley.file_owner (owner) SELECT 'owner-' || n FROM generate_series(1, 5000) n;
 INSERT INTO parley.blob (number, size, owner, hash, check_at)
 SELECT n, 1, CASE n % 2 WHEN 0 THEN 'ada' ELSE 'owner-' || (1 + n % 5000) END, md5(n::text) || md5(n::text),
