@@ -10,6 +10,7 @@ import type {
   TurnSealedEvent,
 } from "@parley/wire";
 import type { TurnEvent } from "./event-traits.js";
+import { userText } from "./file-chunk.js";
 import { omitUndefined } from "./omit-undefined.js";
 
 /** A committed message of a turn. */
@@ -135,7 +136,7 @@ function openingEvents(turn: CommittedTurn, opening: readonly CommittedMessage[]
     {
       type: "user-message",
       ...ids,
-      text: opening.map(textOf).join("\n\n"),
+      text: opening.map(({ chunks }) => userText(chunks)).join("\n\n"),
       ...(first === undefined ? {} : { messageId: first.id, createdAt: first.createdAt }),
       ...(opening.length > 1 ? { messages: delivered(opening) } : {}),
     },
@@ -233,7 +234,7 @@ function steeringOf(ids: TurnIds, messages: readonly CommittedMessage[]): TurnEv
   return {
     type: "steering",
     ...ids,
-    text: messages.map(textOf).join("\n\n"),
+    text: messages.map(({ chunks }) => userText(chunks)).join("\n\n"),
     messageIds: messages.map(({ id }) => id),
     messages: delivered(messages),
     ...omitUndefined({ createdAt }),
@@ -241,10 +242,5 @@ function steeringOf(ids: TurnIds, messages: readonly CommittedMessage[]): TurnEv
 }
 
 function delivered(messages: readonly CommittedMessage[]): { messageId: string; text: string }[] {
-  return messages.map((message) => ({ messageId: message.id, text: textOf(message) }));
-}
-
-/** The text of a user message as the model and clients read it. */
-function textOf({ chunks }: CommittedMessage): string {
-  return chunks.flatMap((chunk) => (chunk.type === "text" ? [chunk.text] : [])).join("");
+  return messages.map(({ id, chunks }) => ({ messageId: id, text: userText(chunks) }));
 }

@@ -12,7 +12,10 @@ const mediaTypes = {
   ndjson: "application/x-ndjson",
   sse: "text/event-stream",
   text: "text/plain",
+  bytes: "*/*",
 } as const;
+
+const anyBytes = z.string().openapi({ type: "string", format: "binary" });
 
 /** Puts a route into the contract that is published, with the schemas that it is checked by. */
 export function publishEndpoint(app: OpenAPIHono<AppEnv>, endpoint: Endpoint): void {
@@ -48,9 +51,10 @@ export function publishEndpoint(app: OpenAPIHono<AppEnv>, endpoint: Endpoint): v
         ...(endpoint.lines === undefined
           ? {}
           : { body: { content: { "application/x-ndjson": { schema: endpoint.lines } }, required: true } }),
+        ...(endpoint.takesBytes ? { body: { content: { "*/*": { schema: anyBytes } } } } : {}),
       },
       responses: {
-        200: {
+        [endpoint.status ?? 200]: {
           description:
             endpoint.format === "ndjson" || endpoint.format === "sse" ? "A stream of these" : "The answer",
           content,

@@ -1,5 +1,5 @@
 import { type Clock, systemClock, type Tool } from "@parley/core";
-import type { RuntimeLimits } from "@parley/core/runtime";
+import type { FileLimits, RuntimeLimits } from "@parley/core/runtime";
 import { createModelCatalog, createRuntime, type Runtime } from "@parley/core/runtime";
 import {
   createFaultyStore,
@@ -62,6 +62,7 @@ export interface TestServerOptions extends Omit<ServeOptions, "clock"> {
   readonly clock?: Clock;
   readonly script?: (gate: Gate) => ScriptSource;
   readonly runtimeLimits?: Partial<RuntimeLimits>;
+  readonly fileLimits?: Partial<FileLimits>;
   /** Beside the one that every test server has. */
   readonly tools?: readonly Tool<never>[];
   /** Where webhooks go. Default: nowhere, successfully. */
@@ -97,7 +98,7 @@ const look: Tool = {
 
 /** Starts a server; it stops by itself after the test. */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { script = echo, runtimeLimits, clock, tools = [], ...others } = options;
+  const { script = echo, runtimeLimits, fileLimits, clock, tools = [], ...others } = options;
   const { webhooks = createRecordingWebhooks(), ...rest } = others;
   const at = gate();
   const provider = createScriptedProvider(script(at));
@@ -115,6 +116,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     hooks: { onEvent: telemetry.onEvent, onWebhookAttempt: telemetry.onWebhookAttempt },
     webhooks: { transport: webhooks.transport },
     ...(runtimeLimits === undefined ? {} : { limits: runtimeLimits }),
+    ...(fileLimits === undefined ? {} : { files: { limits: fileLimits } }),
   });
   const server = await serve(runtime, {
     port: 0,

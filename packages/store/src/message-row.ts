@@ -5,6 +5,7 @@ import {
   type CountedTokens,
   countForRow,
   fromCanonical,
+  isStoredFile,
   toCanonical,
 } from "@parley/core/messages";
 import type { HistoryEntry } from "@parley/core/ports";
@@ -28,6 +29,8 @@ export interface MessageRow {
   readonly parts: number;
   /** Absent for a row that stands for several messages. */
   readonly tokens: CountedTokens | undefined;
+  /** The parts that refer to bytes in the store, by their places among all parts. */
+  readonly files: readonly { readonly place: number; readonly hash: string }[];
 }
 
 /** Refuses what belongs to another conversation and what is larger than a row may be. */
@@ -69,7 +72,30 @@ export function canonicalRow(canonical: CanonicalMessage, maxBytes: number): Mes
     resourceId: resourceId === undefined ? null : storedText(resourceId),
     parts,
     tokens: messages.length === 1 ? countForRow(message) : undefined,
+    files: filesOf(messages),
   };
+}
+
+function filesOf(messages: readonly ConversationMessage[]): MessageRow["files"] {
+  let files: { place: number; hash: string }[] | undefined;
+  let place = 0;
+  for (const { content } of messages) {
+    for (const part of content) {
+      if (part.type === "file" && isStoredFile(part)) {
+        files ??= [];
+        files.push({ place, hash: part.hash });
+      }
+      place += 1;
+    }
+  }
+  return files ?? noFiles;
+}
+
+const noFiles: MessageRow["files"] = [];
+
+/** True where a row refers to files: those are written by the statements of the slow ways alone. */
+export function hasFiles({ files }: MessageRow): boolean {
+  return files.length > 0;
 }
 
 /** JSON for a column, unless it is too large for one. */

@@ -12,6 +12,8 @@ import { remove } from "./operations/conversations/remove.js";
 import * as settings from "./operations/conversations/settings.js";
 import * as engine from "./operations/engine.js";
 import { examine } from "./operations/examine.js";
+import { collectBlobs } from "./operations/files/collect.js";
+import * as uploads from "./operations/files/uploads.js";
 import { addInputs } from "./operations/input/add-inputs.js";
 import { grants, removeGrant } from "./operations/input/grants.js";
 import { pendingInputs } from "./operations/input/pending.js";
@@ -65,6 +67,7 @@ export function openLogStore(database: Database, options: LogStoreOptions = {}):
     news: (query) => news(store, query),
     indexSearch: (request) => indexSearch(store, request),
     unindexedOwners: (query) => unindexedOwners(store, query),
+    collectBlobs: (limit) => collectBlobs(long, limit),
     locate: (log) => locate(store, log),
     forOwner: (owner) => forOwner({ store, long }, storedText(owner)),
     keys: keyStore(store),
@@ -119,6 +122,15 @@ function forOwner(
     removeWebhook: run(endpoints.removeWebhook),
     deliveries: run(deliveries),
     replayDeliveries: run(replayDeliveries),
+    beginUpload: run(uploads.beginUpload),
+    writePiece: run(uploads.writePiece),
+    finishUpload: run(uploads.finishUpload),
+    dropUpload: run(uploads.dropUpload),
+    findUpload: run(uploads.findUpload),
+    findBlob: run(uploads.findBlob),
+    readBlob: run(uploads.readBlob),
+    fileUsage: run(uploads.fileUsage),
+    fileSecret: run(uploads.fileSecret),
     queue: run(operateQueue),
     fork: run(fork),
     compact: run(compact),

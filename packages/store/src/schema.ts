@@ -22,6 +22,8 @@ import {
  */
 const key = customType<{ data: string; driverData: string }>({ dataType: () => 'text COLLATE "C"' });
 
+const bytea = customType<{ data: Uint8Array; driverData: string }>({ dataType: () => "bytea" });
+
 const tsvector = customType<{ data: string; driverData: string }>({ dataType: () => "tsvector" });
 
 const moment = (name: string) => timestamp(name, { withTimezone: true });
@@ -40,6 +42,9 @@ export const logNumbers = parley.sequence("log_number");
 
 /** Numbers the changes that watchers hear of; see `operations/change-number.ts`. */
 export const changeNumbers = parley.sequence("conversation_change");
+
+/** Numbers the bytes of files; see `blob.number`. */
+export const blobNumbers = parley.sequence("blob_number");
 
 /** Numbers the owners in the search index; see `searchOwner.number`. */
 export const searchOwnerNumbers = parley.sequence("search_owner_number");
@@ -539,5 +544,95 @@ export const login = parley.table(
     uniqueIndex("login_hash").on(table.hash),
     index("login_key").on(table.keyId),
     index("login_expiry").on(table.expiresAt),
+  ],
+);
+
+/**
+ * What an owner's files come to. Whoever adds bytes, finishes an upload or removes bytes locks the row of the owner first,
+ * so the sum is exact, and two uploads of the same bytes find each other.
+ */
+export const fileOwner = parley.table("file_owner", {
+  owner: key("owner").primaryKey(),
+  bytes: bigint("bytes", { mode: "number" }).notNull().default(0),
+  /** Signs addresses of the owner's files. Made when the first one is. */
+  secret: text("secret"),
+});
+
+/**
+ * The bytes of a file, once per owner and hash. An upload streams before its hash is known, so its pieces are found by a
+ * number; the number is never used again, and whoever deletes by it cannot hit a later upload of the same bytes.
+ */
+export const blob = parley.table(
+  "blob",
+  {
+    number: bigint("number", { mode: "number" }).primaryKey(),
+    size: bigint("size", { mode: "number" }).notNull().default(0),
+    /**
+     * When to see whether anything still refers to it: when its upload expires, or at once where a reference was removed.
+     * Null while a message refers to it and nothing has changed.
+     */
+    checkAt: moment("check_at"),
+    owner: key("owner").notNull(),
+    /** Null while it is being uploaded. */
+    hash: key("hash"),
+  },
+  (table) => [
+    uniqueIndex("blob_hash").on(table.owner, table.hash).where(sql`${table.hash} is not null`),
+    index("blob_due").on(table.checkAt).where(sql`${table.checkAt} is not null`),
+  ],
+);
+
+/** The bytes themselves, `pieceBytes` in each row but the last. Stored outside of the row, and not compressed. */
+export const blobPiece = parley.table(
+  "blob_piece",
+  {
+    blob: bigint("blob", { mode: "number" })
+      .notNull()
+      .references(() => blob.number),
+    n: integer("n").notNull(),
+    data: bytea("data").notNull(),
+  },
+  (table) => [primaryKey({ name: "blob_piece_place", columns: [table.blob, table.n] })],
+);
+
+/**
+ * References of messages to bytes. `queued` is empty for a message of the log; for one that waits it is its id, and `seq`
+ * is the place of the part in the message. `part` tells several files of one part apart.
+ */
+export const blobRef = parley.table(
+  "blob_ref",
+  {
+    log: logNumber().notNull(),
+    blob: bigint("blob", { mode: "number" })
+      .notNull()
+      .references(() => blob.number),
+    seq: integer("seq").notNull(),
+    part: smallint("part").notNull().default(0),
+    queued: key("queued").notNull().default(""),
+  },
+  (table) => [
+    primaryKey({ name: "blob_ref_place", columns: [table.log, table.queued, table.seq, table.part] }),
+    index("blob_ref_blob").on(table.blob),
+  ],
+);
+
+/** Uploads: what a file is read by until a message refers to it. */
+export const upload = parley.table(
+  "upload",
+  {
+    /** From then on it is unknown. An unfinished one expires when it stands still. */
+    expiresAt: moment("expires_at").notNull(),
+    blob: bigint("blob", { mode: "number" })
+      .notNull()
+      .references(() => blob.number),
+    isFinished: boolean("is_finished").notNull().default(false),
+    owner: key("owner").notNull(),
+    id: key("id").notNull(),
+    name: text("name").notNull().default(""),
+    mediaType: text("media_type").notNull().default(""),
+  },
+  (table) => [
+    primaryKey({ name: "upload_id", columns: [table.owner, table.id] }),
+    index("upload_blob").on(table.blob),
   ],
 );

@@ -11,7 +11,9 @@ const tables = new Set(schemaTables.map((table) => getTableName(table)));
 const owned = new Set(
   schemaTables
     .filter(
-      (table) => "log" in getTableColumns(table) || ["search_owner", "webhook"].includes(getTableName(table)),
+      (table) =>
+        "log" in getTableColumns(table) ||
+        ["search_owner", "webhook", "file_owner", "blob", "upload"].includes(getTableName(table)),
     )
     .map((table) => getTableName(table)),
 );

@@ -72,6 +72,7 @@ export type {
   DataChunk,
   ErrorChunk,
   FileChunk,
+  FileReference,
   SourceChunk,
   SystemChunk,
   TextChunk,
@@ -118,6 +119,16 @@ export type {
   ImportResponse,
 } from "./routes/export-routes.js";
 export type {
+  DropUploadResponse,
+  FileAddress,
+  MessageFileParams,
+  SignedFileParams,
+  SignFileQuery,
+  UploadInfo,
+  UploadParams,
+  UploadQuery,
+} from "./routes/file-routes.js";
+export type {
   ConversationParams,
   KeyParams,
   Nothing,
@@ -154,6 +165,7 @@ export type {
   MessageReceipt,
   ReceiptOutcome,
   SendMessageRequest,
+  SentPart,
   WhenWaiting,
 } from "./routes/send-message.js";
 export type {

@@ -14,7 +14,7 @@ import { ParleyRequestError } from "./request-error.js";
 /** The routes that take and answer JSON. */
 export type JsonRouteName = {
   [Name in RouteName]: Routes[Name]["format"] extends "json" ? Name : never;
-}[Exclude<RouteName, "POST /import">];
+}[Exclude<RouteName, "POST /import" | "POST /files">];
 
 type Member<Key extends string, Value> = Value extends undefined
   ? { readonly [K in Key]?: undefined }

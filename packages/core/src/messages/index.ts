@@ -13,6 +13,7 @@ export type {
 export { mergeInvocations } from "./canonical/merge-invocations.js";
 export { normalizeMessages } from "./canonical/normalize-message.js";
 export { toStoredForm, withToolValues } from "./canonical/tool-values.js";
+export { pieceBytes } from "./file-pieces.js";
 export {
   type HiddenEntry,
   HiddenParts,
@@ -49,6 +50,7 @@ export {
   argumentsTextOf,
   type ErrorContentPart,
   type FileContentPart,
+  isStoredFile,
   type MessageContentPart,
   type MetadataContentPart,
   type PartExtras,
@@ -56,6 +58,7 @@ export {
   resultFromText,
   resultTextOf,
   type SourceContentPart,
+  type StoredFilePart,
   type TextContentPart,
   type ToolCallContentPart,
   type ToolResultContentPart,

@@ -142,6 +142,9 @@ const inputEntry = fc
   // As an ordinary object: a record of the generator has no prototype.
   .map((data) => ({ ...data }));
 
+/** Hashes of the stored files that histories refer to. */
+export const fileHashes = ["0".repeat(64), "9f".repeat(32)];
+
 const ownOtherPart: fc.Arbitrary<MessageContentPart> = fc.oneof(
   part(fc.record({ type: fc.constant("text"), text: anyText })),
   part(fc.record({ type: fc.constant("reasoning"), text: anyText }), optional("durationMs", fc.nat())),
@@ -153,6 +156,7 @@ const ownOtherPart: fc.Arbitrary<MessageContentPart> = fc.oneof(
       fc.record({ data: base64 }),
       fc.record({ url: fc.webUrl() }),
       fc.record({ data: base64.filter((data) => data !== ""), url: fc.webUrl() }),
+      fc.record({ hash: fc.constantFrom(...fileHashes), size: fc.nat() }),
     ),
     optional("filename", anyText),
   ),

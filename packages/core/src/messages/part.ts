@@ -65,14 +65,24 @@ export interface MetadataContentPart extends PartExtras {
   data: unknown;
 }
 
-/** A file: `data` is base64, or `url` says where it lies. */
+/**
+ * A file: `data` is base64, or `url` says where it lies, or `hash` and `size` name bytes that the store has. Of these
+ * three there is one.
+ */
 export interface FileContentPart extends PartExtras {
   type: "file";
   mediaType: string;
   data?: string;
   url?: string;
+  /** SHA-256 of the bytes, in 64 lowercase hexadecimal digits. */
+  hash?: string;
+  /** Bytes. Set together with `hash`. */
+  size?: number;
   filename?: string;
 }
+
+/** A file whose bytes are in the store. */
+export type StoredFilePart = FileContentPart & { hash: string; size: number };
 
 /** A source that the model cited. */
 export interface SourceContentPart extends PartExtras {
@@ -99,6 +109,15 @@ export type MessageContentPart =
   | FileContentPart
   | SourceContentPart
   | ErrorContentPart;
+
+const hashForm = /^[0-9a-f]{64}$/;
+
+/** True for a part that refers to bytes in the store. */
+export function isStoredFile(part: Readonly<Record<string, unknown>> | object): part is StoredFilePart {
+  const { type, data, url, hash, size } = part as Readonly<Record<string, unknown>>;
+  if (type !== "file" || (data !== undefined && data !== "") || url !== undefined) return false;
+  return typeof hash === "string" && hashForm.test(hash) && Number.isSafeInteger(size) && Number(size) >= 0;
+}
 
 /**
  * The value that a call's argument text stands for: parsed JSON, `{}` for an empty text (some providers

@@ -104,6 +104,20 @@ describe("toChunks", () => {
   });
 });
 
+const sample = {
+  id: "m1",
+  conversationId: "c1",
+  role: "user",
+  createdAt: new Date(5),
+} as const;
+
+/** The chunk as it is before its message has a place. */
+function withoutPlace(chunk: Chunk): Chunk {
+  if (chunk.type !== "text" || chunk.file === undefined) return chunk;
+  const { seq: _, ...file } = chunk.file;
+  return { ...chunk, file };
+}
+
 describe("stored chunks", () => {
   it("number the parts without a gap and say where each belongs", () => {
     fc.assert(
@@ -121,9 +135,25 @@ describe("stored chunks", () => {
             partCount: message.content.length,
           });
         });
-        expect(chunks.map(({ chunk }) => chunk)).toStrictEqual(toChunks(message));
+        expect(chunks.map(({ chunk }) => withoutPlace(chunk))).toStrictEqual(toChunks(message));
       }),
     );
+  });
+
+  it("of a stored file say in their text which file it is, and name it beside", () => {
+    const hash = "9f".repeat(32);
+    const file = { type: "file", mediaType: "image/png", filename: "cat.png", hash, size: 2048 } as const;
+    const message = { ...sample, content: [{ type: "text", text: "Look:" } as const, file] };
+    const chunks = toStoredChunks(message, { firstSeq: 7 });
+    expect(chunks[1]).toMatchObject({
+      seq: 8,
+      chunk: {
+        type: "text",
+        text: "[cat.png, image/png, 2 KB]",
+        file: { seq: 8, name: "cat.png", mediaType: "image/png", size: 2048, hash },
+      },
+    });
+    expect(fromChunks(chunks, { conversationId: sample.conversationId })[0]?.content[1]).toStrictEqual(file);
   });
 
   it("give the messages back, in any order of arrival and with overlaps", () => {

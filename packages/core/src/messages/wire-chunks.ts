@@ -1,11 +1,17 @@
-import { inputChunk, omitUndefined, outputChunk } from "@parley/fold";
+import { fileChunk, inputChunk, omitUndefined, outputChunk, userText } from "@parley/fold";
 import type { ChatMessage, Chunk, InputEntry, OutputInvalidEntry, StepId, StoredChunk } from "@parley/wire";
 import { isOwnMessage, normalizeEnvelope, normalizeMessage } from "./canonical/normalize-message.js";
 import { type Fields, isFields, normalizePart, type PartPlace } from "./canonical/normalize-part.js";
 import { inputEntryOf } from "./input-entry.js";
-import type { ConversationMessage, MessageRole } from "./message.js";
+import { type ConversationMessage, type MessageRole, textOf } from "./message.js";
 import { outputEntryOf } from "./output-entry.js";
-import { argumentsTextOf, type MessageContentPart, resultTextOf } from "./part.js";
+import {
+  argumentsTextOf,
+  isStoredFile,
+  type MessageContentPart,
+  resultTextOf,
+  type StoredFilePart,
+} from "./part.js";
 import { stableValue } from "./text/stable-value.js";
 
 /**
@@ -15,6 +21,11 @@ import { stableValue } from "./text/stable-value.js";
 export function toChunks(message: ConversationMessage): Chunk[] {
   const own = isOwnMessage(message) ? message : normalizeMessage(message);
   return own.content.map((part) => toChunk(part, own.role));
+}
+
+/** The text of a user message as clients are shown it, where they are shown no parts: with a line for each file. */
+export function shownText(message: ConversationMessage): string {
+  return message.content.some(isStoredFile) ? userText(toChunks(message)) : textOf(message);
 }
 
 /** Where a message stands in its log. */
@@ -37,7 +48,7 @@ export function toStoredChunks(message: ConversationMessage, place: ChunkPlace):
   const stepId = place.stepId as StepId | undefined;
   return content.map((part, partIndex) => {
     const seq = place.firstSeq + partIndex;
-    const chunk = placed(toChunk(part, role), place);
+    const chunk = placed(toChunk(part, role), place, seq);
     // Where a step made it, as almost always, without putting it together from pieces.
     if (turnId !== undefined && stepId !== undefined)
       return { seq, role, chunk, messageId, turnId, stepId, createdAt, partIndex, partCount };
@@ -54,7 +65,8 @@ export function toStoredChunks(message: ConversationMessage, place: ChunkPlace):
   });
 }
 
-function placed(chunk: Chunk, { covers }: ChunkPlace): Chunk {
+function placed(chunk: Chunk, { covers }: ChunkPlace, seq: number): Chunk {
+  if (chunk.type === "text" && chunk.file !== undefined) return { ...chunk, file: { seq, ...chunk.file } };
   if (covers === undefined || chunk.type !== "system") return chunk;
   return { ...chunk, covers: { firstSeq: covers.fromSeq, lastSeq: covers.toSeq } };
 }
@@ -160,10 +172,16 @@ function toChunk(part: MessageContentPart, role: MessageRole): Chunk {
     case "file":
     case "source":
     case "error": {
+      if (isStoredFile(part)) return storedFileChunk(part);
       const { type, ...rest } = part;
       return { type, ...inOrder(rest) } as Chunk;
     }
   }
+}
+
+function storedFileChunk(part: StoredFilePart): Chunk {
+  const { type: _, mediaType, size, hash, filename: name, data: _data, ...rest } = part;
+  return { ...fileChunk({ ...omitUndefined({ name }), mediaType, size, hash }), ...inOrder(rest) };
 }
 
 /**
@@ -177,6 +195,14 @@ function inOrder(fields: Fields): Fields {
 function fromChunk(chunk: Chunk, place: PartPlace): MessageContentPart {
   if (!isFields(chunk)) return normalizePart(chunk, place);
   switch (chunk.type) {
+    case "text": {
+      const { file, text: _, ...rest } = chunk;
+      if (!isFields(file)) return normalizePart(chunk, place);
+      // The text is made from the reference, and its place is that of its chunk.
+      const { name: filename, mediaType, size, hash } = file;
+      const part = { ...rest, type: "file", mediaType, size, hash, ...omitUndefined({ filename }) };
+      return isStoredFile(part) ? normalizePart(part, place) : normalizePart(chunk, place);
+    }
     case "system": {
       // What a summary covers stands beside its message, not in it.
       const { covers: _, input, output, ...rest } = chunk;

@@ -8,6 +8,7 @@ import type {
 } from "@parley/wire";
 import type { ConversationId, ConversationMessage, TurnId } from "../messages/message.js";
 import type { AddedEntries, ConversationStore, HistoryEntry, ProviderCallRecord } from "../ports.js";
+import type { BlobStore, CollectedBlobs } from "./blob-store.js";
 import type {
   Changes,
   CompactionNotice,
@@ -34,6 +35,17 @@ import type {
 } from "./turn-transactions.js";
 import type { OutboxStore, WebhookStore } from "./webhook-store.js";
 
+export type {
+  BlobNumber,
+  BlobRecord,
+  BlobStore,
+  CollectedBlobs,
+  FileUsage,
+  FinishUpload,
+  NewUpload,
+  UploadPiece,
+  UploadRecord,
+} from "./blob-store.js";
 export type {
   ActiveLease,
   CallerTool,
@@ -195,6 +207,13 @@ export interface LogStoreRoot {
   /** Owners, in order, of whom something is missing in the search index; `next` is where to go on, absent at the end. */
   unindexedOwners(query: { after?: string }): Promise<{ owners: string[]; next?: string }>;
 
+  /**
+   * Removes bytes that nothing refers to any more, of at most `limit` files of all owners: those of uploads that have
+   * expired, and those that only removed messages referred to. What a transaction is about to refer to is left alone, or
+   * that transaction is refused: nothing ever refers to bytes that are gone.
+   */
+  collectBlobs(limit: number): Promise<CollectedBlobs>;
+
   /** The conversation that a log belongs to; null where it has none any more. */
   locate(log: LogNumber): Promise<{ owner: string; conversationId: ConversationId } | null>;
 
@@ -217,7 +236,7 @@ export interface LogStoreRoot {
   check(): Promise<StoreCheck>;
 
   /**
-   * Looks the store over: `store`, `schema`, `nodes`, `turns`, `journal`, `queue`, `search`, `webhooks` and `log`, at least one
+   * Looks the store over: `store`, `schema`, `nodes`, `turns`, `journal`, `queue`, `search`, `webhooks`, `files` and `log`, at least one
    * finding each.
    * With `fix` it also puts right what is safe to. The log is read piece by piece, never as a whole.
    */
@@ -374,7 +393,7 @@ export interface SearchResult {
  * others refuse with `conversation_not_found`. A conversation id has 1 to 128 of `A-Za-z0-9._:-`, else it is
  * `invalid_request`.
  */
-export interface LogStore extends ConversationStore, InputStore, WebhookStore {
+export interface LogStore extends ConversationStore, InputStore, WebhookStore, BlobStore {
   admit(input: AdmitInput): Promise<AdmitOutcome>;
   commitStep(input: CommitInput): Promise<CommitResult>;
   seal(input: SealInput): Promise<SealResult>;

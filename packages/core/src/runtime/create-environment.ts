@@ -13,6 +13,7 @@ import { defaultJournalPace, Journal } from "./delivery/journal.js";
 import { createNotifyChanged } from "./delivery/notify-changed.js";
 import { Watchers } from "./delivery/watchers.js";
 import { defaultLeasePace, defaultRuntimeLimits, type Environment } from "./environment.js";
+import { defaultFileLimits } from "./files/file-limits.js";
 import { SearchIndexer } from "./nodes/search-indexer.js";
 import { OwnerModels } from "./owner-models.js";
 import type { RuntimeOptions } from "./runtime-options.js";
@@ -73,6 +74,7 @@ export function createEnvironment(options: RuntimeOptions): Environment {
     hub: new Hub(limits.subscriberFrames),
     journal: new Journal(options.store, clock, { ...defaultJournalPace, ...options.journal }, wake),
     searchIndexer,
+    fileLimits: { ...defaultFileLimits, ...options.files?.limits },
     webhooks,
     webhookLimits,
     webhookTransport,

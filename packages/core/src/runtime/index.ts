@@ -21,6 +21,10 @@ export {
   type RuntimeLimits,
   type SealedTurn,
 } from "./environment.js";
+export { defaultFileLimits, type FileLimits } from "./files/file-limits.js";
+export type { FileApi, FileToken } from "./files/file-verbs.js";
+export type { FilePlace, OpenedFile } from "./files/opened-file.js";
+export type { BytesHash, IncomingFile } from "./files/receive-upload.js";
 export type { ApprovalOptions } from "./input/approvals.js";
 export type { InputApi } from "./input/input-verbs.js";
 export type { InputAnswer, InputSender } from "./input/respond.js";

@@ -7,6 +7,7 @@ import type { Tool } from "../turn/tools/tool.js";
 import type { CompactionPolicy } from "./compaction/compaction-policy.js";
 import type { JournalPace } from "./delivery/journal.js";
 import type { LeasePace, RuntimeHooks, RuntimeLimits } from "./environment.js";
+import type { FileLimits } from "./files/file-limits.js";
 import type { ApprovalOptions } from "./input/approvals.js";
 import type { ModelCatalog } from "./models.js";
 import type { WebhookLimits } from "./webhooks/webhook-limits.js";
@@ -27,6 +28,8 @@ export interface RuntimeOptions {
    * still written.
    */
   readonly webhooks?: { readonly transport: WebhookTransport; readonly limits?: Partial<WebhookLimits> };
+  /** Bounds of files: sizes, and how long they are kept. */
+  readonly files?: { readonly limits?: Partial<FileLimits> };
   /** System instructions for conversations and turns that bring none. */
   readonly instructions?: string;
   /** Default `high`. */

@@ -5,6 +5,10 @@ import type { StoreCheck } from "../ports/log-store.js";
 import type { OwnerRuntime } from "./api/owner-runtime.js";
 import { createOwnerRuntime } from "./api/owner-verbs.js";
 import { createEnvironment } from "./create-environment.js";
+import { FileCollector } from "./files/file-collector.js";
+import type { FileLimits } from "./files/file-limits.js";
+import { openSigned } from "./files/file-verbs.js";
+import type { OpenedFile } from "./files/opened-file.js";
 import { toToolInfo } from "./input/input-verbs.js";
 import { examineRuntime } from "./nodes/examine-runtime.js";
 import { ResponseRetention } from "./nodes/response-retention.js";
@@ -19,6 +23,13 @@ export interface Runtime {
   models(): ModelsResponse;
   /** The tools that every turn is offered. */
   tools(): ToolsResponse;
+  /**
+   * Finds the file that a signed text gives access to. `conversation_not_found` for one that was not signed here, has
+   * expired, or names a file that is gone.
+   */
+  openSignedFile(token: string): Promise<OpenedFile>;
+  /** The bounds that files are held to. */
+  readonly fileLimits: FileLimits;
   /** The API keys of all owners. */
   readonly keys: KeyStore;
   /** Whether the store answers, and whether its schema is this version's. Rejects with `store_unavailable`. */
@@ -51,6 +62,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const retention = new ResponseRetention(env, options.responseRetentionMs, (owner, id, unusedForMs) =>
     createOwnerRuntime(services, owner).remove(id, { unusedForMs }),
   );
+  const collector = new FileCollector(env);
   const stopWatching = watchOtherNodes(services);
   const stopAll = () => {
     stopWatching();
@@ -66,6 +78,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     env.searchIndexer.start();
     env.webhooks.start();
     retention.start();
+    collector.start();
   } catch (error) {
     stopAll();
     throw error;
@@ -77,16 +90,20 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     const indexed = env.searchIndexer.stop();
     const delivered = env.webhooks.stop(deadlineMs);
     const retained = retention.stop();
+    const collected = collector.stop();
     await coordinator.drain(deadlineMs);
     await compacted;
     await indexed;
     await delivered;
     await retained;
+    await collected;
   };
   return {
     forOwner: (owner) => createOwnerRuntime(services, owner),
     models: () => env.models.list(),
     tools: () => ({ tools: env.tools.map(toToolInfo) }),
+    openSignedFile: (token) => openSigned(env, token),
+    fileLimits: env.fileLimits,
     keys: env.root.keys,
     check: () => env.root.check(),
     examine: ({ fix }) => examineRuntime(env, fix),

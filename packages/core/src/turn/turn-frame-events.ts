@@ -1,6 +1,7 @@
 import { omitUndefined } from "@parley/fold";
 import type { AgentEvent } from "@parley/wire";
-import { type ConversationMessage, textOf } from "../messages/message.js";
+import type { ConversationMessage } from "../messages/message.js";
+import { shownText } from "../messages/wire-chunks.js";
 import { wireUsage } from "./run-step.js";
 import type { TurnOutcome, TurnSetup } from "./turn.js";
 
@@ -12,10 +13,10 @@ export function inputEvent(setup: TurnSetup): AgentEvent {
     type: "user-message",
     conversationId,
     turnId,
-    text: userMessages.map(textOf).join("\n\n"),
+    text: userMessages.map(shownText).join("\n\n"),
     ...(first === undefined ? {} : { messageId: first.id, createdAt: first.createdAt.getTime() }),
     ...(userMessages.length > 1
-      ? { messages: userMessages.map((message) => ({ messageId: message.id, text: textOf(message) })) }
+      ? { messages: userMessages.map((message) => ({ messageId: message.id, text: shownText(message) })) }
       : {}),
   };
 }
@@ -27,9 +28,9 @@ export function steeringEvent(setup: TurnSetup, steering: readonly ConversationM
     type: "steering",
     conversationId,
     turnId,
-    text: steering.map(textOf).join("\n\n"),
+    text: steering.map(shownText).join("\n\n"),
     messageIds: steering.map((message) => message.id),
-    messages: steering.map((message) => ({ messageId: message.id, text: textOf(message) })),
+    messages: steering.map((message) => ({ messageId: message.id, text: shownText(message) })),
     ...(steering[0] === undefined ? {} : { createdAt: steering[0].createdAt.getTime() }),
   };
 }

@@ -42,6 +42,10 @@ interface Contract<Shape extends Route> {
   readonly bodyBytes?: number;
   /** The body is NDJSON, of lines like this, and read by the route itself. */
   readonly lines?: z.ZodType;
+  /** The body is of any type, and read by the route itself. */
+  readonly takesBytes?: boolean;
+  /** The status of its answer. Default 200. */
+  readonly status?: number;
   /** One element of it, for streams. */
   readonly response: z.ZodType<Shape["response"]>;
   readonly format?: Shape["format"];

@@ -102,7 +102,10 @@ export function answerFailure(app: AppContext): (thrown: Error, c: Context<AppEn
     }
     const shape = c.get("describeFailure")?.(error, requestId);
     const body = JSON.stringify(shape?.body ?? toProblem(error, requestId));
-    const headers = { ...problemHeaders(error), ...shape?.headers };
+    const incoming = c.env?.incoming;
+    // The rest of a body is not waited for, so the connection cannot be used again: whoever keeps it would find it closed.
+    const closing = incoming === undefined || incoming.complete ? {} : { connection: "close" };
+    const headers = { ...problemHeaders(error), ...shape?.headers, ...closing };
     return c.newResponse(body, error.status as 400, headers);
   };
 }

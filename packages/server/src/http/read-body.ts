@@ -27,7 +27,7 @@ function checkLength(c: Context<AppEnv>, limit: number, name: string): number | 
 }
 
 /** The pieces of a body, as long as they are no more than the limit together and come fast enough. */
-async function* bodyPieces(
+export async function* bodyPieces(
   c: Context<AppEnv>,
   app: BodyContext,
   limit: number,
@@ -77,7 +77,7 @@ function watchOf(c: Context<AppEnv>, app: BodyContext): WatchedBody | undefined 
 }
 
 function inTime<T>(watched: WatchedBody | undefined, read: Promise<T>): Promise<T> {
-  return watched === undefined ? read : Promise.race([read, watched.late]);
+  return watched === undefined ? read : watched.inTime(read);
 }
 
 /** The JSON body of a request; `undefined` for an empty one. */

@@ -21,7 +21,7 @@ describe("a body on its way", () => {
     const incoming = { socket: { bytesRead: 500 }, complete: false, destroyed: false, readableLength: 0 };
     const outcome = { refusal: undefined as string | undefined };
     const watch = watchBody(incoming as unknown as IncomingMessage, { pace, clock });
-    watch.late.catch(({ message }: Error) => {
+    watch.inTime(new Promise<never>(() => {})).catch(({ message }: Error) => {
       outcome.refusal = message;
     });
     return { clock, incoming, outcome, watch };

@@ -2,9 +2,10 @@ import type { IncomingMessage } from "node:http";
 import type { AppContext } from "../app-env.js";
 import { RequestRefusal } from "./request-refusal.js";
 
-/** A body while it is read: `late` rejects once it comes too slowly. */
+/** A body while it is read. */
 export interface WatchedBody {
-  readonly late: Promise<never>;
+  /** Waits for a read, and rejects once the body comes too slowly. One read at a time. */
+  inTime<T>(read: Promise<T>): Promise<T>;
   stop(): void;
 }
 
@@ -20,12 +21,12 @@ export function watchBody(
   const { socket } = incoming;
   const startedAt = clock.monotonic();
   let received = socket.bytesRead;
-  let refuse: (refusal: RequestRefusal) => void = () => {};
-  const late = new Promise<never>((_, reject) => {
-    refuse = reject;
-  });
-  // Whoever reads is told by its race; nobody else listens.
-  late.catch(() => undefined);
+  let refusal: RequestRefusal | undefined;
+  let reject: (refusal: RequestRefusal) => void = () => {};
+  const refuse = (given: RequestRefusal) => {
+    refusal = given;
+    reject(given);
+  };
   const look = () => {
     if (incoming.complete || incoming.destroyed) return;
     const bytes = socket.bytesRead - received;
@@ -45,7 +46,16 @@ export function watchBody(
     cancel = clock.after(bodyIntervalMs, look);
   };
   plan();
-  return { late, stop: () => cancel() };
+  return {
+    // Not a race with one promise for all reads: that would keep what each of them has read until the body has ended.
+    inTime: (read) =>
+      new Promise((resolve, rejectRead) => {
+        reject = rejectRead;
+        read.then(resolve, rejectRead);
+        if (refusal !== undefined) rejectRead(refusal);
+      }),
+    stop: () => cancel(),
+  };
 }
 
 /** The rest of the body is not waited for, so the connection cannot be used again. */

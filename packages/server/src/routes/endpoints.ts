@@ -4,6 +4,7 @@ import { chatEndpoints } from "./chat.js";
 import { compactionEndpoints } from "./compaction.js";
 import { conversationEndpoints } from "./conversations.js";
 import { exportEndpoints } from "./exported.js";
+import { fileEndpoints } from "./files.js";
 import { inputEndpoints } from "./input.js";
 import { keyEndpoints } from "./keys.js";
 import { operationEndpoints } from "./operations.js";
@@ -19,6 +20,7 @@ const all = [
   ...compactionEndpoints,
   ...settingsEndpoints,
   ...exportEndpoints,
+  ...fileEndpoints,
   ...webhookEndpoints,
   ...keyEndpoints,
   ...operationEndpoints,

@@ -17,6 +17,9 @@ const write = (path: string, body?: object): RouteCall => ({
   ...(body === undefined ? {} : { body }),
 });
 
+/** Has the form of a signed address, and no valid signature. */
+const unsignedFile = `${Buffer.from(JSON.stringify(["local", 99_999_999_999, "up_1"])).toString("base64url")}.AAAA`;
+
 /** Every route of a face, likewise. */
 const faceCalls = {
   "POST /api/chat": write("/api/chat", {
@@ -64,6 +67,13 @@ const routeCalls: { readonly [Name in CalledRoute]: RouteCall } = {
   }),
   "DELETE /conversations/:id/queue/:messageId": write("/conversations/:id/queue/q1"),
   "POST /conversations/:id/queue/resume": write("/conversations/:id/queue/resume"),
+  "POST /files": { path: "/files?name=a.txt", access: "write", raw: "hello" },
+  "GET /files/:id": read("/files/up_1"),
+  "DELETE /files/:id": write("/files/up_1"),
+  "GET /files/:id/address": read("/files/up_1/address?forMs=1000"),
+  "GET /conversations/:id/files/:seq": read("/conversations/:id/files/1"),
+  "GET /conversations/:id/files/:seq/address": read("/conversations/:id/files/1/address?forMs=1000"),
+  "GET /signed-files/:token": { path: `/signed-files/${unsignedFile}`, access: "public" },
   "GET /pending": read("/pending?limit=5"),
   "POST /conversations/:id/pending/:requestId": write("/conversations/:id/pending/r1", {
     decision: "deny",

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { Chunk, HistoryResponse, StoredChunk } from "@parley/wire";
+import type { Chunk, FileReference, HistoryResponse, StoredChunk } from "@parley/wire";
 import { agree } from "./agree.js";
 import { inputEntry } from "./input-entry.js";
 import { outputInvalidEntry } from "./output.js";
@@ -16,10 +16,23 @@ export const sourceChunk = z.object({
   ...own,
 });
 
+const fileReference = agree<FileReference>()(
+  z
+    .object({
+      seq: count.optional(),
+      part: count.optional(),
+      name: z.string().optional(),
+      mediaType: z.string(),
+      size: count,
+      hash: z.string(),
+    })
+    .openapi("FileReference"),
+);
+
 const chunk = agree<Chunk>()(
   z
     .discriminatedUnion("type", [
-      z.object({ type: z.literal("text"), text: z.string(), ...own }),
+      z.object({ type: z.literal("text"), text: z.string(), file: fileReference.optional(), ...own }),
       z.object({
         type: z.literal("thinking"),
         text: z.string(),

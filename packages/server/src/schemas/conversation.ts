@@ -39,6 +39,7 @@ import {
   seqInQuery,
   turnReason,
 } from "./scalars.js";
+import { sentParts } from "./send-message.js";
 import { turnMetrics } from "./usage.js";
 
 const status = z.enum(["active", "idle", "closed"]);
@@ -177,7 +178,8 @@ export const forkRequest = agree<ForkRequest>()(
     .object({
       atSeq: count,
       id: id.optional(),
-      message: z.string().min(1).optional(),
+      message: z.string().optional(),
+      parts: sentParts.optional(),
       messageId: id.optional(),
       model: modelName.optional(),
       reasoningEffort: reasoningEffort.optional(),

@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { EnqueueRequest, EnqueueResponse, QueueEdit, QueuePayload, QueueResponse } from "@parley/wire";
 import { agree } from "./agree.js";
 import { id, instant, queueMode, reasoningEffort } from "./scalars.js";
+import { sentParts } from "./send-message.js";
 
 export const queuePayload = agree<QueuePayload>()(
   z
@@ -24,14 +25,23 @@ export const queuePayload = agree<QueuePayload>()(
 );
 
 export const enqueueShape = {
-  text: z.string().regex(/\S/, "must not be empty"),
+  text: z.string(),
+  parts: sentParts.optional(),
   messageId: id.optional(),
   mode: queueMode.optional(),
   model: z.string().optional(),
   reasoningEffort: reasoningEffort.optional(),
 };
 
-export const enqueueRequest = agree<EnqueueRequest>()(z.object(enqueueShape).openapi("EnqueueRequest"));
+export const enqueueRequest = agree<EnqueueRequest>()(
+  z
+    .object(enqueueShape)
+    .refine(({ text, parts = [] }) => /\S/.test(text) || parts.length > 0, {
+      path: ["text"],
+      message: "must not be empty",
+    })
+    .openapi("EnqueueRequest"),
+);
 
 export const queueEdit = agree<QueueEdit>()(
   z

@@ -26,8 +26,11 @@ interface Table {
   readonly key: readonly Column[];
 }
 
-/** Rows of one batch: at first, and at most; and the characters that a batch may come to. */
-const batch = { first: 100, most: 2_000, characters: 8_000_000 };
+/**
+ * Rows of one batch: at first, at first where they hold pieces of files, and at most; and the characters that a batch may
+ * come to.
+ */
+const batch = { first: 100, firstPieces: 4, most: 2_000, characters: 8_000_000 };
 
 /** Written by each database for itself. */
 const ownTables: readonly string[] = ["schema_migration"];
@@ -72,7 +75,8 @@ async function copyTable({ source, target, schema, table, onProgress }: Copying)
   const of = await countRows(source, place);
   let last = await keptUntil({ source, target, schema, table });
   let rows = last === undefined ? 0 : await countRows(target, place);
-  for (let size = batch.first; ; ) {
+  const holdsPieces = table.columns.some(({ type }) => type === "bytea");
+  for (let size = holdsPieces ? batch.firstPieces : batch.first; ; ) {
     const read = await source.query({
       text: `SELECT ${table.columns.map((column, index) => `${textOf(column)} AS c${index}`).join(", ")}
         FROM ${place} AS t ${last === undefined ? "" : `WHERE ${behind(table, ">")}`}

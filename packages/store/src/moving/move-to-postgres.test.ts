@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import {
   chmodSync,
   existsSync,
@@ -12,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { pieceBytes } from "@parley/core/messages";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { builtFile } from "../built-file.js";
 import { openEmbedded, openPrivate } from "../embedded/open-embedded.js";
@@ -26,6 +28,10 @@ type Opened = Awaited<ReturnType<typeof openPglite>>;
 const awkward = 'quote " backslash \\ comma , brace { NULL ünïcödé 🙂\nnew line\ttab';
 const older = await findOlderBinaries(15);
 let base = "";
+
+/** More pieces of a file than are copied at once, the last of them short. */
+const file = Array.from({ length: 20 }, (_, n) => Buffer.alloc(n === 19 ? 1_000 : pieceBytes, n));
+const fileHash = createHash("sha256").update(Buffer.concat(file)).digest("hex");
 
 beforeAll(() => {
   base = mkdtempSync(join(tmpdir(), "move-store-"));
@@ -45,9 +51,15 @@ async function fill({ store }: Opened, conversations: number): Promise<void> {
         .admit({ ...admission, title: awkward, message: { ...admission.message, content } });
     }
   }
+  const files = store.forOwner("ada");
+  await files.beginUpload({ id: "up", stalledMs: 60_000 });
+  for (const [n, data] of file.entries()) {
+    await files.writePiece({ id: "up", n, data, stalledMs: 60_000, ownerBytes: 1e9 });
+  }
+  await files.finishUpload({ id: "up", hash: fileHash, name: "a", mediaType: "b/c", unsentMs: 600_000 });
 }
 
-/** All that the store answers about its conversations. */
+/** All that the store answers about its conversations and files. */
 async function readAll({ store }: Pick<Opened, "store">): Promise<unknown> {
   const owners = await Promise.all(
     ["ada", "grace"].map(async (owner) => {
@@ -58,7 +70,13 @@ async function readAll({ store }: Pick<Opened, "store">): Promise<unknown> {
       return { conversations, messages };
     }),
   );
-  return JSON.parse(JSON.stringify(owners));
+  const files = store.forOwner("ada");
+  const { blob = 0 } = (await files.findBlob(fileHash)) ?? {};
+  const pieces = await Promise.all(
+    file.map((data, n) => files.readBlob({ blob, offset: n * pieceBytes, length: data.length })),
+  );
+  const hash = createHash("sha256").update(Buffer.concat(pieces.map((piece) => piece ?? Buffer.of())));
+  return JSON.parse(JSON.stringify({ owners, file: hash.digest("hex"), usage: await files.fileUsage() }));
 }
 
 describe("a store of PGlite", () => {
@@ -83,6 +101,7 @@ describe("a store of PGlite", () => {
     const since = await readAll(still);
     await still.store.close();
     expect(since).not.toEqual(content);
+    expect(since).toMatchObject({ file: fileHash, usage: { bytes: 19 * pieceBytes + 1_000 } });
 
     const told: MoveProgress[] = [];
     const result = await moveToPostgres({ folder, durable: false, onProgress: (each) => told.push(each) });

@@ -1,5 +1,5 @@
 import { titleOf } from "@parley/core/messages";
-import type { MessageRow } from "../message-row.js";
+import { hasFiles, type MessageRow } from "../message-row.js";
 import type { StoreContext } from "../store-context.js";
 import { storedText } from "../stored-text.js";
 import { givenRows, givenTexts } from "./given-rows.js";
@@ -7,8 +7,8 @@ import { lockForChange, nowMs, touched } from "./turns/head.js";
 
 /**
  * Appends rows of one conversation in one round trip: the lock, then one statement that checks everything under it and
- * writes everything or nothing. Returns false where it wrote nothing, because a turn is open, an id is used already
- * (here, elsewhere or by another owner) or the conversation is unknown: `appendRows` then decides step by step.
+ * writes everything or nothing. Returns false where it wrote nothing, because a row has files, a turn is open, an id is
+ * used already (here, elsewhere or by another owner) or the conversation is unknown: `appendRows` then decides step by step.
  */
 export async function appendAtOnce(
   store: StoreContext,
@@ -17,7 +17,7 @@ export async function appendAtOnce(
 ): Promise<boolean> {
   const conversationId = rows[0]?.message.conversationId;
   const isPlain =
-    rows.every(({ message }) => message.conversationId === conversationId) &&
+    rows.every((row) => row.message.conversationId === conversationId && !hasFiles(row)) &&
     new Set(rows.map(({ id }) => id)).size === rows.length;
   if (conversationId === undefined || !isPlain) return false;
   const { form, total, values } = givenRows(rows);

@@ -153,7 +153,7 @@ export async function appendRows(
   for (const { head, rows: added } of fresh.values()) {
     const total = added.reduce((sum, row) => sum + row.parts, 0);
     await connection.batch([
-      insertRows(head, added, { firstSeq: head.nextSeq }),
+      ...insertRows(head, added, { firstSeq: head.nextSeq }),
       {
         name: "append_head",
         text: `UPDATE parley.conversation_head SET next_seq = next_seq + $2::int4, sealed_seq = next_seq + $2::int4 - 1,

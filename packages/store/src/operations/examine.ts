@@ -2,6 +2,7 @@ import type { Finding } from "@parley/wire";
 import { checkSchema } from "../migration/check-schema.js";
 import type { StoreContext } from "../store-context.js";
 import { examineLog } from "./examine-log.js";
+import { fileFinding } from "./files/examine-files.js";
 import { indexAll, unindexedConversations } from "./searching/index-search.js";
 
 /** A turn that has been open for longer than this is worth a look, whoever holds it. */
@@ -29,6 +30,7 @@ export async function examine(store: StoreContext, options: { fix: boolean }): P
     await queueFinding(store),
     await searchFinding(store, options.fix),
     await webhookFinding(store),
+    await fileFinding(store, options.fix),
     ...(await examineLog(store)),
   ];
 }

@@ -7,12 +7,16 @@ import type { Statement } from "../database.js";
  */
 const change = "parley_transaction.change";
 const log = "parley_transaction.log";
+const blob = "parley_transaction.blob";
 
 /** The number that `takeChangeNumber` took in this transaction. */
 export const changeNumber = `current_setting('${change}')::int8`;
 
 /** The number that `takeLogNumber` took in this transaction. */
 export const logNumber = `current_setting('${log}')::int8`;
+
+/** The number that `takeBlobNumber` took in this transaction. */
+export const blobNumber = `current_setting('${blob}')::int8`;
 
 /**
  * Takes the number of a change of this owner, under a shared advisory lock that names a lower bound of it: whoever reads
@@ -38,4 +42,10 @@ export function changeLock(owner: string): string {
 export const takeLogNumber: Statement = {
   name: "take_log_number",
   text: `SELECT set_config('${log}', nextval('parley.log_number')::text, true) AS taken`,
+};
+
+/** Takes the number of the bytes of a new file. */
+export const takeBlobNumber: Statement = {
+  name: "take_blob_number",
+  text: `SELECT set_config('${blob}', nextval('parley.blob_number')::text, true) AS taken`,
 };

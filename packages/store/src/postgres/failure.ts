@@ -90,7 +90,18 @@ export function failureOf(error: unknown): ParleyError {
       details,
     });
   }
+  if (family === "23" && tableOf(error) === "blob_ref") {
+    return new ParleyError("invalid_request", "A file of the message is not there; upload it again", {
+      cause: error,
+      details: { ...details, reason: "file_missing" },
+    });
+  }
   return new ParleyError("internal", undefined, { cause: error, details });
+}
+
+/** The table whose rules a statement broke, where the server says so. */
+function tableOf(error: unknown): unknown {
+  return typeof error === "object" && error !== null && "table" in error ? error.table : undefined;
 }
 
 /** True where the server undid the transaction because of others: the same work may simply be done again. */

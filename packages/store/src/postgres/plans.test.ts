@@ -135,6 +135,19 @@ SELECT CASE WHEN n % 10 = 0 THEN 'ada' ELSE 'owner-' || (3 + n % 4998) END,
   'w' || CASE WHEN n % 10 = 0 THEN 1 + n / 10 % 2 ELSE 3 + n % 4998 END, n, 0, 1 + n % 5000, 'e' || n, 'turn.sealed', '{}',
   CASE WHEN n % 50 = 0 THEN 'pending' ELSE 'delivered' END, now(), now() + (n % 3 - 1) * interval '1 hour'
 FROM generate_series(1, 40000) n;
+INSERT INTO parley.branch_pointer (owner, chat_id, log) SELECT 'owner-' || n, 'chat', n FROM generate_series(1, 5000) n;
+INSERT INTO parley.file_owner (owner) SELECT 'owner-' || n FROM generate_series(1, 5000) n;
+INSERT INTO parley.blob (number, size, owner, hash, check_at)
+SELECT n, 1, CASE n % 2 WHEN 0 THEN 'ada' ELSE 'owner-' || (1 + n % 5000) END, md5(n::text) || md5(n::text),
+  CASE WHEN n % 100 = 0 THEN now() + (n % 3 - 1) * interval '1 hour' END
+FROM generate_series(1, 40000) n;
+SELECT setval('parley.blob_number', 100000);
+INSERT INTO parley.blob_piece (blob, n, data) SELECT n, 0, 'x' FROM generate_series(1, 40000) n;
+INSERT INTO parley.blob_ref (log, seq, blob)
+SELECT 1 + n % 20000, 1 + n / 20000, 2 * (1 + n % 20000) FROM generate_series(0, 39999) n;
+INSERT INTO parley.upload (owner, id, blob, expires_at, is_finished)
+SELECT 'owner-' || (1 + n % 5000), 'u' || n, n, now() + (n % 3 - 1) * interval '1 hour', true
+FROM generate_series(1, 20000) n;
 SELECT setval('parley.conversation_change', 100000);
 INSERT INTO parley.search_owner (number, owner, through, open)
 SELECT 1, 'ada', max(changed_at), ARRAY(SELECT log FROM parley.conversation_head WHERE turn_id IS NOT NULL) FROM parley.conversation;
@@ -316,6 +329,32 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
   it("of the search for responses that nobody uses are by index", async () => {
     const query = { idPrefix: "oa.", origin: "responses", forMs: 0, limit: 10 };
     await checkIndexed("unused", () => root.findUnused(query));
+  });
+
+  it("of uploads, of messages with files and of the collector are by index", async () => {
+    const id = crypto.randomUUID();
+    const hash = "0f".repeat(32);
+    const piece = { id, n: 0, data: new Uint8Array(10), stalledMs: 1_000, ownerBytes: 1e9 };
+    await checkIndexed("begin", () => store.beginUpload({ id, stalledMs: 600_000 }));
+    await checkIndexed("piece", () => store.writePiece(piece));
+    const end = { id, hash, name: "a", mediaType: "b/c", unsentMs: 600_000 };
+    await checkIndexed("finish", () => store.finishUpload(end));
+    const { blob } = await store.finishUpload(end);
+    await checkIndexed("find", () => store.findUpload(id));
+    await checkIndexed("find by hash", () => store.findBlob(hash));
+    await checkIndexed("read", () => store.readBlob({ blob, offset: 0, length: 10 }));
+    await checkIndexed("usage", () => store.fileUsage());
+    await checkIndexed("secret", () => store.fileSecret("secret"));
+    const conversationId = crypto.randomUUID();
+    const sent = message(conversationId, "Look");
+    sent.content.push({ type: "file", mediaType: "b/c", hash, size: 10 });
+    await checkIndexed("admission", () => store.admit(admission(conversationId, "Look", { message: sent })));
+    const waiting = { ...message(conversationId, "And"), content: sent.content };
+    await checkIndexed("queueing", () => store.admit(admission(conversationId, "And", { message: waiting })));
+    await checkIndexed("taking out", () => store.queue(conversationId, { op: "remove", id: waiting.id }));
+    await checkIndexed("removal", () => store.remove(conversationId, { cascade: false }));
+    await checkIndexed("collection", () => root.collectBlobs(10));
+    await checkIndexed("drop", () => store.dropUpload(id));
   });
 
   it("of events, claims of deliveries, their settlement and replay are by index", async () => {

@@ -31,6 +31,23 @@ function fixtureOf(breakIt: (root: LogStoreRoot) => LogStoreRoot) {
 }
 
 const breakages: Record<string, (root: LogStoreRoot) => LogStoreRoot> = {
+  "never collects files": (root) =>
+    broken(root, {}, { collectBlobs: async () => ({ blobs: 0, bytes: 0, more: false }) }),
+  "drops the files of a message": (root) =>
+    broken(root, {
+      admit: (store) => (input) => {
+        const content = input.message.content.filter(({ type }) => type !== "file");
+        return store.admit({ ...input, message: { ...input.message, content } });
+      },
+    }),
+  "forgets that an upload expires": (root) =>
+    broken(root, {
+      finishUpload: (store) => (input) => store.finishUpload({ ...input, unsentMs: 600_000 }),
+    }),
+  "has no limit of an owner's bytes": (root) =>
+    broken(root, {
+      writePiece: (store) => (piece) => store.writePiece({ ...piece, ownerBytes: 2 ** 50 }),
+    }),
   "does not check the fence of a commit": (root) =>
     broken(root, {
       commitStep: (store) => async (input) => {

@@ -6,6 +6,8 @@ import { modelCases } from "./conversations/models.js";
 import { ownerCases } from "./conversations/owners.js";
 import { removalCases } from "./conversations/removal.js";
 import { settingsCases } from "./conversations/settings.js";
+import { referenceCases } from "./files/references.js";
+import { uploadCases } from "./files/uploads.js";
 import { keyCases } from "./keys.js";
 import { addedCases } from "./reads/added.js";
 import { engineCases } from "./reads/engine.js";
@@ -69,6 +71,7 @@ export function logStoreContract(make: () => LogStoreFixture | Promise<LogStoreF
     import: importCases,
     key: keyCases,
     webhook: [...endpointCases, ...reportCases, ...outboxCases],
+    file: [...uploadCases, ...referenceCases],
     examination: examinationCases,
   };
   return Object.entries(topics).flatMap(([topic, cases]) =>

@@ -26,6 +26,7 @@ import {
   type Turn,
   touch,
 } from "./database.js";
+import { checkFiles } from "./files.js";
 import { findRow, rowsBackwards, rowsBetween, sealedTurns } from "./view.js";
 import { turnActive } from "./writes/lease.js";
 
@@ -106,6 +107,11 @@ export function appendMessages(
     if (log.active !== undefined) throw turnActive(log);
     fresh.set(message.id, { log, message });
   }
+  checkFiles(
+    db,
+    owner,
+    [...fresh.values()].map(({ message }) => message),
+  );
   for (const { log, message } of fresh.values()) {
     if (log.title === "") log.title = titleOf([message]);
     appendRow(db, log, message);

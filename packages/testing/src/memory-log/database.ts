@@ -22,6 +22,7 @@ import { omitUndefined } from "@parley/fold";
 import type { StepMetrics, TurnMetrics, TurnReason } from "@parley/wire";
 
 import type { Delivery, Endpoint } from "./delivery.js";
+import { noFiles, type OwnerFiles } from "./owner-files.js";
 import { report } from "./report.js";
 
 /** A message at its place. Never changed once it is there. */
@@ -157,6 +158,7 @@ interface Owner {
   readonly webhooks: Map<string, Endpoint>;
   /** The logs that chats were moved to. */
   readonly branches: Map<string, Log>;
+  readonly files: OwnerFiles;
 }
 
 /** A node that has sent a heartbeat. */
@@ -189,6 +191,8 @@ export interface MemoryDatabase {
   /** The logs that have an open turn or a compaction. */
   readonly leased: Set<Log>;
   leases: number;
+  /** The number of the bytes that were uploaded last. */
+  lastBlob: number;
 }
 
 /** An empty database. `clock.now` is the time that leases are measured by. */
@@ -207,6 +211,7 @@ export function createMemoryDatabase(clock: Pick<Clock, "now">): MemoryDatabase 
     reported: 0,
     leased: new Set(),
     leases: 0,
+    lastBlob: 0,
   };
 }
 
@@ -220,6 +225,7 @@ export function ownerOf(db: MemoryDatabase, owner: string): Owner {
       grants: new Map(),
       branches: new Map(),
       webhooks: new Map(),
+      files: noFiles(),
       lastChange: 0,
       notices: [],
     };

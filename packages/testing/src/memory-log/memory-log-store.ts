@@ -6,6 +6,7 @@ import { omitUndefined } from "@parley/fold";
 import * as engine from "./conversation-store.js";
 import * as conversations from "./conversations.js";
 import { createMemoryDatabase, type MemoryDatabase } from "./database.js";
+import * as files from "./files.js";
 import * as keys from "./keys.js";
 import * as outbox from "./outbox.js";
 import { examine } from "./reads/examine.js";
@@ -126,6 +127,15 @@ export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRo
       removeWebhook: (...args) => run("removeWebhook", args, hooks.removeWebhook),
       deliveries: (...args) => run("deliveries", args, hooks.deliveries),
       replayDeliveries: (...args) => run("replayDeliveries", args, hooks.replayDeliveries),
+      beginUpload: (...args) => run("beginUpload", args, files.beginUpload),
+      writePiece: (...args) => run("writePiece", args, files.writePiece),
+      finishUpload: (...args) => run("finishUpload", args, files.finishUpload),
+      dropUpload: (...args) => run("dropUpload", args, files.dropUpload),
+      findUpload: (...args) => run("findUpload", args, files.findUpload),
+      findBlob: (...args) => run("findBlob", args, files.findBlob),
+      readBlob: (...args) => run("readBlob", args, files.readBlob),
+      fileUsage: (...args) => run("fileUsage", args, files.fileUsage),
+      fileSecret: (...args) => run("fileSecret", args, files.fileSecret),
       queue: (...args) => run("queue", args, operateQueue),
       fork: (...args) => run("fork", args, fork),
       compact: (...args) => run("compact", args, compact),
@@ -174,6 +184,7 @@ export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRo
     news: (...args) => root("news", args, conversations.news),
     indexSearch: (...args) => root("indexSearch", args, (_db, _request) => ({ indexed: 0, more: false })),
     unindexedOwners: (...args) => root("unindexedOwners", args, (_db, _query) => ({ owners: [] })),
+    collectBlobs: (...args) => root("collectBlobs", args, files.collectBlobs),
     locate: (...args) => root("locate", args, conversations.locate),
     forOwner,
     keys: {

@@ -83,6 +83,7 @@ export const observingCases: RuntimeTopicCase[] = [
       const node = await world.node();
       const found = await world.pass(node.runtime.examine({ fix: false }), "the look");
       const areas = [
+        "files",
         "journal",
         "log",
         "models",

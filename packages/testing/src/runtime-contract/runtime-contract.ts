@@ -7,6 +7,7 @@ import { forkCases } from "./conversations/forks.js";
 import { modelCases } from "./conversations/models.js";
 import { settingsCases } from "./conversations/settings.js";
 import { transferCases } from "./conversations/transfer.js";
+import { fileCases } from "./files.js";
 import { followingCases } from "./following.js";
 import { durabilityCases } from "./nodes/durability.js";
 import { leavingCases } from "./nodes/leaving.js";
@@ -59,6 +60,7 @@ export function runtimeContract(make: () => RuntimeFixture | Promise<RuntimeFixt
     transfer: transferCases,
     observing: observingCases,
     webhook: webhookCases,
+    file: fileCases,
   };
   return Object.entries(topics).flatMap(([topic, cases]) =>
     cases.map((each) => ({

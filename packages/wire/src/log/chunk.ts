@@ -21,10 +21,12 @@ export type Chunk =
   | SourceChunk
   | DataChunk;
 
-/** Plain text, from the user or the assistant. */
+/** Plain text, from the user or the assistant, or a placeholder for a file that the server has. */
 export interface TextChunk {
   readonly type: "text";
   readonly text: string;
+  /** The file that `text` names: a client that shows files shows it instead of the text. */
+  readonly file?: FileReference;
   readonly providerMetadata?: ProviderMetadata;
 }
 
@@ -109,6 +111,23 @@ export interface FileChunk {
   readonly data?: string;
   readonly url?: string;
   readonly providerMetadata?: ProviderMetadata;
+}
+
+/**
+ * A file whose bytes the server has, to be read at `GET /conversations/:id/files/:seq`. The hash tells equal files apart
+ * from others; it gives no access.
+ */
+export interface FileReference {
+  /** The seq of its chunk. Absent before the message has a place in its log. */
+  readonly seq?: number;
+  /** Tells several files of one chunk apart. Absent means 0. */
+  readonly part?: number;
+  readonly name?: string;
+  readonly mediaType: string;
+  /** Bytes. */
+  readonly size: number;
+  /** SHA-256 of the bytes, in 64 lowercase hexadecimal digits. */
+  readonly hash: string;
 }
 
 /** Something the answer rests on: a web page or a document. */

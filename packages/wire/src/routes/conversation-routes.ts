@@ -8,6 +8,7 @@ import type { Cursor } from "../log/cursor.js";
 import type { StoredChunk } from "../log/stored-chunk.js";
 import type { TurnReason } from "../log/turn-reason.js";
 import type { QueuePayload } from "../queue.js";
+import type { SentPart } from "./send-message.js";
 
 /** `POST /conversations`. Idempotent by `id`. */
 export interface CreateConversationRequest {
@@ -153,6 +154,8 @@ export interface ForkRequest {
   readonly id?: string | undefined;
   /** Opens a turn in the fork at once. Forking before a user message this way edits or regenerates it. */
   readonly message?: string | undefined;
+  /** What stands behind the message, in order; it may be empty then. Not without `message`. */
+  readonly parts?: readonly SentPart[] | undefined;
   readonly messageId?: string | undefined;
   readonly model?: string | undefined;
   readonly reasoningEffort?: ReasoningEffort | undefined;

@@ -56,6 +56,16 @@ import type {
 import type { DoctorResponse } from "./doctor-routes.js";
 import type { ExportLine, ExportQuery, ImportQuery, ImportResponse } from "./export-routes.js";
 import type {
+  DropUploadResponse,
+  FileAddress,
+  MessageFileParams,
+  SignedFileParams,
+  SignFileQuery,
+  UploadInfo,
+  UploadParams,
+  UploadQuery,
+} from "./file-routes.js";
+import type {
   CreateKeyRequest,
   CreateKeyResponse,
   DeleteKeyResponse,
@@ -106,8 +116,8 @@ export interface KeyParams {
   readonly id: string;
 }
 
-/** How a route answers: one JSON value, one value per line, one per server-sent event, or plain text. */
-export type ResponseFormat = "json" | "ndjson" | "sse" | "text";
+/** How a route answers: one JSON value, one value per line, one per server-sent event, plain text, or a file's bytes. */
+export type ResponseFormat = "json" | "ndjson" | "sse" | "text" | "bytes";
 
 /** What a route takes and gives. */
 export interface Route {
@@ -126,6 +136,15 @@ interface Get<Params extends object, Query extends object, Answer> extends Route
   readonly body: undefined;
   readonly response: Answer;
   readonly format: "json";
+}
+
+/** Takes `Range`, and answers a part of the file with status 206 then. */
+interface GetFile<Params extends object> extends Route {
+  readonly params: Params;
+  readonly query: Nothing;
+  readonly body: undefined;
+  readonly response: Uint8Array;
+  readonly format: "bytes";
 }
 
 interface Write<Params extends object, Body, Answer> extends Route {
@@ -242,6 +261,22 @@ export interface Routes {
     readonly response: ImportResponse;
     readonly format: "json";
   };
+
+  /** The body is the file as it is, of any type. Answered with status 201. */
+  readonly "POST /files": {
+    readonly params: Nothing;
+    readonly query: UploadQuery;
+    readonly body: Uint8Array;
+    readonly response: UploadInfo;
+    readonly format: "json";
+  };
+  readonly "GET /files/:id": GetFile<UploadParams>;
+  readonly "DELETE /files/:id": Write<UploadParams, undefined, DropUploadResponse>;
+  readonly "GET /files/:id/address": Get<UploadParams, SignFileQuery, FileAddress>;
+  readonly "GET /conversations/:id/files/:seq": GetFile<MessageFileParams>;
+  readonly "GET /conversations/:id/files/:seq/address": Get<MessageFileParams, SignFileQuery, FileAddress>;
+  /** Needs no key: the address is signed. */
+  readonly "GET /signed-files/:token": GetFile<SignedFileParams>;
 
   readonly "GET /pending": Get<Nothing, PendingQuery, PendingResponse>;
   readonly "POST /conversations/:id/pending/:requestId": Write<

@@ -1,5 +1,6 @@
 import type { ReasoningEffort } from "../figures/usage.js";
 import type { QueueMode, QueuePayload } from "../queue.js";
+import type { SentPart } from "./send-message.js";
 
 /** `GET /conversations/:id/queue`, and the answer to an edit or a removal. */
 export interface QueueResponse {
@@ -9,7 +10,10 @@ export interface QueueResponse {
 
 /** `POST /conversations/:id/queue`: waits if a turn runs, opens one if not. Idempotent by `messageId`. */
 export interface EnqueueRequest {
+  /** May be empty where there are parts. */
   readonly text: string;
+  /** What stands behind the text, in order. */
+  readonly parts?: readonly SentPart[] | undefined;
   readonly messageId?: string | undefined;
   /** Absent: `steer`. */
   readonly mode?: QueueMode | undefined;

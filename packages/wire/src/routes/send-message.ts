@@ -15,6 +15,12 @@ export type IfBusy = "reject" | QueueMode;
  */
 export type WhenWaiting = "queue" | "deny";
 
+/** A part of a message that is sent: more text, or a file by its upload or by the message that has it. */
+export type SentPart =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "file"; readonly uploadId: string }
+  | { readonly type: "file"; readonly conversationId: string; readonly seq: number };
+
 /**
  * `POST /chat` and `chat.send`: a user message. It opens a turn; while one runs, `ifBusy` decides.
  *
@@ -32,7 +38,10 @@ export interface SendMessageRequest {
    * Absent: the server makes one, and a retry is a new message.
    */
   readonly messageId?: string | undefined;
+  /** Its text. May be empty where there are parts. */
   readonly message: string;
+  /** What stands behind the text, in order. */
+  readonly parts?: readonly SentPart[] | undefined;
   /** For this turn, as `credential/model`. Absent: the conversation's, else the server's. */
   readonly model?: string | undefined;
   /** For this turn. Absent: the conversation's, else `high`. */

@@ -43,6 +43,9 @@ export type MessagePart =
       mimeType?: string;
       /** Set where `data` is empty because the file lies elsewhere. */
       url?: string;
+      /** Set, with `size`, where `data` is empty because the bytes are in the store of files. */
+      hash?: string;
+      size?: number;
       filename?: string;
       providerMetadata?: CanonicalProviderMetadata;
     }

@@ -2,6 +2,7 @@ import { omitUndefined } from "@parley/fold";
 import {
   argumentsFromText,
   type FileContentPart,
+  isStoredFile,
   type MessageContentPart,
   type MetadataContentPart,
   resultFromText,
@@ -185,7 +186,8 @@ function isOwnFile(part: Fields): boolean {
   if (typeof mediaType !== "string" || !isOptional(url, "string") || !isOptional(filename, "string")) {
     return false;
   }
-  if (data === undefined) return url !== undefined;
+  if (data === undefined) return url !== undefined || isStoredFile(part);
+  if (isStoredFile(part)) return false;
   return typeof data === "string" && !data.includes(":") && (data !== "" || url === undefined);
 }
 
@@ -197,7 +199,7 @@ function normalizeFile(part: Fields): FileContentPart | undefined {
     return undefined;
   }
   if (data !== undefined && typeof data !== "string" && !(data instanceof Uint8Array)) return undefined;
-  const source = fileSource(data, url);
+  const source = isStoredFile(part) ? {} : fileSource(data, url);
   const type = mediaType ?? source.mediaType ?? unknownMediaType;
   return {
     ...rest,

@@ -1,5 +1,5 @@
 import { omitUndefined } from "@parley/fold";
-import type { CallerTool, IfBusy, ReasoningEffort, WhenWaiting } from "@parley/wire";
+import type { CallerTool, IfBusy, ReasoningEffort, SentPart, WhenWaiting } from "@parley/wire";
 import { invalidField, isParleyError, ParleyError } from "../../errors.js";
 import { type ConversationMessage, type MessageRole, textOf } from "../../messages/message.js";
 import type { MessageContentPart } from "../../messages/part.js";
@@ -23,10 +23,11 @@ import { defaultModelOf } from "../models.js";
 import type { Recovery } from "../nodes/recovery.js";
 import type { Coordinator } from "../turns/coordinator.js";
 import { checkedOutput, type OutputInput } from "./checked-output.js";
+import { resolveParts } from "./sent-parts.js";
 
 /** The parts of the environment that admission uses. */
 export type InboxUses = Uses<
-  "clock" | "identity" | "ids" | "limits" | "models" | "notifyChanged" | "root" | "tools"
+  "clock" | "fileLimits" | "identity" | "ids" | "limits" | "models" | "notifyChanged" | "root" | "tools"
 >;
 
 /** What a client sends. */
@@ -37,6 +38,8 @@ export interface SendInput {
   readonly messageId?: string | undefined;
   /** Text, or parts where a message holds more than text. */
   readonly message: string | readonly MessageContentPart[];
+  /** More text, and files of the owner, behind the message, which may be empty then. */
+  readonly parts?: readonly SentPart[] | undefined;
   readonly model?: string | undefined;
   readonly reasoningEffort?: ReasoningEffort | undefined;
   readonly instructions?: string | undefined;
@@ -127,9 +130,14 @@ export class Inbox {
   }
 
   async send(owner: string, input: SendInput): Promise<Receipt> {
-    const admission = this.prepare(owner, input);
-    const { conversationId } = admission;
     const store = this.#env.root.forOwner(owner);
+    const admission = await this.ready(owner, input).catch(async (refusal: unknown) => {
+      const known = input.parts === undefined ? undefined : await this.#repeated(owner, input);
+      if (known === undefined) throw refusal;
+      return known;
+    });
+    if ("repeated" in admission) return admission;
+    const { conversationId } = admission;
     const { message, ifBusy, turnId } = admission;
     const refusal = this.#refusal(owner);
     if (refusal !== undefined) {
@@ -144,6 +152,14 @@ export class Inbox {
         : store.admit(admission),
     );
     return this.settle(owner, conversationId, message.id, outcome);
+  }
+
+  /** The receipt of a message that was sent before, and whose uploads have expired since. */
+  async #repeated(owner: string, { conversationId, messageId }: SendInput): Promise<Receipt | undefined> {
+    if (messageId === undefined) return undefined;
+    const id = conversationId ?? derivedConversationId(owner, messageId);
+    const known = await this.#env.root.forOwner(owner).findReceipt(id, messageId);
+    return known === null ? undefined : { conversationId: id, messageId, ...known, repeated: true };
   }
 
   /** Returns true if this node has capacity for one more turn. */
@@ -195,8 +211,18 @@ export class Inbox {
     return undefined;
   }
 
-  /** Everything that can be refused before the store is asked. */
-  prepare(owner: string, input: SendInput): AdmitInput {
+  /** Finds the files that a message names, and prepares it. */
+  async ready(owner: string, input: SendInput): Promise<AdmitInput> {
+    const { parts } = input;
+    if (parts === undefined || parts.length === 0) return this.#prepare(owner, input, []);
+    this.checkReady();
+    checkPlain(parts, "parts");
+    const store = this.#env.root.forOwner(owner);
+    return this.#prepare(owner, input, await resolveParts(store, parts, this.#env.fileLimits));
+  }
+
+  /** Everything that can be refused before the message is admitted. `more` are its parts, with their files. */
+  #prepare(owner: string, input: SendInput, more: readonly MessageContentPart[]): AdmitInput {
     const { clock, ids, identity, limits, models } = this.#env;
     this.checkReady();
     const tools = this.#toolsOf(input);
@@ -208,11 +234,12 @@ export class Inbox {
         ? derivedConversationId(owner, messageId)
         : checkId("conversationId", input.conversationId);
     const before = this.#beforeOf(input, conversationId, messageId);
-    const content = contentOf(input.message, before !== undefined);
-    checkPlain(content, "message");
-    // Written once, for the size and for the hash.
-    const contentText = JSON.stringify(content);
+    const given = contentOf(input.message, before !== undefined, more);
+    checkPlain(given, "message");
+    // Written once, for the size and for the hash. Files stand in it as they were named: a retry names them likewise.
+    const contentText = JSON.stringify([...given, ...(input.parts ?? [])]);
     this.#checkText("message", contentText);
+    const content = [...given, ...more];
     const choices: TurnChoices = {
       ...(input.model === undefined ? {} : { model: models.resolve(input.model).name }),
       ...omitUndefined({ reasoningEffort: input.reasoningEffort, instructions: input.instructions }),
@@ -238,7 +265,11 @@ export class Inbox {
       choices,
       turnId: ids.next(),
       queueLength: limits.queueLength,
-      title: titleFrom(textOf(message) || textOf(before?.findLast(({ role }) => role === "user") ?? message)),
+      title: titleFrom(
+        textOf(message) ||
+          textOf(before?.findLast(({ role }) => role === "user") ?? message) ||
+          fileNameIn(content),
+      ),
       ...defaultModelOf(models),
     };
   }
@@ -352,11 +383,25 @@ function hashedBefore(before: readonly ConversationMessage[] | undefined): strin
 /** Stands for a message that says nothing: what is before it is to be answered. Models are not shown it. */
 const nothingSaid: MessageContentPart = { type: "metadata", data: { type: "continue" } };
 
-function contentOf(message: SendInput["message"], mayBeEmpty: boolean): MessageContentPart[] {
-  if (message === "" && mayBeEmpty) return [{ ...nothingSaid }];
+/** The name of the first file, for a message that says nothing else. */
+function fileNameIn(content: readonly MessageContentPart[]): string {
+  for (const part of content) if (part.type === "file" && part.filename !== undefined) return part.filename;
+  return "";
+}
+
+/** The message itself, which may say nothing where there are other parts, or messages before it. */
+function contentOf(
+  message: SendInput["message"],
+  mayBeEmpty: boolean,
+  more: readonly MessageContentPart[],
+): MessageContentPart[] {
+  if (message === "" && mayBeEmpty && more.length === 0) return [{ ...nothingSaid }];
   const parts: MessageContentPart[] =
     typeof message === "string" ? [{ type: "text", text: message }] : message.map((part) => ({ ...part }));
-  const empty = parts.every((part) => part.type === "text" && part.text.trim() === "");
-  if (empty) throw invalidField("message", "must not be empty");
-  return parts;
+  if (![...parts, ...more].every(isBlank)) return more.length > 0 && parts.every(isBlank) ? [] : parts;
+  throw invalidField("message", "must not be empty");
+}
+
+function isBlank(part: MessageContentPart): boolean {
+  return part.type === "text" && part.text.trim() === "";
 }

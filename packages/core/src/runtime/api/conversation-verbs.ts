@@ -139,9 +139,10 @@ async function forkConversation(
   const admit =
     input.message === undefined
       ? undefined
-      : inbox.prepare(owner, {
+      : await inbox.ready(owner, {
           conversationId: newId,
           message: input.message,
+          parts: input.parts,
           // Whoever asks for the same fork again asks for the same message.
           messageId: input.messageId ?? (input.id === undefined ? undefined : derivedMessageId(owner, newId)),
           model: input.model,

@@ -25,6 +25,7 @@ import type { GivenMessage, Receipt, SendInput } from "../admission/inbox.js";
 import type { Subscriber } from "../delivery/hub.js";
 import type { Subscription, TurnFollower } from "../delivery/subscribe.js";
 import type { WatchEvent } from "../delivery/watchers.js";
+import type { FileApi } from "../files/file-verbs.js";
 import type { InputApi } from "../input/input-verbs.js";
 import type { UnkeptInput } from "../turns/unkept-turn.js";
 import type { WebhookApi } from "../webhooks/webhook-verbs.js";
@@ -96,6 +97,8 @@ export interface OwnerRuntime {
   readonly input: InputApi;
   /** Endpoints that events are posted to. */
   readonly webhooks: WebhookApi;
+  /** Files: uploads, and those of messages. */
+  readonly files: FileApi;
   /** Asks the running turn to stop. Its partial answer is kept, the queue is paused. Idempotent. */
   stop(conversationId: string): Promise<{ readonly abortedTurn: boolean }>;
   /** Stops a running turn, pauses the queue and hides the conversation. A send reopens it. */
@@ -151,6 +154,7 @@ export interface OwnerRuntime {
     readonly atSeq: number;
     readonly id?: string | undefined;
     readonly message?: SendInput["message"] | undefined;
+    readonly parts?: SendInput["parts"];
     readonly messageId?: string | undefined;
     readonly model?: string | undefined;
     readonly reasoningEffort?: ReasoningEffort | undefined;

@@ -1,4 +1,5 @@
 import { ParleyError } from "../../errors.js";
+import { fileVerbs } from "../files/file-verbs.js";
 import { inputVerbs } from "../input/input-verbs.js";
 import type { Services } from "../services.js";
 import { runUnkept } from "../turns/unkept-turn.js";
@@ -26,6 +27,7 @@ export function createOwnerRuntime(services: Services, owner: string): OwnerRunt
     queue: queueVerbs(scope),
     input: inputVerbs(scope),
     webhooks: webhookVerbs(scope),
+    files: fileVerbs(scope),
     ...conversationVerbs(scope),
     ...readingVerbs(scope),
     compact: (conversationId, request = {}) => compactions.compact(owner, store, conversationId, request),

@@ -9,7 +9,7 @@ import type {
 import type { Clock } from "../../clock.js";
 import { ParleyError } from "../../errors.js";
 import { sliceLength, yieldToEventLoop } from "../../event-loop.js";
-import { textOf } from "../../messages/message.js";
+import { shownText } from "../../messages/wire-chunks.js";
 import type {
   ConversationNotice,
   ConversationRecord,
@@ -313,7 +313,7 @@ export function toQueuePayload(queue: QueueState): QueuePayload {
   return {
     messages: queue.entries.map(({ id, message, mode, queuedAt, choices }) => ({
       id,
-      text: textOf(message),
+      text: shownText(message),
       queuedAt,
       mode,
       ...omitUndefined({ model: choices.model, reasoningEffort: choices.reasoningEffort }),

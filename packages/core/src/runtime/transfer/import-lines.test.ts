@@ -2,7 +2,7 @@ import { createMemoryLogStore } from "@parley/testing";
 import type { ExportedChunk, ExportedConversation, ExportedTurn, ExportLine, StepId } from "@parley/wire";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { healthyHistory } from "../../messages/message-arbitrary.test-support.js";
+import { fileHashes, healthyHistory } from "../../messages/message-arbitrary.test-support.js";
 import { toStoredChunks } from "../../messages/wire-chunks.js";
 import type { LogStore } from "../../ports/log-store.js";
 import { exportConversation } from "./export-conversation.js";
@@ -229,6 +229,10 @@ describe("an export", () => {
           (line) => JSON.parse(JSON.stringify(line)) as ExportLine,
         );
         const into = store();
+        for (const hash of fileHashes) {
+          await into.beginUpload({ id: hash, stalledMs: 1_000 });
+          await into.finishUpload({ id: hash, hash, name: "a", mediaType: "b/c", unsentMs: 1_000 });
+        }
         await into.importConversation(read(file));
         expect(await exported(into, "c1")).toEqual(file);
       }),

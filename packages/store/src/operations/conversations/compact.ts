@@ -52,7 +52,11 @@ export function compact(store: StoreContext, owner: string, input: CompactInput)
     // Without a turn around it, the summary is final at once.
     const sealedSeq = inTurn === undefined ? nextSeq - 1 : head.sealedSeq;
     await connection.batch([
-      insertRows(head, [row], { firstSeq, turn: inTurn === undefined ? undefined : head.turnCount, covers }),
+      ...insertRows(head, [row], {
+        firstSeq,
+        turn: inTurn === undefined ? undefined : head.turnCount,
+        covers,
+      }),
       {
         text: `UPDATE parley.conversation_head SET next_seq = $2, sealed_seq = $3,
           active_at = greatest(active_at, ${nowMs}) WHERE log = $1`,

@@ -16,6 +16,7 @@ import { packedMetrics } from "../../packed-metrics.js";
 import { storedCalls } from "../../provider-calls.js";
 import type { StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
+import { refStatements } from "../files/file-refs.js";
 import { lineage } from "../reading/lineage.js";
 import { requireRecord } from "../reading/record.js";
 import { checkConversationId, checkCreatedAt, invalid } from "../refusals.js";
@@ -90,7 +91,10 @@ async function write(
 ): Promise<void> {
   const { log } = head;
   const ordinals = new Map(input.turns.map(({ turnId }, index) => [turnId, index + 1]));
-  for (const piece of pieces(rows)) await connection.query(insertPiece(head, ordinals, piece));
+  for (const piece of pieces(rows)) {
+    const placed = piece.map(({ row, entry: { firstSeq } }) => ({ row, firstSeq }));
+    await connection.batch([insertPiece(head, ordinals, piece), ...refStatements(head, placed)]);
+  }
   for (let start = 0; start < turns.length; start += turnsAtOnce) {
     await connection.batch(
       turns.slice(start, start + turnsAtOnce).map((values, index) => ({

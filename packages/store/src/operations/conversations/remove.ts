@@ -2,6 +2,7 @@ import type { RemovedConversation } from "@parley/core/ports";
 import type { Connection, Statement } from "../../database.js";
 import type { StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
+import { removedQueuesRefs, removedRefs } from "../files/file-refs.js";
 import { noticeStatements } from "../reading/notices.js";
 import { lockText } from "../turns/head.js";
 
@@ -51,6 +52,7 @@ export function remove(
     }
     const logs = gone.map(({ log }) => log);
     await connection.batch([
+      ...removedQueuesRefs(owner, logs),
       ...forgetStatements(owner, logs),
       ...[
         "conversation_head",
@@ -72,7 +74,7 @@ export function remove(
       ...noticeStatements(owner, "removed", { conversationIds: gone.map((each) => each.id) }),
     ]);
     // Leaves before what they continue, so that a chain without living forks goes as a whole.
-    for (const log of logs.toReversed()) await shrink(connection, log);
+    for (const log of logs.toReversed()) await shrink(connection, { log, owner });
     return gone;
   });
 }
@@ -114,7 +116,10 @@ async function lockHeads(
  * Drops from a log without a name what no fork sees, and the log itself when nobody continues it. The row is locked
  * before its children are counted: of two that take the last two forks away, the second must see that none is left.
  */
-async function shrink(connection: Connection, log: number): Promise<void> {
+async function shrink(
+  connection: Connection,
+  { log, owner }: { readonly log: number; readonly owner: string },
+): Promise<void> {
   const [row] = await connection.query({
     text: `SELECT parent::float8 AS parent FROM parley.conversation
       WHERE log = $1 AND status = 'removed' FOR UPDATE`,
@@ -126,8 +131,10 @@ async function shrink(connection: Connection, log: number): Promise<void> {
     values: [log],
   });
   const shared = children?.shared;
-  const values = [log, typeof shared === "number" ? shared : -1];
+  const last = typeof shared === "number" ? shared : -1;
+  const values = [log, last];
   await connection.batch([
+    ...removedRefs({ log, owner }, last),
     { text: "DELETE FROM parley.conversation_message WHERE log = $1 AND first_seq > $2", values },
     { text: "DELETE FROM parley.search_entry WHERE log = $1 AND first_seq > $2", values },
     { text: "DELETE FROM parley.conversation_turn WHERE log = $1 AND last_seq > $2", values },
@@ -135,5 +142,5 @@ async function shrink(connection: Connection, log: number): Promise<void> {
   ]);
   if (typeof shared === "number") return;
   await connection.query({ text: "DELETE FROM parley.conversation WHERE log = $1", values: [log] });
-  if (typeof row.parent === "number") await shrink(connection, row.parent);
+  if (typeof row.parent === "number") await shrink(connection, { log: row.parent, owner });
 }

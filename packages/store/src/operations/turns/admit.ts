@@ -4,10 +4,11 @@ import type { AdmitInput, AdmitOutcome } from "@parley/core/ports";
 import type { Connection } from "../../database.js";
 import { idIs } from "../../id-is.js";
 import { idKey, messageIs } from "../../id-key.js";
-import { entryAt, type MessageRow, messageRow } from "../../message-row.js";
+import { entryAt, hasFiles, type MessageRow, messageRow } from "../../message-row.js";
 import type { StoreContext } from "../../store-context.js";
 import { originalText, storedText } from "../../stored-text.js";
 import { createConversationRow } from "../conversations/create-conversation.js";
+import { queuedRefStatements } from "../files/file-refs.js";
 import { openRequests } from "../input/decisions.js";
 import { takeChangeNumber } from "../numbers.js";
 import { checkConversationId, messageConflict, turnActive } from "../refusals.js";
@@ -36,7 +37,7 @@ export async function admit(store: StoreContext, owner: string, input: AdmitInpu
   checkConversationId(input.conversationId);
   const row = messageRow(input.message, input.conversationId, store.maxBytes);
   const id = storedText(input.conversationId);
-  if (hasRareChoices(input.choices) || input.before !== undefined) {
+  if (hasRareChoices(input.choices) || input.before !== undefined || hasFiles(row)) {
     return store.database.transaction((connection) => admitSlowly(store, connection, owner, input, row));
   }
   const [, answers = []] = await store.database.batch([
@@ -231,6 +232,7 @@ RETURNING ${returnedMs("queued_at")} AS queued_ms`,
       text: "INSERT INTO parley.receipt (log, message_id, body_hash, outcome) VALUES ($1, $2, $3, 'queued')",
       values: [log, row.id, bodyHash],
     },
+    ...queuedRefStatements(head, row),
     ...changed,
   ]);
   const entry = {
@@ -259,7 +261,7 @@ async function writeBefore(
   const rows = messages.map((message) => messageRow(message, head.conversationId, store.maxBytes));
   const total = rows.reduce((sum, row) => sum + row.parts, 0);
   await connection.batch([
-    insertRows(head, rows, { firstSeq: head.nextSeq }),
+    ...insertRows(head, rows, { firstSeq: head.nextSeq }),
     {
       text: `UPDATE parley.conversation_head SET next_seq = next_seq + $2::int4, sealed_seq = next_seq + $2::int4 - 1
         WHERE log = $1`,

@@ -3,6 +3,7 @@ import type { Connection } from "../../database.js";
 import {
   entriesOf,
   entryAt,
+  hasFiles,
   type MessageRow,
   messageColumns,
   messageRow,
@@ -39,7 +40,8 @@ export async function commitStep(
   const id = storedText(conversationId);
   const steps = storedSteps(store, input.steps, turnId);
   const calls = storedCalls(store, input.providerCalls);
-  if (input.inputs !== undefined || input.wait === true || holdsResponses(input.messages)) {
+  const isAsking = input.inputs !== undefined || input.wait === true;
+  if (isAsking || holdsResponses(input.messages) || rows.some(hasFiles)) {
     return store.database.transaction((connection) =>
       commitSlowly(store, connection, owner, input, rows, { steps, calls }),
     );
@@ -143,13 +145,13 @@ async function commitSlowly(
     ...(fresh.length === 0
       ? []
       : [
-          insertRows(head, fresh, {
+          ...insertRows(head, fresh, {
             firstSeq: head.nextSeq,
             turn: head.turnCount,
             step: stepMark(stepId, turnId),
           }),
         ]),
-    ...(steers.length === 0 ? [] : [insertRows(head, steerRows, { firstSeq: next, turn: head.turnCount })]),
+    ...(steers.length === 0 ? [] : insertRows(head, steerRows, { firstSeq: next, turn: head.turnCount })),
     {
       text: `UPDATE parley.conversation_head SET next_seq = $2,
         active_at = greatest(active_at, CASE WHEN $3::bool THEN ${nowMs} END) WHERE log = $1`,

@@ -1,3 +1,4 @@
+import { isStoredFile } from "@parley/core/messages";
 import type {
   DefaultModel,
   NextTurn,
@@ -11,6 +12,7 @@ import { idIs } from "../../id-is.js";
 import {
   entriesOf,
   entryAt,
+  hasFiles,
   type MessageRow,
   messageColumns,
   messageRow,
@@ -19,6 +21,7 @@ import {
 } from "../../message-row.js";
 import type { StoreContext } from "../../store-context.js";
 import { originalJson, originalText, storedText } from "../../stored-text.js";
+import { deliveredRefStatements, refStatements } from "../files/file-refs.js";
 import { takeChangeNumber } from "../numbers.js";
 import { invalid } from "../refusals.js";
 import { activeId, type Head, nowMs, returnedMs, touched, touchedWith } from "./head.js";
@@ -32,11 +35,11 @@ import {
 } from "./queue-state.js";
 
 /**
- * Writes rows behind `firstSeq`, for whoever holds the lock and counts the head on. One `unnest` for any number of
- * rows: a statement per row costs a bind and an execution each, VALUES lists a plan per length.
+ * Writes rows behind `firstSeq` and what they refer to, for whoever holds the lock and counts the head on. One `unnest`
+ * for any number of rows: a statement per row costs a bind and an execution each, VALUES lists a plan per length.
  */
 export function insertRows(
-  head: Pick<Head, "log">,
+  head: Pick<Head, "log" | "owner">,
   rows: readonly MessageRow[],
   place: {
     firstSeq: number;
@@ -47,22 +50,35 @@ export function insertRows(
     /** Of the message whose row is its receipt. */
     bodyHash?: string | undefined;
   },
-): Statement {
+): Statement[] {
   const { values } = rowLists(rows);
-  return {
-    name: "insert_rows",
-    text: insertRowsText,
-    values: [
-      head.log,
-      place.firstSeq,
-      place.turn ?? null,
-      place.step ?? null,
-      place.covers?.fromSeq ?? null,
-      place.covers?.toSeq ?? null,
-      ...values,
-      place.bodyHash ?? null,
-    ],
-  };
+  return [
+    {
+      name: "insert_rows",
+      text: insertRowsText,
+      values: [
+        head.log,
+        place.firstSeq,
+        place.turn ?? null,
+        place.step ?? null,
+        place.covers?.fromSeq ?? null,
+        place.covers?.toSeq ?? null,
+        ...values,
+        place.bodyHash ?? null,
+      ],
+    },
+    ...(rows.some(hasFiles) ? refStatements(head, behind(rows, place.firstSeq)) : []),
+  ];
+}
+
+/** Rows with the seqs that they get, one behind the other. */
+function behind(rows: readonly MessageRow[], firstSeq: number) {
+  let next = firstSeq;
+  return rows.map((row) => {
+    const placed = { row, firstSeq: next };
+    next += row.parts;
+    return placed;
+  });
 }
 
 const insertRowsText = `
@@ -102,7 +118,7 @@ UPDATE parley.conversation_head SET turn_id = $2, node = $3, fence = fence + 1, 
 WHERE log = $1 RETURNING fence, ${returnedMs("started_at")} AS started_ms`,
       values: [log, storedText(turnId), storedText(input.node), total],
     },
-    insertRows(head, rows, { firstSeq, turn: head.turnCount + 1, bodyHash: input.bodyHash }),
+    ...insertRows(head, rows, { firstSeq, turn: head.turnCount + 1, bodyHash: input.bodyHash }),
     {
       name: "open_turn",
       text: `
@@ -177,6 +193,10 @@ export async function deliver(
       text: "UPDATE parley.receipt SET turn_id = $3 WHERE log = $1 AND message_id = ANY($2::text[])",
       values: [...values, storedText(turnId)],
     },
+    ...deliveredRefStatements(
+      log,
+      entries.filter(({ message }) => message.content.some(isStoredFile)).map(({ id }) => id),
+    ),
   ]);
 }
 

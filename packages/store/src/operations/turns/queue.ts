@@ -2,9 +2,10 @@ import { invalidField, ParleyError } from "@parley/core/errors";
 import type { ConversationMessage } from "@parley/core/messages";
 import type { OpenedTurn, QueueEntry, QueueOperation, QueueState, TurnChoices } from "@parley/core/ports";
 import type { Connection } from "../../database.js";
-import { messageRow } from "../../message-row.js";
+import { hasFiles, messageRow } from "../../message-row.js";
 import type { StoreContext } from "../../store-context.js";
 import { storedText } from "../../stored-text.js";
+import { deliveredRefStatements, queuedRefStatements, removedQueueRefs } from "../files/file-refs.js";
 import { takeChangeNumber } from "../numbers.js";
 import { messageConflict, notFound } from "../refusals.js";
 import { activeId, type Head, requireHead, touchedWith } from "./head.js";
@@ -95,10 +96,13 @@ async function removeEntry(
     const delivered = await deliveredTo(connection, head, entryId);
     if (delivered !== "nowhere") throw refusal(entryId, delivered);
   }
-  await connection.query({
-    text: "DELETE FROM parley.queued_message WHERE log = $1 AND id = $2",
-    values: [head.log, storedText(entryId)],
-  });
+  await connection.batch([
+    {
+      text: "DELETE FROM parley.queued_message WHERE log = $1 AND id = $2",
+      values: [head.log, storedText(entryId)],
+    },
+    ...removedQueueRefs(head, entryId),
+  ]);
   const rest = queue.filter((entry) => entry.id !== entryId);
   const paused = head.queuePaused && rest.length > 0;
   await changed(connection, head, paused);
@@ -143,6 +147,8 @@ async function edit(
         FROM unnest($2::text[]) WITH ORDINALITY AS g(id, rank) WHERE q.log = $1 AND q.id = g.id`,
       values: [log, order.map((each) => storedText(each.id))],
     },
+    // A new text may move the other parts.
+    ...(hasFiles(row) ? [...deliveredRefStatements(log, [entry.id]), ...queuedRefStatements(head, row)] : []),
   ]);
   await changed(connection, head, head.queuePaused);
   return queueState(order, head.queuePaused);

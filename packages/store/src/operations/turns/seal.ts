@@ -4,7 +4,7 @@ import type { HistoryEntry, SealInput, SealResult } from "@parley/core/ports";
 import type { ConversationStatus, TurnSealedData } from "@parley/wire";
 import type { Connection } from "../../database.js";
 import { idIs } from "../../id-is.js";
-import { boundedJson, entryAt, type MessageRow, messageRow, stepMark } from "../../message-row.js";
+import { boundedJson, entryAt, hasFiles, type MessageRow, messageRow, stepMark } from "../../message-row.js";
 import { packedMetrics } from "../../packed-metrics.js";
 import { storedCalls } from "../../provider-calls.js";
 import type { StoreContext } from "../../store-context.js";
@@ -37,7 +37,7 @@ export async function seal(store: StoreContext, owner: string, input: SealInput)
   const { reason } = input;
   const metrics = boundedJson(packedMetrics(input.metrics, { turnId, reason }), store.maxBytes);
   const calls = storedCalls(store, input.providerCalls);
-  if (holdsResponses(input.messages)) {
+  if (holdsResponses(input.messages) || rows.some(hasFiles)) {
     return store.database.transaction((connection) =>
       sealSlowly(store, connection, owner, input, { rows, metrics, calls }),
     );
@@ -186,7 +186,7 @@ async function writeSeal(
   }
   if (fresh.length > 0) {
     await connection.batch([
-      insertRows(head, fresh, {
+      ...insertRows(head, fresh, {
         firstSeq: head.nextSeq,
         turn: head.turnCount,
         step: stepMark(stepId, turnId),

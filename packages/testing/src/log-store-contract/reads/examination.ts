@@ -10,7 +10,7 @@ import {
   uniqueId,
 } from "../scenario.js";
 
-const areas = ["journal", "log", "nodes", "queue", "schema", "search", "store", "turns", "webhooks"];
+const areas = ["files", "journal", "log", "nodes", "queue", "schema", "search", "store", "turns", "webhooks"];
 
 async function findings(s: Scenario, area: string): Promise<Finding[]> {
   return (await s.root.examine({ fix: false })).filter((finding) => finding.area === area);

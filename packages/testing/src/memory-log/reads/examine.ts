@@ -35,8 +35,15 @@ export function examine(db: MemoryDatabase, options: { fix: boolean }): Finding[
     },
     { area: "search", level: "ok", message: "A store in memory is searched without an index" },
     webhookFinding(db),
+    fileFinding(db),
     ...logFindings(logs),
   ];
+}
+
+/** A store in memory finds what nothing refers to by looking at all messages: nothing is ever lost to it. */
+function fileFinding(db: MemoryDatabase): Finding {
+  const files = [...db.owners.values()].reduce((sum, owner) => sum + owner.files.blobs.size, 0);
+  return { area: "files", level: "ok", message: `Files: ${files}` };
 }
 
 /** Endpoints that are gone, and deliveries that were given up. */

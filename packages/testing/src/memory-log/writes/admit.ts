@@ -11,6 +11,7 @@ import {
   type MemoryDatabase,
   touch,
 } from "../database.js";
+import { checkFiles } from "../files.js";
 import { queueStateOf } from "../record.js";
 import { checkSeal, sealWaiting } from "./commit.js";
 import { checkTurnId, openTurn, turnActive } from "./lease.js";
@@ -23,8 +24,9 @@ export function admit(db: MemoryDatabase, owner: string, input: AdmitInput): Adm
   if (found !== undefined) {
     const known = knownAdmission(found, input);
     if (known !== undefined) return known;
-    checkAdmission(found, input);
+    checkAdmission(db, found, input);
   }
+  checkFiles(db, owner, [input.message, ...(input.before ?? [])]);
   const created = found === undefined;
   const log = found ?? createFor(db, owner, input);
   return admitInto(db, log, input, created);
@@ -47,7 +49,7 @@ export function knownAdmission(
   };
 }
 
-function checkAdmission(log: Log, input: AdmitInput): void {
+function checkAdmission(db: MemoryDatabase, log: Log, input: AdmitInput): void {
   if (log.archiveOf !== undefined) {
     throw new ParleyError("conversation_closed", "An archive takes no messages");
   }
@@ -55,7 +57,7 @@ function checkAdmission(log: Log, input: AdmitInput): void {
     throw new ParleyError("message_conflict", undefined, { details: { messageId: input.message.id } });
   }
   if (log.active?.waitingSince !== undefined && input.sealWaiting !== undefined) {
-    checkSeal(log, input.sealWaiting);
+    checkSeal(db, log, input.sealWaiting);
     checkTurnId(log, input.turnId);
   } else if (log.active === undefined) checkTurnId(log, input.turnId);
   else if (input.ifBusy === "reject") throw turnActive(log);

@@ -15,6 +15,7 @@ import {
   type Turn,
   touch,
 } from "../database.js";
+import { checkFiles } from "../files.js";
 import { openInputs, unloggedResponses } from "../reads/inputs.js";
 import { queueStateOf, statusOf } from "../record.js";
 import { report } from "../report.js";
@@ -25,7 +26,7 @@ export function commitStep(db: MemoryDatabase, owner: string, input: CommitInput
   const log = logOf(db, owner, input.conversationId);
   const active = heldLease(log, input.turnId, input.fence);
   const turn = turnOf(log, input.turnId);
-  checkRows(log, turn, input.messages);
+  checkRows(db, log, turn, input.messages);
   checkFigures(input);
 
   const repeated = input.messages.length > 0 && input.messages.every(({ id }) => log.rowsById.has(id));
@@ -63,7 +64,7 @@ export function seal(db: MemoryDatabase, owner: string, input: SealInput): SealR
   const log = logOf(db, owner, input.conversationId);
   const before = log.turnsById.get(input.turnId);
   if (before?.sealed !== undefined) return sealedBefore(log, before, input);
-  checkSeal(log, input);
+  checkSeal(db, log, input);
   checkTurnId(log, input.next.turnId);
   const { turn, rows } = writeSeal(db, log, input);
   const { next, nextTurnId } = endLease(db, log, input.next);
@@ -72,9 +73,13 @@ export function seal(db: MemoryDatabase, owner: string, input: SealInput): SealR
 }
 
 /** Everything that a seal can be refused for, before anything is written. */
-export function checkSeal(log: Log, input: Omit<SealInput, "conversationId" | "next">): void {
+export function checkSeal(
+  db: MemoryDatabase,
+  log: Log,
+  input: Omit<SealInput, "conversationId" | "next">,
+): void {
   heldLease(log, input.turnId, input.fence);
-  checkRows(log, turnOf(log, input.turnId), input.messages);
+  checkRows(db, log, turnOf(log, input.turnId), input.messages);
   checkFigures(input);
 }
 
@@ -146,8 +151,9 @@ function turnOf(log: Log, turnId: string): Turn {
 }
 
 /** An id that stands in the log already is a repetition only if it stands in this turn. */
-function checkRows(log: Log, turn: Turn, messages: readonly ConversationMessage[]): void {
+function checkRows(db: MemoryDatabase, log: Log, turn: Turn, messages: readonly ConversationMessage[]): void {
   checkMessages(messages, log.id);
+  checkFiles(db, log.owner, messages);
   for (const { id } of messages) {
     const row = log.rowsById.get(id);
     if (row !== undefined && row.turnId !== turn.id) {

@@ -12,6 +12,7 @@ import {
   type MemoryDatabase,
   ownerOf,
 } from "../database.js";
+import { checkFiles } from "../files.js";
 import { recordOf } from "../record.js";
 import { isForkPoint, newestModel, sealedTurns } from "../view.js";
 import { admitInto, knownAdmission } from "./admit.js";
@@ -30,6 +31,7 @@ export function fork(db: MemoryDatabase, owner: string, input: ForkInput): ForkR
     throw invalidField("atSeq", "a fork leaves where a sealed turn ends, or at 0");
   }
   checkNewId(input.newId);
+  if (input.admit !== undefined) checkFiles(db, owner, [input.admit.message]);
   const log = addFork(db, origin, {
     id: input.newId,
     atSeq: input.atSeq,

@@ -17,6 +17,7 @@ import {
   type Turn,
   touch,
 } from "../database.js";
+import { checkFiles } from "../files.js";
 import { recordOf } from "../record.js";
 import { findTurn, newestModel, rowsBetween } from "../view.js";
 
@@ -38,6 +39,11 @@ export function importConversation(db: MemoryDatabase, owner: string, input: Imp
     return { conversation: recordOf(db, existing), created: false };
   }
   checkNewId(input.conversationId);
+  checkFiles(
+    db,
+    owner,
+    input.entries.map(({ message }) => message),
+  );
   const { settings } = input;
   const log = addLog(db, {
     id: input.conversationId,

@@ -1,0 +1,5 @@
+/**
+ * Bytes of one piece. Every piece of a file but the last has exactly this size, so a position in a file names its piece.
+ * Pieces that were stored with another size could no longer be found: this is part of the stored form.
+ */
+export const pieceBytes = 256 * 1024;

@@ -1,0 +1,108 @@
+/**
+ * Identifies the bytes of a file in its store. Given once and never again, so whoever removes the bytes of a number cannot
+ * hit bytes that were uploaded later. Never leaves the store and its nodes.
+ */
+export type BlobNumber = number;
+
+/** The bytes of a file, as the store knows them. */
+export interface BlobRecord {
+  blob: BlobNumber;
+  /** SHA-256 of the bytes, in 64 lowercase hexadecimal digits. */
+  hash: string;
+  size: number;
+}
+
+/** A finished upload: readable by its id until it expires. */
+export interface UploadRecord extends BlobRecord {
+  id: string;
+  name: string;
+  mediaType: string;
+  /** Epoch milliseconds, by the store's clock. */
+  expiresAt: number;
+}
+
+/** An upload that begins. */
+export interface NewUpload {
+  /** Random: it is what the upload is read by. */
+  id: string;
+  /** How long it may stand still before it can be collected. */
+  stalledMs: number;
+}
+
+/** The next piece of an upload. */
+export interface UploadPiece {
+  id: string;
+  /** Counted from 0. */
+  n: number;
+  /** `pieceBytes` of them; fewer, and at least one, in the last piece. */
+  data: Uint8Array;
+  stalledMs: number;
+  /** Bytes that the owner may have in all. */
+  ownerBytes: number;
+}
+
+/** The end of an upload. */
+export interface FinishUpload {
+  id: string;
+  /** Of all pieces, in their order. */
+  hash: string;
+  name: string;
+  mediaType: string;
+  /** How long it is kept until a message refers to it. */
+  unsentMs: number;
+}
+
+/** What an owner's files come to. */
+export interface FileUsage {
+  /** The same bytes count once. Unfinished uploads count. */
+  bytes: number;
+}
+
+/**
+ * One owner's files. Bytes are stored once per owner and hash. They are kept as long as a message, an entry of a queue or
+ * an upload that has not expired refers to them.
+ *
+ * A message refers to the bytes of its file parts that have a `hash`. Whatever writes messages writes their references in
+ * the same transaction, and refuses with `invalid_request` a part whose bytes the owner does not have. A hash is no
+ * capability: callers never choose it, they name an upload or a message, which the runtime resolves.
+ */
+export interface BlobStore {
+  /** Begins an upload. The same id again is `message_conflict`. */
+  beginUpload(upload: NewUpload): Promise<void>;
+  /**
+   * Appends a piece. The last piece again changes nothing; any other out of order, one behind a short piece, one of a wrong
+   * size and one of an upload that is unknown or finished are `invalid_request`. `limit_exceeded` where the owner would
+   * have more bytes than `ownerBytes`.
+   */
+  writePiece(piece: UploadPiece): Promise<void>;
+  /**
+   * Ends an upload. Where the owner has the same bytes already, the new ones are dropped. Ending it again answers the same.
+   * `invalid_request` for an unknown upload.
+   */
+  finishUpload(input: FinishUpload): Promise<UploadRecord>;
+  /** Drops an upload and, where nothing else refers to them, its bytes. Returns false where there was none. */
+  dropUpload(id: string): Promise<boolean>;
+  /** A finished upload that has not expired; null for any other. */
+  findUpload(id: string): Promise<UploadRecord | null>;
+  /** The bytes with this hash; null where the owner has none. For parts of the owner's messages. */
+  findBlob(hash: string): Promise<BlobRecord | null>;
+  /**
+   * Reads bytes from `offset` on: at most `length`, and none beyond the piece that `offset` is in. Null behind the end,
+   * and where the bytes are gone or another owner's.
+   */
+  readBlob(query: { blob: BlobNumber; offset: number; length: number }): Promise<Uint8Array | null>;
+  fileUsage(): Promise<FileUsage>;
+  /**
+   * The secret that addresses of the owner's files are signed with: the one that was proposed first. Null where there is
+   * none and none is proposed.
+   */
+  fileSecret(proposed?: string): Promise<string | null>;
+}
+
+/** What a collection removed. */
+export interface CollectedBlobs {
+  blobs: number;
+  bytes: number;
+  /** There may be more to remove. */
+  more: boolean;
+}

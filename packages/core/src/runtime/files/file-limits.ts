@@ -1,0 +1,38 @@
+const hourMs = 60 * 60_000;
+const megabyte = 2 ** 20;
+
+/** Bounds of files: sizes, and how long bytes are kept that no message refers to. */
+export interface FileLimits {
+  /** Bytes of one file. `too_large` */
+  readonly fileBytes: number;
+  /** Files of one message. `too_large` */
+  readonly messageFiles: number;
+  /** Bytes of the files of one message together. `too_large` */
+  readonly messageFileBytes: number;
+  /** Bytes of all files of one owner; the same bytes count once. `limit_exceeded` */
+  readonly ownerBytes: number;
+  /** How long a finished upload is kept until a message refers to it. */
+  readonly unsentMs: number;
+  /** How long an unfinished upload may stand still before it is dropped. */
+  readonly stalledMs: number;
+  /** How long a signed address is valid, where nothing else is asked for, and at most. */
+  readonly addressMs: number;
+  readonly longestAddressMs: number;
+  /** How often a node looks for bytes that nothing refers to any more, and how many files it removes at once. */
+  readonly sweepMs: number;
+  readonly sweepFiles: number;
+}
+
+/** The bounds where nothing else is chosen. */
+export const defaultFileLimits: FileLimits = {
+  fileBytes: 100 * megabyte,
+  messageFiles: 20,
+  messageFileBytes: 200 * megabyte,
+  ownerBytes: 10 * 1024 * megabyte,
+  unsentMs: 24 * hourMs,
+  stalledMs: hourMs,
+  addressMs: 5 * 60_000,
+  longestAddressMs: hourMs,
+  sweepMs: 60_000,
+  sweepFiles: 50,
+};

@@ -1,0 +1,73 @@
+import type { UploadInfo } from "@parley/wire";
+import { invalidField } from "../../errors.js";
+import type { FileUsage, LogStoreRoot } from "../../ports/log-store.js";
+import type { OwnerScope } from "../api/owner-scope.js";
+import type { Uses } from "../environment.js";
+import { type FilePlace, type OpenedFile, openFile, unknownFile } from "./opened-file.js";
+import { type IncomingFile, receiveUpload } from "./receive-upload.js";
+import { createFileSecret, isSigned, readClaim, signPlace } from "./signed-address.js";
+
+/** A text that gives access to one file. */
+export interface FileToken {
+  readonly token: string;
+  /** Epoch milliseconds. */
+  readonly expiresAt: number;
+}
+
+/** An owner's files. */
+export interface FileApi {
+  /** Stores a file as it comes. It is kept for a day, and longer once a message refers to it. */
+  upload(file: IncomingFile): Promise<UploadInfo>;
+  /** Finds a file; `conversation_not_found` where there is none. */
+  open(place: FilePlace): Promise<OpenedFile>;
+  /** Drops an upload. Messages that refer to its bytes keep them. Returns false where there was none. */
+  drop(uploadId: string): Promise<boolean>;
+  /** What the owner's files come to. */
+  usage(): Promise<FileUsage>;
+  /** A text that gives access to one file, without a key, until it expires. */
+  sign(place: FilePlace, options?: { readonly forMs?: number | undefined }): Promise<FileToken>;
+}
+
+/** One owner's hand on its files. */
+export function fileVerbs({ env, owner, store }: OwnerScope): FileApi {
+  const { fileLimits: limits, clock } = env;
+  return {
+    async upload(file) {
+      const { blob: _, ...info } = await receiveUpload(store, `up_${randomId()}`, file, limits);
+      return info;
+    },
+    open: (place) => openFile(store, place),
+    drop: (uploadId) => store.dropUpload(uploadId),
+    usage: () => store.fileUsage(),
+    async sign(place, { forMs = limits.addressMs } = {}) {
+      if (!(forMs > 0 && forMs <= limits.longestAddressMs)) {
+        throw invalidField("forMs", `more than 0 and at most ${limits.longestAddressMs}`);
+      }
+      // Nobody is given an address of what they cannot read.
+      await openFile(store, place);
+      const secret = (await store.fileSecret()) ?? (await store.fileSecret(createFileSecret()));
+      if (secret === null) throw new TypeError("a secret that was proposed is there");
+      const expiresAt = Math.ceil((clock.now() + forMs) / 1_000);
+      return { token: await signPlace(secret, { owner, place, expiresAt }), expiresAt: expiresAt * 1_000 };
+    },
+  };
+}
+
+/** Finds the file that a signed text gives access to. Whatever is wrong with the text, there is no such file. */
+export async function openSigned(
+  { root, clock }: Uses<"clock"> & { readonly root: Pick<LogStoreRoot, "forOwner"> },
+  token: string,
+): Promise<OpenedFile> {
+  const claim = readClaim(token);
+  if (claim === undefined || claim.expiresAt * 1_000 <= clock.now()) throw unknownFile();
+  const store = root.forOwner(claim.owner);
+  const secret = await store.fileSecret();
+  if (secret === null || !(await isSigned(secret, token))) throw unknownFile();
+  return openFile(store, claim.place);
+}
+
+/** The id of an upload is what it is read by, so it cannot be guessed: 128 random bits. */
+function randomId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

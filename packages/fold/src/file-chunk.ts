@@ -1,0 +1,38 @@
+import type { Chunk, FileReference, TextChunk } from "@parley/wire";
+
+/** The chunk of a file that the server has. Its text says which file it is, for clients that show no files. */
+export function fileChunk(file: FileReference): TextChunk {
+  return { type: "text", text: `[${file.name ?? "file"}, ${file.mediaType}, ${sizeText(file.size)}]`, file };
+}
+
+/**
+ * The text of a user message: its text chunks joined. A file stands on a line of its own, so that nobody takes its
+ * placeholder for what the user wrote.
+ */
+export function userText(chunks: readonly Chunk[]): string {
+  let text = "";
+  let wasFile = false;
+  for (const chunk of chunks) {
+    if (chunk.type !== "text") continue;
+    const isFile = chunk.file !== undefined;
+    const isApart = text !== "" && (isFile || wasFile);
+    text += `${isApart ? "\n" : ""}${chunk.text}`;
+    wasFile = isFile;
+  }
+  return text;
+}
+
+const units = ["KB", "MB", "GB"] as const;
+
+/** A number of bytes for people, in steps of 1,024, with at most one decimal. */
+export function sizeText(bytes: number): string {
+  if (bytes < 1024) return `${bytes} ${bytes === 1 ? "byte" : "bytes"}`;
+  let value = bytes / 1024;
+  let unit = 0;
+  // What would be shown as 1024 of a unit is shown as 1 of the next.
+  while (Math.round(value) >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return `${value < 10 ? Math.round(value * 10) / 10 : Math.round(value)} ${units[unit]}`;
+}

@@ -1,0 +1,28 @@
+import type { Statement } from "../../database.js";
+
+/** Makes the row of an owner that every change of its files locks first. */
+export function ensureOwner(owner: string): Statement {
+  return {
+    name: "ensure_file_owner",
+    text: "INSERT INTO parley.file_owner (owner) VALUES ($1) ON CONFLICT (owner) DO NOTHING",
+    values: [owner],
+  };
+}
+
+/** Locks the row of an owner. What follows in the same batch sees all that whoever held it has committed. */
+export function lockOwner(owner: string): Statement {
+  return {
+    name: "lock_file_owner",
+    text: "SELECT bytes::float8 AS bytes FROM parley.file_owner WHERE owner = $1 FOR UPDATE",
+    values: [owner],
+  };
+}
+
+/** Counts bytes of the owner, for whoever holds its row. */
+export function usageStatement(owner: string, bytes: number): Statement {
+  return {
+    name: "count_bytes",
+    text: "UPDATE parley.file_owner SET bytes = bytes + $2::int8 WHERE owner = $1",
+    values: [owner, bytes],
+  };
+}
