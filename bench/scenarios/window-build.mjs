@@ -234,12 +234,124 @@ async function wholeWindows(lib, quick, log) {
   };
 }
 
+const bodyMessages = 15_000;
+const bodyRounds = 9;
+/** Target in milliseconds: what a later step takes beside new messages alone and the copying of a text of this length. */
+const mostPerBody = 5;
+
+/** A client that stops the time when a request is complete, and sends nothing. */
+function bodyClient(jsonText, onBody) {
+  return {
+    requestRaw: async ({ body }) => {
+      const text = body[jsonText]?.() ?? JSON.stringify(body);
+      // As a transport does: the text is written out for the socket.
+      onBody(Buffer.byteLength(text));
+      throw new TypeError("not sent");
+    },
+  };
+}
+
+/** How long it takes to put a text of so many bytes together from two halves and to count its bytes. */
+function copyTime(bytes) {
+  const half = "x".repeat(bytes / 2);
+  Buffer.byteLength(half);
+  const start = performance.now();
+  Buffer.byteLength(`[${half}${half}]`);
+  return performance.now() - start;
+}
+
+/** From a call of an adapter to the text of its request, in a conversation of which it has sent all but the last step. */
+async function requestBodies() {
+  const [{ jsonText }, openai, anthropic] = await Promise.all([
+    import("@parley/http"),
+    import("@parley/providers/openai"),
+    import("@parley/providers/anthropic"),
+  ]);
+  let end = 0;
+  let size = 0;
+  const http = bodyClient(jsonText, (bytes) => {
+    end = performance.now();
+    size = bytes;
+  });
+  const model = "bench";
+  const adapters = {
+    "OpenAI Responses": new openai.OpenAIProviderAdapter({
+      client: openai.createOpenAIHttpClient({ apiKey: "", httpClient: http }),
+      defaultModel: model,
+    }),
+    "OpenAI chat": new openai.OpenAIChatProviderAdapter({ httpClient: http, defaultModel: model }),
+    Anthropic: new anthropic.AnthropicProviderAdapter({ apiKey: "", httpClient: http, defaultModel: model }),
+  };
+  const frozen = (role, part) => {
+    const content = Object.freeze([Object.freeze(part)]);
+    return Object.freeze({
+      role,
+      content,
+      ...(role === "assistant" ? { origin: { provider: "x", model } } : {}),
+    });
+  };
+  const plain = (n) => frozen(n % 2 === 0 ? "user" : "assistant", { type: "text", text: text(n) });
+  const step = (n) => {
+    const call = { name: "look", toolCallId: `call_${n}` };
+    return [
+      frozen("assistant", { type: "tool-call", ...call, arguments: {}, argumentsText: "{}" }),
+      frozen("tool", { type: "tool-result", ...call, result: text(n), resultText: text(n), isError: false }),
+    ];
+  };
+  const rows = [];
+  let worst = 0;
+  for (const [name, adapter] of Object.entries(adapters)) {
+    const samples = { whole: [], later: [], alone: [], copy: [] };
+    const call = async (messages) => {
+      const start = performance.now();
+      const stream = await adapter.completeStream({ messages, metadata: { provider: "", model } });
+      await stream.final.catch(() => undefined);
+      return end - start;
+    };
+    const instructions = { role: "system", content: [{ type: "text", text: "Be brief." }] };
+    for (let round = -3; round < bodyRounds; round++) {
+      const messages = Array.from({ length: bodyMessages }, (_, n) => plain(n));
+      const whole = await call([instructions, ...messages]);
+      const added = step(round);
+      const later = await call([{ ...instructions }, ...messages, ...added]);
+      const start = performance.now();
+      JSON.stringify(added);
+      const alone = performance.now() - start;
+      const copy = copyTime(size);
+      if (round < 0) continue;
+      for (const [key, value] of Object.entries({ whole, later, alone, copy })) samples[key].push(value);
+    }
+    const [whole, later, alone, copy] = Object.values(samples).map(median);
+    worst = Math.max(worst, later - alone - copy);
+    rows.push([name, ...[whole, later, alone, copy].map(ms)]);
+  }
+  return {
+    title: `the body of a request with ${bodyMessages.toLocaleString("en")} messages, from the call of the adapter to its text`,
+    columns: [
+      "adapter",
+      "first step",
+      "later step",
+      "JSON.stringify of the new messages alone",
+      "copying the text",
+    ],
+    rows,
+    statements: [
+      verdict(
+        worst <= mostPerBody,
+        `request body of a later step at ${bodyMessages.toLocaleString("en")} messages beside JSON.stringify of the new messages alone and copying: ${ms(worst)} more (at most ${mostPerBody} ms)`,
+      ),
+    ],
+  };
+}
+
 export const scenario = {
   name: "window-build",
   title: "building what the model is shown, from conversations of growing length",
   async run({ quick, log }) {
     const lib = await load();
     log("  the newest 8,000 tokens");
-    return [await boundedWindows(lib, quick), await wholeWindows(lib, quick, log)];
+    const bounded = await boundedWindows(lib, quick);
+    log("  request bodies");
+    return [bounded, await requestBodies(), await wholeWindows(lib, quick, log)];
   },
 };

@@ -34,6 +34,7 @@ export type {
   TransportResponse,
 } from "./ports.js";
 export { readBytes } from "./request/body-source.js";
+export { jsonText } from "./request/encode-body.js";
 export type {
   AgentContext,
   CorrelationInfo,

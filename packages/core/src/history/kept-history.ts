@@ -5,6 +5,11 @@ import type { SettledWindow } from "./select-window.js";
 
 /** What an entry takes beside its texts, in bytes: its objects, the lowered message and the link of the chain. */
 const entryBytes = 1_200;
+/**
+ * Two bytes for each character, as in a text with any that is not Latin; and once more for the text of the request,
+ * which an adapter keeps as long as the messages.
+ */
+const characterBytes = 4;
 
 /**
  * The newest part of one conversation's log as it was read for the last request, and that request itself. The next
@@ -45,8 +50,7 @@ export class KeptHistory {
 
   /** Estimated memory. */
   get bytes(): number {
-    // Two bytes for each character, as in a text with any that is not Latin.
-    return this.size * entryBytes + this.#characters * 2;
+    return this.size * entryBytes + this.#characters * characterBytes;
   }
 
   /** The seq of the newest entry; undefined while nothing is kept. */

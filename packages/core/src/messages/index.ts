@@ -11,7 +11,7 @@ export type {
   ToolInvocationPart,
 } from "./canonical/canonical-message.js";
 export { mergeInvocations } from "./canonical/merge-invocations.js";
-export { normalizeMessages } from "./canonical/normalize-message.js";
+export { isOwnMessage, normalizeMessages } from "./canonical/normalize-message.js";
 export { toStoredForm, withToolValues } from "./canonical/tool-values.js";
 export { pieceBytes } from "./file-pieces.js";
 export {

@@ -7,6 +7,7 @@ import type {
   ProviderStream,
 } from "@parley/core/ports";
 import { unreadableAnswer } from "../call/http-failure.js";
+import { LoweredHistories } from "../call/lowered-history.js";
 import { streamCall } from "../call/stream-call.js";
 import type { ToolNames } from "../call/tool-names.js";
 import { createMessageFold, type MessageFold, type PausedAnswer } from "./answer/from-stream.js";
@@ -15,9 +16,9 @@ import {
   type AnthropicHttpClientConfig,
   createAnthropicHttpClient,
 } from "./anthropic-http-client.js";
-import type { CacheControl, MessagesBody, MessagesEvent } from "./api-types.js";
+import type { CacheControl, MessageParam, MessagesBody, MessagesEvent } from "./api-types.js";
 import { readAnthropicFailure } from "./failure.js";
-import type { UnsendableArguments } from "./request/lower-messages.js";
+import type { MessagesState, UnsendableArguments } from "./request/lower-messages.js";
 import { takesFormat } from "./request/output-format.js";
 import { toRequest } from "./request/to-request.js";
 
@@ -46,6 +47,7 @@ const mostContinuations = 8;
 export class AnthropicProviderAdapter implements ProviderAdapter {
   readonly #settings: AnthropicAdapterSettings;
   readonly #client: AnthropicHttpClient;
+  readonly #histories = new LoweredHistories<MessageParam, MessagesState>();
 
   constructor(config: AnthropicProviderAdapterConfig) {
     this.#settings = config;
@@ -66,7 +68,12 @@ export class AnthropicProviderAdapter implements ProviderAdapter {
       promptCache === false
         ? undefined
         : { type: "ephemeral", ...(promptCache === "1h" ? { ttl: promptCache } : {}) };
-    const { body, names, unsendable } = toRequest(params, { reader: origin, maxTokens, cache });
+    const { body, names, unsendable } = toRequest(params, {
+      reader: origin,
+      maxTokens,
+      cache,
+      histories: this.#histories,
+    });
     if (unsendable.length > 0) onUnsendableArguments?.(unsendable);
     const call: Call = { body, names, origin };
     // One stream less for every delta to pass through, where there is nothing to go on with.

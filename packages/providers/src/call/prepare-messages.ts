@@ -1,6 +1,7 @@
 import {
   type ConversationMessage,
   hashText,
+  isOwnMessage,
   type MessageContentPart,
   type MessageOrigin,
   type MessageRole,
@@ -10,6 +11,7 @@ import {
   repairHistory,
 } from "@parley/core/messages";
 import type { ProviderMessage } from "@parley/core/ports";
+import { Journal } from "./journal.js";
 
 /** A message that can be lowered without further checks of its shape. */
 export interface PreparedMessage {
@@ -40,8 +42,41 @@ export function prepareMessages(
   messages: readonly ProviderMessage[],
   rule: CallIdRule = commonCallIds,
 ): PreparedMessage[] {
-  const repaired = repairHistory(toConversation(messages)).messages.map(toPrepared);
-  return resultsAlone(uniqueCallIds(repaired, rule));
+  return prepareFrom(messages, new Journal<string>(), rule).messages;
+}
+
+/** Messages that were prepared behind others. */
+export interface Preparation {
+  readonly messages: PreparedMessage[];
+  /** True if each message became exactly one, because nothing had to be repaired or taken apart. */
+  readonly isHealthy: boolean;
+}
+
+/**
+ * As `prepareMessages`, for what follows healthy messages that were prepared before. `used` holds the call ids of
+ * those, and then also the new ones.
+ */
+export function prepareFrom(
+  messages: readonly ProviderMessage[],
+  used: Journal<string>,
+  rule: CallIdRule = commonCallIds,
+): Preparation {
+  const { messages: repaired, repairs } = repairHistory(toConversation(messages));
+  const unique = uniqueCallIds(repaired.map(toPrepared), used, rule);
+  const alone = resultsAlone(unique);
+  const isSame = alone.length === messages.length && alone.every((message, at) => message === unique[at]);
+  return { messages: alone, isHealthy: repairs.length === 0 && isSame };
+}
+
+/** True if a message is in Parley's own form already. */
+export function isOwn(message: ProviderMessage): boolean {
+  return toConversation([message]).every(isOwnMessage);
+}
+
+/** True if a message stays as it is. */
+export function isFrozen(message: ProviderMessage): boolean {
+  const { content } = message;
+  return Object.isFrozen(message) && Object.isFrozen(content) && content.every(Object.isFrozen);
 }
 
 /** As `prepareMessages`, but results whose calls are elsewhere (with the provider) stay. */
@@ -72,8 +107,11 @@ function toPrepared(message: ConversationMessage): PreparedMessage {
 }
 
 /** Providers reuse ids such as `call_0` in every step, which others refuse in one request. */
-function uniqueCallIds(messages: readonly PreparedMessage[], rule: CallIdRule): PreparedMessage[] {
-  const used = new Set<string>();
+function uniqueCallIds(
+  messages: readonly PreparedMessage[],
+  used: Journal<string>,
+  rule: CallIdRule,
+): PreparedMessage[] {
   // Results stand right behind their calls, in call order, so one queue pairs them whatever their ids are.
   let open: string[] = [];
   return messages.map((message) => {
@@ -126,7 +164,7 @@ function validId(id: string, rule: CallIdRule): string {
   return id.length <= rule.maxLength && rule.pattern.test(id) ? id : `call_${hashText(id)}`;
 }
 
-function uniqueId(id: string, used: Set<string>, maxLength: number): string {
+function uniqueId(id: string, used: Journal<string>, maxLength: number): string {
   let candidate = id;
   for (let n = 2; used.has(candidate); n += 1) {
     const suffix = `_${n}`;

@@ -14,8 +14,8 @@ import {
 } from "@parley/core/messages";
 import type { AssistantBlock, MessageParam, UserBlock } from "../anthropic/api-types.js";
 import { withoutTrailingSpace } from "../anthropic/request/blank-text.js";
-import { lowerMessages, type UnsendableArguments } from "../anthropic/request/lower-messages.js";
-import { prepareMessages } from "../call/prepare-messages.js";
+import { messagesLowering, type UnsendableArguments } from "../anthropic/request/lower-messages.js";
+import { lowerHistory } from "../call/lowered-history.js";
 import { createToolNames } from "../call/tool-names.js";
 import { wellFormed } from "../call/well-formed.js";
 import type { TranscriptMessage } from "./transcript-message.js";
@@ -87,19 +87,19 @@ export function toAnthropicMessages(
   reader?: MessageOrigin,
 ): AnthropicMessages {
   const { messages: healthy, repairs } = repaired(messages);
-  const prepared = prepareMessages(
+  const lowered = lowerHistory(
     healthy.map(({ role, content, metadata }) => ({
       role,
       content,
       ...(metadata?.origin === undefined ? {} : { origin: metadata.origin as MessageOrigin }),
     })),
+    messagesLowering({ names: createToolNames([]), reader }),
   );
-  const lowered = lowerMessages(prepared, { names: createToolNames([]), reader });
-  const system = lowered.system.map(({ text }) => text).join("\n\n");
+  const system = lowered.state.system.values.map(({ text }) => text).join("\n\n");
   return {
     system: system === "" ? undefined : system,
-    messages: withCleanEnd(lowered.messages).map(asText),
-    problems: [...repairs, ...lowered.unsendable],
+    messages: withCleanEnd(lowered.items).map(asText),
+    problems: [...repairs, ...lowered.state.unsendable.values],
   };
 }
 

@@ -6,6 +6,8 @@ import {
   type ToolCallContentPart,
   type ToolResultContentPart,
 } from "@parley/core/messages";
+import { Journal } from "../../call/journal.js";
+import type { HistoryFold, HistoryLowering, LoweringState } from "../../call/lowered-history.js";
 import type { PreparedMessage } from "../../call/prepare-messages.js";
 import type { ToolNames } from "../../call/tool-names.js";
 import { wellFormed } from "../../call/well-formed.js";
@@ -37,47 +39,77 @@ export interface UnsendableArguments {
 /** The field that holds argument text which is no object. */
 export const rawArgumentsField = "_raw";
 
-/** What messages became. */
-export interface LoweredMessages {
+/** What messages became beside messages. */
+export interface MessagesState extends LoweringState {
   /** The instructions in front of the conversation. */
-  readonly system: readonly TextBlock[];
-  /** Alternating, beginning with the user. Empty where nothing can be sent. */
-  readonly messages: readonly MessageParam[];
-  readonly unsendable: readonly UnsendableArguments[];
+  readonly system: Journal<TextBlock>;
+  readonly unsendable: Journal<UnsendableArguments>;
+  /** The names of tools that were called. */
+  readonly called: Journal<string>;
 }
 
 /** Stands in front of an answer that nothing came before: the API wants the user to begin. */
 const opening: TextBlock = { type: "text", text: "[The conversation begins here.]" };
 
 /**
- * Prepared messages as the API takes them. Neighbours of one side are merged; results, which stand right behind
+ * Lowers messages to what the API takes. Neighbours of one side are merged; results, which stand right behind
  * their calls, come first in the message that they become a part of. Blank texts are left out. Reasoning and what
  * only the API understands go to the provider and model that made them and to nobody else. System messages in
  * front are instructions; later ones stay where they are and are marked, because the user's messages are the only
  * place for them.
  */
-export function lowerMessages(
-  prepared: readonly PreparedMessage[],
-  how: { readonly names: ToolNames; readonly reader: MessageOrigin | undefined },
-): LoweredMessages {
-  const unsendable: UnsendableArguments[] = [];
-  const firstOther = prepared.findIndex(({ role }) => role !== "system");
-  const leading = firstOther < 0 ? prepared.length : firstOther;
-  const system = prepared.slice(0, leading).flatMap(({ content }) => content.flatMap(instructionBlock));
+export function messagesLowering(how: LowerMessages): HistoryLowering<MessageParam, MessagesState> {
+  return {
+    key: JSON.stringify(how.reader),
+    createState: () => ({ system: new Journal(), unsendable: new Journal(), called: new Journal() }),
+    begin: (state, isContinued) => new MessagesFold(how, state, isContinued),
+  };
+}
 
-  const sides: Side[] = [];
-  for (const message of prepared.slice(leading)) {
-    if (message.role === "assistant") {
-      const content = assistantBlocks(message, how, unsendable);
-      if (content.length > 0) sideOf(sides, "assistant").content.push(...content);
+/** How messages are lowered. */
+export interface LowerMessages {
+  readonly names: ToolNames;
+  readonly reader: MessageOrigin | undefined;
+}
+
+class MessagesFold implements HistoryFold<MessageParam> {
+  readonly #how: LowerMessages;
+  readonly #state: MessagesState;
+  /** Alternating, beginning with the user. Empty where nothing can be sent. */
+  readonly #sides: Side[] = [];
+  readonly #isContinued: boolean;
+  #isLeading: boolean;
+
+  constructor(how: LowerMessages, state: MessagesState, isContinued: boolean) {
+    this.#how = how;
+    this.#state = state;
+    this.#isContinued = isContinued;
+    this.#isLeading = !isContinued;
+  }
+
+  get count(): number {
+    return this.#sides.length;
+  }
+
+  push(message: PreparedMessage): void {
+    this.#isLeading &&= message.role === "system";
+    const sides = this.#sides;
+    if (this.#isLeading) {
+      for (const block of message.content.flatMap(instructionBlock)) this.#state.system.add(block);
+    } else if (message.role === "assistant") {
+      const content = assistantBlocks(message, this.#how, this.#state);
+      if (content.length === 0) return;
+      if (sides.length === 0 && !this.#isContinued) sideOf(sides, "user").content.push(opening);
+      sideOf(sides, "assistant").content.push(...content);
     } else {
       const content = userBlocks(message);
       if (content.length > 0) sideOf(sides, "user").content.push(...content);
     }
   }
-  const messages = sides.map(toMessageParam);
-  if (messages[0]?.role === "assistant") messages.unshift({ role: "user", content: [opening] });
-  return { system, messages, unsendable };
+
+  end(): readonly MessageParam[] {
+    return this.#sides.map(toMessageParam);
+  }
 }
 
 type Side =
@@ -121,8 +153,8 @@ function userBlocks({ role, content }: PreparedMessage): UserBlock[] {
 
 function assistantBlocks(
   { content, origin }: PreparedMessage,
-  { names, reader }: { readonly names: ToolNames; readonly reader: MessageOrigin | undefined },
-  unsendable: UnsendableArguments[],
+  { names, reader }: LowerMessages,
+  state: MessagesState,
 ): AssistantBlock[] {
   const isOwn = reader !== undefined && origin?.provider === reader.provider && origin.model === reader.model;
   const blocks = content.flatMap((part): AssistantBlock[] => {
@@ -133,7 +165,7 @@ function assistantBlocks(
         // An answer may hold no files; the model is told that there was one.
         return [fileNote(part)];
       case "tool-call":
-        return [toolUse(part, names, unsendable)];
+        return [toolUse(part, names, state)];
       case "reasoning":
         return asList(isOwn ? replayedThinking(part) : undefined);
       case "metadata":
@@ -154,14 +186,16 @@ function withoutLastThoughts(blocks: readonly AssistantBlock[]): AssistantBlock[
 function toolUse(
   part: ToolCallContentPart,
   names: ToolNames,
-  unsendable: UnsendableArguments[],
+  { unsendable, called }: MessagesState,
 ): ToolUseBlock {
   const argumentsText = argumentsTextOf(part);
   const { input, problem } = inputOf(argumentsText);
   const toolCallId = part.toolCallId ?? "";
   if (problem !== undefined)
-    unsendable.push({ kind: problem, toolCallId, toolName: part.name, argumentsText });
-  return { type: "tool_use", id: toolCallId, name: names.toSent(part.name), input };
+    unsendable.add({ kind: problem, toolCallId, toolName: part.name, argumentsText });
+  const name = names.toSent(part.name);
+  called.add(name);
+  return { type: "tool_use", id: toolCallId, name, input };
 }
 
 function inputOf(text: string): {

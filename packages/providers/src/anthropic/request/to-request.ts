@@ -1,7 +1,8 @@
 import type { MessageOrigin } from "@parley/core/messages";
 import { omitUndefined } from "@parley/core/messages";
 import type { ProviderCallParams } from "@parley/core/ports";
-import { prepareMessages } from "../../call/prepare-messages.js";
+import { type LoweredHistories, lowerHistory } from "../../call/lowered-history.js";
+import { withSettled } from "../../call/settled-body.js";
 import { createToolNames, type ToolNames } from "../../call/tool-names.js";
 import { modelLimits } from "../../models/index.js";
 import type {
@@ -13,7 +14,7 @@ import type {
   ToolParam,
 } from "../api-types.js";
 import { mostBreakpoints, withBreakpoints } from "./cache-breakpoints.js";
-import { lowerMessages, type UnsendableArguments } from "./lower-messages.js";
+import { type MessagesState, messagesLowering, type UnsendableArguments } from "./lower-messages.js";
 import { outputFormat } from "./output-format.js";
 import { type ThinkingFields, thinkingFields } from "./thinking.js";
 import { formerTool, toolChoiceParam, toolParams } from "./tool-definition.js";
@@ -26,6 +27,8 @@ export interface LowerRequest {
   readonly maxTokens?: number | undefined;
   /** How the API remembers the beginning of the request; undefined for not at all. */
   readonly cache?: CacheControl | undefined;
+  /** What was lowered for earlier requests. */
+  readonly histories?: LoweredHistories<MessageParam, MessagesState>;
 }
 
 export interface LoweredRequest {
@@ -47,11 +50,15 @@ export function toRequest(params: ProviderCallParams, how: LowerRequest): Lowere
   const { model } = how.reader;
   const { tools: extraTools, ...extra } = params.extraParams ?? {};
   const names = createToolNames((params.tools ?? []).map(({ name }) => name));
-  const lowered = lowerMessages(prepareMessages(params.messages), { names, reader: how.reader });
-  const messages = closed(lowered.messages);
+  const lowering = messagesLowering({ names, reader: how.reader });
+  const { settled, items, state } =
+    how.histories?.lower(params.messages, lowering) ?? lowerHistory(params.messages, lowering);
+  const messages = closed(items);
+  const system = state.system.values;
   const own = toolParams(params.tools, names);
   const offered = withExtraTools(own, extraTools);
-  const former = offered.length > 0 ? [] : usedTools(messages).map(formerTool);
+  // The API refuses calls in a history when it is told of no tools.
+  const former = offered.length > 0 ? [] : state.called.values.map(formerTool);
   const tools = [...offered, ...former];
   const toolChoice: ToolChoice | undefined =
     former.length > 0
@@ -63,22 +70,25 @@ export function toRequest(params: ProviderCallParams, how: LowerRequest): Lowere
   const thinking = thinkingFields(model, params.reasoningEffort, maxTokens);
   const cached =
     how.cache === undefined || extra.cache_control !== undefined
-      ? { tools, system: lowered.system, messages }
-      : withBreakpoints({ tools, system: lowered.system, messages }, how.cache, breakpointsIn(offered));
+      ? { tools, system, messages }
+      : withBreakpoints({ tools, system, messages }, how.cache, breakpointsIn(offered));
   return {
     names,
-    unsendable: lowered.unsendable,
-    body: {
-      model,
-      max_tokens: maxTokens,
-      ...(cached.system.length === 0 ? {} : { system: cached.system }),
-      messages: cached.messages,
-      ...(tools.length === 0 ? {} : { tools: cached.tools }),
-      ...omitUndefined({ tool_choice: toolChoice }),
-      ...withFormat(allowedThinking(thinking, toolChoice, messages), params.output),
-      ...extra,
-      stream: true,
-    },
+    unsendable: [...state.unsendable.values],
+    body: withSettled(
+      { field: "messages", settled, extra },
+      {
+        model,
+        max_tokens: maxTokens,
+        ...(cached.system.length === 0 ? {} : { system: cached.system }),
+        messages: cached.messages,
+        ...(tools.length === 0 ? {} : { tools: cached.tools }),
+        ...omitUndefined({ tool_choice: toolChoice }),
+        ...withFormat(allowedThinking(thinking, toolChoice, messages), params.output),
+        ...extra,
+        stream: true,
+      },
+    ),
   };
 }
 
@@ -96,16 +106,6 @@ function withExtraTools(own: readonly ToolParam[], extra: unknown): readonly (To
 
 function namesOf(tools: readonly object[]): ReadonlySet<string> {
   return new Set(tools.map((tool) => String((tool as { name?: unknown }).name)));
-}
-
-/** The API refuses calls in a history when it is told of no tools. */
-function usedTools(messages: readonly MessageParam[]): string[] {
-  const used = new Set<string>();
-  for (const { content } of messages) {
-    for (const block of content)
-      if (block.type === "tool_use" && "name" in block) used.add(String(block.name));
-  }
-  return [...used];
 }
 
 function breakpointsIn(tools: readonly object[]): number {

@@ -1,7 +1,15 @@
 import type { MessageContentPart, MessageOrigin } from "@parley/core/messages";
 import { argumentsTextOf, omitUndefined, resultTextOf } from "@parley/core/messages";
 import type { ProviderCallParams } from "@parley/core/ports";
-import { type PreparedMessage, prepareMessages } from "../../call/prepare-messages.js";
+import {
+  type HistoryFold,
+  type HistoryLowering,
+  type LoweredHistories,
+  type LoweringState,
+  lowerHistory,
+} from "../../call/lowered-history.js";
+import type { PreparedMessage } from "../../call/prepare-messages.js";
+import { withSettled } from "../../call/settled-body.js";
 import { createToolNames, type ToolNames } from "../../call/tool-names.js";
 import { wellFormed } from "../../call/well-formed.js";
 import { fileForm } from "../file-content.js";
@@ -43,43 +51,50 @@ export function toChatRequest(
   params: ProviderCallParams,
   reader: MessageOrigin,
   dialect: ChatDialect,
+  histories?: LoweredHistories<ChatMessage, LoweringState>,
 ): LoweredChat {
   const { model } = reader;
   const tools = withoutDoubles(params.tools ?? []);
   const names = createToolNames(tools.map(({ name }) => name));
   const { toolChoice, maxTokens, reasoningEffort, cacheKey, extraParams } = params;
   const hasTools = tools.length > 0 || extraParams?.tools !== undefined;
+  const lowering = chatLowering({ names, reader, dialect });
+  const { settled, items } =
+    histories?.lower(params.messages, lowering) ?? lowerHistory(params.messages, lowering);
   return {
     names,
-    body: {
-      model,
-      messages: toChatMessages(prepareMessages(params.messages), { names, reader, dialect }),
-      ...(tools.length === 0
-        ? {}
-        : {
-            tools: tools.map(({ name, description, schema }) => ({
-              type: "function",
-              function: {
-                name: names.toSent(name),
-                ...omitUndefined({ description }),
-                parameters: functionParameters(schema),
-              },
-            })),
-          }),
-      ...(hasTools && toolChoice !== undefined ? { tool_choice: lowerToolChoice(toolChoice, names) } : {}),
-      ...(maxTokens === undefined ? {} : { [dialect.maxTokensField]: Math.max(1, Math.floor(maxTokens)) }),
-      ...(reasoningEffort === undefined ? {} : dialect.effortParams(reasoningEffort, model)),
-      ...(dialect.sendsCacheKey && cacheKey !== undefined ? { prompt_cache_key: cacheKey } : {}),
-      ...(dialect.takesOutput && params.output !== undefined
-        ? { response_format: { type: "json_schema", json_schema: jsonSchemaFormat(params.output) } }
-        : {}),
-      stream: true,
-      // Refused where nothing is streamed.
-      ...(dialect.includeUsage && extraParams?.stream !== false
-        ? { stream_options: { include_usage: true } }
-        : {}),
-      ...extraParams,
-    },
+    body: withSettled(
+      { field: "messages", settled, extra: extraParams },
+      {
+        model,
+        messages: items,
+        ...(tools.length === 0
+          ? {}
+          : {
+              tools: tools.map(({ name, description, schema }) => ({
+                type: "function",
+                function: {
+                  name: names.toSent(name),
+                  ...omitUndefined({ description }),
+                  parameters: functionParameters(schema),
+                },
+              })),
+            }),
+        ...(hasTools && toolChoice !== undefined ? { tool_choice: lowerToolChoice(toolChoice, names) } : {}),
+        ...(maxTokens === undefined ? {} : { [dialect.maxTokensField]: Math.max(1, Math.floor(maxTokens)) }),
+        ...(reasoningEffort === undefined ? {} : dialect.effortParams(reasoningEffort, model)),
+        ...(dialect.sendsCacheKey && cacheKey !== undefined ? { prompt_cache_key: cacheKey } : {}),
+        ...(dialect.takesOutput && params.output !== undefined
+          ? { response_format: { type: "json_schema", json_schema: jsonSchemaFormat(params.output) } }
+          : {}),
+        stream: true,
+        // Refused where nothing is streamed.
+        ...(dialect.includeUsage && extraParams?.stream !== false
+          ? { stream_options: { include_usage: true } }
+          : {}),
+        ...extraParams,
+      },
+    ),
   };
 }
 
@@ -89,31 +104,76 @@ interface LowerChat {
   readonly dialect: ChatDialect;
 }
 
-function toChatMessages(messages: readonly PreparedMessage[], how: LowerChat): ChatMessage[] {
-  const lowered: ChatMessage[] = [];
-  let instructions: string[] | undefined = [];
-  const openInstructions = () => {
-    // Templates take a system message only in front.
-    if (instructions !== undefined && instructions.length > 0) {
-      lowered.push({ role: "system", content: instructions.join("\n\n") });
-    }
-    instructions = undefined;
+function chatLowering(how: LowerChat): HistoryLowering<ChatMessage, LoweringState> {
+  const { reader, dialect } = how;
+  return {
+    key: JSON.stringify([reader, dialect.replayReasoning, dialect.sendsFiles]),
+    createState: () => ({}),
+    begin: (_, isContinued) => new ChatFold(how, isContinued),
   };
-  for (const message of messages) {
+}
+
+class ChatFold implements HistoryFold<ChatMessage> {
+  readonly #how: LowerChat;
+  readonly #lowered: ChatMessage[] = [];
+  readonly #isContinued: boolean;
+  #instructions: string[] | undefined;
+
+  constructor(how: LowerChat, isContinued: boolean) {
+    this.#how = how;
+    this.#isContinued = isContinued;
+    if (!isContinued) this.#instructions = [];
+  }
+
+  get count(): number {
+    return this.#lowered.length;
+  }
+
+  push(message: PreparedMessage): void {
     if (message.role === "system") {
       const text = textOf(message.content);
-      if (text === "") continue;
-      if (instructions === undefined) addUser(lowered, [{ type: "text", text }]);
-      else instructions.push(text);
-      continue;
+      if (text === "") return;
+      if (this.#instructions === undefined) addUser(this.#lowered, [{ type: "text", text }]);
+      else this.#instructions.push(text);
+      return;
     }
-    openInstructions();
-    if (message.role === "assistant") lowerAssistant(message, how, lowered);
-    else lowerInput(message, how, lowered);
+    this.#openInstructions();
+    if (message.role === "assistant") this.#pushAssistant(message);
+    else lowerInput(message, this.#how, this.#lowered);
   }
-  openInstructions();
-  if (!lowered.some(({ role }) => role === "user")) addFirstUser(lowered);
-  return lowered;
+
+  end(): readonly ChatMessage[] {
+    this.#openInstructions();
+    const lowered = this.#lowered;
+    if (!this.#isContinued && !lowered.some(({ role }) => role === "user")) addFirstUser(lowered);
+    return lowered;
+  }
+
+  #openInstructions(): void {
+    const instructions = this.#instructions;
+    this.#instructions = undefined;
+    // Templates take a system message only in front.
+    if (instructions === undefined || instructions.length === 0) return;
+    this.#lowered.push({ role: "system", content: instructions.join("\n\n") });
+  }
+
+  #pushAssistant(message: PreparedMessage): void {
+    const lowered = this.#lowered;
+    const said = toAssistant(message, this.#how);
+    if (said === undefined) return;
+    const last = lowered.at(-1);
+    if (last?.role === "assistant" && last.tool_calls === undefined) {
+      lowered[lowered.length - 1] = {
+        ...last,
+        ...said,
+        content: [last.content, said.content].filter((each) => each !== null).join("\n\n") || null,
+      };
+      return;
+    }
+    const isFirst = last === undefined ? !this.#isContinued : last.role === "system";
+    if (isFirst) lowered.push({ role: "user", content: "Continue." });
+    lowered.push(said);
+  }
 }
 
 /** Templates want something to answer, and a user who speaks first. */
@@ -182,8 +242,10 @@ function addUser(lowered: ChatMessage[], content: readonly ChatContentPart[]): v
   else lowered.push(user);
 }
 
-function lowerAssistant(message: PreparedMessage, how: LowerChat, lowered: ChatMessage[]): void {
-  const { names, reader, dialect } = how;
+function toAssistant(
+  message: PreparedMessage,
+  { names, reader, dialect }: LowerChat,
+): ChatAssistantMessage | undefined {
   const text = message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
   const calls = message.content.flatMap((part): ChatToolCall[] =>
     part.type === "tool-call"
@@ -199,12 +261,12 @@ function lowerAssistant(message: PreparedMessage, how: LowerChat, lowered: ChatM
         ]
       : [],
   );
-  if (text === "" && calls.length === 0) return;
+  if (text === "" && calls.length === 0) return undefined;
   const own = message.origin?.provider === reader.provider && message.origin.model === reader.model;
   const reasoning = message.content
     .flatMap((part) => (part.type === "reasoning" ? [part.text] : []))
     .join("\n\n");
-  const said: ChatAssistantMessage = {
+  return {
     role: "assistant",
     content: text === "" ? null : wellFormed(text),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
@@ -212,18 +274,6 @@ function lowerAssistant(message: PreparedMessage, how: LowerChat, lowered: ChatM
       ? { [dialect.replayReasoning]: wellFormed(reasoning) }
       : {}),
   };
-  const last = lowered.at(-1);
-  if (last?.role === "assistant" && last.tool_calls === undefined) {
-    lowered[lowered.length - 1] = {
-      ...last,
-      ...said,
-      content: [last.content, said.content].filter((each) => each !== null).join("\n\n") || null,
-    };
-    return;
-  }
-  if (lowered.length === 0 || lowered.at(-1)?.role === "system")
-    lowered.push({ role: "user", content: "Continue." });
-  lowered.push(said);
 }
 
 /** Arguments as the text of a JSON object: templates parse them, and fail on what a model misspelled. */

@@ -14,10 +14,11 @@ import {
 } from "@parley/http";
 import { answerResilience, resilienceFor } from "../../call/answer-resilience.js";
 import { unreadableAnswer } from "../../call/http-failure.js";
+import { LoweredHistories, type LoweringState } from "../../call/lowered-history.js";
 import { streamCall } from "../../call/stream-call.js";
 import { readOpenAIFailure } from "../failure.js";
 import { effortFor, reasons } from "../reasoning-effort.js";
-import type { ChatChunk } from "./chat-api-types.js";
+import type { ChatChunk, ChatMessage } from "./chat-api-types.js";
 import { createChatFold } from "./chat-from-stream.js";
 import { type ChatDialect, toChatRequest } from "./chat-to-request.js";
 import { isSelfHosted } from "./self-hosted.js";
@@ -83,6 +84,7 @@ export class OpenAIChatProviderAdapter implements ProviderAdapter {
   readonly #config: OpenAIChatProviderAdapterConfig;
   readonly #dialect: ChatDialect;
   readonly #provider: string;
+  readonly #histories = new LoweredHistories<ChatMessage, LoweringState>();
 
   constructor(config: OpenAIChatProviderAdapterConfig) {
     this.#config = config;
@@ -108,7 +110,7 @@ export class OpenAIChatProviderAdapter implements ProviderAdapter {
     const config = this.#config;
     const provider = params.metadata.provider || this.#provider;
     const origin: MessageOrigin = { provider, model: params.metadata.model || config.defaultModel };
-    const { body, names } = toChatRequest(params, origin, this.#dialect);
+    const { body, names } = toChatRequest(params, origin, this.#dialect, this.#histories);
     const agentContext = params.agentContext ?? config.agentContextFactory?.();
     const startedAt = new Date();
     return streamCall<ChatChunk>({

@@ -14,11 +14,27 @@ import { isNativeBlock, type NativeBlocks, NativeCollector, withoutNumber } from
  * metadata makes an instruction one of the developer. Parts pass as they are; lowering knows them.
  */
 export function toInputMessages(messages: readonly ProviderMessage[]): OpenAIInputMessage[] {
-  return messages.map(({ role, content, origin, metadata }) => ({
-    role: roleOf(role, metadata),
-    content: content as Record<string, unknown>[],
-    ...omitUndefined({ origin }),
-  }));
+  const input = messages.map((message): OpenAIInputMessage => {
+    const role = roleOf(message.role, message.metadata);
+    const content = message.content as Record<string, unknown>[];
+    return message.origin === undefined ? { role, content } : { role, content, origin: message.origin };
+  });
+  sources.set(input, messages);
+  return input;
+}
+
+const sources = new WeakMap<object, readonly ProviderMessage[]>();
+
+/** The messages that an input was made of. Undefined for an input that somebody else made or changed. */
+export function sourceOf(input: CreateResponseRequest["input"]): readonly ProviderMessage[] | undefined {
+  if (!Array.isArray(input)) return undefined;
+  const messages = sources.get(input);
+  if (messages === undefined || messages.length !== input.length) return undefined;
+  const isUnchanged = messages.every(({ role, content, origin, metadata }, at) => {
+    const given = input[at] as OpenAIInputMessage;
+    return given.content === content && given.origin === origin && given.role === roleOf(role, metadata);
+  });
+  return isUnchanged ? messages : undefined;
 }
 
 function roleOf(role: OpenAIRole, metadata: Record<string, unknown> | undefined): OpenAIRole {

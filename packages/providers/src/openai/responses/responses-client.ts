@@ -3,6 +3,7 @@ import { omitUndefined } from "@parley/core/messages";
 import type { HttpClient, HttpHeaders, HttpRequestOptions } from "@parley/http";
 import { resilienceFor } from "../../call/answer-resilience.js";
 import { unreadableAnswer } from "../../call/http-failure.js";
+import { LoweredHistories } from "../../call/lowered-history.js";
 import { streamCall } from "../../call/stream-call.js";
 import { readOpenAIFailure } from "../failure.js";
 import type { OpenAIHttpClientConfig } from "../openai-http-client.js";
@@ -10,7 +11,7 @@ import type { ResponseBody, ResponsesBody, ResponsesEvent } from "./api-types.js
 import type { CreateResponseOptions, CreateResponseRequest } from "./create-response.js";
 import { createResponsesFold } from "./from-stream.js";
 import { type OpenAIResponseObject, type OpenAIResponseStream, toResponseStream } from "./response-object.js";
-import { toRequest } from "./to-request.js";
+import { type LowerRequest, toRequest } from "./to-request.js";
 
 const defaultBaseUrl = "https://api.openai.com/v1";
 
@@ -28,10 +29,12 @@ export function createResponsesClient(
   config: OpenAIHttpClientConfig,
   http: HttpClient,
 ): Required<OpenAIResponsesClient> {
+  const histories: LowerRequest["histories"] = new LoweredHistories();
   return {
-    createStream: async (request, options = {}) => openCall(config, http, { request, options, stream: true }),
+    createStream: async (request, options = {}) =>
+      openCall(config, http, { request, options, stream: true, histories }),
     create: async (request, options = {}) =>
-      openCall(config, http, { request, options, stream: false }).final,
+      openCall(config, http, { request, options, stream: false, histories }).final,
   };
 }
 
@@ -40,18 +43,23 @@ interface ResponsesCall {
   readonly request: CreateResponseRequest;
   readonly options: CreateResponseOptions;
   readonly stream: boolean;
+  readonly histories: LowerRequest["histories"];
 }
 
 function openCall(
   config: OpenAIHttpClientConfig,
   http: HttpClient,
-  { request: given, options, stream }: ResponsesCall,
+  { request: given, options, stream, histories }: ResponsesCall,
 ): OpenAIResponseStream {
   const previousResponseId = given.previousResponseId ?? options.conversationState?.lastResponseId;
   const request = previousResponseId === undefined ? given : { ...given, previousResponseId };
   const origin = options.origin ?? { provider: "openai", model: request.model };
   const how = { stream, isOpenAI: isOpenAI(config.baseUrl ?? defaultBaseUrl) };
-  const { body, names } = toRequest(request, { ...how, reader: origin });
+  const { body, names } = toRequest(request, {
+    ...how,
+    reader: origin,
+    ...omitUndefined({ histories }),
+  });
   const startedAt = new Date();
   const events = streamCall<ResponsesEvent>({
     provider: origin.provider,

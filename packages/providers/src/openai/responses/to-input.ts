@@ -1,5 +1,7 @@
 import type { MessageContentPart, MessageOrigin } from "@parley/core/messages";
 import { argumentsTextOf, resultTextOf } from "@parley/core/messages";
+import { Journal } from "../../call/journal.js";
+import type { HistoryLowering, LoweringState } from "../../call/lowered-history.js";
 import type { PreparedMessage } from "../../call/prepare-messages.js";
 import type { ToolNames } from "../../call/tool-names.js";
 import { wellFormed } from "../../call/well-formed.js";
@@ -19,26 +21,57 @@ export interface LowerInput {
   readonly blocks: NativeBlocks;
 }
 
+/** What the items of later messages depend on. */
+export interface InputState extends LoweringState {
+  /** The ids of items that were sent back. */
+  readonly usedIds: Journal<string>;
+}
+
+/** Lowers messages to items of the Responses API, as `toInputItems` does. */
+export function inputLowering(how: LowerInput): HistoryLowering<InputItem, InputState> {
+  return {
+    key: JSON.stringify([how.reader, how.instructionRole]),
+    createState: () => ({ usedIds: new Journal() }),
+    begin: ({ usedIds }) => {
+      const items: InputItem[] = [];
+      return {
+        get count() {
+          return items.length;
+        },
+        push: (message) => lowerMessage(message, how, items, usedIds),
+        end: () => items,
+      };
+    },
+  };
+}
+
 /**
  * Prepared messages as items of the Responses API. Never empty, never refused for its shape: empty texts are
  * left out, foreign reasoning and ids are dropped, and what has no place in a role is moved to one that has it.
  */
 export function toInputItems(messages: readonly PreparedMessage[], how: LowerInput): InputItem[] {
   const items: InputItem[] = [];
-  const usedIds = new Set<string>();
-  for (const message of messages) {
-    switch (message.role) {
-      case "system":
-        lowerInstruction(message, how, items);
-        break;
-      case "assistant":
-        lowerAssistant(message, how, items, usedIds);
-        break;
-      default:
-        lowerInput(message, how, items);
-    }
-  }
+  const usedIds = new Journal<string>();
+  for (const message of messages) lowerMessage(message, how, items, usedIds);
   return items;
+}
+
+function lowerMessage(
+  message: PreparedMessage,
+  how: LowerInput,
+  items: InputItem[],
+  usedIds: Journal<string>,
+): void {
+  switch (message.role) {
+    case "system":
+      lowerInstruction(message, how, items);
+      break;
+    case "assistant":
+      lowerAssistant(message, how, items, usedIds);
+      break;
+    default:
+      lowerInput(message, how, items);
+  }
 }
 
 function lowerInstruction(message: PreparedMessage, how: LowerInput, items: InputItem[]): void {
@@ -113,7 +146,7 @@ function lowerAssistant(
   message: PreparedMessage,
   how: LowerInput,
   items: InputItem[],
-  usedIds: Set<string>,
+  usedIds: Journal<string>,
 ): void {
   const own =
     how.reader !== undefined &&
@@ -127,7 +160,7 @@ function lowerAssistant(
 }
 
 /** Notes the ids of items; false, and nothing noted, where one came before: the API refuses an id twice. */
-function areNew(items: readonly InputItem[], usedIds: Set<string>): boolean {
+function areNew(items: readonly InputItem[], usedIds: Journal<string>): boolean {
   const ids = items.flatMap((item) => ("id" in item && typeof item.id === "string" ? [item.id] : []));
   if (new Set(ids).size < ids.length || ids.some((id) => usedIds.has(id))) return false;
   for (const id of ids) usedIds.add(id);

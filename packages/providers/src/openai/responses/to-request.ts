@@ -1,15 +1,17 @@
 import type { MessageOrigin } from "@parley/core/messages";
 import { omitUndefined, textOfValue } from "@parley/core/messages";
 import type { ProviderMessage } from "@parley/core/ports";
+import type { LoweredHistories } from "../../call/lowered-history.js";
 import { normalizeOnly, type PreparedMessage, prepareMessages } from "../../call/prepare-messages.js";
+import { withSettled } from "../../call/settled-body.js";
 import { createToolNames, type ToolNames } from "../../call/tool-names.js";
 import { wellFormed } from "../../call/well-formed.js";
 import { takesDeveloper } from "../reasoning-effort.js";
 import { functionTool, withoutDoubles } from "../tool-definition.js";
 import type { InputItem, ResponsesBody } from "./api-types.js";
 import type { CreateResponseRequest, OpenAIToolDefinition } from "./create-response.js";
-import { fromInputMessages } from "./input-parts.js";
-import { toInputItems } from "./to-input.js";
+import { fromInputMessages, sourceOf } from "./input-parts.js";
+import { type InputState, inputLowering, type LowerInput, toInputItems } from "./to-input.js";
 
 /** What lowering needs beside the request. */
 export interface LowerRequest {
@@ -19,6 +21,8 @@ export interface LowerRequest {
   readonly stream?: boolean;
   /** Whether OpenAI's own API answers, not a server that speaks like it. Default true. */
   readonly isOpenAI?: boolean;
+  /** What was lowered for earlier requests. */
+  readonly histories?: LoweredHistories<InputItem, InputState>;
 }
 
 export interface LoweredRequest {
@@ -43,25 +47,29 @@ export function toRequest(request: CreateResponseRequest, how: LowerRequest): Lo
   const previousResponseId = textIn(extra.previous_response_id) ?? request.previousResponseId;
   const isContinued = previousResponseId !== undefined || hasConversation(extra);
   const hasTools = tools.length > 0 || extra.tools !== undefined;
+  const { settled, input } = lowerInput(request, how, { names, previousResponseId, isContinued });
   return {
     names,
-    body: {
-      model,
-      input: lowerInput(request, how, { names, previousResponseId, isContinued }),
-      ...omitUndefined({ modalities: request.modalities }),
-      ...(tools.length === 0 ? {} : { tools }),
-      ...(hasTools && request.toolChoice !== undefined
-        ? { tool_choice: lowerToolChoice(request.toolChoice, names) }
-        : {}),
-      ...omitUndefined({
-        max_output_tokens: maxOutputTokens,
-        store: request.store,
-        previous_response_id: previousResponseId,
-        metadata,
-      }),
-      ...(how.stream === false ? {} : { stream: true }),
-      ...extra,
-    },
+    body: withSettled(
+      { field: "input", settled, extra },
+      {
+        model,
+        input,
+        ...omitUndefined({ modalities: request.modalities }),
+        ...(tools.length === 0 ? {} : { tools }),
+        ...(hasTools && request.toolChoice !== undefined
+          ? { tool_choice: lowerToolChoice(request.toolChoice, names) }
+          : {}),
+        ...omitUndefined({
+          max_output_tokens: maxOutputTokens,
+          store: request.store,
+          previous_response_id: previousResponseId,
+          metadata,
+        }),
+        ...(how.stream === false ? {} : { stream: true }),
+        ...extra,
+      },
+    ),
   };
 }
 
@@ -74,20 +82,23 @@ interface LowerHistory {
 
 function lowerInput(
   { input, model }: CreateResponseRequest,
-  { reader, isOpenAI = true }: LowerRequest,
+  { reader, isOpenAI = true, histories }: LowerRequest,
   { names, previousResponseId, isContinued }: LowerHistory,
-): string | InputItem[] {
-  if (typeof input === "string") return wellFormed(input);
-  const { messages, blocks } = fromInputMessages(input);
-  const prepared = isContinued ? unsentMessages(messages, previousResponseId) : prepareMessages(messages);
-  const items = toInputItems(prepared, {
+): { readonly settled: string; readonly input: string | readonly InputItem[] } {
+  if (typeof input === "string") return { settled: "", input: wellFormed(input) };
+  const how: Omit<LowerInput, "blocks"> = {
     names,
-    blocks,
     instructionRole: takesDeveloper(model, isOpenAI) ? "developer" : "system",
     // The API already has items of these ids, and refuses them twice.
     reader: isContinued ? undefined : reader,
-  });
-  return items.length > 0 ? items : [nothingSaid];
+  };
+  const source = isContinued || histories === undefined ? undefined : sourceOf(input);
+  const known = source && histories?.lower(source, inputLowering({ ...how, blocks: [] }));
+  if (known !== undefined && known.items.length > 0) return { settled: known.settled, input: known.items };
+  const { messages, blocks } = fromInputMessages(input);
+  const prepared = isContinued ? unsentMessages(messages, previousResponseId) : prepareMessages(messages);
+  const items = toInputItems(prepared, { ...how, blocks });
+  return { settled: "", input: items.length > 0 ? items : [nothingSaid] };
 }
 
 /** Whether the API keeps the conversation in an object of its own. */
