@@ -52,9 +52,21 @@ export interface FinishUpload {
   unsentMs: number;
 }
 
+/** A form of a file that is derived from its bytes: a small picture of an image, the text of a document. */
+export type FileVariant = "thumbnail" | "text";
+
+/** A derived form of bytes. */
+export interface DerivedBytes {
+  /** The bytes it was derived from. */
+  blob: BlobNumber;
+  variant: FileVariant;
+  /** At most `derivedBytes`. Empty: there is no such form of these bytes. */
+  data: Uint8Array;
+}
+
 /** What an owner's files come to. */
 export interface FileUsage {
-  /** The same bytes count once. Unfinished uploads count. */
+  /** The same bytes count once. Unfinished uploads count, and so do derived forms. */
   bytes: number;
 }
 
@@ -91,6 +103,13 @@ export interface BlobStore {
    * and where the bytes are gone or another owner's.
    */
   readBlob(query: { blob: BlobNumber; offset: number; length: number }): Promise<Uint8Array | null>;
+  /** A derived form, as it was saved; null where none was, and where the bytes are gone or another owner's. */
+  findDerived(query: { blob: BlobNumber; variant: FileVariant }): Promise<Uint8Array | null>;
+  /**
+   * Keeps a derived form for as long as its bytes are there. The first one stays. `invalid_request` where the bytes are
+   * gone or another owner's, `limit_exceeded` where the owner would have more bytes than `ownerBytes`.
+   */
+  saveDerived(derived: DerivedBytes & { ownerBytes: number }): Promise<void>;
   fileUsage(): Promise<FileUsage>;
   /**
    * The secret that addresses of the owner's files are signed with: the one that was proposed first. Null where there is
