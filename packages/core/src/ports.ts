@@ -353,7 +353,6 @@ export type {
   DeliveryRecord,
   DerivedBytes,
   FileUsage,
-  FileVariant,
   FinishUpload,
   ForkInput,
   ForkResult,

@@ -1,3 +1,5 @@
+import type { FileVariant } from "@parley/wire";
+
 /**
  * Identifies the bytes of a file in its store. Given once and never again, so whoever removes the bytes of a number cannot
  * hit bytes that were uploaded later. Never leaves the store and its nodes.
@@ -51,9 +53,6 @@ export interface FinishUpload {
   /** How long it is kept until a message refers to it. */
   unsentMs: number;
 }
-
-/** A form of a file that is derived from its bytes: a small picture of an image, the text of a document. */
-export type FileVariant = "thumbnail" | "text";
 
 /** A derived form of bytes. */
 export interface DerivedBytes {

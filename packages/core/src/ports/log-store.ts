@@ -42,7 +42,6 @@ export type {
   CollectedBlobs,
   DerivedBytes,
   FileUsage,
-  FileVariant,
   FinishUpload,
   NewUpload,
   UploadPiece,

@@ -5,12 +5,12 @@ import type {
   CollectedBlobs,
   DerivedBytes,
   FileUsage,
-  FileVariant,
   FinishUpload,
   NewUpload,
   UploadPiece,
   UploadRecord,
 } from "@parley/core/ports";
+import type { FileVariant } from "@parley/wire";
 import { invalid, type Log, type MemoryDatabase, ownerOf } from "./database.js";
 import type { Blob, OwnerFiles, Upload } from "./owner-files.js";
 

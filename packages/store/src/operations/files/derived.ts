@@ -1,5 +1,6 @@
 import { derivedBytes } from "@parley/core/messages";
-import type { DerivedBytes, FileVariant } from "@parley/core/ports";
+import type { DerivedBytes } from "@parley/core/ports";
+import type { FileVariant } from "@parley/wire";
 import type { StoreContext } from "../../store-context.js";
 import { invalid } from "../refusals.js";
 import { lockOwner, quotaExceeded, usageStatement } from "./file-owner.js";
