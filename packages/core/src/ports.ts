@@ -351,6 +351,7 @@ export type {
   DeliveryClaim,
   DeliveryOutcome,
   DeliveryRecord,
+  DerivedBytes,
   FileUsage,
   FinishUpload,
   ForkInput,

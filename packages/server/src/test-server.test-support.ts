@@ -22,6 +22,7 @@ import type { KeyScope, Problem, WsServerMessage } from "@parley/wire";
 import { afterEach } from "vitest";
 import { type ClientOptions, WebSocket } from "ws";
 import { createKey } from "./auth/api-key.js";
+import { createFileDeriver } from "./derive/file-deriver.js";
 import { type RunningServer, type ServeOptions, serve } from "./serve.js";
 import { createTelemetryHooks } from "./telemetry/telemetry.js";
 
@@ -116,7 +117,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     hooks: { onEvent: telemetry.onEvent, onWebhookAttempt: telemetry.onWebhookAttempt },
     webhooks: { transport: webhooks.transport },
     ...(runtimeLimits === undefined ? {} : { limits: runtimeLimits }),
-    ...(fileLimits === undefined ? {} : { files: { limits: fileLimits } }),
+    files: { limits: fileLimits ?? {}, deriver: createFileDeriver() },
   });
   const server = await serve(runtime, {
     port: 0,

@@ -13,6 +13,7 @@ import * as settings from "./operations/conversations/settings.js";
 import * as engine from "./operations/engine.js";
 import { examine } from "./operations/examine.js";
 import { collectBlobs } from "./operations/files/collect.js";
+import * as derived from "./operations/files/derived.js";
 import * as uploads from "./operations/files/uploads.js";
 import { addInputs } from "./operations/input/add-inputs.js";
 import { grants, removeGrant } from "./operations/input/grants.js";
@@ -129,6 +130,8 @@ function forOwner(
     findUpload: run(uploads.findUpload),
     findBlob: run(uploads.findBlob),
     readBlob: run(uploads.readBlob),
+    findDerived: run(derived.findDerived),
+    saveDerived: run(derived.saveDerived),
     fileUsage: run(uploads.fileUsage),
     fileSecret: run(uploads.fileSecret),
     queue: run(operateQueue),

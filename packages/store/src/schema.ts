@@ -595,6 +595,19 @@ export const blobPiece = parley.table(
   (table) => [primaryKey({ name: "blob_piece_place", columns: [table.blob, table.n] })],
 );
 
+/** Forms of files that were derived from their bytes, for as long as these are there. Empty where there is no such form. */
+export const derivedFile = parley.table(
+  "derived_file",
+  {
+    blob: bigint("blob", { mode: "number" })
+      .notNull()
+      .references(() => blob.number),
+    variant: text("variant", { enum: ["thumbnail", "text"] }).notNull(),
+    data: bytea("data").notNull(),
+  },
+  (table) => [primaryKey({ name: "derived_file_place", columns: [table.blob, table.variant] })],
+);
+
 /**
  * References of messages to bytes. `queued` is empty for a message of the log; for one that waits it is its id, and `seq`
  * is the place of the part in the message. `part` tells several files of one part apart.

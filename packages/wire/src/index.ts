@@ -121,7 +121,9 @@ export type {
 export type {
   DropUploadResponse,
   FileAddress,
+  FileVariant,
   MessageFileParams,
+  ReadFileQuery,
   SignedFileParams,
   SignFileQuery,
   UploadInfo,

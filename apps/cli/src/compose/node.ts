@@ -9,6 +9,7 @@ import {
   type RuntimeLimits,
 } from "@parley/core/runtime";
 import { omitUndefined } from "@parley/fold";
+import { createFileDeriver } from "@parley/server/derive";
 import type { Config } from "../config/config.js";
 import { type ComposedModels, composeModels } from "./models.js";
 import { type ChosenEngine, type OpenListener, openStore } from "./store.js";
@@ -49,6 +50,7 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
       models: createModelCatalog(models.bindings, { defaultModel: models.defaultModel }),
       tools,
       webhooks,
+      files: { deriver: createFileDeriver() },
       limits: runtimeLimits(config),
       // Nobody else can be on such a store, so there is nothing to look for.
       ...(isShared ? {} : { lease: { pollMs: 0, presenceMs: 0 } }),

@@ -3,3 +3,6 @@
  * Pieces that were stored with another size could no longer be found: this is part of the stored form.
  */
 export const pieceBytes = 256 * 1024;
+
+/** Bytes at most of a derived form of a file, which is stored and read as a whole. */
+export const derivedBytes = 4 * pieceBytes;

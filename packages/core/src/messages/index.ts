@@ -13,7 +13,7 @@ export type {
 export { mergeInvocations } from "./canonical/merge-invocations.js";
 export { isOwnMessage, normalizeMessages } from "./canonical/normalize-message.js";
 export { toStoredForm, withToolValues } from "./canonical/tool-values.js";
-export { pieceBytes } from "./file-pieces.js";
+export { derivedBytes, pieceBytes } from "./file-pieces.js";
 export {
   type HiddenEntry,
   HiddenParts,
@@ -22,6 +22,7 @@ export {
   hiddenMessageId,
 } from "./hidden-entry.js";
 export { createUuidV7Factory, type IdFactory } from "./ids.js";
+export { type ImageSize, readImageSize } from "./image-size.js";
 export {
   inputEntryOf,
   inputEntryOfMessage,

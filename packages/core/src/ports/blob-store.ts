@@ -1,3 +1,5 @@
+import type { FileVariant } from "@parley/wire";
+
 /**
  * Identifies the bytes of a file in its store. Given once and never again, so whoever removes the bytes of a number cannot
  * hit bytes that were uploaded later. Never leaves the store and its nodes.
@@ -52,9 +54,18 @@ export interface FinishUpload {
   unsentMs: number;
 }
 
+/** A derived form of bytes. */
+export interface DerivedBytes {
+  /** The bytes it was derived from. */
+  blob: BlobNumber;
+  variant: FileVariant;
+  /** At most `derivedBytes`. Empty: there is no such form of these bytes. */
+  data: Uint8Array;
+}
+
 /** What an owner's files come to. */
 export interface FileUsage {
-  /** The same bytes count once. Unfinished uploads count. */
+  /** The same bytes count once. Unfinished uploads count, and so do derived forms. */
   bytes: number;
 }
 
@@ -91,6 +102,13 @@ export interface BlobStore {
    * and where the bytes are gone or another owner's.
    */
   readBlob(query: { blob: BlobNumber; offset: number; length: number }): Promise<Uint8Array | null>;
+  /** A derived form, as it was saved; null where none was, and where the bytes are gone or another owner's. */
+  findDerived(query: { blob: BlobNumber; variant: FileVariant }): Promise<Uint8Array | null>;
+  /**
+   * Keeps a derived form for as long as its bytes are there. The first one stays. `invalid_request` where the bytes are
+   * gone or another owner's, `limit_exceeded` where the owner would have more bytes than `ownerBytes`.
+   */
+  saveDerived(derived: DerivedBytes & { ownerBytes: number }): Promise<void>;
   fileUsage(): Promise<FileUsage>;
   /**
    * The secret that addresses of the owner's files are signed with: the one that was proposed first. Null where there is

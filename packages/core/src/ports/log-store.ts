@@ -40,6 +40,7 @@ export type {
   BlobRecord,
   BlobStore,
   CollectedBlobs,
+  DerivedBytes,
   FileUsage,
   FinishUpload,
   NewUpload,

@@ -13,6 +13,7 @@ import { defaultJournalPace, Journal } from "./delivery/journal.js";
 import { createNotifyChanged } from "./delivery/notify-changed.js";
 import { Watchers } from "./delivery/watchers.js";
 import { defaultLeasePace, defaultRuntimeLimits, type Environment } from "./environment.js";
+import { DerivedFiles } from "./files/derived-files.js";
 import { defaultFileLimits } from "./files/file-limits.js";
 import { SearchIndexer } from "./nodes/search-indexer.js";
 import { OwnerModels } from "./owner-models.js";
@@ -48,6 +49,7 @@ export function createEnvironment(options: RuntimeOptions): Environment {
   const watchers = new Watchers(options.store, clock, { models: options.models, reasoningEffort }, (error) =>
     report(error, "watch"),
   );
+  const fileLimits = { ...defaultFileLimits, ...options.files?.limits };
   return {
     identity: { node: options.node === undefined ? ids.next() : `${options.node}+${ids.next()}` },
     root: options.store,
@@ -74,7 +76,8 @@ export function createEnvironment(options: RuntimeOptions): Environment {
     hub: new Hub(limits.subscriberFrames),
     journal: new Journal(options.store, clock, { ...defaultJournalPace, ...options.journal }, wake),
     searchIndexer,
-    fileLimits: { ...defaultFileLimits, ...options.files?.limits },
+    fileLimits,
+    derivedFiles: new DerivedFiles({ fileLimits, report }, options.files?.deriver),
     webhooks,
     webhookLimits,
     webhookTransport,

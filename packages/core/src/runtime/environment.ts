@@ -13,6 +13,7 @@ import type { Hub } from "./delivery/hub.js";
 import type { Journal } from "./delivery/journal.js";
 import type { NotifyChanged } from "./delivery/notify-changed.js";
 import type { Watchers } from "./delivery/watchers.js";
+import type { DerivedFiles } from "./files/derived-files.js";
 import type { FileLimits } from "./files/file-limits.js";
 import type { ApprovalOptions } from "./input/approvals.js";
 import type { ModelCatalog } from "./models.js";
@@ -164,6 +165,7 @@ export interface Environment {
   readonly watchers: Watchers;
   readonly searchIndexer: SearchIndexer;
   readonly fileLimits: FileLimits;
+  readonly derivedFiles: DerivedFiles;
   readonly webhooks: WebhookDelivery;
   readonly webhookLimits: WebhookLimits;
   /** Absent where this node delivers none. */

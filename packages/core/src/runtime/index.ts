@@ -21,8 +21,9 @@ export {
   type RuntimeLimits,
   type SealedTurn,
 } from "./environment.js";
+export type { FileDeriver } from "./files/derived-files.js";
 export { defaultFileLimits, type FileLimits } from "./files/file-limits.js";
-export type { FileApi, FileToken } from "./files/file-verbs.js";
+export type { FileApi, FileToken, OpenOptions } from "./files/file-verbs.js";
 export type { FilePlace, OpenedFile } from "./files/opened-file.js";
 export type { BytesHash, IncomingFile } from "./files/receive-upload.js";
 export type { ApprovalOptions } from "./input/approvals.js";

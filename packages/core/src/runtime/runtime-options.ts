@@ -7,6 +7,7 @@ import type { Tool } from "../turn/tools/tool.js";
 import type { CompactionPolicy } from "./compaction/compaction-policy.js";
 import type { JournalPace } from "./delivery/journal.js";
 import type { LeasePace, RuntimeHooks, RuntimeLimits } from "./environment.js";
+import type { FileDeriver } from "./files/derived-files.js";
 import type { FileLimits } from "./files/file-limits.js";
 import type { ApprovalOptions } from "./input/approvals.js";
 import type { ModelCatalog } from "./models.js";
@@ -28,8 +29,8 @@ export interface RuntimeOptions {
    * still written.
    */
   readonly webhooks?: { readonly transport: WebhookTransport; readonly limits?: Partial<WebhookLimits> };
-  /** Bounds of files: sizes, and how long they are kept. */
-  readonly files?: { readonly limits?: Partial<FileLimits> };
+  /** Bounds of files: sizes, and how long they are kept; and what derives thumbnails and texts. Default: nothing does. */
+  readonly files?: { readonly limits?: Partial<FileLimits>; readonly deriver?: FileDeriver };
   /** System instructions for conversations and turns that bring none. */
   readonly instructions?: string;
   /** Default `high`. */

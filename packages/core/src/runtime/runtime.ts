@@ -7,7 +7,7 @@ import { createOwnerRuntime } from "./api/owner-verbs.js";
 import { createEnvironment } from "./create-environment.js";
 import { FileCollector } from "./files/file-collector.js";
 import type { FileLimits } from "./files/file-limits.js";
-import { openSigned } from "./files/file-verbs.js";
+import { type OpenOptions, openSigned } from "./files/file-verbs.js";
 import type { OpenedFile } from "./files/opened-file.js";
 import { toToolInfo } from "./input/input-verbs.js";
 import { examineRuntime } from "./nodes/examine-runtime.js";
@@ -27,7 +27,7 @@ export interface Runtime {
    * Finds the file that a signed text gives access to. `conversation_not_found` for one that was not signed here, has
    * expired, or names a file that is gone.
    */
-  openSignedFile(token: string): Promise<OpenedFile>;
+  openSignedFile(token: string, options?: OpenOptions): Promise<OpenedFile>;
   /** The bounds that files are held to. */
   readonly fileLimits: FileLimits;
   /** The API keys of all owners. */
@@ -97,12 +97,13 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     await delivered;
     await retained;
     await collected;
+    await env.derivedFiles.stop();
   };
   return {
     forOwner: (owner) => createOwnerRuntime(services, owner),
     models: () => env.models.list(),
     tools: () => ({ tools: env.tools.map(toToolInfo) }),
-    openSignedFile: (token) => openSigned(env, token),
+    openSignedFile: (token, options) => openSigned(env, token, options),
     fileLimits: env.fileLimits,
     keys: env.root.keys,
     check: () => env.root.check(),

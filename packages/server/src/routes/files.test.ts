@@ -50,6 +50,32 @@ async function send(
   expect(answer.status, answer.text).toBe(200);
 }
 
+describe("a form of a file over HTTP", () => {
+  it("is derived, read by ranges, and found by a signed address", async () => {
+    const server = await startTestServer();
+    const info = await upload(server, png, "cat.png");
+    await send(server, info);
+    const { json } = await server.call("GET", "/conversations/c1/files/2/address");
+    for (const path of [`/files/${info.id}`, "/conversations/c1/files/2", (json as FileAddress).path]) {
+      const small = await fetchBytes(server, `${path}?variant=thumbnail`);
+      expect(small.status, path).toBe(200);
+      expect(small.headers.get("content-type")).toBe("image/webp");
+      expect(small.headers.get("x-content-type-options")).toBe("nosniff");
+      expect(small.bytes.subarray(8, 12).toString()).toBe("WEBP");
+      const part = await fetchBytes(server, `${path}?variant=thumbnail`, { range: "bytes=8-11" });
+      expect(part.bytes.toString(), path).toBe("WEBP");
+    }
+  });
+
+  it("that there is none of, or that is unknown, is refused", async () => {
+    const server = await startTestServer();
+    const { id } = await upload(server, "just text", "a.txt");
+    const none = await server.call("GET", `/files/${id}?variant=thumbnail`);
+    expect(problemOf(none)).toMatchObject({ status: 404, detail: "There is no thumbnail of this file" });
+    expect((await server.call("GET", `/files/${id}?variant=icon`)).status).toBe(400);
+  });
+});
+
 describe("an upload over HTTP", () => {
   it("gives back its bytes, and says what they are, not what was declared", async () => {
     const server = await startTestServer();

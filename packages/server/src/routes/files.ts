@@ -18,6 +18,7 @@ import {
   fileAddress,
   fileBytes,
   messageFileParams,
+  readFileQuery,
   signedFileParams,
   signFileQuery,
   uploadInfo,
@@ -104,6 +105,7 @@ const sentFile = {
   headers: z.object({
     Range: z.string().optional().openapi({ description: "One range of bytes; answered with 206" }),
   }),
+  query: readFileQuery,
   response: fileBytes,
   format: "bytes",
   statuses: [206],
@@ -134,8 +136,8 @@ export const fileEndpoints = [
     summary: "Read an upload by its id, until it expires",
     access: "read",
     params: uploadParams,
-    handle: async ({ me, caller, params: { id }, c, app }) =>
-      sendFile({ c, app, caller }, await me.files.open({ uploadId: id })),
+    handle: async ({ me, caller, params: { id }, query, c, app }) =>
+      sendFile({ c, app, caller }, await me.files.open({ uploadId: id }, query)),
   }),
   endpoint("DELETE /files/:id", {
     summary: "Drop an upload. Messages that refer to it keep the file. Idempotent",
@@ -157,8 +159,8 @@ export const fileEndpoints = [
     summary: "Read the file of a message, by the seq of its chunk",
     access: "read",
     params: messageFileParams,
-    handle: async ({ me, caller, params: { id, seq }, c, app }) =>
-      sendFile({ c, app, caller }, await me.files.open({ conversationId: id, seq })),
+    handle: async ({ me, caller, params: { id, seq }, query, c, app }) =>
+      sendFile({ c, app, caller }, await me.files.open({ conversationId: id, seq }, query)),
   }),
   endpoint("GET /conversations/:id/files/:seq/address", {
     summary: "Make an address of the file of a message that needs no key, for a short time",
@@ -173,9 +175,9 @@ export const fileEndpoints = [
     summary: "Read a file by a signed address, until it expires. Needs no key",
     access: "public",
     params: signedFileParams,
-    async handle({ params: { token }, c, app }) {
+    async handle({ params: { token }, query, c, app }) {
       countStranger(c, app);
-      return sendFile({ c, app, caller: undefined }, await app.runtime.openSignedFile(token));
+      return sendFile({ c, app, caller: undefined }, await app.runtime.openSignedFile(token, query));
     },
   }),
 ];

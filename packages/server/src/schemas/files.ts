@@ -3,6 +3,7 @@ import type {
   DropUploadResponse,
   FileAddress,
   MessageFileParams,
+  ReadFileQuery,
   SignedFileParams,
   SignFileQuery,
   UploadInfo,
@@ -25,6 +26,15 @@ export const uploadInfo = agree<UploadInfo>()(
       expiresAt: instant,
     })
     .openapi("UploadInfo"),
+);
+
+export const readFileQuery = agree<ReadFileQuery>()(
+  z.object({
+    variant: z
+      .enum(["thumbnail", "text"])
+      .optional()
+      .openapi({ description: "A form of the file: a small picture of an image, the text of a document" }),
+  }),
 );
 
 export const uploadParams = agree<UploadParams>()(z.object({ id }));

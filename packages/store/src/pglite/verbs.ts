@@ -90,6 +90,8 @@ export const ownerVerbs = {
   findUpload: read,
   findBlob: read,
   readBlob: read,
+  findDerived: read,
+  saveDerived: running,
   fileUsage: read,
   fileSecret: running,
   queue: running,

@@ -1,14 +1,16 @@
 import { ParleyError } from "@parley/core/errors";
-import { type ConversationMessage, isStoredFile, pieceBytes } from "@parley/core/messages";
+import { type ConversationMessage, derivedBytes, isStoredFile, pieceBytes } from "@parley/core/messages";
 import type {
   BlobRecord,
   CollectedBlobs,
+  DerivedBytes,
   FileUsage,
   FinishUpload,
   NewUpload,
   UploadPiece,
   UploadRecord,
 } from "@parley/core/ports";
+import type { FileVariant } from "@parley/wire";
 import { invalid, type Log, type MemoryDatabase, ownerOf } from "./database.js";
 import type { Blob, OwnerFiles, Upload } from "./owner-files.js";
 
@@ -34,7 +36,7 @@ export function beginUpload(db: MemoryDatabase, owner: string, { id, stalledMs }
     });
   }
   db.lastBlob += 1;
-  const blob: Blob = { number: db.lastBlob, size: 0, pieces: [] };
+  const blob: Blob = { number: db.lastBlob, size: 0, pieces: [], derived: new Map() };
   files.blobs.set(blob.number, blob);
   const expiresAt = db.clock.now() + stalledMs;
   files.uploads.set(id, { id, blob, expiresAt, isFinished: false, name: "", mediaType: "" });
@@ -67,17 +69,20 @@ export function writePiece(db: MemoryDatabase, owner: string, piece: UploadPiece
       n,
     });
   }
-  if (fileUsage(db, owner).bytes + length > ownerBytes) {
-    throw new ParleyError(
-      "limit_exceeded",
-      `The files of this owner may come to ${ownerBytes} bytes; delete conversations with files first`,
-      { details: { ownerBytes }, retryable: false },
-    );
-  }
+  checkQuota(db, owner, length, ownerBytes);
   // A copy of its own: a view would keep all of the buffer that it is a part of.
   blob.pieces.push(data.slice());
   blob.size += length;
   upload.expiresAt = db.clock.now() + piece.stalledMs;
+}
+
+function checkQuota(db: MemoryDatabase, owner: string, length: number, ownerBytes: number): void {
+  if (fileUsage(db, owner).bytes + length <= ownerBytes) return;
+  throw new ParleyError(
+    "limit_exceeded",
+    `The files of this owner may come to ${ownerBytes} bytes; delete conversations with files first`,
+    { details: { ownerBytes }, retryable: false },
+  );
 }
 
 export function finishUpload(db: MemoryDatabase, owner: string, input: FinishUpload): UploadRecord {
@@ -136,9 +141,33 @@ export function readBlob(
   return read === undefined || read.byteLength === 0 ? null : read;
 }
 
+export function findDerived(
+  db: MemoryDatabase,
+  owner: string,
+  { blob, variant }: { blob: number; variant: FileVariant },
+): Uint8Array | null {
+  return ownerOf(db, owner).files.blobs.get(blob)?.derived.get(variant)?.slice() ?? null;
+}
+
+export function saveDerived(
+  db: MemoryDatabase,
+  owner: string,
+  { blob, variant, data, ownerBytes }: DerivedBytes & { ownerBytes: number },
+): void {
+  if (data.byteLength > derivedBytes) throw invalid(`A derived form has at most ${derivedBytes} bytes`);
+  const derived = ownerOf(db, owner).files.blobs.get(blob)?.derived;
+  if (derived === undefined) throw invalid("The bytes of this file are gone");
+  if (derived.has(variant)) return;
+  checkQuota(db, owner, data.byteLength, ownerBytes);
+  derived.set(variant, data.slice());
+}
+
 export function fileUsage(db: MemoryDatabase, owner: string): FileUsage {
   let bytes = 0;
-  for (const { size } of ownerOf(db, owner).files.blobs.values()) bytes += size;
+  for (const { size, derived } of ownerOf(db, owner).files.blobs.values()) {
+    bytes += size;
+    for (const { byteLength } of derived.values()) bytes += byteLength;
+  }
   return { bytes };
 }
 

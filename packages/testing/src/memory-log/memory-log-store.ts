@@ -134,6 +134,8 @@ export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRo
       findUpload: (...args) => run("findUpload", args, files.findUpload),
       findBlob: (...args) => run("findBlob", args, files.findBlob),
       readBlob: (...args) => run("readBlob", args, files.readBlob),
+      findDerived: (...args) => run("findDerived", args, files.findDerived),
+      saveDerived: (...args) => run("saveDerived", args, files.saveDerived),
       fileUsage: (...args) => run("fileUsage", args, files.fileUsage),
       fileSecret: (...args) => run("fileSecret", args, files.fileSecret),
       queue: (...args) => run("queue", args, operateQueue),

@@ -5,6 +5,7 @@ export interface Blob {
   hash?: string;
   size: number;
   readonly pieces: Uint8Array[];
+  readonly derived: Map<string, Uint8Array>;
 }
 
 export interface Upload {

@@ -20,6 +20,15 @@ export interface UploadInfo {
   readonly expiresAt: number;
 }
 
+/** A form of a file that the server derives from its bytes: a small picture of an image, the text of a document. */
+export type FileVariant = "thumbnail" | "text";
+
+/** The query of a request for a file. */
+export interface ReadFileQuery {
+  /** A form of the file instead of the file itself. Answered with 404 where it has none. */
+  readonly variant?: FileVariant | undefined;
+}
+
 /** The path parameters of a route to one upload. */
 export interface UploadParams {
   readonly id: string;

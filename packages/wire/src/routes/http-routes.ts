@@ -59,6 +59,7 @@ import type {
   DropUploadResponse,
   FileAddress,
   MessageFileParams,
+  ReadFileQuery,
   SignedFileParams,
   SignFileQuery,
   UploadInfo,
@@ -141,7 +142,7 @@ interface Get<Params extends object, Query extends object, Answer> extends Route
 /** Takes `Range`, and answers a part of the file with status 206 then. */
 interface GetFile<Params extends object> extends Route {
   readonly params: Params;
-  readonly query: Nothing;
+  readonly query: ReadFileQuery;
   readonly body: undefined;
   readonly response: Uint8Array;
   readonly format: "bytes";

@@ -1,9 +1,9 @@
-import type { UploadInfo } from "@parley/wire";
-import { invalidField } from "../../errors.js";
-import type { FileUsage, LogStoreRoot } from "../../ports/log-store.js";
+import type { FileVariant, UploadInfo } from "@parley/wire";
+import { invalidField, ParleyError } from "../../errors.js";
+import type { FileUsage, LogStore, LogStoreRoot } from "../../ports/log-store.js";
 import type { OwnerScope } from "../api/owner-scope.js";
 import type { Uses } from "../environment.js";
-import { type FilePlace, type OpenedFile, openFile, unknownFile } from "./opened-file.js";
+import { type FilePlace, type FoundFile, type OpenedFile, openFile, unknownFile } from "./opened-file.js";
 import { type IncomingFile, receiveUpload } from "./receive-upload.js";
 import { createFileSecret, isSigned, readClaim, signPlace } from "./signed-address.js";
 
@@ -14,12 +14,21 @@ export interface FileToken {
   readonly expiresAt: number;
 }
 
+/** How a file is opened. */
+export interface OpenOptions {
+  /** A form of the file instead of the file itself. */
+  readonly variant?: FileVariant | undefined;
+}
+
 /** An owner's files. */
 export interface FileApi {
   /** Stores a file as it comes. It is kept for a day, and longer once a message refers to it. */
   upload(file: IncomingFile): Promise<UploadInfo>;
-  /** Finds a file; `conversation_not_found` where there is none. */
-  open(place: FilePlace): Promise<OpenedFile>;
+  /**
+   * Finds a file, or a form of it: a small picture of an image, the text of a document. `conversation_not_found` where
+   * there is none, or no such form of it.
+   */
+  open(place: FilePlace, options?: OpenOptions): Promise<OpenedFile>;
   /** Drops an upload. Messages that refer to its bytes keep them. Returns false where there was none. */
   drop(uploadId: string): Promise<boolean>;
   /** What the owner's files come to. */
@@ -36,7 +45,7 @@ export function fileVerbs({ env, owner, store }: OwnerScope): FileApi {
       const { blob: _, ...info } = await receiveUpload(store, `up_${randomId()}`, file, limits);
       return info;
     },
-    open: (place) => openFile(store, place),
+    open: async (place, options) => withVariant({ env, owner, store }, await openFile(store, place), options),
     drop: (uploadId) => store.dropUpload(uploadId),
     usage: () => store.fileUsage(),
     async sign(place, { forMs = limits.addressMs } = {}) {
@@ -55,15 +64,30 @@ export function fileVerbs({ env, owner, store }: OwnerScope): FileApi {
 
 /** Finds the file that a signed text gives access to. Whatever is wrong with the text, there is no such file. */
 export async function openSigned(
-  { root, clock }: Uses<"clock"> & { readonly root: Pick<LogStoreRoot, "forOwner"> },
+  env: Uses<"clock" | "derivedFiles"> & { readonly root: Pick<LogStoreRoot, "forOwner"> },
   token: string,
+  options?: OpenOptions,
 ): Promise<OpenedFile> {
+  const { root, clock } = env;
   const claim = readClaim(token);
   if (claim === undefined || claim.expiresAt * 1_000 <= clock.now()) throw unknownFile();
   const store = root.forOwner(claim.owner);
   const secret = await store.fileSecret();
   if (secret === null || !(await isSigned(secret, token))) throw unknownFile();
-  return openFile(store, claim.place);
+  return withVariant({ env, owner: claim.owner, store }, await openFile(store, claim.place), options);
+}
+
+async function withVariant(
+  { env, owner, store }: { env: Uses<"derivedFiles">; owner: string; store: LogStore },
+  file: FoundFile,
+  { variant }: OpenOptions = {},
+): Promise<OpenedFile> {
+  if (variant === undefined) return file;
+  const derived = await env.derivedFiles.open(owner, store, file, variant);
+  if (derived === undefined) {
+    throw new ParleyError("conversation_not_found", `There is no ${variant} of this file`);
+  }
+  return derived;
 }
 
 /** The id of an upload is what it is read by, so it cannot be guessed: 128 random bits. */

@@ -23,23 +23,28 @@ export interface OpenedFile {
   read(start: number, end: number): AsyncGenerator<Uint8Array, void, undefined>;
 }
 
+/** A file, and which bytes of the store it has. */
+export interface FoundFile extends OpenedFile {
+  readonly blob: BlobNumber;
+}
+
 /** The refusal of a file that is not there, is another's, or never was: they cannot be told apart. */
 export function unknownFile(): ParleyError {
   return new ParleyError("conversation_not_found", "No such file");
 }
 
 /** Finds a file by its place. A hash is no place: it gives no access. */
-export async function openFile(store: LogStore, place: FilePlace): Promise<OpenedFile> {
+export async function openFile(store: LogStore, place: FilePlace): Promise<FoundFile> {
   if ("uploadId" in place) {
     const found = await store.findUpload(place.uploadId);
     if (found === null) throw unknownFile();
     const { name, mediaType, size, hash, expiresAt, blob } = found;
-    return { name, mediaType, size, hash, expiresAt, read: reader(store, blob) };
+    return { name, mediaType, size, hash, expiresAt, blob, read: reader(store, blob) };
   }
   const { hash, size, mediaType, name = "file" } = await findReference(store, place);
   const blob = await store.findBlob(hash);
   if (blob === null) throw unknownFile();
-  return { name, mediaType, size, hash, read: reader(store, blob.blob) };
+  return { name, mediaType, size, hash, blob: blob.blob, read: reader(store, blob.blob) };
 }
 
 /** The file at a seq of the log, own or inherited, also of the open turn. */

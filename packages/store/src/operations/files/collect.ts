@@ -48,7 +48,9 @@ export async function removeUnused(
   const [locked = [], found = []] = await connection.batch([
     {
       name: "lock_blob",
-      text: `SELECT size::float8 AS size FROM parley.blob WHERE number = $1 AND owner = $2 FOR UPDATE SKIP LOCKED`,
+      text: `SELECT size::float8 AS size,
+          (SELECT coalesce(sum(length(d.data)), 0) FROM parley.derived_file d WHERE d.blob = $1)::float8 AS derived
+        FROM parley.blob WHERE number = $1 AND owner = $2 FOR UPDATE SKIP LOCKED`,
       values,
     },
     {
@@ -80,8 +82,9 @@ export async function removeUnused(
   await connection.batch([
     expired,
     { name: "remove_pieces", text: "DELETE FROM parley.blob_piece WHERE blob = $1", values: [blob] },
+    { name: "remove_derived", text: "DELETE FROM parley.derived_file WHERE blob = $1", values: [blob] },
     { name: "remove_blob", text: "DELETE FROM parley.blob WHERE number = $1 AND owner = $2", values },
-    usageStatement(owner, -Number(row.size)),
+    usageStatement(owner, -Number(row.size) - Number(row.derived)),
   ]);
   return Number(row.size);
 }

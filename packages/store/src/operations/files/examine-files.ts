@@ -12,9 +12,13 @@ const filesAtOnce = 1_000;
 const lost = `b.check_at IS NULL AND NOT EXISTS (SELECT FROM parley.blob_ref r WHERE r.blob = b.number)
   AND NOT EXISTS (SELECT FROM parley.upload u WHERE u.blob = b.number)`;
 
+/** Bytes of the derived forms of a file. */
+const derivedSize = `(SELECT coalesce(sum(length(d.data)), 0) FROM parley.derived_file d WHERE d.blob = b.number)`;
+
 /** Owners whose sum is not that of their files. */
 const miscounted = `SELECT o.owner FROM parley.file_owner o
-  LEFT JOIN (SELECT b.owner, sum(b.size) AS bytes FROM parley.blob b GROUP BY b.owner) s ON s.owner = o.owner
+  LEFT JOIN (SELECT b.owner, sum(b.size + ${derivedSize}) AS bytes FROM parley.blob b GROUP BY b.owner) s
+    ON s.owner = o.owner
   WHERE o.bytes <> coalesce(s.bytes, 0)`;
 
 /** The doctor's look at the files. Reads what there is about them, not the bytes. */
@@ -67,7 +71,8 @@ async function countAgain(store: StoreContext): Promise<void> {
     await store.database.batch([
       lockOwner(String(owner)),
       {
-        text: `UPDATE parley.file_owner SET bytes = (SELECT coalesce(sum(b.size), 0) FROM parley.blob b WHERE b.owner = $1)
+        text: `UPDATE parley.file_owner SET bytes = (
+          SELECT coalesce(sum(b.size + ${derivedSize}), 0) FROM parley.blob b WHERE b.owner = $1)
           WHERE owner = $1`,
         values: [String(owner)],
       },

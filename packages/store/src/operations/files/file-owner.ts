@@ -1,3 +1,4 @@
+import { ParleyError } from "@parley/core/errors";
 import type { Statement } from "../../database.js";
 
 /** Makes the row of an owner that every change of its files locks first. */
@@ -25,4 +26,13 @@ export function usageStatement(owner: string, bytes: number): Statement {
     text: "UPDATE parley.file_owner SET bytes = bytes + $2::int8 WHERE owner = $1",
     values: [owner, bytes],
   };
+}
+
+/** The refusal of bytes beyond what the owner may have. */
+export function quotaExceeded(ownerBytes: number): ParleyError {
+  return new ParleyError(
+    "limit_exceeded",
+    `The files of this owner may come to ${ownerBytes} bytes; delete conversations with files first`,
+    { details: { ownerBytes }, retryable: false },
+  );
 }

@@ -1,4 +1,3 @@
-import { ParleyError } from "@parley/core/errors";
 import { pieceBytes } from "@parley/core/messages";
 import type {
   BlobRecord,
@@ -15,7 +14,7 @@ import { blobNumber, takeBlobNumber } from "../numbers.js";
 import { invalid, messageConflict } from "../refusals.js";
 import { returnedMs } from "../turns/head.js";
 import { removeUnused } from "./collect.js";
-import { ensureOwner, lockOwner, usageStatement } from "./file-owner.js";
+import { ensureOwner, lockOwner, quotaExceeded, usageStatement } from "./file-owner.js";
 
 /** A moment so many milliseconds from now. */
 const inMs = (ms: string) =>
@@ -140,14 +139,6 @@ export async function writePiece(store: StoreContext, owner: string, piece: Uplo
 /** True where the piece is the one that was written last. */
 function isLast(n: number, size: number, length: number): boolean {
   return size === n * pieceBytes + length;
-}
-
-function quotaExceeded(ownerBytes: number): ParleyError {
-  return new ParleyError(
-    "limit_exceeded",
-    `The files of this owner may come to ${ownerBytes} bytes; delete conversations with files first`,
-    { details: { ownerBytes }, retryable: false },
-  );
 }
 
 export async function finishUpload(

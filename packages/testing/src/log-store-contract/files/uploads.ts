@@ -1,4 +1,5 @@
-import { pieceBytes } from "@parley/core/messages";
+import { derivedBytes, pieceBytes } from "@parley/core/messages";
+import type { LogStore } from "@parley/core/ports";
 import { check, checkEqual } from "../../contract-case.js";
 import { refused, type TopicCase, uniqueId } from "../scenario.js";
 import {
@@ -205,6 +206,38 @@ export const uploadCases: readonly TopicCase[] = [
       checkEqual(await s.otherStore.fileSecret(), "one", "without a proposal");
       const stranger = s.root.forOwner(`stranger-${uniqueId()}`);
       checkEqual(await stranger.fileSecret("three"), "three", "another owner's");
+    },
+  },
+  {
+    name: "a derived form is kept with its bytes, the first one, and goes with them",
+    async run(s) {
+      const bytes = freshBytes(1_000);
+      const { id, blob } = await upload(s.store, bytes);
+      const data = freshBytes(300);
+      const save = (store: LogStore, given: Uint8Array, ownerBytes = plenty) =>
+        store.saveDerived({ blob, variant: "thumbnail", data: given, ownerBytes });
+      const find = (store: LogStore) => store.findDerived({ blob, variant: "thumbnail" });
+      checkEqual(await find(s.store), null, "before one was saved");
+      await refused(save(s.store, data, 1_299), "limit_exceeded", "a form beyond the quota");
+      await save(s.store, data, 1_300);
+      await save(s.otherStore, freshBytes(7));
+      checkEqual(await find(s.otherStore), data, "the first one");
+      checkEqual(await s.store.findDerived({ blob, variant: "text" }), null, "another form");
+      await s.store.saveDerived({ blob, variant: "text", data: new Uint8Array(0), ownerBytes: plenty });
+      checkEqual(await s.store.findDerived({ blob, variant: "text" }), new Uint8Array(0), "an empty form");
+      checkEqual((await s.store.fileUsage()).bytes, 1_300, "what the owner's files come to");
+      const stranger = s.root.forOwner(uniqueId());
+      checkEqual(await find(stranger), null, "what another owner finds");
+      await refused(save(stranger, data), "invalid_request", "a form of another's bytes");
+      await refused(
+        save(s.store, freshBytes(derivedBytes + 1)),
+        "invalid_request",
+        "a form that is too large",
+      );
+      await s.store.dropUpload(id);
+      checkEqual(await find(s.store), null, "after its bytes are gone");
+      await refused(save(s.store, data), "invalid_request", "a form of bytes that are gone");
+      checkEqual((await s.store.fileUsage()).bytes, 0, "what is left");
     },
   },
 ];
