@@ -151,6 +151,7 @@ export type {
   CreateKeyResponse,
   DeleteKeyResponse,
   EndLoginsResponse,
+  FileBounds,
   KeyScope,
   KeysResponse,
   LoginRequest,
