@@ -52,6 +52,8 @@ export interface ParleyClient {
   readonly url: string;
   /** Calls any JSON route: `request("GET /conversations/:id/meta", { params: { id } })`. */
   readonly request: Request;
+  /** Calls any route, and gives its answer as it is: for the bytes of files. */
+  readonly call: Caller;
   /**
    * Sends a message and gives the events of its turn, through `turn-sealed`, or through the `status` that says that it
    * waits for input. With a message id, sending the same
@@ -105,6 +107,7 @@ export function createClient(options: ClientOptions): ParleyClient {
   return {
     url,
     request,
+    call,
     chat: (message, { signal } = {}) => chat(call, message, signal),
     send: (message, { signal } = {}) => sendMessage(call, message, signal),
     follow: (conversationId, follow = {}) => followConversation(call, conversationId, follow, followPace),
@@ -115,7 +118,7 @@ export function createClient(options: ClientOptions): ParleyClient {
       if (WebSocket === undefined) {
         throw new ParleyRequestError(
           "invalid_request",
-          "WebSocket: none here; pass the one of ws, or null for server-sent events",
+          "WebSocket: pass the one of ws, or null for server-sent events",
         );
       }
       connection ??= createConnection(

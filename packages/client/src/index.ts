@@ -8,7 +8,14 @@ export type { ConversationHandle, InputAnswers, SendOptions } from "./conversati
 export type { ConversationListHandle, ConversationListState } from "./conversations/conversation-list.js";
 export { frameSchedule, type Schedule } from "./conversations/store.js";
 export type { OutboxStorage, StoredMessage } from "./outbox/outbox-storage.js";
-export type { JsonRouteName, Request, RequestArguments, RequestInput } from "./requests/request.js";
+export type {
+  Call,
+  Caller,
+  JsonRouteName,
+  Request,
+  RequestArguments,
+  RequestInput,
+} from "./requests/request.js";
 export { ParleyRequestError } from "./requests/request-error.js";
 export { applyDetail, applyFrame } from "./state/apply-frame.js";
 export {

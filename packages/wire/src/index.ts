@@ -153,6 +153,7 @@ export type {
   CreateKeyResponse,
   DeleteKeyResponse,
   EndLoginsResponse,
+  FileBounds,
   KeyScope,
   KeysResponse,
   LoginRequest,

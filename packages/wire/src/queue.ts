@@ -1,4 +1,5 @@
 import type { ReasoningEffort } from "./figures/usage.js";
+import type { FileReference } from "./log/chunk.js";
 
 /**
  * How a queued message reaches the model. `steer`: at the running turn's next tool-result boundary, or as
@@ -13,7 +14,10 @@ export type QueueMode = "steer" | "queue";
 export interface QueuedMessage {
   /** The id under which it was sent, and the `messageId` under which it will stand in the log. */
   readonly id: string;
+  /** As it is shown where no files are: with a line for each file. */
   readonly text: string;
+  /** Its files, in order. They have no seq before it is delivered. */
+  readonly files?: readonly FileReference[];
   /** When it was queued, in epoch milliseconds. */
   readonly queuedAt: number;
   /** Absent: `steer`. */

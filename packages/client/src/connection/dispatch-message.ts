@@ -12,6 +12,12 @@ export interface Audience {
   onWaiting(conversationId: string, waiting: WaitingInfo | undefined): void;
 }
 
+/**
+ * Kinds that concern nobody here: the link has sent what a receipt is for, and what a compaction added comes as chunks. The
+ * rest is for other kinds of clients.
+ */
+type PassedOver = "chat.receipt" | "chat.responded" | "conversation.compacted" | "catalog" | "error" | "pong";
+
 /** Brings a message of the server to whom it concerns. Messages of kinds that are not known are left out. */
 export function dispatchMessage(message: WsServerMessage, audience: Audience): void {
   switch (message.type) {
@@ -53,16 +59,8 @@ export function dispatchMessage(message: WsServerMessage, audience: Audience): v
       }
       return;
     }
-    // The link has sent what a receipt is for. What a compaction added comes as chunks; the rest is for other kinds of clients.
-    case "chat.receipt":
-    case "chat.responded":
-    case "conversation.compacted":
-    case "catalog":
-    case "error":
-    case "pong":
-      return;
     default:
-      message satisfies never;
+      message.type satisfies PassedOver;
   }
 }
 

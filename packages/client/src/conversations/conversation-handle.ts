@@ -10,6 +10,7 @@ import type {
   RespondRequest,
   RespondResponse,
   StopResponse,
+  UploadInfo,
 } from "@parley/wire";
 import type { ConversationState } from "../state/conversation-state.js";
 
@@ -27,6 +28,8 @@ export interface SendOptions {
   readonly reasoningEffort?: ReasoningEffort | undefined;
   /** System instructions for this turn. */
   readonly instructions?: string | undefined;
+  /** Uploaded files, which stand behind the text in this order. The text may be empty then. */
+  readonly files?: readonly UploadInfo[] | undefined;
 }
 
 /**

@@ -1,9 +1,12 @@
+import type { UploadInfo } from "@parley/wire";
 import type { OutgoingMessage } from "../connection/link.js";
 
 /** A message as it is stored until the server has it: everything that sending it again needs. */
 export type StoredMessage = OutgoingMessage & {
   /** When it was sent first, in epoch milliseconds. */
   readonly createdAt: number;
+  /** The files that its parts name, as they are shown until the server has the message. */
+  readonly files?: readonly UploadInfo[] | undefined;
 };
 
 /**

@@ -5,7 +5,7 @@ import type { SendOptions } from "../conversations/conversation-handle.js";
 import { abortAfter, type Request, transportError } from "../requests/request.js";
 import { ParleyRequestError, toFailure } from "../requests/request-error.js";
 import { applyCancel, applyPending, applyReceipt, applySendFailure } from "../state/apply-send.js";
-import type { ConversationState, Failure } from "../state/conversation-state.js";
+import type { ConversationState, Failure, PendingMessage } from "../state/conversation-state.js";
 import { newMessageId } from "./ids.js";
 import type { OutboxStorage, StoredMessage } from "./outbox-storage.js";
 
@@ -82,11 +82,12 @@ export class Outbox {
   }
 
   send(text: string, options: SendOptions = {}): Promise<MessageReceipt> {
-    const { messageId = newMessageId(), ifBusy = "reject", ...choices } = options;
+    const { messageId = newMessageId(), ifBusy = "reject", files, ...choices } = options;
     const { conversationId, now } = this.#options;
     const known = this.#find(messageId);
     if (known !== undefined) return known.receipt;
-    const chosen = omitUndefined(choices);
+    const parts = files?.map(({ id }) => ({ type: "file" as const, uploadId: id }));
+    const chosen = omitUndefined({ ...choices, files, parts });
     return this.#add({ ...chosen, conversationId, messageId, message: text, ifBusy, createdAt: now() });
   }
 
@@ -139,7 +140,7 @@ export class Outbox {
   }
 
   #adoptOne(message: StoredMessage, storage: OutboxStorage): void {
-    const { messageId: id, message: text, ifBusy = "reject", createdAt } = message;
+    const { messageId: id } = message;
     if (this.#find(id) !== undefined || this.#failed.has(id)) return;
     const { messages, queue } = this.#options.state();
     if ([...messages, ...queue.messages].some((known) => known.id === id)) {
@@ -147,13 +148,17 @@ export class Outbox {
       return;
     }
     this.#failed.set(id, message);
-    const pending = { id, text, ifBusy, createdAt, status: "failed" as const, error: leftBehind };
+    this.#show(message, { status: "failed", error: leftBehind });
+  }
+
+  #show(message: StoredMessage, outcome: Pick<PendingMessage, "status" | "error">): void {
+    const { messageId: id, message: text, ifBusy = "reject", createdAt, files } = message;
+    const pending = { id, text, ifBusy, createdAt, ...omitUndefined({ files }), ...outcome };
     this.#options.change((state) => applyPending(state, pending));
   }
 
   #add(message: StoredMessage): Promise<MessageReceipt> {
-    const { messageId: id, message: text, ifBusy = "reject", createdAt } = message;
-    this.#failed.delete(id);
+    this.#failed.delete(message.messageId);
     let resolve: Entry["resolve"] = () => {};
     let reject: Entry["reject"] = () => {};
     const receipt = new Promise<MessageReceipt>((yes, no) => {
@@ -164,7 +169,7 @@ export class Outbox {
     receipt.catch(() => {});
     const entry = { message, receipt, resolve, reject, isCanceled: false, mayBeThere: false };
     this.#options.storage?.save(message);
-    this.#options.change((state) => applyPending(state, { id, text, ifBusy, createdAt, status: "sending" }));
+    this.#show(message, { status: "sending" });
     this.#entries.push(entry);
     if (this.#isOver) this.#fail(entry, letGo);
     else void this.#run();
@@ -222,7 +227,7 @@ export class Outbox {
   }
 
   async #transmit(entry: Entry): Promise<void> {
-    const { createdAt: _, ...message } = entry.message;
+    const { createdAt: _, files: __, ...message } = entry.message;
     entry.mayBeThere = true;
     const receipt = await this.#within((signal) => this.#options.link.send(message, signal));
     if (!entry.isCanceled) this.#succeed(entry, receipt);

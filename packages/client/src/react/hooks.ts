@@ -15,6 +15,7 @@ import type { ParleyClient } from "../client.js";
 import type { Connection, ConnectionState } from "../connection/connection.js";
 import type { ConversationHandle } from "../conversations/conversation-handle.js";
 import type { ConversationListHandle, ConversationListState } from "../conversations/conversation-list.js";
+import { createUploads, type Upload, type Uploads, type UploadsOptions } from "../files/uploads.js";
 import { createInbox, type Inbox, type InboxState } from "../inbox/inbox.js";
 import type { ConversationState } from "../state/conversation-state.js";
 
@@ -116,6 +117,17 @@ export function useInbox(): { readonly state: InboxState; readonly inbox: Inbox 
   inboxes.set(connection, inbox);
   const state = useSyncExternalStore(inbox.subscribe, inbox.getState, inbox.getState);
   return { state, inbox };
+}
+
+/** The files of a message that is being written: one list for each component that asks. */
+export function useUploads(options: Omit<UploadsOptions, "client"> = {}): {
+  readonly state: readonly Upload[];
+  readonly uploads: Uploads;
+} {
+  const client = useClient();
+  const [uploads] = useState(() => createUploads({ client, ...options }));
+  const state = useSyncExternalStore(uploads.subscribe, uploads.getState, uploads.getState);
+  return { state, uploads };
 }
 
 /** The list of conversations, and what can be done with it. */

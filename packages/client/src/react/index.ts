@@ -8,4 +8,5 @@ export {
   useConversationList,
   useConversationSelector,
   useInbox,
+  useUploads,
 } from "./hooks.js";

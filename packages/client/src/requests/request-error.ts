@@ -25,7 +25,7 @@ export class ParleyRequestError extends Error {
       readonly cause?: unknown;
     } = {},
   ) {
-    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    super(message, options);
     this.code = code;
     this.status = options.status ?? 0;
     this.retryable = options.retryable ?? false;

@@ -47,6 +47,8 @@ export interface Call {
   readonly body?: unknown;
   readonly accept?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Another way out for this call than the client's `fetch`, which it is given. */
+  readonly via?: (ask: typeof fetch) => typeof fetch;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -75,7 +77,8 @@ export function createCaller(server: {
     }
     let response: Response;
     try {
-      response = await server.fetch(server.url + fillPath(path, call.params) + queryOf(call.query), init);
+      const ask = call.via?.(server.fetch) ?? server.fetch;
+      response = await ask(server.url + fillPath(path, call.params) + queryOf(call.query), init);
     } catch (cause) {
       throw transportError(cause, signal, server.url);
     }

@@ -11,6 +11,7 @@ import type {
   RespondRequest,
   ToolCallChunk,
   ToolResultChunk,
+  UploadInfo,
 } from "@parley/wire";
 
 export type { Failure, PartState, StepState, SubscriptionFrame, TurnState } from "@parley/fold";
@@ -65,6 +66,8 @@ export interface PendingMessage {
   readonly error?: Failure;
   /** When it was sent first, in epoch milliseconds. */
   readonly createdAt?: number;
+  /** Its files, by their uploads. */
+  readonly files?: readonly UploadInfo[];
   /**
    * `messages`: it should open a turn, and is among the `messages` too. `queue`: something else was running or on its
    * way when it was sent, so that it should wait, and it is here alone.

@@ -11,6 +11,7 @@ import {
   tableOf,
   turnsOf,
 } from "@parley/fold";
+import type { TextChunk } from "@parley/wire";
 import type {
   ConversationState,
   Failure,
@@ -84,12 +85,13 @@ const shown = new WeakMap<PendingMessage, MessageState>();
 export function shownMessage(pending: PendingMessage): MessageState {
   const known = shown.get(pending);
   if (known !== undefined) return known;
-  const { id, text, status, error, createdAt } = pending;
-  const chunk = { type: "text" as const, text };
+  const { id, text, status, error, createdAt, files = [] } = pending;
+  const chunks: TextChunk[] = [{ type: "text", text }];
+  for (const file of files) chunks.push({ type: "text", text: `[${file.name}]`, file });
   const message: MessageState = {
     id,
     role: "user",
-    parts: [{ key: partKey(id, 0), index: 0, chunk, streaming: false }],
+    parts: chunks.map((chunk, index) => ({ key: partKey(id, index), index, chunk, streaming: false })),
     status,
     ...omitUndefined({ error, createdAt }),
   };

@@ -1,5 +1,6 @@
 import { isParleyError } from "@parley/core";
 import { omitUndefined } from "@parley/core/messages";
+import type { MeResponse } from "@parley/wire";
 import type { Context } from "hono";
 import type { AppContext, AppEnv } from "../app-env.js";
 import { admitRequest, admitWith } from "../auth/admit-request.js";
@@ -50,8 +51,9 @@ async function logIn(
   return token;
 }
 
-function describeCaller({ owner, scopes, auth }: Caller) {
-  return { owner, scopes, auth };
+function describeCaller({ owner, scopes, auth }: Caller, { runtime }: AppContext): MeResponse {
+  const { fileBytes, messageFiles, messageFileBytes } = runtime.fileLimits;
+  return { owner, scopes, auth, files: { fileBytes, messageFiles, messageFileBytes } };
 }
 
 /** What holds on this node at once; other nodes notice within moments. */
@@ -69,7 +71,7 @@ export const keyEndpoints = [
       // A page asks this when it is opened: its cookie lasts as long from now on as its login does.
       const token = caller.loginHash === undefined ? undefined : readLoginCookie(c.req.header("cookie"));
       if (token !== undefined) setCookie(c, app, token);
-      return describeCaller(caller);
+      return describeCaller(caller, app);
     },
   }),
   endpoint("POST /login", {
@@ -85,7 +87,7 @@ export const keyEndpoints = [
         clearCookies(c);
         setCookie(c, app, token);
       }
-      return describeCaller(caller);
+      return describeCaller(caller, app);
     },
   }),
   endpoint("POST /logout", {

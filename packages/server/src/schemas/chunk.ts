@@ -16,7 +16,7 @@ export const sourceChunk = z.object({
   ...own,
 });
 
-const fileReference = agree<FileReference>()(
+export const fileReference = agree<FileReference>()(
   z
     .object({
       seq: count.optional(),

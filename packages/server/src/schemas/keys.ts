@@ -54,5 +54,13 @@ export const logoutRequest = agree<LogoutRequest>()(z.object({ everywhere: z.boo
 export const endLoginsResponse = agree<EndLoginsResponse>()(z.object({ id: z.string(), ended: count }));
 export const logoutResponse = agree<LogoutResponse>()(z.object({ loggedOut: z.literal(true) }));
 export const meResponse = agree<MeResponse>()(
-  z.object({ owner: z.string(), scopes: z.array(keyScope), auth: z.enum(["open", "keys"]) }),
+  z.object({
+    owner: z.string(),
+    scopes: z.array(keyScope),
+    auth: z.enum(["open", "keys"]),
+    files: z
+      .object({ fileBytes: count, messageFiles: count, messageFileBytes: count })
+      .optional()
+      .openapi({ description: "Bounds of files" }),
+  }),
 );

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { EnqueueRequest, EnqueueResponse, QueueEdit, QueuePayload, QueueResponse } from "@parley/wire";
 import { agree } from "./agree.js";
+import { fileReference } from "./chunk.js";
 import { id, instant, queueMode, reasoningEffort } from "./scalars.js";
 import { sentParts } from "./send-message.js";
 
@@ -12,6 +13,7 @@ export const queuePayload = agree<QueuePayload>()(
           .object({
             id: z.string(),
             text: z.string(),
+            files: z.array(fileReference).optional(),
             queuedAt: instant,
             mode: queueMode.optional(),
             model: z.string().optional(),

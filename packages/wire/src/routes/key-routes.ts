@@ -64,6 +64,18 @@ export interface MeResponse {
   readonly scopes: readonly KeyScope[];
   /** `open`: this server asks for no key, because it listens on this machine only. */
   readonly auth: "open" | "keys";
+  /** Bounds of files. Absent: the server takes none. */
+  readonly files?: FileBounds;
+}
+
+/** Bounds that a client can check before it uploads a file. */
+export interface FileBounds {
+  /** Bytes of one file. */
+  readonly fileBytes: number;
+  /** Files of one message. */
+  readonly messageFiles: number;
+  /** Bytes of the files of one message together. */
+  readonly messageFileBytes: number;
 }
 
 /** `POST /logout`. The body may be left out. */

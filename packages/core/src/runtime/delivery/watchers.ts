@@ -1,5 +1,6 @@
 import { omitUndefined } from "@parley/fold";
 import type {
+  FileReference,
   QueuePayload,
   WsConversationCompacted,
   WsConversationOpen,
@@ -9,7 +10,9 @@ import type {
 import type { Clock } from "../../clock.js";
 import { ParleyError } from "../../errors.js";
 import { sliceLength, yieldToEventLoop } from "../../event-loop.js";
-import { shownText } from "../../messages/wire-chunks.js";
+import type { ConversationMessage } from "../../messages/message.js";
+import { isStoredFile } from "../../messages/part.js";
+import { shownText, toChunks } from "../../messages/wire-chunks.js";
 import type {
   ConversationNotice,
   ConversationRecord,
@@ -308,6 +311,13 @@ function noticeEvents(feed: Feed, notice: ConversationNotice): WatchEvent[] {
   });
 }
 
+/** The files of a message that waits. */
+function filesOf(message: ConversationMessage): { readonly files?: readonly FileReference[] } {
+  if (!message.content.some(isStoredFile)) return {};
+  const files = toChunks(message).flatMap((chunk) => (chunk.type === "text" ? (chunk.file ?? []) : []));
+  return { files };
+}
+
 /** The queue as clients see it. */
 export function toQueuePayload(queue: QueueState): QueuePayload {
   return {
@@ -316,6 +326,7 @@ export function toQueuePayload(queue: QueueState): QueuePayload {
       text: shownText(message),
       queuedAt,
       mode,
+      ...filesOf(message),
       ...omitUndefined({ model: choices.model, reasoningEffort: choices.reasoningEffort }),
     })),
     ...(queue.paused ? { paused: true } : {}),

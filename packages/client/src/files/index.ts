@@ -1,0 +1,4 @@
+export { sizeText } from "@parley/fold";
+export { type FileOfMessage, fileAddress, fileParts, queuedText, signedFileUrl } from "./file-address.js";
+export { type UploadableFile, type UploadFileOptions, uploadFile } from "./upload-file.js";
+export { createUploads, type Upload, type Uploads, type UploadsOptions } from "./uploads.js";
