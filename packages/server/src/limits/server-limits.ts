@@ -42,7 +42,7 @@ export const looksWhileWaiting = { perSecond: 5, burst: 20 };
 export interface ServerPace {
   /** Between the comments that keep an event stream alive. */
   readonly heartbeatMs: number;
-  /** Between the pings of a socket. A peer that has not answered one by the next is gone. */
+  /** Between the pings of a socket. A peer that has not answered one by the next is gone. Proxies close what was silent for a minute. */
   readonly pingMs: number;
   /** How long a key is believed without asking the store: a revoked one stops working after this long. */
   readonly keyMs: number;
@@ -71,7 +71,7 @@ export interface ServerPace {
 
 export const defaultServerPace: ServerPace = {
   heartbeatMs: 15_000,
-  pingMs: 30_000,
+  pingMs: 45_000,
   keyMs: 3_000,
   loginMs: 30 * 24 * 60 * 60_000,
   failedWaitMs: 1_000,
