@@ -1,10 +1,12 @@
 import type { UploadInfo } from "@parley/wire";
 import { invalidField } from "../../errors.js";
+import type { MessageContentPart } from "../../messages/part.js";
 import type { FileUsage, LogStoreRoot } from "../../ports/log-store.js";
+import { storeContent } from "../admission/sent-parts.js";
 import type { OwnerScope } from "../api/owner-scope.js";
 import type { Uses } from "../environment.js";
 import { type FilePlace, type OpenedFile, openFile, unknownFile } from "./opened-file.js";
-import { type IncomingFile, receiveUpload } from "./receive-upload.js";
+import { type IncomingFile, receiveUpload, uploadId } from "./receive-upload.js";
 import { createFileSecret, isSigned, readClaim, signPlace } from "./signed-address.js";
 
 /** A text that gives access to one file. */
@@ -22,6 +24,8 @@ export interface FileApi {
   open(place: FilePlace): Promise<OpenedFile>;
   /** Drops an upload. Messages that refer to its bytes keep them. Returns false where there was none. */
   drop(uploadId: string): Promise<boolean>;
+  /** Stores the files among parts that hold their bytes, and returns the parts with references in their places. */
+  store(parts: readonly MessageContentPart[]): Promise<readonly MessageContentPart[]>;
   /** What the owner's files come to. */
   usage(): Promise<FileUsage>;
   /** A text that gives access to one file, without a key, until it expires. */
@@ -33,11 +37,12 @@ export function fileVerbs({ env, owner, store }: OwnerScope): FileApi {
   const { fileLimits: limits, clock } = env;
   return {
     async upload(file) {
-      const { blob: _, ...info } = await receiveUpload(store, `up_${randomId()}`, file, limits);
+      const { blob: _, ...info } = await receiveUpload(store, uploadId(), file, limits);
       return info;
     },
     open: (place) => openFile(store, place),
     drop: (uploadId) => store.dropUpload(uploadId),
+    store: (parts) => storeContent(store, parts, limits),
     usage: () => store.fileUsage(),
     async sign(place, { forMs = limits.addressMs } = {}) {
       if (!(forMs > 0 && forMs <= limits.longestAddressMs)) {
@@ -64,10 +69,4 @@ export async function openSigned(
   const secret = await store.fileSecret();
   if (secret === null || !(await isSigned(secret, token))) throw unknownFile();
   return openFile(store, claim.place);
-}
-
-/** The id of an upload is what it is read by, so it cannot be guessed: 128 random bits. */
-function randomId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
