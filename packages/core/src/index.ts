@@ -89,6 +89,7 @@ export {
   type Tool,
   type ToolAnswer,
   type ToolContext,
+  type ToolFile,
   type ToolOutput,
   type ToolQuestion,
   toolOutput,

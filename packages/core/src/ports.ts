@@ -15,8 +15,9 @@ import type {
 import type { MessageContentPart } from "./messages/part.js";
 import type { CountedTokens } from "./messages/tokens/count-message.js";
 import type { AnswerLimits } from "./ports/answer-limits.js";
+import type { FileForm, ProviderFile } from "./ports/provider-file.js";
 
-export type { AgentContext, AnswerLimits, Extensions };
+export type { AgentContext, AnswerLimits, Extensions, FileForm, ProviderFile };
 
 export type ProviderRole = MessageRole;
 
@@ -158,6 +159,11 @@ export interface ProviderAdapter {
    * return the data with.
    */
   takesOutput?(output: ProviderOutput, model: string): boolean;
+  /**
+   * The form in which a model takes a file. The messages of a call then hold its bytes, as base64 in `data`. Absent: the
+   * model is shown no files, and is told of each in a line.
+   */
+  takesFile?(file: ProviderFile, model: string): FileForm;
 }
 
 /** What a turn keeps of one request to a model: who was asked, what it took and what the model was shown. */

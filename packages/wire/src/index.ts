@@ -15,6 +15,7 @@ export type {
   DroppedRange,
   PrefixBreak,
   ProviderCallInfo,
+  ShownFile,
 } from "./figures/manifest.js";
 export type { StepMetrics, ToolTiming, TurnMetrics } from "./figures/metrics.js";
 export type { ReasoningEffort, Usage } from "./figures/usage.js";

@@ -153,6 +153,7 @@ async function bindCompatible(
           "includeUsage",
           "maxTokensField",
           "replayReasoning",
+          "sendsImages",
           "sendsFiles",
           "takesOutput",
           "acceptUnmarkedEnd",

@@ -53,6 +53,7 @@ const compatible = z.strictObject({
   includeUsage: z.boolean().optional(),
   maxTokensField: z.enum(["max_tokens", "max_completion_tokens"]).optional(),
   replayReasoning: z.enum(["reasoning_content", "reasoning"]).optional(),
+  sendsImages: z.boolean().optional(),
   sendsFiles: z.boolean().optional(),
   takesOutput: z.boolean().optional(),
   acceptUnmarkedEnd: z.boolean().optional(),

@@ -40,6 +40,7 @@ export const settingDescriptions: Readonly<Record<string, string>> = {
   "models.*.includeUsage": "Ask the server to report its token counts.",
   "models.*.maxTokensField": "The name of the field for the limit of an answer.",
   "models.*.replayReasoning": "The field in which earlier reasoning is sent back.",
+  "models.*.sendsImages": "Send images; false for a model that reads text alone, which is told of them.",
   "models.*.sendsFiles": "Send files; otherwise they are put into words.",
   "models.*.takesOutput":
     "The server understands response_format with a JSON Schema; otherwise a tool returns the data.",

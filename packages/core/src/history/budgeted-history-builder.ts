@@ -55,7 +55,7 @@ export class BudgetedHistoryBuilder implements HistoryBuilder {
 
   async buildHistory(req: HistoryBuildRequest): Promise<HistoryBuildResult> {
     const { model, previous, contextWindow } = req;
-    const scale = tokenScale(req.tokens ?? this.#tokens, model);
+    const scale = { ...tokenScale(req.tokens ?? this.#tokens, model), countFile: req.countFile };
     const instructions = fixedPart(req.instructions, (text) => ({
       text,
       cost: measureInstructions(text, scale),

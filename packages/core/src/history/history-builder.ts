@@ -1,5 +1,6 @@
 import type { ContextManifest, DroppedRange } from "@parley/wire";
 import type { Conversation, ConversationMessage } from "../messages/message.js";
+import type { FileCounter } from "../messages/tokens/count-message.js";
 import type { ConversationStore, HistoryEntry, ProviderMessage, ProviderToolDefinition } from "../ports.js";
 import type { KeptHistory } from "./kept-history.js";
 import type { TextCounter } from "./token-scale.js";
@@ -42,6 +43,8 @@ export interface HistoryBuildRequest {
   model?: string;
   /** Default: the estimator that the builder was made with. */
   tokens?: TextCounter;
+  /** Counts stored files for the model. Default: an ordinary size for each kind. */
+  countFile?: FileCounter;
   /** Lets the window begin where it began before, and tells whether the prefix was kept. */
   previous?: PreviousCall;
   /** What the caller keeps of the conversation from request to request, so that only what was added is read. */

@@ -1,4 +1,5 @@
 import type { ConversationMessage } from "../messages/message.js";
+import { isStoredFile } from "../messages/part.js";
 import { type CountedTokens, countMessage, messageOverheadTokens } from "../messages/tokens/count-message.js";
 import type { ProviderToolDefinition } from "../ports.js";
 import { type ContextCost, noCost } from "./context-cost.js";
@@ -16,9 +17,15 @@ export function measureMessage(
   scale: TokenScale,
   counted?: CountedTokens,
 ): ContextCost {
-  const known = counted !== undefined && counted.rule === scale.rule ? counted.count : undefined;
-  const size = countMessage(message, scale.countText, known);
+  const isCounted = counted !== undefined && counted.rule === scale.rule && !hasOwnRule(message, scale);
+  const known = isCounted ? counted.count : undefined;
+  const size = countMessage(message, scale.countText, known, scale.countFile);
   return size === undefined ? noCost : { messages: 1, ...size };
+}
+
+/** True for a message with a file that the model counts in its own way, unlike the count that its row keeps. */
+function hasOwnRule({ content }: Pick<ConversationMessage, "content">, { countFile }: TokenScale): boolean {
+  return countFile !== undefined && content.some(isStoredFile);
 }
 
 /** What the instructions take. They are not counted as a message. */

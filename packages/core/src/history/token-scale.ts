@@ -1,3 +1,4 @@
+import type { FileCounter } from "../messages/tokens/count-message.js";
 import type { TokenEstimator } from "../messages/tokens/token-counter.js";
 
 /** What measuring needs of an estimator. */
@@ -10,6 +11,8 @@ export type TextCounter = Pick<TokenEstimator, "countText" | "factor" | "rule">;
 export interface TokenScale {
   readonly factor: number;
   readonly countText: (text: string) => number;
+  /** Counts files by the rule of the model's provider. Absent: as rows do. */
+  readonly countFile?: FileCounter | undefined;
   /** The rule of counts that may be used in place of a count of this scale, if there is one. */
   readonly rule: number | undefined;
 }

@@ -5,71 +5,81 @@ export interface ImageSize {
 }
 
 /**
- * Reads the size of a PNG, JPEG, GIF or WebP image from its first bytes, without decoding it. Undefined for anything
- * else, and where the size stands behind the bytes that are given: that of a JPEG follows its metadata, which a first
- * piece of a file has room for in practice.
+ * Reads the size of a PNG, JPEG, GIF or WebP image from its first bytes. Nothing is decoded, and nothing is read that
+ * is not there. Undefined for any other format, for a header that is cut or broken, and for an image without an area.
  */
-export function readImageSize(bytes: Uint8Array): ImageSize | undefined {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const read = readers.find(({ isOf }) => isOf(view));
-  const size = read?.sizeOf(view);
-  return size !== undefined && size.width > 0 && size.height > 0 ? size : undefined;
-}
-
-interface Reader {
-  isOf(view: DataView): boolean;
-  sizeOf(view: DataView): ImageSize | undefined;
-}
-
-const readers: readonly Reader[] = [
-  {
-    isOf: (view) => textAt(view, 1, "PNG\r\n"),
-    sizeOf: (view) =>
-      view.byteLength < 24 || !textAt(view, 12, "IHDR")
-        ? undefined
-        : { width: view.getUint32(16), height: view.getUint32(20) },
-  },
-  {
-    isOf: (view) => textAt(view, 0, "GIF8"),
-    sizeOf: (view) =>
-      view.byteLength < 10 ? undefined : { width: view.getUint16(6, true), height: view.getUint16(8, true) },
-  },
-  { isOf: (view) => textAt(view, 0, "RIFF") && textAt(view, 8, "WEBP"), sizeOf: webpSize },
-  { isOf: (view) => view.byteLength > 3 && view.getUint16(0) === 0xffd8, sizeOf: jpegSize },
-];
-
-function textAt(view: DataView, offset: number, text: string): boolean {
-  if (view.byteLength < offset + text.length) return false;
-  for (let index = 0; index < text.length; index += 1) {
-    if (view.getUint8(offset + index) !== text.charCodeAt(index)) return false;
+export function imageSize(head: Uint8Array): ImageSize | undefined {
+  const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
+  try {
+    const size = pngSize(view) ?? gifSize(view) ?? webpSize(view) ?? jpegSize(view);
+    return size !== undefined && size.width > 0 && size.height > 0 ? size : undefined;
+  } catch (error) {
+    // A header that ends too early.
+    if (error instanceof RangeError) return undefined;
+    throw error;
   }
-  return true;
+}
+
+function pngSize(view: DataView): ImageSize | undefined {
+  if (!hasText(view, 1, "PNG\r\n") || !hasText(view, 12, "IHDR")) return undefined;
+  return { width: view.getUint32(16), height: view.getUint32(20) };
+}
+
+function gifSize(view: DataView): ImageSize | undefined {
+  if (!hasText(view, 0, "GIF8")) return undefined;
+  return { width: view.getUint16(6, true), height: view.getUint16(8, true) };
 }
 
 function webpSize(view: DataView): ImageSize | undefined {
-  if (view.byteLength < 30) return undefined;
-  const uint24 = (offset: number) => view.getUint16(offset, true) | (view.getUint8(offset + 2) << 16);
-  if (textAt(view, 12, "VP8X")) return { width: uint24(24) + 1, height: uint24(27) + 1 };
-  if (textAt(view, 12, "VP8L")) {
+  if (!hasText(view, 0, "RIFF") || !hasText(view, 8, "WEBP")) return undefined;
+  if (hasText(view, 12, "VP8 ")) {
+    return { width: view.getUint16(26, true) & 0x3fff, height: view.getUint16(28, true) & 0x3fff };
+  }
+  if (hasText(view, 12, "VP8L")) {
     const bits = view.getUint32(21, true);
     return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 };
   }
-  if (!textAt(view, 12, "VP8 ")) return undefined;
-  return { width: view.getUint16(26, true) & 0x3fff, height: view.getUint16(28, true) & 0x3fff };
+  if (!hasText(view, 12, "VP8X")) return undefined;
+  return { width: uint24(view, 24) + 1, height: uint24(view, 27) + 1 };
 }
 
-/** Walks over the segments to the one that begins a frame. */
+/** Walks the segments of a JPEG to the one that begins the picture. */
 function jpegSize(view: DataView): ImageSize | undefined {
-  for (let offset = 2; offset + 9 < view.byteLength; ) {
-    if (view.getUint8(offset) !== 0xff) return undefined;
-    const marker = view.getUint8(offset + 1);
+  if (view.getUint16(0) !== 0xffd8) return undefined;
+  for (let at = 2; ; ) {
+    if (view.getUint8(at) !== 0xff) return undefined;
+    const marker = view.getUint8(at + 1);
     if (marker === 0xff) {
-      offset += 1;
+      at += 1;
       continue;
     }
-    const beginsFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
-    if (beginsFrame) return { width: view.getUint16(offset + 7), height: view.getUint16(offset + 5) };
-    offset += 2 + view.getUint16(offset + 2);
+    // Markers without a length: restarts and the like.
+    if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8)) {
+      at += 2;
+      continue;
+    }
+    if (startsFrame(marker)) return { width: view.getUint16(at + 7), height: view.getUint16(at + 5) };
+    // The picture's data, or its end, without a frame.
+    if (marker === 0xda || marker === 0xd9) return undefined;
+    const length = view.getUint16(at + 2);
+    if (length < 2) return undefined;
+    at += 2 + length;
   }
-  return undefined;
+}
+
+/** SOF0 to SOF15, without the tables and the reserved marker among them. */
+function startsFrame(marker: number): boolean {
+  return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
+}
+
+function uint24(view: DataView, at: number): number {
+  return view.getUint8(at) | (view.getUint8(at + 1) << 8) | (view.getUint8(at + 2) << 16);
+}
+
+function hasText(view: DataView, at: number, text: string): boolean {
+  if (at + text.length > view.byteLength) return false;
+  for (let index = 0; index < text.length; index += 1) {
+    if (view.getUint8(at + index) !== text.charCodeAt(index)) return false;
+  }
+  return true;
 }

@@ -22,7 +22,7 @@ export {
   hiddenMessageId,
 } from "./hidden-entry.js";
 export { createUuidV7Factory, type IdFactory } from "./ids.js";
-export { type ImageSize, readImageSize } from "./image-size.js";
+export { imageSize } from "./image-size.js";
 export {
   inputEntryOf,
   inputEntryOfMessage,

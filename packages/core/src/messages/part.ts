@@ -79,6 +79,9 @@ export interface FileContentPart extends PartExtras {
   /** Bytes. Set together with `hash`. */
   size?: number;
   filename?: string;
+  /** Pixels of an image, where they are known. */
+  width?: number;
+  height?: number;
 }
 
 /** A file whose bytes are in the store. */

@@ -180,8 +180,9 @@ function toChunk(part: MessageContentPart, role: MessageRole): Chunk {
 }
 
 function storedFileChunk(part: StoredFilePart): Chunk {
-  const { type: _, mediaType, size, hash, filename: name, data: _data, ...rest } = part;
-  return { ...fileChunk({ ...omitUndefined({ name }), mediaType, size, hash }), ...inOrder(rest) };
+  const { type: _, mediaType, size, hash, filename: name, data: _data, width, height, ...rest } = part;
+  const file = { ...omitUndefined({ name }), mediaType, size, hash, ...omitUndefined({ width, height }) };
+  return { ...fileChunk(file), ...inOrder(rest) };
 }
 
 /**
@@ -199,8 +200,9 @@ function fromChunk(chunk: Chunk, place: PartPlace): MessageContentPart {
       const { file, text: _, ...rest } = chunk;
       if (!isFields(file)) return normalizePart(chunk, place);
       // The text is made from the reference, and its place is that of its chunk.
-      const { name: filename, mediaType, size, hash } = file;
-      const part = { ...rest, type: "file", mediaType, size, hash, ...omitUndefined({ filename }) };
+      const { name: filename, mediaType, size, hash, width, height } = file;
+      const known = omitUndefined({ filename, width, height });
+      const part = { ...rest, type: "file", mediaType, size, hash, ...known };
       return isStoredFile(part) ? normalizePart(part, place) : normalizePart(chunk, place);
     }
     case "system": {

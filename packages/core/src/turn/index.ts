@@ -15,6 +15,7 @@ export {
   type Tool,
   type ToolAnswer,
   type ToolContext,
+  type ToolFile,
   type ToolOutput,
   type ToolQuestion,
   toolDefinition,

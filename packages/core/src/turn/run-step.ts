@@ -99,7 +99,9 @@ export async function runStep(setup: TurnSetup, step: Step, emit: TurnListener):
   const end = clock.monotonic();
   const said = finish(assembly);
   error ??= said.error;
-  const parts = stampCalls(reasoned.stamp(said.parts), stepId);
+  const kept = await storedParts(setup, stampCalls(reasoned.stamp(said.parts), stepId));
+  error ??= kept.error;
+  const { parts } = kept;
   const slices = new WorkSlices();
   for (const [partIndex, part] of parts.entries()) {
     if (part.type !== "tool-call") continue;
@@ -224,6 +226,19 @@ function finish(assembly: Assembly): { parts: MessageContentPart[]; error?: Parl
       cause: thrown,
     });
     return { parts: plainParts(assembly.partial()), error };
+  }
+}
+
+/** The parts with their files stored. A file that cannot be stored is left out, and the step fails. */
+async function storedParts(
+  { storeFiles }: TurnSetup,
+  parts: MessageContentPart[],
+): Promise<{ parts: MessageContentPart[]; error?: ParleyError }> {
+  if (storeFiles === undefined || !parts.some(({ type }) => type === "file")) return { parts };
+  try {
+    return { parts: [...(await storeFiles(parts))] };
+  } catch (thrown) {
+    return { parts: parts.filter(({ type }) => type !== "file"), error: toParleyError(thrown) };
   }
 }
 

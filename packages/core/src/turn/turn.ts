@@ -3,7 +3,7 @@ import type { Clock } from "../clock.js";
 import type { ParleyError } from "../errors.js";
 import type { IdFactory } from "../messages/ids.js";
 import type { ConversationMessage, TokenUsage } from "../messages/message.js";
-import type { ToolCallContentPart } from "../messages/part.js";
+import type { MessageContentPart, ToolCallContentPart } from "../messages/part.js";
 import { type AnswerLimits, defaultAnswerLimits } from "../ports/answer-limits.js";
 import type { TurnOutputChoice } from "../ports/conversation-record.js";
 import type { ProviderAdapter, ProviderCallParams, ProviderCallRecord, ProviderMessage } from "../ports.js";
@@ -137,6 +137,11 @@ export interface TurnSetup {
     readonly turnMessages: readonly ConversationMessage[];
   }): Promise<StepContext>;
   readonly sink: TurnSink;
+  /**
+   * Stores the files among parts that hold their bytes, and returns the parts with references in their places. Absent: the
+   * bytes stay in the messages.
+   */
+  storeFiles?(parts: readonly MessageContentPart[]): Promise<readonly MessageContentPart[]>;
   readonly limits?: Partial<TurnLimits>;
   readonly clock?: Clock;
   readonly ids?: IdFactory;

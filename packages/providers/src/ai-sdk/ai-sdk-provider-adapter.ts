@@ -9,9 +9,11 @@ import {
   untilAborted,
 } from "@parley/core/messages";
 import type {
+  FileForm,
   ProviderAdapter,
   ProviderCallParams,
   ProviderCallResult,
+  ProviderFile,
   ProviderStream,
 } from "@parley/core/ports";
 import {
@@ -22,9 +24,12 @@ import {
   streamText,
   type ToolSet,
 } from "ai";
+import { anthropicFileRules } from "../anthropic/request/file-rules.js";
 import { boundsFor, tooLarge } from "../call/answer-bounds.js";
+import { fileFormBy } from "../call/file-rules.js";
 import { prepareMessages } from "../call/prepare-messages.js";
 import { createToolNames, type ToolNames } from "../call/tool-names.js";
+import { openAIFileRules } from "../openai/file-rules.js";
 import { AnswerFold, type StreamPart } from "./answer/from-stream-part.js";
 import { type ModelInstance, quietModel } from "./answer/quiet-model.js";
 import { isAboutMessages, toCallError } from "./failure.js";
@@ -73,6 +78,12 @@ export class AiSdkProviderAdapter implements ProviderAdapter {
 
   async complete(params: ProviderCallParams): Promise<ProviderCallResult> {
     return collect(await this.completeStream(params));
+  }
+
+  /** By the rules of the provider that answers; what it is not known to refuse is sent. */
+  takesFile(file: ProviderFile): FileForm {
+    const isAnthropic = modelFamily(this.#model.provider) === "anthropic";
+    return fileFormBy(isAnthropic ? anthropicFileRules : openAIFileRules(this.#model.modelId), file);
   }
 
   async completeStream(params: ProviderCallParams): Promise<ProviderStream> {

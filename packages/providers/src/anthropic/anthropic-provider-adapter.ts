@@ -1,11 +1,14 @@
 import { collect, createProviderStream, type MessageOrigin } from "@parley/core/messages";
 import type {
+  FileForm,
   ProviderAdapter,
   ProviderCallParams,
   ProviderCallResult,
+  ProviderFile,
   ProviderOutput,
   ProviderStream,
 } from "@parley/core/ports";
+import { fileFormBy } from "../call/file-rules.js";
 import { unreadableAnswer } from "../call/http-failure.js";
 import { LoweredHistories } from "../call/lowered-history.js";
 import { streamCall } from "../call/stream-call.js";
@@ -18,6 +21,7 @@ import {
 } from "./anthropic-http-client.js";
 import type { CacheControl, MessageParam, MessagesBody, MessagesEvent } from "./api-types.js";
 import { readAnthropicFailure } from "./failure.js";
+import { anthropicFileRules } from "./request/file-rules.js";
 import type { MessagesState, UnsendableArguments } from "./request/lower-messages.js";
 import { takesFormat } from "./request/output-format.js";
 import { toRequest } from "./request/to-request.js";
@@ -83,6 +87,10 @@ export class AnthropicProviderAdapter implements ProviderAdapter {
 
   takesOutput(output: ProviderOutput, model: string): boolean {
     return takesFormat(output, model || this.#settings.defaultModel);
+  }
+
+  takesFile(file: ProviderFile): FileForm {
+    return fileFormBy(anthropicFileRules, file);
   }
 
   /** The answer, with what the API paused gone on with, as one stream. */

@@ -185,6 +185,7 @@ describe.each(vendors)("a turn whose answer of %s is cut at a bound", (vendor) =
           maxTokensField: "max_tokens",
           effortParams: () => undefined,
           replayReasoning: "reasoning_content",
+          sendsImages: true,
           sendsFiles: false,
           sendsCacheKey: false,
           takesOutput: false,

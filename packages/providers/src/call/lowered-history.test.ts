@@ -15,6 +15,7 @@ const dialect: ChatDialect = {
   maxTokensField: "max_tokens",
   effortParams: () => undefined,
   replayReasoning: "reasoning_content",
+  sendsImages: true,
   sendsFiles: true,
   sendsCacheKey: true,
   takesOutput: true,

@@ -94,7 +94,7 @@ export class LoweredHistories<Item, State extends LoweringState> {
   readonly #kept = new WeakMap<ProviderMessage, KeptHistory<State>>();
 
   /**
-   * Lowers a history. Undefined for one that has to be lowered as a whole each time: all messages behind the
+   * Lowers a history. Undefined for one that has to be lowered as a whole each time: the first message behind the
    * instructions must be frozen, and all must be in Parley's own form.
    */
   lower(
@@ -110,11 +110,10 @@ export class LoweredHistories<Item, State extends LoweringState> {
       goBack(kept, mark);
       const { messages: start } = mark;
       const rest = messages.slice(start);
-      const isKept = rest.every(
-        (message, at) => isOwn(message) && (start + at < leading || isFrozen(message)),
-      );
-      if (!isKept) return undefined;
-      const lowered = this.#goOn(kept, { messages, rest, mark }, lowering);
+      if (!rest.every(isOwn)) return undefined;
+      // What is made for this request alone is written out each time, and so is all that follows it.
+      const made = rest.findIndex((message, at) => start + at >= leading && !isFrozen(message));
+      const lowered = this.#goOn(kept, { messages, rest, mark, made }, lowering);
       if (start === 0 || lowered.items.length >= openItems) return lowered;
       // The end was taken back, so items that were settled are open again.
       mark = lastMark(kept, start);
@@ -144,7 +143,7 @@ export class LoweredHistories<Item, State extends LoweringState> {
 
   #goOn(
     kept: KeptHistory<State>,
-    { messages, rest, mark }: Continuation,
+    { messages, rest, mark, made }: Continuation,
     lowering: HistoryLowering<Item, State>,
   ): LoweredHistory<Item, State> {
     const { state, callIds } = kept;
@@ -160,7 +159,7 @@ export class LoweredHistories<Item, State extends LoweringState> {
       fold.push(message);
       for (const part of message.content) if (part.type === "tool-call") calls += 1;
       const isBetween = message.role !== "tool" && place.count >= least && fold.count > place.count;
-      if (isHealthy && isBetween) places.push(place);
+      if (isHealthy && isBetween && (made < 0 || at < made)) places.push(place);
       // Only the last one with enough items behind it is of use.
       while (places[1] !== undefined && fold.count - places[1].count >= openItems) places.shift();
     }
@@ -184,6 +183,8 @@ interface Continuation {
   /** Those behind the mark. */
   readonly rest: readonly ProviderMessage[];
   readonly mark: Mark;
+  /** The first of them that is not frozen; -1 if all are. */
+  readonly made: number;
 }
 
 /** A place where a mark could be set. */

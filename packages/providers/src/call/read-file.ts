@@ -31,7 +31,8 @@ export function readFile(file: FileContentPart): ReadableFile {
   };
 }
 
-function kindOf(mediaType: string): ReadableFile["kind"] {
+/** What a model may make of a file of this type, which is in lower case. */
+export function kindOf(mediaType: string): ReadableFile["kind"] {
   if (imageType.test(mediaType)) return "image";
   if (mediaType === "application/pdf") return "pdf";
   return textType.test(mediaType) ? "text" : "other";

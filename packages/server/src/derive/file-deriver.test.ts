@@ -1,5 +1,5 @@
 import { crc32, deflateSync } from "node:zlib";
-import { derivedBytes, readImageSize } from "@parley/core/messages";
+import { derivedBytes, imageSize } from "@parley/core/messages";
 import type { FileDeriver } from "@parley/core/runtime";
 import { zipSync } from "fflate";
 import { afterEach, describe, expect, it } from "vitest";
@@ -97,14 +97,14 @@ describe("a thumbnail", () => {
   it("is a small WebP with the proportions of the image, made again of its own kind", async () => {
     const deriver = start();
     const small = await thumbnailOf(deriver, png(1_200, 600));
-    expect(readImageSize(small ?? new Uint8Array())).toEqual({ width: 480, height: 240 });
+    expect(imageSize(small ?? new Uint8Array())).toEqual({ width: 480, height: 240 });
     expect((small ?? []).length).toBeLessThan(5_000);
     const again = await thumbnailOf(deriver, small ?? new Uint8Array(), "image/webp");
-    expect(readImageSize(again ?? new Uint8Array())).toEqual({ width: 480, height: 240 });
+    expect(imageSize(again ?? new Uint8Array())).toEqual({ width: 480, height: 240 });
   });
 
   it("of a small image is no larger", async () => {
-    expect(readImageSize((await thumbnailOf(start(), png(30, 20))) ?? new Uint8Array())).toEqual({
+    expect(imageSize((await thumbnailOf(start(), png(30, 20))) ?? new Uint8Array())).toEqual({
       width: 30,
       height: 20,
     });

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { readImageSize } from "@parley/core/messages";
+import { imageSize } from "@parley/core/messages";
 import type { DeriveLimits } from "./derive-limits.js";
 
 /** Pixels as the decoders give and take them: four bytes each, red, green, blue and alpha. */
@@ -60,7 +60,7 @@ export async function makeThumbnail(
   bytes: Uint8Array,
   limits: DeriveLimits,
 ): Promise<Uint8Array | undefined> {
-  const declared = readImageSize(bytes);
+  const declared = imageSize(bytes);
   if (declared === undefined || declared.width * declared.height > limits.pixels) return undefined;
   Object.assign(globalThis, { ImageData: NodeImageData });
   const decode = await decoders[mediaType]?.();

@@ -25,6 +25,8 @@ export const fileReference = agree<FileReference>()(
       mediaType: z.string(),
       size: count,
       hash: z.string(),
+      width: count.optional(),
+      height: count.optional(),
     })
     .openapi("FileReference"),
 );

@@ -30,6 +30,18 @@ const manifest = agree<ContextManifest>()(
           summarySeq: count.optional(),
         }),
       ),
+      files: z
+        .array(
+          z.object({
+            seq: count.optional(),
+            name: z.string(),
+            mediaType: z.string(),
+            size: count,
+            as: z.enum(["image", "document", "text", "note"]),
+            detail: z.string().optional(),
+          }),
+        )
+        .optional(),
       transforms: z.array(
         z.object({
           kind: z.string() as unknown as z.ZodType<OpenUnion<ContextTransformKind>>,

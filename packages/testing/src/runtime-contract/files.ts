@@ -1,16 +1,19 @@
 import { createHash } from "node:crypto";
+import { type Tool, toolOutput } from "@parley/core";
+import type { FileForm, ProviderFile } from "@parley/core/ports";
 import type { OpenedFile } from "@parley/core/runtime";
 import type { SentPart, UploadInfo } from "@parley/wire";
 import { check, checkEqual } from "../contract-case.js";
 import { gate } from "../gate.js";
-import { pause, text, toolCall } from "../provider/script.js";
+import { part, pause, text, toolCall } from "../provider/script.js";
+import { createScriptedProvider } from "../provider/scripted-provider.js";
 import { adder } from "./turns/turns.js";
 import { only, type RuntimeTopicCase, type TestNode, type World } from "./world.js";
 
 async function upload(world: World, node: TestNode, content: string, name: string): Promise<UploadInfo> {
   const hash = createHash("sha256");
   async function* bytes() {
-    yield new TextEncoder().encode(content);
+    yield Uint8Array.from(content, (each) => each.charCodeAt(0));
   }
   const file = {
     name,
@@ -27,6 +30,9 @@ async function contentOf(file: OpenedFile): Promise<string> {
 }
 
 const fileOf = ({ id }: UploadInfo): SentPart => ({ type: "file", uploadId: id });
+
+/** The head of an image of 640 x 480 pixels, as Latin-1 text. */
+const png = "\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x02\x80\0\0\x01\xe0\x08\x02\0\0\0";
 
 /** Files: sent on one node, read on another, and gone when nothing refers to them. */
 export const fileCases: RuntimeTopicCase[] = [
@@ -117,6 +123,112 @@ export const fileCases: RuntimeTopicCase[] = [
         await world.advance(20);
         bytes = (await node.me.files.usage()).bytes;
       }
+    },
+  },
+  {
+    name: "a model is shown the files that it takes and told of the others, and a manifest names each",
+    async run(world) {
+      const provider = createScriptedProvider([text("Nice.")]);
+      const takesFile = ({ mediaType }: ProviderFile): FileForm =>
+        mediaType === "image/png" ? { as: "image", tokens: 7_000 } : { as: "note", reason: "images only" };
+      const node = await world.node({ provider: Object.assign(provider, { takesFile }) });
+      const image = await upload(world, node, png, "cat.png");
+      const notes = await upload(world, node, "# Notes", "notes.md");
+      const parts = [fileOf(image), fileOf(notes)];
+      const { receipt } = await world.turn(node, "Look:", { parts });
+      const { conversationId } = receipt;
+      const [call] = provider.calls;
+      checkEqual(
+        call?.params.messages.at(-1)?.content,
+        [
+          { type: "text", text: "Look:" },
+          { type: "file", mediaType: "image/png", filename: "cat.png", data: btoa(png) },
+          { type: "text", text: "[notes.md, text/markdown, 7 bytes] (not shown: images only)" },
+        ],
+        "what the model is shown",
+      );
+      const detail = await world.pass(node.me.turn(conversationId, receipt.turnId), "the turn");
+      const [record] = detail.providerCalls;
+      checkEqual(
+        record?.manifest?.files,
+        [
+          { seq: 2, name: "cat.png", mediaType: "image/png", size: png.length, as: "image" },
+          {
+            seq: 3,
+            name: "notes.md",
+            mediaType: "text/markdown",
+            size: 7,
+            as: "note",
+            detail: "images only",
+          },
+        ],
+        "the files of the manifest",
+      );
+      check((record?.manifest?.estimatedTokens ?? 0) > 7_000, "a file counts by the rule of its provider");
+      const chunk = (await world.log(node, conversationId)).find(({ seq }) => seq === 2)?.chunk;
+      checkEqual(chunk?.type === "text" && [chunk.file?.width, chunk.file?.height], [640, 480], "its pixels");
+    },
+  },
+  {
+    name: "files that a model and a tool return are stored, referred to, and shown to the next model",
+    async run(world) {
+      const data = btoa(png);
+      const camera: Tool = {
+        name: "camera",
+        execute: () =>
+          toolOutput("Taken.", false, [
+            {
+              mediaType: "image/png",
+              data: Uint8Array.from(png, (each) => each.charCodeAt(0)),
+              name: "shot.png",
+            },
+          ]),
+      };
+      const provider = createScriptedProvider([
+        [toolCall("camera")],
+        [part({ type: "file", mediaType: "image/png", data }), text("Drawn.")],
+        [text("Seen.")],
+      ]);
+      const takesFile = (): FileForm => ({ as: "image", tokens: 100 });
+      const node = await world.node({
+        provider: Object.assign(provider, { takesFile }),
+        tools: [camera as Tool<never>],
+      });
+      const conversationId = world.id("c");
+      await node.me.create({ id: conversationId });
+      const follow = await world.joined(node, conversationId);
+      const { receipt } = await world.turn(node, "Draw", { conversationId });
+      const log = await world.log(node, conversationId);
+      check(!JSON.stringify(log).includes(data), "the log holds no bytes");
+      const files = log.flatMap(({ chunk, seq }) =>
+        chunk.type === "text" && chunk.file !== undefined ? [{ seq, ...chunk.file }] : [],
+      );
+      checkEqual(
+        files.map(({ name, mediaType, size, width }) => [name, mediaType, size, width]),
+        [
+          ["shot.png", "image/png", png.length, 640],
+          ["file.png", "image/png", png.length, 640],
+        ],
+        "the files of the log",
+      );
+      for (const { seq } of files) {
+        const opened = await world.pass(node.me.files.open({ conversationId, seq }), "a file");
+        checkEqual(opened.size, png.length, "a stored file");
+      }
+      await world.until(() => follow.has("turn-sealed", receipt.turnId), "the turn is over");
+      await world.until(() => follow.state.chunks.length === log.length, "the rows are there");
+      checkEqual(JSON.stringify(follow.state.chunks), JSON.stringify(log), "what a client has folded");
+      await world.turn(node, "And?", { conversationId });
+      const shown = provider.calls.map(({ params }) =>
+        params.messages.flatMap(({ content }) =>
+          content.filter((each) => each.type === "file" && "data" in each && each.data === data),
+        ),
+      );
+      checkEqual(
+        shown.map(({ length }) => length),
+        [0, 1, 2],
+        "the files that each call was shown",
+      );
     },
   },
 ];

@@ -69,6 +69,20 @@ export interface PrefixBreak {
   readonly detail?: string;
 }
 
+/** A file of a request, and what the model was shown of it. */
+export interface ShownFile {
+  /** Its place in the log, where it has one. */
+  readonly seq?: number;
+  readonly name: string;
+  readonly mediaType: string;
+  /** Bytes. */
+  readonly size: number;
+  /** `image` and `document`: as such. `text`: the text in it. `note`: a line that names it and says why it is not shown. */
+  readonly as: "image" | "document" | "text" | "note";
+  /** Why, for people. */
+  readonly detail?: string;
+}
+
 /**
  * What one provider call was made of. With the log it answers what the model saw; with the call's usage it
  * answers why the cache missed: `prefixBreak` says what changed, and a call that kept its prefix and still
@@ -84,6 +98,8 @@ export interface ContextManifest {
   /** Everything that was left out, by seq. */
   readonly dropped: readonly DroppedRange[];
   readonly transforms: readonly ContextTransform[];
+  /** Every file of the request, in order. Absent where there are none. */
+  readonly files?: readonly ShownFile[];
   /** The sum over all segments. */
   readonly estimatedTokens: number;
   /** The model's window as it was known then. */

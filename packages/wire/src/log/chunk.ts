@@ -128,6 +128,9 @@ export interface FileReference {
   readonly size: number;
   /** SHA-256 of the bytes, in 64 lowercase hexadecimal digits. */
   readonly hash: string;
+  /** Pixels of an image, where they are known. */
+  readonly width?: number;
+  readonly height?: number;
 }
 
 /** Something the answer rests on: a web page or a document. */

@@ -1,7 +1,13 @@
 import { outputInvalidText } from "@parley/fold";
 import type { ConversationMessage } from "../message.js";
 import { outputEntryOf } from "../output-entry.js";
-import { argumentsTextOf, type MessageContentPart, resultTextOf } from "../part.js";
+import {
+  argumentsTextOf,
+  isStoredFile,
+  type MessageContentPart,
+  resultTextOf,
+  type StoredFilePart,
+} from "../part.js";
 import { countTextTokens } from "./text-tokens.js";
 
 /**
@@ -35,6 +41,9 @@ const fileTokens: Readonly<Record<string, number>> = {
 };
 const otherFileTokens = 3_000;
 
+/** Counts the tokens of a file for one model. */
+export type FileCounter = (file: StoredFilePart) => number;
+
 /** The length of the texts that a request carries of a message, in UTF-16 units, and its tokens. */
 export interface MessageSize {
   readonly characters: number;
@@ -49,6 +58,7 @@ export function countMessage(
   message: Pick<ConversationMessage, "content">,
   countText: (text: string) => number,
   known?: number,
+  countFile?: FileCounter,
 ): MessageSize | undefined {
   let characters = 0;
   let total = messageOverheadTokens;
@@ -66,7 +76,7 @@ export function countMessage(
     isSent = true;
     const text = requestText(part) ?? "";
     characters += text.length;
-    if (known === undefined) total += partTokens(part, text, countText);
+    if (known === undefined) total += partTokens(part, text, { countText, countFile });
   }
   return isSent ? { characters, tokens: known ?? Math.ceil(total) } : undefined;
 }
@@ -91,8 +101,18 @@ function requestText(part: MessageContentPart): string | undefined {
   }
 }
 
-function partTokens(part: MessageContentPart, text: string, count: (text: string) => number): number {
+interface Counters {
+  readonly countText: (text: string) => number;
+  readonly countFile: FileCounter | undefined;
+}
+
+function partTokens(
+  part: MessageContentPart,
+  text: string,
+  { countText: count, countFile }: Counters,
+): number {
   if (part.type === "file") {
+    if (countFile !== undefined && isStoredFile(part)) return countFile(part);
     return fileTokens[part.mediaType.slice(0, part.mediaType.indexOf("/"))] ?? otherFileTokens;
   }
   const counted = text === "" ? 0 : count(text);

@@ -23,7 +23,7 @@ import { defaultModelOf } from "../models.js";
 import type { Recovery } from "../nodes/recovery.js";
 import type { Coordinator } from "../turns/coordinator.js";
 import { checkedOutput, type OutputInput } from "./checked-output.js";
-import { resolveParts } from "./sent-parts.js";
+import { resolveParts, storeContent } from "./sent-parts.js";
 
 /** The parts of the environment that admission uses. */
 export type InboxUses = Uses<
@@ -213,12 +213,37 @@ export class Inbox {
 
   /** Finds the files that a message names, and prepares it. */
   async ready(owner: string, input: SendInput): Promise<AdmitInput> {
-    const { parts } = input;
-    if (parts === undefined || parts.length === 0) return this.#prepare(owner, input, []);
+    const given = await this.#withStoredFiles(owner, input);
+    const { parts } = given;
+    if (parts === undefined || parts.length === 0) return this.#prepare(owner, given, []);
     this.checkReady();
     checkPlain(parts, "parts");
     const store = this.#env.root.forOwner(owner);
-    return this.#prepare(owner, input, await resolveParts(store, parts, this.#env.fileLimits));
+    return this.#prepare(owner, given, await resolveParts(store, parts, this.#env.fileLimits));
+  }
+
+  /** Stores files that come with their bytes. What is hashed and kept of them are references. */
+  async #withStoredFiles(owner: string, input: SendInput): Promise<SendInput> {
+    const { message, before } = input;
+    const isPlainText = typeof message === "string" && before === undefined;
+    if (isPlainText) return input;
+    this.checkReady();
+    return {
+      ...input,
+      message: typeof message === "string" ? message : await this.#stored(owner, message),
+      ...(before === undefined ? {} : { before: await this.storedMessages(owner, before) }),
+    };
+  }
+
+  /** Messages of another log with their files stored. */
+  storedMessages(owner: string, given: readonly GivenMessage[]): Promise<GivenMessage[]> {
+    return Promise.all(
+      given.map(async (message) => ({ ...message, content: await this.#stored(owner, message.content) })),
+    );
+  }
+
+  #stored(owner: string, content: readonly MessageContentPart[]): Promise<readonly MessageContentPart[]> {
+    return storeContent(this.#env.root.forOwner(owner), content, this.#env.fileLimits);
   }
 
   /** Everything that can be refused before the message is admitted. `more` are its parts, with their files. */

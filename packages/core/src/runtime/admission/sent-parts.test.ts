@@ -207,14 +207,55 @@ describe("a message with files", () => {
     await expect(elsewhere).rejects.toMatchObject({ code: "invalid_request" });
   });
 
-  it("reaches the provider as a part that names its bytes", async () => {
+  it("reaches a provider that takes no files as a line that names it", async () => {
     const { me, provider } = await start();
     const file = await upload(me, "x", "a.txt");
     await me.send({ conversationId: "c1", message: "Look", parts: [fileOf(file)] });
     await me.last("c1");
     expect(provider.calls[0]?.params.messages.at(-1)?.content).toMatchObject([
       { type: "text", text: "Look" },
-      { type: "file", filename: "a.txt", hash: file.hash },
+      { type: "text", text: "[a.txt, text/plain, 1 byte] (not shown: this model is shown no files)" },
     ]);
+  });
+});
+
+describe("content that is given as parts", () => {
+  const data = btoa("%PDF-1.4 and more");
+  const pdf = { type: "file" as const, mediaType: "image/png", filename: "a.pdf", data };
+
+  it("is kept with references to its files, whose types are those of their bytes", async () => {
+    const { me } = await start();
+    await me.send({ conversationId: "c1", message: [{ type: "text", text: "Look" }, pdf] });
+    await me.last("c1");
+    const { chunks } = await me.history({ conversationId: "c1" });
+    expect(JSON.stringify(chunks)).not.toContain(data);
+    expect(chunks[1]?.chunk).toMatchObject({ file: { seq: 2, name: "a.pdf", mediaType: "application/pdf" } });
+    // The same again is the same message: what is compared are references.
+    const again = { conversationId: "c1", messageId: "m1", message: [pdf] };
+    const first = await me.send(again);
+    expect(await me.send(again)).toMatchObject({ turnId: first.turnId });
+  });
+
+  it("may name a file of the owner by its address, and of nobody else", async () => {
+    const { me, runtime } = await start();
+    await me.send({ conversationId: "c1", message: [pdf] });
+    await me.last("c1");
+    const named = { type: "file" as const, mediaType: "", url: "/conversations/c1/files/1" };
+    await me.send({ conversationId: "c2", message: [named] });
+    await me.last("c2");
+    const { chunks } = await me.history({ conversationId: "c2" });
+    expect(chunks[0]?.chunk).toMatchObject({ file: { name: "a.pdf", mediaType: "application/pdf" } });
+    await expect(runtime.forOwner("stranger").send({ message: [named] })).rejects.toMatchObject({
+      code: "invalid_request",
+    });
+  });
+
+  it("is refused with too many or too large files, and with what is not base64", async () => {
+    const { me } = await start({ messageFiles: 1, messageFileBytes: 10 });
+    await expect(me.send({ message: [pdf, pdf] })).rejects.toMatchObject({ code: "too_large" });
+    await expect(me.send({ message: [pdf] })).rejects.toMatchObject({ code: "too_large" });
+    await expect(me.send({ message: [{ ...pdf, data: "%" }] })).rejects.toMatchObject({
+      code: "invalid_request",
+    });
   });
 });

@@ -59,7 +59,8 @@ export function conversationVerbs(scope: OwnerScope): ConversationVerbs {
     },
     async append(conversationId, messages) {
       const { log } = await find(conversationId);
-      const given = scope.inbox.givenMessages(messages, conversationId, env.ids.next());
+      const stored = await scope.inbox.storedMessages(scope.owner, messages);
+      const given = scope.inbox.givenMessages(stored, conversationId, env.ids.next());
       await store.appendMessages(given);
       changed(log);
       return given.map(({ id }) => id);

@@ -9,6 +9,8 @@ export interface FileLimits {
   readonly messageFiles: number;
   /** Bytes of the files of one message together. `too_large` */
   readonly messageFileBytes: number;
+  /** Bytes of all files of one request to a model. The newest ones are sent; the model is told of the others. */
+  readonly requestFileBytes: number;
   /** Bytes of all files of one owner; the same bytes count once. `limit_exceeded` */
   readonly ownerBytes: number;
   /** How long a finished upload is kept until a message refers to it. */
@@ -28,6 +30,7 @@ export const defaultFileLimits: FileLimits = {
   fileBytes: 100 * megabyte,
   messageFiles: 20,
   messageFileBytes: 200 * megabyte,
+  requestFileBytes: 20 * megabyte,
   ownerBytes: 10 * 1024 * megabyte,
   unsentMs: 24 * hourMs,
   stalledMs: hourMs,

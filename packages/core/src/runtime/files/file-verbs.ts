@@ -1,10 +1,12 @@
 import type { FileVariant, UploadInfo } from "@parley/wire";
 import { invalidField, ParleyError } from "../../errors.js";
+import type { MessageContentPart } from "../../messages/part.js";
 import type { FileUsage, LogStore, LogStoreRoot } from "../../ports/log-store.js";
+import { storeContent } from "../admission/sent-parts.js";
 import type { OwnerScope } from "../api/owner-scope.js";
 import type { Uses } from "../environment.js";
 import { type FilePlace, type FoundFile, type OpenedFile, openFile, unknownFile } from "./opened-file.js";
-import { type IncomingFile, receiveUpload } from "./receive-upload.js";
+import { type IncomingFile, receiveUpload, uploadId } from "./receive-upload.js";
 import { createFileSecret, isSigned, readClaim, signPlace } from "./signed-address.js";
 
 /** A text that gives access to one file. */
@@ -31,6 +33,8 @@ export interface FileApi {
   open(place: FilePlace, options?: OpenOptions): Promise<OpenedFile>;
   /** Drops an upload. Messages that refer to its bytes keep them. Returns false where there was none. */
   drop(uploadId: string): Promise<boolean>;
+  /** Stores the files among parts that hold their bytes, and returns the parts with references in their places. */
+  store(parts: readonly MessageContentPart[]): Promise<readonly MessageContentPart[]>;
   /** What the owner's files come to. */
   usage(): Promise<FileUsage>;
   /** A text that gives access to one file, without a key, until it expires. */
@@ -42,11 +46,12 @@ export function fileVerbs({ env, owner, store }: OwnerScope): FileApi {
   const { fileLimits: limits, clock } = env;
   return {
     async upload(file) {
-      const { blob: _, ...info } = await receiveUpload(store, `up_${randomId()}`, file, limits);
+      const { blob: _, ...info } = await receiveUpload(store, uploadId(), file, limits);
       return info;
     },
     open: async (place, options) => withVariant({ env, owner, store }, await openFile(store, place), options),
     drop: (uploadId) => store.dropUpload(uploadId),
+    store: (parts) => storeContent(store, parts, limits),
     usage: () => store.fileUsage(),
     async sign(place, { forMs = limits.addressMs } = {}) {
       if (!(forMs > 0 && forMs <= limits.longestAddressMs)) {
@@ -88,10 +93,4 @@ async function withVariant(
     throw new ParleyError("conversation_not_found", `There is no ${variant} of this file`);
   }
   return derived;
-}
-
-/** The id of an upload is what it is read by, so it cannot be guessed: 128 random bits. */
-function randomId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

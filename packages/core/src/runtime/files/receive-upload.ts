@@ -70,3 +70,9 @@ function tooLarge(fileBytes: number): ParleyError {
     details: { limit: fileBytes },
   });
 }
+
+/** The id of an upload is what it is read by, so it cannot be guessed: 128 random bits. */
+export function uploadId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return `up_${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}

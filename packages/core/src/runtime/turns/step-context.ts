@@ -1,12 +1,17 @@
 import { omitUndefined } from "@parley/fold";
 import type { ContextManifest } from "@parley/wire";
 import { isParleyError, ParleyError } from "../../errors.js";
-import type { HistoryBuildResult, PreviousCall } from "../../history/history-builder.js";
+import type { HistoryBuildRequest, HistoryBuildResult, PreviousCall } from "../../history/history-builder.js";
 import type { KeptHistory } from "../../history/kept-history.js";
 import type { ConversationMessage } from "../../messages/message.js";
 import { toProviderMessages } from "../../messages/provider/provider-messages.js";
 import type { ConversationRecord } from "../../ports/log-store.js";
-import type { ConversationStore, ProviderMessage, ProviderToolDefinition } from "../../ports.js";
+import type {
+  ConversationStore,
+  HistoryEntry,
+  ProviderMessage,
+  ProviderToolDefinition,
+} from "../../ports.js";
 import type { StepContext } from "../../turn/turn.js";
 import type { Uses } from "../environment.js";
 import type { OwnerModel } from "../owner-models.js";
@@ -28,6 +33,14 @@ export interface ContextRequest {
   readonly previous: PreviousCall | undefined;
   /** What is kept of the conversation's last request, where something is. */
   readonly kept?: KeptHistory;
+}
+
+/** A step's window, with what compaction and files decide by. */
+export interface BuiltContext extends StepContext {
+  readonly truncated: boolean;
+  readonly estimatedTokens: number;
+  /** Of the window. */
+  readonly entries: readonly HistoryEntry[] | undefined;
 }
 
 /** The estimator's factor when a manifest's tokens were counted: usage may be reported much later. */
@@ -58,6 +71,18 @@ async function buildWithin(binding: OwnerModel, env: StepContextUses, build: Bui
   }
 }
 
+/** Counts a file by the rule of the model's provider; a file that is not shown is a line of text. */
+function fileCounter({ provider, model }: OwnerModel): HistoryBuildRequest["countFile"] {
+  if (provider.takesFile === undefined) return undefined;
+  return (file) => {
+    const form = provider.takesFile?.(file, model);
+    return form === undefined || form.as === "note" ? noteTokens : form.tokens;
+  };
+}
+
+/** A name, a type, a size and a reason. */
+const noteTokens = 40;
+
 type BuildHistory = (maxTokens: number) => Promise<HistoryBuildResult>;
 
 /** Returns the tokens of the part of a request that must stay, from the history's `context_overflow`. */
@@ -67,10 +92,17 @@ function tokensNeeded(error: unknown): number | undefined {
   return unit === "tokens" && typeof needed === "number" ? needed : undefined;
 }
 
+/** A manifest with what became of the files of its request. */
+export function withFiles(manifest: ContextManifest, files: ContextManifest["files"]): ContextManifest {
+  if (files === undefined || files.length === 0) return manifest;
+  const described = { ...manifest, files };
+  const factor = factors.get(manifest);
+  if (factor !== undefined) factors.set(described, factor);
+  return described;
+}
+
 /** One step's window: instructions, then as much of the log as fits, then the turn itself. */
-export async function buildStepContext(
-  request: ContextRequest,
-): Promise<StepContext & { readonly truncated: boolean; readonly estimatedTokens: number }> {
+export async function buildStepContext(request: ContextRequest): Promise<BuiltContext> {
   const { env, record, binding, instructions, previous, kept } = request;
   let factor: number | undefined;
   const built = await buildWithin(binding, env, (maxTokens) => {
@@ -90,7 +122,7 @@ export async function buildStepContext(
       tokens: env.tokens,
       contextWindow: binding.contextWindow,
       tools: request.tools,
-      ...omitUndefined({ instructions, previous, kept }),
+      ...omitUndefined({ instructions, previous, kept, countFile: fileCounter(binding) }),
     });
   });
   const messages: ProviderMessage[] = built.providerMessages ?? toProviderMessages(built.messages);
@@ -103,6 +135,7 @@ export async function buildStepContext(
     messages,
     manifest: built.manifest,
     truncated: built.truncated,
+    entries: built.entries,
     estimatedTokens: built.manifest.estimatedTokens,
     maxTokens: answerBudget(binding, built.manifest.estimatedTokens),
   };

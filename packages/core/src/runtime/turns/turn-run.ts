@@ -7,6 +7,7 @@ import type { StepCommit, StepCommitted, TurnOutcome, TurnResume } from "../../t
 import { OpenTurn } from "../delivery/open-turn.js";
 import { isUnanswered, replayRows } from "../delivery/replay.js";
 import type { EventContext, Uses } from "../environment.js";
+import { storeParts } from "../files/stored-parts.js";
 import { createTurnInputs } from "../input/approvals.js";
 import { DecisionFeed } from "../input/decision-feed.js";
 import { requestEvents } from "../input/waiting-info.js";
@@ -240,6 +241,8 @@ export class TurnRun {
         ids: env.ids,
         limits: env.limits,
         keepRaw: env.keepRaw,
+        storeFiles: (parts) =>
+          retryWhileUnavailable(env, () => storeParts(this.#store, parts, env.fileLimits), { signal }),
         signal,
         abortReason: () => this.#interruption ?? { reason: "aborted" },
         inputs: createTurnInputs(env.approvals, {

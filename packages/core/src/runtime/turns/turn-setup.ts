@@ -14,18 +14,19 @@ import type { Defaults } from "../conversation-meta.js";
 import { effectiveChoices } from "../conversation-meta.js";
 import type { OpenTurn } from "../delivery/open-turn.js";
 import type { Uses } from "../environment.js";
+import { showFiles } from "../files/shown-files.js";
 import { callerTools } from "../input/caller-tools.js";
 import type { ModelBinding } from "../models.js";
 import { retryWhileUnavailable, type SignalHolder } from "../nodes/retry.js";
 import type { OwnerModel } from "../owner-models.js";
 import type { StepContextUses } from "./step-context.js";
-import { buildStepContext, type ContextRequest } from "./step-context.js";
+import { buildStepContext, type ContextRequest, withFiles } from "./step-context.js";
 
 /** The parts of the environment that the set-up of a turn uses. */
 export type TurnSetupUses = CompactInTurnUses &
   StepContextUses &
   Defaults &
-  Uses<"instructions" | "keptHistories" | "tools">;
+  Uses<"instructions" | "keptHistories" | "tools" | "fileLimits">;
 
 /** The part of a turn's setup that follows from its conversation and from what was chosen for it. */
 type PreparedTurn = Pick<
@@ -139,7 +140,19 @@ function contextBuilder(
       tools = toolsOf(request, record);
       context = await build(turnMessages);
     }
-    const { messages, manifest } = context;
+    const { messages, files } = await retryWhileUnavailable(
+      env,
+      () =>
+        showFiles(context.messages, {
+          provider: binding.provider,
+          model: binding.model,
+          store,
+          maxBytes: env.fileLimits.requestFileBytes,
+          entries: context.entries,
+        }),
+      { signal },
+    );
+    const manifest = context.manifest && withFiles(context.manifest, files);
     const maxTokens = least(context.maxTokens, opened.choices.maxOutputTokens);
     if (manifest !== undefined) previous = { manifest, model: binding.name };
     return { messages, manifest, maxTokens, tools, providerCalls: compactor.takeCalls() };

@@ -1,3 +1,5 @@
+import { toBase64 } from "../../messages/text/base64.js";
+
 const prefix = "whsec_";
 const secretBytes = 32;
 
@@ -29,10 +31,6 @@ export async function signWebhook(delivery: {
     "webhook-timestamp": timestamp,
     "webhook-signature": `v1,${toBase64(signature)}`,
   };
-}
-
-function toBase64(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes));
 }
 
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {

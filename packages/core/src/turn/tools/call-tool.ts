@@ -1,10 +1,16 @@
 import { omitUndefined } from "@parley/fold";
 import type { Clock } from "../../clock.js";
 import { onAbort } from "../../messages/abort.js";
-import { type ToolCallContentPart, textOfValue } from "../../messages/part.js";
+import {
+  type FileContentPart,
+  type MessageContentPart,
+  type ToolCallContentPart,
+  textOfValue,
+} from "../../messages/part.js";
+import { toBase64 } from "../../messages/text/base64.js";
 import type { TurnSetup } from "../turn.js";
 import type { QuestionsOfCall } from "./call-questions.js";
-import { isToolOutput, type Tool } from "./tool.js";
+import { isToolOutput, type Tool, type ToolFile } from "./tool.js";
 import type { Output } from "./tool-output-bounds.js";
 import { type Answer, interrupted } from "./tool-result.js";
 import { validateArguments } from "./validate-arguments.js";
@@ -71,10 +77,24 @@ async function execute(
       signal,
       output,
     });
-    if (isToolOutput(value)) return { text: textOfValue(value.content), isError: value.isError ?? false };
+    if (isToolOutput(value)) {
+      const files = await storedFiles(setup, value.files ?? []);
+      const { content, isError = false } = value;
+      return { text: textOfValue(content), isError, ...(files.length === 0 ? {} : { files }) };
+    }
     return { text: textOfValue(value), isError: false };
   } catch (thrown) {
     const message = thrown instanceof Error ? thrown.message : String(thrown);
     return { text: `The tool failed: ${message === "" ? "no reason given" : message}`, isError: true };
   }
+}
+
+async function storedFiles(
+  { storeFiles }: TurnSetup,
+  files: readonly ToolFile[],
+): Promise<readonly MessageContentPart[]> {
+  const parts = files.map(({ mediaType, data, name }): FileContentPart => {
+    return { type: "file", mediaType, data: toBase64(data), ...omitUndefined({ filename: name }) };
+  });
+  return parts.length === 0 || storeFiles === undefined ? parts : storeFiles(parts);
 }

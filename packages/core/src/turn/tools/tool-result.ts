@@ -2,7 +2,7 @@ import type { AgentEvent } from "@parley/wire";
 import type { Clock } from "../../clock.js";
 import type { IdFactory } from "../../messages/ids.js";
 import type { ConversationMessage } from "../../messages/message.js";
-import type { ToolCallContentPart, ToolResultContentPart } from "../../messages/part.js";
+import type { MessageContentPart, ToolCallContentPart, ToolResultContentPart } from "../../messages/part.js";
 import { resultFromText } from "../../messages/part.js";
 import { interruptedResultText } from "../../messages/provider/repair.js";
 import { stepIdOf } from "../run-step.js";
@@ -12,6 +12,8 @@ import type { TurnSetup } from "../turn.js";
 export interface Answer {
   readonly text: string;
   readonly isError: boolean;
+  /** Files that come with the answer. */
+  readonly files?: readonly MessageContentPart[];
 }
 
 /** Returns the answer to a call whose tool was cut off: it may or may not have taken effect. */
@@ -46,7 +48,7 @@ export function toolResult(
     conversationId,
     role: "tool",
     createdAt: new Date(step.clock.now()),
-    content: [part],
+    content: [part, ...(answer.files ?? [])],
   };
   const event: AgentEvent = {
     type: "tool-result",

@@ -67,11 +67,19 @@ export type ToolAnswer =
 export interface ToolOutput {
   readonly content: unknown;
   readonly isError?: boolean;
+  readonly files?: readonly ToolFile[];
+}
+
+/** A file that a tool returns. It is stored, and the model is shown it where it takes such files. */
+export interface ToolFile {
+  readonly mediaType: string;
+  readonly data: Uint8Array;
+  readonly name?: string;
 }
 
 /** Marks a returned object as a `ToolOutput`, which a plain result with a field `content` is not. */
-export function toolOutput(content: unknown, isError = false): ToolOutput {
-  return Object.assign(Object.create(toolOutputPrototype) as object, { content, isError });
+export function toolOutput(content: unknown, isError = false, files: readonly ToolFile[] = []): ToolOutput {
+  return Object.assign(Object.create(toolOutputPrototype) as object, { content, isError, files });
 }
 
 const toolOutputPrototype = Object.freeze({ [Symbol.for("parley.tool-output")]: true });

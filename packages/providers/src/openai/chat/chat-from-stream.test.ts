@@ -245,6 +245,7 @@ describe("the fold of a chat completion", () => {
         maxTokensField: "max_tokens",
         effortParams: () => undefined,
         replayReasoning: "reasoning_content",
+        sendsImages: true,
         sendsFiles: false,
         sendsCacheKey: false,
         takesOutput: false,

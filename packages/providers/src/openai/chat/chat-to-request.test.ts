@@ -12,6 +12,7 @@ const plain: ChatDialect = {
   maxTokensField: "max_tokens",
   effortParams: () => undefined,
   replayReasoning: undefined,
+  sendsImages: true,
   sendsFiles: false,
   sendsCacheKey: false,
   takesOutput: false,

@@ -32,6 +32,7 @@ export interface ChatDialect {
     model: string,
   ) => Record<string, unknown> | undefined;
   readonly replayReasoning: "reasoning_content" | "reasoning" | undefined;
+  readonly sendsImages: boolean;
   readonly sendsFiles: boolean;
   readonly sendsCacheKey: boolean;
   readonly takesOutput: boolean;
@@ -107,7 +108,7 @@ interface LowerChat {
 function chatLowering(how: LowerChat): HistoryLowering<ChatMessage, LoweringState> {
   const { reader, dialect } = how;
   return {
-    key: JSON.stringify([reader, dialect.replayReasoning, dialect.sendsFiles]),
+    key: JSON.stringify([reader, dialect.replayReasoning, dialect.sendsImages, dialect.sendsFiles]),
     createState: () => ({}),
     begin: (_, isContinued) => new ChatFold(how, isContinued),
   };
@@ -202,7 +203,7 @@ function lowerInput(message: PreparedMessage, { dialect }: LowerChat, lowered: C
     } else if (part.type === "text") {
       if (part.text !== "") content.push({ type: "text", text: wellFormed(part.text) });
     } else if (part.type === "file") {
-      content.push(toFilePart(part, dialect.sendsFiles));
+      content.push(toFilePart(part, dialect));
     }
   }
   if (content.length > 0) addUser(lowered, content);
@@ -210,10 +211,10 @@ function lowerInput(message: PreparedMessage, { dialect }: LowerChat, lowered: C
 
 function toFilePart(
   file: Extract<MessageContentPart, { type: "file" }>,
-  sendsFiles: boolean,
+  { sendsImages, sendsFiles }: ChatDialect,
 ): ChatContentPart {
   const form = fileForm(file);
-  if (form.kind === "image") return { type: "image_url", image_url: { url: form.url } };
+  if (form.kind === "image" && sendsImages) return { type: "image_url", image_url: { url: form.url } };
   if (form.kind === "text") return { type: "text", text: wellFormed(form.text) };
   if (form.kind === "document" && sendsFiles) {
     return { type: "file", file: { filename: wellFormed(form.filename), file_data: form.data } };

@@ -1,8 +1,10 @@
 import { collect, type MessageOrigin, omitUndefined } from "@parley/core/messages";
 import type {
+  FileForm,
   ProviderAdapter,
   ProviderCallParams,
   ProviderCallResult,
+  ProviderFile,
   ProviderStream,
 } from "@parley/core/ports";
 import {
@@ -13,10 +15,12 @@ import {
   type HttpHeaders,
 } from "@parley/http";
 import { answerResilience, resilienceFor } from "../../call/answer-resilience.js";
+import { fileFormBy } from "../../call/file-rules.js";
 import { unreadableAnswer } from "../../call/http-failure.js";
 import { LoweredHistories, type LoweringState } from "../../call/lowered-history.js";
 import { streamCall } from "../../call/stream-call.js";
 import { readOpenAIFailure } from "../failure.js";
+import { openAIFileRules } from "../file-rules.js";
 import { effortFor, reasons } from "../reasoning-effort.js";
 import type { ChatChunk, ChatMessage } from "./chat-api-types.js";
 import { createChatFold } from "./chat-from-stream.js";
@@ -53,7 +57,9 @@ export interface OpenAIChatProviderAdapterConfig {
   effortParams?: ChatDialect["effortParams"];
   /** The field in which the server wants its own reasoning back. Default: it is not sent. */
   replayReasoning?: "reasoning_content" | "reasoning";
-  /** Whether `file` parts are understood. Default false. */
+  /** Whether `image_url` parts are understood. Default true; set it to false for a model that reads text alone. */
+  sendsImages?: boolean;
+  /** Whether `file` parts are understood. Default: for OpenAI itself. */
   sendsFiles?: boolean;
   /** Whether `prompt_cache_key` is understood. Default: for OpenAI itself. */
   sendsCacheKey?: boolean;
@@ -104,6 +110,18 @@ export class OpenAIChatProviderAdapter implements ProviderAdapter {
 
   takesOutput(): boolean {
     return this.#dialect.takesOutput;
+  }
+
+  takesFile(file: ProviderFile, model: string): FileForm {
+    const { images, documents } = openAIFileRules(model || this.#config.defaultModel);
+    const { sendsImages, sendsFiles } = this.#dialect;
+    return fileFormBy(
+      {
+        ...(sendsImages && images !== undefined ? { images } : {}),
+        ...(sendsFiles && documents !== undefined ? { documents } : {}),
+      },
+      file,
+    );
   }
 
   async completeStream(params: ProviderCallParams): Promise<ProviderStream> {
@@ -171,7 +189,8 @@ function dialectOf(config: OpenAIChatProviderAdapterConfig): ChatDialect {
       ((effort, model) =>
         isOpenAI && reasons(model) ? { reasoning_effort: effortFor(model, effort) } : undefined),
     replayReasoning: config.replayReasoning,
-    sendsFiles: config.sendsFiles ?? false,
+    sendsImages: config.sendsImages ?? true,
+    sendsFiles: config.sendsFiles ?? isOpenAI,
     sendsCacheKey: config.sendsCacheKey ?? isOpenAI,
     takesOutput: config.takesOutput ?? isOpenAI,
   };

@@ -7,12 +7,16 @@ import {
   TextDelta,
 } from "@parley/core/messages";
 import type {
+  FileForm,
   ProviderAdapter,
   ProviderCallParams,
   ProviderCallResult,
+  ProviderFile,
   ProviderStream,
   ProviderToolDefinition,
 } from "@parley/core/ports";
+import { fileFormBy } from "../../call/file-rules.js";
+import { openAIFileRules } from "../file-rules.js";
 import type { OpenAIHttpClient } from "../openai-http-client.js";
 import { jsonSchemaFormat } from "../output-format.js";
 import { effortFor, reasons } from "../reasoning-effort.js";
@@ -74,6 +78,10 @@ export class OpenAIProviderAdapter implements ProviderAdapter {
 
   takesOutput(): boolean {
     return true;
+  }
+
+  takesFile(file: ProviderFile, model: string): FileForm {
+    return fileFormBy(openAIFileRules(model || this.#config.defaultModel), file);
   }
 
   #call(params: ProviderCallParams) {

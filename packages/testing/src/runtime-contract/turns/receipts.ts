@@ -231,13 +231,18 @@ export const receiptCases: RuntimeTopicCase[] = [
     }),
   ),
   {
-    name: "messages in parts are taken as they are; empty ones and bad ids are refused",
+    name: "messages in parts are taken, with references to their files; empty ones and bad ids are refused",
     async run(world) {
       const node = await world.node();
       const file = { type: "file" as const, mediaType: "text/plain", data: "aGk=", filename: "a.txt" };
       const { receipt } = await world.turn(node, [{ type: "text", text: "See:" }, file]);
       const [first, second] = await world.log(node, receipt.conversationId);
-      checkEqual([first?.chunk.type, second?.chunk], ["text", file], "the parts of the message");
+      const kept = second?.chunk.type === "text" ? second.chunk.file : undefined;
+      checkEqual(
+        [first?.chunk.type, kept?.name, kept?.size],
+        ["text", "a.txt", 2],
+        "the parts of the message",
+      );
       const bad = [
         { message: "" },
         { message: "  \n" },

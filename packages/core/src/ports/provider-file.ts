@@ -1,0 +1,18 @@
+/** A file that a model may be shown. */
+export interface ProviderFile {
+  readonly mediaType: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly filename?: string;
+  /** Pixels, where they are known. */
+  readonly width?: number;
+  readonly height?: number;
+}
+
+/**
+ * The form in which a model is shown a file: as an image, as a document (a PDF), as text, or as a line that says why not.
+ * `tokens` is an estimate by the provider's published rule.
+ */
+export type FileForm =
+  | { readonly as: "image" | "document" | "text"; readonly tokens: number }
+  | { readonly as: "note"; readonly reason: string };

@@ -1,0 +1,80 @@
+import type { FileForm, ProviderFile } from "@parley/core/ports";
+import { kindOf } from "./read-file.js";
+
+const megabyte = 2 ** 20;
+
+/** What an API takes of files, by its documentation. */
+export interface FileRules {
+  /** Absent: images are not taken. */
+  readonly images?: {
+    /** Bytes of one image. */
+    readonly maxBytes: number;
+    /** Pixels of either side, where larger images are refused. */
+    readonly maxSide?: number;
+    /** Tokens of an image of this size in pixels; the size is undefined where it is not known. */
+    tokens(size: PixelSize | undefined): number;
+  };
+  /** Absent: PDF documents are not taken. */
+  readonly documents?: { readonly maxBytes: number };
+}
+
+/** Width and height in pixels. */
+export interface PixelSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Bytes of a file that is sent as text: a longer one would fill most windows. */
+const mostTextBytes = megabyte;
+/** A text has at least so many bytes per token in almost all languages. */
+const bytesPerToken = 3;
+/**
+ * A PDF's pages are not counted before it is sent. A page has about so many bytes and costs, as text and as a picture, up
+ * to so many tokens; a document has at most so many pages.
+ */
+const pageBytes = 50_000;
+const pageTokens = 3_000;
+const mostPages = 100;
+
+/** The form in which an API with these rules takes a file. */
+export function fileFormBy(rules: FileRules, file: ProviderFile): FileForm {
+  const { size } = file;
+  if (size === 0) return note("it is empty");
+  switch (kindOf(file.mediaType)) {
+    case "image":
+      return imageForm(rules.images, file);
+    case "pdf": {
+      const { documents } = rules;
+      if (documents === undefined) return note("this model takes no PDF documents");
+      if (size > documents.maxBytes) return tooLarge("documents", documents.maxBytes);
+      const pages = Math.min(mostPages, Math.ceil(size / pageBytes));
+      return { as: "document", tokens: pages * pageTokens };
+    }
+    case "text":
+      if (size > mostTextBytes) return tooLarge("texts", mostTextBytes);
+      return { as: "text", tokens: Math.ceil(size / bytesPerToken) };
+    default:
+      return note("this model takes no files of this type");
+  }
+}
+
+function imageForm(rules: FileRules["images"], { size, width, height }: ProviderFile): FileForm {
+  if (rules === undefined) return note("this model takes no images");
+  if (size > rules.maxBytes) return tooLarge("images", rules.maxBytes);
+  const pixels = width === undefined || height === undefined ? undefined : { width, height };
+  if (pixels !== undefined && rules.maxSide !== undefined) {
+    const { maxSide } = rules;
+    if (Math.max(pixels.width, pixels.height) > maxSide) {
+      return note(`this model takes images of up to ${maxSide} pixels on either side`);
+    }
+  }
+  return { as: "image", tokens: rules.tokens(pixels) };
+}
+
+function tooLarge(what: string, maxBytes: number): FileForm {
+  return note(`this model takes ${what} of up to ${Math.floor((maxBytes / megabyte) * 10) / 10} MB`);
+}
+
+function note(reason: string): FileForm {
+  return { as: "note", reason };
+}
