@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type Tool, toolOutput } from "@parley/core";
 import type { FileForm, ProviderFile } from "@parley/core/ports";
-import type { OpenedFile } from "@parley/core/runtime";
+import type { FileDeriver, OpenedFile } from "@parley/core/runtime";
 import type { SentPart, UploadInfo } from "@parley/wire";
 import { check, checkEqual } from "../contract-case.js";
 import { gate } from "../gate.js";
@@ -123,6 +123,47 @@ export const fileCases: RuntimeTopicCase[] = [
         await world.advance(20);
         bytes = (await node.me.files.usage()).bytes;
       }
+    },
+  },
+  {
+    name: "a model that does not take a document is given its text, and the manifest says so",
+    async run(world) {
+      const provider = createScriptedProvider([text("Nice.")]);
+      const takesFile = (): FileForm => ({ as: "note", reason: "images only" });
+      const deriver: FileDeriver = {
+        canDerive: (variant, { mediaType }) => variant === "text" && mediaType === "application/pdf",
+        derive: async (_variant, { name }) => {
+          if (name === "broken.pdf") throw new Error("not now");
+          return new TextEncoder().encode("a".repeat(50));
+        },
+        close: async () => {},
+      };
+      const files = { deriver, limits: { shownCharacters: 40 } };
+      const node = await world.node({ provider: Object.assign(provider, { takesFile }), files });
+      const report = await upload(world, node, "%PDF-1.4 one", "report.pdf");
+      const broken = await upload(world, node, "%PDF-1.4 two", "broken.pdf");
+      const { receipt } = await world.turn(node, "Look:", { parts: [fileOf(report), fileOf(broken)] });
+      const shown = provider.calls[0]?.params.messages
+        .at(-1)
+        ?.content.map((part) => "text" in part && part.text);
+      checkEqual(
+        shown,
+        [
+          "Look:",
+          `[report.pdf, application/pdf, 12 bytes]\n\n${"a".repeat(40)}\n[10 more characters are left out]`,
+          "[broken.pdf, application/pdf, 12 bytes] (not shown: images only)",
+        ],
+        "what the model is shown",
+      );
+      const detail = await world.pass(node.me.turn(receipt.conversationId, receipt.turnId), "the turn");
+      checkEqual(
+        detail.providerCalls[0]?.manifest?.files?.map(({ name, as }) => [name, as]),
+        [
+          ["report.pdf", "text"],
+          ["broken.pdf", "note"],
+        ],
+        "what the manifest names",
+      );
     },
   },
   {

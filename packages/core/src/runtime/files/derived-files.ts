@@ -1,8 +1,9 @@
 import type { FileVariant } from "@parley/wire";
 import { isParleyError, ParleyError } from "../../errors.js";
+import type { StoredFilePart } from "../../messages/part.js";
 import type { LogStore } from "../../ports/log-store.js";
 import type { Uses } from "../environment.js";
-import type { FoundFile, OpenedFile } from "./opened-file.js";
+import { type FoundFile, type OpenedFile, reader } from "./opened-file.js";
 
 /** Derives forms of files. It has to expect any bytes. */
 export interface FileDeriver {
@@ -56,6 +57,26 @@ export class DerivedFiles {
     return data === undefined || data.byteLength === 0 ? undefined : opened(file, variant, data);
   }
 
+  /**
+   * The text of a file for a model that is not shown the file itself, cut to what a request has room for. Undefined where
+   * there is none, or where it cannot be had now: a file never fails a turn.
+   */
+  async textOf(owner: string, store: LogStore, part: StoredFilePart): Promise<string | undefined> {
+    const { hash, mediaType, size, filename: name = "file" } = part;
+    try {
+      const found = await store.findBlob(hash);
+      if (found === null) return undefined;
+      const { blob } = found;
+      const file = { blob, hash, mediaType, size, name, read: reader(store, blob) };
+      const data = await this.#find(owner, store, file, "text");
+      if (data === undefined || data.byteLength === 0) return undefined;
+      return cut(new TextDecoder().decode(data), this.#env.fileLimits.shownCharacters);
+    } catch (error) {
+      this.#env.report(error, "derived files");
+      return undefined;
+    }
+  }
+
   /** Resolves when nothing is under way any more. */
   async stop(): Promise<void> {
     await this.#deriver?.close();
@@ -105,6 +126,12 @@ export class DerivedFiles {
     });
     return data;
   }
+}
+
+function cut(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const kept = text.slice(0, most).replace(/[\uD800-\uDBFF]$/, "");
+  return `${kept}\n[${text.length - kept.length} more characters are left out]`;
 }
 
 async function readWhole(file: FoundFile): Promise<Uint8Array> {

@@ -11,6 +11,8 @@ export interface FileLimits {
   readonly messageFileBytes: number;
   /** Bytes of all files of one request to a model. The newest ones are sent; the model is told of the others. */
   readonly requestFileBytes: number;
+  /** Characters of the text of a file that a model is given in its place. */
+  readonly shownCharacters: number;
   /** Bytes of all files of one owner; the same bytes count once. `limit_exceeded` */
   readonly ownerBytes: number;
   /** How long a finished upload is kept until a message refers to it. */
@@ -31,6 +33,7 @@ export const defaultFileLimits: FileLimits = {
   messageFiles: 20,
   messageFileBytes: 200 * megabyte,
   requestFileBytes: 20 * megabyte,
+  shownCharacters: 60_000,
   ownerBytes: 10 * 1024 * megabyte,
   unsentMs: 24 * hourMs,
   stalledMs: hourMs,

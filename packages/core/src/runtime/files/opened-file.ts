@@ -62,7 +62,8 @@ async function findReference(
   return chunk.file;
 }
 
-function reader(store: LogStore, blob: BlobNumber): OpenedFile["read"] {
+/** Reads bytes of the store, piece by piece. */
+export function reader(store: LogStore, blob: BlobNumber): OpenedFile["read"] {
   return async function* read(start, end) {
     for (let offset = start; offset < end; ) {
       const length = Math.min(end - offset, pieceBytes);

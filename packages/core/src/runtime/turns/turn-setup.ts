@@ -26,7 +26,7 @@ import { buildStepContext, type ContextRequest, withFiles } from "./step-context
 export type TurnSetupUses = CompactInTurnUses &
   StepContextUses &
   Defaults &
-  Uses<"instructions" | "keptHistories" | "tools" | "fileLimits">;
+  Uses<"instructions" | "keptHistories" | "tools" | "fileLimits" | "derivedFiles">;
 
 /** The part of a turn's setup that follows from its conversation and from what was chosen for it. */
 type PreparedTurn = Pick<
@@ -149,6 +149,7 @@ function contextBuilder(
           store,
           maxBytes: env.fileLimits.requestFileBytes,
           entries: context.entries,
+          textOf: (file) => env.derivedFiles.textOf(live.owner, store, file),
         }),
       { signal },
     );
