@@ -35,6 +35,7 @@ const server = process.env.PARLEY_URL ?? "http://127.0.0.1:4141";
 const apiPaths = [
   "/chat",
   "/conversations",
+  "/files",
   "/search",
   "/models",
   "/me",

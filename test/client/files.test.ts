@@ -197,7 +197,7 @@ describe("files by the client", () => {
       "ready",
       "The files of a message can have 3.9 KB together",
       "ready",
-      "A message can have 2 files",
+      "The limit of files per message is 2",
     ]);
     expect(large.read()).toBe(0);
   });

@@ -3,7 +3,7 @@ import { explain } from "../explain.js";
 import { pressPrompt, promptHints, promptRows } from "../input/input-prompt.js";
 import { viewRequest } from "../input/request-view.js";
 import type { Io } from "../io.js";
-import { duration } from "../terminal/figures.js";
+import { counted, duration } from "../terminal/figures.js";
 import type { Highlight } from "../terminal/highlighter.js";
 import { emptyLine, entered, type Key, type LineState, pressKey, withText } from "../terminal/line-editor.js";
 import { viewLine } from "../terminal/line-view.js";
@@ -187,7 +187,9 @@ export class ChatApp {
         : this.#desk.isRunning || this.#desk.isSending
           ? "Enter queues · Alt-Enter or !text steers · Ctrl-C stops"
           : "Enter sends · / commands · Ctrl-J new line";
-    const facts = [model, choices.effort, contextGauge(this.#desk)].filter(Boolean).join(" · ");
+    const attached = this.#desk.attached.length;
+    const files = attached === 0 ? "" : counted(attached, "file");
+    const facts = [files, model, choices.effort, contextGauge(this.#desk)].filter(Boolean).join(" · ");
     const space = columns - textWidth(keys) - textWidth(facts);
     return space >= 2 ? `${keys}${" ".repeat(space)}${facts}` : clip(keys, columns);
   }
@@ -239,8 +241,8 @@ export class ChatApp {
 
   #enter(mode: "queue" | "steer"): void {
     const text = this.#line.text.trim();
-    if (text === "") return;
-    this.#typed.add(text);
+    if (text === "" && this.#desk.attached.length === 0) return;
+    if (text !== "") this.#typed.add(text);
     this.#line = entered(this.#line);
     if (text.startsWith("/")) {
       this.#command(text);

@@ -1,7 +1,7 @@
 import type { Connection, ConversationHandle, ConversationState, ParleyClient } from "@parley/client";
 import { createUuidV7Factory } from "@parley/core/messages";
 import { omitUndefined } from "@parley/fold";
-import type { QueueMode, ReasoningEffort } from "@parley/wire";
+import type { QueueMode, ReasoningEffort, UploadInfo } from "@parley/wire";
 import { inputsOf, type LoggedInput, openInputs } from "../input/open-inputs.js";
 import type { EntryOptions } from "../transcript/render-entry.js";
 import { type TranscriptUpdate, TranscriptView } from "../transcript/transcript-view.js";
@@ -23,6 +23,8 @@ export class ChatDesk {
   readonly client: ParleyClient;
   readonly connection: Connection;
   readonly choices: Choices;
+  /** Files that go with the next message. */
+  attached: readonly UploadInfo[] = [];
   readonly #ids = createUuidV7Factory();
   readonly #onChange: () => void;
   readonly #defaultModel: string | undefined;
@@ -139,12 +141,20 @@ export class ChatDesk {
       ...omitUndefined({ model, reasoningEffort: effort }),
     };
     const messageId = this.#ids.next();
+    const files = this.attached;
+    this.attached = [];
     try {
-      const { outcome } = await this.#handle.send(text, { ifBusy, messageId, ...chosen });
+      const { outcome } = await this.#handle.send(text, {
+        ifBusy,
+        messageId,
+        ...(files.length > 0 ? { files } : {}),
+        ...chosen,
+      });
       return outcome === "started" ? "sent" : "queued";
     } catch (error) {
-      // The text goes back to where it was typed, with the error.
+      // The text goes back to where it was typed, with the error, and the files to where they were attached.
       this.#handle.cancel(messageId);
+      this.attached = [...files, ...this.attached];
       throw error;
     }
   }

@@ -1,6 +1,8 @@
+import { homedir } from "node:os";
 import type { ReasoningEffort } from "@parley/wire";
 import { CliError } from "../cli-error.js";
 import { suggest } from "../config/suggest.js";
+import { describeFile } from "../files/describe-file.js";
 import { resolveAmong, resolveConversation, shortIds } from "../resolve-id.js";
 import { ago, counted, tokens } from "../terminal/figures.js";
 import { safeLine } from "../terminal/safe-text.js";
@@ -55,6 +57,12 @@ export const chatCommands: readonly ChatCommand[] = [
     takes: "<text>",
     about: "reach the running turn at its next step (also !text, or Alt-Enter)",
     run: async ({ desk }, rest) => void (await desk.say(needed(rest, "What should it hear?"), "steer")),
+  },
+  {
+    name: "attach",
+    takes: "[file | clear]",
+    about: "attach a file to the next message; without a name, list what is attached",
+    run: attach,
   },
   {
     name: "queue",
@@ -186,6 +194,22 @@ async function list({ desk, print, style, verb }: CommandContext, words: string)
       { columns: verb().io.columns },
     ),
   );
+}
+
+async function attach(context: CommandContext, rest: string): Promise<void> {
+  const { desk, print, style } = context;
+  if (rest === "clear") desk.attached = [];
+  else if (rest !== "") {
+    const { uploadFiles } = await import("../files/attached-files.js");
+    const path = rest.replace(/^(["'])(.*)\1$/, "$2").replace(/^~(?=\/)/, homedir());
+    const uploads = await uploadFiles(desk.client, [path], context.verb(), desk.attached);
+    desk.attached = [...desk.attached, ...uploads];
+  }
+  if (desk.attached.length === 0) return print(["Nothing is attached."]);
+  print([
+    ...desk.attached.map((file) => `${style.cyan("+")} ${safeLine(describeFile(file))}`),
+    style.dim("Goes with the next message. /attach clear takes everything off."),
+  ]);
 }
 
 async function queue({ desk, print, style }: CommandContext, rest: string): Promise<void> {

@@ -23,6 +23,14 @@ const approve = () =>
       "(default: ask at a terminal, else never)",
   ).choices([...approveModes]);
 
+const file = () =>
+  new Option(
+    "-f, --file <path>",
+    "add a file (may be repeated): a short text becomes part of the message, anything else is attached",
+  )
+    .argParser(collect)
+    .default([]);
+
 /** Verbs that talk to a model. */
 export function addTalking(program: Command, act: Act): void {
   program
@@ -51,7 +59,7 @@ export function addTalking(program: Command, act: Act): void {
     .command("run")
     .description("ask once; the answer goes to standard output, all else to standard error")
     .argument("[prompt...]", "the prompt; what is piped in and files are added behind it")
-    .option("-f, --file <path>", "add a text file (may be repeated)", collect, [])
+    .addOption(file())
     .option("-c, --continue", "in the newest conversation")
     .option("--in <conversation>", "in this conversation")
     .addOption(model())
@@ -70,6 +78,7 @@ export function addTalking(program: Command, act: Act): void {
         "git diff | parley run Review this change",
         'parley run -c "And in French?"',
         "parley run -f notes.md Summarise > summary.md",
+        'parley run -f photo.png -f report.pdf "Does the picture fit the report?"',
         "parley run --json Hello | jq -r .text",
         'parley run --approve all "Ask me before you water the plants"',
         "parley run --schema city.json Which is the capital of Switzerland? | jq .people",
@@ -87,6 +96,7 @@ export function addTalking(program: Command, act: Act): void {
     .argument("[text...]", "the message; or pipe it in")
     .option("--queue", "if a turn runs, wait for the next one")
     .option("--steer", "if a turn runs, reach it at its next step")
+    .addOption(file())
     .option("--wait", "wait for the answer and print it")
     .addOption(approve())
     .option("--message-id <id>", "sending the same id again sends nothing twice")

@@ -1,6 +1,14 @@
 import type { ConversationState, MessageState, PartState, TurnState } from "@parley/client";
 import { omitUndefined } from "@parley/fold";
-import type { InputRequestEntry, InputResponseEntry, ToolCallChunk, ToolResultChunk } from "@parley/wire";
+import type {
+  FileReference,
+  InputRequestEntry,
+  InputResponseEntry,
+  ToolCallChunk,
+  ToolResultChunk,
+} from "@parley/wire";
+
+import { describeFile } from "../files/describe-file.js";
 
 /** One thing that is shown of a conversation, in the order in which it happened. */
 export type Entry =
@@ -152,6 +160,7 @@ function entryOf(message: MessageState, part: PartState, around: Surroundings): 
   const done = !part.streaming;
   switch (chunk.type) {
     case "text":
+      if (chunk.file !== undefined) return fileEntry(message, part, chunk.file);
       return message.role === "user"
         ? userEntry(message, key, chunk.text, around)
         : { kind: "text", key, done, text: chunk.text };
@@ -198,6 +207,16 @@ function entryOf(message: MessageState, part: PartState, around: Surroundings): 
     default:
       return { kind: "attachment", key, done, text: "something that this version does not know" };
   }
+}
+
+function fileEntry(
+  { role, status }: MessageState,
+  { key, streaming }: PartState,
+  file: FileReference,
+): Entry {
+  const text = `file ${describeFile({ ...file, name: file.name ?? "" })}`;
+  const isKept = role !== "user" || status === "committed" || status === "streaming";
+  return { kind: "attachment", key, done: isKept && !streaming, text };
 }
 
 function userEntry(message: MessageState, key: string, text: string, { opened }: Surroundings): UserEntry {

@@ -4,6 +4,7 @@ import { Compass, ServerOff, TriangleAlert } from "lucide-react";
 import { lazy, Suspense, useEffect } from "react";
 import { composerId } from "../composer/focus-composer.js";
 import { ConversationPart, preloadAnswer } from "../conversation/conversation-part.js";
+import { FileDropLayer } from "../files/file-drop.js";
 import { Button } from "../ui/button.js";
 import { EmptyState } from "../ui/loading/empty-state.js";
 import { ErrorBoundary } from "../ui/loading/error-boundary.js";
@@ -84,6 +85,7 @@ function Page() {
         {conversationId !== undefined && <InspectorSlot conversationId={conversationId} />}
       </div>
       <Overlays conversationId={conversationId} />
+      <FileDropLayer />
     </div>
   );
 }

@@ -1,4 +1,5 @@
 import {
+  type ClipboardEvent,
   type KeyboardEvent,
   type ReactNode,
   type Ref,
@@ -13,8 +14,10 @@ import { composerId } from "./focus-composer.js";
 
 /** The field, for whoever holds it. */
 export interface ComposerFieldHandle {
-  /** Takes what was typed and empties the field. Undefined when there is nothing to send. */
-  take(): string | undefined;
+  /** Takes what was typed and empties the field. Undefined when there is nothing to send, unless files go with it. */
+  take(withFiles: boolean): string | undefined;
+  /** Takes a text out of what was typed. Returns false where it is not there any more. */
+  cut(text: string): boolean;
   focus(): void;
 }
 
@@ -25,6 +28,9 @@ export interface ComposerFieldProps {
   readonly placeholder: string;
   readonly onKey: (event: KeyboardEvent, text: string) => void;
   readonly onEmptyChange: (empty: boolean) => void;
+  /** What is above the text: the files that go with it. */
+  readonly above: ReactNode;
+  readonly onPaste: (event: ClipboardEvent<HTMLTextAreaElement>) => void;
   readonly left: ReactNode;
   readonly right: ReactNode;
 }
@@ -36,6 +42,8 @@ export function ComposerField({
   placeholder,
   onKey,
   onEmptyChange,
+  above,
+  onPaste,
   left,
   right,
 }: ComposerFieldProps) {
@@ -85,13 +93,19 @@ export function ComposerField({
   useImperativeHandle(
     ref,
     () => ({
-      take() {
-        const taken = latest.current;
-        if (taken.trim() === "") return undefined;
+      take(withFiles) {
+        const taken = latest.current.trim() === "" ? "" : latest.current;
+        if (taken === "" && !withFiles) return undefined;
         latest.current = "";
         setText("");
         writeDraft(draftKey, "");
         return taken;
+      },
+      cut(part) {
+        if (!latest.current.includes(part)) return false;
+        latest.current = latest.current.replace(part, () => "");
+        setText(latest.current);
+        return true;
       },
       focus() {
         area.current?.focus();
@@ -102,6 +116,7 @@ export function ComposerField({
 
   return (
     <div className="rounded-xl border border-line-strong bg-raised shadow-[0_1px_3px_rgb(0_0_0/0.05)] focus-within:border-accent">
+      {above}
       <textarea
         ref={area}
         id={composerId}
@@ -112,6 +127,7 @@ export function ComposerField({
         placeholder={placeholder}
         enterKeyHint="send"
         onChange={(event) => setText(event.target.value)}
+        onPaste={onPaste}
         onCompositionEnd={() => {
           composedAt.current = performance.now();
         }}

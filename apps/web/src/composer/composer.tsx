@@ -5,14 +5,20 @@ import { Archive, ArrowUp, CornerDownRight, ListEnd, Square } from "lucide-react
 import { type KeyboardEvent, memo, type ReactNode, useCallback, useRef, useState } from "react";
 import { newId } from "../app/new-id.js";
 import { reportFailure } from "../app/report-failure.js";
+import { AttachButton } from "../files/attach-button.js";
+import { AttachmentList } from "../files/attachment-list.js";
+import { useAttachments } from "../files/use-attachments.js";
 import { reopen } from "../list/conversation-actions.js";
 import { Button } from "../ui/button.js";
 import { Kbd } from "../ui/kbd.js";
 import { Tooltip } from "../ui/overlay/tooltip.js";
 import { ComposerField, type ComposerFieldHandle } from "./composer-field.js";
+import { focusComposer } from "./focus-composer.js";
 import { QueueList } from "./queue-list.js";
 import { SettingPickers } from "./setting-pickers.js";
+import { takeMessage } from "./take-message.js";
 import { UnsentList } from "./unsent-list.js";
+import { usePaste } from "./use-paste.js";
 
 export interface ComposerProps {
   readonly conversationId: string;
@@ -36,17 +42,21 @@ export const Composer = memo(function Composer({
   onEditLast,
 }: ComposerProps) {
   const field = useRef<ComposerFieldHandle>(null);
-  const [empty, setEmpty] = useState(true);
+  const [noText, setNoText] = useState(true);
+  const attachments = useAttachments(conversationId);
+  const paste = usePaste(field, attachments.uploads);
+  const empty = noText && attachments.list.length === 0;
   const [editingId, setEditingId] = useState<string>();
   const model = meta?.model;
   const reasoningEffort = meta?.reasoningEffort;
 
   const submit = (ifBusy: QueueMode) => {
-    const text = field.current?.take();
-    if (text === undefined) return;
+    const sent = takeMessage(field.current, attachments);
+    if (sent === undefined) return;
+    paste.forget();
     // What a queued message was written for holds, also when the settings change before its turn comes.
     const settings = running && ifBusy === "queue" ? { model, reasoningEffort } : {};
-    void handle.send(text, { ifBusy, messageId: newId(), ...settings });
+    void handle.send(sent.text, { ifBusy, messageId: newId(), files: sent.files, ...settings });
   };
   const stop = useCallback(() => {
     handle.stop().catch((error: unknown) => reportFailure("Not stopped", error));
@@ -83,11 +93,21 @@ export const Composer = memo(function Composer({
         draftKey={conversationId}
         placeholder={running ? "Queue a message, or steer the turn" : "Write a message"}
         onKey={onKey}
-        onEmptyChange={setEmpty}
+        onEmptyChange={setNoText}
+        onPaste={paste.onPaste}
+        above={
+          <>
+            {paste.offer}
+            <AttachmentList {...attachments} onRemoved={focusComposer} />
+          </>
+        }
         left={
-          // On a phone, the choices of how to send take their room.
-          <div className={running && !empty ? "max-sm:hidden" : "min-w-0"}>
-            <SettingPickers conversationId={conversationId} meta={meta} />
+          <div className="flex min-w-0 items-center gap-0.5">
+            <AttachButton onFiles={attachments.uploads.add} />
+            {/* On a phone, the choices of how to send take their room. */}
+            <div className={running && !empty ? "max-sm:hidden" : "min-w-0"}>
+              <SettingPickers conversationId={conversationId} meta={meta} />
+            </div>
           </div>
         }
         right={

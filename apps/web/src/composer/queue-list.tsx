@@ -1,8 +1,10 @@
 import type { ConversationHandle } from "@parley/client";
+import { queuedText } from "@parley/client/files";
 import type { QueuedMessage, QueuePayload } from "@parley/wire";
 import { CornerDownRight, GripVertical, ListEnd, Pencil, Play, Trash2 } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { reportFailure } from "../app/report-failure.js";
+import { FileNames } from "../files/file-names.js";
 import { Button } from "../ui/button.js";
 import { cx } from "../ui/cx.js";
 import { IconButton, iconButtonClass } from "../ui/icon-button.js";
@@ -145,8 +147,9 @@ function QueuedRow({
     <>
       <div className="min-w-0 flex-1 py-1">
         <p dir="auto" className="isolate-text line-clamp-2 text-sm">
-          {message.text.slice(0, 1_000)}
+          {queuedText(message).slice(0, 1_000)}
         </p>
+        <FileNames files={message.files} />
         <p className="text-xs text-faint">
           {steers
             ? running
@@ -194,11 +197,12 @@ function QueuedEditor({
   readonly onSave: (text: string) => void;
   readonly onDone: () => void;
 }) {
-  const [text, setText] = useState(message.text);
+  const before = queuedText(message);
+  const [text, setText] = useState(before);
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => field.current?.focus(), []);
   const save = () => {
-    if (text.trim() !== "" && text !== message.text) onSave(text);
+    if (text.trim() !== "" && text !== before) onSave(text);
     onDone();
   };
   return (
@@ -221,6 +225,7 @@ function QueuedEditor({
         }}
         className="field-sizing-content max-h-40 min-h-9 w-full resize-none rounded-md border border-line-strong bg-canvas px-2 py-1.5 text-sm"
       />
+      <FileNames files={message.files} />
       <div className="flex justify-end gap-2">
         <Button size="small" tone="quiet" onClick={onDone}>
           Cancel

@@ -1,6 +1,7 @@
 import type { ConversationHandle, PendingMessage } from "@parley/client";
 import { Trash2 } from "lucide-react";
 import { useAway } from "../app/access/use-away.js";
+import { FileNames } from "../files/file-names.js";
 import { IconButton } from "../ui/icon-button.js";
 import { useLate } from "../ui/loading/use-late.js";
 import { focusComposer } from "./focus-composer.js";
@@ -34,6 +35,7 @@ function Unsent({ pending, handle }: UnsentListProps) {
               <p dir="auto" className="isolate-text line-clamp-2 text-sm opacity-70">
                 {message.text.slice(0, 1_000)}
               </p>
+              <FileNames files={message.files} />
               {message.status === "failed" ? (
                 <FailedSend message={message} error={message.error} />
               ) : (

@@ -1,4 +1,5 @@
 import type { ConversationHandle, MessageState } from "@parley/client";
+import type { SentPart } from "@parley/wire";
 import { createContext, useContext } from "react";
 import type { BranchPoint } from "../list/branches.js";
 
@@ -9,8 +10,12 @@ export interface ConversationActions {
   /** The message that is being edited. */
   readonly editingId: string | undefined;
   readonly edit: (messageId: string | undefined) => void;
-  /** Goes another way: a fork in front of these messages, opened by this text. */
-  readonly branch: (opening: readonly MessageState[], text: string) => Promise<void>;
+  /** Goes another way: a fork in front of these messages, opened by this text and by their files, or by other ones. */
+  readonly branch: (
+    opening: readonly MessageState[],
+    text: string,
+    parts?: readonly SentPart[],
+  ) => Promise<void>;
   /** Where this conversation has siblings, by the last seq that they share. */
   readonly branches: ReadonlyMap<number, BranchPoint>;
   /** Summaries behind this seq are undone. Undefined where that is not known. */

@@ -1,4 +1,5 @@
 import { type ConversationState, ParleyRequestError } from "@parley/client";
+import { fileParts } from "@parley/client/files";
 import { useClient, useConversation } from "@parley/client/react";
 import { CircleAlert, MessageCircleOff } from "lucide-react";
 import { useCallback, useMemo, useState } from "react";
@@ -98,13 +99,19 @@ function useActions(
     [family, conversationId],
   );
   const branch = useCallback<ConversationActions["branch"]>(
-    async (opening, text) => {
+    async (opening, text, parts = fileParts(conversationId, opening)) => {
       const firstSeq = opening[0]?.firstSeq;
       if (firstSeq === undefined) return;
       try {
         const { conversation } = await client.request("POST /conversations/:id/fork", {
           params: { id: conversationId },
-          body: { atSeq: firstSeq - 1, id: newId(), message: text, messageId: newId() },
+          body: {
+            atSeq: firstSeq - 1,
+            id: newId(),
+            message: text,
+            messageId: newId(),
+            ...(parts.length > 0 ? { parts } : {}),
+          },
         });
         setEditingId(undefined);
         navigate(conversationPath(conversation.id));

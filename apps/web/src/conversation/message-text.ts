@@ -1,10 +1,19 @@
 import type { MessageState } from "@parley/client";
+import type { FileReference } from "@parley/wire";
 
-/** The text of a message, without reasoning and tools. */
+/** The text of a message, without reasoning, tools and files. */
 export function messageText(message: MessageState): string {
   return message.parts
-    .flatMap(({ chunk }) => (chunk.type === "text" || chunk.type === "system" ? [chunk.text] : []))
+    .flatMap(({ chunk }) => {
+      if (chunk.type === "system") return [chunk.text];
+      return chunk.type === "text" && chunk.file === undefined && chunk.text !== "" ? [chunk.text] : [];
+    })
     .join("\n\n");
+}
+
+/** The files of a message, in order. */
+export function messageFiles(message: MessageState): readonly FileReference[] {
+  return message.parts.flatMap(({ chunk }) => (chunk.type === "text" ? (chunk.file ?? []) : []));
 }
 
 /** The text of several messages, as one would copy it. */

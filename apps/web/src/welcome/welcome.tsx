@@ -1,4 +1,5 @@
 import { useClient, useConnection } from "@parley/client/react";
+import type { UploadInfo } from "@parley/wire";
 import { Clock, Hand, Hourglass, Layers, ScrollText, TriangleAlert } from "lucide-react";
 import { type KeyboardEvent, type ReactElement, useCallback, useRef, useState } from "react";
 import { SidebarToggle } from "../app/layout/sidebar-toggle.js";
@@ -9,9 +10,16 @@ import { conversationPath, navigate } from "../app/router.js";
 import { ComposerFrame, IdleHint, SendButton } from "../composer/composer.js";
 import { ComposerField, type ComposerFieldHandle } from "../composer/composer-field.js";
 import { newDraft, putBack } from "../composer/drafts.js";
+import { focusComposer } from "../composer/focus-composer.js";
 import { takeNewSettings } from "../composer/new-settings.js";
 import { SettingPickers } from "../composer/setting-pickers.js";
+import { takeMessage } from "../composer/take-message.js";
+import { usePaste } from "../composer/use-paste.js";
 import { preloadAnswer } from "../conversation/conversation-part.js";
+import { AttachButton } from "../files/attach-button.js";
+import { AttachmentList } from "../files/attachment-list.js";
+import { draftUploads } from "../files/draft-files.js";
+import { useAttachments } from "../files/use-attachments.js";
 
 /** What the demo model can show, as messages to send. */
 const examples: readonly { readonly text: string; readonly shows: string; readonly icon: ReactElement }[] = [
@@ -33,15 +41,20 @@ export function Welcome() {
   const demo = isDemoModel(models?.defaultModel);
   const field = useRef<ComposerFieldHandle>(null);
   const start = useStart();
-  const [empty, setEmpty] = useState(true);
+  const [noText, setNoText] = useState(true);
+  const attachments = useAttachments(newDraft);
+  const paste = usePaste(field, attachments.uploads);
+  const empty = noText && attachments.list.length === 0;
   const onEmptyChange = useCallback((isEmpty: boolean) => {
-    setEmpty(isEmpty);
+    setNoText(isEmpty);
     // Whoever types wants an answer, also where the page has found no time for it yet.
     if (!isEmpty) preloadAnswer();
   }, []);
   const submit = () => {
-    const text = field.current?.take();
-    if (text !== undefined) start(text);
+    const sent = takeMessage(field.current, attachments);
+    if (sent === undefined) return;
+    paste.forget();
+    start(sent.text, sent.files);
   };
   const onKey = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || event.shiftKey) return;
@@ -90,7 +103,19 @@ export function Welcome() {
           placeholder="Write a message"
           onKey={onKey}
           onEmptyChange={onEmptyChange}
-          left={<SettingPickers />}
+          onPaste={paste.onPaste}
+          above={
+            <>
+              {paste.offer}
+              <AttachmentList {...attachments} onRemoved={focusComposer} />
+            </>
+          }
+          left={
+            <div className="flex min-w-0 items-center gap-0.5">
+              <AttachButton onFiles={attachments.uploads.add} />
+              <SettingPickers />
+            </div>
+          }
           right={<SendButton empty={empty} onSend={submit} />}
         />
       </ComposerFrame>
@@ -118,17 +143,17 @@ function Code({ children }: { readonly children: string }) {
 }
 
 /** Begins a conversation with a message and shows it at once, before the server has answered. */
-function useStart(): (text: string) => void {
+function useStart(): (text: string, files?: readonly UploadInfo[]) => void {
   const client = useClient();
   const connection = useConnection();
   return useCallback(
-    (text) => {
+    (text, files) => {
       const id = newId();
       const send = () => {
         const handle = connection.conversation(id);
         // If it fails, the message itself shows that, and why.
         const done = () => handle.release();
-        handle.send(text, { messageId: newId() }).then(done, done);
+        handle.send(text, { messageId: newId(), files }).then(done, done);
         navigate(conversationPath(id));
       };
       const settings = takeNewSettings();
@@ -138,6 +163,7 @@ function useStart(): (text: string) => void {
       }
       client.request("POST /conversations", { body: { id, ...settings } }).then(send, (error: unknown) => {
         putBack(newDraft, text);
+        draftUploads(client, newDraft).restore(files ?? []);
         reportFailure("Not sent", error);
       });
     },

@@ -170,7 +170,7 @@ function refusal(
   if (size > bounds.fileBytes)
     return because(`The file is larger than ${sizeText(bounds.fileBytes)}, the limit per file`);
   if (counted.length >= bounds.messageFiles)
-    return because(`A message can have ${bounds.messageFiles} files`);
+    return because(`The limit of files per message is ${bounds.messageFiles}`);
   if (bytes + size > bounds.messageFileBytes)
     return because(`The files of a message can have ${sizeText(bounds.messageFileBytes)} together`);
   return undefined;

@@ -153,7 +153,7 @@ export class Outbox {
 
   #show(message: StoredMessage, outcome: Pick<PendingMessage, "status" | "error">): void {
     const { messageId: id, message: text, ifBusy = "reject", createdAt, files } = message;
-    const pending = { id, text, ifBusy, createdAt, ...omitUndefined({ files }), ...outcome };
+    const pending = { id, text, ifBusy, createdAt, files, ...outcome };
     this.#options.change((state) => applyPending(state, pending));
   }
 

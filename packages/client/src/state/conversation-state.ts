@@ -67,7 +67,7 @@ export interface PendingMessage {
   /** When it was sent first, in epoch milliseconds. */
   readonly createdAt?: number;
   /** Its files, by their uploads. */
-  readonly files?: readonly UploadInfo[];
+  readonly files?: readonly UploadInfo[] | undefined;
   /**
    * `messages`: it should open a turn, and is among the `messages` too. `queue`: something else was running or on its
    * way when it was sent, so that it should wait, and it is here alone.

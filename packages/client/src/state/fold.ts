@@ -86,7 +86,7 @@ export function shownMessage(pending: PendingMessage): MessageState {
   const known = shown.get(pending);
   if (known !== undefined) return known;
   const { id, text, status, error, createdAt, files = [] } = pending;
-  const chunks: TextChunk[] = [{ type: "text", text }];
+  const chunks: TextChunk[] = text === "" ? [] : [{ type: "text", text }];
   for (const file of files) chunks.push({ type: "text", text: `[${file.name}]`, file });
   const message: MessageState = {
     id,

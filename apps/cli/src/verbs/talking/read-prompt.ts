@@ -6,6 +6,8 @@ import { CliError, usageError } from "../../cli-error.js";
 export interface PromptParts {
   readonly words: readonly string[];
   readonly files?: readonly string[];
+  /** True where files are attached: there may be nothing to say then. */
+  readonly mayBeEmpty?: boolean;
   /** Standard input, unless a terminal is at its other end. */
   readonly input: (AsyncIterable<Buffer | string> & { readonly isTTY?: boolean | undefined }) | undefined;
 }
@@ -14,7 +16,12 @@ export interface PromptParts {
 const mostBytes = 64 * 2 ** 20;
 
 /** The prompt: the words, then what was piped in, then the files, each under its name. */
-export async function readPrompt({ words, files = [], input }: PromptParts): Promise<string> {
+export async function readPrompt({
+  words,
+  files = [],
+  mayBeEmpty = false,
+  input,
+}: PromptParts): Promise<string> {
   const dashes = words.filter((word) => word === "-").length;
   const spoken = words.filter((word) => word !== "-").join(" ");
   const piped = input === undefined || input.isTTY === true ? "" : await readAll(input);
@@ -22,7 +29,7 @@ export async function readPrompt({ words, files = [], input }: PromptParts): Pro
   const read: string[] = [];
   for (const file of files) read.push(await readNamed(file));
   const prompt = [spoken, piped.replace(/\s+$/, ""), ...read].filter((part) => part !== "").join("\n\n");
-  if (prompt === "")
+  if (prompt === "" && !mayBeEmpty)
     throw usageError("There is nothing to ask.", 'Say it: parley run "Hello!", or pipe it in.');
   return prompt;
 }

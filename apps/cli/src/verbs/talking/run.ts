@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { ParleyClient } from "@parley/client";
-import { omitUndefined } from "@parley/fold";
 import type { ReasoningEffort, SendMessageRequest } from "@parley/wire";
 import { exitCodes } from "../../cli-error.js";
+import { fileParts, sortFiles, uploadFiles } from "../../files/attached-files.js";
 import { type ApproveMode, approveMode } from "../../input/approve-mode.js";
 import { type Settled, settleInputs } from "../../input/settle-inputs.js";
 import { resolveConversation } from "../../resolve-id.js";
@@ -36,17 +36,21 @@ export async function run(
 ): Promise<number> {
   const { io } = context;
   const mode = approveMode(options.approve);
+  const files = await sortFiles(options.file ?? []);
   const message = await readPrompt({
     words,
-    ...omitUndefined({ files: options.file }),
+    files: files.quoted,
+    mayBeEmpty: files.attached.length > 0,
     input: process.stdin,
   });
   const output = options.schema === undefined ? undefined : await readSchema(options.schema);
   const client = await context.client();
+  const parts = await uploadFiles(client, files.attached, context);
   const request: SendMessageRequest = {
     conversationId: await chosenConversation(client, options),
     messageId: randomUUID(),
     message,
+    ...(parts.length > 0 ? { parts: fileParts(parts) } : {}),
     model: options.model,
     reasoningEffort: options.effort,
     instructions: options.instructions,

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ReasoningEffort } from "@parley/wire";
 import { exitCodes, usageError } from "../../cli-error.js";
+import { fileParts, sortFiles, uploadFiles } from "../../files/attached-files.js";
 import { type ApproveMode, approveMode } from "../../input/approve-mode.js";
 import { settleInputs } from "../../input/settle-inputs.js";
 import { resolveConversation } from "../../resolve-id.js";
@@ -17,6 +18,7 @@ export interface SendOptions {
   readonly wait?: boolean;
   readonly approve?: ApproveMode;
   readonly json?: boolean;
+  readonly file?: readonly string[];
 }
 
 /** Sends a message and comes back at once: the turn runs on the server. */
@@ -31,16 +33,24 @@ export async function send(
   if (options.approve !== undefined && !options.wait)
     throw usageError("--approve is for a turn that is waited for.", "Add --wait.");
   const mode = approveMode(options.approve);
-  const text = await readPrompt({ words, input: process.stdin });
+  const files = await sortFiles(options.file ?? []);
+  const text = await readPrompt({
+    words,
+    files: files.quoted,
+    mayBeEmpty: files.attached.length > 0,
+    input: process.stdin,
+  });
   const connected = await context.connect();
   const { client } = connected;
   const id = await resolveConversation(client, word);
   const { model, effort } = options;
+  const uploads = await uploadFiles(client, files.attached, context);
   const receipt = await client.send(
     {
       conversationId: id,
       messageId: options.messageId ?? randomUUID(),
       message: text,
+      ...(uploads.length > 0 ? { parts: fileParts(uploads) } : {}),
       ifBusy: options.steer ? "steer" : options.queue ? "queue" : "reject",
       model,
       reasoningEffort: effort,

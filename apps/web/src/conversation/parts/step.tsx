@@ -1,7 +1,9 @@
 import type { PartState } from "@parley/client";
 import type { ToolCallChunk } from "@parley/wire";
 import { memo } from "react";
+import { MessageFiles } from "../../files/message-files.js";
 import { cx } from "../../ui/cx.js";
+import { useConversationActions } from "../conversation-context.js";
 import type { StepRow } from "../transcript/rows.js";
 import { AnswerText } from "./answer-text.js";
 import { OtherPart } from "./other-part.js";
@@ -15,6 +17,7 @@ type Segment =
 /** One step of the answer: reasoning, words, and the tools that were called together. */
 export const Step = memo(function Step({ row }: { readonly row: StepRow }) {
   const { message, results, inputs, liveTurn, first } = row;
+  const { conversationId } = useConversationActions();
   const lastSaid = message.parts.findLastIndex(
     ({ chunk }) => chunk.type === "text" || chunk.type === "tool-call",
   );
@@ -53,6 +56,9 @@ export const Step = memo(function Step({ row }: { readonly row: StepRow }) {
         const { chunk } = part;
         if (chunk.type === "thinking") {
           return <ReasoningFold key={part.key} part={part} answered={part.index < lastSaid} />;
+        }
+        if (chunk.type === "text" && chunk.file !== undefined) {
+          return <MessageFiles key={part.key} conversationId={conversationId} files={[chunk.file]} />;
         }
         if (chunk.type === "text") {
           return <AnswerText key={part.key} text={chunk.text} streaming={part.streaming} />;

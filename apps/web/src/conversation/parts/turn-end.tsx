@@ -8,7 +8,7 @@ import { IconButton } from "../../ui/icon-button.js";
 import { CopyButton } from "../../ui/text/copy-button.js";
 import { formatDuration, formatRate, formatTokens } from "../../ui/text/format.js";
 import { useConversationActions } from "../conversation-context.js";
-import { joinedText } from "../message-text.js";
+import { joinedText, messageFiles } from "../message-text.js";
 import type { EndRow } from "../transcript/rows.js";
 import { ErrorCard } from "./error-card.js";
 import { isRetryable } from "./error-words.js";
@@ -21,7 +21,9 @@ export const TurnEnd = memo(function TurnEnd({ row }: { readonly row: EndRow }) 
   const failure = failureOf(row);
   const text = joinedText(answer);
   const question = joinedText(opening);
-  const canBranch = opening[0]?.firstSeq !== undefined && question !== "";
+  const canBranch =
+    opening[0]?.firstSeq !== undefined &&
+    (question !== "" || opening.some((message) => messageFiles(message).length > 0));
   const again = () => void branch(opening, question);
   return (
     <div className="group/row pb-2">

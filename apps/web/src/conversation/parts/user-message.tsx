@@ -1,11 +1,11 @@
+import type { FileReference, UploadInfo } from "@parley/wire";
 import { CornerDownRight, Pencil } from "lucide-react";
-import { memo, useEffect, useRef, useState } from "react";
+import { memo } from "react";
 import { useAway } from "../../app/access/use-away.js";
-import { focusComposer } from "../../composer/focus-composer.js";
 import { FailedSend, TakeBackButtons, type UnsentMessage } from "../../composer/unsent-message.js";
+import { MessageFiles } from "../../files/message-files.js";
 import { fullTime } from "../../list/relative-time.js";
 import { Badge } from "../../ui/badge.js";
-import { Button } from "../../ui/button.js";
 import { cx } from "../../ui/cx.js";
 import { IconButton } from "../../ui/icon-button.js";
 import { Spinner } from "../../ui/loading/spinner.js";
@@ -14,19 +14,23 @@ import { BigText } from "../../ui/text/big-text.js";
 import { CopyButton } from "../../ui/text/copy-button.js";
 import { BranchSwitcher } from "../branch-switcher.js";
 import { useConversationActions } from "../conversation-context.js";
-import { messageText } from "../message-text.js";
+import { messageFiles, messageText } from "../message-text.js";
 import type { UserRow } from "../transcript/rows.js";
+import { MessageEditor } from "./message-editor.js";
 import { OtherPart } from "./other-part.js";
 import { RowActions } from "./row-actions.js";
 
 /** What the user said, with what can be done about it. */
 export const UserMessage = memo(function UserMessage({ row }: { readonly row: UserRow }) {
-  const { editingId, edit, branches } = useConversationActions();
+  const { conversationId, editingId, edit, branches } = useConversationActions();
   const { message, steered, opening } = row;
   const text = messageText(message);
+  const files = messageFiles(message);
   const point = opening && message.firstSeq !== undefined ? branches.get(message.firstSeq - 1) : undefined;
   const failed = message.status === "failed";
-  if (editingId === message.id) return <MessageEditor row={row} text={text} />;
+  const others = message.parts.filter(({ chunk }) => chunk.type !== "text");
+  const unsent: UnsentMessage = { id: message.id, text, files: files.filter(isUpload) };
+  if (editingId === message.id) return <MessageEditor message={message} text={text} />;
   return (
     <article aria-label="You" className="group/row flex flex-col items-end pt-6 pb-1">
       {steered && (
@@ -34,21 +38,24 @@ export const UserMessage = memo(function UserMessage({ row }: { readonly row: Us
           <CornerDownRight aria-hidden /> Steered into the turn
         </Badge>
       )}
-      <div
-        className={cx(
-          "mt-1 max-w-[88%] rounded-xl rounded-br-sm border bg-accent-soft px-4 py-2.5 text-[1rem] leading-relaxed sm:max-w-[80%]",
-          failed ? "border-danger/50" : "border-transparent",
-          message.status === "sending" && "opacity-70",
-        )}
-      >
-        <BigText text={text} lines={24} chars={4_000} />
-        {message.parts.map((part) =>
-          part.chunk.type === "text" ? null : <OtherPart key={part.key} chunk={part.chunk} />,
-        )}
-      </div>
-      {message.status === "sending" && <Sending message={{ id: message.id, text }} />}
+      <MessageFiles conversationId={conversationId} files={files} align="end" />
+      {(text !== "" || others.length > 0) && (
+        <div
+          className={cx(
+            "mt-1 max-w-[88%] rounded-xl rounded-br-sm border bg-accent-soft px-4 py-2.5 text-[1rem] leading-relaxed sm:max-w-[80%]",
+            failed ? "border-danger/50" : "border-transparent",
+            message.status === "sending" && "opacity-70",
+          )}
+        >
+          <BigText text={text} lines={24} chars={4_000} />
+          {others.map((part) => (
+            <OtherPart key={part.key} chunk={part.chunk} />
+          ))}
+        </div>
+      )}
+      {message.status === "sending" && <Sending message={unsent} />}
       {failed ? (
-        <FailedSend message={{ id: message.id, text }} error={message.error} />
+        <FailedSend message={unsent} error={message.error} />
       ) : (
         <div className="flex items-center gap-1">
           <RowActions>
@@ -97,70 +104,7 @@ function Sending({ message }: { readonly message: UnsentMessage }) {
   );
 }
 
-function MessageEditor({ row, text }: { readonly row: UserRow; readonly text: string }) {
-  const { branch, edit } = useConversationActions();
-  const [value, setValue] = useState(text);
-  const [busy, setBusy] = useState(false);
-  const editor = useRef<HTMLElement>(null);
-  const field = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => {
-    const element = editor.current;
-    if (element === null) return;
-    // It is taller than the message that it stands for. The list, which measures its rows first, makes room above.
-    const observer = new ResizeObserver(() => {
-      observer.disconnect();
-      element.scrollIntoView({ block: "nearest" });
-    });
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-  useEffect(() => {
-    const area = field.current;
-    area?.focus();
-    area?.setSelectionRange(area.value.length, area.value.length);
-  }, []);
-  const cancel = () => {
-    edit(undefined);
-    focusComposer();
-  };
-  const send = () => {
-    if (value.trim() === "" || busy) return;
-    setBusy(true);
-    branch([row.message], value).finally(() => setBusy(false));
-  };
-  return (
-    <article ref={editor} aria-label="Edit your message" className="pt-6 pb-2">
-      <div className="rounded-xl border border-accent bg-raised p-3">
-        <textarea
-          ref={field}
-          aria-label="Message"
-          dir="auto"
-          value={value}
-          onChange={(event) => setValue(event.target.value)}
-          onKeyDown={(event) => {
-            if (event.nativeEvent.isComposing) return;
-            if (event.key === "Escape") {
-              event.stopPropagation();
-              cancel();
-            } else if (event.key === "Enter" && !event.shiftKey) {
-              event.preventDefault();
-              send();
-            }
-          }}
-          className="field-sizing-content max-h-80 min-h-16 w-full resize-none bg-transparent text-[1rem] leading-relaxed outline-none"
-        />
-        <div className="mt-2 flex flex-wrap items-center justify-end gap-2">
-          <p className="mr-auto text-xs text-faint">
-            Sends a new branch. What followed stays where it is, one click away.
-          </p>
-          <Button size="small" tone="quiet" onClick={cancel}>
-            Cancel
-          </Button>
-          <Button size="small" tone="primary" onClick={send} disabled={busy || value.trim() === ""}>
-            Send as a branch
-          </Button>
-        </div>
-      </div>
-    </article>
-  );
+/** Returns true for a file that this page sends: the log does not have it yet. */
+function isUpload(file: FileReference): file is FileReference & UploadInfo {
+  return "id" in file && "expiresAt" in file;
 }

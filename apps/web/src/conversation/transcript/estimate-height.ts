@@ -4,7 +4,7 @@ import type { Row } from "./rows.js";
 export function estimateHeight(row: Row | undefined): number {
   switch (row?.kind) {
     case "user":
-      return 84 + lines(textLength(row), 64) * 26;
+      return 84 + lines(textLength(row), 64) * 26 + fileRows(row) * 168;
     case "step":
       return 24 + lines(textLength(row), 84) * 27 + row.results.length * 38 + waitingCount(row) * 220;
     case "end":
@@ -25,9 +25,15 @@ function waitingCount({ inputs }: Extract<Row, { readonly kind: "step" }>): numb
 function textLength(row: Extract<Row, { readonly message: unknown }>): number {
   let length = 0;
   for (const { chunk } of row.message.parts) {
-    if (chunk.type === "text") length += chunk.text.length;
+    if (chunk.type === "text" && chunk.file === undefined) length += chunk.text.length;
   }
   return length;
+}
+
+/** About four files stand beside each other. */
+function fileRows(row: Extract<Row, { readonly message: unknown }>): number {
+  const files = row.message.parts.filter(({ chunk }) => chunk.type === "text" && chunk.file !== undefined);
+  return Math.ceil(files.length / 4);
 }
 
 function lines(chars: number, perLine: number): number {

@@ -1,0 +1,50 @@
+import type { Upload, Uploads } from "@parley/client/files";
+import { useClient } from "@parley/client/react";
+import type { UploadInfo } from "@parley/wire";
+import { useState, useSyncExternalStore } from "react";
+import { draftUploads } from "./draft-files.js";
+import { useDropTarget } from "./file-drop.js";
+
+/** The files of a message that is being written. */
+export interface Attachments {
+  readonly uploads: Uploads;
+  readonly list: readonly Upload[];
+  /** Why they were not sent, since that was tried. */
+  readonly problem: string | undefined;
+  /** Takes the files, to be sent. Undefined where one of them is not ready; `problem` says so. */
+  take(): readonly UploadInfo[] | undefined;
+}
+
+/** The files of a draft. What is dropped on the page is added to them. */
+export function useAttachments(draftKey: string): Attachments {
+  const client = useClient();
+  const uploads = draftUploads(client, draftKey);
+  useDropTarget(uploads.add);
+  const list = useSyncExternalStore(uploads.subscribe, uploads.getState);
+  return useSendable(uploads, list);
+}
+
+/** A list of uploads as something to send. */
+export function useSendable(uploads: Uploads, list: readonly Upload[]): Attachments {
+  const [said, setSaid] = useState<string>();
+  return {
+    uploads,
+    list,
+    problem: said !== undefined && said === problemOf(list) ? said : undefined,
+    take() {
+      const problem = problemOf(uploads.getState());
+      setSaid(problem);
+      return problem === undefined ? uploads.take() : undefined;
+    },
+  };
+}
+
+/** Why files cannot be sent yet. */
+function problemOf(list: readonly Upload[]): string | undefined {
+  if (list.some(({ status }) => status === "failed"))
+    return "Not sent: a file was not uploaded. Retry it or remove it.";
+  if (list.some(({ status }) => status === "expired"))
+    return "Not sent: a file has expired. Attach it again or remove it.";
+  if (list.some(({ status }) => status !== "ready")) return "Not sent yet: files are still being uploaded.";
+  return undefined;
+}
