@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { cpSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { openS3 } from "@parley/store/objects";
 import type {
   ApiKeyInfo,
   ConversationMeta,
@@ -12,7 +13,8 @@ import type {
   StoredChunk,
 } from "@parley/wire";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ServerProcess, Workplace } from "./parley-process.js";
+import { type S3Server, startS3Server } from "../harness/s3-server.js";
+import { quickDemo, type ServerProcess, Workplace } from "./parley-process.js";
 
 interface RunResult {
   readonly conversationId: string;
@@ -280,8 +282,10 @@ describe("a store that moves", { timeout: 120_000 }, () => {
   });
 
   it("takes files along, in a folder beside the export, byte for byte", async () => {
+    const bucket = await startS3Server();
     const place = new Workplace();
-    const other = new Workplace();
+    // Those of the other one go to a bucket.
+    const other = new Workplace({ ...quickDemo, store: { folder: ".parley", s3: bucket.options } });
     try {
       const server = await place.serve();
       const bytes = Buffer.from(Array.from({ length: 600_000 }, (_, index) => (index * 7) % 251));
@@ -320,10 +324,19 @@ describe("a store that moves", { timeout: 120_000 }, () => {
       await other.ok(["export", "with-files", "-o", "again.jsonl"]);
       expect(readFileSync(join(other.folder, "again.jsonl"), "utf8")).toBe(piped.stdout);
       expect(readFileSync(join(other.folder, "again.files", hash)).equals(bytes)).toBe(true);
+      // The damaged one is removed with the next collection.
+      expect([3, 4]).toContain(await objectsIn(bucket));
       await target.end();
     } finally {
+      await bucket.stop();
       await place.remove();
       await other.remove();
     }
   });
 });
+
+async function objectsIn({ options }: S3Server): Promise<number> {
+  let count = 0;
+  for await (const _ of openS3(options).list("")) count += 1;
+  return count;
+}

@@ -377,6 +377,7 @@ export type {
   QueueEntry,
   QueueOperation,
   QueueState,
+  RemovedBlob,
   RemovedConversation,
   RespondInput,
   RespondResult,
