@@ -18,7 +18,7 @@ const allowed = {
   http: {},
   core: { wire: everything, fold: everything, http: typesOnly },
   providers: { core: coreThroughPorts, http: everything, wire: everything },
-  store: { core: coreThroughPorts, wire: everything },
+  store: { core: coreThroughPorts, http: everything, wire: everything },
   tools: {
     core: { values: ["@parley/core/errors", "@parley/core/turn"], types: ["@parley/core/turn"] },
     http: everything,

@@ -204,7 +204,7 @@ function storeTemplate(): string {
 }
 
 /** The demo model without pauses: answers come at once. */
-const quickDemo = {
+export const quickDemo = {
   // Waiting for the disk is what the store's own tests are about.
   store: { folder: ".parley", durable: false },
   models: { demo: { kind: "demo", pace: "instant", slowStepMs: 0 } },

@@ -1,5 +1,7 @@
-import { writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { cpSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { openS3 } from "@parley/store/objects";
 import type {
   ApiKeyInfo,
   ConversationMeta,
@@ -11,7 +13,8 @@ import type {
   StoredChunk,
 } from "@parley/wire";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ServerProcess, Workplace } from "./parley-process.js";
+import { type S3Server, startS3Server } from "../harness/s3-server.js";
+import { quickDemo, type ServerProcess, Workplace } from "./parley-process.js";
 
 interface RunResult {
   readonly conversationId: string;
@@ -277,4 +280,63 @@ describe("a store that moves", { timeout: 120_000 }, () => {
       await other.remove();
     }
   });
+
+  it("takes files along, in a folder beside the export, byte for byte", async () => {
+    const bucket = await startS3Server();
+    const place = new Workplace();
+    // Those of the other one go to a bucket.
+    const other = new Workplace({ ...quickDemo, store: { folder: ".parley", s3: bucket.options } });
+    try {
+      const server = await place.serve();
+      const bytes = Buffer.from(Array.from({ length: 600_000 }, (_, index) => (index * 7) % 251));
+      const hash = createHash("sha256").update(bytes).digest("hex");
+      const upload = await fetch(`${server.url}/files?name=data.bin`, { method: "POST", body: bytes });
+      const { id } = (await upload.json()) as { id: string };
+      const parts = [{ type: "file", uploadId: id }];
+      const sent = await fetch(`${server.url}/chat`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ conversationId: "with-files", message: "hello", parts }),
+      });
+      await sent.text();
+      const piped = await place.parley(["export", "with-files"]);
+      expect(piped.stderr).toContain("1 file left out");
+      await place.ok(["export", "--all", "-o", "backup/"]);
+      const backup = join(place.folder, "backup");
+      expect(readFileSync(join(backup, "with-files.files", hash)).equals(bytes)).toBe(true);
+      await server.end();
+
+      const target = await other.serve();
+      const refused = await other.parley(["import"], { input: piped.stdout });
+      expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("is not there") as unknown });
+      cpSync(backup, join(other.folder, "backup"), { recursive: true });
+      const file = join(other.folder, "backup", "with-files.files", hash);
+      renameSync(file, `${file}.away`);
+      expect((await other.parley(["import", "backup"])).stderr).toContain(
+        "Not in backup/with-files.files: data.bin.",
+      );
+      writeFileSync(file, "damaged");
+      expect((await other.parley(["import", "backup"])).stderr).toContain("is damaged");
+      renameSync(`${file}.away`, file);
+      expect(await other.ok(["import", "backup"])).toContain("with-files  imported");
+      const read = await fetch(`${target.url}/conversations/with-files/files/2`);
+      expect(Buffer.from(await read.arrayBuffer()).equals(bytes)).toBe(true);
+      await other.ok(["export", "with-files", "-o", "again.jsonl"]);
+      expect(readFileSync(join(other.folder, "again.jsonl"), "utf8")).toBe(piped.stdout);
+      expect(readFileSync(join(other.folder, "again.files", hash)).equals(bytes)).toBe(true);
+      // The damaged one is removed with the next collection.
+      expect([3, 4]).toContain(await objectsIn(bucket));
+      await target.end();
+    } finally {
+      await bucket.stop();
+      await place.remove();
+      await other.remove();
+    }
+  });
 });
+
+async function objectsIn({ options }: S3Server): Promise<number> {
+  let count = 0;
+  for await (const _ of openS3(options).list("")) count += 1;
+  return count;
+}

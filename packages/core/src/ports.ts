@@ -384,6 +384,7 @@ export type {
   QueueEntry,
   QueueOperation,
   QueueState,
+  RemovedBlob,
   RemovedConversation,
   RespondInput,
   RespondResult,

@@ -14,6 +14,7 @@ import * as engine from "./operations/engine.js";
 import { examine } from "./operations/examine.js";
 import { collectBlobs } from "./operations/files/collect.js";
 import * as derived from "./operations/files/derived.js";
+import { existingBlobs, forgetRemoved, identity, removedBlobs } from "./operations/files/elsewhere.js";
 import * as uploads from "./operations/files/uploads.js";
 import { addInputs } from "./operations/input/add-inputs.js";
 import { grants, removeGrant } from "./operations/input/grants.js";
@@ -69,6 +70,10 @@ export function openLogStore(database: Database, options: LogStoreOptions = {}):
     indexSearch: (request) => indexSearch(store, request),
     unindexedOwners: (query) => unindexedOwners(store, query),
     collectBlobs: (limit) => collectBlobs(long, limit),
+    identity: (proposed) => identity(store, proposed),
+    removedBlobs: (limit) => removedBlobs(store, limit),
+    forgetRemoved: (blobs) => forgetRemoved(store, blobs),
+    existingBlobs: (blobs) => existingBlobs(store, blobs),
     locate: (log) => locate(store, log),
     forOwner: (owner) => forOwner({ store, long }, storedText(owner)),
     keys: keyStore(store),

@@ -649,3 +649,18 @@ export const upload = parley.table(
     index("upload_blob").on(table.blob),
   ],
 );
+
+/**
+ * Bytes that were stored elsewhere and are to be removed there: nothing refers to them. Written by the transaction that
+ * removes the blob, and removed once the bytes are.
+ */
+export const removedBlob = parley.table("removed_blob", {
+  number: bigint("number", { mode: "number" }).primaryKey(),
+  pieces: integer("pieces").notNull(),
+});
+
+/** The one row that names this store among others which keep objects in the same place. */
+export const storeIdentity = parley.table("store_identity", {
+  single: boolean("single").primaryKey().default(true),
+  id: text("id").notNull(),
+});

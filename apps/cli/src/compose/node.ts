@@ -43,6 +43,8 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
   const { store, wake, engine, isShared, close } = await openStore(config.store, listener);
   try {
     const { instructions, reasoningEffort, titleModel, compactAt, responseRetentionDays: days } = config;
+    const { unsentHours, ...fileLimits } = config.files ?? {};
+    const unsentMs = unsentHours === undefined ? undefined : unsentHours * 3_600_000;
     const responseRetentionMs = days === undefined ? undefined : days * 86_400_000;
     const runtime = await createRuntime({
       store,
@@ -50,7 +52,7 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
       models: createModelCatalog(models.bindings, { defaultModel: models.defaultModel }),
       tools,
       webhooks,
-      files: { deriver: createFileDeriver() },
+      files: { limits: omitUndefined({ ...fileLimits, unsentMs }), deriver: createFileDeriver() },
       limits: runtimeLimits(config),
       // Nobody else can be on such a store, so there is nothing to look for.
       ...(isShared ? {} : { lease: { pollMs: 0, presenceMs: 0 } }),

@@ -45,6 +45,25 @@ const busyMs = { limit: 5_000, between: 100 };
 
 /** Opens the store with its schema brought up. */
 export async function openStore(config: StoreConfig, options: OpenListener = {}): Promise<ComposedStore> {
+  const { s3 } = config;
+  if (s3 === undefined) return openDatabase(config, options);
+  const { openS3, withObjectPlace } = await import("@parley/store/objects");
+  const place = withSettings(() => openS3(s3));
+  const opened = await openDatabase(config, options);
+  return { ...opened, store: withObjectPlace(opened.store, place) };
+}
+
+/** States which setting of the bucket is wrong. */
+function withSettings<Opened>(open: () => Opened): Opened {
+  try {
+    return open();
+  } catch (error) {
+    if (!isParleyError(error) || error.details?.field === undefined) throw error;
+    throw new CliError(`store.s3.${error.message}.`, { cause: error });
+  }
+}
+
+async function openDatabase(config: StoreConfig, options: OpenListener): Promise<ComposedStore> {
   if (config.kind === "folder") {
     const { store, wake, engine, reason } = await openFolder(config, options);
     return {
@@ -55,7 +74,7 @@ export async function openStore(config: StoreConfig, options: OpenListener = {})
       close: () => store.close(),
     };
   }
-  const { kind: _, ...settings } = config;
+  const { kind: _, s3: _s3, ...settings } = config;
   const { openPostgres } = await import("@parley/store/postgres");
   const { store, wake } = withAddress(() =>
     openPostgres({ ...settings, ...omitUndefined({ onMigration: options.onMigration }) }),

@@ -144,6 +144,15 @@ const webhooks = z.strictObject({
   keepDeadDays: positive.max(3_650).optional(),
 });
 
+/** The bounds of files that people send. */
+const fileLimits = z.strictObject({
+  fileBytes: positive.optional(),
+  messageFiles: positive.max(1_000).optional(),
+  messageFileBytes: positive.optional(),
+  ownerBytes: positive.optional(),
+  unsentHours: positive.max(24 * 365).optional(),
+});
+
 /** The bounds of the runtime, and behind them those of the server. */
 const limits = z.strictObject({
   runningTurns: positive.optional(),
@@ -173,8 +182,24 @@ const limits = z.strictObject({
   pageSize: positive.optional(),
 });
 
+/** A bucket for the bytes of files. */
+const s3 = z.strictObject({
+  bucket: z.string().min(1),
+  region: z.string().min(1).optional(),
+  endpoint: z.url({ protocol: /^https?$/ }).optional(),
+  accessKeyId: secret.optional(),
+  secretAccessKey: secret.optional(),
+  sessionToken: secret.optional(),
+  prefix: z
+    .string()
+    .regex(/^[A-Za-z0-9._/-]*$/, "expected letters, digits and / . _ -")
+    .optional(),
+  pathStyle: z.boolean().optional(),
+});
+
 const store = z
   .strictObject({
+    s3: s3.optional(),
     folder: z.string().min(1).optional(),
     /** Of the database: the one that holds Parley's tables. */
     schema: z
@@ -239,6 +264,7 @@ export const configSchema = z.strictObject({
   tools: tools.optional(),
   approvals: approvals.optional(),
   webhooks: webhooks.optional(),
+  files: fileLimits.optional(),
   limits: limits.optional(),
   /** The folder of a built page that is served in the place of Parley's own. */
   page: z.string().min(1).optional(),
@@ -257,6 +283,9 @@ export type ToolSettings = z.infer<typeof tools>;
 export type ApprovalSettings = z.infer<typeof approvals>;
 
 /** How webhooks are delivered. */
+export type FileSettings = z.infer<typeof fileLimits>;
+
+/** How events are delivered to webhooks. */
 export type WebhookSettings = z.infer<typeof webhooks>;
 
 /** A value, or the environment variable that holds it. */

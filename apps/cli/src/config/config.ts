@@ -1,15 +1,17 @@
 import type { EmbeddedEngine } from "@parley/store/embedded";
+import type { S3Options } from "@parley/store/objects";
 import type { ReasoningEffort } from "@parley/wire";
 import type {
   ApprovalSettings,
   ConfigFile,
   Credential,
+  FileSettings,
   ToolSettings,
   WebhookSettings,
 } from "./config-schema.js";
 
-/** Where the log is kept. */
-export type StoreConfig =
+/** Where the log is kept, and the bucket for the bytes of its files. Without one they are kept with the log. */
+export type StoreConfig = { readonly s3?: S3Options } & (
   | {
       readonly kind: "folder";
       readonly folder: string;
@@ -28,7 +30,8 @@ export type StoreConfig =
       readonly statementTimeoutMs?: number;
       readonly longStatementTimeoutMs?: number;
       readonly answerGraceMs?: number;
-    };
+    }
+);
 
 /** A credential whose secrets have been looked up. */
 export type ResolvedCredential = Resolved<Credential>;
@@ -60,6 +63,7 @@ export interface Config {
   readonly tools: ToolSettings;
   readonly approvals?: ApprovalSettings;
   readonly webhooks?: WebhookSettings;
+  readonly files?: FileSettings;
   readonly limits: NonNullable<ConfigFile["limits"]>;
   /** The folder of a page of one's own. Absent: the page of Parley. */
   readonly page?: string;

@@ -43,6 +43,26 @@ describe("the configuration without a file", () => {
     expect(config.credentials.size).toBe(0);
   });
 
+  it("finds the keys of a bucket in the file or the environment, and says which are missing", async () => {
+    json({ store: { s3: { bucket: "b", endpoint: "http://s3.local", secretAccessKey: { env: "KEY" } } } });
+    const env = { KEY: "secret", AWS_ACCESS_KEY_ID: "id", AWS_REGION: "eu-central-1" };
+    expect((await load(env)).store).toMatchObject({
+      kind: "folder",
+      s3: {
+        bucket: "b",
+        endpoint: "http://s3.local",
+        region: "eu-central-1",
+        accessKeyId: "id",
+        secretAccessKey: "secret",
+      },
+    });
+    const message = await refusal();
+    expect(message).toContain("store.s3: has no accessKeyId; set AWS_ACCESS_KEY_ID");
+    expect(message).toContain("store.s3.secretAccessKey: the environment variable KEY is not set");
+    json({ store: { s3: { endpoint: "s3.local" } } });
+    expect(await refusal()).toMatch(/bucket[\s\S]*endpoint/);
+  });
+
   it("uses the store of the working folder where there is one", async () => {
     mkdirSync(join(folder, ".parley"));
     expect((await load()).store).toMatchObject({ folder: join(folder, ".parley") });

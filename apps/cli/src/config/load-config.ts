@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { omitUndefined } from "@parley/fold";
+import type { S3Options } from "@parley/store/objects";
 import { CliError, usageError } from "../cli-error.js";
 import {
   type Config,
@@ -40,7 +41,10 @@ export async function loadConfig(context: LoadContext = {}): Promise<Config> {
   const defaultModel = given(env.PARLEY_MODEL) ?? content.defaultModel;
   const config: Config = {
     ...(found === undefined ? {} : { file: found.path }),
-    store: storeOf(content, { base, flags, env, workingFolder, fault }),
+    store: {
+      ...storeOf(content, { base, flags, env, workingFolder, fault }),
+      ...omitUndefined({ s3: bucketOf(content.store?.s3, env, fault) }),
+    },
     listen: { host: flags.host ?? given(env.PARLEY_HOST) ?? content.listen?.host ?? "127.0.0.1", port },
     origins: content.origins ?? [],
     hosts: content.hosts ?? [],
@@ -50,7 +54,7 @@ export async function loadConfig(context: LoadContext = {}): Promise<Config> {
     credentials,
     credentialsFrom: credentials.size === 0 ? "nowhere" : fromFile === undefined ? "environment" : "file",
     ...only(content, "instructions", "reasoningEffort", "titleModel", "compactAt", "approvals", "webhooks"),
-    ...only(content, "responseRetentionDays"),
+    ...only(content, "responseRetentionDays", "files"),
     keepRawResponses: content.keepRawResponses ?? false,
     tools: withRoots(content.tools ?? { time: true, calculator: true }, base),
     limits: content.limits ?? {},
@@ -178,6 +182,37 @@ function storeOf(content: ConfigFile, { base, flags, env, workingFolder, fault }
       "longStatementTimeoutMs",
       "answerGraceMs",
     ),
+  };
+}
+
+/** The bucket for files. Its keys are looked up where AWS's own programs look for them, too. */
+function bucketOf(
+  bucket: NonNullable<ConfigFile["store"]>["s3"],
+  env: Environment,
+  fault: Faults,
+): S3Options | undefined {
+  if (bucket === undefined) return undefined;
+  const { accessKeyId, secretAccessKey, sessionToken, ...rest } = bucket;
+  const find = (name: string, value: Given | undefined, variable: string) => {
+    if (value !== undefined) return lookUp(value, ["store", "s3", name], env, fault);
+    return given(env[variable]);
+  };
+  const required = (name: string, value: Given | undefined, variable: string) => {
+    const found = find(name, value, variable);
+    if (found === undefined && value === undefined) {
+      const advice = `set ${variable}, or name another variable with "${name}": { "env": "..." }`;
+      fault.add(["store", "s3"], `has no ${name}; ${advice}`);
+    }
+    return found ?? "";
+  };
+  return {
+    ...rest,
+    accessKeyId: required("accessKeyId", accessKeyId, "AWS_ACCESS_KEY_ID"),
+    secretAccessKey: required("secretAccessKey", secretAccessKey, "AWS_SECRET_ACCESS_KEY"),
+    ...omitUndefined({
+      region: rest.region ?? given(env.AWS_REGION),
+      sessionToken: find("sessionToken", sessionToken, "AWS_SESSION_TOKEN"),
+    }),
   };
 }
 

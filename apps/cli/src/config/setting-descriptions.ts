@@ -18,6 +18,20 @@ export const settingDescriptions: Readonly<Record<string, string>> = {
   "store.longStatementTimeoutMs": "The same for search, import, removal and the doctor. Default: 60000.",
   "store.answerGraceMs":
     "The wait beyond a statement's limit before its connection counts as dead. Default: 2000.",
+  "store.s3":
+    "A bucket of an S3-compatible store for the bytes of files. Default: they are kept in the database.",
+  "store.s3.bucket": "The name of the bucket.",
+  "store.s3.region": "The region. Default: AWS_REGION, else us-east-1.",
+  "store.s3.endpoint": "The address of the API. Default: that of AWS in the region.",
+  "store.s3.accessKeyId":
+    "The id of the key, or the environment variable that holds it. Default: AWS_ACCESS_KEY_ID.",
+  "store.s3.secretAccessKey":
+    "The key, or the environment variable that holds it. Default: AWS_SECRET_ACCESS_KEY.",
+  "store.s3.sessionToken":
+    "The token of a key that is valid for a time, or its environment variable. Default: AWS_SESSION_TOKEN.",
+  "store.s3.prefix": "The beginning of the keys of all objects. Default: parley/.",
+  "store.s3.pathStyle":
+    "True: the bucket is a part of the path, not of the host's name. Default: true where `endpoint` is set.",
   listen: "The address of the server.",
   "listen.host": "The interface. Beyond this machine only with a key. Default: 127.0.0.1.",
   "listen.port": "The port; 0 takes any that is free. Default: 4141.",
@@ -67,6 +81,12 @@ export const settingDescriptions: Readonly<Record<string, string>> = {
     "How long a request waits before it counts as denied, in milliseconds. Default: for ever.",
   "approvals.askUser":
     "Offer models the tool ask_user, by which they ask the user a question. Default: only where the demo model is the only one.",
+  files: "The bounds of files that people send.",
+  "files.fileBytes": "Bytes of one file. Default: 100 MB.",
+  "files.messageFiles": "Files of one message. Default: 20.",
+  "files.messageFileBytes": "Bytes of the files of one message together. Default: 200 MB.",
+  "files.ownerBytes": "Bytes of all files of one owner; the same bytes count once. Default: 10 GB.",
+  "files.unsentHours": "Hours after which an upload that no message refers to is removed. Default: 24.",
   webhooks: "The delivery of events to webhooks.",
   "webhooks.privateAddresses":
     "Private addresses and networks that may be posted to, such as 10.0.0.5 or 192.168.0.0/16; true for all. Default: none.",

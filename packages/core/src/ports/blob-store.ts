@@ -36,8 +36,11 @@ export interface UploadPiece {
   id: string;
   /** Counted from 0. */
   n: number;
-  /** `pieceBytes` of them; fewer, and at least one, in the last piece. */
-  data: Uint8Array;
+  /**
+   * `pieceBytes` of them; fewer, and at least one, in the last piece. Only their number where they are stored elsewhere:
+   * then whoever writes it has stored all pieces before it finishes the upload.
+   */
+  data: Uint8Array | { byteLength: number };
   stalledMs: number;
   /** Bytes that the owner may have in all. */
   ownerBytes: number;
@@ -83,9 +86,9 @@ export interface BlobStore {
   /**
    * Appends a piece. The last piece again changes nothing; any other out of order, one behind a short piece, one of a wrong
    * size and one of an upload that is unknown or finished are `invalid_request`. `limit_exceeded` where the owner would
-   * have more bytes than `ownerBytes`.
+   * have more bytes than `ownerBytes`. Returns which bytes it is a piece of.
    */
-  writePiece(piece: UploadPiece): Promise<void>;
+  writePiece(piece: UploadPiece): Promise<{ blob: BlobNumber }>;
   /**
    * Ends an upload. Where the owner has the same bytes already, the new ones are dropped. Ending it again answers the same.
    * `invalid_request` for an unknown upload.
@@ -99,9 +102,13 @@ export interface BlobStore {
   findBlob(hash: string): Promise<BlobRecord | null>;
   /**
    * Reads bytes from `offset` on: at most `length`, and none beyond the piece that `offset` is in. Null behind the end,
-   * and where the bytes are gone or another owner's.
+   * and where the bytes are gone or another owner's. `elsewhere` where they are, and were written without them.
    */
-  readBlob(query: { blob: BlobNumber; offset: number; length: number }): Promise<Uint8Array | null>;
+  readBlob(query: {
+    blob: BlobNumber;
+    offset: number;
+    length: number;
+  }): Promise<Uint8Array | "elsewhere" | null>;
   /** A derived form, as it was saved; null where none was, and where the bytes are gone or another owner's. */
   findDerived(query: { blob: BlobNumber; variant: FileVariant }): Promise<Uint8Array | null>;
   /**
@@ -115,6 +122,13 @@ export interface BlobStore {
    * none and none is proposed.
    */
   fileSecret(proposed?: string): Promise<string | null>;
+}
+
+/** Bytes that were stored elsewhere and that the store has removed: nothing refers to them, and nothing ever will. */
+export interface RemovedBlob {
+  blob: BlobNumber;
+  /** How many pieces there may be. */
+  pieces: number;
 }
 
 /** What a collection removed. */

@@ -8,7 +8,7 @@ import type {
 } from "@parley/wire";
 import type { ConversationId, ConversationMessage, TurnId } from "../messages/message.js";
 import type { AddedEntries, ConversationStore, HistoryEntry, ProviderCallRecord } from "../ports.js";
-import type { BlobStore, CollectedBlobs } from "./blob-store.js";
+import type { BlobNumber, BlobStore, CollectedBlobs, RemovedBlob } from "./blob-store.js";
 import type {
   Changes,
   CompactionNotice,
@@ -44,6 +44,7 @@ export type {
   FileUsage,
   FinishUpload,
   NewUpload,
+  RemovedBlob,
   UploadPiece,
   UploadRecord,
 } from "./blob-store.js";
@@ -214,6 +215,18 @@ export interface LogStoreRoot {
    * that transaction is refused: nothing ever refers to bytes that are gone.
    */
   collectBlobs(limit: number): Promise<CollectedBlobs>;
+
+  /** What tells this store from others that keep objects in the same place: the id that was proposed first. */
+  identity(proposed: string): Promise<string>;
+
+  /** Bytes that were stored elsewhere and are to be removed there. The same come again until they are forgotten. */
+  removedBlobs(limit: number): Promise<RemovedBlob[]>;
+
+  /** Forgets bytes that were removed elsewhere. */
+  forgetRemoved(blobs: readonly BlobNumber[]): Promise<void>;
+
+  /** Which of these bytes the store has, uploads that are not finished included. */
+  existingBlobs(blobs: readonly BlobNumber[]): Promise<BlobNumber[]>;
 
   /** The conversation that a log belongs to; null where it has none any more. */
   locate(log: LogNumber): Promise<{ owner: string; conversationId: ConversationId } | null>;

@@ -5,13 +5,13 @@ import type { StoreCheck } from "../ports/log-store.js";
 import type { OwnerRuntime } from "./api/owner-runtime.js";
 import { createOwnerRuntime } from "./api/owner-verbs.js";
 import { createEnvironment } from "./create-environment.js";
-import { FileCollector } from "./files/file-collector.js";
+import { fileCollector } from "./files/file-collector.js";
 import type { FileLimits } from "./files/file-limits.js";
 import { type OpenOptions, openSigned } from "./files/file-verbs.js";
 import type { OpenedFile } from "./files/opened-file.js";
 import { toToolInfo } from "./input/input-verbs.js";
 import { examineRuntime } from "./nodes/examine-runtime.js";
-import { ResponseRetention } from "./nodes/response-retention.js";
+import { responseRetention } from "./nodes/response-retention.js";
 import { watchOtherNodes } from "./nodes/watch-other-nodes.js";
 import type { RuntimeOptions } from "./runtime-options.js";
 import { createServices } from "./services.js";
@@ -59,10 +59,13 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const env = createEnvironment(options);
   const services = createServices(env);
   const { life, coordinator, recovery, absentNodes, compactions } = services;
-  const retention = new ResponseRetention(env, options.responseRetentionMs, (owner, id, unusedForMs) =>
-    createOwnerRuntime(services, owner).remove(id, { unusedForMs }),
-  );
-  const collector = new FileCollector(env);
+  const remove = (owner: string, id: string, unusedForMs: number) =>
+    createOwnerRuntime(services, owner).remove(id, { unusedForMs });
+  const { responseRetentionMs } = options;
+  const sweeps = [
+    ...(responseRetentionMs === undefined ? [] : [responseRetention(env, responseRetentionMs, remove)]),
+    fileCollector(env),
+  ];
   const stopWatching = watchOtherNodes(services);
   const stopAll = () => {
     stopWatching();
@@ -77,8 +80,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     absentNodes.start();
     env.searchIndexer.start();
     env.webhooks.start();
-    retention.start();
-    collector.start();
+    for (const sweep of sweeps) sweep.start();
   } catch (error) {
     stopAll();
     throw error;
@@ -89,14 +91,12 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     const compacted = compactions.stopAll();
     const indexed = env.searchIndexer.stop();
     const delivered = env.webhooks.stop(deadlineMs);
-    const retained = retention.stop();
-    const collected = collector.stop();
+    const swept = Promise.all(sweeps.map((sweep) => sweep.stop()));
     await coordinator.drain(deadlineMs);
     await compacted;
     await indexed;
     await delivered;
-    await retained;
-    await collected;
+    await swept;
     await env.derivedFiles.stop();
   };
   return {

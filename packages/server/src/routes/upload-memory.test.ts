@@ -35,6 +35,7 @@ function forgetful(root: LogStoreRoot, onPiece: (piece: UploadPiece) => void): L
         async writePiece(piece) {
           onPiece(piece);
           await new Promise((resolve) => setTimeout(resolve, pieceMs));
+          return { blob: 1 };
         },
       };
     },

@@ -75,7 +75,9 @@ async function readAll({ store }: Pick<Opened, "store">): Promise<unknown> {
   const pieces = await Promise.all(
     file.map((data, n) => files.readBlob({ blob, offset: n * pieceBytes, length: data.length })),
   );
-  const hash = createHash("sha256").update(Buffer.concat(pieces.map((piece) => piece ?? Buffer.of())));
+  const hash = createHash("sha256").update(
+    Buffer.concat(pieces.map((piece) => (piece instanceof Uint8Array ? piece : Buffer.of()))),
+  );
   return JSON.parse(JSON.stringify({ owners, file: hash.digest("hex"), usage: await files.fileUsage() }));
 }
 

@@ -193,6 +193,10 @@ export interface MemoryDatabase {
   leases: number;
   /** The number of the bytes that were uploaded last. */
   lastBlob: number;
+  /** Proposed by whoever asked first. */
+  identity?: string;
+  /** Bytes that are to be removed elsewhere, with the number of their pieces. */
+  readonly removedBlobs: Map<number, number>;
 }
 
 /** An empty database. `clock.now` is the time that leases are measured by. */
@@ -212,6 +216,7 @@ export function createMemoryDatabase(clock: Pick<Clock, "now">): MemoryDatabase 
     leased: new Set(),
     leases: 0,
     lastBlob: 0,
+    removedBlobs: new Map(),
   };
 }
 

@@ -7,6 +7,7 @@ import type {
   FileUsage,
   FinishUpload,
   NewUpload,
+  RemovedBlob,
   UploadPiece,
   UploadRecord,
 } from "@parley/core/ports";
@@ -54,7 +55,7 @@ function requireOpen(db: MemoryDatabase, owner: string, id: string): Upload {
   return found;
 }
 
-export function writePiece(db: MemoryDatabase, owner: string, piece: UploadPiece): void {
+export function writePiece(db: MemoryDatabase, owner: string, piece: UploadPiece): { blob: number } {
   const { id, n, data, ownerBytes } = piece;
   const length = data.byteLength;
   if (length === 0 || length > pieceBytes) {
@@ -62,7 +63,7 @@ export function writePiece(db: MemoryDatabase, owner: string, piece: UploadPiece
   }
   const upload = requireOpen(db, owner, id);
   const { blob, isFinished } = upload;
-  if (!isFinished && blob.size === n * pieceBytes + length) return;
+  if (!isFinished && blob.size === n * pieceBytes + length) return { blob: blob.number };
   if (isFinished || blob.size !== n * pieceBytes) {
     throw invalid("The pieces of an upload come in their order, all but the last of them full", {
       uploadId: id,
@@ -71,9 +72,10 @@ export function writePiece(db: MemoryDatabase, owner: string, piece: UploadPiece
   }
   checkQuota(db, owner, length, ownerBytes);
   // A copy of its own: a view would keep all of the buffer that it is a part of.
-  blob.pieces.push(data.slice());
+  blob.pieces.push(data instanceof Uint8Array ? data.slice() : null);
   blob.size += length;
   upload.expiresAt = db.clock.now() + piece.stalledMs;
+  return { blob: blob.number };
 }
 
 function checkQuota(db: MemoryDatabase, owner: string, length: number, ownerBytes: number): void {
@@ -97,7 +99,7 @@ export function finishUpload(db: MemoryDatabase, owner: string, input: FinishUpl
     upload.blob.hash = input.hash;
     files.byHash.set(input.hash, upload.blob);
   } else {
-    files.blobs.delete(upload.blob.number);
+    removeBlob(db, files, upload.blob);
     upload.blob = same;
   }
   const { name, mediaType } = input;
@@ -115,7 +117,7 @@ export function dropUpload(db: MemoryDatabase, owner: string, id: string): boole
   const upload = files.uploads.get(id);
   if (upload === undefined) return false;
   files.uploads.delete(id);
-  if (!usedBlobs(db, owner, files).has(upload.blob)) removeBlob(files, upload.blob);
+  if (!usedBlobs(db, owner, files).has(upload.blob)) removeBlob(db, files, upload.blob);
   return true;
 }
 
@@ -133,9 +135,12 @@ export function readBlob(
   db: MemoryDatabase,
   owner: string,
   { blob, offset, length }: { blob: number; offset: number; length: number },
-): Uint8Array | null {
+): Uint8Array | "elsewhere" | null {
   const n = Math.floor(offset / pieceBytes);
-  const piece = ownerOf(db, owner).files.blobs.get(blob)?.pieces[n];
+  const found = ownerOf(db, owner).files.blobs.get(blob);
+  if (found === undefined || offset >= found.size) return null;
+  const piece = found.pieces[n];
+  if (piece === null) return "elsewhere";
   const start = offset - n * pieceBytes;
   const read = piece?.slice(start, start + Math.max(0, length));
   return read === undefined || read.byteLength === 0 ? null : read;
@@ -187,7 +192,7 @@ export function collectBlobs(db: MemoryDatabase, limit: number): CollectedBlobs 
     for (const blob of files.blobs.values()) {
       if (used.has(blob)) continue;
       if (collected.blobs >= limit) return { ...collected, more: true };
-      removeBlob(files, blob);
+      removeBlob(db, files, blob);
       collected.blobs += 1;
       collected.bytes += blob.size;
     }
@@ -195,7 +200,25 @@ export function collectBlobs(db: MemoryDatabase, limit: number): CollectedBlobs 
   return collected;
 }
 
-function removeBlob(files: OwnerFiles, blob: Blob): void {
+export function identity(db: MemoryDatabase, proposed: string): string {
+  db.identity ??= proposed;
+  return db.identity;
+}
+
+export function removedBlobs(db: MemoryDatabase, limit: number): RemovedBlob[] {
+  return [...db.removedBlobs].slice(0, limit).map(([blob, pieces]) => ({ blob, pieces }));
+}
+
+export function forgetRemoved(db: MemoryDatabase, blobs: readonly number[]): void {
+  for (const blob of blobs) db.removedBlobs.delete(blob);
+}
+
+export function existingBlobs(db: MemoryDatabase, blobs: readonly number[]): number[] {
+  return blobs.filter((blob) => [...db.owners.values()].some(({ files }) => files.blobs.has(blob)));
+}
+
+function removeBlob(db: MemoryDatabase, files: OwnerFiles, blob: Blob): void {
+  if (blob.pieces.includes(null)) db.removedBlobs.set(blob.number, blob.pieces.length);
   files.blobs.delete(blob.number);
   if (blob.hash !== undefined) files.byHash.delete(blob.hash);
 }

@@ -187,6 +187,10 @@ export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRo
     indexSearch: (...args) => root("indexSearch", args, (_db, _request) => ({ indexed: 0, more: false })),
     unindexedOwners: (...args) => root("unindexedOwners", args, (_db, _query) => ({ owners: [] })),
     collectBlobs: (...args) => root("collectBlobs", args, files.collectBlobs),
+    identity: (...args) => root("identity", args, files.identity),
+    removedBlobs: (...args) => root("removedBlobs", args, files.removedBlobs),
+    forgetRemoved: (...args) => root("forgetRemoved", args, files.forgetRemoved),
+    existingBlobs: (...args) => root("existingBlobs", args, files.existingBlobs),
     locate: (...args) => root("locate", args, conversations.locate),
     forOwner,
     keys: {

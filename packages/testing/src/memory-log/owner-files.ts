@@ -4,7 +4,8 @@ export interface Blob {
   /** Absent while it is being uploaded. */
   hash?: string;
   size: number;
-  readonly pieces: Uint8Array[];
+  /** Null for a piece that is stored elsewhere. */
+  readonly pieces: (Uint8Array | null)[];
   readonly derived: Map<string, Uint8Array>;
 }
 

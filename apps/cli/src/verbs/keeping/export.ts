@@ -1,13 +1,13 @@
-import { createWriteStream } from "node:fs";
-import { mkdir, rename, rm, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { finished } from "node:stream/promises";
+import { mkdir, stat } from "node:fs/promises";
+import { join } from "node:path";
 import type { ParleyClient } from "@parley/client";
 import { CliError, usageError } from "../../cli-error.js";
 import type { Io } from "../../io.js";
 import { resolveConversation } from "../../resolve-id.js";
 import { bytes, counted } from "../../terminal/figures.js";
 import type { VerbContext } from "../../verb-context.js";
+import { filesFolder, notingFiles, type ReferredFile, writeFiles } from "./exported-files.js";
+import { writeWhole } from "./write-whole.js";
 
 export interface ExportOptions {
   readonly all?: boolean;
@@ -15,7 +15,10 @@ export interface ExportOptions {
   readonly output?: string;
 }
 
-/** Writes conversations as text: JSONL, which can be imported again, or Markdown, for reading. */
+/**
+ * Writes conversations as text: JSONL, which can be imported again, or Markdown, for reading. The files of JSONL go into a
+ * folder beside it.
+ */
 export async function exportConversations(
   words: readonly string[],
   options: ExportOptions,
@@ -32,19 +35,26 @@ export async function exportConversations(
   const folder = await folderOf(options.output, ids.length);
   const extension = options.format === "jsonl" ? "jsonl" : "md";
   let size = 0;
+  let left = 0;
   for (const [index, id] of ids.entries()) {
     io.progress(`Exporting ${index + 1} of ${ids.length} (${bytes(size)}) ...`);
-    const pieces = client.exportConversation(id, options.format, { signal: context.signal });
-    if (folder !== undefined) size += await writeFile(join(folder, `${fileName(id)}.${extension}`), pieces);
-    else if (options.output !== undefined) size += await writeFile(options.output, pieces);
-    else {
+    const files = new Map<string, ReferredFile>();
+    const text = client.exportConversation(id, options.format, { signal: context.signal });
+    const pieces = options.format === "jsonl" ? notingFiles(text, id, files) : text;
+    const path = folder === undefined ? options.output : join(folder, `${fileName(id)}.${extension}`);
+    if (path !== undefined) {
+      size += await writeWhole(path, pieces);
+      size += await writeFiles(client, filesFolder(path), files, context.signal);
+    } else {
       const before = options.format === "markdown" && index > 0 ? "\n---\n\n" : "";
       size += await writeOut(io, pieces, options.format, before);
+      left += files.size;
     }
   }
   io.endProgress();
   if (options.output !== undefined)
     io.note(`Exported ${counted(ids.length, "conversation")} to ${options.output} (${bytes(size)}).`);
+  if (left > 0) io.note(`${counted(left, "file")} left out: with -o, files are written beside the export.`);
 }
 
 async function named(client: ParleyClient, words: readonly string[]): Promise<string[]> {
@@ -83,36 +93,6 @@ async function folderOf(output: string | undefined, count: number): Promise<stri
 /** Ids are plain names but for the colon, which some file systems refuse. */
 function fileName(id: string): string {
   return id.replaceAll(":", "_");
-}
-
-/** Writes beside the place and moves it there when it is whole: a full disk leaves no half of an export. */
-async function writeFile(path: string, pieces: AsyncIterable<string>): Promise<number> {
-  await mkdir(dirname(path), { recursive: true });
-  const draft = `${path}.partial`;
-  const file = createWriteStream(draft, { mode: 0o600 });
-  let size = 0;
-  try {
-    await new Promise<void>((resolve, reject) => {
-      file.once("open", () => resolve());
-      file.once("error", reject);
-    });
-    const failed = finished(file);
-    failed.catch(() => undefined);
-    for await (const piece of pieces) {
-      size += Buffer.byteLength(piece);
-      if (!file.write(piece)) {
-        await Promise.race([new Promise<void>((resolve) => file.once("drain", () => resolve())), failed]);
-      }
-    }
-    file.end();
-    await failed;
-    await rename(draft, path);
-    return size;
-  } catch (error) {
-    file.destroy();
-    await rm(draft, { force: true }).catch(() => undefined);
-    throw error;
-  }
 }
 
 /** Waits for a reader that is slower than the server. */

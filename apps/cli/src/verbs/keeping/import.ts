@@ -3,12 +3,13 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import type { ImportResponse } from "@parley/wire";
+import type { FileReference, ImportResponse } from "@parley/wire";
 import { CliError, exitCodes, usageError } from "../../cli-error.js";
 import { explain } from "../../explain.js";
 import { counted } from "../../terminal/figures.js";
 import { safeLine } from "../../terminal/safe-text.js";
 import type { VerbContext } from "../../verb-context.js";
+import { filesFolder, storingFiles } from "./exported-files.js";
 import { conversationsIn } from "./import-parts.js";
 
 export interface ImportOptions {
@@ -28,6 +29,7 @@ export async function importConversations(
   const done: ImportResponse[] = [];
   let failures = 0;
   for (const [index, file] of files.entries()) {
+    const missing: FileReference[] = [];
     try {
       for await (const lines of conversationsIn(linesOf(file))) {
         io.progress(
@@ -36,7 +38,10 @@ export async function importConversations(
         if (options.id !== undefined && (files.length > 1 || done.length > 0)) {
           throw usageError("--id names one conversation, and there are several.");
         }
-        const answer = await client.importConversation(lines, { id: options.id, signal: context.signal });
+        const { signal } = context;
+        const given = { folder: filesFolder(file), missing, signal };
+        const withFiles = file === "-" ? lines : storingFiles(client, lines, given);
+        const answer = await client.importConversation(withFiles, { id: options.id, signal });
         done.push(answer);
         if (!options.json) io.line(describe(answer));
       }
@@ -45,7 +50,8 @@ export async function importConversations(
       const { message, advice, exitCode } = explain(error);
       if (exitCode === exitCodes.usage) throw error;
       failures += 1;
-      io.warn(io.errorStyle.red(`${file}: ${message}${advice === undefined ? "" : ` ${advice}`}`));
+      const absent = missing.length > 0 ? ` ${absentFiles(file, missing)}` : "";
+      io.warn(io.errorStyle.red(`${file}: ${message}${absent}${advice === undefined ? "" : ` ${advice}`}`));
     }
   }
   io.endProgress();
@@ -57,6 +63,11 @@ export async function importConversations(
     );
   }
   return failures > 0 ? exitCodes.failure : exitCodes.ok;
+}
+
+function absentFiles(file: string, missing: readonly FileReference[]): string {
+  const names = missing.slice(0, 3).map(({ name, hash }) => safeLine(name ?? hash));
+  return `Not in ${filesFolder(file)}: ${names.join(", ")}${missing.length > 3 ? ", ..." : ""}.`;
 }
 
 function describe({ conversation, created, messages, turns }: ImportResponse): string {

@@ -69,8 +69,14 @@ export function reader(store: LogStore, blob: BlobNumber): OpenedFile["read"] {
       const length = Math.min(end - offset, pieceBytes);
       const data = await store.readBlob({ blob, offset, length });
       if (data === null) throw unknownFile();
+      if (data === "elsewhere") throw storedElsewhere();
       yield data;
       offset += data.byteLength;
     }
   };
+}
+
+function storedElsewhere(): ParleyError {
+  const message = "The bytes of this file are in an object store that is not configured here; configure it";
+  return new ParleyError("store_unavailable", message, { retryable: false });
 }

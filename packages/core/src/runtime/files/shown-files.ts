@@ -125,7 +125,7 @@ async function readAll(
   const bytes = new Uint8Array(size);
   for (let offset = 0; offset < size; ) {
     const piece = await store.readBlob({ blob: found.blob, offset, length: size - offset });
-    if (piece === null || piece.byteLength === 0) return undefined;
+    if (piece === null || piece === "elsewhere" || piece.byteLength === 0) return undefined;
     bytes.set(piece, offset);
     offset += piece.byteLength;
   }

@@ -1,4 +1,5 @@
 import type { Uses } from "../environment.js";
+import { Sweep } from "./sweep.js";
 
 /** Marks of conversations that hold a single response, for callers that keep the history themselves. */
 export const singleResponse = { origin: "responses", idPrefix: "oa." } as const;
@@ -18,51 +19,27 @@ type Remove = (owner: string, conversationId: string, unusedForMs: number) => Pr
  * themselves leave one behind with every request, and no list shows them. Every node looks, at its start and then once an
  * hour; what another one has removed, or somebody uses again meanwhile, is left alone.
  */
-export class ResponseRetention {
-  readonly #env: Uses<"root" | "clock" | "report">;
-  readonly #keepMs: number | undefined;
-  readonly #remove: Remove;
-  #isStopped = false;
-  #cancel: () => void = () => {};
-  #working: Promise<void> | undefined;
-
-  /** Without `keepMs`, responses are kept for good. */
-  constructor(env: Uses<"root" | "clock" | "report">, keepMs: number | undefined, remove: Remove) {
-    this.#env = env;
-    this.#keepMs = keepMs;
-    this.#remove = remove;
-  }
-
-  /** Begins to look. Does not wait for it. */
-  start(): void {
-    const keepMs = this.#keepMs;
-    if (keepMs === undefined || this.#isStopped) return;
-    this.#working = this.#sweep(keepMs)
-      .catch((error: unknown) => this.#env.report(error, "response retention"))
-      .finally(() => {
-        if (this.#isStopped) return;
-        this.#cancel = this.#env.clock.after(Math.min(keepMs, retentionPace.sweepMs), () => this.start());
-      });
-  }
-
-  /** Resolves when nothing is under way any more. */
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    this.#cancel();
-    await this.#working;
-  }
-
-  async #sweep(forMs: number): Promise<void> {
-    const query = { ...singleResponse, forMs, limit: retentionPace.batch };
-    while (!this.#isStopped) {
-      const unused = await this.#env.root.findUnused(query);
-      let removed = 0;
-      for (const { owner, id } of unused) {
-        if (this.#isStopped) return;
-        removed += (await this.#remove(owner, id, forMs)).length;
+export function responseRetention(
+  env: Uses<"root" | "clock" | "report">,
+  forMs: number,
+  remove: Remove,
+): Sweep {
+  const query = { ...singleResponse, forMs, limit: retentionPace.batch };
+  return new Sweep(env, {
+    where: "response retention",
+    everyMs: Math.min(forMs, retentionPace.sweepMs),
+    atStart: true,
+    async run(isStopped) {
+      while (!isStopped()) {
+        const unused = await env.root.findUnused(query);
+        let removed = 0;
+        for (const { owner, id } of unused) {
+          if (isStopped()) return;
+          removed += (await remove(owner, id, forMs)).length;
+        }
+        // A batch of which nothing could be removed would come again.
+        if (unused.length < query.limit || removed === 0) return;
       }
-      // A batch of which nothing could be removed would come again.
-      if (unused.length < query.limit || removed === 0) return;
-    }
-  }
+    },
+  });
 }

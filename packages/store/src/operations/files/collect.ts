@@ -1,6 +1,7 @@
 import type { CollectedBlobs } from "@parley/core/ports";
 import type { Connection } from "../../database.js";
 import type { StoreContext } from "../../store-context.js";
+import { noteRemoved } from "./elsewhere.js";
 import { lockOwner, usageStatement } from "./file-owner.js";
 
 /**
@@ -81,6 +82,7 @@ export async function removeUnused(
   }
   await connection.batch([
     expired,
+    noteRemoved(blob),
     { name: "remove_pieces", text: "DELETE FROM parley.blob_piece WHERE blob = $1", values: [blob] },
     { name: "remove_derived", text: "DELETE FROM parley.derived_file WHERE blob = $1", values: [blob] },
     { name: "remove_blob", text: "DELETE FROM parley.blob WHERE number = $1 AND owner = $2", values },

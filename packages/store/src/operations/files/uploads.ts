@@ -95,19 +95,18 @@ function recordOf(id: string, row: Record<string, unknown>): UploadRecord {
   };
 }
 
-/**
- * Bytes travel as base64, a third more than they are: the protocol's text form of `bytea` would double them, and drivers
- * differ in how they take binary values.
- */
-export async function writePiece(store: StoreContext, owner: string, piece: UploadPiece): Promise<void> {
+export async function writePiece(
+  store: StoreContext,
+  owner: string,
+  piece: UploadPiece,
+): Promise<{ blob: number }> {
   const { id, n, data, ownerBytes } = piece;
   if (data.byteLength === 0 || data.byteLength > pieceBytes) {
     throw invalid(`A piece has 1 to ${pieceBytes} bytes`, { uploadId: id });
   }
-  const encoded = Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64");
-  await store.database.transaction(async (connection) => {
+  return store.database.transaction(async (connection) => {
     const { blob, size, isFinished, bytes } = await lockUpload(connection, owner, id);
-    if (!isFinished && isLast(n, size, data.byteLength)) return;
+    if (!isFinished && isLast(n, size, data.byteLength)) return { blob };
     if (isFinished || size !== n * pieceBytes) {
       throw invalid("The pieces of an upload come in their order, all but the last of them full", {
         uploadId: id,
@@ -116,11 +115,7 @@ export async function writePiece(store: StoreContext, owner: string, piece: Uplo
     }
     if (bytes + data.byteLength > ownerBytes) throw quotaExceeded(ownerBytes);
     await connection.batch([
-      {
-        name: "insert_piece",
-        text: "INSERT INTO parley.blob_piece (blob, n, data) VALUES ($1, $2, decode($3, 'base64'))",
-        values: [blob, n, encoded],
-      },
+      ...(data instanceof Uint8Array ? [insertPiece(blob, n, data)] : []),
       {
         name: "grow_blob",
         text: `UPDATE parley.blob SET size = size + $3::int4, check_at = ${inMs("$4")} WHERE number = $1 AND owner = $2`,
@@ -133,7 +128,21 @@ export async function writePiece(store: StoreContext, owner: string, piece: Uplo
       },
       usageStatement(owner, data.byteLength),
     ]);
+    return { blob };
   });
+}
+
+/**
+ * Bytes travel as base64, a third more than they are: the protocol's text form of `bytea` would double them, and drivers
+ * differ in how they take binary values.
+ */
+function insertPiece(blob: number, n: number, data: Uint8Array): Statement {
+  const encoded = Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64");
+  return {
+    name: "insert_piece",
+    text: "INSERT INTO parley.blob_piece (blob, n, data) VALUES ($1, $2, decode($3, 'base64'))",
+    values: [blob, n, encoded],
+  };
 }
 
 /** True where the piece is the one that was written last. */
@@ -233,17 +242,18 @@ export async function readBlob(
   store: StoreContext,
   owner: string,
   { blob, offset, length }: { blob: number; offset: number; length: number },
-): Promise<Uint8Array | null> {
+): Promise<Uint8Array | "elsewhere" | null> {
   const n = Math.floor(offset / pieceBytes);
   const [row] = await store.database.query({
     name: "read_piece",
     text: `
-SELECT encode(substring(p.data FROM $4::int4 FOR $5::int4), 'base64') AS data
-FROM parley.blob b JOIN parley.blob_piece p ON p.blob = b.number AND p.n = $3::int4
+SELECT encode(substring(p.data FROM $4::int4 FOR $5::int4), 'base64') AS data, b.size::float8 AS size
+FROM parley.blob b LEFT JOIN parley.blob_piece p ON p.blob = b.number AND p.n = $3::int4
 WHERE b.number = $1 AND b.owner = $2`,
     values: [blob, owner, n, offset - n * pieceBytes + 1, Math.min(Math.max(0, length), pieceBytes)],
   });
-  if (row === undefined || row.data === "") return null;
+  if (row === undefined || offset >= Number(row.size) || row.data === "") return null;
+  if (row.data === null) return "elsewhere";
   return new Uint8Array(Buffer.from(String(row.data), "base64"));
 }
 

@@ -62,6 +62,7 @@ export async function readAll(store: LogStore, blob: number): Promise<Uint8Array
   for (;;) {
     const data = await store.readBlob({ blob, offset, length: pieceBytes });
     if (data === null) break;
+    if (data === "elsewhere") throw new Error("the bytes are stored elsewhere");
     pieces.push(data);
     offset += data.byteLength;
   }

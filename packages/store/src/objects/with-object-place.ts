@@ -1,0 +1,146 @@
+import { randomUUID } from "node:crypto";
+import { pieceBytes } from "@parley/core/messages";
+import type { LogStore, LogStoreRoot, RemovedBlob } from "@parley/core/ports";
+import type { Finding } from "@parley/wire";
+import type { ObjectPlace } from "./object-place.js";
+
+/** How many blobs are removed, or asked for, at once; and how many objects are removed side by side. */
+const pace = { blobs: 50, known: 1_000, sideBySide: 8 };
+
+/**
+ * A store whose files are objects elsewhere. Names, references, sizes and quotas stay in the store itself; an object holds a
+ * piece of bytes, under the number of the bytes, which is never given again: what removes an object cannot hit a later
+ * upload of the same bytes. Files that the store has itself from before are read as they are.
+ *
+ * A piece is counted in the store before it is put into its place, and an upload is finished after all of them are. Objects
+ * are removed after the transaction that removed the bytes, from a list that it wrote: whoever dies in between leaves them to
+ * the next collection.
+ */
+export function withObjectPlace(root: LogStoreRoot, shared: ObjectPlace): LogStoreRoot {
+  const place = ofStore(root, shared);
+  return {
+    ...root,
+    async collectBlobs(limit) {
+      const collected = await root.collectBlobs(limit);
+      await removeObjects(root, place);
+      return collected;
+    },
+    async examine(options) {
+      return [...(await root.examine(options)), await objectFinding(root, place, options.fix)];
+    },
+    forOwner: (owner) => ownerStore(root.forOwner(owner), place),
+  };
+}
+
+/** The part of a place that is this store's own: several may be given the same one, and number their bytes alike. */
+function ofStore(root: LogStoreRoot, shared: ObjectPlace): ObjectPlace {
+  let prefix: Promise<string> | undefined;
+  const own = async (key: string) => {
+    prefix ??= root.identity(randomUUID()).then((id) => `${id}/`);
+    try {
+      return (await prefix) + key;
+    } catch (error) {
+      prefix = undefined;
+      throw error;
+    }
+  };
+  return {
+    put: async (key, bytes) => shared.put(await own(key), bytes),
+    get: async (key, offset, length) => shared.get(await own(key), offset, length),
+    remove: async (key) => shared.remove(await own(key)),
+    async *list(within) {
+      const start = await own("");
+      for await (const key of shared.list(start + within)) yield key.slice(start.length);
+    },
+  };
+}
+
+function ownerStore(store: LogStore, place: ObjectPlace): LogStore {
+  return {
+    ...store,
+    async writePiece(piece) {
+      const { data } = piece;
+      const written = await store.writePiece({ ...piece, data: { byteLength: data.byteLength } });
+      if (data instanceof Uint8Array) await place.put(keyOf(written.blob, piece.n), data);
+      return written;
+    },
+    async readBlob(query) {
+      const found = await store.readBlob(query);
+      if (found !== "elsewhere") return found;
+      const { blob, offset } = query;
+      const n = Math.floor(offset / pieceBytes);
+      const start = offset - n * pieceBytes;
+      const length = Math.min(query.length, pieceBytes - start);
+      return length <= 0 ? null : place.get(keyOf(blob, n), start, length);
+    },
+  };
+}
+
+/** The key of a piece. */
+function keyOf(blob: number, n: number): string {
+  return `${blob}/${n}`;
+}
+
+async function removeObjects(root: LogStoreRoot, place: ObjectPlace): Promise<void> {
+  for (;;) {
+    const removed = await root.removedBlobs(pace.blobs);
+    for (const each of removed) await removeBlob(place, each);
+    if (removed.length > 0) await root.forgetRemoved(removed.map(({ blob }) => blob));
+    if (removed.length < pace.blobs) return;
+  }
+}
+
+async function removeBlob(place: ObjectPlace, { blob, pieces }: RemovedBlob): Promise<void> {
+  await removeKeys(
+    place,
+    Array.from({ length: pieces }, (_, n) => keyOf(blob, n)),
+  );
+}
+
+async function removeKeys(place: ObjectPlace, keys: readonly string[]): Promise<void> {
+  const waiting = [...keys];
+  const worker = async () => {
+    for (let key = waiting.shift(); key !== undefined; key = waiting.shift()) await place.remove(key);
+  };
+  await Promise.all(Array.from({ length: pace.sideBySide }, worker));
+}
+
+/** Objects of bytes that the store does not have, as an upload leaves one whose node slept longer than it might. */
+async function objectFinding(root: LogStoreRoot, place: ObjectPlace, fix: boolean): Promise<Finding> {
+  let objects = 0;
+  let orphans = 0;
+  let keys: string[] = [];
+  const look = async () => {
+    const numbers = [...new Set(keys.map(numberOf))];
+    const existing = new Set(await root.existingBlobs(numbers));
+    const lost = keys.filter((key) => !existing.has(numberOf(key)));
+    orphans += lost.length;
+    if (fix) await removeKeys(place, lost);
+    keys = [];
+  };
+  try {
+    if (fix) await removeObjects(root, place);
+    for await (const key of place.list("")) {
+      if (!/^\d+\/\d+$/.test(key)) continue;
+      objects += 1;
+      keys.push(key);
+      if (keys.length >= pace.known) await look();
+    }
+    if (keys.length > 0) await look();
+  } catch (error) {
+    const message = `The object store does not answer: ${error instanceof Error ? error.message : String(error)}`;
+    return { area: "files", level: "error", message, advice: "Check the settings of files.s3" };
+  }
+  if (orphans === 0) return { area: "files", level: "ok", message: `Objects: ${objects}` };
+  return {
+    area: "files",
+    level: "warning",
+    message: `${orphans} of ${objects} objects are of files that the store does not have`,
+    fixable: true,
+    ...(fix ? { fixed: true } : { advice: "Let the doctor remove them" }),
+  };
+}
+
+function numberOf(key: string): number {
+  return Number(key.split("/")[0]);
+}
