@@ -171,12 +171,55 @@ describe("an upload over HTTP", () => {
     await expect.poll(usage).toEqual({ bytes: 0 });
   });
 
-  it("as a form is refused with advice", async () => {
+  it("may be the file of a form, among other fields, under its own name or a given one", async () => {
     const server = await startTestServer();
+    const content = patterned(700_000);
     const form = new FormData();
-    form.set("file", new Blob(["x"]), "a.txt");
-    const answer = await fetch(`${server.url}/files`, { method: "POST", body: form });
-    expect(answer.status).toBe(415);
+    form.set("purpose", "assistants");
+    form.set("file", new Blob([content]), "größe & 漢字.bin");
+    form.set("after", "x");
+    for (const [query, name] of [
+      ["", "größe & 漢字.bin"],
+      ["?name=other.bin", "other.bin"],
+    ]) {
+      const answer = await fetch(`${server.url}/files${query}`, { method: "POST", body: form });
+      const info = (await answer.json()) as UploadInfo;
+      expect(answer.status, JSON.stringify(info)).toBe(201);
+      expect(info).toMatchObject({ name, size: content.byteLength });
+      expect(Buffer.compare((await fetchBytes(server, `/files/${info.id}`)).bytes, content)).toBe(0);
+    }
+  });
+
+  it.each([
+    ["without a file", "--b\r\ncontent-disposition: form-data; name=a\r\n\r\nx\r\n--b--\r\n", /no file/],
+    [
+      "that ends too early",
+      "--b\r\ncontent-disposition: form-data; name=a; filename=a\r\n\r\nx",
+      /cannot be read/,
+    ],
+    ["that is none", "nothing of a form", /./],
+  ])("of a form %s is refused, and leaves nothing behind", async (_, raw, why) => {
+    const server = await startTestServer();
+    const headers = { "content-type": "multipart/form-data; boundary=b" };
+    const answer = await server.call("POST", "/files", { raw, headers });
+    expect(answer.status, answer.text).toBe(400);
+    expect(answer.text).toMatch(why);
+    expect(await server.runtime.forOwner("local").files.usage()).toEqual({ bytes: 0 });
+  });
+
+  it("of a form with several files, without a boundary, or with too large a file is refused", async () => {
+    const server = await startTestServer({ fileLimits: { fileBytes: 1_000 } });
+    const several = new FormData();
+    several.append("file", new Blob(["x"]), "a");
+    several.append("file", new Blob(["y"]), "b");
+    const large = new FormData();
+    large.append("file", new Blob([patterned(1_001)]), "a");
+    const post = async (body: FormData) =>
+      (await fetch(`${server.url}/files`, { method: "POST", body })).status;
+    expect([await post(several), await post(large)]).toEqual([400, 413]);
+    const headers = { "content-type": "multipart/form-data" };
+    expect((await server.call("POST", "/files", { raw: "x", headers })).status).toBe(400);
+    expect(await server.runtime.forOwner("local").files.usage()).toEqual({ bytes: 0 });
   });
 
   it("can be dropped, once", async () => {

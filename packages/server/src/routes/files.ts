@@ -11,6 +11,7 @@ import { type ByteRange, readRange } from "../http/byte-range.js";
 import { breakOffError } from "../http/connections.js";
 import { endpoint } from "../http/endpoint.js";
 import { etagOf, fileHeaders } from "../http/file-headers.js";
+import { formBytes, isForm, readFormFile } from "../http/form-file.js";
 import { bodyPieces } from "../http/read-body.js";
 import { RequestRefusal } from "../http/request-refusal.js";
 import {
@@ -52,13 +53,18 @@ async function* uploadedBytes({
     },
   });
   try {
-    for await (const piece of bodyPieces(c, app, app.runtime.fileLimits.fileBytes, "fileBytes")) {
+    const limit = app.runtime.fileLimits.fileBytes + (isForm(contentTypeOf(c)) ? formBytes : 0);
+    for await (const piece of bodyPieces(c, app, limit, "fileBytes")) {
       if (why !== undefined) throw why;
       yield piece;
     }
   } finally {
     forget();
   }
+}
+
+function contentTypeOf(c: Context<AppEnv>): string {
+  return c.req.header("content-type") ?? "";
 }
 
 /** Answers with a file or with the part of it that was asked for, in the reader's own pace. */
@@ -114,20 +120,17 @@ const sentFile = {
 export const fileEndpoints = [
   endpoint("POST /files", {
     summary:
-      "Upload a file: the body, as it is. It is kept for a day, and longer once a message refers to it",
+      "Upload a file: the body, as it is, or the file of a form. It is kept for a day, and longer once a message refers to it",
     access: "write",
     query: uploadQuery,
     takesBytes: true,
     status: 201,
     response: uploadInfo,
     async handle({ me, caller, query, c, app }) {
-      if (/^multipart\//i.test(c.req.header("content-type") ?? "")) {
-        throw new RequestRefusal("invalid_request", "Send the file itself as the body, not as a form", {
-          status: 415,
-        });
-      }
-      const bytes = uploadedBytes({ c, app, caller });
-      const info = await me.files.upload({ name: query.name ?? "", bytes, hash: createSha256() });
+      const sent = uploadedBytes({ c, app, caller });
+      const type = contentTypeOf(c);
+      const { name, bytes } = isForm(type) ? await readFormFile(type, sent) : { name: "", bytes: sent };
+      const info = await me.files.upload({ name: query.name ?? name, bytes, hash: createSha256() });
       return c.json(info, 201, { "cache-control": "no-store" });
     },
   }),
