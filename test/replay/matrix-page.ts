@@ -50,6 +50,8 @@ conversation in which every provider takes over from every other, counted after 
   the reader is its maker. Its maker gets all signed reasoning back.
 - A conversation gives the same bytes before it is stored and after it was read back with its keys in another order, and
   the request of a turn begins with the request of the turn before it.
+- In the conversation of all, each message comes with an image, a document, a text and a sound, and a tool returns an image. All
+  of them are stored as files; every provider is shown what it takes, in its own form and from all turns, and is told of the rest.
 `;
 }
 

@@ -4,16 +4,25 @@ import { toCanonical } from "@parley/core/messages";
 import type { LogStoreRoot } from "@parley/core/ports";
 import { createModelCatalog, createRuntime, type ModelBinding, type Runtime } from "@parley/core/runtime";
 import { createMemoryLogStore } from "@parley/testing";
+import type { ShownFile } from "@parley/wire";
 import { type Answer, call, say, think } from "./answer.js";
 import type { Desk } from "./desk.js";
 import { type History, readingsOf } from "./make-histories.js";
-import { tools } from "./scenarios.js";
+import { attachments, camera, tools } from "./scenarios.js";
 
 const owner = "somebody";
 const conversationId = "mixed";
 
 const answers: readonly Answer[] = [
-  { pieces: [think("A clock."), say("Let me see."), call("search", '{"q": "time"}'), call("fail", "{}")] },
+  {
+    pieces: [
+      think("A clock."),
+      say("Let me see."),
+      call("search", '{"q": "time"}'),
+      call("camera", "{}"),
+      call("fail", "{}"),
+    ],
+  },
   { pieces: [think("So late."), say("It is late.")] },
 ];
 
@@ -23,6 +32,10 @@ export interface MixedTurn {
   readonly reason: string;
   /** What the provider's rules had against the turn's last request. */
   readonly problems: readonly string[];
+  /** The files of the turn's last request, and what the model was shown of them. */
+  readonly files: readonly ShownFile[];
+  /** That request, as text. */
+  readonly body: string;
   /** The conversation up to the end of this turn. */
   readonly history: History;
 }
@@ -36,7 +49,7 @@ export async function makeMixedConversation(desks: readonly Desk[]): Promise<Mix
   const runtime = await createRuntime({
     store,
     models: createModelCatalog(desks.map(bindingOf)),
-    tools,
+    tools: [...tools, camera],
     instructions: "You are a careful assistant.",
     compactAt: 0,
     journal: { intervalMs: 0 },
@@ -51,12 +64,14 @@ export async function makeMixedConversation(desks: readonly Desk[]): Promise<Mix
         answers.map((answer) => ({ answer })),
         place * answers.length,
       );
-      const reason = await takeTurn(runtime, desk, place);
+      const { reason, files } = await takeTurn(runtime, desk, place);
       const before = turns.at(-1)?.history;
       turns.push({
         desk,
         reason,
         problems: desk.latest()?.problems ?? [],
+        files,
+        body: JSON.stringify(desk.latest()?.body ?? ""),
         history: await historyOf(store, place, before),
       });
     }
@@ -78,19 +93,24 @@ function bindingOf(desk: Desk): ModelBinding {
   };
 }
 
-async function takeTurn(runtime: Runtime, desk: Desk, place: number): Promise<string> {
+async function takeTurn(
+  runtime: Runtime,
+  desk: Desk,
+  place: number,
+): Promise<Pick<MixedTurn, "reason" | "files">> {
   const me = runtime.forOwner(owner);
   const { turnId } = await me.send({
     conversationId,
     messageId: `message-${place}`,
-    message: `What is the time? (${place})`,
+    message: [{ type: "text", text: `What is the time? (${place})` }, ...attachments],
     model: desk.provider,
   });
   let reason = "unknown";
   for await (const { event } of me.events(conversationId, turnId ?? "")) {
     if (event.type === "turn-sealed") reason = event.reason ?? reason;
   }
-  return reason;
+  const { providerCalls } = await me.turn(conversationId, turnId ?? "");
+  return { reason, files: providerCalls.at(-1)?.manifest?.files ?? [] };
 }
 
 async function historyOf(store: LogStoreRoot, place: number, before: History | undefined): Promise<History> {

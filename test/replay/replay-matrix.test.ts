@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openAllDesks } from "./all-desks.js";
+import { png } from "./answer.js";
 import type { Desk } from "./desk.js";
 import { buildMatrix, type Matrix } from "./matrix.js";
 import { matrixPage } from "./matrix-page.js";
@@ -63,6 +64,24 @@ describe("one conversation with the model switched in every direction", () => {
     const taken = matrix.mixed.map(({ desk }) => desk.name);
     const pairs = new Set(taken.slice(1).map((name, place) => `${taken[place]} > ${name}`));
     expect(pairs.size).toBe(names.length ** 2);
+  });
+
+  it("shows every provider the files that it takes, of all turns, and tells it of the others", () => {
+    const [image, note] = [btoa(atob(png)), "[hm.wav, audio/wav, 16 bytes]"];
+    // The demo does not call the tool that returns an image, and takes no files.
+    let shots = 0;
+    for (const [place, { desk, files, body }] of matrix.mixed.entries()) {
+      const isDemo = desk.name === "Demo";
+      if (!isDemo) shots += 1;
+      const sent = (place + 1) * 4;
+      const forms = files.map(({ as }) => as);
+      expect(forms, desk.name).toHaveLength(sent + shots);
+      const taken = isDemo ? ["note", "note", "note", "note"] : ["image", "document", "text", "note"];
+      expect(forms.slice(0, 4), desk.name).toEqual(taken);
+      if (isDemo) continue;
+      expect(body.split(image).length - 1, `images to ${desk.name}`).toBe(place + 1 + shots);
+      expect(body.split(note).length - 1, `notes to ${desk.name}`).toBe(place + 1);
+    }
   });
 
   it("has every turn end well", () => {

@@ -1,4 +1,4 @@
-import type { Tool } from "@parley/core";
+import { type Tool, toolOutput } from "@parley/core";
 import type { MessageContentPart } from "@parley/core/messages";
 import {
   type Answer,
@@ -58,6 +58,27 @@ export const tools: readonly Tool<never>[] = [
   { name: "pay", description: "Pays.", approval: "always", execute: () => "Paid." },
   { name: "current_time", execute: () => "12:00" },
   { name: "calculator", execute: () => "42" },
+];
+
+/** Returns an image, as a tool that sees something does. */
+export const camera: Tool<never> = {
+  name: "camera",
+  execute: () =>
+    toolOutput("Taken.", false, [
+      {
+        mediaType: "image/png",
+        data: Uint8Array.from(atob(png), (each) => each.charCodeAt(0)),
+        name: "shot.png",
+      },
+    ]),
+};
+
+/** What a user sends with a message: what models take, and what none takes. */
+export const attachments: readonly MessageContentPart[] = [
+  { type: "file", mediaType: "image/png", data: png, filename: "dot.png" },
+  { type: "file", mediaType: "application/pdf", data: pdf, filename: "paper.pdf" },
+  { type: "file", mediaType: "text/markdown", data: btoa("# Notes of the day"), filename: "notes.md" },
+  { type: "file", mediaType: "audio/wav", data: btoa("RIFF0000WAVEfmt "), filename: "hm.wav" },
 ];
 
 const files: readonly MessageContentPart[] = [

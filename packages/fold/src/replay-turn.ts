@@ -178,6 +178,8 @@ function assistantEvents(
   const calls: TurnEvent[] = [];
   const failures: TurnEvent[] = [];
   for (const [partIndex, chunk] of message.chunks.entries()) {
+    // A file had no event.
+    if (chunk.type === "text" && chunk.file !== undefined) continue;
     if (chunk.type === "text" || chunk.type === "thinking") {
       // An empty part, as a provider leaves one that hides its reasoning, had no event either.
       const type = chunk.type === "text" ? "text-delta" : "reasoning-delta";

@@ -62,6 +62,19 @@ export async function storeContent(
   return stored;
 }
 
+/** Content in which files that are named by an address of this server refer to it. Bytes stay where they are. */
+export async function resolveAddresses(
+  store: LogStore,
+  content: readonly MessageContentPart[],
+): Promise<readonly MessageContentPart[]> {
+  return Promise.all(
+    content.map((part, index) => {
+      const place = part.type === "file" ? placeOf(part.url) : undefined;
+      return place === undefined ? part : resolveFile(store, place, `message.${index}`);
+    }),
+  );
+}
+
 /** The file that an address of this server names; undefined for any other address. */
 function placeOf(address: string | undefined): FilePlace | undefined {
   const [, conversationId, seq] = /^\/conversations\/([^/?#]+)\/files\/(\d{1,15})$/.exec(address ?? "") ?? [];

@@ -8,7 +8,9 @@ import { toolDefinition } from "../../turn/tools/tool.js";
 import type { StepContext, TurnSetup, TurnStream } from "../../turn/turn.js";
 import { checkedOutput } from "../admission/checked-output.js";
 import type { GivenMessage, SendInput } from "../admission/inbox.js";
+import { resolveAddresses } from "../admission/sent-parts.js";
 import type { OwnerScope } from "../api/owner-scope.js";
+import { showFiles } from "../files/shown-files.js";
 import { checkedTools } from "../input/caller-tools.js";
 import { buildStepContext } from "./step-context.js";
 
@@ -64,7 +66,14 @@ async function setupOf({ env, owner, inbox }: OwnerScope, input: UnkeptInput): P
   const binding = env.ownerModels.resolve(owner, input.model);
   const turnId = input.turnId ?? env.ids.next();
   const conversationId = env.ids.next();
-  const messages = inbox.givenMessages(input.messages, conversationId, turnId);
+  const files = env.root.forOwner(owner);
+  const resolved = await Promise.all(
+    input.messages.map(async (given) => ({
+      ...given,
+      content: await resolveAddresses(files, given.content),
+    })),
+  );
+  const messages = inbox.givenMessages(resolved, conversationId, turnId);
   const declared = input.tools === undefined ? [] : checkedTools(input.tools, env.tools);
   const names = input.toolNames === undefined ? undefined : new Set(input.toolNames);
   const tools: Tool<never>[] = env.tools.filter(({ name }) => names?.has(name) ?? true);
@@ -90,7 +99,13 @@ async function setupOf({ env, owner, inbox }: OwnerScope, input: UnkeptInput): P
       built.maxTokens ?? Number.POSITIVE_INFINITY,
       maxOutputTokens ?? Number.POSITIVE_INFINITY,
     );
-    return { messages: built.messages, ...(Number.isFinite(maxTokens) ? { maxTokens } : {}) };
+    const shown = await showFiles(built.messages, {
+      provider: binding.provider,
+      model: binding.model,
+      store: files,
+      maxBytes: env.fileLimits.requestFileBytes,
+    });
+    return { messages: shown.messages, ...(Number.isFinite(maxTokens) ? { maxTokens } : {}) };
   };
   return {
     conversationId,

@@ -1,6 +1,15 @@
 import { omitUndefined } from "@parley/core/messages";
 import { type CommittedMessage, closingEvents, replayTurn, sealedEvent } from "@parley/fold";
-import type { AgentEvent, Chunk, FileChunk, StoredChunk, TurnMetrics, TurnReason } from "@parley/wire";
+import type {
+  AgentEvent,
+  Chunk,
+  FileChunk,
+  FileReference,
+  StoredChunk,
+  TurnMetrics,
+  TurnReason,
+} from "@parley/wire";
+import { fileAddress } from "../file-address.js";
 import { TurnProjection } from "./project-turn.js";
 import { messageOfChunks, type ShownDecision, type UiMessage, type UiPart } from "./ui-message.js";
 
@@ -36,9 +45,10 @@ function messagesOfGroup(source: HistorySource, rows: readonly Row[]): UiMessage
   if (turnId === undefined) return messagesOutsideTurns(source, rows);
   const answerAt = rows.findIndex(({ role }) => role !== "user");
   const opening = answerAt < 0 ? rows : rows.slice(0, answerAt);
-  const users = opening.map(userMessage);
+  const users = opening.map((row) => userMessage(source, row));
   if (source.open.has(turnId) && source.waiting?.turnId !== turnId) return users;
-  return [...users, answerOf(eventsOf(source, turnId, rows), turnId, rows)];
+  const answer = answerOf(eventsOf(source, turnId, rows), turnId, rows);
+  return [...users, { ...answer, parts: [...answer.parts, ...filesIn(source, rows)] }];
 }
 
 /** Messages that no turn of Parley's runtime made, such as imported ones. */
@@ -47,7 +57,7 @@ function messagesOutsideTurns(source: HistorySource, rows: readonly Row[]): UiMe
   for (let at = 0; at < rows.length; ) {
     const row = rows[at] as Row;
     at += 1;
-    if (row.role === "user") messages.push(userMessage(row));
+    if (row.role === "user") messages.push(userMessage(source, row));
     if (row.role !== "assistant") continue;
     const answer = [row];
     for (; rows[at]?.role === "tool" || rows[at]?.role === "assistant"; at += 1) answer.push(rows[at] as Row);
@@ -100,9 +110,11 @@ function decisionsIn(rows: readonly Row[]): Map<string, ShownDecision> {
 /** Type of the data that keeps the metadata of a user's message in the log. */
 export const userMetadataType = "message-metadata";
 
-function userMessage({ id, chunks }: Row): UiMessage {
+function userMessage({ conversationId }: HistorySource, { id, chunks }: Row): UiMessage {
   let metadata: object | undefined;
   const parts = chunks.flatMap((chunk): UiPart[] => {
+    if (chunk.type === "text" && chunk.file !== undefined)
+      return [storedFilePart(conversationId, chunk.file)];
     if (chunk.type === "text") return [{ type: "text", text: chunk.text }];
     if (chunk.type === "file") return [filePart(chunk)];
     if (chunk.type !== "data") return [];
@@ -111,6 +123,22 @@ function userMessage({ id, chunks }: Row): UiMessage {
     return data?.type?.startsWith("data-") ? [data as UiPart] : [];
   });
   return { id, role: "user", parts, ...omitUndefined({ metadata }) };
+}
+
+/** A file with the address under which this server shows it to whoever may read the conversation. */
+function storedFilePart(conversationId: string, { seq = 0, name, mediaType }: FileReference): UiPart {
+  const url = fileAddress(conversationId, seq);
+  return { type: "file", mediaType, url, ...omitUndefined({ filename: name }) };
+}
+
+/** The files that the model and its tools returned. */
+function filesIn({ conversationId }: HistorySource, rows: readonly Row[]): UiPart[] {
+  return rows.flatMap(({ role, chunks }) =>
+    chunks.flatMap((chunk): UiPart[] => {
+      if (role === "user" || chunk.type !== "text" || chunk.file === undefined) return [];
+      return [storedFilePart(conversationId, chunk.file)];
+    }),
+  );
 }
 
 function filePart({ mediaType, url, data = "", filename }: FileChunk): UiPart {

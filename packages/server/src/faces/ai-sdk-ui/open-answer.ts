@@ -36,7 +36,8 @@ export async function openAnswer(call: ChatCall): Promise<OpenedAnswer> {
   const last = lastMessage(call.body);
   const branch = await call.me.branchOf(call.body.id);
   if (last.role === "assistant") return continueTurn(call, branch, last);
-  const content = contentOf(last);
+  // Files first: what is compared with the log below are references.
+  const content = await call.me.files.store(contentOf(last));
   const turnId = await call.me.turnOf(branch, last.id);
   if (turnId === undefined) return send(call, branch, last.id, content);
   const turn = await call.me.turn(branch, turnId);
@@ -47,7 +48,8 @@ export async function openAnswer(call: ChatCall): Promise<OpenedAnswer> {
   if (isRegenerated && turn.status === "running") return known;
   const opening = openingMessages(turn);
   const before = opening.get(last.id);
-  const isSame = before !== undefined && isDeepStrictEqual(content.map(asChunk), before);
+  const isSame =
+    before !== undefined && isDeepStrictEqual(content.map(comparable), before.map(asPart).map(comparable));
   if (!isRegenerated && (before === undefined || isSame)) {
     if (newest === turnId) return known;
     const isEdit = before !== undefined && call.body.messageId === last.id;
@@ -139,11 +141,16 @@ function openingMessages({ chunks }: TurnDetail): Map<string, Chunk[]> {
   return opening;
 }
 
-function asChunk(part: MessageContentPart): unknown {
-  return part.type === "metadata" ? { ...part, type: "data" } : part;
+/** A part as far as it says whether two messages are the same: a file is its bytes. */
+function comparable(part: MessageContentPart): unknown {
+  return part.type === "file" && part.hash !== undefined ? { type: "file", hash: part.hash } : part;
 }
 
 function asPart(chunk: Chunk): MessageContentPart {
+  if (chunk.type === "text" && chunk.file !== undefined) {
+    const { seq: _, part: _part, name: filename, ...file } = chunk.file;
+    return { type: "file", ...file, ...omitUndefined({ filename }) };
+  }
   if (chunk.type === "text") return { type: "text", text: chunk.text };
   if (chunk.type === "file") return { ...chunk };
   return { type: "metadata", data: chunk.type === "data" ? chunk.data : null };

@@ -1,10 +1,11 @@
 import { z } from "@hono/zod-openapi";
 import { invalidField } from "@parley/core/errors";
-import type { MessageContentPart } from "@parley/core/messages";
+import type { FileContentPart, MessageContentPart } from "@parley/core/messages";
 import type { CallerTool } from "@parley/wire";
 import { validate } from "../../http/validate.js";
 import { callerTool } from "../../schemas/input.js";
 import { id, jsonObject, reasoningEffort } from "../../schemas/scalars.js";
+import { fileAddressOf, foreignAddress } from "../file-address.js";
 import { userMetadataType } from "./history.js";
 
 const uiPart = z.looseObject({ type: z.string().max(200) });
@@ -61,7 +62,10 @@ export function lastMessage({ messages, message }: ChatRequest): SentMessage {
   return validate(z.object({ messages: z.tuple([uiMessage]) }), { messages: [last] }).messages[0];
 }
 
-/** Returns the content of a user's message for the log. Files are refused, and so is a message without text. */
+/**
+ * Returns the content of a user's message for the log. A file comes as a data URL, or as the address under which this
+ * server has shown it. A message without text and files is refused.
+ */
 export function contentOf({ parts, metadata }: SentMessage): MessageContentPart[] {
   const content: MessageContentPart[] = [];
   for (const [index, part] of parts.entries()) {
@@ -70,19 +74,33 @@ export function contentOf({ parts, metadata }: SentMessage): MessageContentPart[
       if (typeof part.text !== "string") throw invalidField(`${field}.text`, "expected a string");
       content.push({ type: "text", text: part.text });
     } else if (part.type === "file") {
-      throw invalidField(field, "files are not supported yet: send the text of the file in the message");
+      content.push(fileOf(part, field));
     } else if (part.type.startsWith("data-")) {
       content.push({ type: "metadata", data: part });
     } else {
-      throw invalidField(`${field}.type`, `a user's message holds text and data, not "${part.type}"`);
+      throw invalidField(`${field}.type`, `a user's message holds text, files and data, not "${part.type}"`);
     }
   }
-  const hasText = content.some((part) => part.type === "text" && part.text.trim() !== "");
-  if (!hasText) throw invalidField("messages", "the last message has no text");
+  const hasSomething = content.some(
+    (part) => part.type === "file" || (part.type === "text" && part.text.trim() !== ""),
+  );
+  if (!hasSomething) throw invalidField("messages", "the last message has neither text nor files");
   if (metadata !== undefined) {
     content.push({ type: "metadata", data: { type: userMetadataType, metadata } });
   }
   return content;
+}
+
+function fileOf({ url, mediaType, filename }: SentMessage["parts"][number], field: string): FileContentPart {
+  if (typeof url !== "string") throw invalidField(`${field}.url`, "expected a string");
+  const address = fileAddressOf(url);
+  if (address === undefined) throw invalidField(`${field}.url`, foreignAddress);
+  return {
+    type: "file",
+    mediaType: typeof mediaType === "string" ? mediaType : "",
+    ...address,
+    ...(typeof filename === "string" && filename !== "" ? { filename } : {}),
+  };
 }
 
 /** Returns the page's tools in Parley's form. */

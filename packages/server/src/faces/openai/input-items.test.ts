@@ -34,7 +34,7 @@ const forms: Readonly<Record<string, readonly [input: readonly Record<string, un
         role: "user",
         content: [
           { type: "input_image", image_url: png },
-          { type: "input_image", image_url: "https://x.test/a.png" },
+          { type: "input_image", image_url: "/conversations/c1/files/7" },
         ],
       },
     ],
@@ -42,7 +42,7 @@ const forms: Readonly<Record<string, readonly [input: readonly Record<string, un
       said(
         "user",
         { type: "file", mediaType: "image/png", data: "aGk=" },
-        { type: "file", mediaType: "image/*", url: "https://x.test/a.png" },
+        { type: "file", mediaType: "image/*", url: "/conversations/c1/files/7" },
       ),
     ],
   ],
@@ -52,7 +52,7 @@ const forms: Readonly<Record<string, readonly [input: readonly Record<string, un
         role: "user",
         content: [
           { type: "input_file", filename: "a.txt", file_data: "data:text/plain;base64,aGk=" },
-          { type: "input_file", file_url: "https://x.test/a.pdf" },
+          { type: "input_file", file_url: "/conversations/c1/files/8" },
         ],
       },
     ],
@@ -60,7 +60,7 @@ const forms: Readonly<Record<string, readonly [input: readonly Record<string, un
       said(
         "user",
         { type: "file", mediaType: "text/plain", data: "aGk=", filename: "a.txt" },
-        { type: "file", mediaType: "application/pdf", url: "https://x.test/a.pdf" },
+        { type: "file", mediaType: "application/pdf", url: "/conversations/c1/files/8" },
       ),
     ],
   ],

@@ -5,6 +5,7 @@ import {
   resultFromText,
 } from "@parley/core/messages";
 import type { GivenMessage } from "@parley/core/runtime";
+import { fileAddressOf, foreignAddress } from "../file-address.js";
 import { refusal } from "./failure.js";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -169,7 +170,7 @@ function outputOf(output: unknown, param: string): string {
     .join("\n");
 }
 
-/** Reads the content of a message: a text, or parts. Files come as data URLs or as addresses, which are never fetched here. */
+/** Reads the content of a message: a text, or parts. Files come as data URLs, or as addresses of this server. */
 export function contentOf(content: unknown, param: string): MessageContentPart[] {
   if (typeof content === "string") return [textPart(content)];
   if (!Array.isArray(content)) throw refusal(400, `${param}: a text, or a list of parts`, { param });
@@ -183,16 +184,17 @@ export function contentOf(content: unknown, param: string): MessageContentPart[]
       case "refusal":
         return textPart(String(part.text ?? part.refusal ?? ""));
       case "input_image":
-        return filePart(text(part.image_url, `${at}.image_url`), "image/*", undefined);
+        return filePart(part.image_url, { at: `${at}.image_url`, fallback: "image/*" });
       case "image_url": {
         const { url } = (part.image_url ?? {}) as { url?: unknown };
-        return filePart(text(url, `${at}.image_url.url`), "image/*", undefined);
+        return filePart(url, { at: `${at}.image_url.url`, fallback: "image/*" });
       }
       case "input_file":
       case "file": {
         const file = (part.type === "file" ? part.file : part) as Fields | undefined;
-        const name = typeof file?.filename === "string" ? file.filename : undefined;
-        return filePart(text(file?.file_data ?? file?.file_url, `${at}.file_data`), "application/pdf", name);
+        const filename = typeof file?.filename === "string" ? file.filename : undefined;
+        const given = file?.file_data ?? file?.file_url;
+        return filePart(given, { at: `${at}.file_data`, fallback: "application/pdf", filename });
       }
       default:
         throw refusal(400, `${at}.type: "${String(part.type)}" is not a part that this server takes`, {
@@ -202,10 +204,20 @@ export function contentOf(content: unknown, param: string): MessageContentPart[]
   });
 }
 
-function filePart(address: string, fallback: string, filename: string | undefined): MessageContentPart {
-  const data = /^data:([^;,]+)?(?:;[^,]*)?;base64,(.*)$/s.exec(address);
+function filePart(
+  given: unknown,
+  {
+    at,
+    fallback,
+    filename,
+  }: { readonly at: string; readonly fallback: string; readonly filename?: string | undefined },
+): MessageContentPart {
+  const address = text(given, at);
   const named = omitUndefined({ filename });
-  if (data !== null) return { type: "file", mediaType: data[1] ?? fallback, data: data[2] ?? "", ...named };
-  if (/^https?:\/\//.test(address)) return { type: "file", mediaType: fallback, url: address, ...named };
-  return { type: "file", mediaType: fallback, data: address, ...named };
+  const read = fileAddressOf(address);
+  if (read !== undefined) return { type: "file", mediaType: fallback, ...read, ...named };
+  // Some clients send the base64 of a file alone.
+  if (/^[A-Za-z0-9+/]+=*$/.test(address))
+    return { type: "file", mediaType: fallback, data: address, ...named };
+  throw refusal(400, `${at}: ${foreignAddress}`, { param: at });
 }

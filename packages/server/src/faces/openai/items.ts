@@ -1,5 +1,6 @@
 import { omitUndefined } from "@parley/core/messages";
 import type { Chunk } from "@parley/wire";
+import { fileAddress } from "../file-address.js";
 import { type ItemPlace, itemId } from "./ids.js";
 
 export type ItemStatus = "in_progress" | "completed" | "incomplete";
@@ -179,17 +180,27 @@ export function functionOutputItem(place: ItemPlace, callId: string, output: str
 }
 
 /** Makes the item of what somebody else than the model said. */
-export function inputItem(messageId: string, role: "user" | "system", chunks: readonly Chunk[]): MessageItem {
+export function inputItem(
+  { conversationId, messageId }: { readonly conversationId: string; readonly messageId: string },
+  role: "user" | "system",
+  chunks: readonly Chunk[],
+): MessageItem {
   return {
     id: itemId("msg", { messageId }),
     type: "message",
     status: "completed",
     role,
-    content: chunks.flatMap(inputContent),
+    content: chunks.flatMap((chunk) => inputContent(conversationId, chunk)),
   };
 }
 
-function inputContent(chunk: Chunk): ContentPart[] {
+function inputContent(conversationId: string, chunk: Chunk): ContentPart[] {
+  if (chunk.type === "text" && chunk.file !== undefined) {
+    const { seq = 0, mediaType, name = "file" } = chunk.file;
+    const url = fileAddress(conversationId, seq);
+    if (mediaType.startsWith("image/")) return [{ type: "input_image", image_url: url, detail: "auto" }];
+    return [{ type: "input_file", filename: name, file_url: url }];
+  }
   if (chunk.type === "text" || chunk.type === "system") return [{ type: "input_text", text: chunk.text }];
   if (chunk.type !== "file") return [];
   const { mediaType, filename, data, url } = chunk;

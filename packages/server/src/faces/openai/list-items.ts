@@ -4,7 +4,7 @@ import {
   hiddenEntryOfMessage,
   inputEntryOfMessage,
   outputEntryOfMessage,
-  toChunks,
+  toStoredChunks,
 } from "@parley/core/messages";
 import {
   approvalItem,
@@ -36,15 +36,23 @@ interface KnownCall {
  * Makes the items of rows, in order, of what was not hidden. Calls that ran here are one item with their result; calls of
  * the caller's tools are two. They are the same items, with the same ids, as in the responses that made them.
  */
-export function rowsToItems(messages: readonly ConversationMessage[]): ConversationItem[] {
+export function rowsToItems(
+  messages: readonly ConversationMessage[],
+  firstSeqs: FirstSeqs = new Map(),
+): ConversationItem[] {
   const hidden = new HiddenParts();
   for (const message of messages) {
     const entry = hiddenEntryOfMessage(message);
     if (entry !== undefined) hidden.add(entry);
   }
   const calls = knownCalls(messages);
-  return messages.flatMap((message) => itemsOf(message, calls, hidden));
+  return messages.flatMap((message) =>
+    itemsOf({ message, firstSeq: firstSeqs.get(message.id) }, calls, hidden),
+  );
 }
+
+/** The first seq of messages by their ids: where their files are found. */
+export type FirstSeqs = ReadonlyMap<string, number>;
 
 function knownCalls(messages: readonly ConversationMessage[]): Map<string, KnownCall> {
   const calls = new Map<string, KnownCall>();
@@ -67,7 +75,7 @@ function knownCalls(messages: readonly ConversationMessage[]): Map<string, Known
 }
 
 function itemsOf(
-  message: ConversationMessage,
+  { message, firstSeq = 0 }: { readonly message: ConversationMessage; readonly firstSeq: number | undefined },
   calls: ReadonlyMap<string, KnownCall>,
   hidden: HiddenParts,
 ): ConversationItem[] {
@@ -78,7 +86,9 @@ function itemsOf(
   if (isEntry) return [];
   if (role === "user" || role === "system") {
     const isSaid = content.some((part) => part.type === "file" || (part.type === "text" && part.text !== ""));
-    return !isSaid || hidden.has(messageId, 0) ? [] : [inputItem(messageId, role, toChunks(message))];
+    if (!isSaid || hidden.has(messageId, 0)) return [];
+    const chunks = toStoredChunks(message, { firstSeq }).map(({ chunk }) => chunk);
+    return [inputItem({ conversationId: message.conversationId, messageId }, role, chunks)];
   }
   return content.flatMap((part, partIndex): ConversationItem[] => {
     if (hidden.has(messageId, partIndex)) return [];

@@ -75,7 +75,10 @@ function unknownItem(id: string) {
 }
 
 function itemsOf({ conversationId }: Log, chunks: readonly StoredChunk[]): ConversationItem[] {
-  return rowsToItems(fromChunks(chunks, { conversationId }));
+  const firstSeqs = new Map(
+    chunks.map(({ messageId = "", seq, partIndex = 0 }) => [messageId, seq - partIndex]),
+  );
+  return rowsToItems(fromChunks(chunks, { conversationId }), firstSeqs);
 }
 
 /** Place of an item's message in the log. Undefined for an item that is named after a request, and for an unknown one. */

@@ -197,9 +197,10 @@ export const responseEndpoints = [
       const { found } = await findResponse(me, params.id);
       const answered = found.entries.findIndex(({ message }) => message.role !== "user");
       const opening = found.entries.slice(0, answered === -1 ? found.entries.length : answered);
-      const items = rowsToItems(opening.map(({ message }) => message)).filter(
-        ({ type }) => type === "message",
-      );
+      const items = rowsToItems(
+        opening.map(({ message }) => message),
+        new Map(opening.map(({ message, firstSeq = 0 }) => [message.id, firstSeq])),
+      ).filter(({ type }) => type === "message");
       return listOf(items, query);
     },
   }),
