@@ -3,13 +3,16 @@ import { visibleRuns } from "../input/visible-text.js";
 
 /** Types of pictures that the server sends to be shown in place. */
 const pictureType = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/;
-/** Larger pictures are drawn only on demand. */
+/** Types of which the server makes small pictures, and the sizes for which that is worth it and possible. */
+const thumbnailType = /^image\/(?:png|jpeg|webp)$/;
+const thumbnailBytes = { least: 60_000, most: 32 * 2 ** 20 };
+/** Larger pictures are drawn only on demand, unless the server has a small one. */
 const mostShownBytes = 10_000_000;
 const mostShownName = 300;
 
 /** Returns true for a file that is drawn where it stands. */
 export function isPicture({ mediaType, size }: Pick<FileOfMessage, "mediaType" | "size">): boolean {
-  return pictureType.test(mediaType) && size <= mostShownBytes;
+  return pictureType.test(mediaType) && (size <= mostShownBytes || hasThumbnail({ mediaType, size }));
 }
 
 /** Returns true for a file that has a full view. */
@@ -17,9 +20,14 @@ export function hasFullView({ mediaType }: Pick<FileOfMessage, "mediaType">): bo
   return pictureType.test(mediaType);
 }
 
-/** The address of a small form of a picture. The server makes none of another size, so it is the picture itself. */
+function hasThumbnail({ mediaType, size }: Pick<FileOfMessage, "mediaType" | "size">): boolean {
+  return thumbnailType.test(mediaType) && size >= thumbnailBytes.least && size <= thumbnailBytes.most;
+}
+
+/** The address of a small form of a picture; of a small picture, the picture itself. */
 export function thumbnailAddress(conversationId: string, file: FileOfMessage): string | undefined {
-  return isPicture(file) ? fileAddress(conversationId, file) : undefined;
+  const address = isPicture(file) ? fileAddress(conversationId, file) : undefined;
+  return address !== undefined && hasThumbnail(file) ? `${address}?variant=thumbnail` : address;
 }
 
 /** A name in which every character can be seen, of a bounded length. */

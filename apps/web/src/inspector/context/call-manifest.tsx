@@ -1,4 +1,6 @@
-import type { ContextManifest, ContextSegment } from "@parley/wire";
+import { sizeText } from "@parley/client/files";
+import type { ContextManifest, ContextSegment, ShownFile } from "@parley/wire";
+import { FileName } from "../../files/file-chip.js";
 import { cx } from "../../ui/cx.js";
 import { formatShare, formatTokens } from "../figures/figures.js";
 import { type SegmentReuse, segmentReuse } from "./cache-verdict.js";
@@ -15,6 +17,14 @@ export interface CallManifestProps {
   /** The model of the call before it, if it was another. */
   readonly modelBefore?: string | undefined;
 }
+
+/** How the model was given a file. */
+const fileWords: Readonly<Record<ShownFile["as"], string>> = {
+  image: "sent as an image",
+  document: "sent as a document",
+  text: "sent as text",
+  note: "not sent, named in a line",
+};
 
 const reuseWords: Readonly<Record<SegmentReuse, string>> = {
   kept: "as before",
@@ -72,6 +82,28 @@ export function CallManifest({ conversationId, manifest, before, modelBefore }: 
                   {range.estimatedTokens !== undefined &&
                     ` About ${formatTokens(range.estimatedTokens)} tokens.`}
                 </span>
+              </li>
+            ))}
+          </ul>
+        </Part>
+      )}
+      {manifest.files !== undefined && manifest.files.length > 0 && (
+        <Part title="Files">
+          <ul className="flex flex-col gap-1.5">
+            {manifest.files.map((file, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: the list is part of a record that never changes
+              <li key={index}>
+                <FileName name={file.name} className="text-ink" />{" "}
+                <span className="text-soft">
+                  {`${sizeText(file.size)}, ${fileWords[file.as]}`}
+                  {file.detail !== undefined && `: ${file.detail}`}
+                </span>{" "}
+                {file.seq !== undefined && (
+                  <SeqLink
+                    conversationId={conversationId}
+                    range={{ firstSeq: file.seq, lastSeq: file.seq }}
+                  />
+                )}
               </li>
             ))}
           </ul>
