@@ -12,11 +12,16 @@ import { desktop, patience, phone, type Tab } from "./tab.js";
 const quick = { models: { demo: { kind: "demo", pace: "instant", slowStepMs: 0 } } };
 
 /** A picture of one colour, as a PNG. */
-function picture(
-  width: number,
-  height: number,
-  [red, green, blue]: readonly [number, number, number],
-): Buffer {
+function picture(width: number, height: number, colour: readonly [number, number, number]): Buffer {
+  return png(width, height, (row) => row.set(Array.from({ length: width }, () => colour).flat()));
+}
+
+/** A picture that takes as many bytes as it has pixels, and more. */
+function noise(width: number, height: number): Buffer {
+  return png(width, height, (row) => crypto.getRandomValues(row));
+}
+
+function png(width: number, height: number, paint: (row: Uint8Array) => void): Buffer {
   const chunk = (type: string, data: Buffer) => {
     const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
     const framed = Buffer.alloc(body.length + 8);
@@ -29,8 +34,10 @@ function picture(
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   header.set([8, 2, 0, 0, 0], 8);
-  const row = Buffer.from([0, ...Array.from({ length: width }, () => [red, green, blue]).flat()]);
-  const rows = Buffer.concat(Array.from({ length: height }, () => row));
+  const rows = Buffer.alloc((1 + 3 * width) * height);
+  for (let start = 0; start < rows.length; start += 1 + 3 * width) {
+    paint(rows.subarray(start + 1, start + 1 + 3 * width));
+  }
   const signature = Buffer.from("89504e470d0a1a0a", "hex");
   return Buffer.concat([
     signature,
@@ -103,6 +110,23 @@ async function upload(stage: Stage, name: string, bytes: Buffer): Promise<Upload
 }
 
 describePage("the page and files", quick, (stage) => {
+  it("draws a small form of a large picture, and names in the inspector what the model was given", async () => {
+    const tab = await stage().open();
+    const photo = { name: "photo.png", mimeType: "image/png", buffer: noise(700, 500) };
+    await attach(tab, photo, notes);
+    await isAttached(tab, "photo.png");
+    await tab.begin("What is this?");
+    const message = tab.questions.first();
+    await expect.poll(() => shownPictures(message), patience).toBe(1);
+    const width = await message.locator("img").evaluate((image: HTMLImageElement) => image.naturalWidth);
+    expect(width).toBe(480);
+    await tab.ended(1);
+    await tab.button("Open the inspector").click();
+    const inspector = tab.page.getByRole("complementary", { name: "Inspector" });
+    await inspector.getByTitle("photo.png").first().waitFor();
+    expect(await inspector.innerText()).toMatch(/notes\.txt\s+2\.3 KB, /);
+  });
+
   it("sends files that were chosen, shows them, opens a picture in full and downloads", async () => {
     const tab = await stage().open();
     await attach(tab, cat, notes);

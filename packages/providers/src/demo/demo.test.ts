@@ -208,6 +208,27 @@ describe("the demo model as a provider", () => {
   it.each(cases)("$name", ({ run }) => run());
 });
 
+describe("attached files", () => {
+  const named = (...texts: string[]) =>
+    request([{ role: "user", content: texts.map((text) => ({ type: "text" as const, text })) }]);
+
+  it("are named in the answer, whatever words their names hold", async () => {
+    const answer = await textOf(
+      named(
+        "What is this?",
+        "[error time.png, image/png, 12 KB] (not shown: this model is shown no files)",
+        "[report.pdf, application/pdf, 3 KB]\n\nThe text of the report: an error",
+      ),
+    );
+    expect(answer).toContain("- error time.png, image/png, 12 KB\n- report.pdf, application/pdf, 3 KB");
+    expect(answer).toContain('You wrote: "What is this?"');
+  });
+
+  it("are not what brackets in a message are taken for", async () => {
+    expect(await textOf(named("[see, the note] hello"))).not.toContain("You attached");
+  });
+});
+
 describe("the errand", () => {
   it("asks each time, and pretends to do what was allowed", () => {
     const tool = errand();

@@ -4,6 +4,8 @@ import type { ProviderCallParams, ProviderMessage } from "@parley/core/ports";
 export interface Scene {
   /** The user's newest words. */
   readonly asked: string;
+  /** The files that came with them, as each is named in a request. */
+  readonly files: readonly string[];
   /** What the user said while the turn was running, behind the last results. */
   readonly steered: string | undefined;
   /** Results that came since the user asked, in order. */
@@ -24,11 +26,13 @@ export function readScene(params: ProviderCallParams): Scene {
   const turn = messages.slice(answered + 1);
   const lastResult = turn.findLastIndex((message) => message.role === "tool");
   const firstCall = turn.findIndex((message) => message.role === "assistant");
-  const asked = texts(turn.slice(0, firstCall < 0 ? turn.length : firstCall).filter(isUser));
+  const asking = turn.slice(0, firstCall < 0 ? turn.length : firstCall).filter(isUser);
+  const asked = texts(asking);
   const steered = lastResult < 0 ? "" : texts(turn.slice(lastResult + 1).filter(isUser));
   const purpose = params.metadata.extensions?.["parley.purpose"];
   return {
     asked: asked.trim(),
+    files: asking.flatMap(({ content }) => content.flatMap((part) => fileNamed(part) ?? [])),
     steered: steered.trim() === "" ? undefined : steered.trim(),
     results: turn.filter((message) => message.role === "tool").flatMap(resultsOf),
     tools: new Set((params.tools ?? []).map((tool) => tool.name)),
@@ -47,8 +51,16 @@ function hasCall(message: ProviderMessage): boolean {
 function texts(messages: readonly ProviderMessage[]): string {
   return messages
     .flatMap((message) => message.content)
-    .map((part) => (part.type === "text" && typeof part.text === "string" ? part.text : ""))
+    .map((part) =>
+      part.type === "text" && typeof part.text === "string" && fileNamed(part) === undefined ? part.text : "",
+    )
     .join("\n");
+}
+
+/** The name, the type and the size of a file, from the text that stands for it. */
+function fileNamed(part: ProviderMessage["content"][number]): string | undefined {
+  if (part.type !== "text" || typeof part.text !== "string") return undefined;
+  return /^\[([^\n]+, [\w.+-]+\/[\w.+-]+, [\d.]+ [A-Za-z]+)\](?: \(not shown: |\n\n|$)/.exec(part.text)?.[1];
 }
 
 function resultsOf(message: ProviderMessage): { tool: string; text: string; isError: boolean }[] {
