@@ -30,6 +30,15 @@ export function compose(scene: Scene): readonly Beat[] {
   if (scene.purpose === "compaction") return [say(summary(scene.asked))];
   if (scene.purpose === "title") return [say(title(scene.asked))];
   if (scene.results.length > 0) return afterTools(scene);
+  if (scene.files.length === 0) return answer(scene);
+  const named = scene.files.map((file) => `\`${file.replaceAll("`", "'")}\``).join(", ");
+  const seen = say(
+    `You attached ${named}. I see names alone; a real model reads images, documents and texts.\n\n`,
+  );
+  return scene.asked === "" ? [seen] : [seen, ...answer(scene)];
+}
+
+function answer(scene: Scene): readonly Beat[] {
   const asked = scene.asked.toLowerCase();
   for (const { words, beats } of repertoire) {
     if (!words.some((word) => asked.includes(word))) continue;

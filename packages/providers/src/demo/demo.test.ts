@@ -42,6 +42,23 @@ describe("the demo model", () => {
     expect(text).toContain("steer");
   });
 
+  it("names the files of a message, and takes neither their names nor their texts for words of the user", async () => {
+    const files = [
+      "[error.png, image/png, 2 KB] (not shown: it reads none)",
+      "[a.pdf, application/pdf, 1.5 MB]\n\nhelp",
+    ];
+    const parts = files.map((text) => ({ type: "text", text }));
+    const withWords = await textOf(
+      request([{ role: "user", content: [{ type: "text", text: "Is this a cat?" }, ...parts] }]),
+    );
+    expect(withWords).toContain(
+      "You attached `error.png, image/png, 2 KB`, `a.pdf, application/pdf, 1.5 MB`.",
+    );
+    expect(withWords).toContain('You wrote: "Is this a cat?"');
+    const alone = await textOf(request([{ role: "user", content: parts }]));
+    expect(alone).not.toContain("You wrote");
+  });
+
   it("streams reasoning and text that add up to its message", async () => {
     const events: ProviderStreamEvent[] = [];
     for await (const event of await demo().completeStream(request([user("tell me something")])))

@@ -4,6 +4,8 @@ import type { ProviderCallParams, ProviderMessage } from "@parley/core/ports";
 export interface Scene {
   /** The user's newest words. */
   readonly asked: string;
+  /** The files that the user attached to these words, as the request names them. */
+  readonly files: readonly string[];
   /** What the user said while the turn was running, behind the last results. */
   readonly steered: string | undefined;
   /** Results that came since the user asked, in order. */
@@ -24,11 +26,13 @@ export function readScene(params: ProviderCallParams): Scene {
   const turn = messages.slice(answered + 1);
   const lastResult = turn.findLastIndex((message) => message.role === "tool");
   const firstCall = turn.findIndex((message) => message.role === "assistant");
-  const asked = texts(turn.slice(0, firstCall < 0 ? turn.length : firstCall).filter(isUser));
+  const opening = turn.slice(0, firstCall < 0 ? turn.length : firstCall).filter(isUser);
+  const asked = texts(opening);
   const steered = lastResult < 0 ? "" : texts(turn.slice(lastResult + 1).filter(isUser));
   const purpose = params.metadata.extensions?.["parley.purpose"];
   return {
     asked: asked.trim(),
+    files: opening.flatMap(({ content }) => content.flatMap((part) => fileName(part) ?? [])),
     steered: steered.trim() === "" ? undefined : steered.trim(),
     results: turn.filter((message) => message.role === "tool").flatMap(resultsOf),
     tools: new Set((params.tools ?? []).map((tool) => tool.name)),
@@ -44,9 +48,17 @@ function hasCall(message: ProviderMessage): boolean {
   return message.content.some((part) => part.type === "tool-call");
 }
 
+/** The line by which a request names a file that this model is not shown, with the text of the file behind it or without. */
+const fileLine = /^\[(.+, [\w.+-]+\/[\w.+-]+, [\d.]+ (?:bytes?|KB|MB|GB))\](?: \(not shown: .*\)$|\n\n|$)/;
+
+function fileName(part: ProviderMessage["content"][number]): string | undefined {
+  return part.type === "text" && typeof part.text === "string" ? fileLine.exec(part.text)?.[1] : undefined;
+}
+
 function texts(messages: readonly ProviderMessage[]): string {
   return messages
     .flatMap((message) => message.content)
+    .filter((part) => fileName(part) === undefined)
     .map((part) => (part.type === "text" && typeof part.text === "string" ? part.text : ""))
     .join("\n");
 }
