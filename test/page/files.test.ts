@@ -11,17 +11,8 @@ import { desktop, patience, phone, type Tab } from "./tab.js";
 
 const quick = { models: { demo: { kind: "demo", pace: "instant", slowStepMs: 0 } } };
 
-/** A picture of one colour, as a PNG. */
-function picture(width: number, height: number, colour: readonly [number, number, number]): Buffer {
-  return png(width, height, (row) => row.set(Array.from({ length: width }, () => colour).flat()));
-}
-
-/** A picture that takes as many bytes as it has pixels, and more. */
-function noise(width: number, height: number): Buffer {
-  return png(width, height, (row) => crypto.getRandomValues(row));
-}
-
-function png(width: number, height: number, paint: (row: Uint8Array) => void): Buffer {
+/** A picture, as a PNG. */
+function png(width: number, height: number, colour: (place: number) => readonly number[]): Buffer {
   const chunk = (type: string, data: Buffer) => {
     const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
     const framed = Buffer.alloc(body.length + 8);
@@ -34,17 +25,26 @@ function png(width: number, height: number, paint: (row: Uint8Array) => void): B
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   header.set([8, 2, 0, 0, 0], 8);
-  const rows = Buffer.alloc((1 + 3 * width) * height);
-  for (let start = 0; start < rows.length; start += 1 + 3 * width) {
-    paint(rows.subarray(start + 1, start + 1 + 3 * width));
-  }
+  const rows = Array.from({ length: height }, (_, y) =>
+    Buffer.from([0, ...Array.from({ length: width }, (__, x) => colour(y * width + x)).flat()]),
+  );
   const signature = Buffer.from("89504e470d0a1a0a", "hex");
   return Buffer.concat([
     signature,
     chunk("IHDR", header),
-    chunk("IDAT", deflateSync(rows)),
+    chunk("IDAT", deflateSync(Buffer.concat(rows))),
     chunk("IEND", Buffer.alloc(0)),
   ]);
+}
+
+/** A picture that cannot be compressed. */
+function noise(width: number, height: number): Buffer {
+  let state = 1;
+  const next = () => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return state >>> 24;
+  };
+  return png(width, height, () => [next(), next(), next()]);
 }
 
 function crc(bytes: Buffer): number {
@@ -56,7 +56,7 @@ function crc(bytes: Buffer): number {
   return (value ^ 0xffffffff) >>> 0;
 }
 
-const cat = { name: "cat.png", mimeType: "image/png", buffer: picture(320, 200, [14, 107, 98]) };
+const cat = { name: "cat.png", mimeType: "image/png", buffer: png(320, 200, () => [14, 107, 98]) };
 const notes = { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("Some notes.\n".repeat(200)) };
 
 /** The files of the message that is being written. */
@@ -110,23 +110,6 @@ async function upload(stage: Stage, name: string, bytes: Buffer): Promise<Upload
 }
 
 describePage("the page and files", quick, (stage) => {
-  it("draws a small form of a large picture, and names in the inspector what the model was given", async () => {
-    const tab = await stage().open();
-    const photo = { name: "photo.png", mimeType: "image/png", buffer: noise(700, 500) };
-    await attach(tab, photo, notes);
-    await isAttached(tab, "photo.png");
-    await tab.begin("What is this?");
-    const message = tab.questions.first();
-    await expect.poll(() => shownPictures(message), patience).toBe(1);
-    const width = await message.locator("img").evaluate((image: HTMLImageElement) => image.naturalWidth);
-    expect(width).toBe(480);
-    await tab.ended(1);
-    await tab.button("Open the inspector").click();
-    const inspector = tab.page.getByRole("complementary", { name: "Inspector" });
-    await inspector.getByTitle("photo.png").first().waitFor();
-    expect(await inspector.innerText()).toMatch(/notes\.txt\s+2\.3 KB, /);
-  });
-
   it("sends files that were chosen, shows them, opens a picture in full and downloads", async () => {
     const tab = await stage().open();
     await attach(tab, cat, notes);
@@ -361,6 +344,31 @@ describePage("the page and files", quick, (stage) => {
     await expect.poll(() => tab.page.url(), patience).not.toContain(second);
     await tab.ended(1);
     expect(await names()).toEqual(["cat.png", "more.txt"]);
+  });
+
+  it("draws a large picture from its thumbnail, and says in the inspector what the model got of it", async () => {
+    const tab = await stage().open();
+    const asked: string[] = [];
+    tab.page.on("request", (request) => {
+      if (request.resourceType() === "image" && request.url().includes("/files/")) asked.push(request.url());
+    });
+    const large = { ...cat, name: "large.png", buffer: noise(300, 200) };
+    expect(large.buffer.length).toBeGreaterThan(100_000);
+    await attach(tab, large);
+    await isAttached(tab, "large.png");
+    await tab.begin("Look at this");
+    await tab.ended(1);
+    await expect.poll(() => shownPictures(tab.questions.first()), patience).toBe(1);
+    expect(asked.length).toBeGreaterThan(0);
+    expect(asked.filter((url) => !url.endsWith("?variant=thumbnail"))).toEqual([]);
+    await tab.questions.first().getByRole("button", { name: "Show large.png" }).click();
+    await expect.poll(() => asked.at(-1), patience).toMatch(/\/files\/\d+$/);
+    await tab.page.keyboard.press("Escape");
+    await tab.button("Inspect this turn").click();
+    const inspector = tab.page.getByRole("complementary", { name: "Inspector" });
+    await inspector.getByRole("button", { name: /^Step 1/ }).click();
+    await inspector.getByText("not sent, named in a line: this model is shown no files").waitFor();
+    expect(await findings(tab)).toEqual([]);
   });
 
   it("shows names harmlessly, whatever is in them", async () => {

@@ -4,7 +4,6 @@ import type {
   MessageReceipt,
   SendMessageRequest,
   SseMessage,
-  UploadInfo,
 } from "@parley/wire";
 import { type Connection, createConnection } from "./connection/connection.js";
 import { type FollowOptions, followConversation } from "./connection/follow-conversation.js";
@@ -23,7 +22,7 @@ import {
 } from "./requests/request.js";
 import { ParleyRequestError } from "./requests/request-error.js";
 import { sendMessage } from "./requests/send-message.js";
-import { exportConversation, exportFile, importConversation, importFile } from "./requests/transfer.js";
+import { exportConversation, importConversation } from "./requests/transfer.js";
 
 /** How to reach a server. */
 export interface ClientOptions {
@@ -83,17 +82,6 @@ export interface ParleyClient {
     lines: AsyncIterable<string> | Iterable<string> | string,
     options?: { readonly id?: string | undefined; readonly signal?: AbortSignal | undefined },
   ): Promise<ImportResponse>;
-  /** The bytes of a file that a chunk of a conversation refers to, as they come: what an export names and does not hold. */
-  exportFile(
-    conversationId: string,
-    seq: number,
-    options?: { readonly signal?: AbortSignal | undefined },
-  ): AsyncIterable<Uint8Array>;
-  /** Stores a file that an export refers to. Its hash tells whether it is the one. Lines are imported after their files. */
-  importFile(
-    file: Blob,
-    options?: { readonly name?: string | undefined; readonly signal?: AbortSignal | undefined },
-  ): Promise<UploadInfo>;
   /** The connection; one for all callers. */
   connect(): Connection;
 }
@@ -125,8 +113,6 @@ export function createClient(options: ClientOptions): ParleyClient {
     follow: (conversationId, follow = {}) => followConversation(call, conversationId, follow, followPace),
     exportConversation: (id, format, { signal } = {}) => exportConversation(call, id, format, signal),
     importConversation: (lines, more = {}) => importConversation(call, lines, more),
-    exportFile: (conversationId, seq, { signal } = {}) => exportFile(call, conversationId, seq, signal),
-    importFile: (file, more = {}) => importFile(call, file, more),
     connect() {
       const { WebSocket = globalThis.WebSocket as SocketConstructor | undefined } = options;
       if (WebSocket === undefined) {

@@ -1,13 +1,11 @@
-import { createReadStream } from "node:fs";
 import { access, constants, open, stat } from "node:fs/promises";
-import { basename } from "node:path";
-import { Readable } from "node:stream";
 import type { ParleyClient } from "@parley/client";
 import { type UploadableFile, uploadFile } from "@parley/client/files";
 import { sizeText } from "@parley/fold";
 import type { FileBounds, SentPart, UploadInfo } from "@parley/wire";
 import { CliError } from "../cli-error.js";
 import type { VerbContext } from "../verb-context.js";
+import { localFile } from "./local-file.js";
 
 /** Longer texts are attached: in the message they would be read with every turn that follows. */
 const longestQuotedBytes = 100_000;
@@ -62,8 +60,7 @@ async function openFile(path: string): Promise<LocalFile> {
     throw notAFile(path, found.isDirectory());
   });
   await access(path, constants.R_OK);
-  const stream = () => Readable.toWeb(createReadStream(path)) as ReadableStream<Uint8Array>;
-  return { name: basename(path), size, stream };
+  return { ...localFile(path), size };
 }
 
 function notAFile(path: string, isFolder: boolean): CliError {

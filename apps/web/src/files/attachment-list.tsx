@@ -1,10 +1,10 @@
-import { fileAddress, sizeText, type Upload, type Uploads } from "@parley/client/files";
+import { sizeText, type Upload, type Uploads } from "@parley/client/files";
 import { Paperclip, RotateCcw, X } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { IconButton } from "../ui/icon-button.js";
 import { AttachButton } from "./attach-button.js";
 import { FileChip } from "./file-chip.js";
-import { isPicture, kindWord, shownName } from "./file-kinds.js";
+import { isPicture, kindWord, shownName, thumbnailAddresses } from "./file-kinds.js";
 import { Picture } from "./picture.js";
 
 export interface AttachmentListProps {
@@ -72,7 +72,7 @@ function Attachment({
       picture={
         status === "ready" && info !== undefined && isPicture(info) ? (
           <Picture
-            address={fileAddress("", info)}
+            addresses={thumbnailAddresses("", info)}
             name=""
             mediaType={mediaType}
             className="size-10 object-cover"

@@ -3,11 +3,13 @@ import { visibleRuns } from "../input/visible-text.js";
 
 /** Types of pictures that the server sends to be shown in place. */
 const pictureType = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/;
-/** Types of which the server makes small pictures, and the sizes for which that is worth it and possible. */
+/** Types of pictures that the server makes thumbnails of. */
 const thumbnailType = /^image\/(?:png|jpeg|webp)$/;
-const thumbnailBytes = { least: 60_000, most: 32 * 2 ** 20 };
-/** Larger pictures are drawn only on demand, unless the server has a small one. */
+/** Larger pictures are drawn only on demand, unless there is a thumbnail. */
 const mostShownBytes = 10_000_000;
+/** The server makes no thumbnails of larger ones, and smaller ones need none. */
+const mostThumbnailBytes = 32 * 2 ** 20;
+const leastThumbnailBytes = 60_000;
 const mostShownName = 300;
 
 /** Returns true for a file that is drawn where it stands. */
@@ -15,19 +17,21 @@ export function isPicture({ mediaType, size }: Pick<FileOfMessage, "mediaType" |
   return pictureType.test(mediaType) && (size <= mostShownBytes || hasThumbnail({ mediaType, size }));
 }
 
+function hasThumbnail({ mediaType, size }: Pick<FileOfMessage, "mediaType" | "size">): boolean {
+  return thumbnailType.test(mediaType) && size >= leastThumbnailBytes && size <= mostThumbnailBytes;
+}
+
 /** Returns true for a file that has a full view. */
 export function hasFullView({ mediaType }: Pick<FileOfMessage, "mediaType">): boolean {
   return pictureType.test(mediaType);
 }
 
-function hasThumbnail({ mediaType, size }: Pick<FileOfMessage, "mediaType" | "size">): boolean {
-  return thumbnailType.test(mediaType) && size >= thumbnailBytes.least && size <= thumbnailBytes.most;
-}
-
-/** The address of a small form of a picture; of a small picture, the picture itself. */
-export function thumbnailAddress(conversationId: string, file: FileOfMessage): string | undefined {
+/** Where a picture can be had in a small form, best first: a broken one has no thumbnail, and is shown as it is. */
+export function thumbnailAddresses(conversationId: string, file: FileOfMessage): readonly string[] {
   const address = isPicture(file) ? fileAddress(conversationId, file) : undefined;
-  return address !== undefined && hasThumbnail(file) ? `${address}?variant=thumbnail` : address;
+  if (address === undefined) return [];
+  const whole = file.size <= mostShownBytes ? [address] : [];
+  return hasThumbnail(file) ? [`${address}?variant=thumbnail`, ...whole] : whole;
 }
 
 /** A name in which every character can be seen, of a bounded length. */

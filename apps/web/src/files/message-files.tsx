@@ -5,7 +5,7 @@ import { lazy, Suspense, useState } from "react";
 import { cx } from "../ui/cx.js";
 import { iconButtonClass } from "../ui/icon-button.js";
 import { FileChip } from "./file-chip.js";
-import { hasFullView, isPicture, kindWord, shownName, thumbnailAddress } from "./file-kinds.js";
+import { hasFullView, isPicture, kindWord, shownName, thumbnailAddresses } from "./file-kinds.js";
 import { Picture } from "./picture.js";
 
 const PictureDialog = lazy(async () => ({ default: (await import("./picture-dialog.js")).PictureDialog }));
@@ -74,10 +74,12 @@ function MessageFile({
         className="flex h-40 min-w-24 max-w-full items-center justify-center overflow-hidden rounded-lg border border-line bg-sunken transition-colors hover:border-line-strong"
       >
         <Picture
-          address={thumbnailAddress(conversationId, file)}
+          addresses={thumbnailAddresses(conversationId, file)}
           name={name}
           mediaType={file.mediaType}
-          className="h-full max-w-full object-cover sm:max-w-80"
+          width={file.width}
+          height={file.height}
+          className="h-full w-auto max-w-full object-cover sm:max-w-80"
         />
       </button>
     );

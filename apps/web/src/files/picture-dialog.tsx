@@ -34,7 +34,7 @@ export function PictureDialog({ file, address, onClose }: PictureDialogProps) {
           </header>
           <div className="flex min-h-0 flex-1 items-center justify-center bg-sunken p-2">
             <Picture
-              address={address}
+              addresses={address === undefined ? [] : [address]}
               name={name}
               mediaType={file.mediaType}
               className="max-h-full max-w-full object-contain"

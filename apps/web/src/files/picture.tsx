@@ -2,25 +2,32 @@ import { useState } from "react";
 import { FileIcon } from "./file-chip.js";
 
 export interface PictureProps {
-  readonly address: string | undefined;
+  /** Where it can be had, best first. */
+  readonly addresses: readonly string[];
   /** What it shows, for those who do not see it. Empty where its name stands beside it. */
   readonly name: string;
   readonly mediaType: string;
+  /** Its pixels, where they are known: then nothing moves when it comes. */
+  readonly width?: number | undefined;
+  readonly height?: number | undefined;
   readonly className?: string;
 }
 
 /** A picture of the server's, or its icon where it cannot be shown. */
-export function Picture({ address, name, mediaType, className }: PictureProps) {
-  const [broken, setBroken] = useState<string>();
-  if (address === undefined || broken === address) return <FileIcon mediaType={mediaType} />;
+export function Picture({ addresses, name, mediaType, width, height, className }: PictureProps) {
+  const [broken, setBroken] = useState<readonly string[]>([]);
+  const address = addresses.find((each) => !broken.includes(each));
+  if (address === undefined) return <FileIcon mediaType={mediaType} />;
   return (
     <img
       src={address}
       alt={name}
+      width={width}
+      height={height}
       loading="lazy"
       decoding="async"
       draggable={false}
-      onError={() => setBroken(address)}
+      onError={() => setBroken([...broken, address])}
       className={className}
     />
   );

@@ -1,4 +1,4 @@
-import type { ImportResponse, UploadInfo } from "@parley/wire";
+import type { ImportResponse } from "@parley/wire";
 import { readLines, readText } from "./read-lines.js";
 import { type Caller, readJson, transportError } from "./request.js";
 
@@ -23,41 +23,6 @@ export async function* exportConversation(
   } catch (cause) {
     throw transportError(cause, signal, response.url);
   }
-}
-
-/** The bytes of a file that a message of a conversation refers to, as they come. */
-export async function* exportFile(
-  call: Caller,
-  conversationId: string,
-  seq: number,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  const params = { id: conversationId, seq: String(seq) };
-  const response = await call("GET /conversations/:id/files/:seq", { params, accept: "*/*", signal });
-  if (response.body === null) return;
-  const reader = response.body.getReader();
-  try {
-    for (;;) {
-      const { value, done } = await reader.read();
-      if (done) return;
-      yield value;
-    }
-  } catch (cause) {
-    throw transportError(cause, signal, response.url);
-  } finally {
-    reader.cancel().catch(() => undefined);
-  }
-}
-
-/** Stores a file that the lines of an export refer to. It has to be there before they are imported. */
-export async function importFile(
-  call: Caller,
-  file: Blob,
-  options: { readonly name?: string | undefined; readonly signal?: AbortSignal | undefined },
-): Promise<UploadInfo> {
-  const { name, signal } = options;
-  const response = await call("POST /files", { query: { name }, body: file, signal });
-  return (await readJson(response, signal)) as UploadInfo;
 }
 
 /** Sends the lines of one export. They may come in pieces of any size, with or without their line feeds. */

@@ -18,7 +18,7 @@ const things = `You can ask me for:
 - **many tools** at once, or a **slow tool** that reports while it works
 - a **long answer** with headings, a table and code
 - an **error**, to see how a failed turn looks
-- the **files of a folder**, if one was shared with me; files that you attach I can only name
+- your **files**, if a folder was shared with me
 
 While I work you can **steer** me, **queue** the next message, **stop** me, reload the page or kill the server: the conversation goes on where it was.`;
 
@@ -30,7 +30,15 @@ export function compose(scene: Scene): readonly Beat[] {
   if (scene.purpose === "compaction") return [say(summary(scene.asked))];
   if (scene.purpose === "title") return [say(title(scene.asked))];
   if (scene.results.length > 0) return afterTools(scene);
-  if (scene.files.length > 0) return aboutFiles(scene);
+  if (scene.files.length === 0) return answer(scene);
+  const named = scene.files.map((file) => `\`${file.replaceAll("`", "'")}\``).join(", ");
+  const seen = say(
+    `You attached ${named}. I see names alone; a real model reads images, documents and texts.\n\n`,
+  );
+  return scene.asked === "" ? [seen] : [seen, ...answer(scene)];
+}
+
+function answer(scene: Scene): readonly Beat[] {
   const asked = scene.asked.toLowerCase();
   for (const { words, beats } of repertoire) {
     if (!words.some((word) => asked.includes(word))) continue;
@@ -175,16 +183,6 @@ function afterTools(scene: Scene): readonly Beat[] {
     );
   }
   return beats;
-}
-
-function aboutFiles({ files, asked }: Scene): readonly Beat[] {
-  const lines = files.map((file) => `- ${oneLine(file)}`);
-  return [
-    think("Files came with the message. I can read their names, and nothing else of them."),
-    say(
-      `You attached:\n\n${lines.join("\n")}\n\n${asked === "" ? "" : `You wrote: "${oneLine(asked)}"\n\n`}${honesty} I do not look into files; a real model would be shown them.`,
-    ),
-  ];
 }
 
 function smallTalk(scene: Scene): readonly Beat[] {

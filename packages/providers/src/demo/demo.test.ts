@@ -42,6 +42,23 @@ describe("the demo model", () => {
     expect(text).toContain("steer");
   });
 
+  it("names the files of a message, and takes neither their names nor their texts for words of the user", async () => {
+    const files = [
+      "[error.png, image/png, 2 KB] (not shown: it reads none)",
+      "[a.pdf, application/pdf, 1.5 MB]\n\nhelp",
+    ];
+    const parts = files.map((text) => ({ type: "text", text }));
+    const withWords = await textOf(
+      request([{ role: "user", content: [{ type: "text", text: "Is this a cat?" }, ...parts] }]),
+    );
+    expect(withWords).toContain(
+      "You attached `error.png, image/png, 2 KB`, `a.pdf, application/pdf, 1.5 MB`.",
+    );
+    expect(withWords).toContain('You wrote: "Is this a cat?"');
+    const alone = await textOf(request([{ role: "user", content: parts }]));
+    expect(alone).not.toContain("You wrote");
+  });
+
   it("streams reasoning and text that add up to its message", async () => {
     const events: ProviderStreamEvent[] = [];
     for await (const event of await demo().completeStream(request([user("tell me something")])))
@@ -206,27 +223,6 @@ describe("the demo model as a provider", () => {
     { without: ["refusing", "hanging"] },
   );
   it.each(cases)("$name", ({ run }) => run());
-});
-
-describe("attached files", () => {
-  const named = (...texts: string[]) =>
-    request([{ role: "user", content: texts.map((text) => ({ type: "text" as const, text })) }]);
-
-  it("are named in the answer, whatever words their names hold", async () => {
-    const answer = await textOf(
-      named(
-        "What is this?",
-        "[error time.png, image/png, 12 KB] (not shown: this model is shown no files)",
-        "[report.pdf, application/pdf, 3 KB]\n\nThe text of the report: an error",
-      ),
-    );
-    expect(answer).toContain("- error time.png, image/png, 12 KB\n- report.pdf, application/pdf, 3 KB");
-    expect(answer).toContain('You wrote: "What is this?"');
-  });
-
-  it("are not what brackets in a message are taken for", async () => {
-    expect(await textOf(named("[see, the note] hello"))).not.toContain("You attached");
-  });
 });
 
 describe("the errand", () => {

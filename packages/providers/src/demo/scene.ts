@@ -4,7 +4,7 @@ import type { ProviderCallParams, ProviderMessage } from "@parley/core/ports";
 export interface Scene {
   /** The user's newest words. */
   readonly asked: string;
-  /** The files that came with them, as each is named in a request. */
+  /** The files that the user attached to these words, as the request names them. */
   readonly files: readonly string[];
   /** What the user said while the turn was running, behind the last results. */
   readonly steered: string | undefined;
@@ -26,13 +26,13 @@ export function readScene(params: ProviderCallParams): Scene {
   const turn = messages.slice(answered + 1);
   const lastResult = turn.findLastIndex((message) => message.role === "tool");
   const firstCall = turn.findIndex((message) => message.role === "assistant");
-  const asking = turn.slice(0, firstCall < 0 ? turn.length : firstCall).filter(isUser);
-  const asked = texts(asking);
+  const opening = turn.slice(0, firstCall < 0 ? turn.length : firstCall).filter(isUser);
+  const asked = texts(opening);
   const steered = lastResult < 0 ? "" : texts(turn.slice(lastResult + 1).filter(isUser));
   const purpose = params.metadata.extensions?.["parley.purpose"];
   return {
     asked: asked.trim(),
-    files: asking.flatMap(({ content }) => content.flatMap((part) => fileNamed(part) ?? [])),
+    files: opening.flatMap(({ content }) => content.flatMap((part) => fileName(part) ?? [])),
     steered: steered.trim() === "" ? undefined : steered.trim(),
     results: turn.filter((message) => message.role === "tool").flatMap(resultsOf),
     tools: new Set((params.tools ?? []).map((tool) => tool.name)),
@@ -48,19 +48,19 @@ function hasCall(message: ProviderMessage): boolean {
   return message.content.some((part) => part.type === "tool-call");
 }
 
+/** The line by which a request names a file that this model is not shown, with the text of the file behind it or without. */
+const fileLine = /^\[(.+, [\w.+-]+\/[\w.+-]+, [\d.]+ (?:bytes?|KB|MB|GB))\](?: \(not shown: .*\)$|\n\n|$)/;
+
+function fileName(part: ProviderMessage["content"][number]): string | undefined {
+  return part.type === "text" && typeof part.text === "string" ? fileLine.exec(part.text)?.[1] : undefined;
+}
+
 function texts(messages: readonly ProviderMessage[]): string {
   return messages
     .flatMap((message) => message.content)
-    .map((part) =>
-      part.type === "text" && typeof part.text === "string" && fileNamed(part) === undefined ? part.text : "",
-    )
+    .filter((part) => fileName(part) === undefined)
+    .map((part) => (part.type === "text" && typeof part.text === "string" ? part.text : ""))
     .join("\n");
-}
-
-/** The name, the type and the size of a file, from the text that stands for it. */
-function fileNamed(part: ProviderMessage["content"][number]): string | undefined {
-  if (part.type !== "text" || typeof part.text !== "string") return undefined;
-  return /^\[([^\n]+, [\w.+-]+\/[\w.+-]+, [\d.]+ [A-Za-z]+)\](?: \(not shown: |\n\n|$)/.exec(part.text)?.[1];
 }
 
 function resultsOf(message: ProviderMessage): { tool: string; text: string; isError: boolean }[] {

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
-import { openAsBlob } from "node:fs";
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { ParleyClient } from "@parley/client";
+import { readFile, uploadFile } from "@parley/client/files";
 import type { ExportLine, FileReference } from "@parley/wire";
 import { CliError } from "../../cli-error.js";
+import { localFile } from "../../files/local-file.js";
 import { writeWhole } from "./write-whole.js";
 
 /** The folder with the files of an export: beside it, under its name. */
@@ -42,7 +43,7 @@ export async function writeFiles(
   let size = 0;
   for (const [hash, { conversationId, seq, file }] of files) {
     const digest = createHash("sha256");
-    const pieces = client.exportFile(conversationId, seq, { signal });
+    const pieces = readFile(client, conversationId, seq, { signal });
     size += await writeWhole(join(folder, hash), hashed(pieces, digest), () => {
       if (digest.digest("hex") === hash) return;
       throw new CliError(`The file ${file.name ?? hash} came with other bytes than it has.`, {
@@ -92,7 +93,7 @@ async function store(
   { name, hash }: FileReference,
   signal: AbortSignal,
 ): Promise<void> {
-  const { hash: found, id } = await client.importFile(await openAsBlob(path), { name, signal });
+  const { hash: found, id } = await uploadFile(client, { ...localFile(path), name: name ?? "" }, { signal });
   if (found === hash) return;
   await client.request("DELETE /files/:id", { params: { id }, signal });
   throw new CliError(`${path} is damaged: it has other bytes than were exported.`);

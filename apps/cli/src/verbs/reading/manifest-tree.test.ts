@@ -45,6 +45,23 @@ describe("a manifest as a tree", () => {
     expect(lines[5]).toContain("└─ goes on from the call before (100 tokens the same)");
   });
 
+  it("names the files of the call, and what the model got of them", () => {
+    const files = [
+      { seq: 3, name: "cat.png", mediaType: "image/png", size: 9, as: "image" as const },
+      {
+        name: "a\u001B.zip",
+        mediaType: "application/zip",
+        size: 9,
+        as: "note" as const,
+        detail: "no archives",
+      },
+    ];
+    const lines = manifestTree(call({ files }), undefined, options);
+    expect(lines[1]).toContain("· file        #3  cat.png: as an image");
+    expect(lines[2]).toMatch(/· file +a\S*\.zip: only named, no archives/);
+    expect(lines[2]).not.toContain("\u001B");
+  });
+
   it("says where the prefix broke, and why", () => {
     const lines = manifestTree(
       call({

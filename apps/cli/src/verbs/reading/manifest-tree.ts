@@ -64,6 +64,10 @@ function branchesOf(
   const known = new Set(before?.segments.flatMap(({ hash }) => (hash === undefined ? [] : [hash])));
   return [
     ...manifest.segments.map((segment) => segmentLine(segment, known, before !== undefined, style)),
+    ...(manifest.files ?? []).map(
+      ({ name, as, detail, seq }) =>
+        `· file        ${range(seq, seq)}  ${safeLine(name)}: ${shownAs[as]}${detail === undefined ? "" : `, ${safeLine(detail)}`}`,
+    ),
     ...manifest.dropped.map(({ firstSeq, lastSeq, reason, estimatedTokens, summarySeq }) => {
       const why =
         reason === "budget"
@@ -79,6 +83,13 @@ function branchesOf(
     prefixLine(manifest, call, style),
   ];
 }
+
+const shownAs = {
+  image: "as an image",
+  document: "as a document",
+  text: "as its text",
+  note: "only named",
+} as const;
 
 function segmentLine(
   segment: ContextSegment,

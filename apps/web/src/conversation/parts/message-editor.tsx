@@ -10,7 +10,7 @@ import { AttachmentList } from "../../files/attachment-list.js";
 import { fileBounds } from "../../files/draft-files.js";
 import { FileChip } from "../../files/file-chip.js";
 import { filesOf, useDropTarget } from "../../files/file-drop.js";
-import { kindWord, shownName, thumbnailAddress } from "../../files/file-kinds.js";
+import { kindWord, shownName, thumbnailAddresses } from "../../files/file-kinds.js";
 import { Picture } from "../../files/picture.js";
 import { useSendable } from "../../files/use-attachments.js";
 import { Button } from "../../ui/button.js";
@@ -84,7 +84,7 @@ export function MessageEditor({ message, text }: MessageEditorProps) {
                   mediaType={file.mediaType}
                   picture={
                     <Picture
-                      address={thumbnailAddress(conversationId, file)}
+                      addresses={thumbnailAddresses(conversationId, file)}
                       name=""
                       mediaType={file.mediaType}
                       className="size-10 object-cover"

@@ -16,7 +16,7 @@ type Segment =
 
 /** One step of the answer: reasoning, words, and the tools that were called together. */
 export const Step = memo(function Step({ row }: { readonly row: StepRow }) {
-  const { message, results, inputs, liveTurn, first } = row;
+  const { message, results, inputs, files, liveTurn, first } = row;
   const { conversationId } = useConversationActions();
   const lastSaid = message.parts.findLastIndex(
     ({ chunk }) => chunk.type === "text" || chunk.type === "tool-call",
@@ -72,6 +72,7 @@ export const Step = memo(function Step({ row }: { readonly row: StepRow }) {
         }
         return <OtherPart key={part.key} chunk={chunk} />;
       })}
+      <MessageFiles conversationId={conversationId} files={files} />
     </article>
   );
 });

@@ -57,6 +57,25 @@ function stateOf(messages: readonly MessageState[], turns: readonly TurnState[] 
   };
 }
 
+it("has the files that tools returned with the step that called them", () => {
+  const file = (name: string): Chunk => ({
+    type: "text",
+    text: `[${name}]`,
+    file: { name, mediaType: "image/png", size: 1, hash: name },
+  });
+  const rows = buildRows(
+    stateOf([
+      message("user", "t1", [text("Draw"), file("sketch")]),
+      message("assistant", "t1", [call("a"), call("b")]),
+      message("tool", "t1", [result("b"), file("second")]),
+      message("tool", "t1", [result("a"), file("first")]),
+      message("assistant", "t1", [text("Done")]),
+    ]),
+  );
+  const files = rows.map((row) => (row.kind === "step" ? row.files.map(({ name }) => name) : []));
+  expect(files).toEqual([[], ["first", "second"], [], []]);
+});
+
 const kinds = (rows: readonly Row[]) => rows.map((row) => row.kind).join(" ");
 
 describe("buildRows", () => {

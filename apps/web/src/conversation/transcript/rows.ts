@@ -1,6 +1,7 @@
 import type { CallInput, ConversationState, MessageState, TurnState } from "@parley/client";
 import { toolCallsOf } from "@parley/client/tool-calls";
-import type { SystemChunk, ToolResultChunk } from "@parley/wire";
+import type { FileReference, SystemChunk, ToolResultChunk } from "@parley/wire";
+import { messageFiles } from "../message-text.js";
 
 /*
  * What the list of messages draws, one row after the other. A message of the assistant is a row of its own, with the
@@ -31,6 +32,8 @@ export interface StepRow {
   readonly results: readonly (ToolResultChunk | undefined)[];
   /** What was asked about its calls, and what was decided; in their order, undefined where nothing was. */
   readonly inputs: readonly (readonly CallInput[] | undefined)[];
+  /** Files that its tools returned, in the order of the calls. */
+  readonly files: readonly FileReference[];
   /** The turn it belongs to, while that is running: its tools may print. */
   readonly liveTurn: TurnState | undefined;
   /** The first row of its turn's answer. */
@@ -101,6 +104,7 @@ function addGroup(add: (row: Row) => void, group: Group, state: ConversationStat
   const running = isRunning(group, turn, state);
   const liveTurn = running ? turn : undefined;
   const results = resultsOf(group.messages);
+  const files = returnedFiles(group.messages);
   const called = new Set(group.messages.flatMap(callsOf));
   const asks = group.messages.some(isInputEntry);
   let first = true;
@@ -118,11 +122,12 @@ function addGroup(add: (row: Row) => void, group: Group, state: ConversationStat
       if (message.parts.length > 0 && message.parts.every(({ chunk }) => chunk.type === "error")) continue;
       const own = callsOf(message).map((id) => results.get(id));
       const inputs = asks ? inputsOf(state, message) : none;
-      add({ kind: "step", key, message, results: own, inputs, liveTurn, first });
+      const returned = callsOf(message).flatMap((id) => files.get(id) ?? []);
+      add({ kind: "step", key, message, results: own, inputs, files: returned, liveTurn, first });
       first = false;
     } else if (resultIdsOf(message).some((id) => !called.has(id))) {
       // The call is outside of the window that is loaded: its result stands by itself.
-      add({ kind: "step", key, message, results: [], inputs: none, liveTurn, first });
+      add({ kind: "step", key, message, results: [], inputs: none, files: [], liveTurn, first });
       answered = true;
       first = false;
     }
@@ -230,6 +235,18 @@ function resultsOf(messages: readonly MessageState[]): ReadonlyMap<string, ToolR
     }
   }
   return results;
+}
+
+/** The files that tools returned, by the call. */
+function returnedFiles(messages: readonly MessageState[]): ReadonlyMap<string, readonly FileReference[]> {
+  const found = new Map<string, readonly FileReference[]>();
+  for (const message of messages) {
+    if (message.role !== "tool") continue;
+    const files = messageFiles(message);
+    const [id] = resultIdsOf(message);
+    if (id !== undefined && files.length > 0) found.set(id, files);
+  }
+  return found;
 }
 
 const isTalk = (message: MessageState) => message.role !== "system";
