@@ -331,11 +331,11 @@ describe("a request to the face", () => {
 
   it.each([
     [
-      "a file",
-      { messages: [user([{ type: "file", mediaType: "image/png", url: "data:," }])] },
-      "files are not",
+      "a file of an address on the web",
+      { messages: [user([{ type: "file", mediaType: "image/png", url: "https://example.org/a.png" }])] },
+      "not fetched",
     ],
-    ["no text", { messages: [user([{ type: "text", text: " " }])] }, "has no text"],
+    ["no text", { messages: [user([{ type: "text", text: " " }])] }, "neither text nor files"],
     ["no message", { messages: [] }, "must not be empty"],
     ["a system message", { messages: [{ ...said("x"), role: "system" }] }, "messages.0.role"],
     [

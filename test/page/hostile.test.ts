@@ -53,7 +53,11 @@ async function prepare(stage: Stage): Promise<void> {
       ),
       returned({ type: "tool-result", ...tool, content: `${html}${megabyte}`, isError: false }),
       answered(
-        { type: "file", mediaType: "text/html", filename: html.slice(0, 90), url: "javascript:alert(1)" },
+        {
+          type: "text",
+          text: `[${html.slice(0, 90)}, text/html]`,
+          inline: { mediaType: "text/html", filename: html.slice(0, 90), url: "javascript:alert(1)" },
+        },
         { type: "source", title: html.slice(0, 90), url: "javascript:window.hacked='source'" },
         { type: "source", title: "an honest one", url: "https://parley.example/source" },
         { type: "data", data: { html, ["__proto__"]: { hacked: 1 } } },

@@ -1,8 +1,18 @@
-import type { Chunk, FileReference, TextChunk } from "@parley/wire";
+import type { Chunk, FileReference, InlineFile, TextChunk } from "@parley/wire";
 
 /** The chunk of a file that the server has. Its text says which file it is, for clients that show no files. */
 export function fileChunk(file: FileReference): TextChunk {
   return { type: "text", text: `[${file.name ?? "file"}, ${file.mediaType}, ${sizeText(file.size)}]`, file };
+}
+
+/** The chunk of a file that the server does not have. */
+export function inlineFileChunk(inline: InlineFile): TextChunk {
+  return { type: "text", text: `[${inline.filename ?? "file"}, ${inline.mediaType}]`, inline };
+}
+
+/** True for a placeholder: its text names a file and is nothing that somebody said. */
+export function isFileChunk(chunk: Chunk): boolean {
+  return chunk.type === "text" && (chunk.file !== undefined || chunk.inline !== undefined);
 }
 
 /**
@@ -14,7 +24,7 @@ export function userText(chunks: readonly Chunk[]): string {
   let wasFile = false;
   for (const chunk of chunks) {
     if (chunk.type !== "text") continue;
-    const isFile = chunk.file !== undefined;
+    const isFile = isFileChunk(chunk);
     const isApart = text !== "" && (isFile || wasFile);
     text += `${isApart ? "\n" : ""}${chunk.text}`;
     wasFile = isFile;

@@ -20,7 +20,7 @@ export {
   onceKey,
   type TurnEvent,
 } from "./event-traits.js";
-export { fileChunk, sizeText, userText } from "./file-chunk.js";
+export { fileChunk, inlineFileChunk, isFileChunk, sizeText, userText } from "./file-chunk.js";
 export { inputChunk } from "./input-chunk.js";
 export { knownUsage } from "./known-usage.js";
 export {

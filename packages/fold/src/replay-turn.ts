@@ -10,7 +10,7 @@ import type {
   TurnSealedEvent,
 } from "@parley/wire";
 import type { TurnEvent } from "./event-traits.js";
-import { userText } from "./file-chunk.js";
+import { isFileChunk, userText } from "./file-chunk.js";
 import { omitUndefined } from "./omit-undefined.js";
 
 /** A committed message of a turn. */
@@ -179,7 +179,7 @@ function assistantEvents(
   const failures: TurnEvent[] = [];
   for (const [partIndex, chunk] of message.chunks.entries()) {
     // A file had no event.
-    if (chunk.type === "text" && chunk.file !== undefined) continue;
+    if (isFileChunk(chunk)) continue;
     if (chunk.type === "text" || chunk.type === "thinking") {
       // An empty part, as a provider leaves one that hides its reasoning, had no event either.
       const type = chunk.type === "text" ? "text-delta" : "reasoning-delta";

@@ -62,7 +62,14 @@ describe("a conversation as Markdown", () => {
   it("has a line for every other kind of part", async () => {
     const text = await markdownOf(
       [
-        ["user", { type: "file", mediaType: "image/png", filename: "a.png", data: "AAAA" }],
+        [
+          "user",
+          {
+            type: "text",
+            text: "[a.png, image/png]",
+            inline: { mediaType: "image/png", filename: "a.png", data: "AAAA" },
+          },
+        ],
         ["assistant", { type: "source", url: "https://example.org" }],
         ["assistant", { type: "source", title: "A book" }],
         ["assistant", { type: "error", message: "It failed" }],
@@ -74,7 +81,7 @@ describe("a conversation as Markdown", () => {
     );
     for (const line of [
       "# c1",
-      "*File: a.png*",
+      "*File: [a.png, image/png]*",
       "<https://example.org>",
       "*Source: A book*",
       "**Error**: It failed",

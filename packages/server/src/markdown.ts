@@ -1,3 +1,4 @@
+import { isFileChunk } from "@parley/fold";
 import type { Chunk, ExportLine, Role, StoredChunk } from "@parley/wire";
 
 const names: Readonly<Record<Role, string>> = {
@@ -27,7 +28,7 @@ export async function* toMarkdown(lines: AsyncIterable<ExportLine>): AsyncGenera
 function chunkText(chunk: Chunk): string {
   switch (chunk.type) {
     case "text":
-      return chunk.text;
+      return isFileChunk(chunk) ? `*File: ${oneLine(chunk.text)}*` : chunk.text;
     case "system":
       return quote(chunk.text);
     case "thinking":
@@ -38,8 +39,6 @@ function chunkText(chunk: Chunk): string {
       return `**${oneLine(chunk.toolName)}**${chunk.isError ? " (failed)" : ""}\n\n${fence(chunk.content)}`;
     case "error":
       return `**Error**: ${chunk.message}`;
-    case "file":
-      return `*File: ${oneLine(chunk.filename ?? chunk.url ?? chunk.mediaType)}*`;
     case "source":
       return chunk.url === undefined
         ? `*Source: ${oneLine(chunk.title ?? chunk.id ?? "unnamed")}*`

@@ -24,8 +24,6 @@ function describeChunk(chunk: Chunk): string {
       return chunk.content;
     case "error":
       return chunk.message;
-    case "file":
-      return chunk.filename ?? chunk.url ?? "file";
     case "source":
       return chunk.title ?? chunk.url ?? "source";
     case "data":
@@ -122,24 +120,24 @@ describe("the unions of the wire", () => {
       stepId: "turn-1/0" as StepId,
       providerMetadata: { example: { itemId: "item-1" } },
     };
-    const file: Chunk = { type: "file", mediaType: "image/png", filename: "plot.png", data: "AAAA" };
+    const file: Chunk = {
+      type: "text",
+      text: "[plot.png, image/png]",
+      inline: { mediaType: "image/png", filename: "plot.png", data: "AAAA" },
+    };
     const source: Chunk = { type: "source", id: "source-1", url: "https://example.org/" };
     const data: Chunk = { type: "data", data: { celsius: 21 } };
     expect([call, file, source, data].map(describeChunk)).toEqual([
       '{ "b": 2.0, "a": 1 }',
-      "plot.png",
+      "[plot.png, image/png]",
       "https://example.org/",
       '{"celsius":21}',
     ]);
   });
 
   it("ask little of the newer chunks", () => {
-    const least: readonly Chunk[] = [
-      { type: "file", mediaType: "image/png" },
-      { type: "source" },
-      { type: "data", data: null },
-    ];
-    expect(least.map(describeChunk)).toEqual(["file", "source", "null"]);
+    const least: readonly Chunk[] = [{ type: "source" }, { type: "data", data: null }];
+    expect(least.map(describeChunk)).toEqual(["source", "null"]);
   });
 
   it("tell events apart by type", () => {

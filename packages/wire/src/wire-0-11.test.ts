@@ -327,7 +327,7 @@ describe("a program written against wire 0.11", () => {
   });
 
   it("meets new kinds of chunk only where it must already expect any kind", () => {
-    expectTypeOf<Exclude<Chunk["type"], Wire011.Chunk["type"]>>().toEqualTypeOf<"file" | "source" | "data">();
+    expectTypeOf<Exclude<Chunk["type"], Wire011.Chunk["type"]>>().toEqualTypeOf<"source" | "data">();
     expectTypeOf<AgentEvent["type"]>().toEqualTypeOf<Wire011.AgentEvent["type"] | NewEvents>();
   });
 });

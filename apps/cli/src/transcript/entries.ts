@@ -193,8 +193,6 @@ function entryOf(message: MessageState, part: PartState, around: Surroundings): 
         message: chunk.message,
         ...omitUndefined({ code: chunk.code }),
       };
-    case "file":
-      return { kind: "attachment", key, done, text: `file ${chunk.filename ?? ""} (${chunk.mediaType})` };
     case "source":
       return {
         kind: "attachment",

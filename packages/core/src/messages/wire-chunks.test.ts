@@ -73,7 +73,11 @@ describe("toChunks", () => {
         durationMs: 12,
       },
       { type: "data", data: [1] },
-      { type: "file", mediaType: "image/png", data: "aGk=", filename: "a.png" },
+      {
+        type: "text",
+        text: "[a.png, image/png]",
+        inline: { mediaType: "image/png", data: "aGk=", filename: "a.png" },
+      },
       { type: "source", url: "https://example.com" },
       { type: "error", message: "no", code: "timeout" },
     ]);
@@ -83,17 +87,7 @@ describe("toChunks", () => {
   });
 
   it("gives any message at least one chunk, of a known kind", () => {
-    const kinds = [
-      "text",
-      "thinking",
-      "tool-call",
-      "tool-result",
-      "error",
-      "system",
-      "file",
-      "source",
-      "data",
-    ];
+    const kinds = ["text", "thinking", "tool-call", "tool-result", "error", "system", "source", "data"];
     fc.assert(
       fc.property(foreignMessage, (message) => {
         const chunks = toChunks(message);

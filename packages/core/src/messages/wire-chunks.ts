@@ -1,5 +1,13 @@
-import { fileChunk, inputChunk, omitUndefined, outputChunk, userText } from "@parley/fold";
-import type { ChatMessage, Chunk, InputEntry, OutputInvalidEntry, StepId, StoredChunk } from "@parley/wire";
+import { fileChunk, inlineFileChunk, inputChunk, omitUndefined, outputChunk, userText } from "@parley/fold";
+import type {
+  ChatMessage,
+  Chunk,
+  InlineFile,
+  InputEntry,
+  OutputInvalidEntry,
+  StepId,
+  StoredChunk,
+} from "@parley/wire";
 import { isOwnMessage, normalizeEnvelope, normalizeMessage } from "./canonical/normalize-message.js";
 import { type Fields, isFields, normalizePart, type PartPlace } from "./canonical/normalize-part.js";
 import { inputEntryOf } from "./input-entry.js";
@@ -7,6 +15,7 @@ import { type ConversationMessage, type MessageRole, textOf } from "./message.js
 import { outputEntryOf } from "./output-entry.js";
 import {
   argumentsTextOf,
+  type FileContentPart,
   isStoredFile,
   type MessageContentPart,
   resultTextOf,
@@ -170,9 +179,9 @@ function toChunk(part: MessageContentPart, role: MessageRole): Chunk {
       return { ...part, type: "data" };
     }
     case "file":
+      return isStoredFile(part) ? storedFileChunk(part) : unstoredFileChunk(part);
     case "source":
     case "error": {
-      if (isStoredFile(part)) return storedFileChunk(part);
       const { type, ...rest } = part;
       return { type, ...inOrder(rest) } as Chunk;
     }
@@ -183,6 +192,11 @@ function storedFileChunk(part: StoredFilePart): Chunk {
   const { type: _, mediaType, size, hash, filename: name, data: _data, width, height, ...rest } = part;
   const file = { ...omitUndefined({ name }), mediaType, size, hash, ...omitUndefined({ width, height }) };
   return { ...fileChunk(file), ...inOrder(rest) };
+}
+
+function unstoredFileChunk({ type: _, providerMetadata, ...file }: FileContentPart): Chunk {
+  const inline = inOrder(file as unknown as Fields) as unknown as InlineFile;
+  return { ...inlineFileChunk(inline), ...omitUndefined({ providerMetadata }) };
 }
 
 /**
@@ -197,7 +211,8 @@ function fromChunk(chunk: Chunk, place: PartPlace): MessageContentPart {
   if (!isFields(chunk)) return normalizePart(chunk, place);
   switch (chunk.type) {
     case "text": {
-      const { file, text: _, ...rest } = chunk;
+      const { file, inline, text: _, ...rest } = chunk;
+      if (isFields(inline)) return normalizePart({ ...rest, ...inline, type: "file" }, place);
       if (!isFields(file)) return normalizePart(chunk, place);
       // The text is made from the reference, and its place is that of its chunk.
       const { name: filename, mediaType, size, hash, width, height } = file;

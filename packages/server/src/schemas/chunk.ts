@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { Chunk, FileReference, HistoryResponse, StoredChunk } from "@parley/wire";
+import type { Chunk, FileReference, HistoryResponse, InlineFile, StoredChunk } from "@parley/wire";
 import { agree } from "./agree.js";
 import { inputEntry } from "./input-entry.js";
 import { outputInvalidEntry } from "./output.js";
@@ -31,10 +31,25 @@ export const fileReference = agree<FileReference>()(
     .openapi("FileReference"),
 );
 
+const inlineFile = agree<InlineFile>()(
+  z.object({
+    mediaType: z.string(),
+    filename: z.string().optional(),
+    data: z.string().optional(),
+    url: z.string().optional(),
+  }),
+);
+
 const chunk = agree<Chunk>()(
   z
     .discriminatedUnion("type", [
-      z.object({ type: z.literal("text"), text: z.string(), file: fileReference.optional(), ...own }),
+      z.object({
+        type: z.literal("text"),
+        text: z.string(),
+        file: fileReference.optional(),
+        inline: inlineFile.optional(),
+        ...own,
+      }),
       z.object({
         type: z.literal("thinking"),
         text: z.string(),
@@ -67,14 +82,6 @@ const chunk = agree<Chunk>()(
         covers: z.object({ firstSeq: count, lastSeq: count }).optional(),
         input: inputEntry.optional(),
         output: outputInvalidEntry.optional(),
-        ...own,
-      }),
-      z.object({
-        type: z.literal("file"),
-        mediaType: z.string(),
-        filename: z.string().optional(),
-        data: z.string().optional(),
-        url: z.string().optional(),
         ...own,
       }),
       sourceChunk,

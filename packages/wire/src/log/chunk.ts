@@ -17,16 +17,17 @@ export type Chunk =
   | ToolResultChunk
   | ErrorChunk
   | SystemChunk
-  | FileChunk
   | SourceChunk
   | DataChunk;
 
-/** Plain text, from the user or the assistant, or a placeholder for a file that the server has. */
+/** Plain text, from the user or the assistant, or a placeholder for a file. */
 export interface TextChunk {
   readonly type: "text";
   readonly text: string;
   /** The file that `text` names: a client that shows files shows it instead of the text. */
   readonly file?: FileReference;
+  /** The file that `text` names, where the server does not have it as a file of its own. */
+  readonly inline?: InlineFile;
   readonly providerMetadata?: ProviderMetadata;
 }
 
@@ -99,18 +100,13 @@ export interface SystemChunk {
   readonly providerMetadata?: ProviderMetadata;
 }
 
-/**
- * A file given by the user or made by the model: its bytes in `data`, or its address in `url`. A chunk with
- * neither refers to bytes in a way that this client does not know yet; show its name and media type.
- */
-export interface FileChunk {
-  readonly type: "file";
+/** A file that came into a log with its content, as from an import: its bytes in `data`, or its address in `url`. */
+export interface InlineFile {
   readonly mediaType: string;
   readonly filename?: string;
   /** The bytes, base64. */
   readonly data?: string;
   readonly url?: string;
-  readonly providerMetadata?: ProviderMetadata;
 }
 
 /**

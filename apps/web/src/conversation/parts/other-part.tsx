@@ -1,18 +1,11 @@
 import type { Chunk } from "@parley/wire";
-import { Braces, ExternalLink, FileText, Paperclip } from "lucide-react";
+import { Braces, ExternalLink, FileText } from "lucide-react";
 import { BigText } from "../../ui/text/big-text.js";
 import { safeHref } from "../markdown/safe-link.js";
 
-/** Parts beside text, reasoning and tools: files, sources, data, and kinds that this page does not know yet. */
+/** Parts beside text, reasoning and tools: sources, data, and kinds that this page does not know yet. */
 export function OtherPart({ chunk }: { readonly chunk: Chunk }) {
   switch (chunk.type) {
-    case "file": {
-      const href = safeHref(chunk.url);
-      const name = chunk.filename ?? chunk.mediaType;
-      return (
-        <PartChip icon={<Paperclip aria-hidden />} text={name} {...(href === undefined ? {} : { href })} />
-      );
-    }
     case "source": {
       const href = safeHref(chunk.url);
       const title = chunk.title ?? chunk.url ?? "Source";

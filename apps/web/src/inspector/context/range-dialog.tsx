@@ -135,8 +135,6 @@ function chunkText(chunk: Chunk): { readonly kind: string; readonly text: string
       return { kind: "error", text: chunk.message };
     case "system":
       return { kind: chunk.covers === undefined ? "" : "summary", text: chunk.text };
-    case "file":
-      return { kind: "file", text: `${chunk.filename ?? "unnamed"} (${chunk.mediaType})` };
     case "source":
       return { kind: "source", text: [chunk.title, chunk.url].filter(Boolean).join("\n") };
     case "data":

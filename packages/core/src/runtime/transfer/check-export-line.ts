@@ -9,7 +9,6 @@ const chunkTypes: Record<Chunk["type"], true> = {
   "tool-result": true,
   error: true,
   system: true,
-  file: true,
   source: true,
   data: true,
 };

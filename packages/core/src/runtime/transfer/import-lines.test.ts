@@ -150,7 +150,12 @@ describe("the lines of an export", () => {
       withLine(2, { chunk: { ...call.chunk, input: { a: 2 } } }),
     ],
     ["a text that is none", 2, /kept/, withLine(1, { chunk: { type: "text", text: 7 } })],
-    ["a file without its bytes", 2, /kept/, withLine(1, { chunk: { type: "file", mediaType: "a/b" } })],
+    [
+      "a file without its bytes",
+      2,
+      /kept/,
+      withLine(1, { chunk: { type: "text", text: "[file, a/b]", inline: { mediaType: "a/b" } } }),
+    ],
     [
       "a call without a result",
       3,

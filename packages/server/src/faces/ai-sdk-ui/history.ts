@@ -3,8 +3,8 @@ import { type CommittedMessage, closingEvents, replayTurn, sealedEvent } from "@
 import type {
   AgentEvent,
   Chunk,
-  FileChunk,
   FileReference,
+  InlineFile,
   StoredChunk,
   TurnMetrics,
   TurnReason,
@@ -115,8 +115,8 @@ function userMessage({ conversationId }: HistorySource, { id, chunks }: Row): Ui
   const parts = chunks.flatMap((chunk): UiPart[] => {
     if (chunk.type === "text" && chunk.file !== undefined)
       return [storedFilePart(conversationId, chunk.file)];
+    if (chunk.type === "text" && chunk.inline !== undefined) return [filePart(chunk.inline)];
     if (chunk.type === "text") return [{ type: "text", text: chunk.text }];
-    if (chunk.type === "file") return [filePart(chunk)];
     if (chunk.type !== "data") return [];
     const data = chunk.data as Partial<UiPart> | null;
     if (data?.type === userMetadataType) metadata = data.metadata as object;
@@ -141,7 +141,7 @@ function filesIn({ conversationId }: HistorySource, rows: readonly Row[]): UiPar
   );
 }
 
-function filePart({ mediaType, url, data = "", filename }: FileChunk): UiPart {
+function filePart({ mediaType, url, data = "", filename }: InlineFile): UiPart {
   const address = url ?? `data:${mediaType};base64,${data}`;
   return { type: "file", mediaType, url: address, ...omitUndefined({ filename }) };
 }

@@ -151,8 +151,8 @@ function asPart(chunk: Chunk): MessageContentPart {
     const { seq: _, part: _part, name: filename, ...file } = chunk.file;
     return { type: "file", ...file, ...omitUndefined({ filename }) };
   }
+  if (chunk.type === "text" && chunk.inline !== undefined) return { type: "file", ...chunk.inline };
   if (chunk.type === "text") return { type: "text", text: chunk.text };
-  if (chunk.type === "file") return { ...chunk };
   return { type: "metadata", data: chunk.type === "data" ? chunk.data : null };
 }
 

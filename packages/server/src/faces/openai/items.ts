@@ -201,9 +201,10 @@ function inputContent(conversationId: string, chunk: Chunk): ContentPart[] {
     if (mediaType.startsWith("image/")) return [{ type: "input_image", image_url: url, detail: "auto" }];
     return [{ type: "input_file", filename: name, file_url: url }];
   }
-  if (chunk.type === "text" || chunk.type === "system") return [{ type: "input_text", text: chunk.text }];
-  if (chunk.type !== "file") return [];
-  const { mediaType, filename, data, url } = chunk;
+  if (chunk.type !== "text" && chunk.type !== "system") return [];
+  if (chunk.type === "system" || chunk.inline === undefined)
+    return [{ type: "input_text", text: chunk.text }];
+  const { mediaType, filename, data, url } = chunk.inline;
   const address = url ?? (data === undefined ? "" : `data:${mediaType};base64,${data}`);
   if (mediaType.startsWith("image/")) return [{ type: "input_image", image_url: address, detail: "auto" }];
   return [
