@@ -366,7 +366,6 @@ describePage("the page and files", quick, (stage) => {
     await tab.page.keyboard.press("Escape");
     await tab.button("Inspect this turn").click();
     const inspector = tab.page.getByRole("complementary", { name: "Inspector" });
-    await inspector.getByRole("button", { name: /^Step 1/ }).click();
     await inspector.getByText("not sent, named in a line: this model is shown no files").waitFor();
     expect(await findings(tab)).toEqual([]);
   });
