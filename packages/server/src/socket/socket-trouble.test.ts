@@ -71,12 +71,12 @@ describe("a peer that", () => {
     await dead.next("catalog");
     const pinged = new Promise((resolve) => alive.raw.once("ping", resolve));
     const deadPinged = new Promise((resolve) => dead.raw.once("ping", resolve));
-    await clock.advance(30_000);
+    await clock.advance(45_000);
     await Promise.all([pinged, deadPinged]);
     // The pong of the one that lives is on its way before this is answered.
     alive.send({ type: "ping" });
     await alive.next("pong");
-    await clock.advance(30_000);
+    await clock.advance(45_000);
     expect((await dead.closed).code).toBe(1006);
     alive.send({ type: "ping" });
     await alive.next("pong");
