@@ -133,7 +133,9 @@ describePage("the page and files", quick, (stage) => {
     await tab.page.keyboard.press("Tab");
     await tab.page.keyboard.press("Tab");
     await tab.page.keyboard.press("Tab");
-    expect(await dialog.evaluate((element) => element.contains(document.activeElement))).toBe(true);
+    // What keeps the focus in the dialog has it for a moment when it comes around.
+    const hasFocus = () => dialog.evaluate((element) => element.contains(document.activeElement));
+    await expect.poll(hasFocus, patience).toBe(true);
     await tab.page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
     await expect.poll(() => tab.focused(), patience).toBe("Show cat.png");
