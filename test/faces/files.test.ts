@@ -11,6 +11,8 @@ import { sdks } from "./sdks.js";
 /** The head of a PNG of 640 x 480 pixels. */
 const png = "\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x02\x80\0\0\x01\xe0\x08\x02\0\0\0";
 const data = btoa(png);
+/** More than the body of any other request may have. */
+const photo = Buffer.concat([Buffer.from(png, "latin1"), Buffer.alloc(6_000_000, 7)]).toString("base64");
 const dataUrl = `data:image/png;base64,${data}`;
 
 async function start(): Promise<TestServer> {
@@ -61,6 +63,17 @@ describe.each(sdks)("files in useChat of version $version", ({ sdk }) => {
     const shown = asked?.parts.find((part): part is FileUIPart => part.type === "file");
     expect(shown).toMatchObject({ mediaType: "image/png", filename: "dot.png" });
     expect(await bytesAt(server, shown?.url ?? "")).toBe(png);
+  });
+
+  it("may be as large as photos are", async () => {
+    const server = await start();
+    const chat = open(server);
+    await chat.sendMessage({
+      text: "And this?",
+      files: [{ ...image, url: `data:image/png;base64,${photo}` }],
+    });
+    expect([chat.status, chat.error]).toEqual(["ready", undefined]);
+    expect(imagesOf(server)[0] === photo).toBe(true);
   });
 
   it("may be all of a message", async () => {
@@ -127,17 +140,17 @@ describe.each([
     expect(imagesOf(server)).toEqual([data]);
   });
 
-  it("are shown in a chat completion", async () => {
+  it("are shown in a chat completion, also as large as photos are", async () => {
     const server = await start();
     const content = [
       { type: "text", text: "What is this?" },
-      { type: "image_url", image_url: { url: dataUrl } },
+      { type: "image_url", image_url: { url: `data:image/png;base64,${photo}` } },
     ];
     await open(server).chat.completions.create({
       model: "one",
       messages: [{ role: "user", content }] as never,
     });
-    expect(imagesOf(server)).toEqual([data]);
+    expect(imagesOf(server)[0] === photo).toBe(true);
   });
 
   it("are refused by an address on the web, which is never fetched", async () => {

@@ -171,6 +171,7 @@ const limits = z.strictObject({
   toolConcurrency: positive.optional(),
   subscriberFrames: positive.optional(),
   bodyBytes: positive.optional(),
+  faceBodyBytes: positive.optional(),
   importBytes: positive.optional(),
   frameBytes: positive.optional(),
   requestsPerSecond: positive.optional(),

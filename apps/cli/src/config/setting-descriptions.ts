@@ -115,6 +115,7 @@ export const settingDescriptions: Readonly<Record<string, string>> = {
   "limits.toolConcurrency": "Tools of one step that run at the same time.",
   "limits.subscriberFrames": "Frames that wait for one subscriber.",
   "limits.bodyBytes": "Bytes of a request's body.",
+  "limits.faceBodyBytes": "The same for the AI SDK and OpenAI faces, whose messages hold files.",
   "limits.importBytes": "Bytes of an import.",
   "limits.frameBytes": "Bytes of a socket's frame.",
   "limits.requestsPerSecond": "Requests of one key in a second.",

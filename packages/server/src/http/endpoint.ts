@@ -40,6 +40,8 @@ interface Contract<Shape extends Route> {
   readonly body?: z.ZodType<Shape["body"]>;
   /** The most that its body may have, where that is less than the server's limit. */
   readonly bodyBytes?: number;
+  /** The body may hold files as text, so it may be larger. */
+  readonly holdsFiles?: boolean;
   /** The body is NDJSON, of lines like this, and read by the route itself. */
   readonly lines?: z.ZodType;
   /** The body is of any type, and read by the route itself. */
@@ -147,8 +149,9 @@ async function readCall<Shape extends Route>(
   const query = contract.query === undefined ? {} : validate(contract.query, c.req.query());
   let body: unknown;
   if (contract.body !== undefined) {
-    const limit = Math.min(contract.bodyBytes ?? Number.POSITIVE_INFINITY, app.limits.bodyBytes);
-    const given = await readJsonBody(c, app, limit);
+    const most = contract.holdsFiles ? "faceBodyBytes" : "bodyBytes";
+    const limit = Math.min(contract.bodyBytes ?? Number.POSITIVE_INFINITY, app.limits[most]);
+    const given = await readJsonBody(c, app, limit, most);
     // A body that may be left out is one whose every field may be.
     body = validate(contract.body, given === undefined ? {} : given);
   }

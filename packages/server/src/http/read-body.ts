@@ -55,9 +55,14 @@ export async function* bodyPieces(
   }
 }
 
-async function readBytes(c: Context<AppEnv>, app: BodyContext, limit: number): Promise<Uint8Array> {
+async function readBytes(
+  c: Context<AppEnv>,
+  app: BodyContext,
+  limit: number,
+  name: string,
+): Promise<Uint8Array> {
   // Node holds a body to its declared length, so one that is declared small enough can be read in one go.
-  if (checkLength(c, limit, "bodyBytes") !== undefined) {
+  if (checkLength(c, limit, name) !== undefined) {
     const watched = watchOf(c, app);
     try {
       return new Uint8Array(await inTime(watched, c.req.arrayBuffer()).catch(rethrowUnlessGone));
@@ -66,7 +71,7 @@ async function readBytes(c: Context<AppEnv>, app: BodyContext, limit: number): P
     }
   }
   const pieces: Uint8Array[] = [];
-  for await (const piece of bodyPieces(c, app, limit, "bodyBytes")) pieces.push(piece);
+  for await (const piece of bodyPieces(c, app, limit, name)) pieces.push(piece);
   return Buffer.concat(pieces);
 }
 
@@ -81,8 +86,13 @@ function inTime<T>(watched: WatchedBody | undefined, read: Promise<T>): Promise<
 }
 
 /** The JSON body of a request; `undefined` for an empty one. */
-export async function readJsonBody(c: Context<AppEnv>, app: BodyContext, limit: number): Promise<unknown> {
-  const bytes = await readBytes(c, app, limit);
+export async function readJsonBody(
+  c: Context<AppEnv>,
+  app: BodyContext,
+  limit: number,
+  name: string,
+): Promise<unknown> {
+  const bytes = await readBytes(c, app, limit, name);
   if (bytes.byteLength === 0) return undefined;
   const type = c.req.header("content-type");
   if (type === undefined || !jsonTypes.test(type)) {

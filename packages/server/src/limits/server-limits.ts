@@ -2,6 +2,8 @@
 export interface ServerLimits {
   /** Bytes of one request body. `too_large` */
   readonly bodyBytes: number;
+  /** The same of a request of a face, whose messages hold files as text. `too_large` */
+  readonly faceBodyBytes: number;
   /** Bytes of the body of one import. `too_large` */
   readonly importBytes: number;
   /** Bytes of one socket frame from a client; the socket is closed with 1009. */
@@ -24,6 +26,7 @@ export interface ServerLimits {
 
 export const defaultServerLimits: ServerLimits = {
   bodyBytes: 4_000_000,
+  faceBodyBytes: 32_000_000,
   importBytes: 64_000_000,
   frameBytes: 4_000_000,
   requestsPerSecond: 100,

@@ -280,7 +280,7 @@ describe("a malformed request", () => {
 
 describe("a body that is too large", () => {
   it("is a 413 on every route that takes one, declared or not", async () => {
-    await start({ limits: { bodyBytes: 2_000, importBytes: 2_000 } });
+    await start({ limits: { bodyBytes: 2_000, faceBodyBytes: 2_000, importBytes: 2_000 } });
     const key = await annsConversation();
     for (const name of [...withBody, "POST /import"] as CalledRoute[]) {
       const { method, path } = callOf(name, "c1");

@@ -317,7 +317,7 @@ export class Inbox {
   ): ConversationMessage[] {
     checkPlain(given, "messages");
     for (const [index, { content }] of given.entries()) {
-      this.#checkText(`messages.${index}`, JSON.stringify(content));
+      this.#checkText(`messages.${index}`, JSON.stringify(content.map(withoutBytes)));
     }
     const createdAt = new Date(this.#env.clock.now());
     return given.map(({ id, role, content }, index) => ({
@@ -429,4 +429,9 @@ function contentOf(
 
 function isBlank(part: MessageContentPart): boolean {
   return part.type === "text" && part.text.trim() === "";
+}
+
+/** A part as it counts for the size of its message: the bytes of a file have a bound of their own. */
+function withoutBytes(part: MessageContentPart): object {
+  return part.type === "file" && "data" in part ? { ...part, data: "" } : part;
 }

@@ -101,6 +101,7 @@ async function turnToReplay(
 
 export const aiSdkUiEndpoints = [
   faceEndpoint("POST /", {
+    holdsFiles: true,
     summary: "Send, edit, regenerate or continue, by the last message; the answer is a UI message stream",
     access: "write",
     body: chatRequest,

@@ -127,6 +127,7 @@ function unkeptInput(body: ChatBody, messages: readonly GivenMessage[], instruct
 
 export const chatEndpoints = [
   faceEndpoint("POST /chat/completions", {
+    holdsFiles: true,
     summary: "Answer a chat that the caller keeps itself",
     access: "write",
     body: chatBody,

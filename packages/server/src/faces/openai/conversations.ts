@@ -57,6 +57,7 @@ async function addItems(me: OwnerRuntime, id: string, items: readonly Fields[]):
 
 export const conversationEndpoints = [
   faceEndpoint("POST /conversations", {
+    holdsFiles: true,
     summary: "Create a conversation",
     access: "write",
     body: conversationBody,
@@ -115,6 +116,7 @@ export const conversationEndpoints = [
     },
   }),
   faceEndpoint("POST /conversations/:id/items", {
+    holdsFiles: true,
     summary: "Append items outside a turn; the next one sees them",
     access: "write",
     params: idParams,

@@ -123,6 +123,7 @@ async function makeResponse(request: ResponseRequest, followed: Followed): Promi
 
 export const responseEndpoints = [
   faceEndpoint("POST /responses", {
+    holdsFiles: true,
     summary: "Make a response: in a conversation, behind an earlier response, or on its own",
     access: "write",
     body: createResponseBody,
