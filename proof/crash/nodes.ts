@@ -81,6 +81,8 @@ export class Nodes {
         return await question(node);
       } catch (error) {
         if (!(error instanceof NodeDied)) throw error;
+        // Until the system says that the process is gone it counts as living, and would be asked again at once, for ever.
+        await sleep(20);
       }
     }
   }

@@ -98,11 +98,11 @@ export async function attach(talker: Talker): Promise<void> {
   await uploader.fork(side, branch);
   await uploader.removeConversation(side);
   await uploader.expectFiles(branch, 2);
-  const before = await uploader.fileBytes();
+  const aside = talker.attached.get(sent.messageId)?.[1] ?? "";
   await uploader.removeConversation(branch);
   talker.forget(sent);
   talker.attached.delete(sent.messageId);
-  await uploader.untilLessThan(before);
+  await uploader.untilGone(aside);
 }
 
 type Sizes = Readonly<Record<string, number>>;

@@ -76,18 +76,13 @@ export class Uploader {
     this.#onAcknowledged();
   }
 
-  /** Resolves when the files of the store come to less than they did. */
-  async untilLessThan(bytes: number): Promise<void> {
+  /** Resolves when the store has no such file any more. */
+  async untilGone(hash: string): Promise<void> {
     const limitAt = performance.now() + stuckMs;
-    while ((await this.fileBytes()) >= bytes) {
-      if (performance.now() > limitAt) throw new Error(`the files do not come to less than ${bytes} bytes`);
+    while (await this.#nodes.ask((node) => node.hasFile(hash))) {
+      if (performance.now() > limitAt) throw new Error(`the file ${hash} is never collected`);
       await lookAgain();
     }
-  }
-
-  /** The size of all files that the store has. */
-  fileBytes(): Promise<number> {
-    return this.#nodes.ask((node) => node.fileBytes());
   }
 }
 

@@ -175,6 +175,7 @@ const verbs = {
   record: ({ conversationId }) => store.forOwner(owner).get(conversationId),
   openTurn: ({ conversationId }) => store.forOwner(owner).readOpenTurn({ conversationId }),
   status: () => runtime.status(),
+  hasFile: async ({ hash }) => (await store.forOwner(owner).findBlob(hash)) !== null,
   fileBytes: async () => (await me.files.usage()).bytes,
   addWebhook: (webhook) => me.webhooks.add(webhook),
   webhooks: () => me.webhooks.list(),

@@ -323,6 +323,11 @@ export class RunningNode {
     return this.ask("status");
   }
 
+  /** Whether the store has a file with this hash. */
+  hasFile(hash: string): Promise<boolean> {
+    return this.ask("hasFile", { hash });
+  }
+
   /** The size of all files that the store has. */
   fileBytes(): Promise<number> {
     return this.ask("fileBytes");
