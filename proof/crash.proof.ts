@@ -8,7 +8,7 @@ import { fillDisk, mountSmallDisk } from "./crash/full-disk.js";
 import { onEmbedded, onOwnPostgres, onPostgres, sleepersLease } from "./crash/grounds.js";
 import { type Case, type Ground, playInLanes } from "./crash/lane.js";
 import { type Recording, record } from "./crash/recording.js";
-import { converse, decide, type Scenario } from "./crash/scenario.js";
+import { attach, converse, decide, type Scenario } from "./crash/scenario.js";
 import { Slots } from "./crash/slots.js";
 import { Stage } from "./crash/stage.js";
 import { measureTakeovers, type Takeovers } from "./crash/takeover.js";
@@ -26,6 +26,16 @@ const decisions = new Tally(", around decisions", [
   { kind: "twice", column: "ran twice", claim: "tools that ran twice" },
   { kind: "bytes", column: "ran with other bytes", claim: "tools that ran with other bytes than approved" },
   { kind: "decision", column: "decisions lost or doubled", claim: "decisions lost, doubled or not followed" },
+]);
+
+const leastFileKills = 60;
+const files = new Tally(", around files", [
+  { kind: "file", column: "files lost", claim: "files lost, or with other bytes, that a message refers to" },
+  {
+    kind: "orphan",
+    column: "left behind",
+    claim: "files that nothing refers to and that outlive their grace",
+  },
 ]);
 
 /** Where the scenarios are recorded: on PostgreSQL where there is one. */
@@ -95,9 +105,37 @@ const decisionShares = {
   },
 } satisfies Record<string, Share>;
 
-/** Deaths in the scenario of decisions. */
-async function decisionDeaths(share: Share, by: number): Promise<Case[]> {
-  return deaths(await recording(decide), share, by).map((each) => ({ ...each, scenario: decide }));
+/** The grounds share the writes and acknowledgements around files. */
+const fileShares = {
+  embedded: {
+    nodes: 1,
+    isEmbedded: true,
+    hand: handOf(3, 9),
+    randomKills: long ? 30 : 4,
+    againShare: 0.15,
+    withoutFrames: true,
+  },
+  single: {
+    nodes: 1,
+    isEmbedded: false,
+    hand: handOf(0, 2, 4, 6, 8),
+    randomKills: long ? 100 : 8,
+    againShare: 0.3,
+    withoutFrames: true,
+  },
+  pair: {
+    nodes: 2,
+    isEmbedded: false,
+    hand: handOf(1, 5, 7, 10, 11),
+    randomKills: long ? 100 : 8,
+    againShare: 0.3,
+    withoutFrames: true,
+  },
+} satisfies Record<string, Share>;
+
+/** Deaths in another scenario than the usual one. */
+async function deathsIn(scenario: Scenario, share: Share, by: number): Promise<Case[]> {
+  return deaths(await recording(scenario), share, by).map((each) => ({ ...each, scenario }));
 }
 
 function handOf(...cards: readonly number[]): Share["hand"] {
@@ -186,7 +224,7 @@ describe.concurrent("acknowledged facts survive", () => {
 
 describe.concurrent("decisions survive", () => {
   it("the death of the only node, on an embedded store", async () => {
-    const cases = await decisionDeaths(decisionShares.embedded, seed + 6);
+    const cases = await deathsIn(decide, decisionShares.embedded, seed + 6);
     await playInLanes(onEmbedded(), cases, { lanes: 1, seed: seed + 6, tally: decisions, slots });
   });
 
@@ -196,14 +234,40 @@ describe.concurrent("decisions survive", () => {
       it.concurrent("the death of the only node", async () => {
         const ground = onPostgres(postgres, { name: "one node on PostgreSQL", prefix: "ask" });
         recordedOn = ground;
-        const cases = await decisionDeaths(decisionShares.single, seed + 7);
+        const cases = await deathsIn(decide, decisionShares.single, seed + 7);
         await playInLanes(ground, cases, { lanes: 2, seed: seed + 7, tally: decisions, slots });
       });
 
       it.concurrent("the death of one of two nodes, and of both", async () => {
-        const cases = await decisionDeaths(decisionShares.pair, seed + 8);
+        const cases = await deathsIn(decide, decisionShares.pair, seed + 8);
         const ground = onPostgres(postgres, { name: "two nodes on PostgreSQL", prefix: "asks" });
         await playInLanes(ground, cases, { lanes: 2, seed: seed + 8, tally: decisions, slots });
+      });
+    },
+    "preferred",
+  );
+});
+
+describe.concurrent("files survive", () => {
+  it("the death of the only node, on an embedded store", async () => {
+    const cases = await deathsIn(attach, fileShares.embedded, seed + 9);
+    await playInLanes(onEmbedded(), cases, { lanes: 1, seed: seed + 9, tally: files, slots });
+  });
+
+  describeOnPostgres(
+    "on PostgreSQL",
+    (postgres) => {
+      it.concurrent("the death of the only node", async () => {
+        const ground = onPostgres(postgres, { name: "one node on PostgreSQL", prefix: "file" });
+        recordedOn = ground;
+        const cases = await deathsIn(attach, fileShares.single, seed + 10);
+        await playInLanes(ground, cases, { lanes: 2, seed: seed + 10, tally: files, slots });
+      });
+
+      it.concurrent("the death of one of two nodes, and of both", async () => {
+        const cases = await deathsIn(attach, fileShares.pair, seed + 11);
+        const ground = onPostgres(postgres, { name: "two nodes on PostgreSQL", prefix: "files" });
+        await playInLanes(ground, cases, { lanes: 2, seed: seed + 11, tally: files, slots });
       });
     },
     "preferred",
@@ -235,6 +299,7 @@ describe("a full disk under an embedded store", () => {
 afterAll(async () => {
   const { frames, calls, acknowledgements } = await recording();
   const decided = await recording(decide);
+  const attached = await recording(attach);
   const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1);
   recordResult({
     title: "Crashes",
@@ -245,11 +310,14 @@ afterAll(async () => {
       `and at random moments; often the one that takes over dies too. Then everything that clients were told is held against the log as a new client reads it. ` +
       `A second scenario is about decisions: calls that people allow, deny and change, two of them at once through two nodes, a stop while a turn waits, and questions, from the model and from a tool that runs. ` +
       `It has ${decided.frames.length} events, ${decided.calls.length} writes and ${decided.acknowledgements} acknowledgements, and nodes die at each of them as well. ` +
+      `A third one is about files: uploads, messages with files in the log and in the queue, the same bytes again, an upload that is never sent, a fork, and conversations that are removed. ` +
+      `It has ${attached.frames.length} events, ${attached.calls.length} writes, the collector's included, and ${attached.acknowledgements} acknowledgements. At the end of each case every file is read, and the store has to hold exactly the bytes that messages refer to. ` +
       `Seed ${seed}, ${minutes} minutes; leases last ${shortLease.ttlMs} ms (asleep: ${sleepersLease.ttlMs} ms; by default 10 s).`,
     tables: [
       ...(takeovers === undefined ? [] : [takeovers.table()]),
       ...tally.tables(),
       ...decisions.tables(),
+      ...files.tables(),
       ...fullDisks.map(({ table }) => table),
     ],
     statements: [
@@ -258,6 +326,7 @@ afterAll(async () => {
       ...decisions
         .statements(leastDecisionKills)
         .map((line) => line.replace(/^(PASS|MISS) /, "$1 around decisions: ")),
+      ...files.statements(leastFileKills).map((line) => line.replace(/^(PASS|MISS) /, "$1 around files: ")),
       ...(fullDisks.length > 0
         ? fullDisks.flatMap(({ statements }) => statements)
         : [`MISS full disk: no tmpfs can be mounted here (${whyNoDisk}); run it as root`]),
@@ -265,6 +334,8 @@ afterAll(async () => {
   });
   expect(tally.words).toEqual([]);
   expect(tally.kills).toBeGreaterThanOrEqual(leastKills);
+  expect(files.words).toEqual([]);
+  expect(files.kills).toBeGreaterThanOrEqual(leastFileKills);
   expect(decisions.words).toEqual([]);
   expect(decisions.kills).toBeGreaterThanOrEqual(leastDecisionKills);
 });

@@ -31,6 +31,7 @@ import {
 import { Secrets } from "./security/secrets.js";
 import { attackBySocket } from "./security/sockets.js";
 import { openStand } from "./security/stand.js";
+import { attackStoredFiles } from "./security/stored-files.js";
 import { attackFiles, attackHttp, raceFiles } from "./security/tools.js";
 
 const random = new Random(seed);
@@ -129,6 +130,16 @@ describe("nothing gets in, and nothing gets out", () => {
       await tight.close();
     }
     await passRates(limits, false);
+  });
+
+  it("by way of files, and to the files of others", async () => {
+    const secrets = newSecrets();
+    const name = "files: other owners, hashes, signed addresses, what browsers run";
+    await attackStoredFiles(area(name), secrets, false);
+    const weak = new Area("weak");
+    await attackStoredFiles(weak, secrets, true);
+    noticed.set(name, weak.accepted.length);
+    planted += secrets.count;
   });
 
   it("past the people who have to decide", async () => {

@@ -27,6 +27,8 @@ export interface Share {
   readonly randomKills: number;
   /** How often whoever takes over is killed as well. */
   readonly againShare: number;
+  /** True leaves out the events: what the scenario is about happens between them. */
+  readonly withoutFrames?: boolean;
 }
 
 /** Deaths of a node: at its share of the moments of the recording, and at random ones. */
@@ -34,7 +36,7 @@ export function deaths(recording: Recording, share: Share, seed: number): Case[]
   const random = new Random(seed);
   const { hand } = share;
   const isWhole = hand === undefined;
-  const frames = frameStrikes(recording, ["before", "after"]);
+  const frames = share.withoutFrames === true ? [] : frameStrikes(recording, ["before", "after"]);
   const calls = callStrikes(recording, random, share.isEmbedded);
   const strikes = [
     // Dealt out, each moment comes once: before or after an event; before, in or after a write.

@@ -103,7 +103,7 @@ function keepOn(
   const loop = async () => {
     let failures = 0;
     while (!stopped.signal.aborted) {
-      const node = await nodes.reach(where);
+      const node = await nodes.reach({ ...where, signal: stopped.signal });
       const before = viewer.frames.length;
       try {
         await connect({ url: node.url, patienceMs: patienceAfter(failures, silenceMs) }, stopped.signal);
@@ -123,7 +123,9 @@ function keepOn(
   return {
     async stop() {
       stopped.abort();
-      await over;
+      await over.catch((error: unknown) => {
+        if (error !== stopped.signal.reason) throw error;
+      });
     },
   };
 }

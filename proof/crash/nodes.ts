@@ -53,9 +53,15 @@ export class Nodes {
 
   /** A node that a client turns to: the home, or with `away` another one; any other than the one to avoid, if there is one. */
   async reach(
-    options: { readonly avoid?: RunningNode | undefined; readonly away?: boolean } = {},
+    options: {
+      readonly avoid?: RunningNode | undefined;
+      readonly away?: boolean;
+      /** Gives up: there may never be a node again. */
+      readonly signal?: AbortSignal;
+    } = {},
   ): Promise<RunningNode> {
     for (;;) {
+      options.signal?.throwIfAborted();
       const living = this.living;
       const open = living.filter((node) => node !== options.avoid);
       const wanted = open.filter((node) => (node === this.home) !== (options.away === true));
@@ -75,6 +81,8 @@ export class Nodes {
         return await question(node);
       } catch (error) {
         if (!(error instanceof NodeDied)) throw error;
+        // Until the system says that the process is gone it counts as living, and would be asked again at once, for ever.
+        await sleep(20);
       }
     }
   }

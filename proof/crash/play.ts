@@ -5,6 +5,7 @@ import type { RunningNode } from "../../test/kill/running-node.js";
 import { checkTables } from "../../test/kill/tables.js";
 import { examineConversation, type Finding } from "../../test/kill/verify.js";
 import { call } from "./call.js";
+import { checkFiles } from "./check-files.js";
 import { HttpLog, lookAgain } from "./http-log.js";
 import { converse, type Scenario } from "./scenario.js";
 import type { Recovery, Stage } from "./stage.js";
@@ -232,6 +233,7 @@ async function examine(
     }
     findings.push(...(await checkSettings(stage, talker)));
   }
+  findings.push(...(await checkFiles(stage, talkers)));
   if (stage.readTables !== undefined) {
     for (const words of await checkTables(stage.readTables, stage.removed))
       findings.push({ kind: kindOf(words), words });

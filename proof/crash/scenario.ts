@@ -1,4 +1,7 @@
-import type { Talker } from "./talker.js";
+import type { SentPart } from "@parley/wire";
+import type { SentMessage } from "../../test/kill/book.js";
+import type { SentAttempt, Talker } from "./talker.js";
+import { isRefusedWith } from "./until-answered.js";
 
 /** A conversation that a client has with nodes that may die. */
 export type Scenario = (talker: Talker) => Promise<void>;
@@ -69,4 +72,75 @@ export async function decide(talker: Talker): Promise<void> {
   const asked = await talker.send("ask");
   await talker.decideAll(asked);
   await talker.rest();
+}
+
+const pieceBytes = 256 * 1_024;
+
+/**
+ * The scenario of files: messages with files, in the log and in the queue, some of them with the same bytes; a queued one
+ * that is taken out; an upload that is never sent; and a conversation with files that is forked, and removed with its fork.
+ */
+export async function attach(talker: Talker): Promise<void> {
+  const { uploader } = talker;
+  await sendFiles(talker, { large: 2 * pieceBytes + 10, small: 100 });
+  const busy = talker.chat("long");
+  busy.sealed.catch(() => {});
+  await talker.untilWorking(busy.message, "slow");
+  await enqueueFiles(talker, { small: 100, waiting: pieceBytes });
+  const out = await enqueueFiles(talker, { "taken-out": 1_000 });
+  await talker.remove(out);
+  if (out.removal === "done") talker.attached.delete(out.messageId);
+  await busy.sealed;
+  await talker.rest();
+  await uploader.upload("unsent", 2_000);
+  const [side, branch] = [talker.sideId("side"), talker.sideId("branch")];
+  const sent = await sendFiles(talker, { large: 2 * pieceBytes + 10, aside: pieceBytes + 1 }, side);
+  await uploader.fork(side, branch);
+  await uploader.removeConversation(side);
+  await uploader.expectFiles(branch, 2);
+  const aside = talker.attached.get(sent.messageId)?.[1] ?? "";
+  await uploader.removeConversation(branch);
+  talker.forget(sent);
+  talker.attached.delete(sent.messageId);
+  await uploader.untilGone(aside);
+}
+
+type Sizes = Readonly<Record<string, number>>;
+
+/** Uploads files and sends them; both again, where they have expired before they were sent. */
+async function sendFiles(talker: Talker, sizes: Sizes, conversationId?: string): Promise<SentMessage> {
+  const place = conversationId === undefined ? {} : { conversationId };
+  return attaching(talker, sizes, (parts) => {
+    const { message, sealed } = talker.chat("talk", { parts, ...place });
+    return { message, done: sealed };
+  });
+}
+
+/** Uploads files and puts them into the queue. */
+function enqueueFiles(talker: Talker, sizes: Sizes): Promise<SentMessage> {
+  return attaching(talker, sizes, (parts) => talker.enqueueParts("talk", parts));
+}
+
+async function attaching(
+  talker: Talker,
+  sizes: Sizes,
+  send: (parts: readonly SentPart[]) => SentAttempt,
+): Promise<SentMessage> {
+  for (;;) {
+    const uploads = [];
+    for (const [name, size] of Object.entries(sizes)) uploads.push(await talker.uploader.upload(name, size));
+    const { message, done } = send(uploads.map(({ part }) => part));
+    try {
+      await done;
+      talker.attached.set(
+        message.messageId,
+        uploads.map(({ info }) => info.hash),
+      );
+      return message;
+    } catch (error) {
+      // A message that was admitted is answered again. This one never was.
+      if (!isRefusedWith(error, "invalid_request")) throw error;
+      talker.forget(message);
+    }
+  }
 }

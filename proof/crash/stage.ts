@@ -29,8 +29,11 @@ export interface Recovery {
   readonly limitMs: number;
 }
 
+/** Short, so that what is left behind goes before the next case; longer than it takes to send a file that was uploaded. */
+export const filePace = { unsentMs: 2_500, stalledMs: 1_500, sweepMs: 100 };
+
 /** Short texts: as many kinds of moments in as little time as possible. */
-const pace: Partial<NodeOptions> = { pieces: 2, pieceMs: 2, slowMs: 90 };
+const pace: Partial<NodeOptions> = { pieces: 2, pieceMs: 2, slowMs: 90, files: filePace };
 
 /** One store with nodes on it that can be talked to. */
 export class Stage {
@@ -39,6 +42,8 @@ export class Stage {
   readonly readTables: ReadTables | undefined;
   /** Messages that clients took out of queues. */
   readonly removed = new Set<string>();
+  /** The files that messages refer to, by hash, with their sizes. */
+  readonly files = new Map<string, number>();
   #door: Promise<Door> | undefined;
   readonly #embedded: boolean;
   readonly #remove: () => Promise<void>;

@@ -1,5 +1,5 @@
 import type { Receipt, SubscriptionFrame } from "@parley/core/runtime";
-import type { ConversationDetail, QueueMode, StoredChunk, WsChatReceipt } from "@parley/wire";
+import type { ConversationDetail, QueueMode, SentPart, StoredChunk, WsChatReceipt } from "@parley/wire";
 import { Book, type SentMessage } from "../../test/kill/book.js";
 import type { TurnKind } from "../../test/kill/client.js";
 import { Refused } from "../../test/kill/running-node.js";
@@ -13,6 +13,7 @@ import type { Nodes } from "./nodes.js";
 import { Page } from "./page.js";
 import { Told } from "./told.js";
 import { isRefusedWith, stuckMs, untilAnswered } from "./until-answered.js";
+import { Uploader } from "./uploader.js";
 
 type Way = "chat" | "page" | "queue" | "steer" | "fork";
 
@@ -23,6 +24,12 @@ export interface ToldSetting {
   readonly value: string;
 }
 
+/** A message on its way: `done` rejects where it is refused. */
+export interface SentAttempt {
+  readonly message: SentMessage;
+  readonly done: Promise<void>;
+}
+
 /**
  * A client with one conversation, over HTTP and a socket, of nodes that may die or sleep at any moment. It asks again,
  * with the same ids, until it is answered, and writes into its book whatever it was told.
@@ -31,6 +38,9 @@ export class Talker {
   readonly book = new Book();
   readonly conversationId: string;
   readonly settings = new Map<string, ToldSetting>();
+  readonly uploader: Uploader;
+  /** The hashes of the files of messages that were acknowledged, by message. */
+  readonly attached = new Map<string, readonly string[]>();
   /** Called at every acknowledgement, before anything else happens. */
   onAcknowledged: () => void = () => {};
   readonly #nodes: Nodes;
@@ -48,6 +58,7 @@ export class Talker {
     this.#prefix = prefix;
     this.conversationId = `${prefix}main`;
     this.#page = new Page(url, this.conversationId);
+    this.uploader = new Uploader(nodes, prefix, () => this.onAcknowledged());
     this.#decider = new Decider(nodes, this.book, this.conversationId, () => this.onAcknowledged());
   }
 
@@ -79,9 +90,22 @@ export class Talker {
   }
 
   /** Sends with `POST /chat` and reads the turn to its end. */
-  chat(kind: TurnKind): { readonly message: SentMessage; readonly sealed: Promise<void> } {
-    const message = this.#message(kind, "chat");
+  chat(
+    kind: TurnKind,
+    given: { readonly parts?: readonly SentPart[]; readonly conversationId?: string } = {},
+  ): { readonly message: SentMessage; readonly sealed: Promise<void> } {
+    const message = this.#message(kind, "chat", given.conversationId, given.parts);
     return { message, sealed: this.#chat(message) };
+  }
+
+  /** A conversation beside the main one, which is to be removed. */
+  sideId(name: string): string {
+    return `${this.#prefix}${name}`;
+  }
+
+  /** Forgets a message that was refused, or that went with its conversation. */
+  forget({ messageId }: SentMessage): void {
+    this.book.sent.delete(messageId);
   }
 
   /** Sends from the page; resolves when it is durable. */
@@ -105,6 +129,12 @@ export class Talker {
     const message = this.#message(kind, "queue");
     await this.#enqueue(message, "queue");
     return message;
+  }
+
+  /** The same, with files that may have expired. */
+  enqueueParts(kind: TurnKind, parts: readonly SentPart[]): SentAttempt {
+    const message = this.#message(kind, "queue", undefined, parts);
+    return { message, done: this.#enqueue(message, "queue") };
   }
 
   /** Sends a message that joins the running turn, or opens the next, on the socket. */
@@ -300,22 +330,28 @@ export class Talker {
     return this.#enqueue(message, "queue");
   }
 
-  #message(kind: TurnKind | undefined, way: Way, conversationId = this.conversationId): SentMessage {
+  #message(
+    kind: TurnKind | undefined,
+    way: Way,
+    conversationId = this.conversationId,
+    parts?: readonly SentPart[],
+  ): SentMessage {
     this.#count += 1;
     const messageId = `${this.#prefix}m${this.#count}`;
     const text = kind === undefined ? `also ${messageId}` : `do ${kind} ${messageId}`;
-    const message: SentMessage = { conversationId, messageId, text, receipt: undefined };
+    const more = parts === undefined ? {} : { parts };
+    const message: SentMessage = { conversationId, messageId, text, receipt: undefined, ...more };
     this.book.sent.set(messageId, message);
     this.#ways.set(messageId, way);
     return message;
   }
 
   async #chat(message: SentMessage): Promise<void> {
-    const { conversationId, messageId, text } = message;
+    const { conversationId, messageId, text, parts } = message;
     await this.#insist("chat", (place) =>
       chat(
         place,
-        { conversationId, messageId, message: text },
+        { conversationId, messageId, message: text, parts },
         {
           onAdmitted: () => {
             message.receipt ??= { conversationId, messageId, outcome: "started", repeated: false };
@@ -349,9 +385,9 @@ export class Talker {
   }
 
   async #enqueue(message: SentMessage, mode: QueueMode): Promise<void> {
-    const { conversationId, messageId, text } = message;
+    const { conversationId, messageId, text, parts } = message;
     const params = { id: conversationId };
-    const body = { text, messageId, mode };
+    const body = { text, messageId, mode, parts };
     const { startedTurn, turnId } = await this.#insist("enqueue", (place) =>
       call(place, "POST /conversations/:id/queue", { params, body }),
     );

@@ -51,6 +51,8 @@ export interface StandOptions {
   readonly instructions?: string;
   /** Replaces the keys and logins that the server sees. */
   readonly keys?: (keys: KeyStore) => KeyStore;
+  /** Replaces the runtime that the server serves. */
+  readonly weaken?: (runtime: Runtime) => Runtime;
   /** Hears of every event as an application's hook does, with the logger at hand. */
   readonly onEvent?: (event: unknown, log: (line: object) => void) => void;
 }
@@ -116,7 +118,8 @@ export async function openStand(options: StandOptions = {}): Promise<Stand> {
     ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
   });
   const { limits, ...rest } = options.serve ?? {};
-  const served = options.keys === undefined ? runtime : { ...runtime, keys: options.keys(runtime.keys) };
+  const weakened = options.weaken?.(runtime) ?? runtime;
+  const served = options.keys === undefined ? weakened : { ...weakened, keys: options.keys(runtime.keys) };
   const server = await serve(served, {
     port: 0,
     auth: "keys",

@@ -1,7 +1,7 @@
 import { stableValue } from "@parley/core/messages";
 import type { Receipt, SubscriptionFrame } from "@parley/core/runtime";
 import { FrameFold } from "@parley/testing";
-import type { AgentEvent, InputResponseEntry, StoredChunk } from "@parley/wire";
+import type { AgentEvent, InputResponseEntry, SentPart, StoredChunk } from "@parley/wire";
 import type { NodeReport } from "./running-node.js";
 
 /** The tools whose calls need an approval; see `scripted-model.mjs`. */
@@ -12,6 +12,8 @@ export interface SentMessage {
   readonly conversationId: string;
   readonly messageId: string;
   readonly text: string;
+  /** What it has beside its text. */
+  readonly parts?: readonly SentPart[];
   receipt: Receipt | undefined;
   /** Other texts that it was given while it waited, in order. Not done: nobody knows whether it got that one. */
   edits?: { readonly text: string; isDone: boolean }[];

@@ -20,6 +20,7 @@ const {
   pieces,
   slowMs = 120,
   webhooks,
+  files,
 } = JSON.parse(process.env.PARLEY_NODE ?? "{}");
 const owner = "client";
 
@@ -84,6 +85,7 @@ const runtime = await createRuntime({
   tools: createTools({ report, points, slowMs }),
   approvals: { askUser: true },
   lease,
+  ...(files === undefined ? {} : { files: { limits: files } }),
   ...(webhooks === undefined ? {} : { webhooks: { transport: webhookTransport(), limits: webhooks } }),
   hooks: {
     onError(error, { where, conversationId }) {
@@ -173,6 +175,8 @@ const verbs = {
   record: ({ conversationId }) => store.forOwner(owner).get(conversationId),
   openTurn: ({ conversationId }) => store.forOwner(owner).readOpenTurn({ conversationId }),
   status: () => runtime.status(),
+  hasFile: async ({ hash }) => (await store.forOwner(owner).findBlob(hash)) !== null,
+  fileBytes: async () => (await me.files.usage()).bytes,
   addWebhook: (webhook) => me.webhooks.add(webhook),
   webhooks: () => me.webhooks.list(),
   attach,

@@ -2,7 +2,14 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { ConversationRecord, OpenTurnState } from "@parley/core/ports";
-import type { LeasePace, Receipt, SendInput, SubscriptionFrame, WebhookLimits } from "@parley/core/runtime";
+import type {
+  FileLimits,
+  LeasePace,
+  Receipt,
+  SendInput,
+  SubscriptionFrame,
+  WebhookLimits,
+} from "@parley/core/runtime";
 import type { EmbeddedEngine } from "@parley/store/embedded";
 import type { PostgresTimeouts } from "@parley/store/postgres";
 import type {
@@ -39,6 +46,8 @@ export interface NodeOptions {
   readonly pieces?: number;
   /** Delivers webhooks to this machine, with these bounds. Absent: it delivers none. */
   readonly webhooks?: Partial<WebhookLimits>;
+  /** Bounds of files, where others than the usual. */
+  readonly files?: Partial<FileLimits>;
 }
 
 /** A point of `kill-points.mjs`, and what happens there. */
@@ -312,6 +321,16 @@ export class RunningNode {
 
   status(): Promise<{ node: string; runningTurns: number; alive: boolean }> {
     return this.ask("status");
+  }
+
+  /** Whether the store has a file with this hash. */
+  hasFile(hash: string): Promise<boolean> {
+    return this.ask("hasFile", { hash });
+  }
+
+  /** The size of all files that the store has. */
+  fileBytes(): Promise<number> {
+    return this.ask("fileBytes");
   }
 
   arm(plan: KillPlan): Promise<void> {

@@ -1,5 +1,5 @@
 import { FrameFold } from "@parley/testing";
-import type { QueuePayload, StoredChunk, TurnDetail } from "@parley/wire";
+import type { FileReference, QueuePayload, StoredChunk, TurnDetail } from "@parley/wire";
 import type { Book, SentMessage, ToldPart, Viewer } from "./book.js";
 import type { Random } from "./random.js";
 import type { RunningNode } from "./running-node.js";
@@ -28,7 +28,10 @@ export type FindingKind =
   | "undecided"
   | "twice"
   | "bytes"
-  | "decision";
+  | "decision"
+  // Of files: one is gone or has other bytes, or bytes that nothing refers to are still there.
+  | "file"
+  | "orphan";
 
 /** Something that does not agree with the book. */
 export interface Finding {
@@ -121,6 +124,11 @@ function* checkBytes(
   }
 }
 
+/** The file that a chunk stands for. */
+export function fileOf(chunk: StoredChunk["chunk"]): FileReference | undefined {
+  return chunk.type === "text" ? chunk.file : undefined;
+}
+
 /** What was admitted is there once, in the log or in the queue; what is there was sent. */
 function* checkMessages(
   book: Book,
@@ -129,7 +137,7 @@ function* checkMessages(
   queue: QueuePayload,
 ): Iterable<Finding> {
   const waiting = new Map(queue.messages.map(({ id, text }) => [id, text]));
-  const rows = chunks.filter(({ role }) => role === "user");
+  const rows = chunks.filter(({ role, chunk }) => role === "user" && fileOf(chunk) === undefined);
   for (const message of book.sent.values()) {
     if (message.conversationId !== conversationId) continue;
     const { messageId, text, receipt } = message;

@@ -1,0 +1,74 @@
+import { type Finding, fileOf } from "../../test/kill/verify.js";
+import { HttpLog, lookAgain } from "./http-log.js";
+import { filePace, type Stage } from "./stage.js";
+import { Stall } from "./stall.js";
+import type { Talker } from "./talker.js";
+import { untilAnswered } from "./until-answered.js";
+import { readFileHash } from "./uploader.js";
+
+/** How long behind the end of their grace bytes may stay that nothing refers to. */
+const sweptMs = 2_000;
+
+/**
+ * Reads every file that the logs of the talkers refer to, and waits until the store has these and those of earlier cases,
+ * and nothing else: to the byte, and no later than the grace of what was left behind says.
+ */
+export async function checkFiles(stage: Stage, talkers: readonly Talker[]): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const { conversationIds, attached } of talkers) {
+    const missing = new Map(attached);
+    for (const id of conversationIds) {
+      for (const { seq, chunk, messageId = "" } of await historyOf(stage, id)) {
+        const file = fileOf(chunk);
+        if (file === undefined) continue;
+        stage.files.set(file.hash, file.size);
+        missing.delete(messageId);
+        const read = await untilAnswered(stage.nodes, `file ${seq} of ${id}`, (place) =>
+          readFileHash(place, id, seq),
+        );
+        if (read !== file.hash) {
+          const words = `${id}: the file at seq ${seq} ${read === undefined ? "is gone" : "has other bytes"}`;
+          findings.push({ kind: "file", words });
+        }
+        const sent = attached.get(messageId);
+        if (sent !== undefined && !sent.includes(file.hash)) {
+          findings.push({ kind: "file", words: `${id}: seq ${seq} refers to a file that was not sent` });
+        }
+      }
+    }
+    for (const messageId of missing.keys()) {
+      findings.push({ kind: "file", words: `the message ${messageId} has lost its files` });
+    }
+  }
+  const left = await bytesLeftOver(stage);
+  if (left > 0) findings.push({ kind: "orphan", words: `${left} bytes of files that nothing refers to` });
+  if (left < 0) findings.push({ kind: "file", words: `the store counts ${-left} bytes less than it has` });
+  return findings;
+}
+
+async function historyOf(stage: Stage, id: string) {
+  const log = new HttpLog((await stage.nodes.reach({ away: true })).url);
+  try {
+    return await log.history(id);
+  } finally {
+    await log.close();
+  }
+}
+
+/** By how much the files of the store come to more than what messages refer to, once their grace is over. */
+async function bytesLeftOver(stage: Stage): Promise<number> {
+  let kept = 0;
+  for (const size of stage.files.values()) kept += size;
+  const since = performance.now();
+  const stall = new Stall();
+  try {
+    for (;;) {
+      const left = (await stage.nodes.ask((node) => node.fileBytes())) - kept;
+      const limitMs = Math.max(filePace.unsentMs, filePace.stalledMs) + filePace.sweepMs + sweptMs + stall.ms;
+      if (left <= 0 || performance.now() - since > limitMs) return left;
+      await lookAgain();
+    }
+  } finally {
+    stall.end();
+  }
+}
