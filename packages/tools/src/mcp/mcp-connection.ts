@@ -11,7 +11,7 @@ import {
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { ToolContext } from "@parley/core/turn";
 import type { JsonObject } from "@parley/wire";
-import { AnswerTooLarge, boundedFetch } from "./bounded-fetch.js";
+import { boundedFetch, withCallEnd } from "./bounded-fetch.js";
 import type { McpLimits } from "./mcp-limits.js";
 import type { McpServerConfig } from "./server-config.js";
 
@@ -84,10 +84,11 @@ export class McpConnection {
 
   /** Calls a tool. Progress goes to those who watch; stop cancels it on the server. */
   async call(name: string, input: unknown, context: ToolContext): Promise<CallToolResult> {
-    const { signal } = context;
+    const own = new AbortController();
+    const signal = AbortSignal.any([context.signal, own.signal]);
     this.#calls.add(context);
-    try {
-      return (await this.#client.callTool(
+    const request = () =>
+      this.#client.callTool(
         { name, arguments: input as Record<string, unknown> },
         {
           signal,
@@ -99,7 +100,9 @@ export class McpConnection {
             context.output(`${message ?? count}\n`);
           },
         },
-      )) as CallToolResult;
+      );
+    try {
+      return (await withCallEnd((error) => own.abort(error), request)) as CallToolResult;
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (isUnknownSession(error)) {
@@ -165,9 +168,6 @@ function isUnknownSession(error: unknown): boolean {
 }
 
 function failureText(error: unknown): string {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (cause instanceof AnswerTooLarge) return cause.message;
-  }
   if (error instanceof SdkError) {
     if (error.code === SdkErrorCode.RequestTimeout) return "The server did not answer in time";
     if (error.code === SdkErrorCode.ConnectionClosed || error.code === SdkErrorCode.NotConnected) {
