@@ -1,14 +1,26 @@
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
-import { type ToolOutput, toolOutput } from "@parley/core/turn";
+import { type ToolFile, type ToolOutput, toolOutput } from "@parley/core/turn";
 
-/** Turns the result of a call into a text for the model, within a bound. Bytes are named, never written out. */
+/** Turns the result of a call into a text for the model, within a bound. Bytes are files beside it, named and never written out. */
 export function readResult(result: CallToolResult, most: number): ToolOutput {
-  const texts = (result.content ?? []).map(textOf).filter((text) => text !== "");
+  const blocks = result.content ?? [];
+  const texts = blocks.map(textOf).filter((text) => text !== "");
   // The standard asks for the same content as text; a server that sends none has only this.
   if (texts.length === 0 && result.structuredContent !== undefined) {
     texts.push(JSON.stringify(result.structuredContent));
   }
-  return toolOutput(bounded(texts.join("\n"), most), result.isError === true);
+  return toolOutput(bounded(texts.join("\n"), most), result.isError === true, blocks.flatMap(filesOf));
+}
+
+/** The files of a block: they are stored, and shown to models that take them. */
+function filesOf(block: ContentBlock): ToolFile[] {
+  if (block.type === "image" || block.type === "audio") {
+    return [{ mediaType: plainLine(block.mimeType), data: Buffer.from(block.data, "base64") }];
+  }
+  if (block.type !== "resource" || !("blob" in block.resource)) return [];
+  const { uri, mimeType = "application/octet-stream", blob } = block.resource;
+  const name = plainLine(uri).split("/").at(-1) ?? "file";
+  return [{ mediaType: plainLine(mimeType), data: Buffer.from(blob, "base64"), name }];
 }
 
 function textOf(block: ContentBlock): string {

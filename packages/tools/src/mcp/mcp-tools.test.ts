@@ -117,9 +117,13 @@ describe("tools of a server that is a process", () => {
     const source = start();
     expect(await call(source, "fail")).toMatchObject({ content: "It went wrong", isError: true });
     expect(await call(source, "data")).toMatchObject({ content: '{"sum":3}' });
-    expect((await call(source, "picture")).content).toBe(
+    const picture = await call(source, "picture");
+    expect(picture.content).toBe(
       "[image image/png, 20 bytes]\n[link more: http://169.254.169.254/secret]\nfile:///notes.txt\nNotes",
     );
+    expect(picture).toMatchObject({
+      files: [{ mediaType: "image/png", data: Buffer.from("not really a picture") }],
+    });
   });
 
   it("are cut where they answer too much, and say so", async () => {

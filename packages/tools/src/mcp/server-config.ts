@@ -19,7 +19,10 @@ export interface HttpServer {
 /** A server of tools that speak the Model Context Protocol. */
 export type McpServerConfig = (StdioServer | HttpServer) & {
   /** Which of its tools are offered, by name; `*` stands for any characters. Default: all of them. */
-  readonly tools?: { readonly allow?: readonly string[]; readonly deny?: readonly string[] };
+  readonly tools?: {
+    readonly allow?: readonly string[] | undefined;
+    readonly deny?: readonly string[] | undefined;
+  };
   /** When its calls need approval. Default: by the annotations of each tool. */
   readonly approval?: Approval;
   /** How long one call may take without progress. Default 60 s. */
