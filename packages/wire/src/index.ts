@@ -43,6 +43,7 @@ export type {
   RespondResponse,
   RevokeGrantResponse,
   ToolInfo,
+  ToolServerInfo,
   ToolsResponse,
 } from "./input/input-routes.js";
 export type { JsonObject, JsonValue, OpenUnion, ProviderMetadata } from "./json.js";

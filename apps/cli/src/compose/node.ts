@@ -13,7 +13,7 @@ import { createFileDeriver } from "@parley/server/derive";
 import type { Config } from "../config/config.js";
 import { type ComposedModels, composeModels } from "./models.js";
 import { type ChosenEngine, type OpenListener, openStore } from "./store.js";
-import { composeTools, hasOnlyDemo } from "./tools.js";
+import { composeToolServers, composeTools, hasOnlyDemo } from "./tools.js";
 import { composeWebhooks } from "./webhooks.js";
 
 /** A running node: the whole of Parley in this process, without a socket. */
@@ -39,6 +39,7 @@ export interface NodeListener extends OpenListener {
 export async function startNode(config: Config, listener: NodeListener = {}): Promise<LocalNode> {
   const models = await composeModels(config);
   const tools = await composeTools(config);
+  const toolSource = await composeToolServers(config);
   const webhooks = composeWebhooks(config);
   const { store, wake, engine, isShared, close } = await openStore(config.store, listener);
   try {
@@ -51,6 +52,7 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
       wake,
       models: createModelCatalog(models.bindings, { defaultModel: models.defaultModel }),
       tools,
+      ...omitUndefined({ toolSource }),
       webhooks,
       files: { limits: omitUndefined({ ...fileLimits, unsentMs }), deriver: createFileDeriver() },
       limits: runtimeLimits(config),
@@ -79,6 +81,7 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
       },
     };
   } catch (error) {
+    await toolSource?.close();
     await close();
     throw error;
   }

@@ -1,4 +1,4 @@
-import type { Tool } from "@parley/core/turn";
+import type { Tool, ToolSource } from "@parley/core/turn";
 import { omitUndefined } from "@parley/fold";
 import { CliError } from "../cli-error.js";
 import type { Config } from "../config/config.js";
@@ -36,6 +36,13 @@ export async function composeTools(config: Config): Promise<readonly Tool<never>
   const all = [...tools.map((tool) => ({ ...tool, origin: "builtin" as const })), ...custom];
   mustBeUnique(all);
   return all;
+}
+
+/** The tools of other servers. They are connected in the background. */
+export async function composeToolServers({ mcpServers }: Config): Promise<ToolSource | undefined> {
+  if (Object.keys(mcpServers).length === 0) return undefined;
+  const { createMcpTools } = await import("@parley/tools/mcp");
+  return createMcpTools({ servers: mcpServers });
 }
 
 /**

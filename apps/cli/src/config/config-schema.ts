@@ -113,6 +113,43 @@ const tools = z.strictObject({
   custom: z.array(customTool).optional(),
 });
 
+/** How every server of tools is used, however it is reached. */
+const mcpServer = {
+  tools: z
+    .strictObject({
+      allow: z.array(z.string().min(1)).optional(),
+      deny: z.array(z.string().min(1)).optional(),
+    })
+    .optional(),
+  approval: z.enum(["never", "once", "always"]).optional(),
+  timeoutMs: positive.max(600_000).optional(),
+  trust: z.boolean().optional(),
+};
+
+/** Servers of tools that speak the Model Context Protocol, in the shape that other programs have. */
+const mcpServers = z.record(
+  z
+    .string()
+    .regex(
+      /^(?=.{1,32}$)[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*$/,
+      "a server's name has letters, digits, - and single _",
+    ),
+  z.union([
+    z.strictObject({
+      command: z.string().min(1),
+      args: z.array(z.string()).optional(),
+      env: z.record(z.string(), secret).optional(),
+      cwd: z.string().min(1).optional(),
+      ...mcpServer,
+    }),
+    z.strictObject({
+      url: z.url({ protocol: /^https?$/ }),
+      headers: z.record(z.string(), secret).optional(),
+      ...mcpServer,
+    }),
+  ]),
+);
+
 /** When people are asked about calls. */
 const approvals = z.strictObject({
   rules: z
@@ -263,6 +300,7 @@ export const configSchema = z.strictObject({
   /** How long conversations that hold a single response are kept after their last use. Without it, for good. */
   responseRetentionDays: z.number().positive().max(36_500).optional(),
   tools: tools.optional(),
+  mcpServers: mcpServers.optional(),
   approvals: approvals.optional(),
   webhooks: webhooks.optional(),
   files: fileLimits.optional(),

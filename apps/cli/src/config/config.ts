@@ -1,5 +1,6 @@
 import type { EmbeddedEngine } from "@parley/store/embedded";
 import type { S3Options } from "@parley/store/objects";
+import type { McpServerConfig } from "@parley/tools/mcp";
 import type { ReasoningEffort } from "@parley/wire";
 import type {
   ApprovalSettings,
@@ -61,6 +62,8 @@ export interface Config {
   readonly keepRawResponses: boolean;
   readonly responseRetentionDays?: number;
   readonly tools: ToolSettings;
+  /** By name, with their secrets looked up. */
+  readonly mcpServers: Readonly<Record<string, McpServerConfig>>;
   readonly approvals?: ApprovalSettings;
   readonly webhooks?: WebhookSettings;
   readonly files?: FileSettings;

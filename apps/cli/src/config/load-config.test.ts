@@ -63,6 +63,40 @@ describe("the configuration without a file", () => {
     expect(await refusal()).toMatch(/bucket[\s\S]*endpoint/);
   });
 
+  it("finds servers of tools, with their secrets from the environment", async () => {
+    const shared = { tools: { deny: ["delete*"] }, approval: "always", trust: true };
+    json({
+      mcpServers: {
+        files: {
+          command: "npx",
+          args: ["server"],
+          env: { TOKEN: { env: "FILES_TOKEN" } },
+          cwd: "work",
+          ...shared,
+        },
+        web: { url: "https://mcp.example/mcp", headers: { authorization: { env: "WEB_TOKEN" } } },
+      },
+    });
+    const { mcpServers } = await load({ FILES_TOKEN: "one", WEB_TOKEN: "Bearer two" });
+    expect(mcpServers).toEqual({
+      files: {
+        command: "npx",
+        args: ["server"],
+        env: { TOKEN: "one" },
+        cwd: join(folder, "work"),
+        ...shared,
+      },
+      web: { url: "https://mcp.example/mcp", headers: { authorization: "Bearer two" } },
+    });
+    expect(await refusal()).toContain(
+      "mcpServers.files.env.TOKEN: the environment variable FILES_TOKEN is not set",
+    );
+    json({ mcpServers: { "a b": { command: "x" } } });
+    expect(await refusal()).toContain("a server's name has letters, digits, - and single _");
+    json({ mcpServers: { a: { url: "file:///etc/passwd" } } });
+    expect(await refusal()).toContain("mcpServers.a");
+  });
+
   it("uses the store of the working folder where there is one", async () => {
     mkdirSync(join(folder, ".parley"));
     expect((await load()).store).toMatchObject({ folder: join(folder, ".parley") });

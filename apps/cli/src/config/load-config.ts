@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { omitUndefined } from "@parley/fold";
 import type { S3Options } from "@parley/store/objects";
+import type { McpServerConfig } from "@parley/tools/mcp";
 import { CliError, usageError } from "../cli-error.js";
 import {
   type Config,
@@ -57,6 +58,7 @@ export async function loadConfig(context: LoadContext = {}): Promise<Config> {
     ...only(content, "responseRetentionDays", "files"),
     keepRawResponses: content.keepRawResponses ?? false,
     tools: withRoots(content.tools ?? { time: true, calculator: true }, base),
+    mcpServers: toolServersOf(content.mcpServers ?? {}, { base, env, fault }),
     limits: content.limits ?? {},
     ...(content.page === undefined ? {} : { page: resolve(base, content.page) }),
   };
@@ -214,6 +216,32 @@ function bucketOf(
       sessionToken: find("sessionToken", sessionToken, "AWS_SESSION_TOKEN"),
     }),
   };
+}
+
+/** Looks up the secrets of servers of tools. Their folders start where the file lies. */
+function toolServersOf(
+  servers: NonNullable<ConfigFile["mcpServers"]>,
+  { base, env, fault }: { readonly base: string; readonly env: Environment; readonly fault: Faults },
+): Config["mcpServers"] {
+  const found = Object.entries(servers).map(([name, server]): [string, McpServerConfig] => {
+    const lookUpAll = (field: string, values: Readonly<Record<string, Given>> = {}) =>
+      Object.fromEntries(
+        Object.entries(values).map(([key, value]) => {
+          return [key, lookUp(value, ["mcpServers", name, field, key], env, fault) ?? ""];
+        }),
+      );
+    if ("url" in server) {
+      const { headers, ...rest } = server;
+      return [name, { ...omitUndefined(rest), url: server.url, headers: lookUpAll("headers", headers) }];
+    }
+    const { env: given, cwd, ...rest } = server;
+    const folder = resolve(base, cwd ?? ".");
+    return [
+      name,
+      { ...omitUndefined(rest), command: server.command, env: lookUpAll("env", given), cwd: folder },
+    ];
+  });
+  return Object.fromEntries(found);
 }
 
 /** The folder's own store where there is one, else the user's: a call in any folder finds the same conversations. */

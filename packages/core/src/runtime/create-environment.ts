@@ -18,6 +18,7 @@ import { defaultFileLimits } from "./files/file-limits.js";
 import { SearchIndexer } from "./nodes/search-indexer.js";
 import { OwnerModels } from "./owner-models.js";
 import type { RuntimeOptions } from "./runtime-options.js";
+import { ToolList } from "./tool-list.js";
 import { HistoryCache } from "./turns/history-cache.js";
 import { WebhookDelivery } from "./webhooks/webhook-delivery.js";
 import { defaultWebhookLimits } from "./webhooks/webhook-limits.js";
@@ -49,6 +50,8 @@ export function createEnvironment(options: RuntimeOptions): Environment {
   const watchers = new Watchers(options.store, clock, { models: options.models, reasoningEffort }, (error) =>
     report(error, "watch"),
   );
+  const ownTools = [...(options.tools ?? []), ...(approvals.askUser ? [askUserTool as Tool<never>] : [])];
+  const tools = new ToolList(ownTools, options.toolSource);
   const fileLimits = { ...defaultFileLimits, ...options.files?.limits };
   return {
     identity: { node: options.node === undefined ? ids.next() : `${options.node}+${ids.next()}` },
@@ -61,7 +64,11 @@ export function createEnvironment(options: RuntimeOptions): Environment {
       onChange: (change) => hooks.onWindowChange?.(change),
       report,
     }),
-    tools: [...(options.tools ?? []), ...(approvals.askUser ? [askUserTool as Tool<never>] : [])],
+    // The list of its servers may change at any time; a step holds on to the one that it began with.
+    get tools() {
+      return tools.list();
+    },
+    toolSource: options.toolSource,
     approvals,
     instructions: options.instructions,
     reasoningEffort,

@@ -7,6 +7,7 @@ import type { TokenEstimator } from "../messages/tokens/token-counter.js";
 import { type AnswerLimits, defaultAnswerLimits } from "../ports/answer-limits.js";
 import type { LogStoreRoot, Wake } from "../ports/log-store.js";
 import type { Tool } from "../turn/tools/tool.js";
+import type { ToolSource } from "../turn/tools/tool-source.js";
 import type { CompactionPolicy } from "./compaction/compaction-policy.js";
 import type { FollowedConversation } from "./delivery/follower.js";
 import type { Hub } from "./delivery/hub.js";
@@ -148,6 +149,8 @@ export interface Environment {
   readonly ownerModels: OwnerModels;
   /** The tools of every turn, with `ask_user` where it is offered. */
   readonly tools: readonly Tool<never>[];
+  /** Where tools come from that are not the node's own. */
+  readonly toolSource: ToolSource | undefined;
   readonly approvals: ApprovalOptions;
   readonly instructions: string | undefined;
   readonly reasoningEffort: ReasoningEffort;

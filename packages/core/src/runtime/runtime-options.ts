@@ -4,6 +4,7 @@ import type { IdFactory } from "../messages/ids.js";
 import type { TokenEstimator } from "../messages/tokens/token-counter.js";
 import type { LogStoreRoot, Wake } from "../ports/log-store.js";
 import type { Tool } from "../turn/tools/tool.js";
+import type { ToolSource } from "../turn/tools/tool-source.js";
 import type { CompactionPolicy } from "./compaction/compaction-policy.js";
 import type { JournalPace } from "./delivery/journal.js";
 import type { LeasePace, RuntimeHooks, RuntimeLimits } from "./environment.js";
@@ -22,6 +23,8 @@ export interface RuntimeOptions {
   readonly wake?: Wake;
   readonly models: ModelCatalog;
   readonly tools?: readonly Tool<never>[];
+  /** Tools that come and go while the node runs. Names of `tools` win. Closed with the node. */
+  readonly toolSource?: ToolSource;
   /** When people are asked about calls, and for how long. Default: as the tools themselves say, without an end. */
   readonly approvals?: ApprovalOptions;
   /**

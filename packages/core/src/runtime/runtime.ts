@@ -98,11 +98,15 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     await delivered;
     await swept;
     await env.derivedFiles.stop();
+    await env.toolSource?.close();
   };
   return {
     forOwner: (owner) => createOwnerRuntime(services, owner),
     models: () => env.models.list(),
-    tools: () => ({ tools: env.tools.map(toToolInfo) }),
+    tools() {
+      const servers = env.toolSource?.servers() ?? [];
+      return { tools: env.tools.map(toToolInfo), ...(servers.length === 0 ? {} : { servers }) };
+    },
     openSignedFile: (token, options) => openSigned(env, token, options),
     fileLimits: env.fileLimits,
     keys: env.root.keys,

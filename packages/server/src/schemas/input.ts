@@ -13,7 +13,7 @@ import type {
 } from "@parley/wire";
 import { agree } from "./agree.js";
 import { grantScope, inputActor, inputKind, inputResponseEntry } from "./input-entry.js";
-import { id, instant, jsonObject, jsonValue, limitInQuery, openWords, stepId } from "./scalars.js";
+import { count, id, instant, jsonObject, jsonValue, limitInQuery, openWords, stepId } from "./scalars.js";
 
 /** Ids of requests are made from those of turns, which clients do not choose. */
 const requestId = z.string().min(1).max(300);
@@ -116,6 +116,19 @@ export const toolsResponse = agree<ToolsResponse>()(
         })
         .openapi("ToolInfo"),
     ),
+    servers: z
+      .array(
+        z
+          .object({
+            name: z.string(),
+            transport: openWords<"stdio" | "http">(["stdio", "http"]),
+            state: openWords<"connecting" | "ready" | "failed">(["connecting", "ready", "failed"]),
+            tools: count,
+            problem: z.string().optional(),
+          })
+          .openapi("ToolServerInfo"),
+      )
+      .optional(),
   }),
 );
 

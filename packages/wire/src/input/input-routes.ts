@@ -128,9 +128,24 @@ export interface ToolInfo {
   readonly answeredBy?: OpenUnion<"person" | "caller">;
 }
 
+/** A server that tools come from. */
+export interface ToolServerInfo {
+  /** Stands before the names of its tools, with two underscores between. */
+  readonly name: string;
+  readonly transport: OpenUnion<"stdio" | "http">;
+  /** Its tools are absent while it is not `ready`. It is connected again by itself. */
+  readonly state: OpenUnion<"connecting" | "ready" | "failed">;
+  /** How many tools of it are offered. */
+  readonly tools: number;
+  /** Why it failed, in its own words. */
+  readonly problem?: string;
+}
+
 /** `GET /tools`. */
 export interface ToolsResponse {
   readonly tools: readonly ToolInfo[];
+  /** The servers that tools come from, where there are any. */
+  readonly servers?: readonly ToolServerInfo[];
 }
 
 /** A tool of the caller: the turn waits for its output. */

@@ -7,8 +7,13 @@ import type { VerbContext } from "../../verb-context.js";
 export async function tools(options: { readonly json?: boolean }, context: VerbContext): Promise<void> {
   const { io } = context;
   const client = await context.client();
-  const { tools: found } = await client.request("GET /tools", { signal: context.signal });
+  const { tools: found, servers = [] } = await client.request("GET /tools", { signal: context.signal });
   if (options.json) return io.json(found);
+  for (const { name, state, problem } of servers) {
+    if (state === "ready") continue;
+    const why = problem === undefined ? " yet" : `: ${problem}`;
+    io.note(`The tools of ${escapeInvisible(name)} are absent: it is not connected${escapeInvisible(why)}`);
+  }
   if (found.length === 0) return io.note("There are no tools. `tools` in the configuration names some.");
   const { style } = io;
   io.lines(

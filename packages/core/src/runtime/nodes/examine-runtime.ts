@@ -3,7 +3,10 @@ import { toParleyError } from "../../errors.js";
 import type { Uses } from "../environment.js";
 
 /** What the store's doctor finds, and what the runtime itself knows. A store that does not answer is a finding. */
-export async function examineRuntime(env: Uses<"root" | "models">, fix: boolean): Promise<DoctorResponse> {
+export async function examineRuntime(
+  env: Uses<"root" | "models" | "toolSource">,
+  fix: boolean,
+): Promise<DoctorResponse> {
   const findings: Finding[] = [];
   try {
     findings.push(...(await env.root.examine({ fix })));
@@ -16,7 +19,7 @@ export async function examineRuntime(env: Uses<"root" | "models">, fix: boolean)
       advice: "See that the database runs and can be reached from here",
     });
   }
-  findings.push(modelFinding(env));
+  findings.push(modelFinding(env), ...toolServerFindings(env));
   return { healthy: findings.every(({ level, fixed }) => level !== "error" || fixed === true), findings };
 }
 
@@ -32,4 +35,17 @@ function modelFinding({ models }: Uses<"models">): Finding {
   }
   const chosen = defaultModel === undefined ? "" : `; ${defaultModel} answers where none is named`;
   return { area: "models", level: "ok", message: `Models configured: ${names.length}${chosen}` };
+}
+
+function toolServerFindings({ toolSource }: Uses<"toolSource">): Finding[] {
+  return (toolSource?.servers() ?? []).map(({ name, state, tools, problem }) =>
+    state === "ready"
+      ? { area: "tools", level: "ok", message: `MCP server ${name}: ${tools} tools` }
+      : {
+          area: "tools",
+          level: "warning",
+          message: `MCP server ${name} is not connected${problem === undefined ? " yet" : `: ${problem}`}`,
+          advice: "Its tools are absent until it is; see `mcpServers` in the configuration",
+        },
+  );
 }

@@ -109,6 +109,7 @@ function contextBuilder(
   const { env, store, live, opened, signal, lost } = request;
   const { binding, userMessages } = start;
   let { record, tools, previous } = start;
+  let offered = env.tools;
   const instructions = opened.choices.instructions ?? record.instructions ?? env.instructions;
   const compactor = new TurnCompactor({ env, store, live, binding, userMessages, signal, lost });
   const build = async (turnMessages: ContextRequest["turnMessages"]) => {
@@ -134,6 +135,11 @@ function contextBuilder(
     return context;
   };
   return async ({ stepId, turnMessages }): Promise<StepContext> => {
+    // A list that changed takes effect with the next step, never under one.
+    if (offered !== env.tools) {
+      offered = env.tools;
+      tools = toolsOf(request, record);
+    }
     let context = await build(turnMessages);
     if (await compactor.before(stepId, record, context)) {
       record = (await retryWhileUnavailable(env, () => store.get(live.conversationId), { signal })) ?? record;

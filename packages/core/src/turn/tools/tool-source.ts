@@ -1,0 +1,12 @@
+import type { ToolServerInfo } from "@parley/wire";
+import type { Tool } from "./tool.js";
+
+/** A place that tools come from, whose list may change while a node runs. */
+export interface ToolSource {
+  /** The tools it offers now. The same list as long as nothing changes. */
+  tools(): readonly Tool<never>[];
+  /** How its servers are. */
+  servers(): readonly ToolServerInfo[];
+  /** Ends its servers. What is under way fails. */
+  close(): Promise<void>;
+}

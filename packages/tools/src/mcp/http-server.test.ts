@@ -1,0 +1,131 @@
+import { randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
+import type { Tool, ToolContext, ToolSource } from "@parley/core/turn";
+import { afterEach, describe, expect, it } from "vitest";
+import type { McpLimits } from "./mcp-limits.js";
+import { createMcpTools } from "./mcp-tools.js";
+
+const ends: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+/** A server of the official SDK, with sessions, and what it was asked. */
+class HttpToolServer {
+  readonly requests: { readonly method: string; readonly authorization: string | undefined }[] = [];
+  readonly #sessions = new Map<string, StreamableHTTPServerTransport>();
+  readonly #http: Server;
+  calls = 0;
+  redirectTo: string | undefined;
+
+  constructor() {
+    this.#http = createServer((request, response) => void this.#handle(request, response));
+  }
+
+  async start(): Promise<string> {
+    await new Promise<void>((resolve) => this.#http.listen(0, "127.0.0.1", resolve));
+    ends.push(() => {
+      this.#http.closeAllConnections();
+      this.#http.close();
+    });
+    return `http://127.0.0.1:${(this.#http.address() as AddressInfo).port}/mcp`;
+  }
+
+  /** As after a restart. */
+  forgetSessions(): void {
+    this.#sessions.clear();
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.requests.push({ method: request.method ?? "", authorization: request.headers.authorization });
+    if (this.redirectTo !== undefined) {
+      response.writeHead(307, { location: this.redirectTo }).end();
+      return;
+    }
+    const id = request.headers["mcp-session-id"];
+    if (typeof id === "string") {
+      const known = this.#sessions.get(id);
+      if (known === undefined) response.writeHead(404).end("no such session");
+      else await known.handleRequest(request, response);
+      return;
+    }
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (session) => void this.#sessions.set(session, transport),
+    });
+    const server = new McpServer({ name: "http", version: "1" });
+    const text = (value: string) => ({ content: [{ type: "text" as const, text: value }] });
+    server.registerTool("count", { description: "Counts its calls" }, async () => {
+      this.calls += 1;
+      return text(String(this.calls));
+    });
+    server.registerTool("huge", { description: "Sends 40 MB" }, async () => text("x".repeat(40_000_000)));
+    await server.connect(transport as Parameters<McpServer["connect"]>[0]);
+    await transport.handleRequest(request, response);
+  }
+}
+
+function connect(url: string, headers = {}, limits: Partial<McpLimits> = {}): ToolSource {
+  const source = createMcpTools({ servers: { web: { url, headers } }, limits: { retryMs: 10, ...limits } });
+  ends.push(() => source.close());
+  return source;
+}
+
+async function call(source: ToolSource, name: string): Promise<unknown> {
+  await expect.poll(() => source.servers()[0]?.state).toBe("ready");
+  const tool = source.tools().find((each) => each.name === `web__${name}`) as Tool<never>;
+  const context: ToolContext = {
+    conversationId: "c",
+    turnId: "t",
+    stepId: "t.0",
+    toolCallId: "call",
+    signal: new AbortController().signal,
+    output: () => {},
+  };
+  return ((await tool.execute({} as never, context)) as { content: unknown }).content;
+}
+
+describe("tools of a server over HTTP", () => {
+  it("answer, with the headers of the file on every request", async () => {
+    const server = new HttpToolServer();
+    const source = connect(await server.start(), { authorization: "Bearer its-own" });
+    expect(await call(source, "count")).toBe("1");
+    expect(source.servers()[0]).toMatchObject({ transport: "http", state: "ready", tools: 2 });
+    expect(server.requests.every(({ authorization }) => authorization === "Bearer its-own")).toBe(true);
+  });
+
+  it("go on, called once, where the server was started again and has forgotten the session", async () => {
+    const server = new HttpToolServer();
+    const source = connect(await server.start());
+    expect(await call(source, "count")).toBe("1");
+    server.forgetSessions();
+    expect(await call(source, "count")).toBe("2");
+    expect(server.calls).toBe(2);
+  });
+
+  it("that send too much are broken off within bounded memory, and the server stays", async () => {
+    const server = new HttpToolServer();
+    const source = connect(await server.start());
+    await expect(call(source, "huge")).rejects.toThrow("more than 8388608 bytes");
+    expect(await call(source, "count")).toBe("1");
+  });
+
+  it("are absent where the server redirects: its headers are for one address", async () => {
+    const other = new HttpToolServer();
+    const server = new HttpToolServer();
+    server.redirectTo = await other.start();
+    const source = connect(await server.start(), { authorization: "Bearer its-own" }, { retryMs: 60_000 });
+    await expect.poll(() => source.servers()[0]?.state).toBe("failed");
+    expect(source.servers()[0]?.problem).toContain("redirects");
+    expect(other.requests).toEqual([]);
+  });
+
+  it("are absent where nobody listens, and come when somebody does", async () => {
+    const source = connect("http://127.0.0.1:9/mcp", {}, { retryMs: 60_000 });
+    await expect.poll(() => source.servers()[0]?.state).toBe("failed");
+    expect(source.tools()).toEqual([]);
+  });
+});

@@ -1,0 +1,182 @@
+import {
+  type CallToolResult,
+  Client,
+  type Tool as ListedTool,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import type { ToolContext } from "@parley/core/turn";
+import type { JsonObject } from "@parley/wire";
+import { boundedFetch, withCallEnd } from "./bounded-fetch.js";
+import type { McpLimits } from "./mcp-limits.js";
+import type { McpServerConfig } from "./server-config.js";
+
+/** The last lines that a process wrote to its error output, for people who look for the fault. */
+const errorCharacters = 2_000;
+
+/** A call whose server was gone before it received it: it may be made again. */
+export class NotSent extends Error {}
+
+/** One connection to a server: from its start to its first failure, never used again after that. */
+export class McpConnection {
+  readonly #client: Client;
+  readonly #limits: McpLimits;
+  readonly #config: McpServerConfig;
+  /** The calls under way, by the conversations that they belong to. */
+  readonly #calls = new Set<ToolContext>();
+  #errors = "";
+  #isOpen = false;
+
+  constructor(
+    config: McpServerConfig,
+    limits: McpLimits,
+    on: { readonly listChanged: () => void; readonly closed: (why: string) => void },
+  ) {
+    this.#config = config;
+    this.#limits = limits;
+    this.#client = new Client(
+      { name: "parley", version: "1" },
+      {
+        capabilities: { elicitation: { form: {} } },
+        listChanged: {
+          tools: { autoRefresh: false, debounceMs: limits.listMs, onChanged: () => on.listChanged() },
+        },
+      },
+    );
+    this.#client.onclose = () => {
+      if (this.#isOpen) on.closed(this.#errors.trim().split("\n").at(-1) ?? "");
+      this.#isOpen = false;
+    };
+    this.#client.onerror = () => undefined;
+    this.#client.setRequestHandler("elicitation/create", ({ params }) => this.#ask(params));
+  }
+
+  /** Connects and reads the list of tools. What fails leaves nothing behind. */
+  async open(): Promise<readonly ListedTool[]> {
+    try {
+      await this.#client.connect(this.#transport(), { timeout: this.#limits.connectMs });
+      this.#isOpen = true;
+      return await this.list();
+    } catch (error) {
+      await this.close();
+      const said = this.#errors.trim().split("\n").at(-1) ?? "";
+      throw new Error(said === "" ? messageOf(error) : `${messageOf(error)}: ${said}`, { cause: error });
+    }
+  }
+
+  /** Reads the tools, page by page, up to as many as are offered. */
+  async list(): Promise<readonly ListedTool[]> {
+    const tools: ListedTool[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await this.#client.listTools(cursor === undefined ? {} : { cursor }, {
+        timeout: this.#limits.connectMs,
+      });
+      tools.push(...page.tools);
+      cursor = page.nextCursor;
+    } while (cursor !== undefined && tools.length < this.#limits.tools);
+    return tools.slice(0, this.#limits.tools);
+  }
+
+  /** Calls a tool. Progress goes to those who watch; stop cancels it on the server. */
+  async call(name: string, input: unknown, context: ToolContext): Promise<CallToolResult> {
+    const own = new AbortController();
+    const signal = AbortSignal.any([context.signal, own.signal]);
+    this.#calls.add(context);
+    const request = () =>
+      this.#client.callTool(
+        { name, arguments: input as Record<string, unknown> },
+        {
+          signal,
+          timeout: this.#config.timeoutMs ?? this.#limits.callMs,
+          maxTotalTimeout: this.#limits.longestCallMs,
+          resetTimeoutOnProgress: true,
+          onprogress: ({ progress, total, message }) => {
+            const count = total === undefined ? `${progress}` : `${progress} of ${total}`;
+            context.output(`${message ?? count}\n`);
+          },
+        },
+      );
+    try {
+      return (await withCallEnd((error) => own.abort(error), request)) as CallToolResult;
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (isUnknownSession(error)) {
+        void this.close();
+        throw new NotSent("The server has lost this connection", { cause: error });
+      }
+      throw new Error(failureText(error), { cause: error });
+    } finally {
+      this.#calls.delete(context);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isOpen = false;
+    await this.#client.close().catch(() => undefined);
+  }
+
+  #transport(): Transport {
+    const config = this.#config;
+    if ("url" in config) {
+      return new StreamableHTTPClientTransport(new URL(config.url), {
+        requestInit: { headers: { ...config.headers } },
+        fetch: boundedFetch(this.#limits.answerBytes),
+      });
+    }
+    const { command, args = [], env, cwd } = config;
+    const transport = new StdioClientTransport({
+      command,
+      args: [...args],
+      stderr: "pipe",
+      ...(env === undefined ? {} : { env: { ...env } }),
+      ...(cwd === undefined ? {} : { cwd }),
+    });
+    transport.stderr?.on("data", (data: Buffer) => {
+      this.#errors = (this.#errors + data.toString("utf8")).slice(-errorCharacters);
+    });
+    return transport;
+  }
+
+  /**
+   * Asks the user a question of the server, for the call that runs. With calls of several conversations under way nobody
+   * can say whose question it is: then it is canceled, because one user must not answer for another.
+   */
+  async #ask(params: { readonly message: string; readonly requestedSchema?: unknown }) {
+    const [context, ...others] = this.#calls;
+    const isClear = others.every(({ conversationId }) => conversationId === context?.conversationId);
+    if (context?.ask === undefined || !isClear || params.requestedSchema === undefined) {
+      return { action: "cancel" as const };
+    }
+    const answer = await context.ask({
+      message: params.message.slice(0, this.#limits.descriptionCharacters),
+      schema: params.requestedSchema as JsonObject,
+    });
+    if (answer.status === "declined") return { action: "decline" as const };
+    if (answer.status === "canceled") return { action: "cancel" as const };
+    return { action: "accept" as const, content: answer.value as Record<string, string> };
+  }
+}
+
+/** A server over HTTP that was started again does not know the connection: the call did not reach it. */
+function isUnknownSession(error: unknown): boolean {
+  return error instanceof SdkHttpError && error.data?.status === 404;
+}
+
+function failureText(error: unknown): string {
+  if (error instanceof SdkError) {
+    if (error.code === SdkErrorCode.RequestTimeout) return "The server did not answer in time";
+    if (error.code === SdkErrorCode.ConnectionClosed || error.code === SdkErrorCode.NotConnected) {
+      return "The server ended while the call ran; it may or may not have taken effect";
+    }
+  }
+  return messageOf(error);
+}
+
+function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, 500);
+}

@@ -1,0 +1,32 @@
+import type { Approval } from "@parley/core/turn";
+
+/** How a server that is a process of its own is started. */
+export interface StdioServer {
+  readonly command: string;
+  readonly args?: readonly string[];
+  /** Its environment, beside the few variables that every program needs. Nothing else of this process reaches it. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+/** Where a server is reached over HTTP. */
+export interface HttpServer {
+  readonly url: string;
+  /** Sent with every request to this address, and to no other. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A server of tools that speak the Model Context Protocol. */
+export type McpServerConfig = (StdioServer | HttpServer) & {
+  /** Which of its tools are offered, by name; `*` stands for any characters. Default: all of them. */
+  readonly tools?: {
+    readonly allow?: readonly string[] | undefined;
+    readonly deny?: readonly string[] | undefined;
+  };
+  /** When its calls need approval. Default: by the annotations of each tool. */
+  readonly approval?: Approval;
+  /** How long one call may take without progress. Default 60 s. */
+  readonly timeoutMs?: number;
+  /** Its annotations are believed where they make calls easier. Default false. */
+  readonly trust?: boolean;
+};
