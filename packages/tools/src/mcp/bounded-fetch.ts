@@ -9,7 +9,7 @@ export function withCallEnd<T>(end: (error: Error) => void, call: () => Promise<
 }
 
 /** Bytes of an answer exceeded the bound. */
-export class AnswerTooLarge extends Error {
+class AnswerTooLarge extends Error {
   constructor(bytes: number) {
     super(`The server's answer has more than ${bytes} bytes`);
     this.name = "AnswerTooLarge";

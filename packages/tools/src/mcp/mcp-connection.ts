@@ -9,8 +9,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import type { ToolContext } from "@parley/core/turn";
-import type { JsonObject } from "@parley/wire";
+import type { ToolContext, ToolQuestion } from "@parley/core/turn";
 import { boundedFetch, withCallEnd } from "./bounded-fetch.js";
 import type { McpLimits } from "./mcp-limits.js";
 import type { McpServerConfig } from "./server-config.js";
@@ -154,7 +153,7 @@ export class McpConnection {
     }
     const answer = await context.ask({
       message: params.message.slice(0, this.#limits.descriptionCharacters),
-      schema: params.requestedSchema as JsonObject,
+      schema: params.requestedSchema as NonNullable<ToolQuestion["schema"]>,
     });
     if (answer.status === "declined") return { action: "decline" as const };
     if (answer.status === "canceled") return { action: "cancel" as const };

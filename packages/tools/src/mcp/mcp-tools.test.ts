@@ -71,7 +71,7 @@ describe("tools of a server that is a process", () => {
     for (const { name, description = "" } of (await ready(source)).values()) {
       expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
       expect(description.length).toBeLessThanOrEqual(4_000);
-      expect(description).not.toMatch(/[\u202E\u200B\u0007]/);
+      expect(description).not.toMatch(/[\p{Cf}\p{Cc}]/u);
     }
   });
 

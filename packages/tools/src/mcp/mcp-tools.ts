@@ -1,6 +1,5 @@
 import type { Tool as ListedTool } from "@modelcontextprotocol/client";
 import type { Tool, ToolContext, ToolSource } from "@parley/core/turn";
-import type { ToolServerInfo } from "@parley/wire";
 import { readResult } from "./call-result.js";
 import { describeTool } from "./described-tool.js";
 import { McpConnection, NotSent } from "./mcp-connection.js";
@@ -76,7 +75,7 @@ class McpServer {
     return this.#tools;
   }
 
-  info(): ToolServerInfo {
+  info(): ReturnType<ToolSource["servers"]>[number] {
     const state =
       this.#connection !== undefined ? "ready" : this.#problem === undefined ? "connecting" : "failed";
     return {
