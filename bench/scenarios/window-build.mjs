@@ -251,7 +251,7 @@ function bodyClient(jsonText, onBody) {
   };
 }
 
-/** How long it takes to put a text of so many bytes together from two halves and to count its bytes. */
+/** Measures putting a text of so many bytes together from two halves and counting its bytes. */
 function copyTime(bytes) {
   const half = "x".repeat(bytes / 2);
   Buffer.byteLength(half);

@@ -6,7 +6,7 @@ import type { Talker } from "./talker.js";
 import { untilAnswered } from "./until-answered.js";
 import { readFileHash } from "./uploader.js";
 
-/** How long behind the end of their grace bytes may stay that nothing refers to. */
+/** Milliseconds that unreferenced bytes may stay after the end of their grace. */
 const sweptMs = 2_000;
 
 /**

@@ -12,7 +12,7 @@ const victim = "ann";
 const conversationId = "ann-files";
 const unknownUpload = `up_${"0".repeat(32)}`;
 
-/** What the victim has: a file in a message, another one that was not sent, and a key. */
+/** The victim's data: a file in a message, another one that was not sent, and a key. */
 interface Files {
   readonly key: string;
   readonly sent: UploadInfo;

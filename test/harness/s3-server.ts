@@ -10,7 +10,7 @@ type Server = new (options: object) => Running;
 
 /** A server that speaks the S3 API and checks signatures, with one empty bucket. */
 export interface S3Server {
-  /** How to reach its bucket. */
+  /** The options that reach its bucket. */
   readonly options: {
     readonly endpoint: string;
     readonly bucket: string;

@@ -12,7 +12,7 @@ export interface SentMessage {
   readonly conversationId: string;
   readonly messageId: string;
   readonly text: string;
-  /** What it has beside its text. */
+  /** Its content beside the text. */
   readonly parts?: readonly SentPart[];
   receipt: Receipt | undefined;
   /** Other texts that it was given while it waited, in order. Not done: nobody knows whether it got that one. */

@@ -323,7 +323,7 @@ export class RunningNode {
     return this.ask("status");
   }
 
-  /** Whether the store has a file with this hash. */
+  /** True if the store has a file with this hash. */
   hasFile(hash: string): Promise<boolean> {
     return this.ask("hasFile", { hash });
   }

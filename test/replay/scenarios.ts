@@ -73,7 +73,7 @@ export const camera: Tool<never> = {
     ]),
 };
 
-/** What a user sends with a message: what models take, and what none takes. */
+/** Files that a user sends with a message: some that models take, and one that none takes. */
 export const attachments: readonly MessageContentPart[] = [
   { type: "file", mediaType: "image/png", data: png, filename: "dot.png" },
   { type: "file", mediaType: "application/pdf", data: pdf, filename: "paper.pdf" },

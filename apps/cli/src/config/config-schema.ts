@@ -113,7 +113,7 @@ const tools = z.strictObject({
   custom: z.array(customTool).optional(),
 });
 
-/** How every server of tools is used, however it is reached. */
+/** Settings that every server of tools has, however it is reached. */
 const mcpServer = {
   tools: z
     .strictObject({

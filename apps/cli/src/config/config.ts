@@ -11,7 +11,7 @@ import type {
   WebhookSettings,
 } from "./config-schema.js";
 
-/** Where the log is kept, and the bucket for the bytes of its files. Without one they are kept with the log. */
+/** The place of the log, and the bucket for the bytes of its files. Without one they are kept with the log. */
 export type StoreConfig = { readonly s3?: S3Options } & (
   | {
       readonly kind: "folder";

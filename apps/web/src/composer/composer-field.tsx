@@ -28,7 +28,7 @@ export interface ComposerFieldProps {
   readonly placeholder: string;
   readonly onKey: (event: KeyboardEvent, text: string) => void;
   readonly onEmptyChange: (empty: boolean) => void;
-  /** What is above the text: the files that go with it. */
+  /** Shown above the text: the files that go with it. */
   readonly above: ReactNode;
   readonly onPaste: (event: ClipboardEvent<HTMLTextAreaElement>) => void;
   readonly left: ReactNode;

@@ -139,7 +139,7 @@ function noteOf(upload: Upload): string {
   }
 }
 
-/** What a screen reader is told of changes: once per file and outcome, not its progress. */
+/** Announces changes to a screen reader: once per file and outcome, not its progress. */
 function useAnnouncement(list: readonly Upload[]): string {
   const before = useRef(new Map<string, Upload["status"]>());
   const [said, setSaid] = useState("");

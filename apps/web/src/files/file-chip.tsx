@@ -53,7 +53,7 @@ export interface FileChipProps {
   readonly mediaType: string;
   /** A second line, as its size. */
   readonly note: ReactNode;
-  /** What stands in place of the icon. */
+  /** Shown in place of the icon. */
   readonly picture?: ReactNode;
   readonly actions?: ReactNode;
   readonly tone?: "plain" | "danger";

@@ -5,7 +5,7 @@ import { showToast } from "../app/toasts.js";
 /** Takes files. */
 type TakeFiles = (files: readonly File[]) => void;
 
-/** Who takes what is dropped on the page: the newest one that is shown. */
+/** The receivers of files that are dropped on the page: the newest one that is shown takes them. */
 const targets: TakeFiles[] = [];
 
 /** Lets a component take the files that are dropped anywhere on the page, while it is shown. */

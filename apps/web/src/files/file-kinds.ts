@@ -26,7 +26,7 @@ export function hasFullView({ mediaType }: Pick<FileOfMessage, "mediaType">): bo
   return pictureType.test(mediaType);
 }
 
-/** Where a picture can be had in a small form, best first: a broken one has no thumbnail, and is shown as it is. */
+/** Returns the addresses of a small form of a picture, best first: a broken one has no thumbnail, and is shown as it is. */
 export function thumbnailAddresses(conversationId: string, file: FileOfMessage): readonly string[] {
   const address = isPicture(file) ? fileAddress(conversationId, file) : undefined;
   if (address === undefined) return [];

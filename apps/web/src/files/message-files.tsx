@@ -13,7 +13,7 @@ const PictureDialog = lazy(async () => ({ default: (await import("./picture-dial
 export interface MessageFilesProps {
   readonly conversationId: string;
   readonly files: readonly FileReference[];
-  /** Where they stand: at the user's side or at the answer's. */
+  /** The side they are on: the user's or the answer's. */
   readonly align?: "start" | "end";
 }
 

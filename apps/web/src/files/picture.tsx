@@ -2,9 +2,9 @@ import { useState } from "react";
 import { FileIcon } from "./file-chip.js";
 
 export interface PictureProps {
-  /** Where it can be had, best first. */
+  /** Its addresses, best first. */
   readonly addresses: readonly string[];
-  /** What it shows, for those who do not see it. Empty where its name stands beside it. */
+  /** The text for those who do not see it. Empty where its name stands beside it. */
   readonly name: string;
   readonly mediaType: string;
   /** Its pixels, where they are known: then nothing moves when it comes. */

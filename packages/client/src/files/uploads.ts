@@ -7,7 +7,7 @@ import { ParleyRequestError, toFailure } from "../requests/request-error.js";
 import type { Failure } from "../state/conversation-state.js";
 import { type UploadableFile, uploadFile } from "./upload-file.js";
 
-/** How many files are on their way at a time. */
+/** Files that are uploaded at a time. */
 const atOnce = 3;
 
 /** One file of a message that is being written. */
@@ -29,7 +29,7 @@ export interface Upload {
   readonly retryable: boolean;
 }
 
-/** What a list of uploads needs. */
+/** Options of a list of uploads. */
 export interface UploadsOptions {
   readonly client: Pick<ParleyClient, "call" | "request">;
   /** Bounds of the server, as `GET /me` gives them: what is beyond them is refused before it is sent. */
@@ -104,7 +104,7 @@ export function createUploads(options: UploadsOptions): Uploads {
       if (status === "waiting" && file !== undefined && !running.has(key)) void run(key, file);
     }
   };
-  /** What nobody sends, the server keeps for a day at most; there is no need to wait for this. */
+  /** Not awaited: the server keeps unsent uploads for a day at most. */
   const drop = ({ id }: UploadInfo) => {
     client.request("DELETE /files/:id", { params: { id } }).catch(() => {});
   };

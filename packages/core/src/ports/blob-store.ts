@@ -27,7 +27,7 @@ export interface UploadRecord extends BlobRecord {
 export interface NewUpload {
   /** Random: it is what the upload is read by. */
   id: string;
-  /** How long it may stand still before it can be collected. */
+  /** Milliseconds that it may stand still before it can be collected. */
   stalledMs: number;
 }
 
@@ -53,7 +53,7 @@ export interface FinishUpload {
   hash: string;
   name: string;
   mediaType: string;
-  /** How long it is kept until a message refers to it. */
+  /** Milliseconds that it is kept until a message refers to it. */
   unsentMs: number;
 }
 
@@ -66,7 +66,7 @@ export interface DerivedBytes {
   data: Uint8Array;
 }
 
-/** What an owner's files come to. */
+/** The size of an owner's files. */
 export interface FileUsage {
   /** The same bytes count once. Unfinished uploads count, and so do derived forms. */
   bytes: number;
@@ -127,11 +127,11 @@ export interface BlobStore {
 /** Bytes that were stored elsewhere and that the store has removed: nothing refers to them, and nothing ever will. */
 export interface RemovedBlob {
   blob: BlobNumber;
-  /** How many pieces there may be. */
+  /** The number of pieces at most. */
   pieces: number;
 }
 
-/** What a collection removed. */
+/** The result of a collection. */
 export interface CollectedBlobs {
   blobs: number;
   bytes: number;

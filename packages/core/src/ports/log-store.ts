@@ -216,7 +216,7 @@ export interface LogStoreRoot {
    */
   collectBlobs(limit: number): Promise<CollectedBlobs>;
 
-  /** What tells this store from others that keep objects in the same place: the id that was proposed first. */
+  /** Identifies this store among others that keep objects in the same place: the id that was proposed first. */
   identity(proposed: string): Promise<string>;
 
   /** Bytes that were stored elsewhere and are to be removed there. The same come again until they are forgotten. */

@@ -149,7 +149,7 @@ export interface Environment {
   readonly ownerModels: OwnerModels;
   /** The tools of every turn, with `ask_user` where it is offered. */
   readonly tools: readonly Tool<never>[];
-  /** Where tools come from that are not the node's own. */
+  /** The source of tools that are not the node's own. */
   readonly toolSource: ToolSource | undefined;
   readonly approvals: ApprovalOptions;
   readonly instructions: string | undefined;

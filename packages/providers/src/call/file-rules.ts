@@ -3,7 +3,7 @@ import { kindOf } from "./read-file.js";
 
 const megabyte = 2 ** 20;
 
-/** What an API takes of files, by its documentation. */
+/** The files that an API takes, by its documentation. */
 export interface FileRules {
   /** Absent: images are not taken. */
   readonly images?: {

@@ -132,7 +132,7 @@ const step: fc.Arbitrary<ProviderMessage[]> = fc
     }
   });
 
-/** What happens between two requests of a conversation. */
+/** A change between two requests of a conversation. */
 const change = fc.oneof(
   { weight: 40, arbitrary: step.map((added) => ({ kind: "add" as const, added })) },
   { weight: 2, arbitrary: anyMessages.map((added) => ({ kind: "add" as const, added })) },

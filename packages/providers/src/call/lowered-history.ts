@@ -2,7 +2,7 @@ import type { ProviderMessage } from "@parley/core/ports";
 import { Journal } from "./journal.js";
 import { isFrozen, isOwn, type PreparedMessage, prepareFrom } from "./prepare-messages.js";
 
-/** What a lowering knows of all messages before the next one. */
+/** The state of a lowering after all messages before the next one. */
 export type LoweringState = Readonly<Record<string, Journal<unknown>>>;
 
 /** Lowers prepared messages one by one. */

@@ -31,7 +31,7 @@ export function readFile(file: FileContentPart): ReadableFile {
   };
 }
 
-/** What a model may make of a file of this type, which is in lower case. */
+/** The use of a file of this type, which is in lower case, to a model. */
 export function kindOf(mediaType: string): ReadableFile["kind"] {
   if (imageType.test(mediaType)) return "image";
   if (mediaType === "application/pdf") return "pdf";

@@ -23,7 +23,7 @@ const patch = 32;
 const mostPatches = 1_536;
 const largest: PixelSize = { width: 2_048, height: 2_048 };
 
-/** What OpenAI's models take. Their documentation allows 50 MB of files in a request. */
+/** Limits of OpenAI's models. Their documentation allows 50 MB of files in a request. */
 export function openAIFileRules(model: string): FileRules {
   return {
     ...(textOnly.test(model)

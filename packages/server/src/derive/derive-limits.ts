@@ -10,11 +10,11 @@ export interface DeriveLimits {
   readonly unpackedBytes: number;
   /** Pages of a document whose text is read. */
   readonly pages: number;
-  /** How long one file may take. */
+  /** Milliseconds that one file may take. */
   readonly timeoutMs: number;
   /** Bytes by which the process may grow meanwhile. */
   readonly memoryBytes: number;
-  /** How long the thread is kept without work. */
+  /** Milliseconds that the thread is kept without work. */
   readonly idleMs: number;
 }
 

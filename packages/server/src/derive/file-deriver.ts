@@ -10,7 +10,7 @@ import type { DeriveAnswer, DeriveRequest } from "./derive-thread.js";
 import { textTypes } from "./document-text.js";
 import { thumbnailTypes } from "./thumbnail.js";
 
-/** How often the memory of the process is looked at while a file is converted. */
+/** Milliseconds between two looks at the memory of the process while a file is converted. */
 const lookMs = 100;
 
 /** Megabytes of objects in the thread; bytes of images and archives are counted by `memoryBytes`. */

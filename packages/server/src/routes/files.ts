@@ -106,7 +106,7 @@ async function signedAddress(me: OwnerRuntime, place: FilePlace, query: SignFile
   return { path: `/signed-files/${token}`, expiresAt };
 }
 
-/** What the answers to requests for files have in common, for the published contract. */
+/** The common part of the routes that answer with a file. */
 const sentFile = {
   headers: z.object({
     Range: z.string().optional().openapi({ description: "One range of bytes; answered with 206" }),

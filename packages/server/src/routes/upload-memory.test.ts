@@ -14,14 +14,14 @@ const uploaded = 100 * mebibyte;
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
-/** What is alive in this thread: objects, and bytes outside of the heap. */
+/** Measures the memory that is alive in this thread: objects, and bytes outside of the heap. */
 function aliveBytes(): number {
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 }
 
-/** How long the store takes for a piece: longer than the sender does, so that whoever does not hold it back is found. */
+/** Milliseconds that the store takes for a piece: longer than the sender does, so that a missing backpressure shows. */
 const pieceMs = 3;
 
 /** A store that keeps no bytes, so that what is left in memory is the server's. */

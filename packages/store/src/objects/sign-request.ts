@@ -1,6 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 
-/** Who signs, and where. */
+/** The key and the place of a signature. */
 export interface SigningKey {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;

@@ -4,7 +4,7 @@ import type { LogStore, LogStoreRoot, RemovedBlob } from "@parley/core/ports";
 import type { Finding } from "@parley/wire";
 import type { ObjectPlace } from "./object-place.js";
 
-/** How many blobs are removed, or asked for, at once; and how many objects are removed side by side. */
+/** Blobs that are removed, or asked for, at once; and objects that are removed in parallel. */
 const pace = { blobs: 50, known: 1_000, sideBySide: 8 };
 
 /**

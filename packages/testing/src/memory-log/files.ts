@@ -223,7 +223,7 @@ function removeBlob(db: MemoryDatabase, files: OwnerFiles, blob: Blob): void {
   if (blob.hash !== undefined) files.byHash.delete(blob.hash);
 }
 
-/** What uploads, messages of living logs and of what they continue, and entries of queues refer to. */
+/** Returns the blobs that uploads, messages of living logs and of what they continue, and entries of queues refer to. */
 function usedBlobs(db: MemoryDatabase, owner: string, files: OwnerFiles): ReadonlySet<Blob> {
   const used = new Set<Blob>();
   for (const { blob, expiresAt } of files.uploads.values()) if (expiresAt > db.clock.now()) used.add(blob);

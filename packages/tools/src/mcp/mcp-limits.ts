@@ -1,8 +1,8 @@
 /** Bounds of what servers may do. */
 export interface McpLimits {
-  /** How long a connection may take, with the first list of tools. */
+  /** Milliseconds that a connection may take, with the first list of tools. */
   readonly connectMs: number;
-  /** How long one call may take without progress, where the server's own setting is absent, and in all. */
+  /** Milliseconds that one call may take without progress, where the server's own setting is absent, and in all. */
   readonly callMs: number;
   readonly longestCallMs: number;
   /** Bytes of one answer over HTTP, and of a line over stdio: more closes the connection. */

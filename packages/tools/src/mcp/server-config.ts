@@ -1,6 +1,6 @@
 import type { Approval } from "@parley/core/turn";
 
-/** How a server that is a process of its own is started. */
+/** The command of a server that is a process of its own. */
 export interface StdioServer {
   readonly command: string;
   readonly args?: readonly string[];
@@ -9,7 +9,7 @@ export interface StdioServer {
   readonly cwd?: string;
 }
 
-/** Where a server is reached over HTTP. */
+/** The address of a server over HTTP. */
 export interface HttpServer {
   readonly url: string;
   /** Sent with every request to this address, and to no other. */
@@ -25,7 +25,7 @@ export type McpServerConfig = (StdioServer | HttpServer) & {
   };
   /** When its calls need approval. Default: by the annotations of each tool. */
   readonly approval?: Approval;
-  /** How long one call may take without progress. Default 60 s. */
+  /** Milliseconds that one call may take without progress. Default 60,000. */
   readonly timeoutMs?: number;
   /** Its annotations are believed where they make calls easier. Default false. */
   readonly trust?: boolean;

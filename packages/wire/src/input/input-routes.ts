@@ -135,7 +135,7 @@ export interface ToolServerInfo {
   readonly transport: OpenUnion<"stdio" | "http">;
   /** Its tools are absent while it is not `ready`. It is connected again by itself. */
   readonly state: OpenUnion<"connecting" | "ready" | "failed">;
-  /** How many tools of it are offered. */
+  /** The number of its tools that are offered. */
   readonly tools: number;
   /** Why it failed, in its own words. */
   readonly problem?: string;

@@ -154,7 +154,7 @@ export interface ForkRequest {
   readonly id?: string | undefined;
   /** Opens a turn in the fork at once. Forking before a user message this way edits or regenerates it. */
   readonly message?: string | undefined;
-  /** What stands behind the message, in order; it may be empty then. Not without `message`. */
+  /** Parts that follow the message, in order; it may be empty then. Not without `message`. */
   readonly parts?: readonly SentPart[] | undefined;
   readonly messageId?: string | undefined;
   readonly model?: string | undefined;

@@ -40,7 +40,7 @@ export interface MessageFileParams extends ConversationParams {
   readonly seq: number;
 }
 
-/** Whether there was an upload to drop. */
+/** The result of dropping an upload. */
 export interface DropUploadResponse {
   readonly id: string;
   readonly removed: boolean;
@@ -48,7 +48,7 @@ export interface DropUploadResponse {
 
 /** The query of a request for a signed address. */
 export interface SignFileQuery {
-  /** How long it is to be valid. Absent: five minutes. */
+  /** Milliseconds that it is valid. Absent: five minutes. */
   readonly forMs?: number | undefined;
 }
 

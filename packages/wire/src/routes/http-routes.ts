@@ -117,7 +117,7 @@ export interface KeyParams {
   readonly id: string;
 }
 
-/** How a route answers: one JSON value, one value per line, one per server-sent event, plain text, or a file's bytes. */
+/** The form of a route's answer: one JSON value, one value per line, one per server-sent event, plain text, or a file's bytes. */
 export type ResponseFormat = "json" | "ndjson" | "sse" | "text" | "bytes";
 
 /** What a route takes and gives. */

@@ -12,7 +12,7 @@ export interface QueueResponse {
 export interface EnqueueRequest {
   /** May be empty where there are parts. */
   readonly text: string;
-  /** What stands behind the text, in order. */
+  /** Parts that follow the text, in order. */
   readonly parts?: readonly SentPart[] | undefined;
   readonly messageId?: string | undefined;
   /** Absent: `steer`. */

@@ -40,7 +40,7 @@ export interface SendMessageRequest {
   readonly messageId?: string | undefined;
   /** Its text. May be empty where there are parts. */
   readonly message: string;
-  /** What stands behind the text, in order. */
+  /** Parts that follow the text, in order. */
   readonly parts?: readonly SentPart[] | undefined;
   /** For this turn, as `credential/model`. Absent: the conversation's, else the server's. */
   readonly model?: string | undefined;

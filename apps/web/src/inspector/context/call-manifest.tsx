@@ -18,7 +18,7 @@ export interface CallManifestProps {
   readonly modelBefore?: string | undefined;
 }
 
-/** How the model was given a file. */
+/** The forms in which a model is given a file. */
 const fileWords: Readonly<Record<ShownFile["as"], string>> = {
   image: "sent as an image",
   document: "sent as a document",

@@ -15,14 +15,14 @@ export interface FileLimits {
   readonly shownCharacters: number;
   /** Bytes of all files of one owner; the same bytes count once. `limit_exceeded` */
   readonly ownerBytes: number;
-  /** How long a finished upload is kept until a message refers to it. */
+  /** Milliseconds that a finished upload is kept until a message refers to it. */
   readonly unsentMs: number;
-  /** How long an unfinished upload may stand still before it is dropped. */
+  /** Milliseconds that an unfinished upload may stand still before it is dropped. */
   readonly stalledMs: number;
-  /** How long a signed address is valid, where nothing else is asked for, and at most. */
+  /** Milliseconds that a signed address is valid, by default and at most. */
   readonly addressMs: number;
   readonly longestAddressMs: number;
-  /** How often a node looks for bytes that nothing refers to any more, and how many files it removes at once. */
+  /** Milliseconds between two collections of a node, and files that each removes at most. */
   readonly sweepMs: number;
   readonly sweepFiles: number;
 }

@@ -16,7 +16,7 @@ export interface FileToken {
   readonly expiresAt: number;
 }
 
-/** How a file is opened. */
+/** Options for opening a file. */
 export interface OpenOptions {
   /** A form of the file instead of the file itself. */
   readonly variant?: FileVariant | undefined;
@@ -35,7 +35,7 @@ export interface FileApi {
   drop(uploadId: string): Promise<boolean>;
   /** Stores the files among parts that hold their bytes, and returns the parts with references in their places. */
   store(parts: readonly MessageContentPart[]): Promise<readonly MessageContentPart[]>;
-  /** What the owner's files come to. */
+  /** The size of the owner's files. */
   usage(): Promise<FileUsage>;
   /** A text that gives access to one file, without a key, until it expires. */
   sign(place: FilePlace, options?: { readonly forMs?: number | undefined }): Promise<FileToken>;

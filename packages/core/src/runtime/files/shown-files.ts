@@ -6,11 +6,11 @@ import type { BlobStore } from "../../ports/blob-store.js";
 import type { FileForm } from "../../ports/provider-file.js";
 import type { HistoryEntry, ProviderAdapter, ProviderMessage } from "../../ports.js";
 
-/** What decides how a request shows its files. */
+/** Decides how a request shows its files. */
 export interface ShowFiles {
   readonly provider: Pick<ProviderAdapter, "takesFile">;
   readonly model: string;
-  /** Where the bytes are. Absent: they cannot be read. */
+  /** Holds the bytes. Absent: they cannot be read. */
   readonly store: Pick<BlobStore, "findBlob" | "readBlob"> | undefined;
   /** Bytes of all files of the request. The newest ones are sent. */
   readonly maxBytes: number;

@@ -3,7 +3,7 @@ import type { FilePlace } from "./opened-file.js";
 const algorithm = { name: "HMAC", hash: "SHA-256" } as const;
 const secretBytes = 32;
 
-/** What a signed address stands for. */
+/** The content of a signed address. */
 export interface SignedPlace {
   readonly owner: string;
   readonly place: FilePlace;

@@ -1,4 +1,4 @@
-/** How many bytes at the beginning of a file its type is recognised by. */
+/** Bytes at the beginning of a file by which its type is recognised. */
 export const sniffedBytes = 4_096;
 
 const unknownType = "application/octet-stream";

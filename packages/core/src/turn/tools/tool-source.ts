@@ -5,7 +5,7 @@ import type { Tool } from "./tool.js";
 export interface ToolSource {
   /** The tools it offers now. The same list as long as nothing changes. */
   tools(): readonly Tool<never>[];
-  /** How its servers are. */
+  /** The state of its servers. */
   servers(): readonly ToolServerInfo[];
   /** Ends its servers. What is under way fails. */
   close(): Promise<void>;

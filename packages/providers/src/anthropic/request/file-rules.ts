@@ -7,7 +7,7 @@ const longestSide = 1_568;
 const mostTokens = 1_600;
 const pixelsPerToken = 750;
 
-/** What the API's models take. An image may have 5 MB as base64, a request with its documents 32 MB. */
+/** Limits of the API's models. An image may have 5 MB as base64, a request with its documents 32 MB. */
 export const anthropicFileRules: FileRules = {
   images: { maxBytes: Math.floor((5 * megabyte * 3) / 4), maxSide: 8_000, tokens: anthropicImageTokens },
   documents: { maxBytes: 20 * megabyte },

@@ -39,7 +39,7 @@ export interface UnsendableArguments {
 /** The field that holds argument text which is no object. */
 export const rawArgumentsField = "_raw";
 
-/** What messages became beside messages. */
+/** The parts of a request that messages became beside messages. */
 export interface MessagesState extends LoweringState {
   /** The instructions in front of the conversation. */
   readonly system: Journal<TextBlock>;
@@ -66,7 +66,7 @@ export function messagesLowering(how: LowerMessages): HistoryLowering<MessagePar
   };
 }
 
-/** How messages are lowered. */
+/** Options for lowering messages. */
 export interface LowerMessages {
   readonly names: ToolNames;
   readonly reader: MessageOrigin | undefined;

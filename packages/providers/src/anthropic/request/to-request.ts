@@ -27,7 +27,7 @@ export interface LowerRequest {
   readonly maxTokens?: number | undefined;
   /** How the API remembers the beginning of the request; undefined for not at all. */
   readonly cache?: CacheControl | undefined;
-  /** What was lowered for earlier requests. */
+  /** The messages that were lowered for earlier requests. */
   readonly histories?: LoweredHistories<MessageParam, MessagesState>;
 }
 

@@ -57,9 +57,9 @@ export interface OpenAIChatProviderAdapterConfig {
   effortParams?: ChatDialect["effortParams"];
   /** The field in which the server wants its own reasoning back. Default: it is not sent. */
   replayReasoning?: "reasoning_content" | "reasoning";
-  /** Whether `image_url` parts are understood. Default true; set it to false for a model that reads text alone. */
+  /** Send `image_url` parts. Default true; set it to false for a model that reads text alone. */
   sendsImages?: boolean;
-  /** Whether `file` parts are understood. Default: for OpenAI itself. */
+  /** Send `file` parts. Default: for OpenAI itself. */
   sendsFiles?: boolean;
   /** Whether `prompt_cache_key` is understood. Default: for OpenAI itself. */
   sendsCacheKey?: boolean;

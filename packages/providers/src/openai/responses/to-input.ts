@@ -10,7 +10,7 @@ import type { AssistantItem, InputContent, InputItem, OutputContent } from "./ap
 import { type KeptItem, readKept, replayedItem, replayedReasoning } from "./kept-item.js";
 import { blockOf, isItem, type NativeBlocks } from "./native-block.js";
 
-/** How messages are lowered. */
+/** Options for lowering messages. */
 export interface LowerInput {
   readonly names: ToolNames;
   /** The role of instructions that say nothing else. */
@@ -21,7 +21,7 @@ export interface LowerInput {
   readonly blocks: NativeBlocks;
 }
 
-/** What the items of later messages depend on. */
+/** The state that the items of later messages depend on. */
 export interface InputState extends LoweringState {
   /** The ids of items that were sent back. */
   readonly usedIds: Journal<string>;

@@ -21,7 +21,7 @@ export interface LowerRequest {
   readonly stream?: boolean;
   /** Whether OpenAI's own API answers, not a server that speaks like it. Default true. */
   readonly isOpenAI?: boolean;
-  /** What was lowered for earlier requests. */
+  /** The messages that were lowered for earlier requests. */
   readonly histories?: LoweredHistories<InputItem, InputState>;
 }
 

@@ -5,7 +5,7 @@ import { lockOwner } from "./file-owner.js";
 
 /** Bytes that have been due for longer are collected by nobody. */
 const overdueMinutes = 60;
-/** How many files one statement marks, and how many are collected at once. */
+/** Files that one statement marks, and that are collected at once. */
 const filesAtOnce = 1_000;
 
 /** Files that nothing refers to and that no collector will find: their mark is missing. */

@@ -53,7 +53,7 @@ interface OpenUpload {
   readonly size: number;
   readonly isFinished: boolean;
   readonly record: UploadRecord;
-  /** What the owner's files come to. */
+  /** The size of the owner's files. */
   readonly bytes: number;
 }
 

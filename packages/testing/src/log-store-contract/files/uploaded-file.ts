@@ -24,7 +24,7 @@ export function hashBytes(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** How a case uploads. What is left out is made up. */
+/** Options of a case's upload. Missing ones are made up. */
 interface Uploading {
   readonly id?: string;
   readonly name?: string;
