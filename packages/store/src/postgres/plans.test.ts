@@ -143,6 +143,7 @@ SELECT n, 1, CASE n % 2 WHEN 0 THEN 'ada' ELSE 'owner-' || (1 + n % 5000) END, m
 FROM generate_series(1, 40000) n;
 SELECT setval('parley.blob_number', 100000);
 INSERT INTO parley.blob_piece (blob, n, data) SELECT n, 0, 'x' FROM generate_series(1, 40000) n;
+INSERT INTO parley.derived_file (blob, variant, data) SELECT n, 'thumbnail', 'x' FROM generate_series(1, 40000) n;
 INSERT INTO parley.blob_ref (log, seq, blob)
 SELECT 1 + n % 20000, 1 + n / 20000, 2 * (1 + n % 20000) FROM generate_series(0, 39999) n;
 INSERT INTO parley.upload (owner, id, blob, expires_at, is_finished)
@@ -343,6 +344,9 @@ describeOnPostgres("plans at 100,000 messages", (postgres) => {
     await checkIndexed("find", () => store.findUpload(id));
     await checkIndexed("find by hash", () => store.findBlob(hash));
     await checkIndexed("read", () => store.readBlob({ blob, offset: 0, length: 10 }));
+    const derived = { blob, variant: "thumbnail", data: new Uint8Array(1), ownerBytes: 2 ** 40 } as const;
+    await checkIndexed("save a derived form", () => store.saveDerived(derived));
+    await checkIndexed("find a derived form", () => store.findDerived(derived));
     await checkIndexed("usage", () => store.fileUsage());
     await checkIndexed("secret", () => store.fileSecret("secret"));
     const conversationId = crypto.randomUUID();
