@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import {
   type CallToolResult,
   Client,
@@ -17,6 +18,9 @@ import type { McpServerConfig } from "./server-config.js";
 /** The last lines that a process wrote to its error output, for people who look for the fault. */
 const errorCharacters = 2_000;
 
+/** Milliseconds that the error output of a process is waited for after its end: it may come later than the end. */
+const errorsMs = 1_000;
+
 /** A call whose server was gone before it received it: it may be made again. */
 export class NotSent extends Error {}
 
@@ -28,6 +32,7 @@ export class McpConnection {
   /** The calls under way, by the conversations that they belong to. */
   readonly #calls = new Set<ToolContext>();
   #errors = "";
+  #errorsEnd: Promise<unknown> = Promise.resolve();
   #isOpen = false;
 
   constructor(
@@ -62,6 +67,7 @@ export class McpConnection {
       return await this.list();
     } catch (error) {
       await this.close();
+      await Promise.race([this.#errorsEnd, delay(errorsMs, undefined, { ref: false })]);
       const said = this.#errors.trim().split("\n").at(-1) ?? "";
       throw new Error(said === "" ? messageOf(error) : `${messageOf(error)}: ${said}`, { cause: error });
     }
@@ -135,9 +141,11 @@ export class McpConnection {
       ...(env === undefined ? {} : { env: { ...env } }),
       ...(cwd === undefined ? {} : { cwd }),
     });
-    transport.stderr?.on("data", (data: Buffer) => {
+    const { stderr } = transport;
+    stderr?.on("data", (data: Buffer) => {
       this.#errors = (this.#errors + data.toString("utf8")).slice(-errorCharacters);
     });
+    if (stderr !== null) this.#errorsEnd = new Promise((resolve) => stderr.once("end", resolve));
     return transport;
   }
 

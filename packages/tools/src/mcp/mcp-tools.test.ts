@@ -195,11 +195,11 @@ describe("tools of a server that is a process", () => {
 
 describe("a server that fails", () => {
   it.each([
-    ["cannot be started", { command: "/does/not/exist", args: [] }, "", /ENOENT/],
-    ["ends at once", {}, "exit", /cannot read its configuration/],
-    ["never answers", {}, "silent", /./],
-  ])("because it %s has no tools, says why, and holds up nothing", async (_, more, mode, why) => {
-    const source = start(more, { mode, limits: { connectMs: 300, retryMs: 60_000 } });
+    ["cannot be started", { command: "/does/not/exist", args: [] }, "", /ENOENT/, 30_000],
+    ["ends at once", {}, "exit", /cannot read its configuration/, 30_000],
+    ["never answers", {}, "silent", /./, 300],
+  ])("because it %s has no tools, says why, and holds up nothing", async (_, more, mode, why, connectMs) => {
+    const source = start(more, { mode, limits: { connectMs, retryMs: 60_000 } });
     expect(source.tools()).toEqual([]);
     await expect.poll(() => stateOf(source)?.state).toBe("failed");
     expect(stateOf(source)?.problem).toMatch(why);

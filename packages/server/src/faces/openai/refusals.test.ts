@@ -84,7 +84,7 @@ describe("the routes of OpenAI's API", () => {
 
   it("take no more than the limits allow, and say how long to wait", async () => {
     const server = await startTestServer({
-      limits: { bodyBytes: 500, requestsPerSecond: 1, requestBurst: 3 },
+      limits: { faceBodyBytes: 500, requestsPerSecond: 1, requestBurst: 3 },
     });
     const large = await server.call("POST", "/v1/responses", {
       body: { model: "one", input: "x".repeat(600) },
