@@ -38,6 +38,7 @@ const notRun: readonly RegExp[] = [
   /parley keys rm/, // names a key of the reader's
   /^parley (approve|deny|answer) |; parley approve /, // names a request of the reader's; test/cli/deciding.test.ts has some
   /^ssh /, // another machine
+  /^curl |^ {2}-d /, // to the reader's server; packages/server/src/routes/files.test.ts sends the same
   /^esbuild |^ {2}--/, // with a server of the reader's; bundles.test.ts has one
 ];
 
@@ -62,6 +63,7 @@ beforeAll(async () => {
   );
   for (const sample of programs) project.write(fileOf(sample), sample.code);
   await project.ok("git", ["init", "--quiet"]);
+  for (const name of ["photo.png", "report.pdf", "figures.csv"]) project.write(name, "1,2\n");
   project.write("demo.json", JSON.stringify({ models: { demo: { kind: "demo", pace: "instant" } } }));
   const args = ["serve", "--port", "0", "--config", "demo.json", "--store", "served"];
   server = await project.serve("node_modules/.bin/parley", args);
