@@ -122,20 +122,24 @@ function carriesOver(open: () => Promise<Opened>): void {
   });
 }
 
-describeOnPostgres("a database of the version before the schema of its own", (postgres) => {
-  carriesOver(async () => {
-    const made = await postgres.createDatabase();
-    const database = new PostgresDatabase({ url: made.url });
-    const client = new pg.Client({ connectionString: made.url });
-    await client.connect();
-    onTestFinished(async () => {
-      await client.end();
-      await database.close();
-      await made.drop();
+describeOnPostgres(
+  "a database of the version before the schema of its own",
+  (postgres) => {
+    carriesOver(async () => {
+      const made = await postgres.createDatabase();
+      const database = new PostgresDatabase({ url: made.url });
+      const client = new pg.Client({ connectionString: made.url });
+      await client.connect();
+      onTestFinished(async () => {
+        await client.end();
+        await database.close();
+        await made.drop();
+      });
+      return { database, execute: (sql) => client.query(sql) };
     });
-    return { database, execute: (sql) => client.query(sql) };
-  });
-});
+  },
+  "preferred",
+);
 
 describe("a folder of PGlite of the version before the schema of its own", () => {
   carriesOver(async () => {
@@ -145,62 +149,66 @@ describe("a folder of PGlite of the version before the schema of its own", () =>
   });
 });
 
-describeOnPostgres("a database that belongs to others, too", (postgres) => {
-  async function opened(): Promise<{ url: string; admin: pg.Client }> {
-    const made = await postgres.createDatabase();
-    const admin = new pg.Client({ connectionString: made.url });
-    await admin.connect();
-    onTestFinished(async () => {
-      await admin.end();
-      await made.drop();
-    });
-    return { url: made.url, admin };
-  }
+describeOnPostgres(
+  "a database that belongs to others, too",
+  (postgres) => {
+    async function opened(): Promise<{ url: string; admin: pg.Client }> {
+      const made = await postgres.createDatabase();
+      const admin = new pg.Client({ connectionString: made.url });
+      await admin.connect();
+      onTestFinished(async () => {
+        await admin.end();
+        await made.drop();
+      });
+      return { url: made.url, admin };
+    }
 
-  it("keeps its own tables of the same names, also one that counts migrations", async () => {
-    const { url, admin } = await opened();
-    await admin.query(`CREATE TABLE public.conversation (mine int); CREATE TABLE public.node (mine int);
+    it("keeps its own tables of the same names, also one that counts migrations", async () => {
+      const { url, admin } = await opened();
+      await admin.query(`CREATE TABLE public.conversation (mine int); CREATE TABLE public.node (mine int);
       CREATE TABLE public.schema_migration (version text);
       INSERT INTO public.schema_migration VALUES ('0000_functions'); INSERT INTO public.conversation VALUES (1)`);
-    const database = new PostgresDatabase({ url });
-    onTestFinished(() => database.close());
-    const root = openLogStore(database);
-    await root.migrate();
-    await root.forOwner("ada").create({ id: "c", settings: {} });
-    const { rows } = await admin.query("SELECT mine FROM public.conversation");
-    expect(rows).toEqual([{ mine: 1 }]);
-    const { rows: path } = await admin.query("SHOW search_path");
-    expect(path).toEqual([{ search_path: '"$user", public' }]);
-  });
+      const database = new PostgresDatabase({ url });
+      onTestFinished(() => database.close());
+      const root = openLogStore(database);
+      await root.migrate();
+      await root.forOwner("ada").create({ id: "c", settings: {} });
+      const { rows } = await admin.query("SELECT mine FROM public.conversation");
+      expect(rows).toEqual([{ mine: 1 }]);
+      const { rows: path } = await admin.query("SHOW search_path");
+      expect(path).toEqual([{ search_path: '"$user", public' }]);
+    });
 
-  it("refuses with the right that is missing, and what grants it", async () => {
-    const { url, admin } = await opened();
-    const role = `role_${crypto.randomUUID().slice(0, 8)}`;
-    await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
-    onTestFinished(async () => {
-      await admin.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+    it("refuses with the right that is missing, and what grants it", async () => {
+      const { url, admin } = await opened();
+      const role = `role_${crypto.randomUUID().slice(0, 8)}`;
+      await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
+      onTestFinished(async () => {
+        await admin.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+      });
+      const limited = new URL(url);
+      limited.username = role;
+      limited.password = "secret";
+      const database = new PostgresDatabase({ url: limited.href });
+      onTestFinished(() => database.close());
+      const name = limited.pathname.slice(1);
+      const refused = { code: "store_unavailable", retryable: false, details: { reason: "missing_right" } };
+      await expect(migrate(database)).rejects.toMatchObject({
+        ...refused,
+        message: expect.stringContaining(`GRANT CREATE ON DATABASE ${name} TO ${role}`),
+      });
+      await admin.query("CREATE SCHEMA parley");
+      await expect(migrate(database)).rejects.toMatchObject({
+        ...refused,
+        message: expect.stringContaining(`GRANT USAGE, CREATE ON SCHEMA parley TO ${role}`),
+      });
+      await admin.query(`GRANT USAGE, CREATE ON SCHEMA parley TO ${role}`);
+      await migrate(database);
+      await openLogStore(database).forOwner("ada").create({ id: "c", settings: {} });
     });
-    const limited = new URL(url);
-    limited.username = role;
-    limited.password = "secret";
-    const database = new PostgresDatabase({ url: limited.href });
-    onTestFinished(() => database.close());
-    const name = limited.pathname.slice(1);
-    const refused = { code: "store_unavailable", retryable: false, details: { reason: "missing_right" } };
-    await expect(migrate(database)).rejects.toMatchObject({
-      ...refused,
-      message: expect.stringContaining(`GRANT CREATE ON DATABASE ${name} TO ${role}`),
-    });
-    await admin.query("CREATE SCHEMA parley");
-    await expect(migrate(database)).rejects.toMatchObject({
-      ...refused,
-      message: expect.stringContaining(`GRANT USAGE, CREATE ON SCHEMA parley TO ${role}`),
-    });
-    await admin.query(`GRANT USAGE, CREATE ON SCHEMA parley TO ${role}`);
-    await migrate(database);
-    await openLogStore(database).forOwner("ada").create({ id: "c", settings: {} });
-  });
-});
+  },
+  "preferred",
+);
 
 describe("the name of the schema", () => {
   it.each([

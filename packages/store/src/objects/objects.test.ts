@@ -200,27 +200,32 @@ describe("the memory store with its files in a bucket keeps the contract:", () =
   for (const { name, run } of cases.filter((each) => each.name.startsWith("file:"))) it(name, run);
 });
 
-describeOnPostgres("PostgreSQL with its files in a bucket", (postgres) => {
-  let database: TestDatabase;
-  let root: LogStoreRoot;
-  beforeAll(async () => {
-    database = await postgres.createDatabase();
-    root = withObjectPlace(openPostgres({ url: database.url, listenUrl: false }).store, newPlace());
-    await root.migrate();
-  });
-  afterAll(async () => {
-    await root.close();
-    await database.drop();
-  });
-  const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-  const cases = logStoreContract(() => ({ root, advance: wait }));
-  for (const { name, run } of cases.filter((each) => each.name.startsWith("file:"))) it(`keeps ${name}`, run);
+describeOnPostgres(
+  "PostgreSQL with its files in a bucket",
+  (postgres) => {
+    let database: TestDatabase;
+    let root: LogStoreRoot;
+    beforeAll(async () => {
+      database = await postgres.createDatabase();
+      root = withObjectPlace(openPostgres({ url: database.url, listenUrl: false }).store, newPlace());
+      await root.migrate();
+    });
+    afterAll(async () => {
+      await root.close();
+      await database.drop();
+    });
+    const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+    const cases = logStoreContract(() => ({ root, advance: wait }));
+    for (const { name, run } of cases.filter((each) => each.name.startsWith("file:")))
+      it(`keeps ${name}`, run);
 
-  it("forgets what it has removed, and finds which bytes it has", async () => {
-    const file = await upload(root, crypto.randomUUID(), bytes(2 * pieceBytes, 13), 0);
-    expect(await root.existingBlobs([file.blob, file.blob + 1_000])).toEqual([file.blob]);
-    await root.collectBlobs(1_000);
-    expect(await root.existingBlobs([file.blob])).toEqual([]);
-    expect(await root.removedBlobs(10)).toEqual([]);
-  });
-});
+    it("forgets what it has removed, and finds which bytes it has", async () => {
+      const file = await upload(root, crypto.randomUUID(), bytes(2 * pieceBytes, 13), 0);
+      expect(await root.existingBlobs([file.blob, file.blob + 1_000])).toEqual([file.blob]);
+      await root.collectBlobs(1_000);
+      expect(await root.existingBlobs([file.blob])).toEqual([]);
+      expect(await root.removedBlobs(10)).toEqual([]);
+    });
+  },
+  "preferred",
+);
