@@ -17,6 +17,7 @@ export const tightLimits: {
 } = {
   server: {
     bodyBytes: 4_000,
+    faceBodyBytes: 4_000,
     importBytes: 8_000,
     frameBytes: 6_000,
     connectionsPerKey: 4,
