@@ -27,11 +27,16 @@ async function stretch({ server: name, options, createAll }, { turns, seconds, p
     await clients.figures("start");
     await delay(warmUpSeconds * 1_000);
     await clients.figures("mark");
+    const parts = [upstream, server, clients];
+    const cpuOf = async () =>
+      (await Promise.all(parts.map((part) => part.figures()))).map(({ cpuUs }) => cpuUs / 1e6);
     const before = await server.figures();
+    const allBefore = await cpuOf();
     const databaseBefore = cpuSecondsOf(postgres);
     const startedAt = performance.now();
     await delay(seconds * 1_000);
     const after = await server.figures();
+    const allAfter = await cpuOf();
     const database = cpuSecondsOf(postgres) - databaseBefore;
     const took = (performance.now() - startedAt) / 1_000;
     const report = await clients.figures("report");
@@ -42,6 +47,7 @@ async function stretch({ server: name, options, createAll }, { turns, seconds, p
       deltasPerSecond: report.deltas / took,
       share: (after.cpuUs - before.cpuUs) / 1e6 / took,
       database: database / took,
+      cores: (allAfter.reduce((sum, cpu, index) => sum + cpu - allBefore[index], 0) + database) / took,
       rss: after.rss,
     };
   } finally {
@@ -145,6 +151,7 @@ async function measure({ turns, addedMs, withinMs }, { seconds, rounds, postgres
       `${Math.round(figure(contestant, "rss") / 1e6)} MB`,
     ]),
     statements: [
+      `${figure(plain, "cores").toFixed(1)} of ${cpus().length} cores are busy through parse and forward (API, server, clients), ${figure(ours, "cores").toFixed(1)} through Parley (with PostgreSQL)`,
       `${verdict(kept >= 0.95)}  ${percent(kept)} of ${turns * perSecond} deltas/s were delivered one by one`,
       ...(addedMs === undefined
         ? []
