@@ -15,7 +15,7 @@ export function UsageDialog({ open, onOpenChange }: OverlayProps) {
       size="large"
       initialFocus={content}
     >
-      <div ref={content} tabIndex={-1} className="outline-none">
+      <div ref={content} tabIndex={-1} className="mt-3 outline-none">
         <UsageView />
       </div>
     </Dialog>

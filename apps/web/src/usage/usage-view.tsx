@@ -74,6 +74,7 @@ function ReadUsage({ usage }: { readonly usage: UsageResponse }) {
       <Totals total={total} from={from} to={to} />
       <FigureTable
         caption={`Usage by ${by}`}
+        surface="raised"
         columns={[titles[by], "Cost", "Calls", "Read", "Cached", "Written"]}
         rows={groups.map((group) => ({
           key: group.day ?? group.model ?? group.conversationId ?? group.owner ?? "none",
@@ -82,7 +83,7 @@ function ReadUsage({ usage }: { readonly usage: UsageResponse }) {
             <CostCell key="cost" sums={group} />,
             formatTokens(group.calls),
             formatTokensShort(group.usage.inputTokens),
-            formatTokensShort(group.usage.cacheReadTokens ?? 0),
+            group.usage.cacheReadTokens === undefined ? "–" : formatTokensShort(group.usage.cacheReadTokens),
             formatTokensShort(group.usage.outputTokens),
           ],
         }))}

@@ -1,5 +1,6 @@
 import { formatCost, sumCosts } from "@parley/client/usage";
 import type { ProviderCallInfo } from "@parley/wire";
+import { PanelSection } from "../panel-section.js";
 import { costSumWords } from "./cost-words.js";
 
 export interface StepCostsProps {
@@ -9,7 +10,7 @@ export interface StepCostsProps {
   readonly label: string;
 }
 
-/** What each step of a turn cost, compactions apart, and all of them together. */
+/** What each step of a turn cost, compactions apart, where there are several. */
 export function StepCosts({ calls, label }: StepCostsProps) {
   const steps = [...new Set(calls.map(({ stepId }) => stepId))];
   const rows = steps.flatMap((stepId, index) => {
@@ -23,8 +24,10 @@ export function StepCosts({ calls, label }: StepCostsProps) {
       ...(step.length === 0 ? [] : [{ name: `Step ${index + 1}`, calls: step }]),
     ];
   });
+  // What the turn cost stands above: with one row there is nothing to add.
+  if (rows.length < 2) return null;
   return (
-    <div className="flex flex-col gap-1.5">
+    <PanelSection title="Cost">
       <ul aria-label={label} className="flex flex-col gap-1 text-xs">
         {rows.map(({ name, calls: own }) => {
           const sum = sumCosts(own.map(({ cost }) => cost));
@@ -38,7 +41,6 @@ export function StepCosts({ calls, label }: StepCostsProps) {
           );
         })}
       </ul>
-      <p className="text-xs text-soft">{costSumWords(sumCosts(calls.map(({ cost }) => cost)))}.</p>
-    </div>
+    </PanelSection>
   );
 }

@@ -90,10 +90,8 @@ export function TurnView({ conversationId, turn, previousTurnId }: TurnViewProps
       <PanelSection title="Tokens">
         <TokenBars steps={timelineTurn.steps} label={`Tokens of ${lowerFirst(turn.name)} by step`} />
       </PanelSection>
-      {known !== undefined && known.providerCalls.length > 0 && (
-        <PanelSection title="Cost">
-          <StepCosts calls={known.providerCalls} label={`Cost of ${lowerFirst(turn.name)} by step`} />
-        </PanelSection>
+      {known !== undefined && (
+        <StepCosts calls={known.providerCalls} label={`Cost of ${lowerFirst(turn.name)} by step`} />
       )}
       <PanelSection title="What the model was sent">
         {detail.isError && known === undefined ? (

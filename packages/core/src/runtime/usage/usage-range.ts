@@ -25,7 +25,7 @@ export async function answerUsage(
 }
 
 /** The days that a query names, or else the last 30, today included. */
-export function usageRange(query: UsageQuery, now: number): UsageRange {
+function usageRange(query: UsageQuery, now: number): UsageRange {
   const { by = "day", limit = defaultGroups } = query;
   if (!groupings.includes(by)) throw invalidField("by", `one of ${groupings.join(", ")}`);
   if (!Number.isInteger(limit) || limit < 1) throw invalidField("limit", "a whole number of at least 1");
