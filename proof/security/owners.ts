@@ -273,6 +273,13 @@ function sideDoors(house: Household, own: string): readonly SideDoor[] {
       id,
     ]);
   }
+  doors.push(["usage by conversation", { path: "/usage?by=conversation" }, namesNobody]);
+  doors.push([
+    "usage of another owner",
+    { path: `/usage?by=conversation&owner=${encodeURIComponent(house.owner)}` },
+    isError,
+  ]);
+  doors.push(["usage of all owners", { path: "/usage?by=conversation&owners=all" }, isError]);
   doors.push(["search for what they said", { path: "/search?q=You%20said" }, namesNobody]);
   return doors;
 }

@@ -11,6 +11,7 @@ import type {
   QueuePayload,
   SearchHit,
   StoredChunk,
+  UsageResponse,
 } from "@parley/wire";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type S3Server, startS3Server } from "../harness/s3-server.js";
@@ -144,6 +145,18 @@ describe.each(ways)("every verb %s", { timeout: 120_000 }, (way) => {
       (await place.parley(["context", id, ...args])).stderr;
     expect(await refused("-t", "2", "--call", "9")).toMatch("This turn made 1 call: there is no number 9.");
     expect(await refused("-t", "99")).toMatch(/There is no turn 99: there are only \d+\./);
+  });
+
+  it("metrics --cost: sums over all conversations, with unknown calls counted", async () => {
+    const sums = await place.json<UsageResponse>("metrics", "--cost", "--by", "model");
+    expect(sums.groups[0]).toMatchObject({ model: "demo/demo", amounts: [] });
+    expect(sums.total.unknownCalls).toBe(sums.total.calls);
+    expect(sums.total.calls).toBeGreaterThan(1);
+    if (!hasServer) return;
+    expect(await place.ok(["metrics", "--cost"])).toMatch(/^day +calls[\s\S]*unknown for \d+ calls/);
+    expect((await place.parley(["metrics"])).stderr).toContain("No conversation is named.");
+    const refused = await place.parley(["metrics", "--cost", "--from", "2026-02-30"]);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("from")]);
   });
 
   it("compact: does what it previews, and undoes it", async () => {

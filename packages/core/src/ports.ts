@@ -1,5 +1,5 @@
 import type { AgentContext, Extensions } from "@parley/http";
-import type { ContextManifest, ReasoningEffort } from "@parley/wire";
+import type { ContextManifest, Cost, ModelPrices, ReasoningEffort } from "@parley/wire";
 import type { ParleyError } from "./errors.js";
 import type { CanonicalMessage } from "./messages/canonical/canonical-message.js";
 import type {
@@ -118,9 +118,18 @@ export interface ProviderCallResult {
   message: ProviderMessage;
   toolCalls?: ProviderToolCall[];
   usage?: TokenUsage;
+  /** What the provider charges for the call, where it says so. */
+  billed?: BilledAmount;
   finishReason?: ProviderFinishReason;
   /** The provider's raw response. Kept only when asked. */
   raw?: unknown;
+}
+
+/** An amount of money as a provider reports it, in units of its currency. */
+export interface BilledAmount {
+  amount: number;
+  /** As ISO 4217 has it. */
+  currency: string;
 }
 
 /**
@@ -136,7 +145,7 @@ export type ProviderStreamEvent =
   /** Progress of a call's arguments, for showing only: `tool-call` follows when they are complete. */
   | { type: "tool-input-delta"; toolCallId: string; name: string; inputTextDelta: string }
   | { type: "tool-call"; toolCall: ProviderToolCall; index?: number }
-  | { type: "usage"; usage: TokenUsage }
+  | { type: "usage"; usage: TokenUsage; billed?: BilledAmount }
   /** The call failed. Ends the stream; `final` rejects with the same error. */
   | { type: "error"; error: ParleyError }
   | { type: "done"; result: ProviderCallResult };
@@ -177,6 +186,10 @@ export interface ProviderCallRecord {
   /** The model as users name it, as `credential/model`; `metadata` has the provider's own name for it. */
   modelName?: string;
   usage?: TokenUsage;
+  /** As billed, or estimated with `prices`. Absent: unknown. Fixed when the call was made. */
+  cost?: Cost;
+  /** The model's prices when the call was made. */
+  prices?: ModelPrices;
   raw?: unknown;
   /** The step that made the call; for a compaction, the one before which it was made. */
   stepId?: string;
@@ -333,6 +346,7 @@ export type { ApiKeyRecord, KeyStore, KeysInUse, LoginQuery, LoginRecord } from 
 export type {
   AbsentNode,
   ActiveLease,
+  AddedUsage,
   AddInputs,
   AdmitInput,
   AdmitOutcome,
@@ -395,12 +409,15 @@ export type {
   SearchResult,
   StopRequest,
   StoreCheck,
+  SummedUsage,
   TurnChoices,
   TurnOutputChoice,
   TurnRecord,
   UnusedQuery,
   UploadPiece,
   UploadRecord,
+  UsageRange,
+  UsageStore,
   Wake,
   WakeKind,
   WebhookChange,

@@ -382,14 +382,14 @@ function hasCommittedResult(
 }
 
 function finish(fold: ConversationFold, event: TurnDoneEvent): ConversationFold {
-  const { turnId, reason, durationMs, waitedMs, contextSize } = event;
+  const { turnId, reason, durationMs, waitedMs, contextSize, cost } = event;
   const usage = contextSize === undefined ? knownUsage(event.usage) : event.usage;
   const known = turnOf(fold.turns, turnId);
   if (isOver(known)) return fold;
   const turn: TurnState = {
     ...(known ?? { ...newTurn(turnId), status: "sealed" }),
     reason,
-    ...omitUndefined({ durationMs, waitedMs, usage, contextSize }),
+    ...omitUndefined({ durationMs, waitedMs, usage, contextSize, cost }),
   };
   const next = withoutGrowth(
     { ...fold, turns: withTurn(fold.turns, turn) },

@@ -3,6 +3,18 @@ export { foldDetail, foldFrame } from "./apply-frame.js";
 export { withRows } from "./apply-rows.js";
 export { type ConversationFold, emptyFold } from "./conversation-fold.js";
 export {
+  addCosts,
+  type CachedCall,
+  type CacheLoss,
+  cacheLoss,
+  costSum,
+  defaultCurrency,
+  estimatedCost,
+  noCost,
+  roundAmount,
+  sumCosts,
+} from "./cost.js";
+export {
   type CursorPlace,
   checkOfChunk,
   formatCursor,

@@ -1,5 +1,6 @@
 import type {
   Chunk,
+  CostSum,
   ErrorCode,
   OpenUnion,
   OutputVerdict,
@@ -64,6 +65,8 @@ export interface TurnState {
   /** The sum over all steps. Absent: unknown. */
   readonly usage?: Usage;
   readonly contextSize?: number;
+  /** Of all calls, once generation is over. Absent: unknown. */
+  readonly cost?: CostSum;
   /** In order. */
   readonly steps: readonly StepState[];
   readonly error?: Failure;

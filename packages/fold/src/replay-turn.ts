@@ -92,7 +92,7 @@ export function closingEvents(turn: {
 }): TurnEvent[] {
   const { conversationId, turnId, reason, metrics } = turn;
   const isKnown = metrics?.contextSize !== undefined || (metrics?.usage.inputTokens ?? 0) > 0;
-  const { durationMs, waitedMs, contextSize } = metrics ?? {};
+  const { durationMs, waitedMs, contextSize, cost } = metrics ?? {};
   const usage = isKnown ? metrics?.usage : undefined;
   return [
     {
@@ -100,7 +100,7 @@ export function closingEvents(turn: {
       conversationId,
       turnId,
       reason,
-      ...omitUndefined({ durationMs, waitedMs, usage, contextSize }),
+      ...omitUndefined({ durationMs, waitedMs, usage, contextSize, cost }),
     },
   ];
 }

@@ -111,10 +111,14 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     wake: createMemoryWake(),
     models: createModelCatalog([
       { ...model, name: "scripted/one", model: "one" },
-      { ...model, name: "scripted/two", model: "two" },
+      { ...model, name: "scripted/two", model: "two", prices: { input: 1_000, output: 10_000 } },
     ]),
     tools: [look, ...tools],
-    hooks: { onEvent: telemetry.onEvent, onWebhookAttempt: telemetry.onWebhookAttempt },
+    hooks: {
+      onEvent: telemetry.onEvent,
+      onCall: telemetry.onCall,
+      onWebhookAttempt: telemetry.onWebhookAttempt,
+    },
     webhooks: { transport: webhooks.transport },
     ...(runtimeLimits === undefined ? {} : { limits: runtimeLimits }),
     files: { limits: fileLimits ?? {}, deriver: createFileDeriver() },

@@ -43,6 +43,8 @@ import { readOpenTurn } from "./operations/turns/read-open-turn.js";
 import { findReceipt } from "./operations/turns/receipts.js";
 import { seal } from "./operations/turns/seal.js";
 import * as turns from "./operations/turns/turn-records.js";
+import { addUsage } from "./operations/usage/add-usage.js";
+import { sumAllUsage, sumOwnerUsage } from "./operations/usage/sum-usage.js";
 import { deliveries, replayDeliveries } from "./operations/webhooks/deliveries.js";
 import * as endpoints from "./operations/webhooks/endpoints.js";
 import { outboxStore } from "./operations/webhooks/outbox.js";
@@ -69,6 +71,7 @@ export function openLogStore(database: Database, options: LogStoreOptions = {}):
     news: (query) => news(store, query),
     indexSearch: (request) => indexSearch(store, request),
     unindexedOwners: (query) => unindexedOwners(store, query),
+    sumUsage: (range) => sumAllUsage(long, range),
     collectBlobs: (limit) => collectBlobs(long, limit),
     identity: (proposed) => identity(store, proposed),
     removedBlobs: (limit) => removedBlobs(store, limit),
@@ -154,6 +157,8 @@ function forOwner(
     findReceipt: run(findReceipt),
     lastCall: run(turns.lastCall),
     metrics: run(turns.metrics),
+    addUsage: run(addUsage),
+    sumUsage: run(sumOwnerUsage, long),
     changed: run(changed),
     importConversation: run(importConversation, long),
     search: run(search),

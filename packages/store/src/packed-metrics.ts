@@ -32,9 +32,12 @@ export function originalSteps(stored: readonly unknown[], turnId: string): StepM
   return stored.map((step) => (Array.isArray(step) ? unpackFields(step, fields) : step) as StepMetrics);
 }
 
-/** Where `turnFields` keeps the context's size and the model, for statements that read nothing else. */
+/** Where `turnFields` keeps its fields, and what it does not know, for statements that read nothing else. */
+export const usagePlace = 1;
 export const contextSizePlace = 3;
+export const stepsPlace = 4;
 export const modelPlace = 6;
+export const restPlace = 7;
 
 type Fields = Record<string, unknown>;
 

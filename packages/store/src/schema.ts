@@ -8,6 +8,7 @@ import {
   integer,
   json,
   jsonb,
+  numeric,
   pgSchema,
   primaryKey,
   smallint,
@@ -231,6 +232,38 @@ export const conversationTurn = parley.table(
     index("conversation_turn_id").on(sql`hashtextextended(${table.id}, 0)`),
     // Open turns alone: what a claim walks, oldest first.
     index("conversation_turn_running").on(table.startedAt).where(sql`${table.status} = 'running'`),
+  ],
+);
+
+/**
+ * Tokens and cost of calls that no turn holds: of titles, compactions by hand and turns that were not kept, and of turns
+ * that were deleted. One row holds counts, under an empty currency, and one for each currency holds money. `log` is 0
+ * for calls of no conversation; it may name one that is gone.
+ */
+export const usageSum = parley.table(
+  "usage_sum",
+  {
+    log: logNumber().notNull(),
+    /** Counted from 1970, in UTC. */
+    day: integer("day").notNull(),
+    owner: key("owner").notNull(),
+    model: key("model").notNull(),
+    currency: key("currency").notNull(),
+    calls: numeric("calls").notNull(),
+    unknownCalls: numeric("unknown_calls").notNull(),
+    inputTokens: numeric("input_tokens").notNull(),
+    outputTokens: numeric("output_tokens").notNull(),
+    cacheReadTokens: numeric("cache_read_tokens").notNull(),
+    cacheWriteTokens: numeric("cache_write_tokens").notNull(),
+    reasoningTokens: numeric("reasoning_tokens").notNull(),
+    billed: numeric("billed").notNull(),
+    estimated: numeric("estimated").notNull(),
+  },
+  (table) => [
+    primaryKey({
+      name: "usage_sum_place",
+      columns: [table.owner, table.day, table.log, table.model, table.currency],
+    }),
   ],
 );
 

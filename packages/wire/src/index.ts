@@ -6,6 +6,7 @@ export type {
 } from "./compaction.js";
 export type { ConversationMeta, ConversationStatus, EffectiveChoices, ModelSource } from "./conversation.js";
 export type { ErrorCode } from "./error-code.js";
+export type { Cost, CostAmount, CostSum, ModelPrices } from "./figures/cost.js";
 export type {
   ContextManifest,
   ContextSegment,
@@ -189,6 +190,13 @@ export type {
   ReasoningEffortSetting,
   TitleSetting,
 } from "./routes/settings-routes.js";
+export type {
+  UsageGroup,
+  UsageGrouping,
+  UsageQuery,
+  UsageResponse,
+  UsageSums,
+} from "./routes/usage-routes.js";
 export type {
   WsChatQueue,
   WsChatRespond,

@@ -69,6 +69,27 @@ describe("the models of a configuration", () => {
     expect(hasOnlyDemo(config)).toBe(false);
   });
 
+  it("have the prices of the configuration, or those of their provider's own list at its own address", async () => {
+    const bindings = async (credential: object) => {
+      const credentials = new Map([["one", { apiKey: "sk-1", ...credential } as never]]);
+      return (await composeModels({ ...(await configOf({})), credentials })).bindings.map(
+        ({ prices }) => prices,
+      );
+    };
+    const prices = { input: 1, output: 2, currency: "EUR" };
+    const models = [{ name: "gpt-5", prices }, "gpt-5", "gpt-5-unheard-of"];
+    const [own, listed, unknown] = await bindings({ kind: "openai", models });
+    expect([own, listed?.input, unknown]).toEqual([prices, 1.25, undefined]);
+    const elsewhere = await bindings({ kind: "openai", models, baseUrl: "https://proxy.example/v1" });
+    expect(elsewhere).toEqual([prices, undefined, undefined]);
+    expect(
+      await bindings({ kind: "compatible", models: ["gpt-5"], baseUrl: "http://127.0.0.1:1/v1" }),
+    ).toEqual([undefined]);
+    const claude = { kind: "anthropic", models: ["claude-opus-4-5"] };
+    expect((await bindings(claude))[0]?.cacheWrite).toBe(6.25);
+    expect((await bindings({ ...claude, promptCache: "1h" }))[0]?.cacheWrite).toBe(10);
+  });
+
   it("leave room to be read in a window that was said to be small", async () => {
     const demo = (await composeModels(await configOf({}))).bindings[0];
     expect(demo).toMatchObject({ contextWindow: 16_000, maxOutputTokens: 4_000 });

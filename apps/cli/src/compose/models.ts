@@ -1,6 +1,7 @@
 import type { ProviderAdapter } from "@parley/core/ports";
 import type { ModelBinding } from "@parley/core/runtime";
-import { modelLimits } from "@parley/providers/models";
+import { modelLimits, modelPrices } from "@parley/providers/models";
+import type { ModelPrices } from "@parley/wire";
 import { CliError } from "../cli-error.js";
 import type { Config, ResolvedCredential } from "../config/config.js";
 import type { ModelEntry } from "../config/config-schema.js";
@@ -91,6 +92,8 @@ async function bindOpenAi(name: string, credential: Of<"openai">): Promise<Model
     name,
     credential.models ?? usualModels.openai,
     (model) => new OpenAIProviderAdapter({ client, defaultModel: model }),
+    // Under another address the same model may cost something else.
+    (model) => (credential.baseUrl === undefined ? modelPrices("openai", model) : undefined),
   );
 }
 
@@ -111,6 +114,10 @@ async function bindAnthropic(name: string, credential: Of<"anthropic">): Promise
     credential.models ?? usualModels.anthropic,
     (model) =>
       new AnthropicProviderAdapter({ client, defaultModel: model, ...present(credential, "promptCache") }),
+    (model) =>
+      credential.baseUrl === undefined
+        ? modelPrices("anthropic", model, { hourCache: credential.promptCache === "1h" })
+        : undefined,
   );
 }
 
@@ -177,6 +184,7 @@ function entries(
   credential: string,
   models: readonly ModelEntry[],
   provider: (model: string) => ProviderAdapter,
+  knownPrices: (model: string) => ModelPrices | undefined = () => undefined,
 ): ModelBinding[] {
   return models.map((entry) => {
     const { name, ...declared } = typeof entry === "string" ? { name: entry } : entry;
@@ -184,6 +192,7 @@ function entries(
     const { contextWindow = limits.contextWindow } = declared;
     // What is said of a model's answers is said of its whole window: of a smaller one they leave the most to be read.
     const isSmaller = contextWindow < limits.contextWindow;
+    const prices = declared.prices === undefined ? knownPrices(name) : declaredPrices(declared.prices);
     const answerRoom = isSmaller ? Math.ceil(contextWindow / 4) : limits.maxOutputTokens;
     return {
       name: `${credential}/${name}`,
@@ -192,9 +201,15 @@ function entries(
       model: name,
       contextWindow,
       maxOutputTokens: Math.min(limits.maxOutputTokens, answerRoom),
+      ...present({ prices }, "prices"),
       ...present(declared, "maxOutputTokens", "extraParams"),
     };
   });
+}
+
+function declaredPrices(prices: NonNullable<Exclude<ModelEntry, string>["prices"]>): ModelPrices {
+  const { input, output, ...others } = prices;
+  return { input, output, ...present(others, "cachedInput", "cacheWrite", "currency") };
 }
 
 type Present<Whole, Key extends keyof Whole> = { [Name in Key]?: Exclude<Whole[Name], undefined> };

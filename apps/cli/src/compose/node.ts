@@ -33,6 +33,7 @@ export interface NodeListener extends OpenListener {
   readonly onEvent?: RuntimeHooks["onEvent"] | undefined;
   readonly onWindowChange?: RuntimeHooks["onWindowChange"] | undefined;
   readonly onWebhookAttempt?: RuntimeHooks["onWebhookAttempt"] | undefined;
+  readonly onCall?: RuntimeHooks["onCall"] | undefined;
 }
 
 /** Puts a node together from a configuration and starts it. */
@@ -68,6 +69,7 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
           onEvent: listener.onEvent,
           onWindowChange: listener.onWindowChange,
           onWebhookAttempt: listener.onWebhookAttempt,
+          onCall: listener.onCall,
         }),
       },
     });

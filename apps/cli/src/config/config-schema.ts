@@ -9,12 +9,27 @@ const notNegative = z.int().min(0);
 const fromEnvironment = z.strictObject({ env: z.string().min(1) });
 const secret = z.union([z.string().min(1), fromEnvironment]);
 
+const price = z.number().min(0).max(1_000_000);
+
+/** For a million tokens. */
+const prices = z.strictObject({
+  input: price,
+  cachedInput: price.optional(),
+  cacheWrite: price.optional(),
+  output: price,
+  currency: z
+    .string()
+    .regex(/^[A-Z]{3}$/, "a currency as ISO 4217 has it, such as USD")
+    .optional(),
+});
+
 const model = z.union([
   z.string().min(1),
   z.strictObject({
     name: z.string().min(1),
     contextWindow: positive.optional(),
     maxOutputTokens: positive.optional(),
+    prices: prices.optional(),
     /** Fields that every request to this model carries beside Parley's own. */
     extraParams: z.record(z.string(), z.unknown()).optional(),
   }),

@@ -47,7 +47,7 @@ export const settingDescriptions: Readonly<Record<string, string>> = {
   "models.*.organizationId": "The organization at OpenAI.",
   "models.*.projectId": "The project at OpenAI.",
   "models.*.headers": "Headers that every request carries.",
-  "models.*.models": "The models: names, or objects with their limits.",
+  "models.*.models": "The models: names, or objects with their limits and prices.",
   "models.*.version": "The version of Anthropic's API.",
   "models.*.betas": "Beta features of Anthropic's API.",
   "models.*.promptCache": "The lifetime of Anthropic's prompt cache; false for none.",

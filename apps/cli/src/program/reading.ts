@@ -1,10 +1,12 @@
 import { type Command, Option } from "commander";
+import { CliError, exitCodes } from "../cli-error.js";
 import type { ContextOptions } from "../verbs/reading/context.js";
 import type { LsOptions } from "../verbs/reading/ls.js";
 import type { MetricsOptions } from "../verbs/reading/metrics.js";
 import type { SearchOptions } from "../verbs/reading/search.js";
 import type { ShowOptions } from "../verbs/reading/show.js";
 import type { TailOptions } from "../verbs/reading/tail.js";
+import type { UsageOptions } from "../verbs/reading/usage.js";
 import { type Act, conversation, count, examples, type JsonOption, json, limit } from "./arguments.js";
 
 /** Verbs that show what there is. */
@@ -71,16 +73,42 @@ export function addReading(program: Command, act: Act): void {
     );
   program
     .command("metrics")
-    .description("latency, tokens and cache of a conversation's turns")
-    .addArgument(conversation())
-    .addOption(limit("the newest turns", 20))
+    .description("latency, tokens, cache and cost of a conversation's turns; with --cost, sums over days")
+    .addArgument(conversation().argOptional())
+    .addOption(limit("the newest turns; with --cost, how many lines at most", 20))
     .option("--no-chart", "the table alone")
+    .option("--cost", "what calls to models have cost, over all conversations")
+    .addOption(
+      new Option("--by <group>", "with --cost: what to sum by (default: day)").choices([
+        "day",
+        "model",
+        "conversation",
+        "owner",
+      ]),
+    )
+    .option(
+      "--from <day>",
+      "with --cost: the first day, as YYYY-MM-DD in UTC (default: 29 days before the last)",
+    )
+    .option("--to <day>", "with --cost: the last day (default: today)")
+    .option("--owner <owner>", "with --cost: another owner's; needs an admin key")
+    .option("--all-owners", "with --cost: of all owners; needs an admin key")
     .addOption(json())
-    .addHelpText("after", examples("parley metrics @", "parley metrics @ --json"))
+    .addHelpText(
+      "after",
+      examples("parley metrics @", "parley metrics @ --json", "parley metrics --cost --by model"),
+    )
     .action(
-      act(async (context, word: string, options: MetricsOptions) =>
-        (await import("../verbs/reading/metrics.js")).metrics(word, options, context),
-      ),
+      act(async (context, word: string | undefined, options: MetricsOptions & UsageOptions) => {
+        if (word !== undefined) {
+          return (await import("../verbs/reading/metrics.js")).metrics(word, options, context);
+        }
+        if (options.cost) return (await import("../verbs/reading/usage.js")).usage(options, context);
+        throw new CliError("No conversation is named.", {
+          advice: "Name one (`@` is the newest), or add `--cost` for sums over all of them.",
+          exitCode: exitCodes.usage,
+        });
+      }),
     );
   program
     .command("context")

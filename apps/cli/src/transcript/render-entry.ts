@@ -1,3 +1,4 @@
+import { formatCost } from "@parley/client/usage";
 import { decisionText } from "../input/decision-text.js";
 import { waitsFor } from "../input/request-view.js";
 import { dataStart, escapeInvisible } from "../terminal/data-text.js";
@@ -143,7 +144,7 @@ const endings: Readonly<Record<string, string>> = {
 
 /** How a turn ended, and what it took. */
 function renderEnd({ turn, error, contextWindow }: EndEntry, { style, columns }: EntryOptions): string[] {
-  const { reason, durationMs, usage, contextSize } = turn;
+  const { reason, durationMs, usage, contextSize, cost } = turn;
   const ending = reason === undefined ? "" : (endings[reason] ?? reason);
   const bad = reason !== undefined && reason !== "stop";
   const facts = [
@@ -159,6 +160,7 @@ function renderEnd({ turn, error, contextWindow }: EndEntry, { style, columns }:
             `context ${tokens(contextSize)}${contextWindow === undefined ? "" : ` of ${tokens(contextWindow)}`}`,
           ),
         ]),
+    ...(cost === undefined ? [] : [style.dim(formatCost(cost))]),
   ];
   const problem =
     error === undefined

@@ -45,16 +45,15 @@ export function applyMetrics(state: ConversationState, turns: readonly TurnMetri
 }
 
 function reportedTurn(fold: ConversationFold, metrics: TurnMetrics): TurnState {
-  const { turnId, reason, model, durationMs, waitedMs, contextSize, output } = metrics;
-  const { firstSeq, lastSeq, error } = turnOf(fold.turns, turnId) ?? {};
-  const usage = contextSize === undefined ? knownUsage(metrics.usage) : metrics.usage;
+  const { compactionUsage: _, usage: counted, ...figures } = metrics;
+  const { firstSeq, lastSeq, error } = turnOf(fold.turns, figures.turnId) ?? {};
+  const usage = figures.contextSize === undefined ? knownUsage(counted) : counted;
   return {
-    turnId,
+    ...figures,
     status: "sealed",
     steps: metrics.steps.map(reportedStep),
     toolOutput: nothingPrinted,
-    ...omitUndefined({ reason, model, durationMs, waitedMs, usage, contextSize, firstSeq, lastSeq, error }),
-    ...omitUndefined({ output }),
+    ...omitUndefined({ usage, firstSeq, lastSeq, error }),
   };
 }
 

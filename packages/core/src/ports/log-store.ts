@@ -33,6 +33,7 @@ import type {
   SealResult,
   TurnRecord,
 } from "./turn-transactions.js";
+import type { SummedUsage, UsageRange, UsageStore } from "./usage-store.js";
 import type { OutboxStore, WebhookStore } from "./webhook-store.js";
 
 export type {
@@ -85,6 +86,7 @@ export type {
   SealResult,
   TurnRecord,
 } from "./turn-transactions.js";
+export type { AddedUsage, SummedUsage, UsageRange, UsageStore } from "./usage-store.js";
 export type {
   ClaimedDelivery,
   ClaimQuery,
@@ -208,6 +210,9 @@ export interface LogStoreRoot {
 
   /** Owners, in order, of whom something is missing in the search index; `next` is where to go on, absent at the end. */
   unindexedOwners(query: { after?: string }): Promise<{ owners: string[]; next?: string }>;
+
+  /** Sums the usage of all owners; with `by: "owner"`, for each of them. */
+  sumUsage(range: UsageRange): Promise<SummedUsage>;
 
   /**
    * Removes bytes that nothing refers to any more, of at most `limit` files of all owners: those of uploads that have
@@ -407,7 +412,7 @@ export interface SearchResult {
  * others refuse with `conversation_not_found`. A conversation id has 1 to 128 of `A-Za-z0-9._:-`, else it is
  * `invalid_request`.
  */
-export interface LogStore extends ConversationStore, InputStore, WebhookStore, BlobStore {
+export interface LogStore extends ConversationStore, InputStore, WebhookStore, BlobStore, UsageStore {
   admit(input: AdmitInput): Promise<AdmitOutcome>;
   commitStep(input: CommitInput): Promise<CommitResult>;
   seal(input: SealInput): Promise<SealResult>;

@@ -20,6 +20,7 @@ import { OwnerModels } from "./owner-models.js";
 import type { RuntimeOptions } from "./runtime-options.js";
 import { ToolList } from "./tool-list.js";
 import { HistoryCache } from "./turns/history-cache.js";
+import { Spending } from "./usage/spending.js";
 import { WebhookDelivery } from "./webhooks/webhook-delivery.js";
 import { defaultWebhookLimits } from "./webhooks/webhook-limits.js";
 import { createWindowPolicy } from "./window-policy.js";
@@ -83,6 +84,7 @@ export function createEnvironment(options: RuntimeOptions): Environment {
     hub: new Hub(limits.subscriberFrames),
     journal: new Journal(options.store, clock, { ...defaultJournalPace, ...options.journal }, wake),
     searchIndexer,
+    spending: new Spending(background),
     fileLimits,
     derivedFiles: new DerivedFiles({ fileLimits, report }, options.files?.deriver),
     webhooks,

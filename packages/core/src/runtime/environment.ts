@@ -6,6 +6,7 @@ import type { IdFactory } from "../messages/ids.js";
 import type { TokenEstimator } from "../messages/tokens/token-counter.js";
 import { type AnswerLimits, defaultAnswerLimits } from "../ports/answer-limits.js";
 import type { LogStoreRoot, Wake } from "../ports/log-store.js";
+import type { ProviderCallRecord } from "../ports.js";
 import type { Tool } from "../turn/tools/tool.js";
 import type { ToolSource } from "../turn/tools/tool-source.js";
 import type { CompactionPolicy } from "./compaction/compaction-policy.js";
@@ -21,6 +22,7 @@ import type { ModelCatalog } from "./models.js";
 import type { SearchIndexer } from "./nodes/search-indexer.js";
 import type { OwnerModels } from "./owner-models.js";
 import type { HistoryCache } from "./turns/history-cache.js";
+import type { Spending } from "./usage/spending.js";
 import type { WebhookAttempt, WebhookDelivery } from "./webhooks/webhook-delivery.js";
 import type { WebhookLimits } from "./webhooks/webhook-limits.js";
 import type { WebhookTransport } from "./webhooks/webhook-transport.js";
@@ -118,6 +120,16 @@ export interface EventContext {
   readonly model?: string;
 }
 
+/** Whose call it is. */
+export interface CallContext {
+  readonly owner: string;
+  /** Absent where the conversation is not kept. */
+  readonly conversationId?: string;
+  /** As `credential/model`. */
+  readonly model: string;
+  readonly purpose: "step" | "compaction" | "title";
+}
+
 /** Where a host listens in. A hook that throws is reported to `onError` and changes nothing. */
 export interface RuntimeHooks {
   /**
@@ -126,6 +138,8 @@ export interface RuntimeHooks {
    * own path, so it has to be quick. Events carry message content.
    */
   onEvent?(event: AgentEvent, context: EventContext): void;
+  /** Every call to a provider that this node has made, with its cost where it is known: for figures. Has to be quick. */
+  onCall?(call: ProviderCallRecord, context: CallContext): void;
   /** A model's window was learned, or what had been learned was disproved: for logs. */
   onWindowChange?(change: WindowChange): void;
   /** After the seal and its events. */
@@ -167,6 +181,7 @@ export interface Environment {
   readonly journal: Journal;
   readonly watchers: Watchers;
   readonly searchIndexer: SearchIndexer;
+  readonly spending: Spending;
   readonly fileLimits: FileLimits;
   readonly derivedFiles: DerivedFiles;
   readonly webhooks: WebhookDelivery;

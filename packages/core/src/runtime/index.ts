@@ -13,6 +13,7 @@ export type { JournalPace } from "./delivery/journal.js";
 export type { Subscription, TurnFollower } from "./delivery/subscribe.js";
 export type { WatchEvent } from "./delivery/watchers.js";
 export {
+  type CallContext,
   defaultLeasePace,
   defaultRuntimeLimits,
   type EventContext,

@@ -1,5 +1,5 @@
 import { omitUndefined } from "@parley/fold";
-import type { ModelInfo, ModelsResponse } from "@parley/wire";
+import type { ModelInfo, ModelPrices, ModelsResponse } from "@parley/wire";
 import { invalidField } from "../errors.js";
 import type { DefaultModel, ProviderAdapter } from "../ports.js";
 
@@ -15,6 +15,8 @@ export interface ModelBinding {
   /** As declared, in tokens. */
   readonly contextWindow: number;
   readonly maxOutputTokens?: number;
+  /** Absent where they are unknown. */
+  readonly prices?: ModelPrices;
   /** Fields for every request to this model. */
   readonly extraParams?: Record<string, unknown>;
 }
@@ -50,8 +52,8 @@ export function createModelCatalog(
     },
     list() {
       const modelInfo: Record<string, ModelInfo> = {};
-      for (const { name, contextWindow, maxOutputTokens } of byName.values()) {
-        modelInfo[name] = { contextWindow, ...omitUndefined({ maxOutputTokens }) };
+      for (const { name, contextWindow, maxOutputTokens, prices } of byName.values()) {
+        modelInfo[name] = { contextWindow, ...omitUndefined({ maxOutputTokens, prices }) };
       }
       return {
         models: [...byName.keys()],

@@ -1,4 +1,4 @@
-import type { DoctorResponse, ModelsResponse, ToolsResponse } from "@parley/wire";
+import type { DoctorResponse, ModelsResponse, ToolsResponse, UsageQuery, UsageResponse } from "@parley/wire";
 import { ParleyError } from "../errors.js";
 import type { KeyStore } from "../ports/key-store.js";
 import type { StoreCheck } from "../ports/log-store.js";
@@ -15,6 +15,7 @@ import { responseRetention } from "./nodes/response-retention.js";
 import { watchOtherNodes } from "./nodes/watch-other-nodes.js";
 import type { RuntimeOptions } from "./runtime-options.js";
 import { createServices } from "./services.js";
+import { answerUsage } from "./usage/usage-range.js";
 
 /** A node: runs turns, keeps them through crashes, and publishes them to subscribers. */
 export interface Runtime {
@@ -30,6 +31,8 @@ export interface Runtime {
   openSignedFile(token: string, options?: OpenOptions): Promise<OpenedFile>;
   /** The bounds that files are held to. */
   readonly fileLimits: FileLimits;
+  /** Tokens and cost of the calls of all owners. */
+  usage(query?: Omit<UsageQuery, "owner" | "owners">): Promise<UsageResponse>;
   /** The API keys of all owners. */
   readonly keys: KeyStore;
   /** Whether the store answers, and whether its schema is this version's. Rejects with `store_unavailable`. */
@@ -98,6 +101,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     await delivered;
     await swept;
     await env.derivedFiles.stop();
+    await env.spending.settled();
     await env.toolSource?.close();
   };
   return {
@@ -109,6 +113,10 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     },
     openSignedFile: (token, options) => openSigned(env, token, options),
     fileLimits: env.fileLimits,
+    async usage(query = {}) {
+      await env.spending.settled();
+      return answerUsage(env.root, query, env.clock.now());
+    },
     keys: env.root.keys,
     check: () => env.root.check(),
     examine: ({ fix }) => examineRuntime(env, fix),

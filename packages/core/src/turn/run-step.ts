@@ -1,5 +1,5 @@
 import { omitUndefined } from "@parley/fold";
-import type { SourceChunk, StepId, StepMetrics, Usage } from "@parley/wire";
+import type { SourceChunk, StepId, StepMetrics } from "@parley/wire";
 import type { Clock } from "../clock.js";
 import { ParleyError, toParleyError } from "../errors.js";
 import { WorkSlices } from "../event-loop.js";
@@ -14,10 +14,12 @@ import type {
   ProviderOutput,
 } from "../ports.js";
 import { Assembly, type VisibleDelta } from "./answer/assemble.js";
+import { callCost } from "./answer/call-cost.js";
 import { callTimes } from "./answer/call-times.js";
 import { keptRaw, plainParts } from "./answer/plain-parts.js";
 import { readAnswer } from "./answer/read-answer.js";
 import { ReasoningTimes } from "./answer/reasoning-times.js";
+import { wireUsage } from "./call-usage.js";
 import { outputProvider } from "./output/final-tool.js";
 import type { StepContext, TurnListener, TurnSetup } from "./turn.js";
 
@@ -201,7 +203,7 @@ function recordOf(
   { index, messageId, params, context }: Step,
   startedAt: Date,
   timing: Timing,
-  { result, usage }: Assembly,
+  { result, usage, billed }: Assembly,
 ): ProviderCallRecord {
   return {
     id: result?.id ?? messageId,
@@ -211,6 +213,7 @@ function recordOf(
     stepId: stepIdOf(setup.turnId, index),
     ...timing,
     ...(usage === undefined ? {} : { usage }),
+    ...callCost({ usage, billed, prices: setup.prices }),
     ...(context.manifest === undefined ? {} : { manifest: context.manifest }),
     ...(result?.finishReason === undefined ? {} : { finishReason: result.finishReason }),
     ...(setup.keepRaw ? keptRaw(result?.raw) : {}),
@@ -252,10 +255,4 @@ function stampCalls(parts: MessageContentPart[], stepId: string): MessageContent
     seen.add(toolCallId);
     return { ...part, toolCallId, stepId };
   });
-}
-
-/** The counters that travel: the wire has no total, which is input + output. */
-export function wireUsage(usage: TokenUsage): Usage {
-  const { totalTokens: _, ...counters } = usage;
-  return counters;
 }

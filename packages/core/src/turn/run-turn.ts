@@ -120,8 +120,7 @@ class TurnLoop {
   async #askModel(): Promise<Ending | undefined> {
     const setup = this.#setup;
     if (this.#stepIndex >= this.#limits.maxSteps) return { reason: "max-steps" };
-    const opened = await openStep(setup, this.#stepIndex, this.#messages);
-    if (!("error" in opened)) this.#providerCalls.push(...(opened.providerCalls ?? []));
+    const opened = await openStep(setup, this.#stepIndex, this.#messages, (call) => this.#record(call));
     if (setup.signal?.aborted) return stopped(setup);
     if ("error" in opened) return failed(setup, opened.error);
     if (opened.tools !== undefined) {
@@ -141,7 +140,7 @@ class TurnLoop {
       this.#emit,
     );
     this.#steps.push(step.metrics);
-    this.#providerCalls.push(step.record);
+    this.#record(step.record);
     this.#lastUsage = step.usage;
     if (step.message !== undefined) this.#messages.push(step.message);
     this.#calls = step.calls;
@@ -300,6 +299,11 @@ class TurnLoop {
     return this.#leaveCalls(new ParleyError("internal", message));
   }
 
+  #record(call: ProviderCallRecord): void {
+    this.#providerCalls.push(call);
+    this.#setup.onCall?.(call);
+  }
+
   /** Writes what is not written yet. */
   async #commit(
     phase: StepCommit["phase"],
@@ -372,7 +376,12 @@ function limitsOf({ limits = defaultTurnLimits }: TurnSetup): TurnLimits {
   };
 }
 
-async function openStep(setup: TurnSetup, stepIndex: number, turnMessages: readonly ConversationMessage[]) {
+async function openStep(
+  setup: TurnSetup,
+  stepIndex: number,
+  turnMessages: readonly ConversationMessage[],
+  onCall: (call: ProviderCallRecord) => void,
+) {
   try {
     // A copy: whoever builds the context may keep what it is given while the turn goes on.
     const shown = [...turnMessages];
@@ -380,6 +389,7 @@ async function openStep(setup: TurnSetup, stepIndex: number, turnMessages: reado
       stepIndex,
       stepId: stepIdOf(setup.turnId, stepIndex),
       turnMessages: shown,
+      onCall,
     });
   } catch (thrown) {
     return { error: toParleyError(thrown) };

@@ -2,7 +2,7 @@ import { omitUndefined } from "@parley/fold";
 import type { AgentEvent } from "@parley/wire";
 import type { ConversationMessage } from "../messages/message.js";
 import { shownText } from "../messages/wire-chunks.js";
-import { wireUsage } from "./run-step.js";
+import { wireUsage } from "./call-usage.js";
 import type { TurnOutcome, TurnSetup } from "./turn.js";
 
 /** What the user said, which a turn begins with. */
@@ -46,6 +46,6 @@ export function doneEvent(setup: TurnSetup, outcome: TurnOutcome): AgentEvent {
     reason,
     ...omitUndefined({ durationMs: metrics.durationMs, waitedMs: metrics.waitedMs }),
     ...(usage === undefined ? {} : { usage: wireUsage(usage) }),
-    ...omitUndefined({ contextSize }),
+    ...omitUndefined({ contextSize, cost: metrics.cost }),
   };
 }

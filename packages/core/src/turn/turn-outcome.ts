@@ -1,10 +1,10 @@
-import { omitUndefined } from "@parley/fold";
-import type { OutputVerdict, StepMetrics, TurnReason } from "@parley/wire";
+import { omitUndefined, sumCosts } from "@parley/fold";
+import type { OutputVerdict, StepMetrics, TurnMetrics, TurnReason } from "@parley/wire";
 import type { ParleyError } from "../errors.js";
 import type { ConversationMessage, TokenUsage } from "../messages/message.js";
 import type { ProviderCallRecord } from "../ports.js";
+import { addUsage, wireUsage } from "./call-usage.js";
 import { unansweredOutput } from "./output/output.js";
-import { wireUsage } from "./run-step.js";
 import type { TurnOutcome, TurnSetup } from "./turn.js";
 
 /** How a turn ended. */
@@ -35,7 +35,7 @@ export function outcomeOf(
 ): TurnOutcome {
   const { messages, providerCalls, steps, lastUsage, durationMs, waitedMs } = made;
   const { reason } = ending;
-  const usage = sumUsage(providerCalls);
+  const usage = sumUsage(providerCalls, "step");
   const output =
     ending.output ?? (setup.output === undefined ? undefined : unansweredOutput(reason, messages));
   const contextSize =
@@ -56,6 +56,7 @@ export function outcomeOf(
       model: modelOf(setup),
       ...contextSize,
       ...omitUndefined({ output }),
+      ...callFigures(providerCalls),
     },
     ...omitUndefined({ error: ending.error, failedCall: ending.failedCall, usage }),
     ...contextSize,
@@ -65,20 +66,32 @@ export function outcomeOf(
 /** What answers, as the log names it. */
 export const modelOf = (setup: TurnSetup) => setup.model ?? setup.providerParams.metadata.model;
 
-/** Of the steps: what a compaction took is on its own call. */
-function sumUsage(records: readonly ProviderCallRecord[]): TokenUsage | undefined {
+/**
+ * The cost of a turn's calls, and the tokens of those that are not steps. Without a known cost there is nothing to say
+ * of a turn that made one call for each step.
+ */
+export function callFigures(
+  calls: readonly Pick<ProviderCallRecord, "cost" | "purpose" | "usage">[],
+): Pick<TurnMetrics, "cost" | "compactionUsage"> {
+  const sum = sumCosts(calls.map(({ cost }) => cost));
+  const isKnown = sum.amounts.length > 0 || calls.some(({ purpose = "step" }) => purpose !== "step");
+  const compacted = sumUsage(calls, "compaction");
+  return omitUndefined({
+    cost: isKnown ? sum : undefined,
+    compactionUsage: compacted && wireUsage(compacted),
+  });
+}
+
+/** Of the steps, or of compactions: `usage` of a turn is that of its steps. */
+function sumUsage(
+  records: readonly Pick<ProviderCallRecord, "purpose" | "usage">[],
+  of: "step" | "compaction",
+): TokenUsage | undefined {
   let sum: TokenUsage | undefined;
   for (const { usage, purpose = "step" } of records) {
-    if (usage === undefined || purpose !== "step") continue;
+    if (usage === undefined || purpose !== of) continue;
     sum = sum === undefined ? { ...usage } : addUsage(sum, usage);
   }
   if (sum?.totalTokens !== undefined) sum.totalTokens = sum.inputTokens + sum.outputTokens;
-  return sum;
-}
-
-/** Counters that only one side knows are kept; ones that neither knows stay absent. */
-function addUsage(a: TokenUsage, b: TokenUsage): TokenUsage {
-  const sum: TokenUsage = { ...a };
-  for (const key of Object.keys(b) as (keyof TokenUsage)[]) sum[key] = (a[key] ?? 0) + (b[key] ?? 0);
   return sum;
 }

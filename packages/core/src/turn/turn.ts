@@ -1,4 +1,11 @@
-import type { AgentEvent, ContextManifest, InputResponseEntry, TurnMetrics, TurnReason } from "@parley/wire";
+import type {
+  AgentEvent,
+  ContextManifest,
+  InputResponseEntry,
+  ModelPrices,
+  TurnMetrics,
+  TurnReason,
+} from "@parley/wire";
 import type { Clock } from "../clock.js";
 import type { ParleyError } from "../errors.js";
 import type { IdFactory } from "../messages/ids.js";
@@ -40,8 +47,6 @@ export interface StepContext {
   readonly maxTokens?: number | undefined;
   /** The tools from this step on, where they change in the middle of a turn. */
   readonly tools?: readonly Tool<never>[];
-  /** Calls that were made to build it, such as a compaction's. */
-  readonly providerCalls?: readonly ProviderCallRecord[];
 }
 
 /** One durable write of a step. */
@@ -117,6 +122,10 @@ export interface TurnSetup {
   readonly providerParams: Omit<ProviderCallParams, "messages">;
   /** The model's name as people know it, for events and metrics. Default: the name in `providerParams`. */
   readonly model?: string;
+  /** The model's prices, which the cost of calls is estimated with. Absent: unknown. */
+  readonly prices?: ModelPrices;
+  /** Receives each call that the turn makes, as it is recorded. */
+  onCall?(call: ProviderCallRecord): void;
   /**
    * The tools that run here. Without any, calls are left to the caller and the turn makes one step. In a step that also
    * calls tools which are only declared, these run, and the turn ends for the others.
@@ -135,6 +144,8 @@ export interface TurnSetup {
     readonly stepIndex: number;
     readonly stepId: string;
     readonly turnMessages: readonly ConversationMessage[];
+    /** Records a call that is made to build it, such as a compaction's. */
+    onCall(call: ProviderCallRecord): void;
   }): Promise<StepContext>;
   readonly sink: TurnSink;
   /**

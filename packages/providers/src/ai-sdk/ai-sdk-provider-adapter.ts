@@ -218,14 +218,14 @@ function problemOf(fold: AnswerFold): unknown {
 }
 
 function resultOf(fold: AnswerFold, origin: MessageOrigin): ProviderCallResult {
-  const { id, timestamp, usage, finishReason } = fold.ending ?? {};
+  const { id, timestamp, usage, billed, finishReason } = fold.ending ?? {};
   const toolCalls = fold.calls();
   return {
     id: id ?? "",
     createdAt: timestamp ?? new Date(),
     message: { role: "assistant", content: fold.content(true), origin },
     ...(toolCalls.length === 0 ? {} : { toolCalls }),
-    ...omitUndefined({ usage, finishReason }),
+    ...omitUndefined({ usage, billed, finishReason }),
   };
 }
 

@@ -1,1 +1,2 @@
 export { defaultModelLimits, type ModelLimits, modelLimits } from "./model-limits.js";
+export { modelPrices, modelPricesDate, type PricedProvider } from "./model-prices.js";

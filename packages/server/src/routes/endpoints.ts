@@ -10,6 +10,7 @@ import { keyEndpoints } from "./keys.js";
 import { operationEndpoints } from "./operations.js";
 import { queueEndpoints } from "./queue.js";
 import { settingsEndpoints } from "./settings.js";
+import { usageEndpoints } from "./usage.js";
 import { webhookEndpoints } from "./webhooks.js";
 
 const all = [
@@ -21,6 +22,7 @@ const all = [
   ...settingsEndpoints,
   ...exportEndpoints,
   ...fileEndpoints,
+  ...usageEndpoints,
   ...webhookEndpoints,
   ...keyEndpoints,
   ...operationEndpoints,

@@ -136,6 +136,7 @@ const routeCalls: { readonly [Name in CalledRoute]: RouteCall } = {
   "DELETE /keys/:id/logins": { path: "/keys/key_none/logins", access: "admin" },
   "GET /doctor": { path: "/doctor", access: "admin" },
   "POST /doctor": { path: "/doctor", access: "admin" },
+  "GET /usage": read("/usage?by=model&limit=3"),
   "GET /search": read("/search?q=hello&limit=3"),
   "GET /models": read("/models"),
   "GET /health": { path: "/health", access: "public" },

@@ -5,7 +5,7 @@ import { sourceChunk } from "./chunk.js";
 import { inputRequestEntry, inputResponseEntry, waitingInfo } from "./input-entry.js";
 import { outputInvalidEntry, turnOutput } from "./output.js";
 import { count, instant, openErrorCode, providerMetadata, stepId, turnReason } from "./scalars.js";
-import { usage } from "./usage.js";
+import { costSum, usage } from "./usage.js";
 
 const ofTurn = { conversationId: z.string(), turnId: z.string() };
 const ofPart = {
@@ -117,6 +117,7 @@ export const agentEvent = agree<AgentEvent>()(
         waitedMs: z.number().optional(),
         usage: usage.optional(),
         contextSize: z.number().optional(),
+        cost: costSum.optional(),
       }),
       z.object({
         type: z.literal("turn-sealed"),

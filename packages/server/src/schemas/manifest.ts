@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { ContextManifest, ContextTransformKind, OpenUnion, ProviderCallInfo } from "@parley/wire";
 import { agree } from "./agree.js";
 import { count, errorCode, instant, role, stepId } from "./scalars.js";
-import { usage } from "./usage.js";
+import { cost, modelPrices, usage } from "./usage.js";
 
 const segmentKinds = ["instructions", "tools", "summary", "messages"] as const;
 
@@ -80,6 +80,8 @@ export const providerCall = agree<ProviderCallInfo>()(
       createdAt: instant.optional(),
       attempts: z.number().optional(),
       usage: usage.optional(),
+      cost: cost.optional(),
+      prices: modelPrices.optional(),
       ttftMs: z.number().optional(),
       decodeMs: z.number().optional(),
       genTotalMs: z.number().optional(),

@@ -11,6 +11,7 @@ import type {
 import { agree } from "./agree.js";
 import { inputKind, inputResponseEntry } from "./input-entry.js";
 import { count, errorCode, instant, limitInQuery, role } from "./scalars.js";
+import { modelPrices } from "./usage.js";
 
 export const searchQuery = agree<SearchQuery>()(
   z.object({ q: z.string().min(1).max(1_000), limit: limitInQuery.optional() }),
@@ -39,7 +40,11 @@ export const modelsResponse = agree<ModelsResponse>()(
       models: z.array(z.string()),
       modelInfo: z.record(
         z.string(),
-        z.object({ contextWindow: z.number(), maxOutputTokens: z.number().optional() }),
+        z.object({
+          contextWindow: z.number(),
+          maxOutputTokens: z.number().optional(),
+          prices: modelPrices.optional(),
+        }),
       ),
       defaultModel: z.string().optional(),
     })

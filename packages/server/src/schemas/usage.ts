@@ -1,8 +1,19 @@
 import { z } from "@hono/zod-openapi";
-import type { MetricsQuery, MetricsResponse, StepMetrics, TurnMetrics, Usage } from "@parley/wire";
+import type {
+  Cost,
+  CostSum,
+  MetricsQuery,
+  MetricsResponse,
+  ModelPrices,
+  StepMetrics,
+  TurnMetrics,
+  Usage,
+  UsageQuery,
+  UsageResponse,
+} from "@parley/wire";
 import { agree } from "./agree.js";
 import { outputVerdict } from "./output.js";
-import { limitInQuery, stepId, turnReason } from "./scalars.js";
+import { limitInQuery, openWords, stepId, turnReason } from "./scalars.js";
 
 export const usage = agree<Usage>()(
   z
@@ -15,6 +26,38 @@ export const usage = agree<Usage>()(
     })
     .openapi("Usage"),
 );
+
+const money = z.number().min(0);
+
+export const modelPrices = agree<ModelPrices>()(
+  z
+    .object({
+      input: money,
+      cachedInput: money.optional(),
+      cacheWrite: money.optional(),
+      output: money,
+      currency: z.string().optional(),
+    })
+    .openapi("ModelPrices"),
+);
+
+export const cost = agree<Cost>()(
+  z
+    .object({
+      amount: money,
+      currency: z.string(),
+      source: openWords<"billed" | "estimated">(["billed", "estimated"]),
+    })
+    .openapi("Cost"),
+);
+
+const costFields = {
+  calls: z.number(),
+  unknownCalls: z.number(),
+  amounts: z.array(z.object({ currency: z.string(), billed: money, estimated: money })),
+};
+
+export const costSum = agree<CostSum>()(z.object(costFields).openapi("CostSum"));
 
 const stepMetrics = agree<StepMetrics>()(
   z
@@ -52,6 +95,8 @@ export const turnMetrics = agree<TurnMetrics>()(
       reason: turnReason.optional(),
       model: z.string().optional(),
       output: outputVerdict.optional(),
+      cost: costSum.optional(),
+      compactionUsage: usage.optional(),
     })
     .openapi("TurnMetrics"),
 );
@@ -62,4 +107,44 @@ export const metricsQuery = agree<MetricsQuery>()(
 
 export const metricsResponse = agree<MetricsResponse>()(
   z.object({ turns: z.array(turnMetrics), nextBefore: z.string().optional() }),
+);
+
+const groupings = ["day", "model", "conversation", "owner"] as const;
+const day = z.string().regex(/^\d{4}-\d{2}-\d{2}$/, "a day as YYYY-MM-DD");
+
+export const usageQuery = agree<UsageQuery>()(
+  z.object({
+    from: day.optional(),
+    to: day.optional(),
+    by: z.enum(groupings).optional(),
+    limit: limitInQuery.optional(),
+    owner: z.string().min(1).max(1_000).optional(),
+    owners: z.literal("all").optional(),
+  }),
+);
+
+const usageFields = { ...costFields, usage };
+
+export const usageResponse = agree<UsageResponse>()(
+  z
+    .object({
+      from: z.string(),
+      to: z.string(),
+      by: z.enum(groupings),
+      groups: z.array(
+        z
+          .object({
+            day: z.string().optional(),
+            model: z.string().optional(),
+            conversationId: z.string().optional(),
+            title: z.string().optional(),
+            owner: z.string().optional(),
+            ...usageFields,
+          })
+          .openapi("UsageGroup"),
+      ),
+      total: z.object(usageFields).openapi("UsageSums"),
+      omitted: z.number().optional(),
+    })
+    .openapi("UsageResponse"),
 );

@@ -1,4 +1,5 @@
-import type { EventContext, Runtime, WebhookAttempt } from "@parley/core/runtime";
+import type { ProviderCallRecord } from "@parley/core/ports";
+import type { CallContext, EventContext, Runtime, WebhookAttempt } from "@parley/core/runtime";
 import type { AgentEvent, QueuePayload } from "@parley/wire";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { createSpanWriter } from "./spans.js";
@@ -7,6 +8,8 @@ import { createSpanWriter } from "./spans.js";
 export interface Telemetry {
   /** Hears of the turns: give it to `createRuntime` as `hooks.onEvent`. */
   readonly onEvent: (event: AgentEvent, context: EventContext) => void;
+  /** Counts what calls to providers cost: give it to `createRuntime` as `hooks.onCall`. */
+  readonly onCall: (call: ProviderCallRecord, context: CallContext) => void;
   /** Counts attempts to deliver webhooks: give it to `createRuntime` as `hooks.onWebhookAttempt`. */
   readonly onWebhookAttempt: (attempt: WebhookAttempt) => void;
   /** Takes the number of running turns from there. */
@@ -36,7 +39,8 @@ const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.
  *
  * ```ts
  * const telemetry = createTelemetryHooks();
- * const runtime = await createRuntime({ ..., hooks: { onEvent: telemetry.onEvent } });
+ * const { onEvent, onCall } = telemetry;
+ * const runtime = await createRuntime({ ..., hooks: { onEvent, onCall } });
  * const app = createApp(runtime, { telemetry });
  * ```
  */
@@ -54,6 +58,13 @@ export function createTelemetryHooks(options: TelemetryOptions = {}): Telemetry 
       countEvent(figures, event, context.model ?? "unknown");
       noteDelivery(waiting, event);
       writeSpans?.(event, context);
+    },
+    onCall({ cost }, { model, purpose }) {
+      if (cost === undefined) figures.callsOfUnknownCost.inc({ model, purpose });
+      else {
+        const { amount, currency, source } = cost;
+        figures.cost.inc({ model, purpose, currency, source }, amount);
+      }
     },
     onWebhookAttempt({ type, outcome, durationMs }) {
       figures.webhookAttempts.inc({ event: type, outcome });
@@ -139,6 +150,18 @@ function createFigures(
       name: "parley_tokens_total",
       help: "Tokens as the providers report them; cached and reasoning tokens are parts of input and output",
       labelNames: ["type", "model"],
+      registers,
+    }),
+    cost: new Counter({
+      name: "parley_cost_total",
+      help: "Cost of calls to providers, in units of the currency, as billed or as estimated from prices",
+      labelNames: ["model", "purpose", "currency", "source"],
+      registers,
+    }),
+    callsOfUnknownCost: new Counter({
+      name: "parley_calls_of_unknown_cost_total",
+      help: "Calls to providers whose cost is unknown, and not part of parley_cost_total",
+      labelNames: ["model", "purpose"],
       registers,
     }),
     providerErrors: new Counter({

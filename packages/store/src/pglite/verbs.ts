@@ -49,6 +49,7 @@ export const rootVerbs = {
   // What searches find without it needs none of the space that is kept for turns.
   indexSearch: added,
   unindexedOwners: read,
+  sumUsage: longRead,
   collectBlobs: running,
   identity: running,
   removedBlobs: read,
@@ -113,6 +114,8 @@ export const ownerVerbs = {
   findReceipt: read,
   lastCall: read,
   metrics: longRead,
+  addUsage: running,
+  sumUsage: longRead,
   changed: read,
   importConversation: longAdded,
   search: longRead,

@@ -31,6 +31,9 @@ function fixtureOf(breakIt: (root: LogStoreRoot) => LogStoreRoot) {
 }
 
 const breakages: Record<string, (root: LogStoreRoot) => LogStoreRoot> = {
+  "forgets calls that no turn holds": (root) => broken(root, { addUsage: () => async () => {} }),
+  "sums the usage of all owners for one": (root) =>
+    broken(root, { sumUsage: () => (range) => root.sumUsage(range) }),
   "never collects files": (root) =>
     broken(root, {}, { collectBlobs: async () => ({ blobs: 0, bytes: 0, more: false }) }),
   "drops the files of a message": (root) =>

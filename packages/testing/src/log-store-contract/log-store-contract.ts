@@ -27,6 +27,7 @@ import { leaseCases } from "./turns/leases.js";
 import { noticeCases } from "./turns/notices.js";
 import { queueCases } from "./turns/queue.js";
 import { turnCases } from "./turns/turns.js";
+import { usageCases } from "./turns/usage.js";
 import { endpointCases } from "./webhooks/endpoints.js";
 import { outboxCases } from "./webhooks/outbox.js";
 import { reportCases } from "./webhooks/reports.js";
@@ -50,6 +51,7 @@ export function logStoreContract(make: () => LogStoreFixture | Promise<LogStoreF
   const topics = {
     admission: admissionCases,
     turn: turnCases,
+    usage: usageCases,
     choice: choiceCases,
     model: modelCases,
     journal: journalCases,

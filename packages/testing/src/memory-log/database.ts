@@ -24,6 +24,7 @@ import type { StepMetrics, TurnMetrics, TurnReason } from "@parley/wire";
 import type { Delivery, Endpoint } from "./delivery.js";
 import { noFiles, type OwnerFiles } from "./owner-files.js";
 import { report } from "./report.js";
+import type { UsageEntry } from "./usage.js";
 
 /** A message at its place. Never changed once it is there. */
 export interface Row {
@@ -186,6 +187,8 @@ export interface MemoryDatabase {
   readonly logins: Map<string, LoginRecord>;
   /** Deliveries of all owners, in the order of their numbers. */
   outbox: Delivery[];
+  /** Figures of calls that no turn holds. */
+  usage: UsageEntry[];
   /** How many events were reported. */
   reported: number;
   /** The logs that have an open turn or a compaction. */
@@ -212,6 +215,7 @@ export function createMemoryDatabase(clock: Pick<Clock, "now">): MemoryDatabase 
     keys: new Map(),
     logins: new Map(),
     outbox: [],
+    usage: [],
     reported: 0,
     leased: new Set(),
     leases: 0,

@@ -13,6 +13,7 @@ import { examine } from "./reads/examine.js";
 import * as inputReads from "./reads/inputs.js";
 import * as reads from "./reads/read.js";
 import { search } from "./reads/search.js";
+import * as usage from "./usage.js";
 import * as hooks from "./webhooks.js";
 import { admit } from "./writes/admit.js";
 import { commitStep, seal } from "./writes/commit.js";
@@ -153,6 +154,8 @@ export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRo
       findReceipt: (...args) => run("findReceipt", args, reads.findReceipt),
       lastCall: (...args) => run("lastCall", args, reads.lastCall),
       metrics: (...args) => run("metrics", args, reads.metrics),
+      addUsage: (...args) => run("addUsage", args, usage.addUsage),
+      sumUsage: (...args) => run("sumUsage", args, usage.sumOwnerUsage),
       changed: (...args) => run("changed", args, conversations.changed),
       importConversation: (...args) => run("importConversation", args, importConversation),
       search: (...args) => run("search", args, search),
@@ -186,6 +189,7 @@ export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRo
     news: (...args) => root("news", args, conversations.news),
     indexSearch: (...args) => root("indexSearch", args, (_db, _request) => ({ indexed: 0, more: false })),
     unindexedOwners: (...args) => root("unindexedOwners", args, (_db, _query) => ({ owners: [] })),
+    sumUsage: (...args) => root("sumUsage", args, usage.sumAllUsage),
     collectBlobs: (...args) => root("collectBlobs", args, files.collectBlobs),
     identity: (...args) => root("identity", args, files.identity),
     removedBlobs: (...args) => root("removedBlobs", args, files.removedBlobs),

@@ -25,6 +25,7 @@ import { turnCases } from "./turns/turns.js";
 import { waitingCases } from "./turns/waiting.js";
 import { waitingEndCases } from "./turns/waiting-ends.js";
 import { waitingNodeCases } from "./turns/waiting-nodes.js";
+import { usageCases } from "./usage.js";
 import { webhookCases } from "./webhooks.js";
 import { type RuntimeFixture, type RuntimeTopicCase, World } from "./world.js";
 
@@ -59,6 +60,7 @@ export function runtimeContract(make: () => RuntimeFixture | Promise<RuntimeFixt
     "kept history": keptHistoryCases,
     transfer: transferCases,
     observing: observingCases,
+    usage: usageCases,
     webhook: webhookCases,
     file: fileCases,
   };

@@ -1,6 +1,7 @@
 import type { ErrorCode } from "../error-code.js";
 import type { OpenUnion } from "../json.js";
 import type { Role, StepId } from "../log/ids.js";
+import type { Cost, ModelPrices } from "./cost.js";
 import type { Usage } from "./usage.js";
 
 /** What a segment of a request is made of. */
@@ -137,6 +138,10 @@ export interface ProviderCallInfo {
   readonly attempts?: number;
   /** Absent when the provider did not report it, as after a cut stream. */
   readonly usage?: Usage;
+  /** Absent where it is unknown, which is not 0. */
+  readonly cost?: Cost;
+  /** The model's prices when the call was made. Absent where they were unknown. */
+  readonly prices?: ModelPrices;
   /** From the start of the stream to the first text or reasoning. */
   readonly ttftMs?: number;
   /** From the first text or reasoning to the end of the stream. */

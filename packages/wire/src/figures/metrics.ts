@@ -2,6 +2,7 @@ import type { OpenUnion } from "../json.js";
 import type { StepId } from "../log/ids.js";
 import type { OutputVerdict } from "../log/output.js";
 import type { TurnReason } from "../log/turn-reason.js";
+import type { CostSum } from "./cost.js";
 import type { Usage } from "./usage.js";
 
 /** How long one tool call took. */
@@ -63,4 +64,8 @@ export interface TurnMetrics {
   readonly model?: string;
   /** Of a turn that had to return data: how its answer was judged. The data itself is its last text. */
   readonly output?: OutputVerdict;
+  /** Of all calls, compactions included. Absent: the cost of every call, one for each step, is unknown. */
+  readonly cost?: CostSum;
+  /** Tokens of the compactions that the turn made; they are not part of `usage`. Absent: none, or not reported. */
+  readonly compactionUsage?: Usage;
 }

@@ -1,5 +1,6 @@
 import type { ConversationStatus } from "../conversation.js";
 import type { ErrorCode } from "../error-code.js";
+import type { CostSum } from "../figures/cost.js";
 import type { Usage } from "../figures/usage.js";
 import type { InputRequestEntry, InputResponseEntry, WaitingInfo } from "../input/input-entry.js";
 import type { OpenUnion, ProviderMetadata } from "../json.js";
@@ -268,6 +269,8 @@ export interface TurnDoneEvent {
    * Absent means unknown, which is never shown as 0.
    */
   readonly contextSize?: number;
+  /** Of all calls of the turn, compactions included. Absent: the cost of every call is unknown. */
+  readonly cost?: CostSum;
 }
 
 /** The turn is final: all its chunks are durable and will never change. Emitted after that commit. */

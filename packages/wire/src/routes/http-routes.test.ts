@@ -95,6 +95,7 @@ const everyRoute = {
   "GET /grants": true,
   "DELETE /grants/:id": true,
   "GET /tools": true,
+  "GET /usage": true,
   "GET /webhooks": true,
   "POST /webhooks": true,
   "PATCH /webhooks/:id": true,

@@ -93,6 +93,7 @@ import type {
   ReasoningEffortSetting,
   TitleSetting,
 } from "./settings-routes.js";
+import type { UsageQuery, UsageResponse } from "./usage-routes.js";
 
 /** No members. */
 export type Nothing = Readonly<Record<never, never>>;
@@ -307,6 +308,7 @@ export interface Routes {
   readonly "GET /doctor": Get<Nothing, Nothing, DoctorResponse>;
   readonly "POST /doctor": Write<Nothing, undefined, DoctorResponse>;
 
+  readonly "GET /usage": Get<Nothing, UsageQuery, UsageResponse>;
   readonly "GET /search": Get<Nothing, SearchQuery, SearchResponse>;
   readonly "GET /models": Get<Nothing, Nothing, ModelsResponse>;
   readonly "GET /health": Get<Nothing, Nothing, HealthResponse>;

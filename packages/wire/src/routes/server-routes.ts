@@ -1,3 +1,4 @@
+import type { ModelPrices } from "../figures/cost.js";
 import type { Role } from "../log/ids.js";
 
 /** `GET /search`: full text over the messages and titles of the caller's conversations. */
@@ -34,6 +35,8 @@ export interface ModelInfo {
   /** Tokens that fit, input and output together. */
   readonly contextWindow: number;
   readonly maxOutputTokens?: number;
+  /** Absent where they are unknown. */
+  readonly prices?: ModelPrices;
 }
 
 /** `GET /models`. */

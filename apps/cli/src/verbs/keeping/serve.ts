@@ -59,6 +59,7 @@ export async function serve(options: ServeOptions, context: VerbContext): Promis
     onSearchIndexed: ({ indexed, done }) =>
       logger.info({ indexed }, done ? "the search index has caught up" : "the search index is catching up"),
     onEvent: telemetry.onEvent,
+    onCall: telemetry.onCall,
     onWindowChange: (change) => logger.info({ ...change }, "context window changed"),
     onWebhookAttempt(attempt) {
       telemetry.onWebhookAttempt(attempt);

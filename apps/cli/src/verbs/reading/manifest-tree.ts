@@ -1,3 +1,4 @@
+import { cacheLoss, costSum, formatCost, formatMoney } from "@parley/client/usage";
 import type { ContextManifest, ContextSegment, ProviderCallInfo } from "@parley/wire";
 import { duration, percent, tokens } from "../../terminal/figures.js";
 import { safeLine } from "../../terminal/safe-text.js";
@@ -28,7 +29,7 @@ export function manifestTree(
   const branches =
     call.manifest === undefined
       ? [style.dim("no manifest was kept")]
-      : branchesOf(call.manifest, before?.manifest, call, style);
+      : branchesOf(call.manifest, before, call, style);
   branches.forEach((branch, index) => {
     lines.push(`${indent}${index === branches.length - 1 ? "└─" : "├─"} ${branch}`);
   });
@@ -48,6 +49,7 @@ function heading(call: ProviderCallInfo, { number, style }: TreeOptions): string
     usage === undefined
       ? undefined
       : `read ${tokens(usage.inputTokens)}, wrote ${tokens(usage.outputTokens)}`,
+    call.cost === undefined ? undefined : formatCost(costSum(call.cost)),
     call.ttftMs === undefined ? undefined : `first token ${duration(call.ttftMs)}`,
     call.attempts !== undefined && call.attempts > 1 ? `${call.attempts} attempts` : undefined,
   ];
@@ -57,10 +59,11 @@ function heading(call: ProviderCallInfo, { number, style }: TreeOptions): string
 
 function branchesOf(
   manifest: ContextManifest,
-  before: ContextManifest | undefined,
+  previous: ProviderCallInfo | undefined,
   call: ProviderCallInfo,
   style: Style,
 ): string[] {
+  const before = previous?.manifest;
   const known = new Set(before?.segments.flatMap(({ hash }) => (hash === undefined ? [] : [hash])));
   return [
     ...manifest.segments.map((segment) => segmentLine(segment, known, before !== undefined, style)),
@@ -81,6 +84,7 @@ function branchesOf(
       style.yellow(`~ ${kind}  ${range(firstSeq, lastSeq)}  ${safeLine(detail ?? "")}`.trimEnd()),
     ),
     prefixLine(manifest, call, style),
+    ...lossLine(manifest, call, previous, style),
   ];
 }
 
@@ -124,6 +128,20 @@ function prefixLine(manifest: ContextManifest, { usage }: ProviderCallInfo, styl
   return style.yellow(
     `differs from the call before${where} (${tokens(prefixKeptTokens)} tokens the same up to there); ${cache}`,
   );
+}
+
+/** What a broken prefix cost: tokens that the cache held before and that were charged in full. */
+function lossLine(
+  { prefixKept }: ContextManifest,
+  call: ProviderCallInfo,
+  before: ProviderCallInfo | undefined,
+  style: Style,
+): string[] {
+  const loss = prefixKept === false ? cacheLoss(before, call) : undefined;
+  if (loss === undefined) return [];
+  const { amount, currency = "", tokens: lost } = loss;
+  const money = amount === undefined ? "" : `, about ${formatMoney(amount, currency)} more`;
+  return [style.yellow(`${tokens(lost)} tokens were in the cache before and were charged in full${money}`)];
 }
 
 function range(first: number | undefined, last: number | undefined): string {

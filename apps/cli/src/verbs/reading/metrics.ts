@@ -1,4 +1,5 @@
-import type { StepMetrics, TurnMetrics, Usage } from "@parley/wire";
+import { addCosts, formatCost, noCost } from "@parley/client/usage";
+import type { CostSum, StepMetrics, TurnMetrics, Usage } from "@parley/wire";
 import { resolveConversation } from "../../resolve-id.js";
 import { barChart, sparkline } from "../../terminal/chart.js";
 import { counted, duration, percent, tokens } from "../../terminal/figures.js";
@@ -9,6 +10,7 @@ import type { VerbContext } from "../../verb-context.js";
 export interface MetricsOptions {
   readonly limit: number;
   readonly chart: boolean;
+  readonly cost?: boolean;
   readonly json?: boolean;
 }
 
@@ -84,9 +86,17 @@ function turnTable(rows: readonly Row[], style: Style, columns: number | undefin
       { title: "cached", text: ({ turn }) => cached(turn.usage), align: "right" },
       { title: "out", text: ({ turn }) => tokens(turn.usage.outputTokens), align: "right" },
       { title: "context", text: ({ turn }) => tokens(turn.contextSize), align: "right" },
+      ...(rows.some(({ turn }) => turn.cost !== undefined)
+        ? [{ title: "cost", text: ({ turn }: Row) => formatCost(costOf(turn)), align: "right" as const }]
+        : []),
     ],
     { columns, paintTitle: (text) => style.bold(text) },
   );
+}
+
+/** A turn that says nothing of its cost made one call of unknown cost for each step. */
+function costOf({ cost, steps }: TurnMetrics): CostSum {
+  return cost ?? { calls: steps.length, unknownCalls: steps.length, amounts: [] };
 }
 
 /** How fast the model wrote, over the steps of which that is known. */
@@ -115,7 +125,9 @@ function totals(turns: readonly TurnMetrics[], style: Style): string[] {
   const read = reported.reduce((total, { usage }) => total + (usage.cacheReadTokens ?? 0), 0);
   const possible = reported.reduce((total, { usage }) => total + usage.inputTokens, 0);
   const cache = reported.length === 0 ? "not reported" : percent(read, possible);
+  const cost = turns.map(costOf).reduce(addCosts, noCost);
   return [
+    ...(cost.amounts.length === 0 ? [] : [`${style.bold("cost")}: ${formatCost(cost)}`]),
     `${style.bold(counted(turns.length, "turn"))}: ${tokens(input)} tokens read, ${tokens(sum(({ usage }) => usage.outputTokens))} written, from the cache: ${cache}`,
     style.dim(
       `time: median ${duration(middle(times))}, longest ${duration(times.at(-1))}; first token: median ${duration(middle(firsts))}, slowest ${duration(firsts.at(-1))}`,

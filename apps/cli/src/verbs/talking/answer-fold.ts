@@ -6,7 +6,7 @@ import {
   type TurnState,
   turnOf,
 } from "@parley/fold";
-import type { AgentEvent, TurnOutput, Usage } from "@parley/wire";
+import type { AgentEvent, CostSum, TurnOutput, Usage } from "@parley/wire";
 
 /** A turn's events as one result. */
 export interface AnswerResult {
@@ -21,6 +21,8 @@ export interface AnswerResult {
   readonly usage?: Usage;
   readonly durationMs?: number;
   readonly contextSize?: number;
+  /** Absent: the cost of every call is unknown. */
+  readonly cost?: CostSum;
   readonly error?: { readonly code?: string; readonly message: string };
   /** Of a turn that had to return data. */
   readonly output?: TurnOutput;
@@ -72,12 +74,13 @@ export class AnswerFold {
   }
 
   result(): AnswerResult {
-    const { model, reason, usage, durationMs, contextSize, error } = this.#turn ?? {};
+    const { model, reason, usage, durationMs, contextSize, cost, error } = this.#turn ?? {};
     return {
       ...this.#ids,
       ...omitUndefined({ waiting: this.#waiting }),
       text: [...this.texts.values()].join("\n\n"),
-      ...omitUndefined({ model, reason, usage, durationMs, contextSize, error: error && named(error) }),
+      ...omitUndefined({ model, reason, usage, durationMs, contextSize, cost }),
+      ...omitUndefined({ error: error && named(error) }),
       ...omitUndefined({ output: this.#output }),
     };
   }

@@ -1,3 +1,4 @@
+import { formatCost } from "@parley/client/usage";
 import { partKeyOf } from "@parley/fold";
 import type { AgentEvent } from "@parley/wire";
 import type { Io } from "../../io.js";
@@ -100,13 +101,14 @@ function noteEvents(io: Io): (event: AgentEvent | { readonly type: "again" }) =>
 }
 
 function noteEnd(io: Io, fold: AnswerFold): void {
-  const { conversationId, model, reason, durationMs, contextSize } = fold.result();
+  const { conversationId, model, reason, durationMs, contextSize, cost } = fold.result();
   if (conversationId === undefined) return;
   const facts = [
     model,
     reason === "stop" ? undefined : reason,
     durationMs === undefined ? undefined : duration(durationMs),
     contextSize === undefined ? undefined : `context ${tokens(contextSize)}`,
+    cost === undefined ? undefined : formatCost(cost),
     `parley run --in ${conversationId}`,
   ];
   io.note(io.errorStyle.dim(`─ ${facts.filter(Boolean).join(" · ")}`));

@@ -48,6 +48,13 @@ export function usePageCommands(): void {
         run: () => showOverlay("approvals"),
       },
       {
+        id: "usage",
+        title: "Usage and cost",
+        group: "Go to",
+        keywords: ["settings", "money", "price", "tokens", "spent"],
+        run: () => showOverlay("usage"),
+      },
+      {
         id: "sidebar",
         title: "Show or hide conversations",
         group: "View",

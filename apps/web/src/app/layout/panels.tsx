@@ -34,6 +34,9 @@ const StandingApprovalsDialog = lazy(async () => ({
 const WebhooksDialog = lazy(async () => ({
   default: (await import("../../webhooks/webhooks-dialog.js")).WebhooksDialog,
 }));
+const UsageDialog = lazy(async () => ({
+  default: (await import("../../usage/usage-dialog.js")).UsageDialog,
+}));
 const LazyCoveredRange = lazy(async () => ({
   default: (await import("../../compaction/covered-range.js")).CoveredRange,
 }));
@@ -105,6 +108,7 @@ export function Overlays({ conversationId }: { readonly conversationId?: string 
     inbox: InboxDialog,
     approvals: StandingApprovalsDialog,
     webhooks: WebhooksDialog,
+    usage: UsageDialog,
   }[overlay];
   return (
     <LazyPart key={overlay} onFailure={() => showOverlay(undefined)}>

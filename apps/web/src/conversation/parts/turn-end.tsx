@@ -1,4 +1,5 @@
 import type { Failure, TurnState } from "@parley/client";
+import { formatCost } from "@parley/client/usage";
 import { Activity, CircleStop, RefreshCw, StepForward, TriangleAlert } from "lucide-react";
 import { memo, type ReactNode } from "react";
 import { openInspector } from "../../app/layout/layout-store.js";
@@ -68,7 +69,7 @@ function ContinueButton() {
 /** Tokens and times, seen on hover. What is unknown is not there. */
 function TurnStats({ turn }: { readonly turn: TurnState | undefined }) {
   if (turn === undefined) return null;
-  const { usage, durationMs, waitedMs = 0, model, steps } = turn;
+  const { usage, durationMs, waitedMs = 0, model, steps, cost } = turn;
   const first = steps[0];
   const decoded = steps.reduce((sum, step) => sum + (step.decodeMs ?? 0), 0);
   const facts = [
@@ -77,6 +78,7 @@ function TurnStats({ turn }: { readonly turn: TurnState | undefined }) {
       ? undefined
       : `${formatTokens(usage.inputTokens)} in${usage.cacheReadTokens === undefined ? "" : ` (${formatTokens(usage.cacheReadTokens)} cached)`}`,
     usage === undefined ? undefined : `${formatTokens(usage.outputTokens)} out`,
+    cost === undefined ? undefined : formatCost(cost),
     first?.ttftMs === undefined ? undefined : `first token ${formatDuration(first.ttftMs)}`,
     formatRate(usage?.outputTokens, decoded > 0 ? decoded : undefined),
     durationMs === undefined ? undefined : formatDuration(durationMs - waitedMs),

@@ -1,8 +1,10 @@
+import { type CacheLoss, cacheLoss, costSum, formatCost, formatMoney } from "@parley/client/usage";
 import type { ProviderCallInfo } from "@parley/wire";
 import { ChevronRight } from "lucide-react";
 import { useState } from "react";
 import { Badge, type BadgeTone } from "../../ui/badge.js";
 import { cx } from "../../ui/cx.js";
+import { costWords } from "../figures/cost-words.js";
 import { formatDuration, formatTokens, formatTokensShort, knownUsage } from "../figures/figures.js";
 import { type Fact, FactList } from "../panel-section.js";
 import { type CacheOutcome, cacheExplanation, cacheTitle, judgeCache } from "./cache-verdict.js";
@@ -37,6 +39,7 @@ export function CallList({ conversationId, calls, callBefore, isRunning }: CallL
           conversationId={conversationId}
           call={call}
           before={index === 0 ? callBefore : calls[index - 1]}
+          stepBefore={calls.slice(0, index).findLast(({ purpose }) => purpose !== "compaction") ?? callBefore}
           stepNumber={steps.indexOf(call.stepId) + 1}
           initiallyOpen={calls.length === 1}
         />
@@ -60,11 +63,13 @@ interface CallCardProps {
   readonly conversationId: string;
   readonly call: ProviderCallInfo;
   readonly before: ProviderCallInfo | undefined;
+  /** The last call before it that was not a compaction's: the cache is compared with what it had read. */
+  readonly stepBefore: ProviderCallInfo | undefined;
   readonly stepNumber: number;
   readonly initiallyOpen: boolean;
 }
 
-function CallCard({ conversationId, call, before, stepNumber, initiallyOpen }: CallCardProps) {
+function CallCard({ conversationId, call, before, stepBefore, stepNumber, initiallyOpen }: CallCardProps) {
   const [open, setOpen] = useState(initiallyOpen);
   const { manifest, purpose, error } = call;
   const verdict = judgeCache(call);
@@ -83,7 +88,12 @@ function CallCard({ conversationId, call, before, stepNumber, initiallyOpen }: C
         />
         <span className="font-medium">{title}</span>
         <span className="tabular min-w-0 flex-1 truncate text-faint">
-          {manifest === undefined ? "" : `about ${formatTokensShort(manifest.estimatedTokens)} tokens`}
+          {[
+            ...(manifest === undefined
+              ? []
+              : [`about ${formatTokensShort(manifest.estimatedTokens)} tokens`]),
+            ...(call.cost === undefined ? [] : [formatCost(costSum(call.cost))]),
+          ].join(" · ")}
         </span>
         {error === undefined ? (
           <Badge tone={outcomeTones[verdict.outcome]}>{cacheTitle(verdict)}</Badge>
@@ -99,6 +109,7 @@ function CallCard({ conversationId, call, before, stepNumber, initiallyOpen }: C
             </p>
           )}
           <p className="text-sm text-soft">{cacheExplanation(verdict)}</p>
+          {verdict.outcome === "broken" && <BreakLoss loss={cacheLoss(stepBefore, call)} />}
           {manifest !== undefined && (
             <CallManifest
               conversationId={conversationId}
@@ -114,6 +125,18 @@ function CallCard({ conversationId, call, before, stepNumber, initiallyOpen }: C
         </div>
       )}
     </li>
+  );
+}
+
+/** What a broken prefix cost: input that the cache held before, and that was charged in full. */
+function BreakLoss({ loss }: { readonly loss: CacheLoss | undefined }) {
+  if (loss === undefined) return null;
+  const { tokens, amount, currency = "" } = loss;
+  const more = amount === undefined ? "" : `, which cost about ${formatMoney(amount, currency)} more`;
+  return (
+    <p className="text-sm font-medium text-warn">
+      {`${formatTokens(tokens)} tokens had been in the cache and were charged in full${more}.`}
+    </p>
   );
 }
 
@@ -135,6 +158,7 @@ function callFacts(call: ProviderCallInfo): readonly Fact[] {
           ? "unknown"
           : `${formatTokens(usage.outputTokens)} tokens${part(usage.reasoningTokens, "reasoning")}`,
     },
+    { name: "Cost", value: costWords(call.cost) },
     { name: "First token", value: formatDuration(call.ttftMs) },
     { name: "Whole answer", value: formatDuration(call.genTotalMs) },
   ];

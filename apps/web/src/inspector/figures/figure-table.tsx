@@ -7,10 +7,12 @@ export interface FigureTableProps {
   readonly columns: readonly string[];
   /** The first cell names the row. */
   readonly rows: readonly { readonly key: string; readonly cells: readonly ReactNode[] }[];
+  /** What the table lies on: the names of rows stay in place above what scrolls, in the same colour. Default `panel`. */
+  readonly surface?: "panel" | "raised";
 }
 
 /** Figures in a table that scrolls sideways where there is no room. */
-export function FigureTable({ caption, columns, rows }: FigureTableProps) {
+export function FigureTable({ caption, columns, rows, surface = "panel" }: FigureTableProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section aria-label={caption} tabIndex={0} className="overflow-x-auto rounded-md border border-line">
@@ -41,7 +43,10 @@ export function FigureTable({ caption, columns, rows }: FigureTableProps) {
                     key={columns[index]}
                     scope="row"
                     title={typeof cell === "string" ? cell : undefined}
-                    className="sticky left-0 max-w-36 truncate bg-panel px-2.5 py-1.5 text-left font-medium text-ink"
+                    className={cx(
+                      "sticky left-0 max-w-36 truncate px-2.5 py-1.5 text-left font-medium text-ink",
+                      surface === "panel" ? "bg-panel" : "bg-raised",
+                    )}
                   >
                     {cell}
                   </th>

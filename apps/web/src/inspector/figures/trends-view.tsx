@@ -1,3 +1,4 @@
+import { formatCost } from "@parley/client/usage";
 import type { TurnMetrics } from "@parley/wire";
 import { ChartLine } from "lucide-react";
 import { useMemo, useState } from "react";
@@ -6,6 +7,7 @@ import { EmptyState } from "../../ui/loading/empty-state.js";
 import { PanelSection } from "../panel-section.js";
 import { turnNames } from "../timeline/inspected-turns.js";
 import { ViewSwitch } from "../view-switch.js";
+import { turnCost } from "./cost-words.js";
 import { FigureTable } from "./figure-table.js";
 import { formatDuration, formatShare, formatTokens, formatTokensShort } from "./figures.js";
 import { TrendChart, type TrendSeries } from "./trend-chart.js";
@@ -130,7 +132,7 @@ function TrendTable({
   return (
     <FigureTable
       caption="Figures by turn"
-      columns={["Turn", "First token", "Whole turn", "Read", "Cached", "Written", "In context"]}
+      columns={["Turn", "First token", "Whole turn", "Read", "Cached", "Written", "In context", "Cost"]}
       rows={turns.map((turn, index) => {
         const cached = at(trends.cachePercent, index);
         return {
@@ -150,6 +152,7 @@ function TrendTable({
             cached === undefined ? "not reported" : formatShare(cached / 100),
             formatTokens(at(trends.outputTokens, index)),
             formatTokens(at(trends.contextSize, index)),
+            formatCost(turnCost(turn)),
           ],
         };
       })}

@@ -6,7 +6,9 @@ import { Badge, type BadgeTone } from "../../ui/badge.js";
 import { Skeleton } from "../../ui/loading/skeleton.js";
 import { CallList } from "../context/call-list.js";
 import { TokenBars } from "../context/token-bars.js";
+import { costSumWords, turnCost } from "../figures/cost-words.js";
 import { formatDuration, formatTokens, knownUsage } from "../figures/figures.js";
+import { StepCosts } from "../figures/step-costs.js";
 import { useTurnDetail } from "../inspector-queries.js";
 import { type Fact, FactList, PanelSection } from "../panel-section.js";
 import { ProblemNote } from "../problem-note.js";
@@ -88,6 +90,9 @@ export function TurnView({ conversationId, turn, previousTurnId }: TurnViewProps
       <PanelSection title="Tokens">
         <TokenBars steps={timelineTurn.steps} label={`Tokens of ${lowerFirst(turn.name)} by step`} />
       </PanelSection>
+      {known !== undefined && (
+        <StepCosts calls={known.providerCalls} label={`Cost of ${lowerFirst(turn.name)} by step`} />
+      )}
       <PanelSection title="What the model was sent">
         {detail.isError && known === undefined ? (
           <ProblemNote
@@ -210,6 +215,7 @@ function TurnFacts({ turn, detail, isRunning, isWaiting, timeline, live }: TurnF
                 ? "unknown"
                 : `${formatTokens(usage.inputTokens)} read, ${formatTokens(usage.outputTokens)} written`,
           },
+          ...(metrics === undefined ? [] : [{ name: "Cost", value: costSumWords(turnCost(metrics)) }]),
         ]),
   ];
   const failure = detail?.chunks.findLast(({ chunk }) => chunk.type === "error")?.chunk;

@@ -1,7 +1,7 @@
 import { omitUndefined } from "@parley/fold";
 import type { ProviderCallInfo, StepId } from "@parley/wire";
 import type { ProviderCallRecord } from "../../ports.js";
-import { wireUsage } from "../../turn/run-step.js";
+import { wireUsage } from "../../turn/call-usage.js";
 
 /** A provider call as clients see it. */
 export function toCallInfo(record: ProviderCallRecord): ProviderCallInfo {
@@ -17,6 +17,7 @@ export function toCallInfo(record: ProviderCallRecord): ProviderCallInfo {
     startedAt: (startedAt ?? createdAt).getTime(),
     ...(startedAt === undefined ? {} : { createdAt: createdAt.getTime() }),
     ...(usage === undefined ? {} : { usage: wireUsage(usage) }),
+    ...omitUndefined({ cost: record.cost, prices: record.prices }),
     ...omitUndefined({ ttftMs, decodeMs, genTotalMs, manifest, raw }),
   };
 }
@@ -43,6 +44,7 @@ export function fromCallInfo(info: ProviderCallInfo): ProviderCallRecord {
     metadata,
     ...(isOther ? { modelName: model } : {}),
     ...(stepId === "" ? {} : { stepId }),
+    ...omitUndefined({ cost: info.cost, prices: info.prices }),
     ...omitUndefined({ purpose, usage, ttftMs, decodeMs, genTotalMs, manifest, raw }),
   };
 }

@@ -17,6 +17,8 @@ import type {
   ReasoningEffort,
   TurnDetail,
   TurnMetrics,
+  UsageQuery,
+  UsageResponse,
 } from "@parley/wire";
 import type { HiddenEntry } from "../../messages/hidden-entry.js";
 import type { ConversationSettings, SearchResult, TurnRecord } from "../../ports/log-store.js";
@@ -142,6 +144,8 @@ export interface OwnerRuntime {
     conversationId: string,
     query?: { readonly limit?: number | undefined; readonly before?: string | undefined },
   ): Promise<readonly TurnMetrics[]>;
+  /** Tokens and cost of the owner's calls over days in UTC: of sealed turns, and of calls outside turns. */
+  usage(query?: Omit<UsageQuery, "owner" | "owners">): Promise<UsageResponse>;
   turn(conversationId: string, turnId: string): Promise<TurnDetail>;
   /** Waits for a running turn, then the last assistant text; of a turn that waits for input, at once. */
   last(conversationId: string, options?: { readonly signal?: AbortSignal }): Promise<LastResponse>;

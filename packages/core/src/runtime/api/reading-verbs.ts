@@ -6,6 +6,7 @@ import { effectiveChoices, toMeta } from "../conversation-meta.js";
 import { waitingInfo } from "../input/waiting-info.js";
 import { singleResponse } from "../nodes/response-retention.js";
 import { exportConversation } from "../transfer/export-conversation.js";
+import { answerUsage } from "../usage/usage-range.js";
 import { conversationDetail, turnDetail } from "./conversation-detail.js";
 import type { OwnerRuntime } from "./owner-runtime.js";
 import type { OwnerScope } from "./owner-scope.js";
@@ -21,6 +22,7 @@ type ReadingVerbs = Pick<
   | "settings"
   | "history"
   | "metrics"
+  | "usage"
   | "branchOf"
   | "turnOf"
   | "turn"
@@ -88,6 +90,11 @@ export function readingVerbs(scope: OwnerScope): ReadingVerbs {
     async metrics(conversationId, { limit, before } = {}) {
       checkBounds({ limit });
       return store.metrics(conversationId, omitUndefined({ limit, before }));
+    },
+    async usage(query = {}) {
+      if (query.by === "owner") throw invalidField("by", "`owner` needs the usage of all owners");
+      await env.spending.settled();
+      return answerUsage(store, query, env.clock.now());
     },
     branchOf: async (chatId) => (await store.branchOf(chatId)) ?? chatId,
     turnOf: async (conversationId, messageId) => (await store.findMessage(conversationId, messageId))?.turnId,

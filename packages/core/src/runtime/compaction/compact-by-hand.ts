@@ -23,7 +23,7 @@ import {
 /** The parts of the environment that a compaction by hand uses. */
 export type HandCompactionUses = SummaryUses &
   Defaults &
-  Uses<"identity" | "ids" | "notifyChanged" | "report">;
+  Uses<"identity" | "ids" | "notifyChanged" | "report" | "spending">;
 
 interface Running {
   readonly turnId: string;
@@ -132,7 +132,10 @@ export class HandCompactions {
     try {
       const plan = await planCompaction(env, store, conversationId, keepNewest(keep));
       if (plan === undefined) throw nothingToCompact(record, keep);
-      const summary = await summarize(env, binding, plan, abort.signal);
+      const context = { owner, conversationId, model: binding.name, purpose: "compaction" } as const;
+      const summary = await summarize(env, binding, plan, abort.signal, (call) =>
+        env.spending.madeOutsideTurn(call, context),
+      );
       abort.signal.throwIfAborted();
       const archiveId = env.ids.next();
       const message = summaryMessage({

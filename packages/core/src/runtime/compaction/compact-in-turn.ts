@@ -43,24 +43,16 @@ export interface CompactableTurn {
 export class TurnCompactor {
   readonly #turn: CompactableTurn;
   #notBelow = 0;
-  #calls: ProviderCallRecord[] = [];
 
   constructor(turn: CompactableTurn) {
     this.#turn = turn;
   }
 
-  /** The calls that were made since the last time this was asked. */
-  takeCalls(): readonly ProviderCallRecord[] {
-    const calls = this.#calls;
-    this.#calls = [];
-    return calls;
-  }
-
-  /** Returns whether a summary was added, so that the context has to be built again. */
+  /** Returns whether a summary was added, so that the context has to be built again. `onCall` gets each call. */
   async before(
-    stepId: string,
     record: ConversationRecord,
     context: StepContext & { readonly truncated: boolean; readonly estimatedTokens: number },
+    onCall: (call: ProviderCallRecord) => void,
   ): Promise<boolean> {
     const { env, store, live, binding, userMessages, signal } = this.#turn;
     const { contextWindow } = binding;
@@ -77,9 +69,7 @@ export class TurnCompactor {
       if (plan === undefined) {
         throw new ParleyError("nothing_to_compact", "What is left is the turn's own input and its last step");
       }
-      const summary = await summarize(env, binding, plan, signal, (call) =>
-        this.#calls.push({ ...call, stepId }),
-      );
+      const summary = await summarize(env, binding, plan, signal, onCall);
       const summaryTokens = env.tokens.countText(summary, binding.name);
       if (!env.compaction.isWorthwhile({ summaryTokens, coveredTokens: plan.estimatedTokens })) {
         throw new ParleyError("nothing_to_compact", "The summary is no shorter than what it stands for");

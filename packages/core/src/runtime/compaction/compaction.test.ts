@@ -219,10 +219,14 @@ describe("summing up", () => {
     if (plan === undefined) throw new Error("a plan");
     const provider = createScriptedProvider([() => new Promise(() => {})], { ignoreSignal: true });
     const abort = new AbortController();
-    const summary = summarize(env, binding(provider, 2_000), plan, abort.signal);
+    const made: ProviderCallRecord[] = [];
+    const summary = summarize(env, binding(provider, 2_000), plan, abort.signal, (call) => made.push(call));
     await provider.called(1);
     abort.abort();
     await expect(summary).rejects.toMatchObject({ code: "canceled" });
+    // It was made, and may have cost something: nobody knows what.
+    expect(made).toMatchObject([{ purpose: "compaction" }]);
+    expect(made[0]).not.toHaveProperty("cost");
   });
 });
 

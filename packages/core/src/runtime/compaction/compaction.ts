@@ -5,12 +5,9 @@ import { createMessageMeter } from "../../history/message-tokens.js";
 import { tokenScale } from "../../history/token-scale.js";
 import type { ConversationMessage } from "../../messages/message.js";
 import { argumentsTextOf, resultTextOf } from "../../messages/part.js";
-import { soundUsage } from "../../messages/provider/sound-usage.js";
 import type { CompactInput, ConversationRecord, LogStore } from "../../ports/log-store.js";
 import type { HistoryEntry, ProviderCallRecord, ProviderCallResult } from "../../ports.js";
-import { callTimes } from "../../turn/answer/call-times.js";
-import { keptRaw } from "../../turn/answer/plain-parts.js";
-import { collectAnswer } from "../../turn/answer/read-answer.js";
+import { collectAnswer } from "../../turn/answer/collect-answer.js";
 import type { Uses } from "../environment.js";
 import type { OwnerModel } from "../owner-models.js";
 
@@ -143,14 +140,14 @@ export function toResult(plan: CompactionPlan, summary: string, archiveId: strin
 
 /**
  * Asks the model for the summary. What does not fit its window in one request is summed up piece by piece,
- * each time with the summary so far. `onCall` gets each call that was answered.
+ * each time with the summary so far. `onCall` gets each call, also one that failed.
  */
 export async function summarize(
   env: SummaryUses,
   binding: OwnerModel,
   plan: CompactionPlan,
   signal: AbortSignal,
-  onCall: (call: ProviderCallRecord) => void = () => {},
+  onCall: (call: ProviderCallRecord) => void,
 ): Promise<string> {
   const room = env.compaction.pieceTokens(binding.contextWindow);
   const clipCharacters = env.compaction.clipCharacters();
@@ -158,24 +155,11 @@ export async function summarize(
   let piece = "";
   let pieceTokens = 0;
   const sumUp = async () => {
-    const startedAt = new Date(env.clock.now());
-    const start = env.clock.monotonic();
     const ask = { earlier: summary, piece, signal };
-    const result = await askForSummary(env, binding, ask).catch((error: unknown) => {
+    const result = await askForSummary(env, binding, ask, onCall).catch((error: unknown) => {
       const estimatedTokens = pieceTokens + env.tokens.countText(summary, binding.name);
       env.ownerModels.refused(binding, error, estimatedTokens);
       throw error;
-    });
-    const usage = soundUsage(result.usage);
-    onCall({
-      id: result.id,
-      ...callTimes(startedAt, result),
-      purpose: "compaction",
-      metadata: { provider: binding.providerName, model: binding.model },
-      modelName: binding.name,
-      genTotalMs: env.clock.monotonic() - start,
-      ...omitUndefined({ usage, finishReason: result.finishReason }),
-      ...(env.keepRaw ? keptRaw(result.raw) : {}),
     });
     summary = summaryIn(result);
     piece = "";
@@ -250,31 +234,40 @@ export function nothingToCompact(
 }
 
 async function askForSummary(
-  env: Uses<"clock" | "limits">,
+  env: Uses<"clock" | "keepRaw" | "limits">,
   binding: OwnerModel,
   ask: { readonly earlier: string; readonly piece: string; readonly signal: AbortSignal },
+  onCall: (call: ProviderCallRecord) => void,
 ): Promise<ProviderCallResult> {
   const before = ask.earlier === "" ? "" : `The memory so far:\n${ask.earlier}\n\n`;
   const text = `${before}The conversation to add:\n${ask.piece}\n\nWrite the whole memory now.`;
-  return collectAnswer({
-    provider: binding.provider,
-    params: {
-      messages: [
-        { role: "system", content: [{ type: "text", text: summaryInstructions }] },
-        { role: "user", content: [{ type: "text", text }] },
-      ],
-      metadata: {
-        provider: binding.providerName,
-        model: binding.model,
-        extensions: { "parley.purpose": "compaction" },
+  return collectAnswer(
+    {
+      provider: binding.provider,
+      params: {
+        messages: [
+          { role: "system", content: [{ type: "text", text: summaryInstructions }] },
+          { role: "user", content: [{ type: "text", text }] },
+        ],
+        metadata: {
+          provider: binding.providerName,
+          model: binding.model,
+          extensions: { "parley.purpose": "compaction" },
+        },
+        reasoningEffort: "low",
+        ...omitUndefined({ extraParams: binding.extraParams }),
       },
-      reasoningEffort: "low",
-      ...omitUndefined({ extraParams: binding.extraParams }),
+      limits: env.limits,
+      clock: env.clock,
+      signal: ask.signal,
     },
-    limits: env.limits,
-    clock: env.clock,
-    signal: ask.signal,
-  });
+    {
+      modelName: binding.name,
+      prices: binding.prices,
+      keepRaw: env.keepRaw,
+      onCall: (call) => onCall({ ...call, purpose: "compaction" }),
+    },
+  );
 }
 
 function summaryIn(result: ProviderCallResult): string {

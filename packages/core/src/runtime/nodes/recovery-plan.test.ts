@@ -313,6 +313,19 @@ describe("the figures of a turn that nobody ended", () => {
     expect([metrics.usage.inputTokens, metrics.contextSize]).toEqual([40, 33]);
   });
 
+  it("hold the cost of committed calls; of one that nobody committed it is unknown", () => {
+    const cost = { amount: 0.5, currency: "USD", source: "billed" as const };
+    const stepId = "t.1" as StepId;
+    const usage: TurnEvent = { type: "usage", ...ids, stepId, usage: { inputTokens: 3, outputTokens: 3 } };
+    const providerCalls = [{ ...record({ inputTokens: 10, outputTokens: 2 }), cost }];
+    const ended = { reason: "interrupted" as const, durationMs: 9, waitedMs: 0 };
+    const amounts = [{ currency: "USD", billed: 0.5, estimated: 0 }];
+    const committed = left([["user", [say("Hi")]]], [], { steps: [step(0)], providerCalls });
+    expect(metricsOf(committed, ended).cost).toEqual({ calls: 1, unknownCalls: 0, amounts });
+    const cut = left([["user", [say("Hi")]]], [usage], { steps: [step(0)], providerCalls });
+    expect(metricsOf(cut, ended).cost).toEqual({ calls: 2, unknownCalls: 1, amounts });
+  });
+
   it("leave unknown what nobody reported", () => {
     const metrics = metricsOf(left([["user", [say("Hi")]]]), {
       reason: "aborted",

@@ -26,6 +26,7 @@ import type { AskedCall, InputRequest } from "../../turn/approval/turn-inputs.js
 import { unansweredOutput } from "../../turn/output/output.js";
 import { stepIdOf } from "../../turn/run-step.js";
 import { requestEntry } from "../../turn/step-calls.js";
+import { callFigures } from "../../turn/turn-outcome.js";
 import { chunksOf } from "../delivery/frames.js";
 import { coalesce } from "../delivery/journal-batch.js";
 import { messagesOf } from "../delivery/replay.js";
@@ -246,6 +247,8 @@ export function metricsOf(
   return {
     turnId: state.turnId,
     usage: sumUsage(steps),
+    // Nothing is known of the cost of a call that no commit holds.
+    ...callFigures(uncommitted === undefined ? state.providerCalls : [...state.providerCalls, {}]),
     steps,
     reason: end.reason,
     durationMs: end.durationMs,

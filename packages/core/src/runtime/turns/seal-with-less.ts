@@ -153,7 +153,7 @@ function metricsWithout(metrics: TurnMetrics): TurnMetrics {
 
 /** What no store can refuse of a turn's figures. */
 function leastMetrics(metrics: TurnMetrics): TurnMetrics {
-  const { turnId, durationMs, contextSize, reason, model, output } = metrics;
+  const { turnId, durationMs, contextSize, reason, model, output, cost } = metrics;
   const steps = metrics.steps.map(({ stepId, usage }) => ({ stepId, usage: leastUsage(usage) }));
   return {
     turnId,
@@ -164,7 +164,7 @@ function leastMetrics(metrics: TurnMetrics): TurnMetrics {
     steps,
     ...(isFigure(durationMs) ? { durationMs } : {}),
     ...(isFigure(contextSize) ? { contextSize } : {}),
-    ...omitUndefined({ reason, output }),
+    ...omitUndefined({ reason, output, cost }),
     ...(typeof model === "string" ? { model } : {}),
   };
 }

@@ -1,12 +1,14 @@
 import { type ConversationMessage, textOf } from "../../messages/message.js";
 import { titleFrom, titleOf } from "../../messages/text/title.js";
 import type { LogStore } from "../../ports/log-store.js";
-import { collectAnswer } from "../../turn/answer/read-answer.js";
+import { collectAnswer } from "../../turn/answer/collect-answer.js";
 import type { SealedTurn, Uses } from "../environment.js";
 import type { ModelBinding } from "../models.js";
 
 /** The parts of the environment that titles use. */
-export type TitleUses = Uses<"clock" | "limits" | "models" | "notifyChanged" | "root" | "titleModel">;
+export type TitleUses = Uses<
+  "clock" | "limits" | "models" | "notifyChanged" | "root" | "spending" | "titleModel"
+>;
 
 /** The `titleModel` that stands for the model of the conversation's first turn. */
 const conversationModel = "conversation";
@@ -30,7 +32,7 @@ export async function titleConversation(env: TitleUses, turn: SealedTurn): Promi
   if (turn.firstSeq !== 1 && (await store.metrics(conversationId, { limit: 2 })).length !== 1) return;
   const own = (await store.readTurn(conversationId, turn.turnId))?.turn.choices.model;
   const binding = env.models.resolve(env.titleModel === conversationModel ? own : env.titleModel);
-  const title = await askForTitle(env, binding, messages);
+  const title = await askForTitle(env, binding, messages, turn);
   // Someone may have named it meanwhile.
   if (title === "" || !(await isUnnamed(store, conversationId, derived))) return;
   const { log } = await store.set(conversationId, { title });
@@ -46,29 +48,38 @@ async function askForTitle(
   env: TitleUses,
   binding: ModelBinding,
   messages: readonly ConversationMessage[],
+  { owner, conversationId }: SealedTurn,
 ): Promise<string> {
   const transcript = messages
     .map((message) => `${message.role}: ${textOf(message)}`)
     .join("\n")
     .slice(0, readCharacters);
-  const { message } = await collectAnswer({
-    provider: binding.provider,
-    params: {
-      messages: [
-        { role: "system", content: [{ type: "text", text: titleInstructions }] },
-        { role: "user", content: [{ type: "text", text: transcript }] },
-      ],
-      metadata: {
-        provider: binding.providerName,
-        model: binding.model,
-        extensions: { "parley.purpose": "title" },
+  const context = { owner, conversationId, model: binding.name, purpose: "title" } as const;
+  const { message } = await collectAnswer(
+    {
+      provider: binding.provider,
+      params: {
+        messages: [
+          { role: "system", content: [{ type: "text", text: titleInstructions }] },
+          { role: "user", content: [{ type: "text", text: transcript }] },
+        ],
+        metadata: {
+          provider: binding.providerName,
+          model: binding.model,
+          extensions: { "parley.purpose": "title" },
+        },
+        reasoningEffort: "low",
       },
-      reasoningEffort: "low",
+      limits: env.limits,
+      clock: env.clock,
+      signal: undefined,
     },
-    limits: env.limits,
-    clock: env.clock,
-    signal: undefined,
-  });
+    {
+      modelName: binding.name,
+      prices: binding.prices,
+      onCall: (call) => env.spending.madeOutsideTurn(call, context),
+    },
+  );
   let title = "";
   for (const part of message.content) if (part.type === "text") title += (part as { text: string }).text;
   return titleFrom(title);

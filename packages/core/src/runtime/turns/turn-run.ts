@@ -20,7 +20,7 @@ import { prepareTurn } from "./turn-setup.js";
 
 /** The parts of the environment that a turn uses. */
 export type TurnRunUses = TurnSetupUses &
-  Uses<"approvals" | "hooks" | "hub" | "journal" | "lease" | "observe" | "root" | "wake">;
+  Uses<"approvals" | "hooks" | "hub" | "journal" | "lease" | "observe" | "root" | "spending" | "wake">;
 
 /** Why a turn is cut short. */
 export interface Interruption {
@@ -258,6 +258,13 @@ export class TurnRun {
           draining: () => this.#host.draining(),
           commitStep: (commit) => this.#commit(commit),
         },
+        onCall: (call) =>
+          env.spending.made(call, {
+            owner,
+            conversationId: live.conversationId,
+            model: call.modelName ?? live.model ?? "",
+            purpose: call.purpose ?? "step",
+          }),
         ...prepared,
         ...(this.#taken === undefined ? {} : { resume: this.#taken.resume }),
       },

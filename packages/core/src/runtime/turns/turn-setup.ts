@@ -31,7 +31,7 @@ export type TurnSetupUses = CompactInTurnUses &
 /** The part of a turn's setup that follows from its conversation and from what was chosen for it. */
 type PreparedTurn = Pick<
   TurnSetup,
-  "provider" | "providerParams" | "model" | "tools" | "output" | "userMessages" | "context"
+  "provider" | "providerParams" | "model" | "prices" | "tools" | "output" | "userMessages" | "context"
 >;
 
 interface PrepareRequest {
@@ -77,6 +77,7 @@ export async function prepareTurn(request: PrepareRequest): Promise<PreparedTurn
   return {
     provider: binding.provider,
     model: binding.name,
+    ...omitUndefined({ prices: binding.prices }),
     providerParams: {
       metadata: { provider: binding.providerName, model: binding.model },
       reasoningEffort: effort,
@@ -134,14 +135,14 @@ function contextBuilder(
     env.keptHistories.keep(live.owner, live.conversationId, kept);
     return context;
   };
-  return async ({ stepId, turnMessages }): Promise<StepContext> => {
+  return async ({ stepId, turnMessages, onCall }): Promise<StepContext> => {
     // A list that changed takes effect with the next step, never under one.
     if (offered !== env.tools) {
       offered = env.tools;
       tools = toolsOf(request, record);
     }
     let context = await build(turnMessages);
-    if (await compactor.before(stepId, record, context)) {
+    if (await compactor.before(record, context, (call) => onCall({ ...call, stepId }))) {
       record = (await retryWhileUnavailable(env, () => store.get(live.conversationId), { signal })) ?? record;
       tools = toolsOf(request, record);
       context = await build(turnMessages);
@@ -162,7 +163,7 @@ function contextBuilder(
     const manifest = context.manifest && withFiles(context.manifest, files);
     const maxTokens = least(context.maxTokens, opened.choices.maxOutputTokens);
     if (manifest !== undefined) previous = { manifest, model: binding.name };
-    return { messages, manifest, maxTokens, tools, providerCalls: compactor.takeCalls() };
+    return { messages, manifest, maxTokens, tools };
   };
 }
 

@@ -113,6 +113,7 @@ async function setupOf({ env, owner, inbox }: OwnerScope, input: UnkeptInput): P
     owner,
     provider: binding.provider,
     model: binding.name,
+    ...omitUndefined({ prices: binding.prices }),
     providerParams: {
       metadata: { provider: binding.providerName, model: binding.model },
       reasoningEffort: input.reasoningEffort ?? env.reasoningEffort,
@@ -126,6 +127,8 @@ async function setupOf({ env, owner, inbox }: OwnerScope, input: UnkeptInput): P
     limits: env.limits,
     clock: env.clock,
     ids: env.ids,
+    onCall: (call) =>
+      env.spending.madeOutsideTurn(call, { owner, model: binding.name, purpose: call.purpose ?? "step" }),
     ...(output === undefined ? {} : { output: checkedOutput(output) }),
     ...omitUndefined({ signal }),
   };

@@ -11,6 +11,7 @@ import { soundUsage } from "../../messages/provider/sound-usage.js";
 import { grownText } from "../../messages/text/grown-text.js";
 import type { AnswerLimits, AnswerSizeLimit } from "../../ports/answer-limits.js";
 import type {
+  BilledAmount,
   ProviderCallResult,
   ProviderContentPart,
   ProviderStreamEvent,
@@ -39,6 +40,7 @@ export class Assembly {
   readonly #places = new Map<number, number>();
   readonly #size: AnswerSize;
   #usage: TokenUsage | undefined;
+  #billed: BilledAmount | undefined;
   #result: ProviderCallResult | undefined;
 
   constructor(limits?: Pick<AnswerLimits, AnswerSizeLimit>) {
@@ -53,6 +55,11 @@ export class Assembly {
   /** What was reported last, as far as it can be counted with. */
   get usage(): TokenUsage | undefined {
     return soundUsage(this.#result?.usage) ?? soundUsage(this.#usage);
+  }
+
+  /** What the provider said last that it charges. */
+  get billed(): BilledAmount | undefined {
+    return this.#result?.billed ?? this.#billed;
   }
 
   get result(): ProviderCallResult | undefined {
@@ -76,6 +83,7 @@ export class Assembly {
         return undefined;
       case "usage":
         this.#usage = event.usage;
+        this.#billed = event.billed ?? this.#billed;
         return undefined;
       case "done":
         this.#conclude(event.result);

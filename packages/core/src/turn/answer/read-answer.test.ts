@@ -10,7 +10,8 @@ import {
 import { defaultAnswerLimits } from "../../ports/answer-limits.js";
 import type { ProviderAdapter, ProviderCallParams, ProviderStreamEvent } from "../../ports.js";
 import { Assembly } from "./assemble.js";
-import { collectAnswer, readAnswer } from "./read-answer.js";
+import { collectAnswer } from "./collect-answer.js";
+import { readAnswer } from "./read-answer.js";
 
 const firstMs = 1_000;
 const betweenMs = 200;

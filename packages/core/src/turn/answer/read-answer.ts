@@ -5,13 +5,8 @@ import { onAbort } from "../../messages/abort.js";
 import { Channel } from "../../messages/channel.js";
 import { openProviderStream, toProviderFailure } from "../../messages/provider/provider-stream.js";
 import type { AnswerLimits } from "../../ports/answer-limits.js";
-import type {
-  ProviderAdapter,
-  ProviderCallParams,
-  ProviderCallResult,
-  ProviderStreamEvent,
-} from "../../ports.js";
-import { Assembly, type VisibleDelta } from "./assemble.js";
+import type { ProviderAdapter, ProviderCallParams, ProviderStreamEvent } from "../../ports.js";
+import type { Assembly, VisibleDelta } from "./assemble.js";
 import { ContentWatch } from "./content-watch.js";
 
 /** One call of a provider, and what it is held to. */
@@ -113,12 +108,4 @@ function isHiddenContent(event: ProviderStreamEvent): boolean {
     default:
       return false;
   }
-}
-
-/** Makes a call of which nobody watches the answer, within the same bounds, and returns its result. */
-export async function collectAnswer(call: AnswerCall): Promise<ProviderCallResult> {
-  const assembly = new Assembly(call.limits);
-  await readAnswer(call, assembly, () => undefined);
-  if (assembly.result !== undefined) return assembly.result;
-  throw new ParleyError("network", "The provider's stream ended before its last event");
 }

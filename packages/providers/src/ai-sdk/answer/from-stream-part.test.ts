@@ -277,6 +277,20 @@ describe("the end", () => {
     expect(events.filter((event) => event.type === "usage")).toHaveLength(1);
   });
 
+  it("has what the metadata of routers say that the call costs", async () => {
+    const parts = await partsOf([...said("t", "hi"), finish()]);
+    const withMetadata = (providerMetadata: object) =>
+      folded(
+        parts.map((part) => (part.type === "finish-step" ? { ...part, providerMetadata } : part) as never),
+      ).fold.ending?.billed;
+    expect(withMetadata({ openrouter: { usage: { cost: 0.25 } } })).toEqual({
+      amount: 0.25,
+      currency: "USD",
+    });
+    expect(withMetadata({ gateway: { cost: "0.0045" } })?.amount).toBe(0.0045);
+    expect(withMetadata({ gateway: { cost: "free" }, openrouter: {} })).toBeUndefined();
+  });
+
   it("is read from finish where the step's own end was left out", async () => {
     const parts = (await partsOf([...said("t", "hi"), finish()])).filter(
       ({ type }) => type !== "finish-step",

@@ -10,7 +10,12 @@ import {
   type ToolCallContentPart,
   textOfValue,
 } from "@parley/core/messages";
-import type { ProviderFinishReason, ProviderStreamEvent, ProviderToolCall } from "@parley/core/ports";
+import type {
+  BilledAmount,
+  ProviderFinishReason,
+  ProviderStreamEvent,
+  ProviderToolCall,
+} from "@parley/core/ports";
 import type { JSONValue, LanguageModelUsage, TextStreamPart, ToolSet } from "ai";
 import {
   asMetadata,
@@ -20,6 +25,7 @@ import {
   toProviderFields,
 } from "../provider-options.js";
 import { keptProviderTool } from "../provider-tool.js";
+import { billedAmount } from "./billed-amount.js";
 
 /** A part of `streamText`'s full stream. */
 export type StreamPart = TextStreamPart<ToolSet>;
@@ -30,6 +36,8 @@ type StreamPartOf<Type extends StreamPart["type"]> = Extract<StreamPart, { type:
 export interface AnswerEnding {
   readonly finishReason: ProviderFinishReason;
   readonly usage?: TokenUsage;
+  /** What the provider charges, where its metadata says so. */
+  readonly billed?: BilledAmount;
   /** The provider's id of the answer, and when it was made. */
   readonly id?: string;
   readonly timestamp?: Date;
@@ -138,8 +146,14 @@ export class AnswerFold {
         this.#add(generatedFile(part), emit);
         break;
       case "finish-step":
-        this.#ending = endingOf(this.#reasonOf(part), part.usage, part.response);
-        if (this.#ending.usage !== undefined) emit({ type: "usage", usage: this.#ending.usage });
+        this.#ending = {
+          ...endingOf(this.#reasonOf(part), part.usage, part.response),
+          ...omitUndefined({ billed: billedAmount(part.providerMetadata) }),
+        };
+        if (this.#ending.usage !== undefined) {
+          const { usage, billed } = this.#ending;
+          emit({ type: "usage", usage, ...omitUndefined({ billed }) });
+        }
         break;
       case "finish":
         // The step has told it already, unless its end was left out.

@@ -1,3 +1,5 @@
+import type { BilledUsage } from "../billed-amount.js";
+
 /** What the chat completions API takes and says, as far as Parley uses it and servers agree on it. */
 
 export type ChatContentPart =
@@ -54,11 +56,14 @@ export interface ChatDelta {
   readonly tool_calls?: readonly ChatToolCallDelta[] | null;
 }
 
-export interface ChatUsage {
+export interface ChatUsage extends BilledUsage {
   readonly prompt_tokens?: number;
   readonly completion_tokens?: number;
   readonly total_tokens?: number;
-  readonly prompt_tokens_details?: { readonly cached_tokens?: number } | null;
+  readonly prompt_tokens_details?: {
+    readonly cached_tokens?: number;
+    readonly cache_write_tokens?: number;
+  } | null;
   readonly completion_tokens_details?: { readonly reasoning_tokens?: number } | null;
   readonly prompt_cache_hit_tokens?: number;
 }

@@ -203,6 +203,18 @@ describe("the fold of a chat completion", () => {
     expect(resultOf([chatChunk({ content: "x" }, given)]).finishReason).toBe(reason);
   });
 
+  it("keeps what the server says that it charges, and what it wrote to its cache", () => {
+    const details = { cached_tokens: 2, cache_write_tokens: 1 };
+    const usage = { prompt_tokens: 4, completion_tokens: 4, prompt_tokens_details: details, cost: 0.002 };
+    const events = fold([chatChunk({ content: "x" }, "stop"), { usage, choices: [] }]);
+    const billed = { amount: 0.002, currency: "USD" };
+    expect(events.find(({ type }) => type === "usage")).toMatchObject({
+      billed,
+      usage: { inputTokens: 4, cacheReadTokens: 2, cacheWriteTokens: 1 },
+    });
+    expect(events.at(-1)).toMatchObject({ type: "done", result: { billed } });
+  });
+
   it("finds usage where servers put it", () => {
     const usage = { prompt_tokens: 3, completion_tokens: 4, prompt_cache_hit_tokens: 2 };
     for (const chunk of [{ usage, choices: [] }, { x_groq: { usage } }]) {

@@ -10,6 +10,7 @@ import type { ProviderFinishReason, ProviderStreamEvent, ProviderToolCall } from
 import { toStreamError } from "../../call/http-failure.js";
 import type { StreamFold } from "../../call/stream-call.js";
 import type { ToolNames } from "../../call/tool-names.js";
+import { billedAmount } from "../billed-amount.js";
 import { readOpenAIFailure } from "../failure.js";
 import { tokenUsage } from "../token-usage.js";
 import type { ChatChunk, ChatDelta, ChatToolCallDelta, ChatUsage } from "./chat-api-types.js";
@@ -133,7 +134,8 @@ class ChatFold implements StreamFold<ChatChunk> {
       content.push({ type: "tool-call", toolCallId: id, name, arguments: parsed, argumentsText });
     }
     const usage = this.#usage === undefined ? undefined : toTokenUsage(this.#usage);
-    if (usage !== undefined) events.push({ type: "usage", usage });
+    const billed = billedAmount(this.#usage);
+    if (usage !== undefined) events.push({ type: "usage", usage, ...omitUndefined({ billed }) });
     events.push({
       type: "done",
       result: {
@@ -141,7 +143,7 @@ class ChatFold implements StreamFold<ChatChunk> {
         createdAt: this.#created === undefined ? this.#call.startedAt : new Date(this.#created * 1000),
         message: { role: "assistant", content, origin: this.#call.origin },
         ...(toolCalls.length === 0 ? {} : { toolCalls }),
-        ...omitUndefined({ usage }),
+        ...omitUndefined({ usage, billed }),
         finishReason: this.#reason(toolCalls.length),
         raw: this.#last,
       },
@@ -305,7 +307,7 @@ function toTokenUsage(usage: ChatUsage) {
     output: usage.completion_tokens,
     total: usage.total_tokens,
     cacheRead: usage.prompt_tokens_details?.cached_tokens ?? usage.prompt_cache_hit_tokens,
-    cacheWrite: undefined,
+    cacheWrite: usage.prompt_tokens_details?.cache_write_tokens,
     reasoning: usage.completion_tokens_details?.reasoning_tokens,
   });
 }

@@ -1,3 +1,5 @@
+import type { BilledUsage } from "../billed-amount.js";
+
 /** What the Responses API takes and says, as far as Parley uses it. Answers are read with nothing taken for granted. */
 
 /** One part of an input message. */
@@ -116,7 +118,7 @@ export interface Annotation {
   readonly title?: string;
 }
 
-export interface ResponsesUsage {
+export interface ResponsesUsage extends BilledUsage {
   readonly input_tokens?: number;
   readonly input_tokens_details?: {
     readonly cached_tokens?: number;

@@ -11,6 +11,7 @@ import { toStreamError } from "../../call/http-failure.js";
 import { keepShape } from "../../call/keep-shape.js";
 import type { StreamFold } from "../../call/stream-call.js";
 import { createToolNames, type ToolNames } from "../../call/tool-names.js";
+import { billedAmount } from "../billed-amount.js";
 import { readOpenAIFailure } from "../failure.js";
 import { toTokenUsage } from "../token-usage.js";
 import {
@@ -379,7 +380,8 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
     );
     const toolCalls = content.flatMap((part) => (part.type === "tool-call" ? [toolCallOf(part)] : []));
     const usage = toTokenUsage(response.usage);
-    if (usage !== undefined) events.push({ type: "usage", usage });
+    const billed = billedAmount(response.usage);
+    if (usage !== undefined) events.push({ type: "usage", usage, ...omitUndefined({ billed }) });
     events.push({
       type: "done",
       result: {
@@ -394,7 +396,7 @@ class ResponsesFold implements StreamFold<ResponsesEvent> {
           origin: this.#call.origin,
         },
         ...(toolCalls.length === 0 ? {} : { toolCalls }),
-        ...omitUndefined({ usage }),
+        ...omitUndefined({ usage, billed }),
         finishReason: finishReasonOf(response, { status, calls: toolCalls.length, refused: this.#refused }),
         raw: response,
       },

@@ -5,6 +5,7 @@ import { storedText } from "../../stored-text.js";
 import { removedQueuesRefs, removedRefs } from "../files/file-refs.js";
 import { noticeStatements } from "../reading/notices.js";
 import { lockText } from "../turns/head.js";
+import { keepUsage } from "../usage/add-usage.js";
 
 /** Longer ago than this, in the other direction, nothing has happened: a clock that was put back hides nothing. */
 const always = -1e12;
@@ -135,6 +136,7 @@ async function shrink(
   const values = [log, last];
   await connection.batch([
     ...removedRefs({ log, owner }, last),
+    keepUsage({ log, owner }, last),
     { text: "DELETE FROM parley.conversation_message WHERE log = $1 AND first_seq > $2", values },
     { text: "DELETE FROM parley.search_entry WHERE log = $1 AND first_seq > $2", values },
     { text: "DELETE FROM parley.conversation_turn WHERE log = $1 AND last_seq > $2", values },

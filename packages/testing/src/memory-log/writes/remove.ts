@@ -2,6 +2,7 @@ import type { ConversationId } from "@parley/core/messages";
 import type { RemovedConversation, UnusedQuery } from "@parley/core/ports";
 import { originOf } from "../conversations.js";
 import { findLog, type Log, leaveNotice, type MemoryDatabase, ownerOf } from "../database.js";
+import { keepUsage } from "../usage.js";
 
 /**
  * Takes a conversation away, with its archives and, with `cascade`, all that continues it. Forks that stay keep
@@ -70,6 +71,11 @@ function shrink(db: MemoryDatabase, log: Log): void {
   let shared = -1;
   for (const fork of log.forks) shared = Math.max(shared, fork.parent?.seq ?? 0);
   log.rows = log.rows.filter((row) => row.lastSeq <= shared);
+  keepUsage(
+    db,
+    log,
+    log.turns.filter((turn) => turn.lastSeq > shared),
+  );
   log.turns = log.turns.filter((turn) => turn.lastSeq <= shared);
   for (const [id, row] of log.rowsById) if (row.lastSeq > shared) log.rowsById.delete(id);
   for (const [id, turn] of log.turnsById) if (turn.lastSeq > shared) log.turnsById.delete(id);
