@@ -424,4 +424,16 @@ export type {
   WebhookRecord,
   WebhookStore,
 } from "./ports/log-store.js";
+export type {
+  NewSecret,
+  OpenedSecret,
+  SealedSecret,
+  SecretChange,
+  SecretHold,
+  SecretName,
+  SecretQuery,
+  SecretRecord,
+  SecretStore,
+  Secrets,
+} from "./ports/secret-store.js";
 export type { InputRequest } from "./turn/approval/turn-inputs.js";

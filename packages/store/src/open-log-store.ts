@@ -31,6 +31,7 @@ import { readChunks } from "./operations/reading/read-chunks.js";
 import { readNewest } from "./operations/reading/read-newest.js";
 import { indexSearch, unindexedOwners } from "./operations/searching/index-search.js";
 import { search } from "./operations/searching/search.js";
+import { secretStore } from "./operations/secrets.js";
 import { admit } from "./operations/turns/admit.js";
 import { claimExpired } from "./operations/turns/claim-expired.js";
 import { commitStep } from "./operations/turns/commit-step.js";
@@ -81,6 +82,7 @@ export function openLogStore(database: Database, options: LogStoreOptions = {}):
     forOwner: (owner) => forOwner({ store, long }, storedText(owner)),
     keys: keyStore(store),
     outbox: outboxStore(store),
+    secrets: secretStore(store),
     check: () => checkSchema(brief.database, schema),
     examine: (look) => examine(long, look),
     close: () => database.close(),

@@ -692,6 +692,39 @@ export const removedBlob = parley.table("removed_blob", {
   pieces: integer("pieces").notNull(),
 });
 
+/**
+ * Encrypted values. The key that opens them is never in the database. The owner is empty where a secret is the
+ * installation's.
+ */
+export const secret = parley.table(
+  "secret",
+  {
+    createdAt: moment("created_at").notNull(),
+    changedAt: moment("changed_at").notNull(),
+    owner: key("owner").notNull(),
+    kind: key("kind").notNull(),
+    name: key("name").notNull(),
+    version: text("version").notNull(),
+    /** Plain data that may be shown. */
+    facts: jsonb("facts").notNull(),
+    sealed: text("sealed").notNull(),
+  },
+  (table) => [primaryKey({ name: "secret_name", columns: [table.owner, table.kind, table.name] })],
+);
+
+/** Who is doing something for a secret at the moment, by the database's clock. */
+export const secretHold = parley.table(
+  "secret_hold",
+  {
+    until: moment("until").notNull(),
+    owner: key("owner").notNull(),
+    kind: key("kind").notNull(),
+    name: key("name").notNull(),
+    holder: text("holder").notNull(),
+  },
+  (table) => [primaryKey({ name: "secret_hold_name", columns: [table.owner, table.kind, table.name] })],
+);
+
 /** The one row that names this store among others which keep objects in the same place. */
 export const storeIdentity = parley.table("store_identity", {
   single: boolean("single").primaryKey().default(true),

@@ -13,7 +13,9 @@ const owned = new Set(
     .filter(
       (table) =>
         "log" in getTableColumns(table) ||
-        ["search_owner", "webhook", "file_owner", "blob", "upload"].includes(getTableName(table)),
+        ["search_owner", "webhook", "file_owner", "blob", "upload", "secret", "secret_hold"].includes(
+          getTableName(table),
+        ),
     )
     .map((table) => getTableName(table)),
 );

@@ -29,6 +29,7 @@ export {
 } from "./memory-log/memory-log-store.js";
 export { createMemoryPresence, type MemoryPresence } from "./memory-log/memory-presence.js";
 export { createMemoryWake } from "./memory-log/memory-wake.js";
+export { createPlainSecrets } from "./plain-secrets.js";
 export {
   type ProviderContractOptions,
   type ProviderFixture,

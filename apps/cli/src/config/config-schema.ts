@@ -196,6 +196,12 @@ const webhooks = z.strictObject({
   keepDeadDays: positive.max(3_650).optional(),
 });
 
+/** Connections to providers that are made while the server runs. */
+const connections = z.strictObject({
+  /** Addresses of this machine and of local networks that may be connected to. */
+  privateAddresses: z.union([z.boolean(), z.array(z.string().min(1))]).optional(),
+});
+
 /** The bounds of files that people send. */
 const fileLimits = z.strictObject({
   fileBytes: positive.optional(),
@@ -318,6 +324,7 @@ export const configSchema = z.strictObject({
   mcpServers: mcpServers.optional(),
   approvals: approvals.optional(),
   webhooks: webhooks.optional(),
+  connections: connections.optional(),
   files: fileLimits.optional(),
   limits: limits.optional(),
   /** The folder of a built page that is served in the place of Parley's own. */
@@ -341,6 +348,9 @@ export type FileSettings = z.infer<typeof fileLimits>;
 
 /** How events are delivered to webhooks. */
 export type WebhookSettings = z.infer<typeof webhooks>;
+
+/** Where connections may lead that are made while the server runs. */
+export type ConnectionSettings = z.infer<typeof connections>;
 
 /** A value, or the environment variable that holds it. */
 export type Given = z.infer<typeof secret>;

@@ -5,6 +5,7 @@ import type { ReasoningEffort } from "@parley/wire";
 import type {
   ApprovalSettings,
   ConfigFile,
+  ConnectionSettings,
   Credential,
   FileSettings,
   ToolSettings,
@@ -46,6 +47,9 @@ export interface Config {
   /** The file it came from. Absent: there is none. */
   readonly file?: string;
   readonly store: StoreConfig;
+  /** The texts that the keys of stored secrets are derived from. Only the environment has them. */
+  readonly secret?: string;
+  readonly previousSecret?: string;
   readonly listen: { readonly host: string; readonly port: number };
   readonly origins: readonly string[];
   readonly hosts: readonly string[];
@@ -66,6 +70,7 @@ export interface Config {
   readonly mcpServers: Readonly<Record<string, McpServerConfig>>;
   readonly approvals?: ApprovalSettings;
   readonly webhooks?: WebhookSettings;
+  readonly connections?: ConnectionSettings;
   readonly files?: FileSettings;
   readonly limits: NonNullable<ConfigFile["limits"]>;
   /** The folder of a page of one's own. Absent: the page of Parley. */

@@ -100,6 +100,9 @@ export const settingDescriptions: Readonly<Record<string, string>> = {
   "files.messageFileBytes": "Bytes of the files of one message together. Default: 200 MB.",
   "files.ownerBytes": "Bytes of all files of one owner; the same bytes count once. Default: 10 GB.",
   "files.unsentHours": "Hours after which an upload that no message refers to is removed. Default: 24.",
+  connections: "Connections to providers of models that are made while the server runs.",
+  "connections.privateAddresses":
+    "Addresses of this machine and of local networks that they may lead to: true, false, or a list such as 192.168.0.0/16. Default: true for a server that only this machine reaches.",
   webhooks: "The delivery of events to webhooks.",
   "webhooks.privateAddresses":
     "Private addresses and networks that may be posted to, such as 10.0.0.5 or 192.168.0.0/16; true for all. Default: none.",

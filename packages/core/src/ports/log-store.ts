@@ -20,6 +20,7 @@ import type {
 import type { ImportInput, ImportResult } from "./imported-conversation.js";
 import type { InputStore } from "./input-store.js";
 import type { KeyStore } from "./key-store.js";
+import type { SecretStore } from "./secret-store.js";
 import type {
   AdmitInput,
   AdmitOutcome,
@@ -247,6 +248,9 @@ export interface LogStoreRoot {
 
   /** What is to be delivered to the endpoints of all owners. */
   readonly outbox: OutboxStore;
+
+  /** Encrypted values of all owners and of the installation. */
+  readonly secrets: SecretStore;
 
   /**
    * Whether the store answers, and how its schema stands to this version. Rejects with `store_unavailable` when it
@@ -570,10 +574,10 @@ export interface LogStore extends ConversationStore, InputStore, WebhookStore, B
 
 /**
  * `news`: something was written. `stop`: someone asked the running turn to stop. `open`: show it to its clients. `input`:
- * a request of the running turn was decided. `webhooks`: endpoints have changed, of whichever owner; its log is 0, which
- * no log has.
+ * a request of the running turn was decided. `webhooks`: endpoints have changed, of whichever owner. `models`: connections
+ * to providers have changed. The log of these two is 0, which no log has.
  */
-export type WakeKind = "news" | "stop" | "open" | "input" | "webhooks";
+export type WakeKind = "news" | "stop" | "open" | "input" | "webhooks" | "models";
 
 /**
  * Proof to other nodes that this process runs: something that ends with the process at once, such as a lock of a database

@@ -1,4 +1,11 @@
-import type { KeyStore, LogStore, LogStoreRoot, MemoryStore, OutboxStore } from "@parley/core/ports";
+import type {
+  KeyStore,
+  LogStore,
+  LogStoreRoot,
+  MemoryStore,
+  OutboxStore,
+  SecretStore,
+} from "@parley/core/ports";
 import type { EmbeddedDatabase } from "./embedded-database.js";
 import {
   keyPrefix,
@@ -9,6 +16,8 @@ import {
   outboxVerbs,
   ownerVerbs,
   rootVerbs,
+  secretPrefix,
+  secretVerbs,
 } from "./verbs.js";
 
 function forwarded(
@@ -41,6 +50,7 @@ export function forwardedStore(
     ...(methods(rootVerbs) as unknown as Pick<LogStoreRoot, keyof typeof rootVerbs>),
     keys: methods(keyVerbs, undefined, keyPrefix) as unknown as KeyStore,
     outbox: methods(outboxVerbs, undefined, outboxPrefix) as unknown as OutboxStore,
+    secrets: methods(secretVerbs, undefined, secretPrefix) as unknown as SecretStore,
     forOwner(owner) {
       let store = owners.get(owner);
       if (store === undefined) {

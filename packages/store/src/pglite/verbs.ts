@@ -1,10 +1,20 @@
-import type { KeyStore, LogStore, LogStoreRoot, MemoryStore, OutboxStore } from "@parley/core/ports";
+import type {
+  KeyStore,
+  LogStore,
+  LogStoreRoot,
+  MemoryStore,
+  OutboxStore,
+  SecretStore,
+} from "@parley/core/ports";
 
 /** The beginning of the name of a verb that is one of the store's keys. */
 export const keyPrefix = "keys.";
 
 /** The beginning of the name of a verb that is one of the outbox. */
 export const outboxPrefix = "outbox.";
+
+/** The beginning of the name of a verb that is one of the secrets. */
+export const secretPrefix = "secrets.";
 
 /** The beginning of the name of a verb that is one of an owner's store of canonical messages. */
 export const memoryPrefix = "memory.";
@@ -58,7 +68,10 @@ export const rootVerbs = {
   locate: read,
   check: read,
   examine: longRead,
-} as const satisfies Record<Exclude<keyof LogStoreRoot, "forOwner" | "keys" | "outbox" | "close">, Verb>;
+} as const satisfies Record<
+  Exclude<keyof LogStoreRoot, "forOwner" | "keys" | "outbox" | "secrets" | "close">,
+  Verb
+>;
 
 /** The verbs of one owner's store. */
 export const ownerVerbs = {
@@ -152,6 +165,17 @@ export const outboxVerbs = {
   sweep: running,
 } as const satisfies Record<keyof OutboxStore, Verb>;
 
+/** The verbs of the secrets. */
+export const secretVerbs = {
+  get: read,
+  list: read,
+  page: read,
+  put: added,
+  remove: running,
+  hold: running,
+  release: running,
+} as const satisfies Record<keyof SecretStore, Verb>;
+
 /** The verbs of an owner's store of canonical messages. */
 export const memoryVerbs = {
   listMessages: read,
@@ -175,6 +199,7 @@ const verbs: Readonly<Record<string, Verb>> = {
   ...threadVerbs,
   ...prefixed(keyPrefix, keyVerbs),
   ...prefixed(outboxPrefix, outboxVerbs),
+  ...prefixed(secretPrefix, secretVerbs),
   ...prefixed(memoryPrefix, memoryVerbs),
 };
 

@@ -14,7 +14,7 @@ import { PostgresMemoryStore } from "../postgres-memory-store.js";
 import { type Answer, type Call, openId, type ThreadMessage, toFailure } from "./call.js";
 import { DurableNodeFS, startParams } from "./durable-node-fs.js";
 import { PgliteDatabase } from "./pglite-database.js";
-import { keyPrefix, memoryPrefix, outboxPrefix, verbOf } from "./verbs.js";
+import { keyPrefix, memoryPrefix, outboxPrefix, secretPrefix, verbOf } from "./verbs.js";
 
 /** What the opener tells the thread. */
 export interface WorkerOptions {
@@ -142,6 +142,7 @@ function targetOf(root: LogStoreRoot, database: PgliteDatabase, { method, owner 
   let target: object = root;
   if (method.startsWith(keyPrefix)) target = root.keys;
   if (method.startsWith(outboxPrefix)) target = root.outbox;
+  if (method.startsWith(secretPrefix)) target = root.secrets;
   if (owner !== undefined) {
     target = method.startsWith(memoryPrefix)
       ? new PostgresMemoryStore(database, { owner, schema })

@@ -11,7 +11,7 @@ type Listener = Parameters<Wake["listen"]>[0];
 /** A notification holds less than 8,000 bytes; the number of a log has at most 16 digits. */
 const logsPerNotification = 400;
 
-const kinds: readonly WakeKind[] = ["news", "stop", "open", "input", "webhooks"];
+const kinds: readonly WakeKind[] = ["news", "stop", "open", "input", "webhooks", "models"];
 
 /** Locks of processes have numbers up to this one: as many as the generator of random numbers has. */
 const presenceKeys = 2 ** 48 - 1;

@@ -16,6 +16,7 @@ import { fidelityCases } from "./reads/fidelity.js";
 import { readCases } from "./reads/reads.js";
 import { searchCases } from "./reads/search.js";
 import { type LogStoreFixture, Scenario } from "./scenario.js";
+import { secretCases } from "./secrets.js";
 import { admissionCases } from "./turns/admission.js";
 import { choiceCases } from "./turns/choices.js";
 import { compactionCases } from "./turns/compaction.js";
@@ -72,6 +73,7 @@ export function logStoreContract(make: () => LogStoreFixture | Promise<LogStoreF
     engine: engineCases,
     import: importCases,
     key: keyCases,
+    secret: secretCases,
     webhook: [...endpointCases, ...reportCases, ...outboxCases],
     file: [...uploadCases, ...referenceCases],
     examination: examinationCases,

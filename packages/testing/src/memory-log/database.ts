@@ -16,6 +16,7 @@ import type {
   LogNumber,
   ProviderCallRecord,
   QueueEntry,
+  SealedSecret,
   TurnChoices,
 } from "@parley/core/ports";
 import { omitUndefined } from "@parley/fold";
@@ -185,6 +186,8 @@ export interface MemoryDatabase {
   readonly presences: Map<string, "held" | "ended">;
   readonly keys: Map<string, ApiKeyRecord>;
   readonly logins: Map<string, LoginRecord>;
+  readonly secrets: Map<string, SealedSecret>;
+  readonly secretHolds: Map<string, { readonly holder: string; readonly until: number }>;
   /** Deliveries of all owners, in the order of their numbers. */
   outbox: Delivery[];
   /** Figures of calls that no turn holds. */
@@ -214,6 +217,8 @@ export function createMemoryDatabase(clock: Pick<Clock, "now">): MemoryDatabase 
     presences: new Map(),
     keys: new Map(),
     logins: new Map(),
+    secrets: new Map(),
+    secretHolds: new Map(),
     outbox: [],
     usage: [],
     reported: 0,

@@ -1,5 +1,5 @@
 import { ParleyError } from "@parley/core/errors";
-import type { KeyStore, LogStore, LogStoreRoot, OutboxStore } from "@parley/core/ports";
+import type { KeyStore, LogStore, LogStoreRoot, OutboxStore, SecretStore } from "@parley/core/ports";
 import { omitUndefined } from "@parley/fold";
 import { type Gate, gate } from "../gate.js";
 import type { StoreCall, StoreFault } from "./memory-log-store.js";
@@ -50,7 +50,7 @@ export function createFaultyStore(root: LogStoreRoot): {
     if (fault === "after") throw new ParleyError("store_unavailable");
     return result;
   };
-  const wrap = <T extends LogStoreRoot | LogStore | KeyStore | OutboxStore>(
+  const wrap = <T extends LogStoreRoot | LogStore | KeyStore | OutboxStore | SecretStore>(
     target: T,
     owner: string | undefined,
     prefix = "",
@@ -60,6 +60,7 @@ export function createFaultyStore(root: LogStoreRoot): {
         const value: unknown = Reflect.get(of, name);
         if (name === "keys") return wrap(value as KeyStore, undefined, "keys.");
         if (name === "outbox") return wrap(value as OutboxStore, undefined, "outbox.");
+        if (name === "secrets") return wrap(value as SecretStore, undefined, "secrets.");
         if (typeof value !== "function" || name === "close") return value;
         if (name === "forOwner") return (id: string) => wrap((of as LogStoreRoot).forOwner(id), id);
         return (...args: unknown[]) => {

@@ -1,7 +1,7 @@
 import type { Clock } from "@parley/core";
 import { ParleyError } from "@parley/core/errors";
 import { copyOf, createUuidV7Factory, type IdFactory } from "@parley/core/messages";
-import type { KeyStore, LogStore, LogStoreRoot, OutboxStore } from "@parley/core/ports";
+import type { KeyStore, LogStore, LogStoreRoot, OutboxStore, SecretStore } from "@parley/core/ports";
 import { omitUndefined } from "@parley/fold";
 import * as engine from "./conversation-store.js";
 import * as conversations from "./conversations.js";
@@ -13,6 +13,7 @@ import { examine } from "./reads/examine.js";
 import * as inputReads from "./reads/inputs.js";
 import * as reads from "./reads/read.js";
 import { search } from "./reads/search.js";
+import * as secrets from "./secrets.js";
 import * as usage from "./usage.js";
 import * as hooks from "./webhooks.js";
 import { admit } from "./writes/admit.js";
@@ -28,10 +29,11 @@ import { findUnused, remove } from "./writes/remove.js";
 /** A call on its way to the store. */
 export interface StoreCall {
   readonly method:
-    | Exclude<keyof LogStoreRoot, "forOwner" | "keys" | "outbox">
+    | Exclude<keyof LogStoreRoot, "forOwner" | "keys" | "outbox" | "secrets">
     | keyof LogStore
     | `keys.${keyof KeyStore}`
-    | `outbox.${keyof OutboxStore}`;
+    | `outbox.${keyof OutboxStore}`
+    | `secrets.${keyof SecretStore}`;
   /** Absent for what a node asks. */
   readonly owner?: string;
   /** As given by the caller; not to be changed. */
@@ -214,6 +216,15 @@ export function createMemoryLogStore(options: MemoryLogStoreOptions): LogStoreRo
       settle: (...args) => root("outbox.settle", args, outbox.settle),
       owners: () => root("outbox.owners", [], outbox.owners),
       sweep: (...args) => root("outbox.sweep", args, outbox.sweep),
+    },
+    secrets: {
+      get: (...args) => root("secrets.get", args, secrets.getSecret),
+      list: (...args) => root("secrets.list", args, secrets.listSecrets),
+      page: (...args) => root("secrets.page", args, secrets.pageOfSecrets),
+      put: (...args) => root("secrets.put", args, (d, change) => secrets.putSecret(d, change, ids.next())),
+      remove: (...args) => root("secrets.remove", args, secrets.removeSecret),
+      hold: (...args) => root("secrets.hold", args, secrets.holdSecret),
+      release: (...args) => root("secrets.release", args, secrets.releaseSecret),
     },
     check: () => root("check", [], () => ({ schema: "current" as const })),
     examine: (...args) => root("examine", args, examine),

@@ -48,6 +48,8 @@ function wokenUp(services: Services, log: number, kind: WakeKind): void {
     env.webhooks.endpointsChanged();
     return;
   }
+  // Connections listen for themselves.
+  if (kind === "models") return;
   void follower.look(log);
   if (kind === "input") coordinator.decided(log);
   if (kind === "stop") {

@@ -1,0 +1,90 @@
+import { ParleyError } from "@parley/core/errors";
+import { keyFileOf, readKeyFile, readOrMakeKeyFile } from "./key-file.js";
+import { checkSecretText, deriveKey, type SecretKey } from "./secret-key.js";
+
+/** Where the key of an installation comes from: the text, else a file in the folder of an embedded store. */
+export interface SecretSource {
+  /** The text that the key is derived from. Every node has the same. */
+  readonly secret?: string;
+  /** The text from before it was changed: what was encrypted with it still opens. */
+  readonly previous?: string;
+  /** The folder of an embedded store. */
+  readonly folder?: string;
+}
+
+/** The keys of an installation. */
+export interface KeyRing {
+  /** Encrypts. Undefined where there is none yet, or can be none. */
+  readonly current: SecretKey | undefined;
+  /** All that decrypt. */
+  readonly all: readonly SecretKey[];
+}
+
+/** Reads and derives the keys when they are needed first. A failure is tried again with the next call. */
+export class KeyRingReader {
+  readonly #source: SecretSource;
+  #ring: Promise<KeyRing> | undefined;
+  #previous: Promise<SecretKey> | undefined;
+
+  constructor(source: SecretSource) {
+    if (source.secret !== undefined) checkSecretText(source.secret, "PARLEY_SECRET");
+    if (source.previous !== undefined) checkSecretText(source.previous, "PARLEY_SECRET_PREVIOUS");
+    this.#source = source;
+  }
+
+  /** The keys that there are. */
+  async read(): Promise<KeyRing> {
+    if (this.#ring !== undefined) return this.#ring;
+    const { secret, folder } = this.#source;
+    const text = secret ?? (folder === undefined ? undefined : await readKeyFile(keyFileOf(folder)));
+    return text === undefined ? this.#with(undefined) : this.#keep(text);
+  }
+
+  /** The keys to decrypt with: no file is made for them. */
+  async toRead(): Promise<KeyRing> {
+    this.#checkSource();
+    return this.read();
+  }
+
+  /** The keys to encrypt with: a key file is made if there is none. */
+  async toWrite(): Promise<KeyRing & { readonly current: SecretKey }> {
+    this.#checkSource();
+    const { secret, folder } = this.#source;
+    const ring = await (this.#ring ??
+      this.#keep(secret ?? (await readOrMakeKeyFile(keyFileOf(folder ?? "")))));
+    const { current } = ring;
+    if (current === undefined) throw noSecret();
+    return { ...ring, current };
+  }
+
+  #checkSource(): void {
+    const { secret, folder } = this.#source;
+    if (secret === undefined && folder === undefined) throw noSecret();
+  }
+
+  #keep(text: string): Promise<KeyRing> {
+    this.#ring ??= deriveKey(text)
+      .then((key) => this.#with(key))
+      .catch((error: unknown) => {
+        this.#ring = undefined;
+        throw error;
+      });
+    return this.#ring;
+  }
+
+  async #with(current: SecretKey | undefined): Promise<KeyRing> {
+    const { previous } = this.#source;
+    if (previous !== undefined) this.#previous ??= deriveKey(previous);
+    const older = await this.#previous;
+    return { current, all: [current, older].flatMap((key) => key ?? []) };
+  }
+}
+
+function noSecret(): ParleyError {
+  return new ParleyError(
+    "store_unavailable",
+    "This needs a key to encrypt secrets with, and none is set. Set PARLEY_SECRET to the same text on every node, " +
+      "for example to the output of: openssl rand -base64 32",
+    { retryable: false, details: { reason: "no_secret", setting: "PARLEY_SECRET" } },
+  );
+}
