@@ -11,6 +11,8 @@ import { findServer } from "./server-file.js";
 /** How a verb reaches the conversations. */
 export interface Connected {
   readonly client: ParleyClient;
+  /** Sends a request of another protocol to a path of the same server, with the same key. */
+  ask(path: string, init?: RequestInit): Promise<Response>;
   /** `server`: one is running. `here`: none is, so this process has opened the store. */
   readonly via: "server" | "here";
   /** Where that is, for people. */
@@ -79,6 +81,12 @@ async function toServer(url: string, options: ConnectOptions, config?: Config): 
   });
   return {
     client,
+    ask(path, init) {
+      const headers = new Headers(init?.headers);
+      if (key !== undefined && key !== "") headers.set("authorization", `Bearer ${key}`);
+      // The key is for this server, not for one that it names.
+      return fetch(`${client.url}${path}`, { ...init, headers, redirect: "error" });
+    },
     via: "server",
     place: url,
     ...omitUndefined({ config }),
@@ -114,6 +122,7 @@ async function inProcess(config: Config, options: ConnectOptions): Promise<Conne
   };
   return {
     client,
+    ask: (path, init) => ask(`${client.url}${path}`, init),
     via: "here",
     place: describeStore(config.store),
     config,

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import type { Act } from "./program/arguments.js";
 import { addChanging, addMoving } from "./program/changing.js";
 import { addDeciding } from "./program/deciding.js";
-import { addCompletion, addKeeping, addServer } from "./program/keeping.js";
+import { addCompletion, addKeeping, addMcp, addServer } from "./program/keeping.js";
 import { addReading } from "./program/reading.js";
 import { addTalking } from "./program/talking.js";
 import { addWebhooks } from "./program/webhooks.js";
@@ -39,6 +39,7 @@ export function createProgram(version: string, run: Runner): Command {
       await run(command.optsWithGlobals<GlobalOptions>(), (context) => verb(context, ...(given as never)));
     };
   addServer(program, act);
+  addMcp(program, act);
   addTalking(program, act);
   addDeciding(program, act);
   addReading(program, act);

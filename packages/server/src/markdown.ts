@@ -25,7 +25,8 @@ export async function* toMarkdown(lines: AsyncIterable<ExportLine>): AsyncGenera
   }
 }
 
-function chunkText(chunk: Chunk): string {
+/** A chunk as Markdown; empty where there is nothing to read. */
+export function chunkText(chunk: Chunk): string {
   switch (chunk.type) {
     case "text":
       return isFileChunk(chunk) ? `*File: ${oneLine(chunk.text)}*` : chunk.text;

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { ParleyError } from "@parley/core/errors";
 import {
   type ApprovalOptions,
@@ -8,6 +9,7 @@ import {
   type RuntimeHooks,
   type RuntimeLimits,
 } from "@parley/core/runtime";
+import type { ToolSource } from "@parley/core/turn";
 import { omitUndefined } from "@parley/fold";
 import { createFileDeriver } from "@parley/server/derive";
 import type { Config } from "../config/config.js";
@@ -40,10 +42,11 @@ export interface NodeListener extends OpenListener {
 export async function startNode(config: Config, listener: NodeListener = {}): Promise<LocalNode> {
   const models = await composeModels(config);
   const tools = await composeTools(config);
-  const toolSource = await composeToolServers(config);
   const webhooks = composeWebhooks(config);
   const { store, wake, engine, isShared, close } = await openStore(config.store, listener);
+  let toolSource: ToolSource | undefined;
   try {
+    toolSource = await composeToolServers(config, () => store.identity(randomUUID()));
     const { instructions, reasoningEffort, titleModel, compactAt, responseRetentionDays: days } = config;
     const { unsentHours, ...fileLimits } = config.files ?? {};
     const unsentMs = unsentHours === undefined ? undefined : unsentHours * 3_600_000;

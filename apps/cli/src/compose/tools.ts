@@ -1,7 +1,7 @@
 import type { Tool, ToolSource } from "@parley/core/turn";
 import { omitUndefined } from "@parley/fold";
 import { CliError } from "../cli-error.js";
-import type { Config } from "../config/config.js";
+import type { Config, Environment } from "../config/config.js";
 
 /** The tools of a configuration. Those that come with Parley are loaded only when they are asked for. */
 export async function composeTools(config: Config): Promise<readonly Tool<never>[]> {
@@ -38,11 +38,29 @@ export async function composeTools(config: Config): Promise<readonly Tool<never>
   return all;
 }
 
-/** The tools of other servers. They are connected in the background. */
-export async function composeToolServers({ mcpServers }: Config): Promise<ToolSource | undefined> {
+/** Names the stores whose nodes have started this process, and each other, as servers of tools: ids with commas. */
+const calledByVariable = "PARLEY_CALLED_BY";
+
+/**
+ * The tools of other servers. They are connected in the background. A process that a node of the same store has started,
+ * itself or through others, starts none: `parley mcp` in the list of its own servers would start itself without end.
+ */
+export async function composeToolServers(
+  { mcpServers }: Config,
+  identify: () => Promise<string>,
+  env: Environment = process.env,
+): Promise<ToolSource | undefined> {
   if (Object.keys(mcpServers).length === 0) return undefined;
+  const callers = (env[calledByVariable] ?? "").split(",").filter((id) => id !== "");
+  const own = await identify();
+  if (callers.includes(own)) return undefined;
+  const calledBy = { [calledByVariable]: [...callers, own].join(",") };
+  const servers = Object.entries(mcpServers).map(([name, server]) => [
+    name,
+    "command" in server ? { ...server, env: { ...server.env, ...calledBy } } : server,
+  ]);
   const { createMcpTools } = await import("@parley/tools/mcp");
-  return createMcpTools({ servers: mcpServers });
+  return createMcpTools({ servers: Object.fromEntries(servers), identity: async () => own });
 }
 
 /**

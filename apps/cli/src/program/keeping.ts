@@ -36,6 +36,18 @@ export function addServer(program: Command, act: Act): void {
     );
 }
 
+/** The conversations as tools of other programs. */
+export function addMcp(program: Command, act: Act): void {
+  program
+    .command("mcp")
+    .description("offer the conversations as tools to a program that starts this one (MCP over stdio)")
+    .addHelpText(
+      "after",
+      `\nFor the configuration of such a program:\n  {"mcpServers": {"parley": {"command": "parley", "args": ["mcp"]}}}`,
+    )
+    .action(act(async (context) => (await import("../verbs/keeping/mcp.js")).mcp(context)));
+}
+
 /** Verbs that look after the installation. */
 export function addKeeping(program: Command, act: Act): void {
   const keys = program.command("keys").description("API keys: make, list, revoke");

@@ -35,6 +35,8 @@ export interface Runtime {
   usage(query?: Omit<UsageQuery, "owner" | "owners">): Promise<UsageResponse>;
   /** The API keys of all owners. */
   readonly keys: KeyStore;
+  /** Identifies the store, for all of its nodes and for ever. */
+  identity(): Promise<string>;
   /** Whether the store answers, and whether its schema is this version's. Rejects with `store_unavailable`. */
   check(): Promise<StoreCheck>;
   /** Looks everything over and, with `fix`, puts right what is safe to. Never rejects: what fails is a finding. */
@@ -89,6 +91,14 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     throw error;
   }
 
+  let identity: Promise<string> | undefined;
+  const identify = () => {
+    identity ??= env.root.identity(env.ids.next()).catch((error: unknown) => {
+      identity = undefined;
+      throw error;
+    });
+    return identity;
+  };
   let closed: Promise<void> | undefined;
   const shutDown = async (deadlineMs: number) => {
     const compacted = compactions.stopAll();
@@ -118,6 +128,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       return answerUsage(env.root, query, env.clock.now());
     },
     keys: env.root.keys,
+    identity: identify,
     check: () => env.root.check(),
     examine: ({ fix }) => examineRuntime(env, fix),
     status: () => ({

@@ -21,7 +21,7 @@ export {
   toolDefinition,
   toolOutput,
 } from "./tools/tool.js";
-export type { ToolSource } from "./tools/tool-source.js";
+export { storeCapability, type ToolSource } from "./tools/tool-source.js";
 export {
   defaultTurnLimits,
   type StepCommit,

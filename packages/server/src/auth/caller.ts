@@ -49,10 +49,16 @@ const included: Readonly<Record<KeyScope, readonly KeyScope[]>> = {
   admin: ["read", "write", "approve", "admin"],
 };
 
-/** Refuses a caller whose key does not reach as far. Of several scopes, one is enough. */
+/** True where a caller's key reaches as far. Of several scopes, one is enough. */
+export function hasScope(caller: Caller, needed: KeyScope | readonly KeyScope[]): boolean {
+  const enough = [needed].flat();
+  return caller.scopes.some((scope) => enough.some((each) => included[scope].includes(each)));
+}
+
+/** Refuses a caller whose key does not reach as far. */
 export function checkScope(caller: Caller, needed: KeyScope | readonly KeyScope[]): void {
   const enough = [needed].flat();
-  if (caller.scopes.some((scope) => enough.some((each) => included[scope].includes(each)))) return;
+  if (hasScope(caller, enough)) return;
   const names = enough.map((scope) => `"${scope}"`).join(" or ");
   throw new ParleyError(
     "forbidden",

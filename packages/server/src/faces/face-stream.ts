@@ -13,6 +13,8 @@ export interface FaceStream {
   begin(headers: Readonly<Record<string, string>>): ResponseStream;
   /** Gives the place up where no answer was begun. */
   abandon(): void;
+  /** Aborted when the answer is broken off, with the refusal as its reason: for work that goes before the answer. */
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -21,6 +23,7 @@ export interface FaceStream {
  */
 export function openFaceStream(c: Context<AppEnv>, app: AppContext, caller: Caller): FaceStream {
   app.connections.checkRoom(caller);
+  const ended = new AbortController();
   let refusal: ParleyError | undefined;
   let stream: ResponseStream | undefined;
   const forget = app.connections.add({
@@ -28,6 +31,7 @@ export function openFaceStream(c: Context<AppEnv>, app: AppContext, caller: Call
     close(reason) {
       if (reason === "draining") return;
       refusal = breakOffError(reason);
+      ended.abort(refusal);
       stream?.cut();
     },
   });
@@ -50,6 +54,7 @@ export function openFaceStream(c: Context<AppEnv>, app: AppContext, caller: Call
       return opened;
     },
     abandon: forget,
+    signal: ended.signal,
   };
 }
 

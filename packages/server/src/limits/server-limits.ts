@@ -70,6 +70,8 @@ export interface ServerPace {
   readonly bodyIntervalBytes: number;
   /** How long a request may take to arrive as a whole, its body included. */
   readonly bodyTotalMs: number;
+  /** How long a message that comes by MCP waits for its answer: clients give a call up after a minute. */
+  readonly mcpWaitMs: number;
 }
 
 export const defaultServerPace: ServerPace = {
@@ -84,4 +86,5 @@ export const defaultServerPace: ServerPace = {
   bodyIntervalMs: 20_000,
   bodyIntervalBytes: 10_000,
   bodyTotalMs: 30 * 60_000,
+  mcpWaitMs: 45_000,
 };

@@ -20,6 +20,8 @@ class HttpToolServer {
   readonly #http: Server;
   calls = 0;
   redirectTo: string | undefined;
+  /** The id of the store that it claims to be a Parley of. */
+  store: string | undefined;
 
   constructor() {
     this.#http = createServer((request, response) => void this.#handle(request, response));
@@ -56,7 +58,8 @@ class HttpToolServer {
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (session) => void this.#sessions.set(session, transport),
     });
-    const server = new McpServer({ name: "http", version: "1" });
+    const experimental = this.store === undefined ? {} : { "parley/store": { id: this.store } };
+    const server = new McpServer({ name: "http", version: "1" }, { capabilities: { experimental } });
     const text = (value: string) => ({ content: [{ type: "text" as const, text: value }] });
     server.registerTool("count", { description: "Counts its calls" }, async () => {
       this.calls += 1;
@@ -121,6 +124,31 @@ describe("tools of a server over HTTP", () => {
     await expect.poll(() => source.servers()[0]?.state).toBe("failed");
     expect(source.servers()[0]?.problem).toContain("redirects");
     expect(other.requests).toEqual([]);
+  });
+
+  it("are refused where the server is a Parley on the same store, for good, and taken from one on another", async () => {
+    const server = new HttpToolServer();
+    server.store = "store-1";
+    const url = await server.start();
+    const parley = (store: string) => {
+      const source = createMcpTools({
+        servers: { web: { url } },
+        limits: { retryMs: 1, longestRetryMs: 1 },
+        identity: async () => store,
+      });
+      ends.push(() => source.close());
+      return source;
+    };
+    const own = parley("store-1");
+    await expect.poll(() => own.servers()[0]?.state).toBe("failed");
+    expect(own.servers()[0]?.problem).toContain("Parley itself");
+    expect(own.tools()).toEqual([]);
+    expect(await call(parley("store-2"), "count")).toBe("1");
+    expect(await call(connect(url), "count")).toBe("2");
+    // It is not tried again: with this pace it would have been, and would now be taken.
+    server.store = undefined;
+    expect(await call(connect(url), "count")).toBe("3");
+    expect(own.servers()[0]?.state).toBe("failed");
   });
 
   it("are absent where nobody listens, and come when somebody does", async () => {

@@ -10,7 +10,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import type { ToolContext, ToolQuestion } from "@parley/core/turn";
+import { storeCapability, type ToolContext, type ToolQuestion } from "@parley/core/turn";
 import { boundedFetch, withCallEnd } from "./bounded-fetch.js";
 import type { McpLimits } from "./mcp-limits.js";
 import type { McpServerConfig } from "./server-config.js";
@@ -24,11 +24,22 @@ const errorsMs = 1_000;
 /** A call whose server was gone before it received it: it may be made again. */
 export class NotSent extends Error {}
 
+/** The server offers the conversations of the very store that its tools would be used for. */
+export class OwnServer extends Error {
+  constructor() {
+    super(
+      "This server is Parley itself, on the same store: its tools would call each other; remove it from mcpServers",
+    );
+    this.name = "OwnServer";
+  }
+}
+
 /** One connection to a server: from its start to its first failure, never used again after that. */
 export class McpConnection {
   readonly #client: Client;
   readonly #limits: McpLimits;
   readonly #config: McpServerConfig;
+  readonly #identity: (() => Promise<string>) | undefined;
   /** The calls under way, by the conversations that they belong to. */
   readonly #calls = new Set<ToolContext>();
   #errors = "";
@@ -38,9 +49,15 @@ export class McpConnection {
   constructor(
     config: McpServerConfig,
     limits: McpLimits,
-    on: { readonly listChanged: () => void; readonly closed: (why: string) => void },
+    on: {
+      readonly listChanged: () => void;
+      readonly closed: (why: string) => void;
+      /** Identifies the store that the tools are used for. */
+      readonly identity?: (() => Promise<string>) | undefined;
+    },
   ) {
     this.#config = config;
+    this.#identity = on.identity;
     this.#limits = limits;
     this.#client = new Client(
       { name: "parley", version: "1" },
@@ -63,14 +80,23 @@ export class McpConnection {
   async open(): Promise<readonly ListedTool[]> {
     try {
       await this.#client.connect(this.#transport(), { timeout: this.#limits.connectMs });
+      await this.#refuseOwn();
       this.#isOpen = true;
       return await this.list();
     } catch (error) {
       await this.close();
+      if (error instanceof OwnServer) throw error;
       await Promise.race([this.#errorsEnd, delay(errorsMs, undefined, { ref: false })]);
       const said = this.#errors.trim().split("\n").at(-1) ?? "";
       throw new Error(said === "" ? messageOf(error) : `${messageOf(error)}: ${said}`, { cause: error });
     }
+  }
+
+  async #refuseOwn(): Promise<void> {
+    const store = this.#client.getServerCapabilities()?.experimental?.[storeCapability] as
+      | { readonly id?: unknown }
+      | undefined;
+    if (store?.id !== undefined && store.id === (await this.#identity?.())) throw new OwnServer();
   }
 
   /** Reads the tools, page by page, up to as many as are offered. */

@@ -2,7 +2,7 @@ import type { Tool as ListedTool } from "@modelcontextprotocol/client";
 import type { Tool, ToolContext, ToolSource } from "@parley/core/turn";
 import { readResult } from "./call-result.js";
 import { describeTool } from "./described-tool.js";
-import { McpConnection, NotSent } from "./mcp-connection.js";
+import { McpConnection, NotSent, OwnServer } from "./mcp-connection.js";
 import { defaultMcpLimits, type McpLimits } from "./mcp-limits.js";
 import type { McpServerConfig } from "./server-config.js";
 import { isServerName, matchesAny } from "./tool-names.js";
@@ -11,13 +11,15 @@ export interface McpToolsOptions {
   /** By name. The names stand before those of their tools. */
   readonly servers: Readonly<Record<string, McpServerConfig>>;
   readonly limits?: Partial<McpLimits>;
+  /** Identifies the store that the tools are used for: a Parley on the same store, as a server of tools, is refused. */
+  readonly identity?: () => Promise<string>;
 }
 
 /**
  * Offers the tools of servers that speak the Model Context Protocol. They are connected in the background: a server that is
  * slow, fails or dies holds up nothing, its tools are absent until it is back. A process is shared by all owners of the node.
  */
-export function createMcpTools({ servers, limits }: McpToolsOptions): ToolSource {
+export function createMcpTools({ servers, limits, identity }: McpToolsOptions): ToolSource {
   const bounds = { ...defaultMcpLimits, ...limits };
   const all = Object.entries(servers).map(([name, config]) => {
     if (!isServerName(name)) {
@@ -25,7 +27,7 @@ export function createMcpTools({ servers, limits }: McpToolsOptions): ToolSource
         `"${name}" cannot be the name of a server: use letters, digits, - and single _, 32 at most`,
       );
     }
-    return new McpServer(name, config, bounds);
+    return new McpServer(name, config, bounds, identity);
   });
   let seen: readonly (readonly Tool<never>[])[] = [];
   let offered: readonly Tool<never>[] = [];
@@ -55,6 +57,7 @@ class McpServer {
   readonly #name: string;
   readonly #config: McpServerConfig;
   readonly #limits: McpLimits;
+  readonly #identity: McpToolsOptions["identity"];
   #tools: readonly Tool<never>[] = [];
   #connection: McpConnection | undefined;
   #connecting: Promise<void> | undefined;
@@ -63,10 +66,16 @@ class McpServer {
   #problem: string | undefined;
   #isClosed = false;
 
-  constructor(name: string, config: McpServerConfig, limits: McpLimits) {
+  constructor(
+    name: string,
+    config: McpServerConfig,
+    limits: McpLimits,
+    identity: McpToolsOptions["identity"],
+  ) {
     this.#name = name;
     this.#config = config;
     this.#limits = limits;
+    this.#identity = identity;
     void this.#connect();
   }
 
@@ -109,6 +118,7 @@ class McpServer {
       closed: (said) => {
         if (this.#connection === connection) this.#lost(said === "" ? "The server has ended" : said);
       },
+      identity: this.#identity,
     });
     try {
       const listed = await connection.open();
@@ -121,6 +131,8 @@ class McpServer {
       this.#problem = undefined;
       this.#offer(listed);
     } catch (error) {
+      // The file names it, so it stays refused until the file is changed.
+      if (error instanceof OwnServer) this.#isClosed = true;
       this.#lost(error instanceof Error ? error.message : String(error));
     }
   }
