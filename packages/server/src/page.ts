@@ -54,7 +54,7 @@ export function servePage(folder: string): PageHandler {
     if (isNowhere && !c.req.header("accept")?.includes("text/html")) return undefined;
     const status = isNowhere ? 404 : 200;
     const { pathname } = new URL(c.req.url);
-    const isDocument = isNowhere || pathname === "/" || pathname === "/c" || pathname.startsWith("/c/");
+    const isDocument = isNowhere || /^\/(?:$|(?:c|settings)(?:\/|$))/.test(pathname);
     const file = await findFile(root, isDocument ? "/index.html" : pathname);
     if (file === undefined) return undefined;
     c.set("route", "page");

@@ -5,6 +5,7 @@ import { lazy, Suspense, useEffect } from "react";
 import { composerId } from "../composer/focus-composer.js";
 import { ConversationPart, preloadAnswer } from "../conversation/conversation-part.js";
 import { FileDropLayer } from "../files/file-drop.js";
+import { useTurnEnds } from "../list/use-turn-ends.js";
 import { Button } from "../ui/button.js";
 import { EmptyState } from "../ui/loading/empty-state.js";
 import { ErrorBoundary } from "../ui/loading/error-boundary.js";
@@ -14,7 +15,7 @@ import { Welcome } from "../welcome/welcome.js";
 import { askAccess, useAccess } from "./access/access.js";
 import { usePageCommands } from "./commands/use-page-commands.js";
 import { ConnectionBanner } from "./connection-banner.js";
-import { InspectorSlot, Overlays } from "./layout/panels.js";
+import { InspectorSlot, Overlays, SettingsPart } from "./layout/panels.js";
 import { Sidebar } from "./layout/sidebar.js";
 import { useTabTitle } from "./page-title.js";
 import { conversationPath, navigate, useRoute } from "./router.js";
@@ -69,6 +70,7 @@ function Page() {
         Skip to the composer
       </a>
       <ConnectionBanner />
+      <TurnEnds />
       <div className="flex min-h-0 flex-1">
         <Sidebar />
         {route.name === "conversation" ? (
@@ -79,6 +81,8 @@ function Page() {
           />
         ) : route.name === "new" ? (
           <Welcome />
+        ) : route.name === "settings" ? (
+          <SettingsPart section={route.section} />
         ) : (
           <NotFound />
         )}
@@ -88,6 +92,12 @@ function Page() {
       <FileDropLayer />
     </div>
   );
+}
+
+/** By itself: what changes in the list does not draw the page again. */
+function TurnEnds() {
+  useTurnEnds();
+  return null;
 }
 
 function NotFound() {

@@ -22,7 +22,11 @@ export interface SettingPickersProps {
   readonly meta?: ConversationMeta | undefined;
 }
 
-const efforts: readonly { readonly value: ReasoningEffort | "default"; readonly label: string }[] = [
+/** The efforts that can be chosen, and what stands for none. */
+export const effortChoices: readonly {
+  readonly value: ReasoningEffort | "default";
+  readonly label: string;
+}[] = [
   { value: "default", label: "Default" },
   { value: "low", label: "Low" },
   { value: "medium", label: "Medium" },
@@ -112,7 +116,7 @@ export function SettingPickers({ conversationId, meta }: SettingPickersProps) {
           <PickerButton label={`Reasoning effort: ${effort ?? `${byDefault}, by default`}`}>
             <Gauge aria-hidden className="size-3.5 shrink-0" />
             <span className="hidden sm:inline">
-              {efforts.find(({ value }) => value === (effort ?? byDefault))?.label}
+              {effortChoices.find(({ value }) => value === (effort ?? byDefault))?.label}
             </span>
           </PickerButton>
         }
@@ -121,7 +125,7 @@ export function SettingPickers({ conversationId, meta }: SettingPickersProps) {
           label="How much it thinks before it answers"
           value={effort ?? "default"}
           onChange={setEffort}
-          choices={efforts}
+          choices={effortChoices}
         />
       </Menu>
       <IconButton

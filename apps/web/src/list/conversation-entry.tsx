@@ -12,6 +12,7 @@ import { EditableTitle } from "../ui/text/editable-title.js";
 import { BranchNumber } from "./branch-number.js";
 import { close, deleteSoon, rename, reopen } from "./conversation-actions.js";
 import { TimeAgo } from "./time-ago.js";
+import { useUnread } from "./unread.js";
 
 export interface ConversationEntryProps {
   readonly meta: ConversationMeta;
@@ -27,6 +28,7 @@ export const ConversationEntry = memo(function ConversationEntry({
   branch,
 }: ConversationEntryProps) {
   const client = useClient();
+  const isUnread = useUnread(({ ids }) => ids.has(meta.id));
   const [renaming, setRenaming] = useState(false);
   const title = meta.title === "" ? "Untitled" : meta.title.slice(0, 200);
   const onKey = (event: KeyboardEvent<HTMLElement>) => {
@@ -67,11 +69,14 @@ export const ConversationEntry = memo(function ConversationEntry({
         {branch !== undefined && <BranchNumber number={branch} />}
         <bdi
           dir="auto"
-          className={cx("min-w-0 flex-1 truncate", current ? "font-medium text-ink" : "text-soft")}
+          className={cx(
+            "min-w-0 flex-1 truncate",
+            current || isUnread ? "font-medium text-ink" : "text-soft",
+          )}
         >
           {title}
         </bdi>
-        <StatusDot status={meta.status} waiting={meta.waiting} />
+        <StatusDot status={meta.status} waiting={meta.waiting} isUnread={isUnread} />
         <span className="shrink-0 text-xs text-faint group-focus-within/entry:opacity-0 group-hover/entry:opacity-0 touch:mr-9 touch:opacity-100!">
           <TimeAgo at={meta.lastActivityAt} />
         </span>

@@ -12,6 +12,7 @@ import { ComposerField, type ComposerFieldHandle } from "../composer/composer-fi
 import { newDraft, putBack } from "../composer/drafts.js";
 import { focusComposer } from "../composer/focus-composer.js";
 import { takeNewSettings } from "../composer/new-settings.js";
+import { isSendKey } from "../composer/send-key.js";
 import { SettingPickers } from "../composer/setting-pickers.js";
 import { takeMessage } from "../composer/take-message.js";
 import { usePaste } from "../composer/use-paste.js";
@@ -57,7 +58,7 @@ export function Welcome() {
     start(sent.text, sent.files);
   };
   const onKey = (event: KeyboardEvent) => {
-    if (event.key !== "Enter" || event.shiftKey) return;
+    if (!isSendKey(event)) return;
     event.preventDefault();
     submit();
   };

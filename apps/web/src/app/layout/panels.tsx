@@ -28,11 +28,8 @@ const CompactionDialog = lazy(async () => ({
 const InboxDialog = lazy(async () => ({
   default: (await import("../../input/inbox-dialog.js")).InboxDialog,
 }));
-const StandingApprovalsDialog = lazy(async () => ({
-  default: (await import("../../input/standing-approvals.js")).StandingApprovalsDialog,
-}));
-const WebhooksDialog = lazy(async () => ({
-  default: (await import("../../webhooks/webhooks-dialog.js")).WebhooksDialog,
+const SettingsView = lazy(async () => ({
+  default: (await import("../../settings/settings-view.js")).SettingsView,
 }));
 const LazyCoveredRange = lazy(async () => ({
   default: (await import("../../compaction/covered-range.js")).CoveredRange,
@@ -103,8 +100,6 @@ export function Overlays({ conversationId }: { readonly conversationId?: string 
     search: SearchDialog,
     compaction: CompactionDialog,
     inbox: InboxDialog,
-    approvals: StandingApprovalsDialog,
-    webhooks: WebhooksDialog,
   }[overlay];
   return (
     <LazyPart key={overlay} onFailure={() => showOverlay(undefined)}>
@@ -115,6 +110,21 @@ export function Overlays({ conversationId }: { readonly conversationId?: string 
         }}
         conversationId={conversationId}
       />
+    </LazyPart>
+  );
+}
+
+/** The settings, in the place of a conversation. */
+export function SettingsPart({ section }: { readonly section: string | undefined }) {
+  return (
+    <LazyPart
+      fallback={
+        <main className="flex flex-1 items-center justify-center text-faint">
+          <Spinner label="Loading the settings" />
+        </main>
+      }
+    >
+      <SettingsView section={section} />
     </LazyPart>
   );
 }
