@@ -1,7 +1,8 @@
 import { useClient } from "@parley/client/react";
 import type { ConversationMeta, ReasoningEffort } from "@parley/wire";
 import { ChevronDown, Gauge, ScrollText } from "lucide-react";
-import { lazy, useCallback, useState } from "react";
+import { lazy, type ReactElement, type ReactNode, useCallback, useState } from "react";
+import { showOverlay } from "../app/layout/layout-store.js";
 import { modelInUse, withoutOwnModel } from "../app/model-in-use.js";
 import { shortModelName, useModels } from "../app/models.js";
 import { reportFailure } from "../app/report-failure.js";
@@ -36,6 +37,9 @@ export const effortChoices: readonly {
 ];
 
 const serverDefault = "";
+
+/** A menu with more entries has to be searched. */
+const longMenu = 10;
 
 /** Model, effort and instructions of the conversation. They hold from its next turn on. */
 export function SettingPickers({ conversationId, meta }: SettingPickersProps) {
@@ -76,17 +80,15 @@ export function SettingPickers({ conversationId, meta }: SettingPickersProps) {
 
   return (
     <div className="flex min-w-0 items-center gap-0.5">
-      <Menu
-        side="top"
-        align="start"
-        className="max-w-80"
-        trigger={
-          <PickerButton label={modelLabel(shownModel, model === null ? inUse.why : undefined)}>
+      <ModelMenu
+        count={models?.models.length ?? 0}
+        trigger={(rest) => (
+          <PickerButton label={modelLabel(shownModel, model === null ? inUse.why : undefined)} {...rest}>
             <span className="truncate">
               {shownModel === undefined ? "Model" : shortModelName(shownModel)}
             </span>
           </PickerButton>
-        }
+        )}
       >
         <MenuChoices
           label="Model, from the next turn on"
@@ -108,7 +110,7 @@ export function SettingPickers({ conversationId, meta }: SettingPickersProps) {
             }),
           ]}
         />
-      </Menu>
+      </ModelMenu>
       <Menu
         side="top"
         align="start"
@@ -141,6 +143,24 @@ export function SettingPickers({ conversationId, meta }: SettingPickersProps) {
         </LazyPart>
       )}
     </div>
+  );
+}
+
+/** A menu of models; a list that is found by typing where there are many. */
+function ModelMenu({
+  count,
+  trigger,
+  children,
+}: {
+  readonly count: number;
+  readonly trigger: (rest: { readonly onClick?: () => void }) => ReactElement<Record<string, unknown>>;
+  readonly children: ReactNode;
+}) {
+  if (count > longMenu) return trigger({ onClick: () => showOverlay("models") });
+  return (
+    <Menu side="top" align="start" className="max-w-80" trigger={trigger({})}>
+      {children}
+    </Menu>
   );
 }
 

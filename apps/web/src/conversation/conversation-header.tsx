@@ -53,7 +53,7 @@ export const ConversationHeader = memo(function ConversationHeader({
       {renaming && meta !== undefined ? (
         <EditableTitle
           title={meta.title}
-          onSave={(title) => void rename(client, meta.id, title)}
+          onSave={(title) => void rename(client, title, meta.id)}
           onDone={() => setRenaming(false)}
           className="h-9 flex-1 text-base font-medium"
         />

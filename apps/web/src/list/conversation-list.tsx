@@ -94,7 +94,7 @@ function FamilyEntry({
   const numbers = branchNumbers(members);
   return (
     <li>
-      <ConversationEntry meta={shown} current={shown.id === currentId} />
+      <ConversationEntry meta={shown} current={shown.id === currentId} family={members} />
       <button
         type="button"
         aria-expanded={open}

@@ -17,6 +17,7 @@ const InspectorPanel = lazy(async () => ({
 }));
 const loadPalette = () => import("../../palette/command-palette.js");
 const CommandPalette = lazy(async () => ({ default: (await loadPalette()).CommandPalette }));
+const ModelPalette = lazy(async () => ({ default: (await loadPalette()).ModelPalette }));
 const ShortcutSheet = lazy(async () => ({
   default: (await import("../../palette/shortcut-sheet.js")).ShortcutSheet,
 }));
@@ -96,6 +97,7 @@ export function Overlays({ conversationId }: { readonly conversationId?: string 
   if (overlay === undefined) return null;
   const Shown = {
     palette: CommandPalette,
+    models: ModelPalette,
     shortcuts: ShortcutSheet,
     search: SearchDialog,
     compaction: CompactionDialog,

@@ -64,7 +64,9 @@ const cutReasons: ReadonlySet<string> = new Set(["interrupted", "length", "max-s
 /** Whether an answer shows nothing: no words, no file, no call. */
 function isEmpty(answer: EndRow["answer"]): boolean {
   return answer.every(({ parts }) =>
-    parts.every(({ chunk }) => chunk.type === "thinking" || (chunk.type === "text" && chunk.text.trim() === "")),
+    parts.every(
+      ({ chunk }) => chunk.type === "thinking" || (chunk.type === "text" && chunk.text.trim() === ""),
+    ),
   );
 }
 
