@@ -21,6 +21,7 @@ import { AttachButton } from "../files/attach-button.js";
 import { AttachmentList } from "../files/attachment-list.js";
 import { draftUploads } from "../files/draft-files.js";
 import { useAttachments } from "../files/use-attachments.js";
+import { Recent } from "./recent.js";
 
 /** What the demo model can show, as messages to send. */
 const examples: readonly { readonly text: string; readonly shows: string; readonly icon: ReactElement }[] = [
@@ -95,6 +96,7 @@ export function Welcome() {
               ))}
             </ul>
           )}
+          {!demo && models !== undefined && <Recent />}
         </div>
       </div>
       <ComposerFrame hint={<IdleHint />}>
