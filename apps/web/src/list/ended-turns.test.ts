@@ -3,7 +3,11 @@ import { expect, it } from "vitest";
 import { TurnWatch } from "./ended-turns.js";
 
 const meta = (id: string, status: ConversationMeta["status"], isWaiting = false) =>
-  ({ id, status, ...(isWaiting ? { waiting: { count: 1, kinds: ["approval"] } } : {}) }) as ConversationMeta;
+  ({
+    id,
+    status,
+    ...(isWaiting ? { waiting: { count: 1, kinds: ["approval"] } } : {}),
+  }) as unknown as ConversationMeta;
 
 it("finds turns that end and turns that begin to wait, once each", () => {
   const watch = new TurnWatch();
