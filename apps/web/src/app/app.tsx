@@ -15,7 +15,7 @@ import { Welcome } from "../welcome/welcome.js";
 import { askAccess, useAccess } from "./access/access.js";
 import { usePageCommands } from "./commands/use-page-commands.js";
 import { ConnectionBanner } from "./connection-banner.js";
-import { InspectorSlot, Overlays, SettingsPart } from "./layout/panels.js";
+import { InspectorSlot, Overlays, SettingsPart, settingsId } from "./layout/panels.js";
 import { Sidebar } from "./layout/sidebar.js";
 import { useTabTitle } from "./page-title.js";
 import { conversationPath, navigate, useRoute } from "./router.js";
@@ -64,10 +64,10 @@ function Page() {
   return (
     <div className="flex h-dvh flex-col pt-[env(safe-area-inset-top)] pr-[env(safe-area-inset-right)] pl-[env(safe-area-inset-left)]">
       <a
-        href={`#${composerId}`}
+        href={`#${route.name === "settings" ? settingsId : composerId}`}
         className="sr-only z-50 rounded-md bg-raised px-3 py-2 focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
       >
-        Skip to the composer
+        {route.name === "settings" ? "Skip to the settings" : "Skip to the composer"}
       </a>
       <ConnectionBanner />
       <TurnEnds />

@@ -10,6 +10,7 @@ export interface NewSettings {
 }
 
 const nothing: NewSettings = { model: null, reasoningEffort: null, instructions: null };
+const efforts: readonly string[] = ["low", "medium", "high", "xhigh", "max"] satisfies ReasoningEffort[];
 const storedKey = "parley.new-conversations";
 
 /** What every new conversation of this browser starts with. */
@@ -41,8 +42,6 @@ export function takeNewSettings(): CreateConversationRequest | undefined {
     ...(instructions === null ? {} : { instructions }),
   };
 }
-
-const efforts: readonly string[] = ["low", "medium", "high", "xhigh", "max"] satisfies ReasoningEffort[];
 
 /** Reads defaults as they were kept; what is not one is left out. */
 export function readDefaults(stored: string | null): NewSettings {

@@ -2,7 +2,9 @@ import { useClient } from "@parley/client/react";
 import type { ApiKeyInfo, KeyScope } from "@parley/wire";
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
+import { login, useAccess } from "../app/access/access.js";
 import { reportFailure } from "../app/report-failure.js";
+import { showToast } from "../app/toasts.js";
 import { inspectorQueries } from "../inspector/inspector-queries.js";
 import { ProblemNote } from "../inspector/problem-note.js";
 import { fullTime } from "../list/relative-time.js";
@@ -26,6 +28,7 @@ export function KeysSection() {
     { queryKey: ["keys"], queryFn: ({ signal }) => client.request("GET /keys", { signal }), staleTime: 0 },
     inspectorQueries,
   );
+  const isOpen = useAccess((state) => state.phase === "granted" && state.me.auth === "open");
   const [secret, setSecret] = useState<string>();
   if (keys.isPending) return <Skeleton className="h-32 w-full" />;
   if (keys.isError) {
@@ -58,12 +61,16 @@ export function KeysSection() {
           </div>
         </div>
       )}
-      <KeyForm
-        onMade={(made) => {
-          setSecret(made);
-          reload();
-        }}
-      />
+      {isOpen ? (
+        <FirstKey onMade={setSecret} />
+      ) : (
+        <KeyForm
+          onMade={(made) => {
+            setSecret(made);
+            reload();
+          }}
+        />
+      )}
     </>
   );
 }
@@ -128,6 +135,37 @@ function KeyEntry({ info, onChanged }: { readonly info: ApiKeyInfo; readonly onC
         {`Made ${fullTime(info.createdAt)}, ${info.lastUsedAt === undefined ? "never used" : `last used ${fullTime(info.lastUsedAt)}`}`}
       </p>
     </li>
+  );
+}
+
+/** Makes the first key. From then on the server asks everybody for one, this browser too: it logs in with the new key. */
+function FirstKey({ onMade }: { readonly onMade: (secret: string) => void }) {
+  const client = useClient();
+  const [isBusy, setIsBusy] = useState(false);
+  const make = async () => {
+    setIsBusy(true);
+    try {
+      const { secret } = await client.request("POST /keys", { body: { scopes: ["admin"] } });
+      onMade(secret);
+      const problem = await login(client, secret);
+      if (problem !== undefined) showToast({ message: problem });
+      await inspectorQueries.invalidateQueries({ queryKey: ["keys"] });
+    } catch (error) {
+      reportFailure("The key was not made", error);
+    } finally {
+      setIsBusy(false);
+    }
+  };
+  return (
+    <div className="mt-5 space-y-3 border-t border-line pt-4 text-sm">
+      <p>
+        With the first key this server becomes private: it asks everybody for one. This browser logs in with
+        the new key, which may do everything. Keep it: without it nobody can make others.
+      </p>
+      <Button tone="primary" disabled={isBusy} onClick={() => void make()}>
+        Make the first key
+      </Button>
+    </div>
   );
 }
 

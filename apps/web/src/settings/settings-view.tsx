@@ -1,6 +1,7 @@
 import { ArrowLeft } from "lucide-react";
 import { type ReactNode, useEffect, useRef } from "react";
 import { useAccess } from "../app/access/access.js";
+import { settingsId } from "../app/layout/panels.js";
 import { SidebarToggle } from "../app/layout/sidebar-toggle.js";
 import { usePageTitle } from "../app/page-title.js";
 import { Link, settingsPath } from "../app/router.js";
@@ -80,15 +81,12 @@ export function SettingsView({ section }: SettingsViewProps) {
         </nav>
         <div ref={top} className="min-h-0 flex-1 overflow-y-auto">
           {shown === undefined || Content === undefined ? (
-            <EmptyState title="There is no such section">
+            <EmptyState id={settingsId} title="There is no such section">
               Your key may not open it, or the address is wrong.
             </EmptyState>
           ) : (
-            <section
-              aria-labelledby="settings-section"
-              className="mx-auto w-full max-w-[46rem] px-4 py-6 sm:px-6"
-            >
-              <h2 id="settings-section" className="text-lg font-semibold">
+            <section aria-labelledby={settingsId} className="mx-auto w-full max-w-[46rem] px-4 py-6 sm:px-6">
+              <h2 id={settingsId} tabIndex={-1} className="text-lg font-semibold outline-none">
                 {shown.title}
               </h2>
               <p className="mt-0.5 mb-5 text-sm text-soft">{shown.description}</p>

@@ -116,6 +116,9 @@ export function Overlays({ conversationId }: { readonly conversationId?: string 
   );
 }
 
+/** Where the section of the settings begins, for the link that skips to it. */
+export const settingsId = "settings-section";
+
 /** The settings, in the place of a conversation. */
 export function SettingsPart({ section }: { readonly section: string | undefined }) {
   return (
