@@ -33,7 +33,7 @@ describePage("the settings", quick, (stage) => {
       "Answer in rhymes.",
     );
     for (const text of ["first of its kind", "second of its kind"]) {
-      await tab.page.getByRole("link", { name: "New conversation" }).click();
+      await tab.page.getByRole("link", { name: "New conversation", exact: true }).click();
       await tab.page.getByRole("button", { name: "Reasoning effort: low" }).waitFor();
       const id = await tab.begin(text);
       await tab.ended(1);
