@@ -111,7 +111,9 @@ export class Tab {
   /** Types a message and presses Enter, or other keys. */
   async send(text: string, keys = "Enter"): Promise<void> {
     await this.composer.fill(text);
-    await this.composer.press(keys);
+    // Enter makes a new line on a touch keyboard.
+    const isTouch = await this.page.evaluate(() => matchMedia("(hover: none) and (pointer: coarse)").matches);
+    await this.composer.press(isTouch && keys === "Enter" ? "Control+Enter" : keys);
   }
 
   /** Begins a conversation and waits until its address is known. */

@@ -82,7 +82,7 @@ describePage("the page with a model that has prices", config, (stage) => {
     await tab.page.keyboard.press("Control+k");
     await tab.page.getByRole("combobox").fill("usage");
     await tab.page.keyboard.press("Enter");
-    const dialog = tab.page.getByRole("dialog", { name: "Usage" });
+    const dialog = tab.page.getByRole("region", { name: "Usage", exact: true });
     await dialog.getByText("≈$0.42", { exact: true }).first().waitFor();
     await dialog.getByRole("button", { name: "Models" }).click();
     const rows = dialog.getByRole("region", { name: "Usage by model" }).getByRole("row");

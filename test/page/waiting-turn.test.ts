@@ -216,9 +216,12 @@ describePage(
         (await stage().ask<PendingResponse>("GET", "/pending")).pending.map((each) => each.conversationId);
       expect(await waiting()).toEqual(["fourth"]);
       await tab.page.keyboard.press("Escape");
-      await tab.button("Settings").click();
-      await tab.page.getByRole("menuitem", { name: "Standing approvals" }).click();
-      const settings = tab.dialog("Standing approvals");
+      await tab.page.keyboard.press("Control+,");
+      await tab.page
+        .getByRole("navigation", { name: "Settings" })
+        .getByRole("link", { name: "Standing approvals" })
+        .click();
+      const settings = tab.page.getByRole("region", { name: "Standing approvals" });
       await settings.getByText("6 + 7").waitFor();
       expect(await findings(tab)).toEqual([]);
       const all = settings.getByRole("button", { name: "Revoke the approval of calculator" });
@@ -232,7 +235,6 @@ describePage(
       await start(stage(), "fifth", `calculator ${sum}`);
       expect(await waiting()).toEqual(["fourth", "fifth"]);
       // Decided elsewhere while this page knows nothing of it: the decision in force is shown.
-      await tab.page.keyboard.press("Escape");
       await tab.page.route("**/pending/**", async (route) => {
         const { argumentsHash } = JSON.parse(route.request().postData() ?? "{}") as { argumentsHash: string };
         await fetch(route.request().url(), {

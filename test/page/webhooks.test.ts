@@ -43,8 +43,12 @@ describePage("the webhooks of the settings", config, (stage) => {
     // One address is refused on purpose.
     tab.allow(/status of 400 \(Bad Request\) \(\S+\/webhooks\)$/);
     await tab.button("Settings").click();
-    await tab.page.getByRole("menuitem", { name: "Webhooks" }).click();
-    const dialog = tab.dialog("Webhooks");
+    await tab.page.getByRole("menuitem", { name: "All settings" }).click();
+    await tab.page
+      .getByRole("navigation", { name: "Settings" })
+      .getByRole("link", { name: "Webhooks" })
+      .click();
+    const dialog = tab.page.getByRole("region", { name: "Webhooks" });
     await dialog.getByText("There are none yet.").waitFor();
     const add = async (url: string, label: string) => {
       await dialog.getByRole("textbox", { name: "Address" }).fill(url);

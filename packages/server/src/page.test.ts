@@ -46,12 +46,15 @@ async function rawAnswer(path: string, headers: Record<string, string>) {
 }
 
 describe("the page", () => {
-  it.each(["/", "/c/", "/c/some-conversation", "/c/a/b"])("is served at %s", async (path) => {
-    const answer = await server.call("GET", path);
-    expect([answer.status, answer.text]).toEqual([200, "<!doctype html><title>Parley</title>"]);
-    expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
-    expect(answer.headers.get("cache-control")).toBe("no-cache");
-  });
+  it.each(["/", "/c/", "/c/some-conversation", "/c/a/b", "/settings", "/settings/tools"])(
+    "is served at %s",
+    async (path) => {
+      const answer = await server.call("GET", path);
+      expect([answer.status, answer.text]).toEqual([200, "<!doctype html><title>Parley</title>"]);
+      expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
+      expect(answer.headers.get("cache-control")).toBe("no-cache");
+    },
+  );
 
   it("may load its own files and nothing else, and runs no inline script", async () => {
     const policy = (await server.call("GET", "/")).headers.get("content-security-policy") ?? "";

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Context } from "hono";
 import type { AppEnv } from "./app-env.js";
+import { takesGzip } from "./http/compressed-json.js";
 import { pagePolicy } from "./http/security-headers.js";
 
 const types: Readonly<Record<string, string>> = {
@@ -54,7 +55,7 @@ export function servePage(folder: string): PageHandler {
     if (isNowhere && !c.req.header("accept")?.includes("text/html")) return undefined;
     const status = isNowhere ? 404 : 200;
     const { pathname } = new URL(c.req.url);
-    const isDocument = isNowhere || pathname === "/" || pathname === "/c" || pathname.startsWith("/c/");
+    const isDocument = isNowhere || /^\/(?:$|(?:c|settings)(?:\/|$))/.test(pathname);
     const file = await findFile(root, isDocument ? "/index.html" : pathname);
     if (file === undefined) return undefined;
     c.set("route", "page");
@@ -87,14 +88,6 @@ export function servePage(folder: string): PageHandler {
     const body = Readable.toWeb(read) as ReadableStream<Uint8Array>;
     return c.body(body, status, headers);
   };
-}
-
-/** Whether a browser says that it can read gzip. */
-function takesGzip(accepted = ""): boolean {
-  return accepted.split(",").some((each) => {
-    const [name = "", weight = ""] = each.split(";");
-    return name.trim().toLowerCase() === "gzip" && !/^\s*q\s*=\s*0(\.0*)?\s*$/i.test(weight);
-  });
 }
 
 /** Compresses each file once, and again after it has changed. A page is small, so that all of it is kept. */

@@ -5,6 +5,7 @@ import { lazy, Suspense, useEffect } from "react";
 import { composerId } from "../composer/focus-composer.js";
 import { ConversationPart, preloadAnswer } from "../conversation/conversation-part.js";
 import { FileDropLayer } from "../files/file-drop.js";
+import { useTurnEnds } from "../list/use-turn-ends.js";
 import { Button } from "../ui/button.js";
 import { EmptyState } from "../ui/loading/empty-state.js";
 import { ErrorBoundary } from "../ui/loading/error-boundary.js";
@@ -14,7 +15,7 @@ import { Welcome } from "../welcome/welcome.js";
 import { askAccess, useAccess } from "./access/access.js";
 import { usePageCommands } from "./commands/use-page-commands.js";
 import { ConnectionBanner } from "./connection-banner.js";
-import { InspectorSlot, Overlays } from "./layout/panels.js";
+import { InspectorSlot, Overlays, SettingsPart, settingsId } from "./layout/panels.js";
 import { Sidebar } from "./layout/sidebar.js";
 import { useTabTitle } from "./page-title.js";
 import { conversationPath, navigate, useRoute } from "./router.js";
@@ -63,12 +64,13 @@ function Page() {
   return (
     <div className="flex h-dvh flex-col pt-[env(safe-area-inset-top)] pr-[env(safe-area-inset-right)] pl-[env(safe-area-inset-left)]">
       <a
-        href={`#${composerId}`}
+        href={`#${route.name === "settings" ? settingsId : composerId}`}
         className="sr-only z-50 rounded-md bg-raised px-3 py-2 focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
       >
-        Skip to the composer
+        {route.name === "settings" ? "Skip to the settings" : "Skip to the composer"}
       </a>
       <ConnectionBanner />
+      <TurnEnds />
       <div className="flex min-h-0 flex-1">
         <Sidebar />
         {route.name === "conversation" ? (
@@ -79,6 +81,8 @@ function Page() {
           />
         ) : route.name === "new" ? (
           <Welcome />
+        ) : route.name === "settings" ? (
+          <SettingsPart section={route.section} />
         ) : (
           <NotFound />
         )}
@@ -88,6 +92,12 @@ function Page() {
       <FileDropLayer />
     </div>
   );
+}
+
+/** By itself: what changes in the list does not draw the page again. */
+function TurnEnds() {
+  useTurnEnds();
+  return null;
 }
 
 function NotFound() {

@@ -1,6 +1,7 @@
 import { useInbox } from "@parley/client/react";
 import { useEffect } from "react";
 import { create } from "zustand";
+import { useUnread } from "../list/unread.js";
 
 const useShownTitle = create<{ readonly title: string }>()(() => ({ title: "" }));
 
@@ -12,7 +13,7 @@ export function usePageTitle(title = ""): void {
   }, [title]);
 }
 
-/** The title of the tab: the number of requests that wait, and the name of what is shown. */
+/** The title of the tab: the number of requests and unread answers that wait, and the name of what is shown. */
 export function titleText(title: string, waiting: number): string {
   const name = title === "" ? "Parley" : `${title.slice(0, 80)} · Parley`;
   return waiting === 0 ? name : `(${waiting}) ${name}`;
@@ -22,7 +23,8 @@ export function titleText(title: string, waiting: number): string {
 export function useTabTitle(): void {
   const title = useShownTitle((state) => state.title);
   const waiting = useInbox().state.requests.length;
+  const unread = useUnread(({ ids }) => ids.size);
   useEffect(() => {
-    document.title = titleText(title, waiting);
-  }, [title, waiting]);
+    document.title = titleText(title, waiting + unread);
+  }, [title, waiting, unread]);
 }

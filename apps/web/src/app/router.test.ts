@@ -5,11 +5,14 @@ it("knows the pages", () => {
   expect(parseRoute("/")).toEqual({ name: "new" });
   expect(parseRoute("/c/abc")).toEqual({ name: "conversation", conversationId: "abc" });
   expect(parseRoute("/c/abc", "?seq=12")).toEqual({ name: "conversation", conversationId: "abc", seq: 12 });
+  expect(parseRoute("/settings")).toEqual({ name: "settings" });
+  expect(parseRoute("/settings/tools")).toEqual({ name: "settings", section: "tools" });
 });
 
 it("takes no nonsense for a place", () => {
   expect(parseRoute("/c/")).toEqual({ name: "unknown" });
   expect(parseRoute("/c/a/b")).toEqual({ name: "unknown" });
+  expect(parseRoute("/settings/a/b")).toEqual({ name: "unknown" });
   expect(parseRoute("/keys")).toEqual({ name: "unknown" });
   expect(parseRoute("/c/%E0%A4%A")).toEqual({ name: "unknown" });
   for (const seq of ["0", "-1", "1.5", "x", ""]) {

@@ -5,11 +5,17 @@ export type Route =
   | { readonly name: "new" }
   /** `seq`: the place in the log to show, as a search hit gives it. */
   | { readonly name: "conversation"; readonly conversationId: string; readonly seq?: number }
+  /** `section`: the part of the settings; absent: the first. */
+  | { readonly name: "settings"; readonly section?: string }
   | { readonly name: "unknown" };
 
 /** Reads a route off an address. */
 export function parseRoute(pathname: string, search = ""): Route {
   if (pathname === "/" || pathname === "") return { name: "new" };
+  const settings = /^\/settings(?:\/([a-z-]+))?\/?$/.exec(pathname);
+  if (settings !== null) {
+    return settings[1] === undefined ? { name: "settings" } : { name: "settings", section: settings[1] };
+  }
   const found = /^\/c\/([^/]+)\/?$/.exec(pathname)?.[1];
   const conversationId = found === undefined ? undefined : decode(found);
   if (conversationId === undefined) return { name: "unknown" };
@@ -22,6 +28,11 @@ export function parseRoute(pathname: string, search = ""): Route {
 /** The address of a conversation, or of a place in it. */
 export function conversationPath(conversationId: string, seq?: number): string {
   return `/c/${encodeURIComponent(conversationId)}${seq === undefined ? "" : `?seq=${seq}`}`;
+}
+
+/** The address of the settings, or of a section of them. */
+export function settingsPath(section?: string): string {
+  return section === undefined ? "/settings" : `/settings/${section}`;
 }
 
 const listeners = new Set<() => void>();

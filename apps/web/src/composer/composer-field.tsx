@@ -11,6 +11,7 @@ import {
 } from "react";
 import { inFront, readDraft, showDraft, writeDraft } from "./drafts.js";
 import { composerId } from "./focus-composer.js";
+import { isTouchKeyboard } from "./send-key.js";
 
 /** The field, for whoever holds it. */
 export interface ComposerFieldHandle {
@@ -125,7 +126,7 @@ export function ComposerField({
         rows={1}
         value={text}
         placeholder={placeholder}
-        enterKeyHint="send"
+        enterKeyHint={isTouchKeyboard() ? "enter" : "send"}
         onChange={(event) => setText(event.target.value)}
         onPaste={onPaste}
         onCompositionEnd={() => {

@@ -15,6 +15,7 @@ import { Tooltip } from "../ui/overlay/tooltip.js";
 import { ComposerField, type ComposerFieldHandle } from "./composer-field.js";
 import { focusComposer } from "./focus-composer.js";
 import { QueueList } from "./queue-list.js";
+import { isSendKey } from "./send-key.js";
 import { SettingPickers } from "./setting-pickers.js";
 import { takeMessage } from "./take-message.js";
 import { UnsentList } from "./unsent-list.js";
@@ -63,7 +64,7 @@ export const Composer = memo(function Composer({
   }, [handle]);
 
   const onKey = (event: KeyboardEvent, text: string) => {
-    if (event.key === "Enter" && !event.shiftKey) {
+    if (isSendKey(event)) {
       event.preventDefault();
       submit(running && (event.metaKey || event.ctrlKey) ? "steer" : "queue");
     } else if (event.key === "Escape" && running) {

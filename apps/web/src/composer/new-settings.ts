@@ -1,5 +1,6 @@
 import type { CreateConversationRequest, ReasoningEffort } from "@parley/wire";
 import { create } from "zustand";
+import { readStored, writeStored } from "../app/stored.js";
 
 /** What was chosen for a conversation that does not exist yet. */
 export interface NewSettings {
@@ -9,18 +10,56 @@ export interface NewSettings {
 }
 
 const nothing: NewSettings = { model: null, reasoningEffort: null, instructions: null };
+const efforts: readonly string[] = ["low", "medium", "high", "xhigh", "max"] satisfies ReasoningEffort[];
+const storedKey = "parley.new-conversations";
+
+/** What every new conversation of this browser starts with. */
+export const useDefaultSettings = create<NewSettings>()(() => readDefaults(readStored(storedKey)));
 
 /** The choices for the next new conversation. */
-export const useNewSettings = create<NewSettings>()(() => nothing);
+export const useNewSettings = create<NewSettings>()(() => useDefaultSettings.getState());
 
-/** Takes the choices, so that the conversation after this one starts without them. Undefined when nothing was chosen. */
+/** Keeps what new conversations of this browser start with. Holds from the next one on. */
+export function setDefaults(change: Partial<NewSettings>): void {
+  const next = { ...useDefaultSettings.getState(), ...change };
+  const isNothing = next.model === null && next.reasoningEffort === null && next.instructions === null;
+  writeStored(storedKey, isNothing ? null : JSON.stringify(next));
+  useDefaultSettings.setState(next);
+  useNewSettings.setState(change);
+}
+
+/**
+ * Takes the choices, so that the conversation after this one starts with the defaults again. Undefined when nothing was
+ * chosen.
+ */
 export function takeNewSettings(): CreateConversationRequest | undefined {
   const { model, reasoningEffort, instructions } = useNewSettings.getState();
-  useNewSettings.setState(nothing);
+  useNewSettings.setState(useDefaultSettings.getState());
   if (model === null && reasoningEffort === null && instructions === null) return undefined;
   return {
     ...(model === null ? {} : { model }),
     ...(reasoningEffort === null ? {} : { reasoningEffort }),
     ...(instructions === null ? {} : { instructions }),
+  };
+}
+
+/** Reads defaults as they were kept; what is not one is left out. */
+export function readDefaults(stored: string | null): NewSettings {
+  if (stored === null) return nothing;
+  let value: unknown;
+  try {
+    value = JSON.parse(stored);
+  } catch {
+    return nothing;
+  }
+  if (typeof value !== "object" || value === null) return nothing;
+  const { model, reasoningEffort, instructions } = value as Record<string, unknown>;
+  return {
+    model: typeof model === "string" ? model : null,
+    reasoningEffort:
+      typeof reasoningEffort === "string" && efforts.includes(reasoningEffort)
+        ? (reasoningEffort as ReasoningEffort)
+        : null,
+    instructions: typeof instructions === "string" ? instructions : null,
   };
 }

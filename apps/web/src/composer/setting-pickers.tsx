@@ -1,7 +1,8 @@
 import { useClient } from "@parley/client/react";
 import type { ConversationMeta, ReasoningEffort } from "@parley/wire";
 import { ChevronDown, Gauge, ScrollText } from "lucide-react";
-import { lazy, useCallback, useState } from "react";
+import { lazy, type ReactElement, type ReactNode, useCallback, useState } from "react";
+import { showOverlay } from "../app/layout/layout-store.js";
 import { modelInUse, withoutOwnModel } from "../app/model-in-use.js";
 import { shortModelName, useModels } from "../app/models.js";
 import { reportFailure } from "../app/report-failure.js";
@@ -22,7 +23,11 @@ export interface SettingPickersProps {
   readonly meta?: ConversationMeta | undefined;
 }
 
-const efforts: readonly { readonly value: ReasoningEffort | "default"; readonly label: string }[] = [
+/** The efforts that can be chosen, and what stands for none. */
+export const effortChoices: readonly {
+  readonly value: ReasoningEffort | "default";
+  readonly label: string;
+}[] = [
   { value: "default", label: "Default" },
   { value: "low", label: "Low" },
   { value: "medium", label: "Medium" },
@@ -32,6 +37,9 @@ const efforts: readonly { readonly value: ReasoningEffort | "default"; readonly 
 ];
 
 const serverDefault = "";
+
+/** A menu with more entries has to be searched. */
+const longMenu = 10;
 
 /** Model, effort and instructions of the conversation. They hold from its next turn on. */
 export function SettingPickers({ conversationId, meta }: SettingPickersProps) {
@@ -72,17 +80,15 @@ export function SettingPickers({ conversationId, meta }: SettingPickersProps) {
 
   return (
     <div className="flex min-w-0 items-center gap-0.5">
-      <Menu
-        side="top"
-        align="start"
-        className="max-w-80"
-        trigger={
-          <PickerButton label={modelLabel(shownModel, model === null ? inUse.why : undefined)}>
+      <ModelMenu
+        count={models?.models.length ?? 0}
+        trigger={(rest) => (
+          <PickerButton label={modelLabel(shownModel, model === null ? inUse.why : undefined)} {...rest}>
             <span className="truncate">
               {shownModel === undefined ? "Model" : shortModelName(shownModel)}
             </span>
           </PickerButton>
-        }
+        )}
       >
         <MenuChoices
           label="Model, from the next turn on"
@@ -104,7 +110,7 @@ export function SettingPickers({ conversationId, meta }: SettingPickersProps) {
             }),
           ]}
         />
-      </Menu>
+      </ModelMenu>
       <Menu
         side="top"
         align="start"
@@ -112,7 +118,7 @@ export function SettingPickers({ conversationId, meta }: SettingPickersProps) {
           <PickerButton label={`Reasoning effort: ${effort ?? `${byDefault}, by default`}`}>
             <Gauge aria-hidden className="size-3.5 shrink-0" />
             <span className="hidden sm:inline">
-              {efforts.find(({ value }) => value === (effort ?? byDefault))?.label}
+              {effortChoices.find(({ value }) => value === (effort ?? byDefault))?.label}
             </span>
           </PickerButton>
         }
@@ -121,7 +127,7 @@ export function SettingPickers({ conversationId, meta }: SettingPickersProps) {
           label="How much it thinks before it answers"
           value={effort ?? "default"}
           onChange={setEffort}
-          choices={efforts}
+          choices={effortChoices}
         />
       </Menu>
       <IconButton
@@ -137,6 +143,24 @@ export function SettingPickers({ conversationId, meta }: SettingPickersProps) {
         </LazyPart>
       )}
     </div>
+  );
+}
+
+/** A menu of models; a list that is found by typing where there are many. */
+function ModelMenu({
+  count,
+  trigger,
+  children,
+}: {
+  readonly count: number;
+  readonly trigger: (rest: { readonly onClick?: () => void }) => ReactElement<Record<string, unknown>>;
+  readonly children: ReactNode;
+}) {
+  if (count > longMenu) return trigger({ onClick: () => showOverlay("models") });
+  return (
+    <Menu side="top" align="start" className="max-w-80" trigger={trigger({})}>
+      {children}
+    </Menu>
   );
 }
 

@@ -9,6 +9,7 @@ import {
   FoldVertical,
   GitFork,
   Pencil,
+  SquarePen,
   Trash2,
 } from "lucide-react";
 import { memo, useState } from "react";
@@ -16,6 +17,7 @@ import { openInspector, showOverlay, toggleInspector, useLayout } from "../app/l
 import { SidebarToggle } from "../app/layout/sidebar-toggle.js";
 import { conversationPath, Link } from "../app/router.js";
 import { close, deleteSoon, rename, reopen } from "../list/conversation-actions.js";
+import { cx } from "../ui/cx.js";
 import { IconButton, iconButtonClass } from "../ui/icon-button.js";
 import { Menu, MenuAction, MenuLine } from "../ui/overlay/menu.js";
 import { Tooltip } from "../ui/overlay/tooltip.js";
@@ -51,7 +53,7 @@ export const ConversationHeader = memo(function ConversationHeader({
       {renaming && meta !== undefined ? (
         <EditableTitle
           title={meta.title}
-          onSave={(title) => void rename(client, meta.id, title)}
+          onSave={(title) => void rename(client, title, meta.id)}
           onDone={() => setRenaming(false)}
           className="h-9 flex-1 text-base font-medium"
         />
@@ -71,6 +73,9 @@ export const ConversationHeader = memo(function ConversationHeader({
           )}
         </h1>
       )}
+      <Link to="/" aria-label="New conversation" className={cx(iconButtonClass(), "md:hidden")}>
+        <SquarePen aria-hidden />
+      </Link>
       {parentId !== undefined && (
         <Tooltip text="Branched off another conversation: open it">
           <Link

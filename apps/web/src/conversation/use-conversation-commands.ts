@@ -3,7 +3,7 @@ import { useClient } from "@parley/client/react";
 import { waitingCallsOf } from "@parley/client/tool-calls";
 import { useMemo } from "react";
 import { type Command, useRegisterCommands } from "../app/commands/commands.js";
-import { toggleInspector } from "../app/layout/layout-store.js";
+import { closeInspector, toggleInspector, useLayout } from "../app/layout/layout-store.js";
 import { reportFailure } from "../app/report-failure.js";
 import { close, deleteSoon, reopen } from "../list/conversation-actions.js";
 
@@ -40,7 +40,11 @@ export function useConversationCommands(state: ConversationState, handle: Conver
               title: "Stop the turn",
               group: "Conversation",
               keys: "Escape",
-              run: () => void handle.stop().catch((error) => reportFailure("Not stopped", error)),
+              run: () => {
+                // Esc closes what is innermost: an open panel, and only then the turn.
+                if (useLayout.getState().inspectorOpen) closeInspector();
+                else handle.stop().catch((error: unknown) => reportFailure("Not stopped", error));
+              },
             } as const,
           ]
         : []),

@@ -1,10 +1,7 @@
 import { useClient } from "@parley/client/react";
 import type { GrantInfo } from "@parley/wire";
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { useRef } from "react";
 import { useAccess } from "../app/access/access.js";
-import { closeDrawer, showOverlay } from "../app/layout/layout-store.js";
-import type { OverlayProps } from "../app/layout/panel-props.js";
 import { reportFailure } from "../app/report-failure.js";
 import { conversationPath, Link } from "../app/router.js";
 import { inspectorQueries } from "../inspector/inspector-queries.js";
@@ -12,32 +9,13 @@ import { ProblemNote } from "../inspector/problem-note.js";
 import { fullTime } from "../list/relative-time.js";
 import { Button } from "../ui/button.js";
 import { Skeleton } from "../ui/loading/skeleton.js";
-import { Dialog } from "../ui/overlay/dialog.js";
 import { DataText } from "./data-text.js";
 import { missingScope } from "./request-details.js";
 
 const queryKey = ["grants"];
 
 /** The calls that run without asking, because somebody allowed them for good; each can be revoked. */
-export function StandingApprovalsDialog({ open, onOpenChange }: OverlayProps) {
-  const first = useRef<HTMLDivElement>(null);
-  return (
-    <Dialog
-      open={open}
-      onOpenChange={onOpenChange}
-      title="Standing approvals"
-      description="Calls that run without asking, until they are revoked or their tool changes."
-      size="large"
-      initialFocus={first}
-    >
-      <div ref={first} tabIndex={-1} className="outline-none">
-        <StandingApprovals />
-      </div>
-    </Dialog>
-  );
-}
-
-function StandingApprovals() {
+export function StandingApprovals() {
   const client = useClient();
   const access = useAccess();
   const lacks = missingScope(access.phase === "granted" ? access.me : undefined, "approval");
@@ -106,14 +84,7 @@ function GrantText({ grant }: { readonly grant: GrantInfo }) {
         ) : (
           <>
             {"in "}
-            <Link
-              to={conversationPath(conversationId)}
-              onClick={() => {
-                showOverlay(undefined);
-                closeDrawer();
-              }}
-              className="rounded-sm text-accent underline"
-            >
+            <Link to={conversationPath(conversationId)} className="rounded-sm text-accent underline">
               one conversation
             </Link>
           </>

@@ -16,10 +16,15 @@ export async function saveConversation(
 ): Promise<void> {
   const pieces: string[] = [];
   for await (const piece of client.exportConversation(conversation.id, format)) pieces.push(piece);
-  const address = URL.createObjectURL(new Blob(pieces, { type: forms[format].mediaType }));
+  saveBlob(new Blob(pieces, { type: forms[format].mediaType }), exportName(conversation, format));
+}
+
+/** Hands a blob to the browser as a download. */
+export function saveBlob(blob: Blob, name: string): void {
+  const address = URL.createObjectURL(blob);
   const link = document.createElement("a");
   link.href = address;
-  link.download = exportName(conversation, format);
+  link.download = name;
   link.click();
   // The browser has taken the address by the next task.
   setTimeout(() => URL.revokeObjectURL(address), 0);

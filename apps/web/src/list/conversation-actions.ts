@@ -11,37 +11,48 @@ export const usePendingDeletes = create<{ readonly ids: ReadonlySet<string> }>()
 const undoMs = 8_000;
 const pending = new Map<string, () => void>();
 
-/** Deletes a conversation after a while in which that can be undone. Leaving the page does not undo it. */
-export function deleteSoon(client: ParleyClient, conversation: Pick<ConversationMeta, "id" | "title">): void {
-  const { id, title } = conversation;
-  if (pending.has(id)) return;
-  setHidden(id, true);
+/** Deletes conversations after a while in which that can be undone. Leaving the page does not undo it. */
+export function deleteSoon(
+  client: ParleyClient,
+  ...conversations: readonly Pick<ConversationMeta, "id" | "title">[]
+): void {
+  const chosen = conversations.filter(({ id }) => !pending.has(id));
+  const [first] = chosen;
+  if (first === undefined) return;
+  const ids = chosen.map(({ id }) => id);
+  setHidden(ids, true);
   const route = currentRoute();
-  const wasOpen = route.name === "conversation" && route.conversationId === id;
-  if (wasOpen) navigate("/");
+  const openId =
+    route.name === "conversation" && ids.includes(route.conversationId) ? route.conversationId : undefined;
+  if (openId !== undefined) navigate("/");
   const commit = () => {
-    if (!pending.delete(id)) return;
-    client.request("DELETE /conversations/:id", { params: { id } }).then(
-      // It stays hidden: the list hears of the removal by itself.
-      () => undefined,
-      (error: unknown) => {
-        setHidden(id, false);
-        reportFailure("Not deleted", error);
-      },
-    );
+    for (const id of ids) {
+      if (!pending.delete(id)) continue;
+      client.request("DELETE /conversations/:id", { params: { id } }).then(
+        // It stays hidden: the list hears of the removal by itself.
+        () => undefined,
+        (error: unknown) => {
+          setHidden([id], false);
+          reportFailure("Not deleted", error);
+        },
+      );
+    }
   };
-  pending.set(id, commit);
+  for (const id of ids) pending.set(id, commit);
   showToast({
-    message: `Deleted “${title.slice(0, 60)}”`,
+    message:
+      chosen.length === 1
+        ? `Deleted “${first.title.slice(0, 60)}”`
+        : `Deleted ${chosen.length} conversations`,
     ms: undoMs,
     onGone: commit,
     action: {
       label: "Undo",
       run: () => {
-        pending.delete(id);
-        setHidden(id, false);
+        for (const id of ids) pending.delete(id);
+        setHidden(ids, false);
         // Who has gone elsewhere meanwhile stays there.
-        if (wasOpen && currentRoute().name === "new") navigate(conversationPath(id));
+        if (openId !== undefined && currentRoute().name === "new") navigate(conversationPath(openId));
       },
     },
   });
@@ -57,44 +68,47 @@ export function commitDeletesOnLeave(): void {
   });
 }
 
-/** Gives a conversation another title. An empty one changes nothing. */
-export async function rename(client: ParleyClient, id: string, title: string): Promise<void> {
+/** Gives conversations another title. An empty one changes nothing. */
+export async function rename(client: ParleyClient, title: string, ...ids: readonly string[]): Promise<void> {
   const trimmed = title.trim();
   if (trimmed === "") return;
   try {
-    await client.request("PUT /conversations/:id/title", { params: { id }, body: { title: trimmed } });
+    for (const id of ids)
+      await client.request("PUT /conversations/:id/title", { params: { id }, body: { title: trimmed } });
   } catch (error) {
     reportFailure("Not renamed", error);
   }
 }
 
-/** Puts a conversation away. */
-export async function close(client: ParleyClient, id: string): Promise<void> {
+/** Puts conversations away. */
+export async function close(client: ParleyClient, ...ids: readonly string[]): Promise<void> {
   try {
-    await client.request("POST /conversations/:id/close", { params: { id } });
+    for (const id of ids) await client.request("POST /conversations/:id/close", { params: { id } });
     showToast({
-      message: "Closed. A message reopens it.",
-      action: { label: "Reopen", run: () => void reopen(client, id) },
+      message: ids.length === 1 ? "Closed. A message reopens it." : `Closed ${ids.length} conversations.`,
+      action: { label: "Reopen", run: () => void reopen(client, ...ids) },
     });
   } catch (error) {
     reportFailure("Not closed", error);
   }
 }
 
-/** Takes a closed conversation out again. */
-export async function reopen(client: ParleyClient, id: string): Promise<void> {
+/** Takes closed conversations out again. */
+export async function reopen(client: ParleyClient, ...ids: readonly string[]): Promise<void> {
   try {
-    await client.request("POST /conversations/:id/open", { params: { id } });
+    for (const id of ids) await client.request("POST /conversations/:id/open", { params: { id } });
   } catch (error) {
     reportFailure("Not reopened", error);
   }
 }
 
-function setHidden(id: string, hidden: boolean): void {
-  usePendingDeletes.setState(({ ids }) => {
-    const next = new Set(ids);
-    if (hidden) next.add(id);
-    else next.delete(id);
+function setHidden(ids: readonly string[], hidden: boolean): void {
+  usePendingDeletes.setState(({ ids: before }) => {
+    const next = new Set(before);
+    for (const id of ids) {
+      if (hidden) next.add(id);
+      else next.delete(id);
+    }
     return { ids: next };
   });
 }

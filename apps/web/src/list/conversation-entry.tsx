@@ -12,12 +12,15 @@ import { EditableTitle } from "../ui/text/editable-title.js";
 import { BranchNumber } from "./branch-number.js";
 import { close, deleteSoon, rename, reopen } from "./conversation-actions.js";
 import { TimeAgo } from "./time-ago.js";
+import { useUnread } from "./unread.js";
 
 export interface ConversationEntryProps {
   readonly meta: ConversationMeta;
   readonly current: boolean;
   /** One of several that branched off each other, below the one that stands for them: which, by age. */
   readonly branch?: number | undefined;
+  /** All conversations that it stands for, itself included: those that branched off each other. */
+  readonly family?: readonly ConversationMeta[] | undefined;
 }
 
 /** One conversation of the list. */
@@ -25,26 +28,29 @@ export const ConversationEntry = memo(function ConversationEntry({
   meta,
   current,
   branch,
+  family,
 }: ConversationEntryProps) {
   const client = useClient();
-  const [renaming, setRenaming] = useState(false);
+  const isUnread = useUnread(({ ids }) => ids.has(meta.id));
+  const [renaming, setRenaming] = useState<"this" | "all">();
+  const ids = (family ?? [meta]).map(({ id }) => id);
   const title = meta.title === "" ? "Untitled" : meta.title.slice(0, 200);
   const onKey = (event: KeyboardEvent<HTMLElement>) => {
     moveFocus(event);
     if (event.key === "F2") {
       event.preventDefault();
-      setRenaming(true);
+      setRenaming("this");
     } else if (event.key === "Delete") {
       event.preventDefault();
       deleteSoon(client, meta);
     }
   };
-  if (renaming) {
+  if (renaming !== undefined) {
     return (
       <EditableTitle
         title={meta.title}
-        onSave={(next) => void rename(client, meta.id, next)}
-        onDone={() => setRenaming(false)}
+        onSave={(next) => void rename(client, next, ...(renaming === "all" ? ids : [meta.id]))}
+        onDone={() => setRenaming(undefined)}
         className="my-0.5 h-8 w-full text-sm"
       />
     );
@@ -67,11 +73,14 @@ export const ConversationEntry = memo(function ConversationEntry({
         {branch !== undefined && <BranchNumber number={branch} />}
         <bdi
           dir="auto"
-          className={cx("min-w-0 flex-1 truncate", current ? "font-medium text-ink" : "text-soft")}
+          className={cx(
+            "min-w-0 flex-1 truncate",
+            current || isUnread ? "font-medium text-ink" : "text-soft",
+          )}
         >
           {title}
         </bdi>
-        <StatusDot status={meta.status} waiting={meta.waiting} />
+        <StatusDot status={meta.status} waiting={meta.waiting} isUnread={isUnread} />
         <span className="shrink-0 text-xs text-faint group-focus-within/entry:opacity-0 group-hover/entry:opacity-0 touch:mr-9 touch:opacity-100!">
           <TimeAgo at={meta.lastActivityAt} />
         </span>
@@ -84,16 +93,26 @@ export const ConversationEntry = memo(function ConversationEntry({
             </button>
           }
         >
-          <MenuAction icon={<Pencil aria-hidden />} keys="F2" onSelect={() => setRenaming(true)}>
-            Rename
+          <MenuAction icon={<Pencil aria-hidden />} keys="F2" onSelect={() => setRenaming("this")}>
+            {family === undefined ? "Rename" : "Rename this branch"}
           </MenuAction>
+          {family !== undefined && (
+            <MenuAction icon={<Pencil aria-hidden />} onSelect={() => setRenaming("all")}>
+              Rename all {ids.length} branches
+            </MenuAction>
+          )}
           {meta.status === "closed" ? (
             <MenuAction icon={<ArchiveRestore aria-hidden />} onSelect={() => void reopen(client, meta.id)}>
               Reopen
             </MenuAction>
           ) : (
             <MenuAction icon={<Archive aria-hidden />} onSelect={() => void close(client, meta.id)}>
-              Close
+              {family === undefined ? "Close" : "Close this branch"}
+            </MenuAction>
+          )}
+          {family !== undefined && (
+            <MenuAction icon={<Archive aria-hidden />} onSelect={() => void close(client, ...ids)}>
+              Close all {ids.length} branches
             </MenuAction>
           )}
           <MenuLine />
@@ -103,8 +122,13 @@ export const ConversationEntry = memo(function ConversationEntry({
             danger
             onSelect={() => deleteSoon(client, meta)}
           >
-            Delete
+            {family === undefined ? "Delete" : "Delete this branch"}
           </MenuAction>
+          {family !== undefined && (
+            <MenuAction icon={<Trash2 aria-hidden />} danger onSelect={() => deleteSoon(client, ...family)}>
+              Delete all {ids.length} branches
+            </MenuAction>
+          )}
         </Menu>
       </div>
     </div>

@@ -10,6 +10,7 @@ import { Skeleton } from "../ui/loading/skeleton.js";
 import { branchNumbers, type Family, groupFamilies } from "./branches.js";
 import { usePendingDeletes } from "./conversation-actions.js";
 import { ConversationEntry } from "./conversation-entry.js";
+import { groupByDate } from "./date-groups.js";
 
 /** All conversations, newest activity first; those that branched off each other as one entry; closed ones apart. */
 export function ConversationList() {
@@ -24,6 +25,8 @@ export function ConversationList() {
       closed: shown.filter(({ status }) => status === "closed"),
     };
   }, [state.conversations, hidden]);
+
+  const groups = useMemo(() => groupByDate(open, ({ shown }) => shown.lastActivityAt, Date.now()), [open]);
 
   if (state.phase === "loading" && state.conversations.length === 0) return <LoadingList />;
   if (state.phase === "failed" && state.conversations.length === 0) {
@@ -44,11 +47,16 @@ export function ConversationList() {
       {open.length === 0 && closed.length === 0 && (
         <p className="px-3 py-4 text-sm text-faint">What you talk about will be listed here.</p>
       )}
-      <ul className="space-y-px">
-        {open.map((family) => (
-          <FamilyEntry key={family.members.at(-1)?.id} family={family} currentId={currentId} />
-        ))}
-      </ul>
+      {groups.map(({ label, entries }) => (
+        <section key={label} aria-label={label}>
+          <h2 className="px-2.5 pt-3 pb-1 text-xs font-medium text-faint">{label}</h2>
+          <ul className="space-y-px">
+            {entries.map((family) => (
+              <FamilyEntry key={family.members.at(-1)?.id} family={family} currentId={currentId} />
+            ))}
+          </ul>
+        </section>
+      ))}
       {state.hasMore && (
         <Button
           size="small"
@@ -86,7 +94,7 @@ function FamilyEntry({
   const numbers = branchNumbers(members);
   return (
     <li>
-      <ConversationEntry meta={shown} current={shown.id === currentId} />
+      <ConversationEntry meta={shown} current={shown.id === currentId} family={members} />
       <button
         type="button"
         aria-expanded={open}

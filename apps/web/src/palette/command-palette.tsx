@@ -53,8 +53,22 @@ function scoreEntry(value: string, query: string, words: string[] = []): number 
 }
 
 /** Everything that can be done on the page, found by typing. */
-export function CommandPalette({ open, onOpenChange, conversationId }: OverlayProps) {
-  const [page, setPage] = useState<Page | undefined>();
+export function CommandPalette(props: OverlayProps) {
+  return <Palette {...props} start={undefined} />;
+}
+
+/** The palette at its list of models, for servers that have many. */
+export function ModelPalette(props: OverlayProps) {
+  return <Palette {...props} start="model" />;
+}
+
+function Palette({
+  open,
+  onOpenChange,
+  conversationId,
+  start,
+}: OverlayProps & { readonly start: Page | undefined }) {
+  const [page, setPage] = useState(start);
   const [query, setQuery] = useState("");
   const turnTo = (next: Page | undefined) => {
     setPage(next);

@@ -12,6 +12,7 @@ import { ComposerField, type ComposerFieldHandle } from "../composer/composer-fi
 import { newDraft, putBack } from "../composer/drafts.js";
 import { focusComposer } from "../composer/focus-composer.js";
 import { takeNewSettings } from "../composer/new-settings.js";
+import { isSendKey } from "../composer/send-key.js";
 import { SettingPickers } from "../composer/setting-pickers.js";
 import { takeMessage } from "../composer/take-message.js";
 import { usePaste } from "../composer/use-paste.js";
@@ -20,6 +21,7 @@ import { AttachButton } from "../files/attach-button.js";
 import { AttachmentList } from "../files/attachment-list.js";
 import { draftUploads } from "../files/draft-files.js";
 import { useAttachments } from "../files/use-attachments.js";
+import { Recent } from "./recent.js";
 
 /** What the demo model can show, as messages to send. */
 const examples: readonly { readonly text: string; readonly shows: string; readonly icon: ReactElement }[] = [
@@ -57,7 +59,7 @@ export function Welcome() {
     start(sent.text, sent.files);
   };
   const onKey = (event: KeyboardEvent) => {
-    if (event.key !== "Enter" || event.shiftKey) return;
+    if (!isSendKey(event)) return;
     event.preventDefault();
     submit();
   };
@@ -94,6 +96,7 @@ export function Welcome() {
               ))}
             </ul>
           )}
+          {!demo && models !== undefined && <Recent />}
         </div>
       </div>
       <ComposerFrame hint={<IdleHint />}>

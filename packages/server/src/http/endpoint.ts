@@ -5,6 +5,7 @@ import type { Context } from "hono";
 import type { AppContext, AppEnv } from "../app-env.js";
 import { admitRequest, countStranger } from "../auth/admit-request.js";
 import { type Caller, checkScope } from "../auth/caller.js";
+import { jsonBody } from "./compressed-json.js";
 import { readJsonBody } from "./read-body.js";
 import { validate } from "./validate.js";
 
@@ -158,10 +159,8 @@ async function readCall<Shape extends Route>(
   return { params, query, body, c, app } as Call<Shape>;
 }
 
-function asResponse(c: Context<AppEnv>, answer: unknown): Response {
+async function asResponse(c: Context<AppEnv>, answer: unknown): Promise<Response> {
   if (answer instanceof Response) return answer;
-  return c.body(JSON.stringify(answer), 200, {
-    "content-type": "application/json; charset=utf-8",
-    "cache-control": "no-store",
-  });
+  const { body, headers } = await jsonBody(answer, c.req.header("accept-encoding"));
+  return c.body(body, 200, headers);
 }

@@ -3,6 +3,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
+import { conversationsIn } from "@parley/client/exported";
 import type { FileReference, ImportResponse } from "@parley/wire";
 import { CliError, exitCodes, usageError } from "../../cli-error.js";
 import { explain } from "../../explain.js";
@@ -10,7 +11,6 @@ import { counted } from "../../terminal/figures.js";
 import { safeLine } from "../../terminal/safe-text.js";
 import type { VerbContext } from "../../verb-context.js";
 import { filesFolder, storingFiles } from "./exported-files.js";
-import { conversationsIn } from "./import-parts.js";
 
 export interface ImportOptions {
   readonly id?: string;

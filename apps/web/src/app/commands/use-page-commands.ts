@@ -1,7 +1,7 @@
 import { useEffect, useMemo } from "react";
 import { focusComposer } from "../../composer/focus-composer.js";
 import { showOverlay, toggleSidebar } from "../layout/layout-store.js";
-import { navigate } from "../router.js";
+import { navigate, settingsPath } from "../router.js";
 import { chooseTheme, useTheme } from "../theme.js";
 import { type Command, listenForKeys, useRegisterCommands } from "./commands.js";
 
@@ -41,18 +41,26 @@ export function usePageCommands(): void {
         run: () => showOverlay("inbox"),
       },
       {
+        id: "settings",
+        title: "Settings",
+        group: "Go to",
+        keys: "Mod+,",
+        keywords: ["preferences", "theme", "tools", "approvals", "keys", "webhooks", "import", "export"],
+        run: () => navigate(settingsPath()),
+      },
+      {
         id: "approvals",
         title: "Standing approvals",
         group: "Go to",
         keywords: ["settings", "grants", "revoke", "allowed"],
-        run: () => showOverlay("approvals"),
+        run: () => navigate(settingsPath("approvals")),
       },
       {
         id: "usage",
         title: "Usage and cost",
         group: "Go to",
         keywords: ["settings", "money", "price", "tokens", "spent"],
-        run: () => showOverlay("usage"),
+        run: () => navigate(settingsPath("usage")),
       },
       {
         id: "sidebar",

@@ -2,15 +2,7 @@ import { create } from "zustand";
 import { readStored, writeStored } from "../stored.js";
 
 /** Dialogs that cover the page, one at a time. */
-export type Overlay =
-  | "palette"
-  | "shortcuts"
-  | "search"
-  | "compaction"
-  | "inbox"
-  | "approvals"
-  | "webhooks"
-  | "usage";
+export type Overlay = "palette" | "models" | "shortcuts" | "search" | "compaction" | "inbox";
 
 /** The parts of the inspector. */
 export type InspectorView = "turn" | "context" | "trends" | "facts";

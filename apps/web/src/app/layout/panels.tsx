@@ -17,6 +17,7 @@ const InspectorPanel = lazy(async () => ({
 }));
 const loadPalette = () => import("../../palette/command-palette.js");
 const CommandPalette = lazy(async () => ({ default: (await loadPalette()).CommandPalette }));
+const ModelPalette = lazy(async () => ({ default: (await loadPalette()).ModelPalette }));
 const ShortcutSheet = lazy(async () => ({
   default: (await import("../../palette/shortcut-sheet.js")).ShortcutSheet,
 }));
@@ -28,14 +29,8 @@ const CompactionDialog = lazy(async () => ({
 const InboxDialog = lazy(async () => ({
   default: (await import("../../input/inbox-dialog.js")).InboxDialog,
 }));
-const StandingApprovalsDialog = lazy(async () => ({
-  default: (await import("../../input/standing-approvals.js")).StandingApprovalsDialog,
-}));
-const WebhooksDialog = lazy(async () => ({
-  default: (await import("../../webhooks/webhooks-dialog.js")).WebhooksDialog,
-}));
-const UsageDialog = lazy(async () => ({
-  default: (await import("../../usage/usage-dialog.js")).UsageDialog,
+const SettingsView = lazy(async () => ({
+  default: (await import("../../settings/settings-view.js")).SettingsView,
 }));
 const LazyCoveredRange = lazy(async () => ({
   default: (await import("../../compaction/covered-range.js")).CoveredRange,
@@ -102,13 +97,11 @@ export function Overlays({ conversationId }: { readonly conversationId?: string 
   if (overlay === undefined) return null;
   const Shown = {
     palette: CommandPalette,
+    models: ModelPalette,
     shortcuts: ShortcutSheet,
     search: SearchDialog,
     compaction: CompactionDialog,
     inbox: InboxDialog,
-    approvals: StandingApprovalsDialog,
-    webhooks: WebhooksDialog,
-    usage: UsageDialog,
   }[overlay];
   return (
     <LazyPart key={overlay} onFailure={() => showOverlay(undefined)}>
@@ -119,6 +112,24 @@ export function Overlays({ conversationId }: { readonly conversationId?: string 
         }}
         conversationId={conversationId}
       />
+    </LazyPart>
+  );
+}
+
+/** Where the section of the settings begins, for the link that skips to it. */
+export const settingsId = "settings-section";
+
+/** The settings, in the place of a conversation. */
+export function SettingsPart({ section }: { readonly section: string | undefined }) {
+  return (
+    <LazyPart
+      fallback={
+        <main className="flex flex-1 items-center justify-center text-faint">
+          <Spinner label="Loading the settings" />
+        </main>
+      }
+    >
+      <SettingsView section={section} />
     </LazyPart>
   );
 }

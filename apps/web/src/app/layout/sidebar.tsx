@@ -1,15 +1,11 @@
 import { useInbox } from "@parley/client/react";
 import {
   Inbox as InboxIcon,
-  Monitor,
-  Moon,
   PanelLeftClose,
   Search,
   Settings,
-  ShieldCheck,
+  SlidersHorizontal,
   SquarePen,
-  Sun,
-  Webhook,
 } from "lucide-react";
 import { lazy, useEffect, useState } from "react";
 import { ConversationList } from "../../list/conversation-list.js";
@@ -19,10 +15,10 @@ import { IconButton, iconButtonClass } from "../../ui/icon-button.js";
 import { Kbd } from "../../ui/kbd.js";
 import { LazyPart } from "../../ui/loading/lazy-part.js";
 import { Menu, MenuAction, MenuChoices, MenuLine } from "../../ui/overlay/menu.js";
-import { useAccess } from "../access/access.js";
 import { LogoutAction } from "../access/logout-action.js";
-import { Link, useRoute } from "../router.js";
-import { chooseTheme, type ThemeChoice, useTheme } from "../theme.js";
+import { Link, navigate, settingsPath, useRoute } from "../router.js";
+import { chooseTheme, useTheme } from "../theme.js";
+import { themeChoices } from "../theme-choices.js";
 import { closeDrawer, showOverlay, toggleSidebar, useLayout } from "./layout-store.js";
 
 const Drawer = lazy(async () => ({ default: (await import("./drawer.js")).Drawer }));
@@ -156,16 +152,6 @@ function InboxButton() {
   );
 }
 
-const themes: readonly {
-  readonly value: ThemeChoice;
-  readonly label: string;
-  readonly icon: React.ReactElement;
-}[] = [
-  { value: "light", label: "Light", icon: <Sun aria-hidden /> },
-  { value: "dark", label: "Dark", icon: <Moon aria-hidden /> },
-  { value: "system", label: "As the system", icon: <Monitor aria-hidden /> },
-];
-
 function SettingsMenu() {
   const choice = useTheme((state) => state.choice);
   return (
@@ -177,40 +163,23 @@ function SettingsMenu() {
         </button>
       }
     >
-      <MenuChoices label="Theme" value={choice} choices={themes} onChange={chooseTheme} />
+      <MenuChoices label="Theme" value={choice} choices={themeChoices} onChange={chooseTheme} />
       <MenuLine />
       <MenuAction keys="Mod+K" onSelect={() => showOverlay("palette")}>
         Command palette
       </MenuAction>
       <MenuAction
-        icon={<ShieldCheck aria-hidden />}
+        icon={<SlidersHorizontal aria-hidden />}
+        keys="Mod+,"
         onSelect={() => {
           closeDrawer();
-          showOverlay("approvals");
+          navigate(settingsPath());
         }}
       >
-        Standing approvals
+        All settings
       </MenuAction>
-      <WebhooksAction />
       <LogoutAction />
     </Menu>
-  );
-}
-
-/** Opens the webhooks, for those who may manage them. */
-function WebhooksAction() {
-  const isAdmin = useAccess((state) => state.phase === "granted" && state.me.scopes.includes("admin"));
-  if (!isAdmin) return null;
-  return (
-    <MenuAction
-      icon={<Webhook aria-hidden />}
-      onSelect={() => {
-        closeDrawer();
-        showOverlay("webhooks");
-      }}
-    >
-      Webhooks
-    </MenuAction>
   );
 }
 

@@ -1,5 +1,6 @@
 import type { Failure } from "@parley/client";
-import { CircleAlert, RotateCcw } from "lucide-react";
+import { CircleAlert, FoldVertical, RotateCcw } from "lucide-react";
+import { showOverlay } from "../../app/layout/layout-store.js";
 import { Badge } from "../../ui/badge.js";
 import { Button } from "../../ui/button.js";
 import { BigText } from "../../ui/text/big-text.js";
@@ -42,6 +43,11 @@ export function ErrorCard({ failure, onRetry }: ErrorCardProps) {
             </details>
           )}
         </div>
+        {failure.code === "context_overflow" && (
+          <Button size="small" onClick={() => showOverlay("compaction")}>
+            <FoldVertical aria-hidden className="size-3.5" /> Compact
+          </Button>
+        )}
         {failure.retryable && onRetry !== undefined && (
           <Button size="small" onClick={onRetry}>
             <RotateCcw aria-hidden className="size-3.5" /> Retry

@@ -30,8 +30,11 @@ export const TurnEnd = memo(function TurnEnd({ row }: { readonly row: EndRow }) 
     <div className="group/row pb-2">
       {failure !== undefined && <ErrorCard failure={failure} onRetry={canBranch ? again : undefined} />}
       <EndNote reason={turn?.reason} failed={failure !== undefined}>
-        {last && turn?.reason === "interrupted" && <ContinueButton />}
+        {last && cutReasons.has(turn?.reason ?? "") && <ContinueButton />}
       </EndNote>
+      {failure === undefined && turn?.reason === "stop" && isEmpty(answer) && (
+        <p className="my-1.5 text-sm text-soft">The model gave an empty answer.</p>
+      )}
       <RowActions align="start" always={last}>
         {text !== "" && <CopyButton text={text} label="Copy answer" />}
         {canBranch && (
@@ -55,6 +58,18 @@ export const TurnEnd = memo(function TurnEnd({ row }: { readonly row: EndRow }) 
     </div>
   );
 });
+
+/** Reasons for which an answer is not whole. */
+const cutReasons: ReadonlySet<string> = new Set(["interrupted", "length", "max-steps"]);
+
+/** Whether an answer shows nothing: no words, no file, no call. */
+function isEmpty(answer: EndRow["answer"]): boolean {
+  return answer.every(({ parts }) =>
+    parts.every(
+      ({ chunk }) => chunk.type === "thinking" || (chunk.type === "text" && chunk.text.trim() === ""),
+    ),
+  );
+}
 
 /** Asks for the rest of an answer that was cut, as a message of its own. */
 function ContinueButton() {

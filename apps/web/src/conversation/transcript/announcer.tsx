@@ -2,6 +2,7 @@ import type { ConversationState, ToolCallState } from "@parley/client";
 import { waitingCallsOf } from "@parley/client/tool-calls";
 import { useEffect, useRef, useState } from "react";
 import { joinedText } from "../message-text.js";
+import { spokenText } from "./spoken-text.js";
 
 /** Tells screen readers that a turn has begun, what it asks for, and what it said once it is over: not one word each. */
 export function Announcer({ state }: { readonly state: ConversationState }) {
@@ -47,5 +48,5 @@ function ending(state: ConversationState, turnId: string): string {
   const answer = state.messages.filter(
     (message) => message.turnId === turnId && message.role === "assistant",
   );
-  return `The assistant answered: ${joinedText(answer.slice(-1)).slice(0, 600)}`;
+  return `The assistant answered: ${spokenText(joinedText(answer.slice(-1)).slice(0, 2_000)).slice(0, 600)}`;
 }

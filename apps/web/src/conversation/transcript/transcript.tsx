@@ -4,6 +4,8 @@ import { ArrowDown } from "lucide-react";
 import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { reportFailure } from "../../app/report-failure.js";
 import { useRoute } from "../../app/router.js";
+import { clearHighlight, highlightWords } from "../../search/highlight-words.js";
+import { lastQuery } from "../../search/search-query.js";
 import { Button } from "../../ui/button.js";
 import { cx } from "../../ui/cx.js";
 import { ErrorBoundary } from "../../ui/loading/error-boundary.js";
@@ -57,6 +59,7 @@ export function Transcript({ state, seq }: TranscriptProps) {
     letGo();
     virtualizer.scrollToIndex(index, { align: "center" });
   });
+  useMarkMatch(box, hit);
   useStartAtEnd(seq === undefined, virtualizer.scrollToEnd);
   useStayAtEnd(box, rows, following, virtualizer.scrollToEnd);
   useLoadEarlier(box, state);
@@ -204,6 +207,28 @@ function useJumpToSeq(
     return () => clearTimeout(timer);
   }, [hit]);
   return hit;
+}
+
+/** How long a row may take to be drawn: its markdown may have to be loaded. */
+const markTries = 60;
+
+/** Marks the words that were searched for in the row that was jumped to, until another place is shown. */
+function useMarkMatch(box: React.RefObject<HTMLElement | null>, hit: string | undefined): void {
+  useEffect(() => {
+    const query = lastQuery();
+    if (hit === undefined || query === "") return;
+    let tries = 0;
+    let frame = 0;
+    const look = () => {
+      const row = box.current?.querySelector(".search-hit");
+      if (row !== null && row !== undefined && highlightWords(row, query) > 0) return;
+      tries += 1;
+      if (tries < markTries) frame = requestAnimationFrame(look);
+    };
+    frame = requestAnimationFrame(look);
+    return () => cancelAnimationFrame(frame);
+  }, [box, hit]);
+  useEffect(() => clearHighlight, []);
 }
 
 function useStartAtEnd(wanted: boolean, scrollToEnd: () => void): void {

@@ -1,6 +1,7 @@
 import type { ReactElement, ReactNode } from "react";
 
 export interface EmptyStateProps {
+  readonly id?: string;
   readonly icon?: ReactElement;
   readonly title: string;
   readonly children?: ReactNode;
@@ -8,9 +9,9 @@ export interface EmptyStateProps {
 }
 
 /** What stands where there is nothing to show, or nothing could be had: what it means and what to do. */
-export function EmptyState({ icon, title, children, actions }: EmptyStateProps) {
+export function EmptyState({ id, icon, title, children, actions }: EmptyStateProps) {
   return (
-    <div className="flex flex-col items-center gap-2 px-6 py-10 text-center">
+    <div id={id} className="flex flex-col items-center gap-2 px-6 py-10 text-center">
       {icon !== undefined && (
         <div className="mb-1 text-faint [&_svg]:size-7" aria-hidden>
           {icon}

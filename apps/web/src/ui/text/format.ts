@@ -25,9 +25,12 @@ export function formatBytes(count: number): string {
   return `${trim(count / 1_000_000)} MB`;
 }
 
-/** Tokens per second, where both are known. */
+/** Shorter than this, an answer came in one piece: its rate would say nothing about the model. */
+const leastRateMs = 100;
+
+/** Tokens per second, where both are known and the time is long enough to tell. */
 export function formatRate(tokens: number | undefined, ms: number | undefined): string | undefined {
-  if (tokens === undefined || ms === undefined || ms <= 0) return undefined;
+  if (tokens === undefined || ms === undefined || ms < leastRateMs) return undefined;
   const rate = (tokens * 1_000) / ms;
   return `${rate < 10 ? rate.toFixed(1) : Math.round(rate)} tok/s`;
 }

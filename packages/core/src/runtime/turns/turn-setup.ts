@@ -60,9 +60,11 @@ export async function prepareTurn(request: PrepareRequest): Promise<PreparedTurn
   let record: ConversationRecord | null;
   let last: ProviderCallRecord | null;
   try {
-    record = await read(() => store.get(live.conversationId));
+    [record, last] = await Promise.all([
+      read(() => store.get(live.conversationId)),
+      read(() => store.lastCall(live.conversationId)),
+    ]);
     if (record === null) throw new ParleyError("conversation_not_found");
-    last = await read(() => store.lastCall(live.conversationId));
     binding = env.ownerModels.resolve(
       live.owner,
       opened.choices.model ?? effectiveChoices(env, record).model,

@@ -1,4 +1,4 @@
-import { CliError } from "../../cli-error.js";
+import { ParleyRequestError } from "../requests/request-error.js";
 
 /**
  * Takes an export of several conversations apart: each begins with its own `conversation` line. Lines are handed on as
@@ -7,11 +7,11 @@ import { CliError } from "../../cli-error.js";
 export async function* conversationsIn(lines: AsyncIterable<string>): AsyncIterable<AsyncIterable<string>> {
   const source = lines[Symbol.asyncIterator]();
   let next = await nextLine(source);
-  if (next === undefined) throw new CliError("There is nothing in it to import.");
+  if (next === undefined) throw notAnExport("There is nothing in it to import.");
   if (!isStart(next)) {
-    throw new CliError("This is not an export of Parley: its first line should be a conversation.", {
-      advice: "`parley export --format jsonl` writes one.",
-    });
+    throw notAnExport(
+      "This is not an export of Parley: its first line should be a conversation. `parley export --format jsonl` writes one.",
+    );
   }
   while (next !== undefined) {
     const first: string = next;
@@ -32,6 +32,10 @@ export async function* conversationsIn(lines: AsyncIterable<string>): AsyncItera
       ended = next === undefined || isStart(next);
     }
   }
+}
+
+function notAnExport(message: string): ParleyRequestError {
+  return new ParleyRequestError("invalid_request", message);
 }
 
 async function nextLine(source: AsyncIterator<string>): Promise<string | undefined> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { conversationsIn } from "./import-parts.js";
+import { conversationsIn } from "./conversations-in.js";
 
 async function* lines(...all: readonly string[]): AsyncIterable<string> {
   yield* all;

@@ -1,0 +1,137 @@
+import { useClient } from "@parley/client/react";
+import type { ToolInfo, ToolServerInfo } from "@parley/wire";
+import { useQuery } from "@tanstack/react-query";
+import { DataText } from "../input/data-text.js";
+import { inspectorQueries } from "../inspector/inspector-queries.js";
+import { ProblemNote } from "../inspector/problem-note.js";
+import { Badge } from "../ui/badge.js";
+import { Button } from "../ui/button.js";
+import { Skeleton } from "../ui/loading/skeleton.js";
+
+/** The tools that a turn may be offered, and the servers that they come from. */
+export function ToolsSection() {
+  const client = useClient();
+  const tools = useQuery(
+    {
+      queryKey: ["tools"],
+      queryFn: ({ signal }) => client.request("GET /tools", { signal }),
+      staleTime: 0,
+      // A server that connects, fails or comes back shows without a reload.
+      refetchInterval: 5_000,
+    },
+    inspectorQueries,
+  );
+  if (tools.isPending) return <Skeleton className="h-40 w-full" />;
+  if (tools.isError) {
+    return (
+      <ProblemNote
+        title="The tools could not be read."
+        error={tools.error}
+        onRetry={() => void tools.refetch()}
+      />
+    );
+  }
+  const { tools: all, servers = [] } = tools.data;
+  return (
+    <>
+      <h3 className="mb-2 text-sm font-semibold">MCP servers</h3>
+      {servers.length === 0 ? (
+        <p className="mb-6 text-sm text-soft">
+          None. They are named in the server’s configuration file under <code>mcpServers</code>.
+        </p>
+      ) : (
+        <ul className="mb-6 divide-y divide-line rounded-lg border border-line">
+          {servers.map((server) => (
+            <ServerEntry key={server.name} server={server} />
+          ))}
+        </ul>
+      )}
+      <div className="mb-2 flex items-center justify-between">
+        <h3 className="text-sm font-semibold">{all.length === 1 ? "1 tool" : `${all.length} tools`}</h3>
+        <Button size="small" onClick={() => void tools.refetch()} disabled={tools.isFetching}>
+          Refresh
+        </Button>
+      </div>
+      {all.length === 0 ? (
+        <p className="text-sm text-soft">A model can call nothing on this server.</p>
+      ) : (
+        <ul className="divide-y divide-line rounded-lg border border-line">
+          {all.map((tool) => (
+            <ToolEntry key={tool.name} tool={tool} />
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+const stateTones = { ready: "good", connecting: "plain", failed: "danger" } as const;
+
+function ServerEntry({ server }: { readonly server: ToolServerInfo }) {
+  const { name, transport, state, tools, problem } = server;
+  const tone = state in stateTones ? stateTones[state as keyof typeof stateTones] : "warn";
+  return (
+    <li className="px-3 py-2.5 text-sm">
+      <div className="flex flex-wrap items-center gap-2">
+        <span className="min-w-0 flex-1 truncate font-medium">
+          <DataText text={name.slice(0, 200)} />
+        </span>
+        <span className="text-xs text-faint">
+          {transport === "stdio" ? "local process" : "HTTP"}
+          {state === "ready" && `, ${tools === 1 ? "1 tool" : `${tools} tools`}`}
+        </span>
+        <Badge tone={tone}>{state}</Badge>
+      </div>
+      {problem !== undefined && (
+        <p className="mt-1 text-xs break-words text-danger">
+          <DataText text={problem.slice(0, 500)} />
+        </p>
+      )}
+    </li>
+  );
+}
+
+const approvalWords: Readonly<Record<string, string>> = {
+  never: "runs without asking",
+  once: "asks once per conversation",
+  always: "asks every time",
+  policy: "decides for each call whether to ask",
+};
+
+const originWords: Readonly<Record<string, string>> = {
+  builtin: "built in",
+  host: "of this server",
+  mcp: "from an MCP server",
+  caller: "of the caller",
+};
+
+function ToolEntry({ tool }: { readonly tool: ToolInfo }) {
+  const { name, description = "", origin, approval, schema } = tool;
+  return (
+    <li className="px-3 py-2.5 text-sm">
+      <p className="font-mono text-[0.8125rem] font-medium break-words">
+        <DataText text={name.slice(0, 200)} />
+      </p>
+      <p className="text-xs text-faint">
+        {originWords[origin] ?? origin}, {approvalWords[approval] ?? approval}
+      </p>
+      {(description !== "" || schema !== undefined) && (
+        <details className="mt-1">
+          <summary className="cursor-pointer text-xs text-soft">
+            <DataText text={firstLine(description)} />
+          </summary>
+          <pre className="mt-1 max-h-64 overflow-auto rounded-md bg-sunken p-2 text-xs whitespace-pre-wrap">
+            <DataText
+              text={`${description.slice(0, 4_000)}${schema === undefined ? "" : `\n\n${JSON.stringify(schema, null, 2).slice(0, 8_000)}`}`.trim()}
+            />
+          </pre>
+        </details>
+      )}
+    </li>
+  );
+}
+
+function firstLine(text: string): string {
+  const line = text.trim().split("\n", 1)[0] ?? "";
+  return line === "" ? "Arguments" : line.slice(0, 160);
+}

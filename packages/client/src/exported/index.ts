@@ -1,0 +1,2 @@
+export { readLines } from "../requests/read-lines.js";
+export { conversationsIn } from "./conversations-in.js";
