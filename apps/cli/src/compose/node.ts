@@ -1,9 +1,9 @@
 import type { ParleyError } from "@parley/core/errors";
 import {
   type ApprovalOptions,
-  createModelCatalog,
   createRuntime,
   defaultRuntimeLimits,
+  type ModelConnections,
   type Runtime,
   type RuntimeHooks,
   type RuntimeLimits,
@@ -11,7 +11,10 @@ import {
 import { omitUndefined } from "@parley/fold";
 import { createFileDeriver } from "@parley/server/derive";
 import type { Config } from "../config/config.js";
-import { type ComposedModels, composeModels } from "./models.js";
+import { composeConnections } from "./connections.js";
+import { withDemoTools } from "./demo-tools.js";
+import { checkModels, composeModels } from "./models.js";
+import { composeSecrets } from "./secrets.js";
 import { type ChosenEngine, type OpenListener, openStore } from "./store.js";
 import { composeToolServers, composeTools, hasOnlyDemo } from "./tools.js";
 import { composeWebhooks } from "./webhooks.js";
@@ -19,7 +22,8 @@ import { composeWebhooks } from "./webhooks.js";
 /** A running node: the whole of Parley in this process, without a socket. */
 export interface LocalNode {
   readonly runtime: Runtime;
-  readonly models: ComposedModels;
+  /** What could not be set up, for people. */
+  readonly warnings: readonly string[];
   /** The database inside of an embedded store. */
   readonly engine?: ChosenEngine;
   /** Lets go of everything. What runs is left to the next node. */
@@ -39,10 +43,19 @@ export interface NodeListener extends OpenListener {
 export async function startNode(config: Config, listener: NodeListener = {}): Promise<LocalNode> {
   const models = await composeModels(config);
   const tools = await composeTools(config);
-  const toolSource = await composeToolServers(config);
+  const toolServers = await composeToolServers(config);
   const webhooks = composeWebhooks(config);
   const { store, wake, engine, isShared, close } = await openStore(config.store, listener);
+  let connections: ModelConnections | undefined;
   try {
+    const secrets = await composeSecrets(config, store);
+    await secrets.reseal();
+    const onError = (error: ParleyError) => listener.onError?.(error, "connections");
+    connections = await composeConnections({ config, models, secrets, wake, isShared, onError });
+    const made = connections;
+    const { catalog } = made;
+    checkModels(config, models, { names: catalog.list().models, stored: made.stored() });
+    const toolSource = await withDemoTools(toolServers, config, () => made.isBuiltInOnly());
     const { instructions, reasoningEffort, titleModel, compactAt, responseRetentionDays: days } = config;
     const { unsentHours, ...fileLimits } = config.files ?? {};
     const unsentMs = unsentHours === undefined ? undefined : unsentHours * 3_600_000;
@@ -50,7 +63,9 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
     const runtime = await createRuntime({
       store,
       wake,
-      models: createModelCatalog(models.bindings, { defaultModel: models.defaultModel }),
+      models: catalog,
+      connections,
+      examiners: [async () => [await secrets.examine()]],
       tools,
       ...omitUndefined({ toolSource }),
       webhooks,
@@ -73,7 +88,7 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
     });
     return {
       runtime,
-      models,
+      warnings: models.warnings,
       ...omitUndefined({ engine }),
       async close() {
         await runtime.close();
@@ -81,7 +96,8 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
       },
     };
   } catch (error) {
-    await toolSource?.close();
+    connections?.close();
+    await toolServers?.close();
     await close();
     throw error;
   }
