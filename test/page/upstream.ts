@@ -24,10 +24,27 @@ export class Upstream {
     this.requests = requests;
   }
 
-  static async start(script: Script): Promise<Upstream> {
+  /** With a key, whoever has another one is refused. `models` is what the server lists. */
+  static async start(
+    script: Script,
+    options: { readonly key?: string; readonly models?: readonly object[] } = {},
+  ): Promise<Upstream> {
     const requests: Asked[] = [];
+    const { key, models = [{ id: "example", context_length: 128_000 }] } = options;
     const server = createServer(async (request, response) => {
       try {
+        if (key !== undefined && request.headers.authorization !== `Bearer ${key}`) {
+          response.writeHead(401, { "content-type": "application/json" });
+          response.end(
+            JSON.stringify({ error: { message: `Incorrect API key: ${request.headers.authorization}` } }),
+          );
+          return;
+        }
+        if (request.method === "GET") {
+          response.writeHead(200, { "content-type": "application/json" });
+          response.end(JSON.stringify({ object: "list", data: models }));
+          return;
+        }
         let body = "";
         for await (const piece of request) body += String(piece);
         const asked = JSON.parse(body) as Asked;
@@ -43,10 +60,15 @@ export class Upstream {
     return new Upstream(server, requests);
   }
 
-  get #models(): object {
+  /** The address of its API. */
+  get url(): string {
     const { port } = this.#server.address() as AddressInfo;
+    return `http://127.0.0.1:${port}/v1`;
+  }
+
+  get #models(): object {
     return {
-      baseUrl: `http://127.0.0.1:${port}/v1`,
+      baseUrl: this.url,
       models: [{ name: "example", contextWindow: 128_000 }],
     };
   }

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import type { Act } from "./program/arguments.js";
 import { addChanging, addMoving } from "./program/changing.js";
+import { addConnections } from "./program/connections.js";
 import { addDeciding } from "./program/deciding.js";
 import { addCompletion, addKeeping, addMcp, addServer } from "./program/keeping.js";
 import { addReading } from "./program/reading.js";
@@ -46,6 +47,7 @@ export function createProgram(version: string, run: Runner): Command {
   addChanging(program, act);
   addMoving(program, act);
   addKeeping(program, act);
+  addConnections(program, act);
   addWebhooks(program, act);
   addCompletion(program, act);
   return program;
@@ -59,7 +61,7 @@ before. Verbs ask the server that runs on the store; when none runs they open th
 
 Exit codes: 0 done; 1 failed; 2 called in a way that makes no sense; 3 the answer does not match --schema; 130 interrupted.
 Environment: PARLEY_URL, PARLEY_API_KEY, PARLEY_CONFIG, PARLEY_STORE, PARLEY_OWNER, PARLEY_HOST, PARLEY_PORT, PARLEY_MODEL,
-PARLEY_MODELS, OPENAI_API_KEY, OPENAI_BASE_URL, ANTHROPIC_API_KEY, NO_COLOR, FORCE_COLOR.
+PARLEY_MODELS, PARLEY_SECRET, PARLEY_SECRET_PREVIOUS, OPENAI_API_KEY, OPENAI_BASE_URL, ANTHROPIC_API_KEY, NO_COLOR, FORCE_COLOR.
 
 Examples:
   parley serve

@@ -1,10 +1,11 @@
 import { type Clock, systemClock, type Tool } from "@parley/core";
 import type { FileLimits, RuntimeLimits } from "@parley/core/runtime";
-import { createModelCatalog, createRuntime, type Runtime } from "@parley/core/runtime";
+import { createRuntime, openModelConnections, type Runtime } from "@parley/core/runtime";
 import {
   createFaultyStore,
   createMemoryLogStore,
   createMemoryWake,
+  createPlainSecrets,
   createRecordingWebhooks,
   createScriptedProvider,
   type Gate,
@@ -106,13 +107,33 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const { store, faults } = createFaultyStore(createMemoryLogStore({ clock: systemClock }));
   const telemetry = createTelemetryHooks({ processFigures: false });
   const model = { provider, providerName: "scripted", contextWindow: 100_000 };
+  const wake = createMemoryWake();
+  const bindings = [
+    { ...model, name: "scripted/one", model: "one" },
+    { ...model, name: "scripted/two", model: "two", prices: { input: 1_000, output: 10_000 } },
+  ];
+  const models = bindings.map(({ model: name }) => ({ name }));
+  const connections = await openModelConnections({
+    secrets: createPlainSecrets(store.secrets),
+    wake,
+    pollMs: 0,
+    configured: [
+      { info: { name: "scripted", kind: "scripted", source: "file", hasKey: true, models }, bindings },
+    ],
+    providers: {
+      kinds: [{ kind: "scripted", title: "Scripted", key: "required", baseUrl: "optional" }],
+      check: () => {},
+      discover: async ({ apiKey }) =>
+        apiKey === "sk-wrong" ? { problem: "the key was refused (401)", code: "provider_auth" } : { models },
+      bind: async (name, _, listed) =>
+        listed.map((each) => ({ ...model, name: `${name}/${each.name}`, model: each.name })),
+    },
+  });
   const runtime = await createRuntime({
     store,
-    wake: createMemoryWake(),
-    models: createModelCatalog([
-      { ...model, name: "scripted/one", model: "one" },
-      { ...model, name: "scripted/two", model: "two", prices: { input: 1_000, output: 10_000 } },
-    ]),
+    wake,
+    models: connections.catalog,
+    connections,
     tools: [look, ...tools],
     hooks: {
       onEvent: telemetry.onEvent,

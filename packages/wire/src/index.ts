@@ -90,6 +90,19 @@ export type { StoredChunk } from "./log/stored-chunk.js";
 export type { TurnReason } from "./log/turn-reason.js";
 export type { QueuedMessage, QueueMode, QueuePayload } from "./queue.js";
 export type {
+  AddConnectionRequest,
+  ChangeConnectionRequest,
+  ConnectionInfo,
+  ConnectionKind,
+  ConnectionModel,
+  ConnectionParams,
+  ConnectionResponse,
+  ConnectionSettings,
+  ConnectionsResponse,
+  DeleteConnectionResponse,
+  TestConnectionResponse,
+} from "./routes/connection-routes.js";
+export type {
   ActiveTurn,
   CloseResponse,
   ConversationDetail,

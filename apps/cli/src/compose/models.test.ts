@@ -4,7 +4,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { ModelEntry } from "../config/config-schema.js";
 import { loadConfig } from "../config/load-config.js";
 import { examineProviders } from "../doctor/examine-providers.js";
-import { composeModels } from "./models.js";
+import { withDemoTools } from "./demo-tools.js";
+import { boundModels, checkModels, composeModels } from "./models.js";
 import { composeTools, hasOnlyDemo } from "./tools.js";
 
 const nowhere = { XDG_CONFIG_HOME: "/nonexistent" };
@@ -38,19 +39,27 @@ async function nobody(): Promise<string> {
   return `http://127.0.0.1:${port}/v1`;
 }
 
+function capture(work: () => void): unknown {
+  try {
+    return void work();
+  } catch (error) {
+    return error;
+  }
+}
+
 describe("the models of a configuration", () => {
   it("are the demo alone without a credential, with its tools", async () => {
     const config = await configOf({});
-    const { bindings, demoOnly, defaultModel } = await composeModels(config);
+    const bindings = boundModels(await composeModels(config));
     expect(bindings.map(({ name }) => name)).toEqual(["demo/demo"]);
-    expect({ demoOnly, defaultModel }).toEqual({ demoOnly: true, defaultModel: "demo/demo" });
-    expect((await composeTools(config)).map(({ name }) => name)).toEqual([
-      "current_time",
-      "calculator",
-      "demo_slow_task",
-      "demo_errand",
-    ]);
-    expect(hasOnlyDemo(config)).toBe(true);
+    expect((await composeTools(config)).map(({ name }) => name)).toEqual(["current_time", "calculator"]);
+    let isDemoOnly = true;
+    const tools = await withDemoTools(undefined, config, () => isDemoOnly);
+    const offered = tools?.tools();
+    expect(offered?.map(({ name }) => name)).toEqual(["demo_slow_task", "demo_errand", "ask_user"]);
+    expect(tools?.tools()).toBe(offered);
+    isDemoOnly = false;
+    expect(tools?.tools()).toEqual([]);
   });
 
   it("go by credential and model, with the windows that are known", async () => {
@@ -59,12 +68,12 @@ describe("the models of a configuration", () => {
       ANTHROPIC_API_KEY: "sk-2",
       PARLEY_MODELS: "openai/gpt-4.1,anthropic/claude-sonnet-4-5",
     });
-    const { bindings, demoOnly } = await composeModels(config);
+    const bindings = boundModels(await composeModels(config));
     expect(bindings).toMatchObject([
       { name: "openai/gpt-4.1", providerName: "openai", model: "gpt-4.1", contextWindow: 1_047_576 },
       { name: "anthropic/claude-sonnet-4-5", providerName: "anthropic", contextWindow: 200_000 },
     ]);
-    expect(demoOnly).toBe(false);
+    expect(await withDemoTools(undefined, config, () => true)).toBeUndefined();
     expect((await composeTools(config)).map(({ name }) => name)).toEqual(["current_time", "calculator"]);
     expect(hasOnlyDemo(config)).toBe(false);
   });
@@ -91,11 +100,11 @@ describe("the models of a configuration", () => {
   });
 
   it("leave room to be read in a window that was said to be small", async () => {
-    const demo = (await composeModels(await configOf({}))).bindings[0];
+    const [demo] = boundModels(await composeModels(await configOf({})));
     expect(demo).toMatchObject({ contextWindow: 16_000, maxOutputTokens: 4_000 });
     const bindings = async (...models: ModelEntry[]) => {
       const credentials = new Map([["local", { kind: "openai" as const, apiKey: "sk-1", models }]]);
-      return (await composeModels({ ...(await configOf({})), credentials })).bindings;
+      return boundModels(await composeModels({ ...(await configOf({})), credentials }));
     };
     const [small, wide, own] = await bindings(
       { name: "llama", contextWindow: 8_192 },
@@ -109,9 +118,10 @@ describe("the models of a configuration", () => {
 
   it("are asked from a compatible server that the configuration names none of", async () => {
     const { url, asked } = await modelServer("sk-right");
-    const { bindings } = await composeModels(
+    const composed = await composeModels(
       await configOf({ OPENAI_BASE_URL: url, OPENAI_API_KEY: "sk-right" }),
     );
+    const bindings = boundModels(composed);
     expect(bindings.map(({ name }) => name)).toEqual(["compatible/one", "compatible/two"]);
     expect(asked).toEqual(["GET /v1/models"]);
   });
@@ -119,16 +129,24 @@ describe("the models of a configuration", () => {
   it("that cannot be had are said, without the key", async () => {
     const { url } = await modelServer("sk-right");
     const config = await configOf({ OPENAI_BASE_URL: url, OPENAI_API_KEY: "sk-wrong" });
-    const failure = await composeModels(config).then(String, String);
-    expect(failure).toContain("the key was refused (401)");
-    expect(failure).not.toContain("sk-wrong");
+    const composed = await composeModels(config);
+    const names = boundModels(composed).map(({ name }) => name);
+    const failure = capture(() => checkModels(config, composed, { names, stored: [] }));
+    // What was added while a server ran serves all the same.
+    expect(capture(() => checkModels(config, composed, { names, stored: ["other"] }))).toBeUndefined();
+    expect(String(failure)).toContain("the key was refused (401)");
+    expect(String(failure)).not.toContain("sk-wrong");
   });
 
   it("must contain the default one", async () => {
-    await expect(composeModels(await configOf({ PARLEY_MODEL: "demo/dmo" }))).rejects.toMatchObject({
+    const config = await configOf({ PARLEY_MODEL: "demo/dmo" });
+    const composed = await composeModels(config);
+    const names = ["demo/demo"];
+    expect(capture(() => checkModels(config, composed, { names, stored: ["other"] }))).toMatchObject({
       message: 'defaultModel: there is no model "demo/dmo".',
       advice: 'Did you mean "demo/demo"?',
     });
+    expect(capture(() => checkModels(config, composed, { names, stored: ["demo"] }))).toBeUndefined();
   });
 });
 

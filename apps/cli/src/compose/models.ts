@@ -1,5 +1,7 @@
 import type { ProviderAdapter } from "@parley/core/ports";
 import type { ModelBinding } from "@parley/core/runtime";
+import { omitUndefined } from "@parley/fold";
+import type { HttpTransport } from "@parley/http";
 import { modelLimits, modelPrices } from "@parley/providers/models";
 import type { ModelPrices } from "@parley/wire";
 import { CliError } from "../cli-error.js";
@@ -11,59 +13,77 @@ import { listRemoteModels } from "./remote-models.js";
 
 /** The models of a configuration, ready to be asked. */
 export interface ComposedModels {
-  readonly bindings: readonly ModelBinding[];
-  readonly defaultModel: string;
-  /** Only the demo model is there, because no credential is. */
-  readonly demoOnly: boolean;
+  /** By credential, in the order of the configuration. */
+  readonly credentials: ReadonlyMap<string, readonly ModelBinding[]>;
+  /** The demo model, which serves while there is no credential. */
+  readonly demo: readonly ModelBinding[];
   /** What could not be set up, for people. */
   readonly warnings: readonly string[];
 }
 
-/**
- * Every model as `credential/model`. Providers are loaded only when a credential needs them. Without any credential
- * there is the demo model.
- */
+/** Every model as `credential/model`. Providers are loaded only when a credential needs them. */
 export async function composeModels(config: Config): Promise<ComposedModels> {
   const warnings: string[] = [];
-  const bindings: ModelBinding[] = [];
+  const credentials = new Map<string, readonly ModelBinding[]>();
   for (const [name, credential] of config.credentials) {
-    bindings.push(...(await bind(name, credential, warnings)));
+    credentials.set(name, await bindModels(name, credential, warnings));
   }
-  const demoOnly = config.credentials.size === 0;
-  if (demoOnly) bindings.push(...(await bind("demo", { kind: "demo" }, warnings)));
-  if (bindings.length === 0) {
+  return { credentials, demo: await bindModels("demo", { kind: "demo" }, warnings), warnings };
+}
+
+/** The models that serve with a configuration alone. */
+export function boundModels({ credentials, demo }: ComposedModels): readonly ModelBinding[] {
+  return credentials.size === 0 ? demo : [...credentials.values()].flat();
+}
+
+/**
+ * Refuses a start with which nothing can be asked, or whose settings name a model that nobody has. `stored` are the
+ * credentials that were added while a server ran: their models may come and go.
+ */
+export function checkModels(
+  config: Config,
+  { warnings }: Pick<ComposedModels, "warnings">,
+  all: { readonly names: readonly string[]; readonly stored: readonly string[] },
+): void {
+  if (all.names.length === 0 && all.stored.length === 0) {
     throw new CliError(`No model can be asked. ${warnings.join(" ")}`, {
       advice: "Name the models in the configuration, or in PARLEY_MODELS as credential/model.",
     });
   }
-  const names = bindings.map(({ name }) => name);
-  const defaultModel = config.defaultModel ?? names[0] ?? "";
-  mustExist("defaultModel", defaultModel, names);
-  const { titleModel } = config;
-  if (titleModel !== undefined && titleModel !== "conversation") mustExist("titleModel", titleModel, names);
-  return { bindings, defaultModel, demoOnly, warnings };
+  const { defaultModel, titleModel } = config;
+  if (defaultModel !== undefined) mustExist("defaultModel", defaultModel, all);
+  if (titleModel !== undefined && titleModel !== "conversation") mustExist("titleModel", titleModel, all);
 }
 
-function mustExist(setting: string, model: string, names: readonly string[]): void {
-  if (names.includes(model)) return;
+function mustExist(
+  setting: string,
+  model: string,
+  { names, stored }: { readonly names: readonly string[]; readonly stored: readonly string[] },
+): void {
+  if (names.includes(model) || stored.some((name) => model.startsWith(`${name}/`))) return;
   const meant = suggest(model, names);
   throw new CliError(`${setting}: there is no model "${model}".`, {
     advice: meant === undefined ? `There is ${names.join(", ")}.` : `Did you mean "${meant}"?`,
   });
 }
 
-async function bind(
+/**
+ * Makes the models of a credential ready to be asked. A provider whose address somebody else has chosen is reached by a
+ * `transport` that checks it.
+ */
+export async function bindModels(
   name: string,
   credential: ResolvedCredential,
   warnings: string[],
+  transport?: HttpTransport,
 ): Promise<ModelBinding[]> {
   switch (credential.kind) {
     case "openai":
-      return bindOpenAi(name, credential);
+      return bindOpenAi(name, credential, transport);
     case "anthropic":
-      return bindAnthropic(name, credential);
+      return bindAnthropic(name, credential, transport);
     case "compatible":
-      return bindCompatible(name, credential, warnings);
+      return bindCompatible(name, credential, { warnings, transport });
     case "demo":
       return bindDemo(name, credential);
     case "custom":
@@ -73,7 +93,11 @@ async function bind(
 
 type Of<Kind extends ResolvedCredential["kind"]> = Extract<ResolvedCredential, { kind: Kind }>;
 
-async function bindOpenAi(name: string, credential: Of<"openai">): Promise<ModelBinding[]> {
+async function bindOpenAi(
+  name: string,
+  credential: Of<"openai">,
+  transport: HttpTransport | undefined,
+): Promise<ModelBinding[]> {
   const [{ createOpenAIHttpClient, OpenAIProviderAdapter }, { createNodeHttpClient }] = await Promise.all([
     import("@parley/providers/openai"),
     import("@parley/http/node"),
@@ -85,6 +109,7 @@ async function bindOpenAi(name: string, credential: Of<"openai">): Promise<Model
     httpClient: createNodeHttpClient({
       clientName: name,
       defaultResilience: { maxAttempts: 3, perAttemptTimeoutMs: 120_000, stallTimeoutMs: 300_000 },
+      ...omitUndefined({ transport }),
     }),
     ...present(credential, "baseUrl", "organizationId", "projectId", "headers"),
   });
@@ -97,7 +122,11 @@ async function bindOpenAi(name: string, credential: Of<"openai">): Promise<Model
   );
 }
 
-async function bindAnthropic(name: string, credential: Of<"anthropic">): Promise<ModelBinding[]> {
+async function bindAnthropic(
+  name: string,
+  credential: Of<"anthropic">,
+  transport: HttpTransport | undefined,
+): Promise<ModelBinding[]> {
   const [{ createAnthropicHttpClient, AnthropicProviderAdapter }, { createNodeHttpClient }] =
     await Promise.all([import("@parley/providers/anthropic"), import("@parley/http/node")]);
   const client = createAnthropicHttpClient({
@@ -106,6 +135,7 @@ async function bindAnthropic(name: string, credential: Of<"anthropic">): Promise
     httpClient: createNodeHttpClient({
       clientName: name,
       defaultResilience: { maxAttempts: 3, perAttemptTimeoutMs: 120_000, stallTimeoutMs: 120_000 },
+      ...omitUndefined({ transport }),
     }),
     ...present(credential, "baseUrl", "version", "betas", "headers"),
   });
@@ -124,25 +154,26 @@ async function bindAnthropic(name: string, credential: Of<"anthropic">): Promise
 async function bindCompatible(
   name: string,
   credential: Of<"compatible">,
-  warnings: string[],
+  { warnings, transport }: { readonly warnings: string[]; readonly transport: HttpTransport | undefined },
 ): Promise<ModelBinding[]> {
   const [{ OpenAIChatProviderAdapter }, { createNodeHttpClient }] = await Promise.all([
     import("@parley/providers/openai"),
     import("@parley/http/node"),
   ]);
-  let { models } = credential;
+  let models: readonly ModelEntry[] | undefined = credential.models;
   if (models === undefined) {
     const listed = await listRemoteModels(credential);
     if ("problem" in listed) {
       warnings.push(`${name}: the server was asked which models it has, and ${listed.problem}.`);
       return [];
     }
-    models = [...listed.models];
+    models = listed.models;
   }
   const httpClient = createNodeHttpClient({
     clientName: name,
     // A local server may first have to load its model.
     defaultResilience: { maxAttempts: 3, perAttemptTimeoutMs: 600_000, stallTimeoutMs: 300_000 },
+    ...omitUndefined({ transport }),
   });
   return entries(
     name,

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { ParleyError } from "@parley/core/errors";
 import {
   type ApprovalOptions,
-  createModelCatalog,
   createRuntime,
   defaultRuntimeLimits,
+  type ModelConnections,
   type Runtime,
   type RuntimeHooks,
   type RuntimeLimits,
@@ -13,7 +13,10 @@ import type { ToolSource } from "@parley/core/turn";
 import { omitUndefined } from "@parley/fold";
 import { createFileDeriver } from "@parley/server/derive";
 import type { Config } from "../config/config.js";
-import { type ComposedModels, composeModels } from "./models.js";
+import { composeConnections } from "./connections.js";
+import { withDemoTools } from "./demo-tools.js";
+import { checkModels, composeModels } from "./models.js";
+import { composeSecrets } from "./secrets.js";
 import { type ChosenEngine, type OpenListener, openStore } from "./store.js";
 import { composeToolServers, composeTools, hasOnlyDemo } from "./tools.js";
 import { composeWebhooks } from "./webhooks.js";
@@ -21,7 +24,8 @@ import { composeWebhooks } from "./webhooks.js";
 /** A running node: the whole of Parley in this process, without a socket. */
 export interface LocalNode {
   readonly runtime: Runtime;
-  readonly models: ComposedModels;
+  /** What could not be set up, for people. */
+  readonly warnings: readonly string[];
   /** The database inside of an embedded store. */
   readonly engine?: ChosenEngine;
   /** Lets go of everything. What runs is left to the next node. */
@@ -44,9 +48,18 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
   const tools = await composeTools(config);
   const webhooks = composeWebhooks(config);
   const { store, wake, engine, isShared, close } = await openStore(config.store, listener);
-  let toolSource: ToolSource | undefined;
+  let connections: ModelConnections | undefined;
+  let toolServers: ToolSource | undefined;
   try {
-    toolSource = await composeToolServers(config, () => store.identity(randomUUID()));
+    toolServers = await composeToolServers(config, () => store.identity(randomUUID()));
+    const secrets = await composeSecrets(config, store);
+    await secrets.reseal();
+    const onError = (error: ParleyError) => listener.onError?.(error, "connections");
+    connections = await composeConnections({ config, models, secrets, wake, isShared, onError });
+    const made = connections;
+    const { catalog } = made;
+    checkModels(config, models, { names: catalog.list().models, stored: made.stored() });
+    const toolSource = await withDemoTools(toolServers, config, () => made.isBuiltInOnly());
     const { instructions, reasoningEffort, titleModel, compactAt, responseRetentionDays: days } = config;
     const { unsentHours, ...fileLimits } = config.files ?? {};
     const unsentMs = unsentHours === undefined ? undefined : unsentHours * 3_600_000;
@@ -54,7 +67,9 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
     const runtime = await createRuntime({
       store,
       wake,
-      models: createModelCatalog(models.bindings, { defaultModel: models.defaultModel }),
+      models: catalog,
+      connections,
+      examiners: [async () => [await secrets.examine()]],
       tools,
       ...omitUndefined({ toolSource }),
       webhooks,
@@ -78,7 +93,7 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
     });
     return {
       runtime,
-      models,
+      warnings: models.warnings,
       ...omitUndefined({ engine }),
       async close() {
         await runtime.close();
@@ -86,7 +101,8 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
       },
     };
   } catch (error) {
-    await toolSource?.close();
+    connections?.close();
+    await toolServers?.close();
     await close();
     throw error;
   }

@@ -24,7 +24,28 @@ function answering(piece: string, pieces: number) {
 describe("asking a provider for its models", () => {
   it("reads the names of the list", async () => {
     const { fetch } = answering('{"data":[{"id":"a"},{"id":"b"}]}', 1);
-    expect(await listRemoteModels(credential, { fetch })).toMatchObject({ models: ["a", "b"] });
+    expect(await listRemoteModels(credential, { fetch })).toMatchObject({
+      models: [{ name: "a" }, { name: "b" }],
+    });
+  });
+
+  it("reads the windows where servers write them, and nothing that is none", async () => {
+    const data = [
+      { id: "openrouter", context_length: 163_840 },
+      { id: "vllm", max_model_len: 32_768 },
+      { id: "lm-studio", max_context_length: 8_192 },
+      { id: "llama.cpp", meta: { n_ctx: 4_096, n_ctx_train: 131_072 } },
+      { id: "none", context_length: "many", max_model_len: -1 },
+    ];
+    const { fetch } = answering(JSON.stringify({ data }), 1);
+    const listed = await listRemoteModels(credential, { fetch });
+    expect("models" in listed && listed.models.map(({ contextWindow }) => contextWindow)).toEqual([
+      163_840,
+      32_768,
+      8_192,
+      4_096,
+      undefined,
+    ]);
   });
 
   it("stops reading an answer that is no list, however long it is", async () => {

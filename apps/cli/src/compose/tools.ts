@@ -64,16 +64,15 @@ export async function composeToolServers(
 }
 
 /**
- * Returns true where the demo model is the only one. It may ask the user questions without a setting, so that they can
- * be tried; other models may not.
+ * Returns true where the configuration has the demo model and no other. It may ask the user questions without a setting,
+ * so that they can be tried; other models may not.
  */
 export function hasOnlyDemo({ credentials }: Pick<Config, "credentials">): boolean {
-  return [...credentials.values()].every(({ kind }) => kind === "demo");
+  return credentials.size > 0 && [...credentials.values()].every(({ kind }) => kind === "demo");
 }
 
 /** The demo model has tools of its own: one takes its time, so that steering can be tried, and one asks first. */
 function demoCredentials({ credentials }: Config): { slowStepMs?: number | undefined }[] {
-  if (credentials.size === 0) return [{}];
   return [...credentials.values()].filter((credential) => credential.kind === "demo").slice(0, 1);
 }
 

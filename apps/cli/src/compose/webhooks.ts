@@ -1,8 +1,8 @@
 import type { RuntimeOptions, WebhookLimits } from "@parley/core/runtime";
 import { omitUndefined } from "@parley/fold";
-import { allowAddresses, createWebhookTransport } from "@parley/http/node";
-import { CliError } from "../cli-error.js";
+import { createWebhookTransport } from "@parley/http/node";
 import type { Config } from "../config/config.js";
+import { listedAddresses } from "./listed-addresses.js";
 
 /** The way to the endpoints of webhooks: public addresses, and those that the configuration lets in. */
 export function composeWebhooks({ webhooks = {} }: Config): NonNullable<RuntimeOptions["webhooks"]> {
@@ -22,12 +22,5 @@ function inMs(days: number | undefined): number | undefined {
 function addressCheck(allowed: boolean | readonly string[]): ((address: string) => boolean) | undefined {
   if (allowed === true) return () => true;
   if (allowed === false) return undefined;
-  try {
-    return allowAddresses(allowed);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw new CliError(`webhooks.privateAddresses: ${error.message}.`, {
-      advice: "Write addresses such as 10.0.0.5, or networks such as 192.168.0.0/16.",
-    });
-  }
+  return listedAddresses("webhooks.privateAddresses", allowed);
 }

@@ -28,7 +28,9 @@ async function examine(name: string, credential: ResolvedCredential): Promise<Fi
   const wanted = (credential.models ?? usual).map((entry) =>
     typeof entry === "string" ? entry : entry.name,
   );
-  const missing = wanted.filter((model) => !listed.models.includes(model));
+  const missing = wanted.filter(
+    (model) => !listed.models.some(({ name: listedName }) => listedName === model),
+  );
   if (missing.length > 0) {
     return {
       area,

@@ -19,11 +19,10 @@ const response: InputResponseEntry = {
 function answering(serve: () => Promise<unknown>) {
   let state: ConversationState = initialState("c");
   const calls: unknown[] = [];
-  const request: Request = async (name, ...[input]) => {
-    const { params, body } = (input ?? {}) as { params?: unknown; body?: unknown };
+  const request = (async (name: string, { params, body }: { params?: unknown; body?: unknown } = {}) => {
     calls.push({ name, params, body });
-    return (await serve()) as never;
-  };
+    return serve();
+  }) as Request;
   const answers = inputAnswers({
     conversationId: "c",
     request,

@@ -59,6 +59,8 @@ export function createEnvironment(options: RuntimeOptions): Environment {
     root: options.store,
     wake,
     models: options.models,
+    connections: options.connections,
+    examiners: options.examiners ?? [],
     ownerModels: new OwnerModels({
       catalog: options.models,
       policy: options.windows ?? createWindowPolicy({ clock }),

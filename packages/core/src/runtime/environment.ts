@@ -1,4 +1,4 @@
-import type { AgentEvent, ReasoningEffort } from "@parley/wire";
+import type { AgentEvent, Finding, ReasoningEffort } from "@parley/wire";
 import type { Clock } from "../clock.js";
 import type { ParleyError } from "../errors.js";
 import type { BudgetedHistoryBuilder } from "../history/budgeted-history-builder.js";
@@ -10,6 +10,7 @@ import type { ProviderCallRecord } from "../ports.js";
 import type { Tool } from "../turn/tools/tool.js";
 import type { ToolSource } from "../turn/tools/tool-source.js";
 import type { CompactionPolicy } from "./compaction/compaction-policy.js";
+import type { ModelConnections } from "./connections/model-connections.js";
 import type { FollowedConversation } from "./delivery/follower.js";
 import type { Hub } from "./delivery/hub.js";
 import type { Journal } from "./delivery/journal.js";
@@ -159,6 +160,8 @@ export interface Environment {
   readonly root: LogStoreRoot;
   readonly wake: Wake;
   readonly models: ModelCatalog;
+  readonly connections: ModelConnections | undefined;
+  readonly examiners: readonly (() => Promise<readonly Finding[]>)[];
   /** The same models as one owner uses them: with the windows that were learned for that owner. */
   readonly ownerModels: OwnerModels;
   /** The tools of every turn, with `ask_user` where it is offered. */

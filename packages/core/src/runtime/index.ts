@@ -8,6 +8,13 @@ export {
   createCompactionPolicy,
   defaultCompactionRules,
 } from "./compaction/compaction-policy.js";
+export type { ConnectionProviders, Discovered } from "./connections/connection-providers.js";
+export {
+  type ConnectionApi,
+  type ConnectionOptions,
+  type ModelConnections,
+  openModelConnections,
+} from "./connections/model-connections.js";
 export type { Subscriber } from "./delivery/hub.js";
 export type { JournalPace } from "./delivery/journal.js";
 export type { Subscription, TurnFollower } from "./delivery/subscribe.js";
@@ -30,7 +37,12 @@ export type { BytesHash, IncomingFile } from "./files/receive-upload.js";
 export type { ApprovalOptions } from "./input/approvals.js";
 export type { InputApi } from "./input/input-verbs.js";
 export type { InputAnswer, InputSender } from "./input/respond.js";
-export { createModelCatalog, type ModelBinding, type ModelCatalog } from "./models.js";
+export {
+  type ChangingModelCatalog,
+  createModelCatalog,
+  type ModelBinding,
+  type ModelCatalog,
+} from "./models.js";
 export { singleResponse } from "./nodes/response-retention.js";
 export { createRuntime, type Runtime } from "./runtime.js";
 export type { RuntimeOptions } from "./runtime-options.js";

@@ -30,15 +30,29 @@ export interface ModelCatalog {
   readonly defaultModel: string | undefined;
 }
 
+/** A catalog whose models can be replaced while a runtime uses it. */
+export interface ChangingModelCatalog extends ModelCatalog {
+  /** From now on these are the models. A turn that has begun keeps the one that it began with. */
+  replace(bindings: readonly ModelBinding[], options?: { readonly defaultModel?: string }): void;
+}
+
 /** A catalog of these models, by their names. `defaultModel` serves where nothing is named; default: the first. */
 export function createModelCatalog(
   bindings: readonly ModelBinding[],
   options: { readonly defaultModel?: string } = {},
-): ModelCatalog {
-  const byName = new Map(bindings.map((binding) => [binding.name, binding]));
-  const fallback = options.defaultModel ?? bindings[0]?.name;
+): ChangingModelCatalog {
+  let byName: ReadonlyMap<string, ModelBinding> = new Map();
+  let fallback: string | undefined;
+  const replace: ChangingModelCatalog["replace"] = (models, { defaultModel } = {}) => {
+    byName = new Map(models.map((binding) => [binding.name, binding]));
+    fallback = defaultModel ?? models[0]?.name;
+  };
+  replace(bindings, options);
   return {
-    defaultModel: fallback,
+    get defaultModel() {
+      return fallback;
+    },
+    replace,
     resolve(name, field = "model") {
       const wanted = name ?? fallback;
       const binding = wanted === undefined ? undefined : byName.get(wanted);

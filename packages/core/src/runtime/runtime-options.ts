@@ -1,4 +1,4 @@
-import type { ReasoningEffort } from "@parley/wire";
+import type { Finding, ReasoningEffort } from "@parley/wire";
 import type { Clock } from "../clock.js";
 import type { IdFactory } from "../messages/ids.js";
 import type { TokenEstimator } from "../messages/tokens/token-counter.js";
@@ -6,6 +6,7 @@ import type { LogStoreRoot, Wake } from "../ports/log-store.js";
 import type { Tool } from "../turn/tools/tool.js";
 import type { ToolSource } from "../turn/tools/tool-source.js";
 import type { CompactionPolicy } from "./compaction/compaction-policy.js";
+import type { ModelConnections } from "./connections/model-connections.js";
 import type { JournalPace } from "./delivery/journal.js";
 import type { LeasePace, RuntimeHooks, RuntimeLimits } from "./environment.js";
 import type { FileDeriver } from "./files/derived-files.js";
@@ -22,6 +23,10 @@ export interface RuntimeOptions {
   /** How nodes wake each other. Without one, polling alone does it. */
   readonly wake?: Wake;
   readonly models: ModelCatalog;
+  /** Connections to providers that come and go while the node runs; `models` is then their catalog. Closed with the node. */
+  readonly connections?: ModelConnections;
+  /** Looks at parts of the host, for the doctor. One that rejects is a finding. */
+  readonly examiners?: readonly (() => Promise<readonly Finding[]>)[];
   readonly tools?: readonly Tool<never>[];
   /** Tools that come and go while the node runs. Names of `tools` win. Closed with the node. */
   readonly toolSource?: ToolSource;

@@ -1,9 +1,11 @@
+import { omitUndefined } from "@parley/fold";
 import type { DoctorResponse, ModelsResponse, ToolsResponse, UsageQuery, UsageResponse } from "@parley/wire";
 import { ParleyError } from "../errors.js";
 import type { KeyStore } from "../ports/key-store.js";
 import type { StoreCheck } from "../ports/log-store.js";
 import type { OwnerRuntime } from "./api/owner-runtime.js";
 import { createOwnerRuntime } from "./api/owner-verbs.js";
+import type { ConnectionApi } from "./connections/model-connections.js";
 import { createEnvironment } from "./create-environment.js";
 import { fileCollector } from "./files/file-collector.js";
 import type { FileLimits } from "./files/file-limits.js";
@@ -22,6 +24,8 @@ export interface Runtime {
   /** What one owner can do. */
   forOwner(owner: string): OwnerRuntime;
   models(): ModelsResponse;
+  /** Connections to providers. Absent where the host has none that change while it runs. */
+  readonly connections?: ConnectionApi;
   /** The tools that every turn is offered. */
   tools(): ToolsResponse;
   /**
@@ -113,10 +117,12 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     await env.derivedFiles.stop();
     await env.spending.settled();
     await env.toolSource?.close();
+    env.connections?.close();
   };
   return {
     forOwner: (owner) => createOwnerRuntime(services, owner),
     models: () => env.models.list(),
+    ...omitUndefined({ connections: env.connections }),
     tools() {
       const servers = env.toolSource?.servers() ?? [];
       return { tools: env.tools.map(toToolInfo), ...(servers.length === 0 ? {} : { servers }) };

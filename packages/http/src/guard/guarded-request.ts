@@ -118,7 +118,7 @@ function codeOf(error: unknown): string {
 }
 
 /** Resolves a name and refuses it if any of its addresses is not allowed: the connection uses these very ones. */
-function checkedLookup(isAllowedAddress: (address: string) => boolean): LookupFunction {
+export function checkedLookup(isAllowedAddress: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
       if (error !== null) return callback(error, "", 0);

@@ -59,6 +59,24 @@ describe("the Node transport", () => {
     expect(server.connections()).toBe(1);
   });
 
+  it("connects to no address that is not allowed, by number or by name, and no redirect leads there", async () => {
+    const server = await serve((response) => json(response, 200, {}));
+    const { port } = new URL(server.url);
+    const guarded = client(open({ isAllowedAddress: (address) => address === "203.0.113.1" }));
+    for (const host of ["127.0.0.1", "localhost", "2130706433", "[::ffff:127.0.0.1]"]) {
+      await expect(guarded.requestText(get(`http://${host}:${port}/`)), host).rejects.toThrow();
+    }
+    expect(server.seen).toHaveLength(0);
+    const allowed = client(
+      open({ isAllowedAddress: (address) => address === "127.0.0.1" || address === "::1" }),
+    );
+    expect(await allowed.requestText(get(server.url))).toBe("{}");
+    const redirecting = await serve((response) =>
+      response.writeHead(302, { location: "http://127.0.0.2/" }).end(),
+    );
+    await expect(allowed.requestText(get(redirecting.url))).rejects.toThrow();
+  });
+
   it("holds to its limit of connections", async () => {
     const release: (() => void)[] = [];
     const server = await serve((response) => {

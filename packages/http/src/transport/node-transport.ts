@@ -1,6 +1,7 @@
 import type { ClientRequest, RequestOptions } from "node:http";
 import { Agent as HttpAgent, request as httpRequest } from "node:http";
 import { type AgentOptions, Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { checkedLookup, GuardedRequestError, guardedRefusal } from "../guard/guarded-request.js";
 import type { HttpTransport, TransportInit, TransportResponse } from "../ports.js";
 import type { HttpHeaders } from "../request/request-options.js";
 import { type NodeBody, toNodeBody, writeStream } from "./node-body.js";
@@ -16,6 +17,11 @@ export interface NodeTransportOptions {
    * any case.
    */
   acceptEncoding?: string;
+  /**
+   * Which addresses may be connected to, for URLs that somebody else has chosen. A name is resolved once for each
+   * connection, which uses the very addresses that were checked. Default: all.
+   */
+  isAllowedAddress?: (address: string) => boolean;
   /** Certificates and other settings of TLS connections. */
   tls?: Pick<AgentOptions, "ca" | "cert" | "key" | "passphrase" | "rejectUnauthorized" | "minVersion">;
 }
@@ -43,8 +49,10 @@ interface Exchange {
  */
 export function createNodeTransport(options: NodeTransportOptions = {}): NodeTransport {
   const maxSockets = options.maxSocketsPerOrigin ?? Number.POSITIVE_INFINITY;
-  const httpAgent = new HttpAgent({ keepAlive: true, maxSockets });
-  const httpsAgent = new HttpsAgent({ ...options.tls, keepAlive: true, maxSockets });
+  const { isAllowedAddress } = options;
+  const lookup = isAllowedAddress === undefined ? {} : { lookup: checkedLookup(isAllowedAddress) };
+  const httpAgent = new HttpAgent({ keepAlive: true, maxSockets, ...lookup });
+  const httpsAgent = new HttpsAgent({ ...options.tls, keepAlive: true, maxSockets, ...lookup });
 
   // Clients mostly send to the same few URLs, and parsing one costs as much as building its headers.
   let lastText = "";
@@ -61,7 +69,10 @@ export function createNodeTransport(options: NodeTransportOptions = {}): NodeTra
     const start = (body: NodeBody): Promise<TransportResponse> =>
       new Promise((resolve, reject) => {
         const headers = completeHeaders(init.headers, init.method, body, options);
-        send({ httpAgent, httpsAgent, init, headers, body, resolve, reject }, parse(url));
+        const target = parse(url);
+        const refusal = isAllowedAddress && guardedRefusal(url, isAllowedAddress);
+        if (refusal !== undefined) reject(new GuardedRequestError("address", refusal));
+        else send({ httpAgent, httpsAgent, init, headers, body, resolve, reject }, target);
       });
     const body = toNodeBody(init.body);
     return body instanceof Promise ? body.then(start) : start(body);

@@ -2,6 +2,7 @@ import type { RouteName } from "@parley/wire";
 import type { Endpoint } from "../http/endpoint.js";
 import { chatEndpoints } from "./chat.js";
 import { compactionEndpoints } from "./compaction.js";
+import { connectionEndpoints } from "./connections.js";
 import { conversationEndpoints } from "./conversations.js";
 import { exportEndpoints } from "./exported.js";
 import { fileEndpoints } from "./files.js";
@@ -24,6 +25,7 @@ const all = [
   ...fileEndpoints,
   ...usageEndpoints,
   ...webhookEndpoints,
+  ...connectionEndpoints,
   ...keyEndpoints,
   ...operationEndpoints,
 ];

@@ -346,6 +346,8 @@ describe("while the store is away", () => {
     "GET /metrics",
     "POST /logout",
     "POST /login",
+    // Asks a provider, and stores nothing.
+    "POST /connections/test",
     "GET /ready",
     // The doctor says that it cannot look, which is what it was asked for.
     "GET /doctor",

@@ -116,6 +116,26 @@ const routeCalls: { readonly [Name in CalledRoute]: RouteCall } = {
     raw: '{"type":"conversation","format":"parley.conversation.1","lastSeq":0,"conversation":{"id":":id","title":"","status":"idle","createdAt":1,"lastActivityAt":1}}\n',
     access: "write",
   },
+  "GET /connections": { path: "/connections", access: "admin" },
+  "POST /connections": {
+    path: "/connections",
+    body: {
+      name: "two",
+      kind: "scripted",
+      baseUrl: "https://models.example/v1",
+      apiKey: "sk-two",
+      models: ["one"],
+    },
+    access: "admin",
+  },
+  "PATCH /connections/:name": { path: "/connections/stored", body: { name: "renamed" }, access: "admin" },
+  "DELETE /connections/:name": { path: "/connections/stored", access: "admin" },
+  "POST /connections/test": {
+    path: "/connections/test",
+    body: { kind: "scripted", apiKey: "sk-two" },
+    access: "admin",
+  },
+  "POST /connections/:name/test": { path: "/connections/stored/test", access: "admin" },
   "GET /webhooks": { path: "/webhooks", access: "admin" },
   "POST /webhooks": {
     path: "/webhooks",

@@ -38,6 +38,11 @@ async function withQueue(server: TestServer): Promise<Prepared> {
   return { conversationId: "busy" };
 }
 
+async function withConnection(server: TestServer): Promise<Prepared> {
+  await server.runtime.connections?.add({ name: "stored", kind: "scripted", apiKey: "sk-one" });
+  return {};
+}
+
 async function withWebhook(server: TestServer): Promise<Prepared> {
   await server.runtime.forOwner("local").webhooks.add({ id: "w1", url: "https://hooks.example/one" });
   await chat(server, "hello again");
@@ -120,6 +125,9 @@ const preparations: {
     const address = await server.call("GET", `/files/${await withFile(server)}/address`);
     return { path: (address.json as FileAddress).path };
   },
+  "PATCH /connections/:name": withConnection,
+  "DELETE /connections/:name": withConnection,
+  "POST /connections/:name/test": withConnection,
   "PATCH /webhooks/:id": withWebhook,
   "DELETE /webhooks/:id": withWebhook,
   "POST /webhooks/:id/test": withWebhook,

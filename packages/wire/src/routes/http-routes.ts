@@ -33,6 +33,16 @@ import type {
   WebhooksResponse,
 } from "../webhook/webhook-routes.js";
 import type {
+  AddConnectionRequest,
+  ChangeConnectionRequest,
+  ConnectionParams,
+  ConnectionResponse,
+  ConnectionSettings,
+  ConnectionsResponse,
+  DeleteConnectionResponse,
+  TestConnectionResponse,
+} from "./connection-routes.js";
+import type {
   CloseResponse,
   ConversationDetail,
   CreateConversationRequest,
@@ -297,6 +307,13 @@ export interface Routes {
   readonly "POST /webhooks/:id/test": Write<WebhookParams, undefined, TestWebhookResponse>;
   readonly "GET /webhooks/:id/deliveries": Get<WebhookParams, DeliveriesQuery, DeliveriesResponse>;
   readonly "POST /webhooks/:id/replay": Write<WebhookParams, ReplayRequest, ReplayResponse>;
+
+  readonly "GET /connections": Get<Nothing, Nothing, ConnectionsResponse>;
+  readonly "POST /connections": Write<Nothing, AddConnectionRequest, ConnectionResponse>;
+  readonly "PATCH /connections/:name": Write<ConnectionParams, ChangeConnectionRequest, ConnectionResponse>;
+  readonly "DELETE /connections/:name": Write<ConnectionParams, undefined, DeleteConnectionResponse>;
+  readonly "POST /connections/test": Write<Nothing, ConnectionSettings, TestConnectionResponse>;
+  readonly "POST /connections/:name/test": Write<ConnectionParams, undefined, TestConnectionResponse>;
 
   readonly "GET /me": Get<Nothing, Nothing, MeResponse>;
   readonly "POST /login": Write<Nothing, LoginRequest, MeResponse>;

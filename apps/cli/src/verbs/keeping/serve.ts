@@ -118,9 +118,8 @@ interface Started {
 
 /** Where it listens, on what, and what to do next: for people in words, for programs as one line of the log. */
 async function tellStart({ config, node, url, page }: Started, { io, globals }: VerbContext): Promise<void> {
-  const { models } = node;
   const { host } = config.listen;
-  const names = models.bindings.map(({ name }) => name);
+  const { models: names, defaultModel } = node.runtime.models();
   const store = describeStore(config.store);
   if (!io.isTerminal) {
     io.jsonLine({
@@ -136,7 +135,7 @@ async function tellStart({ config, node, url, page }: Started, { io, globals }: 
       msg: "listening",
     });
   }
-  for (const warning of models.warnings) io.warn(io.errorStyle.yellow(warning));
+  for (const warning of node.warnings) io.warn(io.errorStyle.yellow(warning));
   if (globals.quiet || !io.isTerminal) return;
   const { style } = io;
   const keys = (await node.runtime.keys.list()).length;
@@ -157,15 +156,15 @@ async function tellStart({ config, node, url, page }: Started, { io, globals }: 
       page === undefined ? "not there; the API works without it" : "open the address above in a browser",
     ),
     row("store", node.engine === undefined ? store : `${store} on ${describeEngine(node.engine)}`),
-    row("models", `${shown}${names.length > 1 ? style.dim(` (default ${models.defaultModel})`) : ""}`),
+    row("models", `${shown}${names.length > 1 ? style.dim(` (default ${defaultModel})`) : ""}`),
     row("keys", access),
     row("config", config.file ?? "none; defaults and environment"),
     "",
   ]);
-  if (models.demoOnly) {
+  if (names.length === 1 && names[0] === "demo/demo" && config.credentials.size === 0) {
     io.lines([
-      "No API key found; using the demo model. For a real one set OPENAI_API_KEY, ANTHROPIC_API_KEY or",
-      `OPENAI_BASE_URL, or write a configuration file: ${calledAs()} init.`,
+      `No API key found; using the demo model. For a real one: ${calledAs()} connect, in another terminal. Or set`,
+      `OPENAI_API_KEY, ANTHROPIC_API_KEY or OPENAI_BASE_URL, or write a configuration file: ${calledAs()} init.`,
       "",
     ]);
   }

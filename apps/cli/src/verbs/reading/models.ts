@@ -1,9 +1,11 @@
+import { omitUndefined } from "@parley/fold";
 import type { ModelsResponse } from "@parley/wire";
+import type { Config } from "../../config/config.js";
 import { tokens } from "../../terminal/figures.js";
 import { table } from "../../terminal/table.js";
 import type { VerbContext } from "../../verb-context.js";
 
-/** Lists the models that can be asked. Where no server runs, the configuration says which: no store is opened. */
+/** Lists the models that can be asked. Where there is neither a server nor a store, the configuration says which. */
 export async function models(options: { readonly json?: boolean }, context: VerbContext): Promise<void> {
   const { io } = context;
   const answer = await listModels(context);
@@ -30,11 +32,24 @@ export async function models(options: { readonly json?: boolean }, context: Verb
 async function listModels(context: VerbContext): Promise<ModelsResponse> {
   const server = await context.connectToServer();
   if (server.via !== "nothing") return server.client.request("GET /models", { signal: context.signal });
-  const [{ composeModels }, { createModelCatalog }] = await Promise.all([
+  const { config } = server;
+  if (await hasStore(config))
+    return (await context.client()).request("GET /models", { signal: context.signal });
+  const [{ boundModels, checkModels, composeModels }, { createModelCatalog }] = await Promise.all([
     import("../../compose/models.js"),
     import("@parley/core/runtime"),
   ]);
-  const { bindings, defaultModel, warnings } = await composeModels(server.config);
-  for (const warning of warnings) context.io.warn(context.io.errorStyle.yellow(warning));
-  return createModelCatalog(bindings, { defaultModel }).list();
+  const composed = await composeModels(config);
+  for (const warning of composed.warnings) context.io.warn(context.io.errorStyle.yellow(warning));
+  const { defaultModel } = config;
+  const catalog = createModelCatalog(boundModels(composed), omitUndefined({ defaultModel }));
+  checkModels(config, composed, { names: catalog.list().models, stored: [] });
+  return catalog.list();
+}
+
+/** Connections that were added while a server ran are in the store. None is made for this. */
+async function hasStore({ store }: Config): Promise<boolean> {
+  if (store.kind === "postgres") return true;
+  const { engineOf } = await import("@parley/store/embedded");
+  return engineOf(store.folder) !== undefined;
 }

@@ -4,7 +4,7 @@ import type { Uses } from "../environment.js";
 
 /** What the store's doctor finds, and what the runtime itself knows. A store that does not answer is a finding. */
 export async function examineRuntime(
-  env: Uses<"root" | "models" | "toolSource">,
+  env: Uses<"root" | "models" | "toolSource" | "connections" | "examiners">,
   fix: boolean,
 ): Promise<DoctorResponse> {
   const findings: Finding[] = [];
@@ -19,7 +19,8 @@ export async function examineRuntime(
       advice: "See that the database runs and can be reached from here",
     });
   }
-  findings.push(modelFinding(env), ...toolServerFindings(env));
+  findings.push(modelFinding(env), ...connectionFindings(env), ...toolServerFindings(env));
+  for (const examiner of env.examiners) findings.push(...(await examineHost(examiner)));
   return { healthy: findings.every(({ level, fixed }) => level !== "error" || fixed === true), findings };
 }
 
@@ -35,6 +36,25 @@ function modelFinding({ models }: Uses<"models">): Finding {
   }
   const chosen = defaultModel === undefined ? "" : `; ${defaultModel} answers where none is named`;
   return { area: "models", level: "ok", message: `Models configured: ${names.length}${chosen}` };
+}
+
+/** Stored connections that cannot be used. */
+function connectionFindings({ connections }: Uses<"connections">): Finding[] {
+  return (connections?.problems() ?? []).map(({ name, problem }) => ({
+    area: "models",
+    level: "warning",
+    message: `The connection ${name} cannot be used: ${problem}`,
+    advice: "Its models are absent until it can; change it or remove it: `parley connect`",
+  }));
+}
+
+async function examineHost(examiner: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
+  try {
+    return await examiner();
+  } catch (error) {
+    const { code, message } = toParleyError(error);
+    return [{ area: "host", level: "error", message: `${message} (${code})` }];
+  }
 }
 
 function toolServerFindings({ toolSource }: Uses<"toolSource">): Finding[] {

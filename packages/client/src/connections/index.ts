@@ -1,0 +1,1 @@
+export { type ConnectionRequests, connectionRequests } from "./connections.js";
