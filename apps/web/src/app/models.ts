@@ -1,3 +1,4 @@
+import type { ParleyClient } from "@parley/client";
 import { useClient } from "@parley/client/react";
 import type { ModelsResponse } from "@parley/wire";
 import { useEffect } from "react";
@@ -5,6 +6,11 @@ import { create } from "zustand";
 
 const useLoadedModels = create<{ readonly models?: ModelsResponse }>()(() => ({}));
 let asked: Promise<void> | undefined;
+
+/** Reads the models again, after they have changed. */
+export async function reloadModels(client: ParleyClient): Promise<void> {
+  useLoadedModels.setState({ models: await client.request("GET /models") });
+}
 
 /** The models that the server offers; undefined until they are known. */
 export function useModels(): ModelsResponse | undefined {

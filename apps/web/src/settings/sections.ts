@@ -4,6 +4,7 @@ import type { KeyScope } from "@parley/wire";
 export type SectionId =
   | "appearance"
   | "defaults"
+  | "connections"
   | "tools"
   | "approvals"
   | "usage"
@@ -28,6 +29,12 @@ export const sections: readonly Section[] = [
     id: "defaults",
     title: "New conversations",
     description: "What a new conversation starts with in this browser.",
+  },
+  {
+    id: "connections",
+    title: "Models",
+    description: "Providers whose models this server can ask. A change holds at once, on every node.",
+    scope: "admin",
   },
   { id: "tools", title: "Tools", description: "What a model can call on this server." },
   {

@@ -12,6 +12,7 @@ import { EmptyState } from "../ui/loading/empty-state.js";
 import { UsageView } from "../usage/usage-view.js";
 import { Webhooks } from "../webhooks/webhooks.js";
 import { AppearanceSection } from "./appearance-section.js";
+import { ConnectionsSection } from "./connections-section.js";
 import { DataSection } from "./data-section.js";
 import { DefaultsSection } from "./defaults-section.js";
 import { KeysSection } from "./keys-section.js";
@@ -21,6 +22,7 @@ import { ToolsSection } from "./tools-section.js";
 const contents: Readonly<Record<SectionId, () => ReactNode>> = {
   appearance: AppearanceSection,
   defaults: DefaultsSection,
+  connections: ConnectionsSection,
   tools: ToolsSection,
   approvals: StandingApprovals,
   usage: UsageView,

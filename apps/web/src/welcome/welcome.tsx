@@ -2,11 +2,12 @@ import { useClient, useConnection } from "@parley/client/react";
 import type { UploadInfo } from "@parley/wire";
 import { Clock, Hand, Hourglass, Layers, ScrollText, TriangleAlert } from "lucide-react";
 import { type KeyboardEvent, type ReactElement, useCallback, useRef, useState } from "react";
+import { useAccess } from "../app/access/access.js";
 import { SidebarToggle } from "../app/layout/sidebar-toggle.js";
 import { isDemoModel, useModels } from "../app/models.js";
 import { newId } from "../app/new-id.js";
 import { reportFailure } from "../app/report-failure.js";
-import { conversationPath, navigate } from "../app/router.js";
+import { conversationPath, Link, navigate, settingsPath } from "../app/router.js";
 import { ComposerFrame, IdleHint, SendButton } from "../composer/composer.js";
 import { ComposerField, type ComposerFieldHandle } from "../composer/composer-field.js";
 import { newDraft, putBack } from "../composer/drafts.js";
@@ -127,6 +128,7 @@ export function Welcome() {
 }
 
 function DemoNote() {
+  const isAdmin = useAccess((state) => state.phase === "granted" && state.me.scopes.includes("admin"));
   return (
     <div className="mt-2 space-y-1.5 text-sm text-soft">
       <p>
@@ -134,8 +136,17 @@ function DemoNote() {
         code that need no key and no network. It follows keywords and shows everything that Parley does.
       </p>
       <p>
-        For a real model, set <Code>OPENAI_API_KEY</Code> or <Code>ANTHROPIC_API_KEY</Code> and start the
-        server again, or name your models in <Code>parley.config.mjs</Code>.
+        {isAdmin ? (
+          <>
+            For a real model,{" "}
+            <Link to={settingsPath("connections")} className="rounded-sm font-medium text-accent underline">
+              connect a provider
+            </Link>{" "}
+            with its key, or name your models in <Code>parley.config.mjs</Code>.
+          </>
+        ) : (
+          "For a real model, ask an administrator of this server to connect a provider."
+        )}
       </p>
     </div>
   );
