@@ -33,7 +33,7 @@ describePage("the settings", quick, (stage) => {
       "Answer in rhymes.",
     );
     for (const text of ["first of its kind", "second of its kind"]) {
-      await tab.page.getByRole("link", { name: "New conversation", exact: true }).click();
+      await tab.list.getByRole("link", { name: "New conversation" }).click();
       await tab.page.getByRole("button", { name: "Reasoning effort: low" }).waitFor();
       const id = await tab.begin(text);
       await tab.ended(1);
@@ -78,7 +78,7 @@ describePage("the settings", quick, (stage) => {
     expect(await remove.isEnabled()).toBe(false);
     await data.getByRole("textbox").fill("delete all");
     await remove.click();
-    await tab.page.getByText(`Deleted ${before.length} conversations.`).waitFor();
+    await tab.page.getByText(`Deleted ${before.length} conversation`).waitFor();
     expect(await listed()).toEqual([]);
 
     await data.getByLabel("Files to import").setInputFiles({
@@ -88,7 +88,7 @@ describePage("the settings", quick, (stage) => {
     });
     await data.getByText("broken.jsonl: This is not an export of Parley").waitFor();
     await data.getByLabel("Files to import").setInputFiles(path);
-    await data.getByText(`Imported ${before.length} conversations.`).waitFor();
+    await data.getByText(`Imported ${before.length} conversation`).waitFor();
     expect((await listed()).sort()).toEqual([...before].sort());
   });
 

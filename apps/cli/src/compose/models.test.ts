@@ -81,9 +81,8 @@ describe("the models of a configuration", () => {
   it("have the prices of the configuration, or those of their provider's own list at its own address", async () => {
     const bindings = async (credential: object) => {
       const credentials = new Map([["one", { apiKey: "sk-1", ...credential } as never]]);
-      return (await composeModels({ ...(await configOf({})), credentials })).bindings.map(
-        ({ prices }) => prices,
-      );
+      const composed = await composeModels({ ...(await configOf({})), credentials });
+      return boundModels(composed).map(({ prices }) => prices);
     };
     const prices = { input: 1, output: 2, currency: "EUR" };
     const models = [{ name: "gpt-5", prices }, "gpt-5", "gpt-5-unheard-of"];

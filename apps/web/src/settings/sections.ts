@@ -23,7 +23,7 @@ export interface Section {
 }
 
 /** All sections, in the order in which they are listed. */
-export const sections: readonly Section[] = [
+const sections: readonly Section[] = [
   { id: "appearance", title: "Appearance", description: "How the page looks in this browser." },
   {
     id: "defaults",

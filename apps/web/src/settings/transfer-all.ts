@@ -6,7 +6,7 @@ import { saveBlob } from "../inspector/export-conversation.js";
 export type OnProgress = (done: number, all: number | undefined) => void;
 
 /** Lists the ids of all conversations, closed ones included. */
-export async function allConversationIds(client: ParleyClient, signal: AbortSignal): Promise<string[]> {
+async function allConversationIds(client: ParleyClient, signal: AbortSignal): Promise<string[]> {
   const ids: string[] = [];
   let before: string | undefined;
   do {
