@@ -30,7 +30,7 @@ export function ChoiceGroup<Value extends string>({
           <label
             key={choice.value}
             className={cx(
-              "flex h-9 cursor-pointer items-center gap-2 rounded-md border px-3 text-sm touch:h-11 [&_svg]:size-4",
+              "flex min-h-9 cursor-pointer items-center gap-2 rounded-md border px-3 py-1 text-sm touch:min-h-11 [&_svg]:size-4",
               "has-[:focus-visible]:outline-2 has-[:focus-visible]:outline-accent",
               choice.value === value
                 ? "border-accent bg-accent-soft text-ink"

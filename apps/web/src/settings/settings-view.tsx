@@ -44,9 +44,14 @@ export function SettingsView({ section }: SettingsViewProps) {
   const shown = section === undefined ? offered[0] : offered.find(({ id }) => id === section);
   usePageTitle(shown === undefined ? "Settings" : `${shown.title} · Settings`);
   const top = useRef<HTMLDivElement>(null);
+  const list = useRef<HTMLElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: each section begins at its top
   useEffect(() => {
     top.current?.scrollTo({ top: 0 });
+    // Where the list of sections is a row that scrolls, the chosen one is in view.
+    list.current
+      ?.querySelector('[aria-current="page"]')
+      ?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [shown?.id]);
   const Content = shown === undefined ? undefined : contents[shown.id];
   return (
@@ -64,6 +69,7 @@ export function SettingsView({ section }: SettingsViewProps) {
       </header>
       <div className="flex min-h-0 flex-1 flex-col lg:flex-row">
         <nav
+          ref={list}
           aria-label="Settings"
           className="flex shrink-0 gap-1 overflow-x-auto border-b border-line px-3 py-2 lg:w-52 lg:flex-col lg:overflow-x-visible lg:border-r lg:border-b-0 lg:py-4"
         >
