@@ -2,6 +2,7 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, expect, it } from "vitest";
 import { describePage } from "./stage.js";
+import type { Tab } from "./tab.js";
 
 let upstream: Server | undefined;
 afterAll(() => {
@@ -50,7 +51,29 @@ async function config(): Promise<object> {
   };
 }
 
+const usageOf = (tab: Tab) => tab.page.getByRole("region", { name: "Usage", exact: true });
+
+async function openUsage(tab: Tab): Promise<void> {
+  await tab.page.keyboard.press("Control+k");
+  await tab.page.getByRole("combobox").fill("usage");
+  await tab.page.keyboard.press("Enter");
+}
+
 describePage("the page with a model that has prices", config, (stage) => {
+  it("says that there is nothing to sum yet, and why sums could not be read", async () => {
+    const tab = await stage().open();
+    const usage = usageOf(tab);
+    await openUsage(tab);
+    await usage.getByText("No calls in these days").waitFor();
+    tab.allow(/status of 403/);
+    await tab.page.route(/\/usage\?/, (route) => route.fulfill({ status: 403, json: { code: "forbidden" } }));
+    await usage.getByRole("button", { name: "Models" }).click();
+    await usage.getByText("The usage could not be read.").waitFor();
+    await tab.page.unroute(/\/usage\?/);
+    await usage.getByRole("button", { name: "Try again" }).click();
+    await usage.getByText("The usage could not be read.").waitFor({ state: "detached" });
+  });
+
   it("shows cost by message, turn and call, what a broken prefix cost, and the sums", async () => {
     const tab = await stage().open();
     const id = await tab.begin("First");
@@ -79,13 +102,11 @@ describePage("the page with a model that has prices", config, (stage) => {
     await inspector.getByText("$0.25, as billed", { exact: true }).first().waitFor();
     await tab.button("Close the inspector").click();
 
-    await tab.page.keyboard.press("Control+k");
-    await tab.page.getByRole("combobox").fill("usage");
-    await tab.page.keyboard.press("Enter");
-    const dialog = tab.page.getByRole("region", { name: "Usage", exact: true });
-    await dialog.getByText("≈$0.42", { exact: true }).first().waitFor();
-    await dialog.getByRole("button", { name: "Models" }).click();
-    const rows = dialog.getByRole("region", { name: "Usage by model" }).getByRole("row");
+    await openUsage(tab);
+    const usage = usageOf(tab);
+    await usage.getByText("≈$0.42", { exact: true }).first().waitFor();
+    await usage.getByRole("button", { name: "Models" }).click();
+    const rows = usage.getByRole("region", { name: "Usage by model" }).getByRole("row");
     await rows.filter({ hasText: "priced/two" }).getByText("≈$0.34").waitFor();
     expect(await rows.count()).toBe(3);
   });

@@ -90,6 +90,8 @@ describe("the models of a configuration", () => {
     expect([own, listed?.input, unknown]).toEqual([prices, 1.25, undefined]);
     const elsewhere = await bindings({ kind: "openai", models, baseUrl: "https://proxy.example/v1" });
     expect(elsewhere).toEqual([prices, undefined, undefined]);
+    const [, there] = await bindings({ kind: "openai", models, baseUrl: "https://api.openai.com/v1" });
+    expect(there).toEqual(listed);
     expect(
       await bindings({ kind: "compatible", models: ["gpt-5"], baseUrl: "http://127.0.0.1:1/v1" }),
     ).toEqual([undefined]);

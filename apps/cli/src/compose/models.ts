@@ -117,8 +117,7 @@ async function bindOpenAi(
     name,
     credential.models ?? usualModels.openai,
     (model) => new OpenAIProviderAdapter({ client, defaultModel: model }),
-    // Under another address the same model may cost something else.
-    (model) => (credential.baseUrl === undefined ? modelPrices("openai", model) : undefined),
+    (model) => (isAt("api.openai.com", credential.baseUrl) ? modelPrices("openai", model) : undefined),
   );
 }
 
@@ -145,7 +144,7 @@ async function bindAnthropic(
     (model) =>
       new AnthropicProviderAdapter({ client, defaultModel: model, ...present(credential, "promptCache") }),
     (model) =>
-      credential.baseUrl === undefined
+      isAt("api.anthropic.com", credential.baseUrl)
         ? modelPrices("anthropic", model, { hourCache: credential.promptCache === "1h" })
         : undefined,
   );
@@ -236,6 +235,11 @@ function entries(
       ...present(declared, "maxOutputTokens", "extraParams"),
     };
   });
+}
+
+/** True for the provider's own address. Under another one the same model may cost something else. */
+function isAt(host: string, baseUrl: string | undefined): boolean {
+  return baseUrl === undefined || new URL(baseUrl).host === host;
 }
 
 function declaredPrices(prices: NonNullable<Exclude<ModelEntry, string>["prices"]>): ModelPrices {

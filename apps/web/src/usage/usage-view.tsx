@@ -74,7 +74,7 @@ function ReadUsage({ usage }: { readonly usage: UsageResponse }) {
       <Totals total={total} from={from} to={to} />
       <FigureTable
         caption={`Usage by ${by}`}
-        surface="raised"
+        surface="canvas"
         columns={[titles[by], "Cost", "Calls", "Read", "Cached", "Written"]}
         rows={groups.map((group) => ({
           key: group.day ?? group.model ?? group.conversationId ?? group.owner ?? "none",

@@ -1,5 +1,5 @@
 import type { AddedUsage, SummedUsage, UsageRange } from "@parley/core/ports";
-import { addCosts, noCost } from "@parley/fold";
+import { addCosts, noCost, sumCosts } from "@parley/fold";
 import type { CostSum, TurnMetrics, Usage, UsageGroup, UsageSums } from "@parley/wire";
 import { findLog, type Log, type MemoryDatabase, type Turn } from "./database.js";
 
@@ -22,9 +22,25 @@ export function addUsage(db: MemoryDatabase, owner: string, added: AddedUsage): 
   db.usage.push(log === undefined ? entry : { ...entry, log });
 }
 
-/** Keeps the figures of turns that are about to be deleted. */
+/** Keeps the figures of turns that are about to be deleted, of an open one as far as it is committed. */
 export function keepUsage(db: MemoryDatabase, log: Log, gone: readonly Turn[]): void {
-  for (const { log: _, ...entry } of gone.flatMap((turn) => turnEntry(log, turn) ?? [])) db.usage.push(entry);
+  for (const turn of gone) {
+    const entry = turn.sealed === undefined ? openEntry(db, log, turn) : turnEntry(log, turn);
+    if (entry === undefined) continue;
+    const { log: _, ...kept } = entry;
+    db.usage.push(kept);
+  }
+}
+
+function openEntry(db: MemoryDatabase, log: Log, { providerCalls, choices }: Turn): UsageEntry {
+  const usage = providerCalls.reduce((sum, call) => addTokens(sum, call.usage ?? noTokens), noTokens);
+  const cost = sumCosts(providerCalls.map((call) => call.cost));
+  return {
+    owner: log.owner,
+    day: dayOf(db.clock.now()),
+    model: choices.model ?? "",
+    sums: { ...cost, usage },
+  };
 }
 
 export function sumOwnerUsage(db: MemoryDatabase, owner: string, range: UsageRange): SummedUsage {

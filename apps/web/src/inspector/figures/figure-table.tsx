@@ -8,7 +8,7 @@ export interface FigureTableProps {
   /** The first cell names the row. */
   readonly rows: readonly { readonly key: string; readonly cells: readonly ReactNode[] }[];
   /** What the table lies on: the names of rows stay in place above what scrolls, in the same colour. Default `panel`. */
-  readonly surface?: "panel" | "raised";
+  readonly surface?: "panel" | "canvas";
 }
 
 /** Figures in a table that scrolls sideways where there is no room. */
@@ -45,7 +45,7 @@ export function FigureTable({ caption, columns, rows, surface = "panel" }: Figur
                     title={typeof cell === "string" ? cell : undefined}
                     className={cx(
                       "sticky left-0 max-w-36 truncate px-2.5 py-1.5 text-left font-medium text-ink",
-                      surface === "panel" ? "bg-panel" : "bg-raised",
+                      surface === "panel" ? "bg-panel" : "bg-canvas",
                     )}
                   >
                     {cell}

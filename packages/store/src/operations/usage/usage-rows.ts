@@ -14,9 +14,7 @@ export const counts = [
   "reasoning_tokens",
 ] as const;
 
-export const amounts = ["billed", "estimated"] as const;
-
-export const figures = [...counts, ...amounts];
+export const figures = [...counts, "billed", "estimated"] as const;
 
 /**
  * Places of a turn's amounts, one for each currency. A turn asks one model, which is charged in one currency, or in two

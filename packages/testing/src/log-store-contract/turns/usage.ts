@@ -1,7 +1,7 @@
 import type { SummedUsage, UsageRange } from "@parley/core/ports";
 import type { CostSum, StepId, TurnMetrics, UsageSums } from "@parley/wire";
 import { check, checkEqual } from "../../contract-case.js";
-import { message, type Scenario, type TopicCase, turnMetrics, uniqueId } from "../scenario.js";
+import { message, providerCall, type Scenario, type TopicCase, turnMetrics, uniqueId } from "../scenario.js";
 
 /** Every day that a case may run on, whatever clock its store has. */
 const always: Omit<UsageRange, "by"> = { from: "1970-01-01", to: "2999-12-31", limit: 100 };
@@ -189,6 +189,38 @@ export const usageCases: readonly TopicCase[] = [
       checkEqual(await by(s, "model"), before, "after its fork was deleted too");
       checkEqual(await by(s, "day"), daysBefore, "by day");
       checkEqual((await by(s, "conversation")).groups.length, 1, "what is left of the conversations");
+    },
+  },
+  {
+    name: "a deleted conversation's open turn counts as far as it is committed",
+    async run(s) {
+      const turn = await s.start(uniqueId(), { choices: { model: "a/one" } });
+      const { conversationId: id } = turn;
+      const usage = { inputTokens: 20, outputTokens: 5, cacheReadTokens: 8 };
+      const cost = (source: "billed" | "estimated") => ({ amount: 0.5, currency: "USD", source });
+      const providerCalls = [
+        providerCall({ usage, cost: cost("billed") }),
+        providerCall({ usage, cost: cost("estimated") }),
+      ];
+      const { usage: _, ...failed } = providerCall();
+      await s.commit(turn, [message(id, { role: "assistant" })], {
+        providerCalls: [...providerCalls, failed],
+      });
+      checkEqual((await by(s, "model")).total.calls, 0, "while it is open");
+      await s.store.remove(id, { cascade: false });
+      checkEqual(
+        (await by(s, "model")).groups,
+        [
+          {
+            model: "a/one",
+            ...sums({
+              ...dollars(0.5, 0.5, 3, 1),
+              usage: { inputTokens: 40, outputTokens: 10, cacheReadTokens: 16 },
+            }),
+          },
+        ],
+        "after it was deleted",
+      );
     },
   },
   {
