@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ConnectionApi } from "@parley/core/runtime";
+import { chatChunks, type OpenAIHttpServer, startOpenAIHttpServer } from "@parley/testing/openai";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { describeOnPostgres } from "../../../../test/harness/postgres.js";
-import { Upstream } from "../../../../test/page/upstream.js";
 import type { Config } from "../config/config.js";
 import { loadConfig } from "../config/load-config.js";
 import { connectionAddresses } from "./connection-addresses.js";
@@ -12,9 +12,17 @@ import { type LocalNode, startNode } from "./node.js";
 const key = "sk-planted-5151525252";
 const secret = "a text that both nodes have been given";
 
-async function startProvider(options: Parameters<typeof Upstream.start>[1] = { key }): Promise<Upstream> {
-  const provider = await Upstream.start(() => [{ text: "A real answer." }], options);
-  onTestFinished(() => provider.end());
+/** A server that speaks the chat protocol to whoever has the key. */
+async function startProvider(options: { readonly anyKey?: boolean } = {}): Promise<OpenAIHttpServer> {
+  const provider = await startOpenAIHttpServer(async (answer, { method, headers }) => {
+    if (!options.anyKey && headers.authorization !== `Bearer ${key}`) {
+      return answer.json(401, { error: { message: `Incorrect API key: ${headers.authorization}` } });
+    }
+    if (method === "GET") return answer.json(200, { object: "list", data: [{ id: "example" }] });
+    await answer.send([...chatChunks({ text: "A real answer." }), "[DONE]"]);
+    return answer.end();
+  });
+  onTestFinished(() => provider.close());
   return provider;
 }
 
@@ -87,7 +95,7 @@ describeOnPostgres(
         message: expect.stringContaining("PARLEY_SECRET") as unknown,
       });
       expect((await connectionsOf(one).list()).cannotAdd).toContain("PARLEY_SECRET");
-      expect(provider.requests).toEqual([]);
+      expect(provider.seen).toEqual([]);
       expect(await answerOf(one, "c-demo")).toContain("I am the demo model");
       const { findings } = await one.runtime.examine({ fix: false });
       expect(findings.find(({ area }) => area === "secrets")).toMatchObject({ level: "ok" });
@@ -212,7 +220,7 @@ describeOnPostgres(
     }, 60_000);
 
     it("cannot be changed without the key: nobody reads it by having it sent elsewhere", async () => {
-      const [provider, thief] = [await startProvider(), await startProvider({})];
+      const [provider, thief] = [await startProvider(), await startProvider({ anyKey: true })];
       const connections = await startOpenNode({});
       await connections.add({ name: "mine", kind: "compatible", baseUrl: provider.url, apiKey: key });
       await expect(connections.change("mine", { baseUrl: thief.url })).rejects.toMatchObject({
@@ -222,6 +230,7 @@ describeOnPostgres(
       const wrong = connections.change("mine", { apiKey: "sk-wrong" });
       await expect(wrong).rejects.toMatchObject({ code: "provider_auth" });
       expect(await connections.test("mine")).toMatchObject({ ok: true });
+      expect(thief.seen).toEqual([]);
     }, 60_000);
   },
   "preferred",

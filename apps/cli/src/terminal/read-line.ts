@@ -16,7 +16,6 @@ const mostCharacters = 4_000;
  */
 export function readLine(question: string, { isSecret = false }: ReadLineOptions = {}): Promise<string> {
   const { stdin: input, stderr: output } = process;
-  output.write(question);
   return new Promise((resolve, reject) => {
     let line = "";
     const end = (finish: () => void) => {
@@ -50,5 +49,7 @@ export function readLine(question: string, { isSecret = false }: ReadLineOptions
       line += typed;
       if (!isSecret) output.write(typed);
     });
+    // Only now does the terminal show nothing by itself: whoever answers at once must not see a secret, either.
+    output.write(question);
   });
 }

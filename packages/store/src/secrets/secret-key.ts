@@ -9,7 +9,7 @@ export interface SecretKey {
 }
 
 /** Characters of the text that a key is derived from. */
-export const secretLength = { least: 16, most: 1_024 };
+const secretLength = { least: 16, most: 1_024 };
 
 /** Slow on purpose: the text may be a passphrase. About a tenth of a second and 32 MB, once per process. */
 const cost = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 2 ** 20 };
