@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
@@ -30,6 +31,57 @@ function themeBootScript(): Plugin {
   };
 }
 
+const require = createRequire(import.meta.url);
+
+/**
+ * The documents that the page shows in frames, at addresses that the server's policies name. They have no origin, and the
+ * server answers no request of such a document: their scripts stand in them.
+ */
+function framePages(): Plugin {
+  const folder = new URL("src/artifacts/frames/", import.meta.url);
+  const scriptPath = (name: string) =>
+    name === "mermaid.js" ? require.resolve("@mermaid-js/tiny") : fileURLToPath(new URL(name, folder));
+  const documentOf = (name: string) =>
+    readFileSync(new URL(name, folder), "utf8").replaceAll(
+      /<script src="([^"]+)"><\/script>/g,
+      (_, script: string) =>
+        `<script>${readFileSync(scriptPath(script), "utf8").replaceAll("</script", "<\\/script")}</script>`,
+    );
+  const names = ["artifact.html", "diagram.html", "picture.html"];
+  let building = false;
+  return {
+    name: "parley-frames",
+    configResolved(config) {
+      building = config.command === "build";
+    },
+    buildStart() {
+      if (!building) return;
+      for (const name of names)
+        this.emitFile({ type: "asset", fileName: `frames/${name}`, source: documentOf(name) });
+    },
+    configureServer(server) {
+      server.middlewares.use((request, response, next) => {
+        const name = names.find((each) => request.url === `/frames/${each}`);
+        if (name === undefined) return next();
+        response.setHeader("content-type", "text/html; charset=utf-8");
+        response.end(documentOf(name));
+      });
+    },
+  };
+}
+
+/** Leaves the older formats of the fonts of formulas out: every browser that runs the page reads the newest. */
+function newestFonts(): Plugin {
+  return {
+    name: "parley-newest-fonts",
+    enforce: "pre",
+    transform: {
+      filter: { id: /katex\.min\.css$/ },
+      handler: (code) => code.replaceAll(/,url\([^)]*\.(?:woff|ttf)\) format\("[^"]*"\)/g, ""),
+    },
+  };
+}
+
 /** The server to develop against: `PARLEY_URL=http://127.0.0.1:4141 npm run dev -w @parley/web`. */
 const server = process.env.PARLEY_URL ?? "http://127.0.0.1:4141";
 const apiPaths = [
@@ -52,12 +104,10 @@ const apiPaths = [
 ];
 
 export default defineConfig({
-  plugins: [react(), tailwindcss(), themeBootScript()],
+  plugins: [newestFonts(), react(), tailwindcss(), themeBootScript(), framePages()],
   // The client is read from its source, so that no build has to come first.
   resolve: {
     conditions: ["parley-source", "module", "browser", "development|production"],
-    // The markdown library can parse HTML inside markdown; this page never lets it, and leaves the parser out.
-    alias: { "rehype-raw": fileURLToPath(new URL("src/conversation/markdown/no-html.ts", import.meta.url)) },
   },
   build: {
     outDir: "dist",

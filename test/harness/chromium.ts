@@ -24,6 +24,8 @@ const args = [
   "--disable-sync",
   "--no-first-run",
   "--no-pings",
+  // As on a desktop: a frame without an origin runs in a process of its own, and cannot hold up the page.
+  "--site-per-process",
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ];
 

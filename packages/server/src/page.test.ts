@@ -70,6 +70,30 @@ describe("the page", () => {
     expect(policy).not.toMatch(/unsafe|https?:|\*/);
   });
 
+  it("may frame its own frames alone, which have no origin, no network and no way out", async () => {
+    const host = new URL(server.url).host;
+    expect((await server.call("GET", "/")).headers.get("content-security-policy")).toContain(
+      `frame-src ${host}/frames/;`,
+    );
+    const frames = join(folder, "page", "frames");
+    mkdirSync(frames);
+    for (const name of ["artifact.html", "diagram.html", "picture.html", "constructor"])
+      writeFileSync(join(frames, name), "<!doctype html><title>Frame</title>");
+    for (const name of ["artifact.html", "diagram.html", "picture.html", "constructor"]) {
+      const { headers } = await server.call("GET", `/frames/${name}`);
+      const policy = headers.get("content-security-policy") ?? "";
+      expect(policy).toMatch(
+        /^sandbox allow-scripts; default-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'/,
+      );
+      expect(/(?:^|; )connect-src ([^;]*)/.exec(policy)?.[1]).toBe(
+        name === "picture.html" ? "https:" : undefined,
+      );
+      expect(policy).not.toMatch(/unsafe-eval|allow-same-origin|frame-src|https?:\/\//);
+      expect(headers.get("x-frame-options")).toBe("SAMEORIGIN");
+      expect(headers.get("cross-origin-resource-policy")).toBe("same-origin");
+    }
+  });
+
   it("has files with their types, and keeps those whose names change", async () => {
     const script = await server.call("GET", "/assets/main-1a2b.js");
     expect([script.text, script.headers.get("content-type")]).toEqual([

@@ -7,7 +7,7 @@ import { gzip } from "node:zlib";
 import type { Context } from "hono";
 import type { AppEnv } from "./app-env.js";
 import { takesGzip } from "./http/compressed-json.js";
-import { pagePolicy } from "./http/security-headers.js";
+import { frameHeaders, pagePolicy } from "./http/security-headers.js";
 
 const types: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
@@ -71,6 +71,7 @@ export function servePage(folder: string): PageHandler {
       etag,
       "cache-control": isAsset ? "public, max-age=31536000, immutable" : "no-cache",
       "content-security-policy": pagePolicy(c.req.header("host")),
+      ...(isDocument ? undefined : frameHeaders(pathname)),
       ...(canPack ? { vary: "accept-encoding" } : {}),
     };
     if (!isNowhere && c.req.header("if-none-match") === etag) return c.body(null, 304, headers);

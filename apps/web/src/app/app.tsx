@@ -2,6 +2,7 @@ import type { ParleyClient } from "@parley/client";
 import { ParleyProvider, useConnection } from "@parley/client/react";
 import { Compass, ServerOff, TriangleAlert } from "lucide-react";
 import { lazy, Suspense, useEffect } from "react";
+import { ArtifactSlot } from "../artifacts/artifact-slot.js";
 import { composerId } from "../composer/focus-composer.js";
 import { ConversationPart, preloadAnswer } from "../conversation/conversation-part.js";
 import { FileDropLayer } from "../files/file-drop.js";
@@ -87,6 +88,7 @@ function Page() {
           <NotFound />
         )}
         {conversationId !== undefined && <InspectorSlot conversationId={conversationId} />}
+        {conversationId !== undefined && <ArtifactSlot key={`artifact of ${conversationId}`} />}
       </div>
       <Overlays conversationId={conversationId} />
       <FileDropLayer />

@@ -26,6 +26,7 @@ export function commonHeaders(requestId: string): Readonly<Record<string, string
 export function pagePolicy(host: string | undefined): string {
   // Not every browser counts a socket of the same host as `self`.
   const sockets = host === undefined ? "" : ` ws://${host} wss://${host}`;
+  const frames = host === undefined ? "'self'" : `${host}${frameFolder}`;
   return [
     "default-src 'none'",
     "script-src 'self'",
@@ -36,8 +37,51 @@ export function pagePolicy(host: string | undefined): string {
     "worker-src 'self' blob:",
     "manifest-src 'self'",
     `connect-src 'self'${sockets}`,
+    // Also where a frame would go by itself: it can leave for nowhere else, and so tell nobody anything.
+    `frame-src ${frames}`,
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join("; ");
+}
+
+/** Where the documents lie that the page shows in frames. */
+const frameFolder = "/frames/";
+
+/** Whatever runs in a frame has no origin, no cookies, no storage, no network, no windows, and nothing to leave with. */
+const frameBase = [
+  "sandbox allow-scripts",
+  "default-src 'none'",
+  "form-action 'none'",
+  "base-uri 'none'",
+  "frame-ancestors 'self'",
+];
+
+/** What each document in a frame may do beside that. Its own scripts stand in it. */
+const frameRules: Readonly<Record<string, readonly string[]>> = {
+  /** Runs HTML that a model wrote. */
+  "artifact.html": [
+    "script-src 'unsafe-inline'",
+    "style-src 'unsafe-inline'",
+    "img-src data: blob:",
+    "font-src data:",
+    "media-src data: blob:",
+  ],
+  /** Turns the source of a diagram into a drawing. */
+  "diagram.html": ["script-src 'unsafe-inline'", "style-src 'unsafe-inline'"],
+  /** Fetches a picture that somebody asked for from elsewhere. */
+  "picture.html": ["script-src 'unsafe-inline'", "connect-src https:"],
+};
+
+/** The headers of a document that is shown in a frame. Undefined for all others. */
+export function frameHeaders(pathname: string): Readonly<Record<string, string>> | undefined {
+  if (!pathname.startsWith(frameFolder)) return undefined;
+  const name = pathname.slice(frameFolder.length);
+  const rules = Object.hasOwn(frameRules, name) ? (frameRules[name] ?? []) : [];
+  return {
+    "content-security-policy": [...frameBase, ...rules].join("; "),
+    "x-frame-options": "SAMEORIGIN",
+    "x-dns-prefetch-control": "off",
+    "permissions-policy": "camera=(), microphone=(), geolocation=(), display-capture=(), clipboard-read=()",
+  };
 }

@@ -1,127 +1,20 @@
-import { ExternalLink, Image } from "lucide-react";
-import { type ComponentProps, createElement, memo, type ReactNode } from "react";
-import {
-  type Components,
-  defaultRehypePlugins,
-  type ExtraProps,
-  Streamdown,
-  useIsCodeFenceIncomplete,
-} from "streamdown";
-import { CodeFence } from "./code-fence.js";
-import { safeHref } from "./safe-link.js";
+import { type ClipboardEvent, Fragment, memo, useId, useMemo, useRef, useState } from "react";
+import { Button } from "../../ui/button.js";
+import { formatBytes } from "../../ui/text/format.js";
+import { FootnoteText, MarkdownBlock, TextPiece } from "./block.js";
+import { BlockContext } from "./block-context.js";
+import { CodeFence } from "./code/code-fence.js";
+import { copyWithSources } from "./copy-sources.js";
+import { Footnotes } from "./footnotes.js";
+import { type Gap, gapIn, narrowGap } from "./gap.js";
+import { type Block, emptyDocument, type MarkdownDocument, readDocument } from "./syntax/document.js";
 import "./markdown.css";
 
 /*
- * Markdown that strangers wrote. HTML in it is shown as the text it is (the plugin that would parse it is left out),
- * what remains is sanitised all the same, links lead to the web or to mail only, and pictures become links: loading
- * one would tell its host who reads this conversation.
+ * Markdown that strangers wrote. A parser splits it into tokens, and every element is made from a token here: no HTML
+ * of theirs reaches the browser. HTML in a text is shown as text, but for a short list of tags; links lead to the web
+ * or to mail only; pictures that lie elsewhere wait until somebody asks for them.
  */
-
-type Props<Tag extends keyof React.JSX.IntrinsicElements> = ComponentProps<Tag> & ExtraProps;
-
-function MarkdownLink({ href, children }: Props<"a">) {
-  const safe = safeHref(href);
-  if (safe === undefined) return <span className="md-nolink">{children}</span>;
-  return (
-    <a href={safe} target="_blank" rel="noopener noreferrer nofollow" dir="auto">
-      {children}
-    </a>
-  );
-}
-
-function MarkdownImage({ src, alt }: Props<"img">) {
-  const safe = safeHref(src);
-  const name = alt === undefined || alt === "" ? "picture" : alt;
-  if (safe === undefined || safe.startsWith("mailto:")) return <span className="md-nolink">{name}</span>;
-  return (
-    <a href={safe} target="_blank" rel="noopener noreferrer nofollow" className="md-image" dir="auto">
-      <Image aria-hidden />
-      {name}
-      <ExternalLink aria-hidden />
-    </a>
-  );
-}
-
-function MarkdownPre({ node }: Props<"pre">) {
-  const growing = useIsCodeFenceIncomplete();
-  const code = node?.children[0];
-  if (code === undefined || code.type !== "element") return null;
-  const classes = code.properties.className;
-  const language = Array.isArray(classes)
-    ? classes.map(String).find((name) => name.startsWith("language-"))
-    : undefined;
-  return (
-    <CodeFence code={textOf(code)} language={language?.slice("language-".length) ?? ""} growing={growing} />
-  );
-}
-
-function MarkdownTable({ children }: Props<"table">) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable
-    <section className="md-table" aria-label="Table" tabIndex={0}>
-      <table>{children as ReactNode}</table>
-    </section>
-  );
-}
-
-/** A task list's box: it cannot be ticked, so it is no field. */
-function MarkdownTick({ checked }: Props<"input">) {
-  return (
-    <span role="img" aria-label={checked === true ? "done" : "open"} className="md-tick">
-      {checked === true ? "☑" : "☐"}
-    </span>
-  );
-}
-
-/** An element whose text runs in its own direction, whatever stands around it. */
-function directed<Tag extends "h2" | "h3" | "h4" | "h5" | "h6" | "p" | "li" | "blockquote" | "th" | "td">(
-  tag: Tag,
-) {
-  return function Directed({ node: _, ...props }: Props<Tag>) {
-    return createElement(tag, { ...props, dir: "auto" });
-  };
-}
-
-/** A heading. One without words, as it stands there before they have come, is nothing yet. */
-function heading(tag: "h2" | "h3" | "h4" | "h5" | "h6") {
-  const Heading = directed(tag);
-  return function MarkdownHeading(props: Props<typeof tag>) {
-    return props.node === undefined || textOf(props.node).trim() === "" ? null : <Heading {...props} />;
-  };
-}
-
-/** Headings go one level down: the page's own title is the first. */
-const components: Components = {
-  h1: heading("h2"),
-  h2: heading("h3"),
-  h3: heading("h4"),
-  h4: heading("h5"),
-  h5: heading("h6"),
-  h6: heading("h6"),
-  p: directed("p"),
-  li: directed("li"),
-  blockquote: directed("blockquote"),
-  th: directed("th"),
-  td: directed("td"),
-  ul: "ul",
-  ol: "ol",
-  hr: "hr",
-  strong: "strong",
-  code: "code",
-  section: "section",
-  sub: "sub",
-  sup: "sup",
-  thead: "thead",
-  tbody: "tbody",
-  tr: "tr",
-  a: MarkdownLink,
-  img: MarkdownImage,
-  pre: MarkdownPre,
-  table: MarkdownTable,
-  input: MarkdownTick,
-};
-
-const rehypePlugins = defaultRehypePlugins.sanitize === undefined ? [] : [defaultRehypePlugins.sanitize];
 
 export interface MarkdownProps {
   readonly text: string;
@@ -131,29 +24,80 @@ export interface MarkdownProps {
 
 /** Markdown as it streams in and once it is whole; the change between the two draws nothing anew. */
 export const Markdown = memo(function Markdown({ text, streaming }: MarkdownProps) {
+  const document = useDocument(text, streaming);
+  const { groups, references } = document;
+  const idPrefix = useId();
+  const surroundings = useMemo(() => ({ references, idPrefix }), [references, idPrefix]);
+  const [gap, setGap] = useState(() => gapIn(groups));
+  const last = groups.length - 1;
+  const showMore = (size: number) => setGap(gap === undefined ? undefined : narrowGap(groups, gap, size));
   return (
-    <Streamdown
-      className="md"
-      mode="streaming"
-      parseIncompleteMarkdown={streaming}
-      isAnimating={streaming}
-      components={components}
-      rehypePlugins={rehypePlugins}
-      controls={false}
-      lineNumbers={false}
-    >
-      {text}
-    </Streamdown>
+    <BlockContext.Provider value={surroundings}>
+      <div className="md" onCopy={copySources}>
+        {groups.map((blocks, index) => {
+          if (gap !== undefined && index === gap.from)
+            return <GapControl key="gap" gap={gap} onShow={showMore} />;
+          if (gap !== undefined && index > gap.from && index < gap.to) return null;
+          // biome-ignore lint/suspicious/noArrayIndexKey: a group is what stands at its place
+          return <Group key={index} blocks={blocks} growing={streaming && index === last} />;
+        })}
+        <Footnotes draw={(raw) => <FootnoteText raw={raw} />} />
+      </div>
+    </BlockContext.Provider>
   );
 });
 
-interface Hast {
-  readonly type: string;
-  readonly value?: string;
-  readonly children?: readonly Hast[];
+function useDocument(text: string, streaming: boolean): MarkdownDocument {
+  const before = useRef(emptyDocument);
+  return useMemo(() => {
+    before.current = readDocument(before.current, text, streaming);
+    return before.current;
+  }, [text, streaming]);
 }
 
-function textOf(node: Hast): string {
-  if (node.type === "text") return node.value ?? "";
-  return (node.children ?? []).map(textOf).join("");
+/** Blocks that stand together. A group that is full is drawn once, however long the text behind it gets. */
+const Group = memo(function Group({
+  blocks,
+  growing,
+}: {
+  readonly blocks: readonly Block[];
+  readonly growing: boolean;
+}) {
+  const last = blocks.length - 1;
+  return blocks.map((block, index) => (
+    <Fragment key={block.start}>
+      <OneOf block={block} growing={growing && index === last} />
+    </Fragment>
+  ));
+});
+
+function OneOf({ block, growing }: { readonly block: Block; readonly growing: boolean }) {
+  switch (block.kind) {
+    case "code":
+      return <CodeFence code={block.code} language={block.language} growing={growing && block.open} />;
+    case "piece":
+      return <TextPiece raw={block.raw} />;
+    case "markdown":
+      return <MarkdownBlock raw={block.raw} growing={growing} />;
+  }
+}
+
+/** Stands for the middle of an answer that is too long to be drawn at once. */
+function GapControl({ gap, onShow }: { readonly gap: Gap; readonly onShow: (size: number) => void }) {
+  return (
+    <div className="md-gap">
+      <span>{formatBytes(gap.chars)} in between are not drawn yet.</span>
+      <Button size="small" onClick={() => onShow(100_000)}>
+        Show more
+      </Button>
+      <Button size="small" tone="quiet" onClick={() => onShow(Number.POSITIVE_INFINITY)}>
+        Show all
+      </Button>
+    </div>
+  );
+}
+
+function copySources(event: ClipboardEvent<HTMLElement>): void {
+  const selection = getSelection();
+  if (selection !== null && copyWithSources(selection, event.clipboardData)) event.preventDefault();
 }

@@ -1,10 +1,8 @@
-import { memo, useMemo, useState } from "react";
-import { Button } from "../../ui/button.js";
+import { memo } from "react";
 import { ErrorBoundary } from "../../ui/loading/error-boundary.js";
 import { loadedPart } from "../../ui/loading/loaded-part.js";
 import { BigText } from "../../ui/text/big-text.js";
 import { clipText } from "../../ui/text/clip-text.js";
-import { formatBytes } from "../../ui/text/format.js";
 
 const markdown = loadedPart(async () => (await import("../markdown/markdown.js")).Markdown);
 
@@ -15,10 +13,7 @@ export function preloadMarkdown(): void {
   });
 }
 
-/** More than a person reads, and more than can be drawn as rich text without holding up the page. */
-const limits = { chars: 120_000, lines: 3_000, lineChars: 20_000, tableRows: 300 };
-
-/** What the assistant wrote. A text that is far too long is cut, and shown whole as plain text. */
+/** What the assistant wrote, all of it: the middle of a very long text is drawn when it is asked for. */
 export const AnswerText = memo(function AnswerText({
   text,
   streaming,
@@ -26,24 +21,10 @@ export const AnswerText = memo(function AnswerText({
   readonly text: string;
   readonly streaming: boolean;
 }) {
-  const [whole, setWhole] = useState(false);
-  const clipped = useMemo(() => clipText(text, limits), [text]);
-  const shown = clipped.text;
-  if (whole && clipped.hidden > 0) return <BigText text={text} uncut />;
   return (
-    <>
-      <ErrorBoundary fallback={() => <PlainAnswer text={shown} />}>
-        <markdown.Part text={shown} streaming={streaming} fallback={<PlainAnswer text={shown} />} />
-      </ErrorBoundary>
-      {clipped.hidden > 0 && (
-        <div className="mt-2 flex flex-wrap items-center gap-3 text-sm text-soft">
-          <span>{formatBytes(clipped.hidden)} more are not shown.</span>
-          <Button size="small" onClick={() => setWhole(true)}>
-            Show all as plain text
-          </Button>
-        </div>
-      )}
-    </>
+    <ErrorBoundary fallback={() => <BigText text={text} uncut />}>
+      <markdown.Part text={text} streaming={streaming} fallback={<PlainAnswer text={text} />} />
+    </ErrorBoundary>
   );
 });
 

@@ -17,13 +17,6 @@ describe("clipText", () => {
     expect(clipText("a\nb\nc\nd\ne\nf\ng", limits)).toEqual({ text: "a\nb\nc\nd\ne", hidden: 4 });
   });
 
-  it("cuts an endless table, but not the text around a short one", () => {
-    const rows = (count: number) => "|a|b|\n".repeat(count);
-    const wide = { chars: 10_000, lines: 1_000, lineChars: 40, tableRows: 10 };
-    expect(clipText(rows(500), wide).text).toBe("|a|b|\n".repeat(11).trimEnd());
-    expect(clipText(`${rows(9)}\n${rows(9)}`, wide).hidden).toBe(0);
-  });
-
   it("never cuts a character in two", () => {
     const { text } = clipText("😀".repeat(100), { ...limits, lineChars: 41 });
     expect(text).toBe("😀".repeat(20));

@@ -10,17 +10,12 @@ export interface ClipLimits {
   readonly lines: number;
   /** The longest line: one endless line costs a browser far more than the same in many. */
   readonly lineChars: number;
-  /** The longest table, in rows; absent: as long as the text may be. */
-  readonly tableRows?: number;
 }
-
-const pipe = "|".charCodeAt(0);
 
 /** Cuts a text to what the limits allow, at the end of a line where that is near, never inside a surrogate pair. */
 export function clipText(text: string, limits: ClipLimits): ClippedText {
   let end = Math.min(text.length, limits.chars);
   let lineStart = 0;
-  let tableRows = 0;
   for (let line = 0; lineStart < end; line += 1) {
     if (line === limits.lines) {
       end = lineStart;
@@ -32,12 +27,7 @@ export function clipText(text: string, limits: ClipLimits): ClippedText {
       end = Math.min(end, lineStart + limits.lineChars);
       break;
     }
-    tableRows = text.charCodeAt(lineStart) === pipe ? tableRows + 1 : 0;
     lineStart = lineEnd + 1;
-    if (limits.tableRows !== undefined && tableRows > limits.tableRows) {
-      end = Math.min(end, lineStart);
-      break;
-    }
   }
   if (end >= text.length) return { text, hidden: 0 };
   const lastLine = text.lastIndexOf("\n", end);

@@ -1,5 +1,5 @@
 import { Check, Copy } from "lucide-react";
-import { useEffect, useState } from "react";
+import { type ReactElement, useEffect, useState } from "react";
 import { showToast } from "../../app/toasts.js";
 import { IconButton } from "../icon-button.js";
 
@@ -8,11 +8,13 @@ export interface CopyButtonProps {
   readonly text: string | (() => string);
   /** Its accessible name. */
   readonly label?: string;
+  /** What it shows. Absent: the sign of copying. */
+  readonly icon?: ReactElement;
   readonly className?: string;
 }
 
 /** Copies a text and says that it did. */
-export function CopyButton({ text, label = "Copy", className }: CopyButtonProps) {
+export function CopyButton({ text, label = "Copy", icon, className }: CopyButtonProps) {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
     if (!copied) return;
@@ -28,7 +30,7 @@ export function CopyButton({ text, label = "Copy", className }: CopyButtonProps)
   return (
     <IconButton
       label={copied ? "Copied" : label}
-      icon={copied ? <Check aria-hidden /> : <Copy aria-hidden />}
+      icon={copied ? <Check aria-hidden /> : (icon ?? <Copy aria-hidden />)}
       size="small"
       onClick={copy}
       {...(className === undefined ? {} : { className })}

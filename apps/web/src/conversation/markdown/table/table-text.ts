@@ -1,0 +1,21 @@
+import type { Tokens } from "marked";
+import { textOf } from "../text-of.js";
+
+type Table = Pick<Tokens.Table, "header" | "rows">;
+
+/**
+ * The table as comma separated values (RFC 4180). A cell that a spreadsheet would take for a formula gets an
+ * apostrophe in front: nobody checks what a model wrote before it is pasted.
+ */
+export function tableToCsv({ header, rows }: Table): string {
+  return [header, ...rows]
+    .map((cells) => cells.map((cell) => csvField(textOf(cell.tokens))).join(","))
+    .join("\r\n");
+}
+
+function csvField(text: string): string {
+  const isFormula =
+    /^[=@\t\r]/.test(text) || (/^[+-]/.test(text) && !/^[+-]?[\d.,\s%]+$/.test(text) && text.length > 1);
+  const field = isFormula ? `'${text}` : text;
+  return /[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
+}
