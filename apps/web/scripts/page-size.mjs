@@ -48,8 +48,7 @@ function withImports(names, read) {
 /** Grammars of the highlighter may bear the name of a part ("markdown"), and load only with code in that language. */
 function grammarFiles(folder, read) {
   return readdirSync(`${folder}/assets`).filter(
-    (name) =>
-      name.endsWith(".js") && read(`assets/${name}`).subarray(0, 4_000).toString().includes("scopeName"),
+    (name) => name.endsWith(".js") && read(`assets/${name}`).includes("scopeName"),
   );
 }
 
