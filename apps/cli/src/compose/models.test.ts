@@ -55,11 +55,11 @@ describe("the models of a configuration", () => {
     expect((await composeTools(config)).map(({ name }) => name)).toEqual(["current_time", "calculator"]);
     let isDemoOnly = true;
     const tools = await withDemoTools(undefined, config, () => isDemoOnly);
-    const offered = tools?.tools();
+    const offered = tools?.tools("local");
     expect(offered?.map(({ name }) => name)).toEqual(["demo_slow_task", "demo_errand", "ask_user"]);
-    expect(tools?.tools()).toBe(offered);
+    expect(tools?.tools("local")).toBe(offered);
     isDemoOnly = false;
-    expect(tools?.tools()).toEqual([]);
+    expect(tools?.tools("local")).toEqual([]);
   });
 
   it("go by credential and model, with the windows that are known", async () => {
