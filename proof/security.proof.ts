@@ -9,6 +9,7 @@ import { tablesIn } from "../test/kill/tables.js";
 import { long, recordResult, seed } from "./record-result.js";
 import { attackApprovals } from "./security/approvals.js";
 import { huntOnCommandLine } from "./security/command-line.js";
+import { attackConnections, huntStoredSecrets } from "./security/connections.js";
 import { openEvilProvider } from "./security/evil-provider.js";
 import { attackFaces } from "./security/faces.js";
 import { huntInFailures } from "./security/failing-runtime.js";
@@ -140,6 +141,20 @@ describe("nothing gets in, and nothing gets out", () => {
     const weak = new Area("weak");
     await attackStoredFiles(weak, secrets, true);
     noticed.set(name, weak.accepted.length);
+    planted += secrets.count;
+  });
+
+  it("by way of connections to providers, and to their keys", async () => {
+    const secrets = newSecrets();
+    for (const [name, attack] of [
+      ["connections: addresses inside, redirects, narrow keys", attackConnections],
+      ["providers' keys at rest, in answers, logs and exports", huntStoredSecrets],
+    ] as const) {
+      await attack(area(name), secrets, false);
+      const weak = new Area("weak");
+      await attack(weak, secrets, true);
+      noticed.set(name, weak.accepted.length + weak.leaks.length);
+    }
     planted += secrets.count;
   });
 

@@ -163,8 +163,9 @@ async function tellStart({ config, node, url, page }: Started, { io, globals }: 
   ]);
   if (names.length === 1 && names[0] === "demo/demo" && config.credentials.size === 0) {
     io.lines([
-      `No API key found; using the demo model. For a real one: ${calledAs()} connect, in another terminal. Or set`,
-      `OPENAI_API_KEY, ANTHROPIC_API_KEY or OPENAI_BASE_URL, or write a configuration file: ${calledAs()} init.`,
+      "No API key found; using the demo model. Add a real one on the page, or in another",
+      `terminal with ${calledAs()} connect; or set OPENAI_API_KEY, ANTHROPIC_API_KEY or OPENAI_BASE_URL,`,
+      `or write a configuration file: ${calledAs()} init.`,
       "",
     ]);
   }
