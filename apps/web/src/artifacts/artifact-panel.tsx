@@ -90,7 +90,7 @@ function Preview({ artifact }: { readonly artifact: Artifact }) {
       src="/frames/artifact.html"
       sandbox="allow-scripts"
       referrerPolicy="no-referrer"
-      className="min-h-0 w-full flex-1 border-0 bg-white"
+      className="min-h-0 w-full flex-1 border-0 bg-[#fff] [color-scheme:light]"
     />
   );
 }

@@ -9,6 +9,7 @@ import {
   useRef,
   useState,
 } from "react";
+import { fieldDirection } from "../ui/text/field-direction.js";
 import { inFront, readDraft, showDraft, writeDraft } from "./drafts.js";
 import { composerId } from "./focus-composer.js";
 import { isTouchKeyboard } from "./send-key.js";
@@ -122,7 +123,7 @@ export function ComposerField({
         ref={area}
         id={composerId}
         aria-label="Message"
-        dir="auto"
+        dir={fieldDirection(text)}
         rows={1}
         value={text}
         placeholder={placeholder}

@@ -8,6 +8,7 @@ import { FileNames } from "../files/file-names.js";
 import { Button } from "../ui/button.js";
 import { cx } from "../ui/cx.js";
 import { IconButton, iconButtonClass } from "../ui/icon-button.js";
+import { fieldDirection } from "../ui/text/field-direction.js";
 import { focusComposer } from "./focus-composer.js";
 import { modeOf } from "./queue-order.js";
 import { useQueueOrder } from "./use-queue-order.js";
@@ -209,7 +210,7 @@ function QueuedEditor({
     <div className="min-w-0 flex-1 space-y-2 py-1">
       <textarea
         ref={field}
-        dir="auto"
+        dir={fieldDirection(text)}
         aria-label="Queued message"
         value={text}
         onChange={(event) => setText(event.target.value)}

@@ -15,6 +15,7 @@ import { Picture } from "../../files/picture.js";
 import { useSendable } from "../../files/use-attachments.js";
 import { Button } from "../../ui/button.js";
 import { IconButton } from "../../ui/icon-button.js";
+import { fieldDirection } from "../../ui/text/field-direction.js";
 import { useConversationActions } from "../conversation-context.js";
 import { messageFiles } from "../message-text.js";
 
@@ -113,7 +114,7 @@ export function MessageEditor({ message, text }: MessageEditorProps) {
         <textarea
           ref={field}
           aria-label="Message"
-          dir="auto"
+          dir={fieldDirection(value)}
           value={value}
           onChange={(event) => setValue(event.target.value)}
           onPaste={(event) => {
