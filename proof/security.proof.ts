@@ -32,6 +32,7 @@ import { Secrets } from "./security/secrets.js";
 import { attackBySocket } from "./security/sockets.js";
 import { openStand } from "./security/stand.js";
 import { attackStoredFiles } from "./security/stored-files.js";
+import { attackByRedirects, attackLoginFlows, attackTokens } from "./security/tool-logins.js";
 import { attackFiles, attackHttp, raceFiles } from "./security/tools.js";
 
 const random = new Random(seed);
@@ -169,6 +170,20 @@ describe("nothing gets in, and nothing gets out", () => {
     await attackHttp(weak, secrets, true);
     noticed.set("http_get: private addresses, redirects, rebound names", weak.accepted.length);
     planted += secrets.count;
+  });
+
+  it("by way of servers of tools that owners log in at", async () => {
+    const attacks = [
+      ["servers of tools: one owner's tokens for another", attackTokens],
+      ["servers of tools: confused deputy, logins begun by others", attackLoginFlows],
+      ["servers of tools: headers along with redirects", attackByRedirects],
+    ] as const;
+    for (const [name, attack] of attacks) {
+      await attack(area(name), false);
+      const weak = new Area("weak");
+      await attack(weak, true);
+      noticed.set(name, weak.accepted.length);
+    }
   });
 
   it("through logs, refusals, events, figures, traces, exports or the command line", async () => {

@@ -20,7 +20,10 @@ const allowed = {
   providers: { core: coreThroughPorts, http: everything, wire: everything },
   store: { core: coreThroughPorts, http: everything, wire: everything },
   tools: {
-    core: { values: ["@parley/core/errors", "@parley/core/turn"], types: ["@parley/core/turn"] },
+    core: {
+      values: ["@parley/core/errors", "@parley/core/turn"],
+      types: ["@parley/core/turn", "@parley/core/ports"],
+    },
     http: everything,
   },
   server: { core: everything, fold: everything, wire: everything },

@@ -1,6 +1,7 @@
 import { type Clock, systemClock, type Tool } from "@parley/core";
 import type { FileLimits, RuntimeLimits } from "@parley/core/runtime";
 import { createRuntime, openModelConnections, type Runtime } from "@parley/core/runtime";
+import type { ToolSource } from "@parley/core/turn";
 import {
   createFaultyStore,
   createMemoryLogStore,
@@ -67,6 +68,8 @@ export interface TestServerOptions extends Omit<ServeOptions, "clock"> {
   readonly fileLimits?: Partial<FileLimits>;
   /** Beside the one that every test server has. */
   readonly tools?: readonly Tool<never>[];
+  /** Where further tools come from. */
+  readonly toolSource?: ToolSource;
   /** Where webhooks go. Default: nowhere, successfully. */
   readonly webhooks?: RecordingWebhooks;
 }
@@ -101,7 +104,7 @@ const look: Tool = {
 /** Starts a server; it stops by itself after the test. */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { script = echo, runtimeLimits, fileLimits, clock, tools = [], ...others } = options;
-  const { webhooks = createRecordingWebhooks(), ...rest } = others;
+  const { webhooks = createRecordingWebhooks(), toolSource, ...rest } = others;
   const at = gate();
   const provider = createScriptedProvider(script(at));
   const { store, faults } = createFaultyStore(createMemoryLogStore({ clock: systemClock }));
@@ -141,6 +144,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       onWebhookAttempt: telemetry.onWebhookAttempt,
     },
     webhooks: { transport: webhooks.transport },
+    ...(toolSource === undefined ? {} : { toolSource }),
     ...(runtimeLimits === undefined ? {} : { limits: runtimeLimits }),
     files: { limits: fileLimits ?? {}, deriver: createFileDeriver() },
   });

@@ -33,6 +33,11 @@ export type {
 } from "./input/input-entry.js";
 export type {
   CallerTool,
+  ConnectToolServerRequest,
+  ConnectToolServerResponse,
+  DisconnectToolServerResponse,
+  FinishToolLoginRequest,
+  FinishToolLoginResponse,
   GrantInfo,
   GrantParams,
   GrantsResponse,
@@ -45,6 +50,7 @@ export type {
   RevokeGrantResponse,
   ToolInfo,
   ToolServerInfo,
+  ToolServerParams,
   ToolsResponse,
 } from "./input/input-routes.js";
 export type { JsonObject, JsonValue, OpenUnion, ProviderMetadata } from "./json.js";

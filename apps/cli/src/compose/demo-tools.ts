@@ -18,19 +18,18 @@ export async function withDemoTools(
   const asks = config.approvals?.askUser === undefined ? [askUserTool as Tool<never>] : [];
   const own = [slowTask(), errand()].map((tool): Tool<never> => ({ ...tool, origin: "builtin" }));
   const demo = [...own, ...asks];
-  let seen: readonly Tool<never>[] | undefined;
-  let joined: readonly Tool<never>[] = [];
+  /** By the list of the servers, which is the same as long as nothing changes. */
+  const joined = new WeakMap<readonly Tool<never>[], readonly Tool<never>[]>();
   return {
-    tools() {
-      const offered = servers?.tools() ?? none;
+    ...servers,
+    tools(owner) {
+      const offered = servers?.tools(owner) ?? none;
       if (!isDemoOnly()) return offered;
-      if (offered !== seen) {
-        seen = offered;
-        joined = [...demo, ...offered];
-      }
-      return joined;
+      const known = joined.get(offered) ?? [...demo, ...offered];
+      joined.set(offered, known);
+      return known;
     },
-    servers: () => servers?.servers() ?? [],
+    servers: (owner) => servers?.servers(owner) ?? [],
     close: async () => servers?.close(),
   };
 }

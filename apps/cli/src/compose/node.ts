@@ -51,9 +51,12 @@ export async function startNode(config: Config, listener: NodeListener = {}): Pr
   let connections: ModelConnections | undefined;
   let toolServers: ToolSource | undefined;
   try {
-    toolServers = await composeToolServers(config, () => store.identity(randomUUID()));
     const secrets = await composeSecrets(config, store);
     await secrets.reseal();
+    toolServers = await composeToolServers(config, {
+      identify: () => store.identity(randomUUID()),
+      secrets,
+    });
     const onError = (error: ParleyError) => listener.onError?.(error, "connections");
     connections = await composeConnections({ config, models, secrets, wake, isShared, onError });
     const made = connections;

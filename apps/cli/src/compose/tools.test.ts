@@ -1,9 +1,13 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Secrets } from "@parley/core/ports";
 import { afterEach, describe, expect, it } from "vitest";
 import { loadConfig } from "../config/load-config.js";
 import { composeToolServers } from "./tools.js";
+
+/** No server here wants a login, so there are no secrets. */
+const needs = { identify: async () => "own", secrets: {} as Secrets };
 
 const folders: string[] = [];
 afterEach(() => {
@@ -35,7 +39,7 @@ async function configured() {
 describe("servers of tools", () => {
   it("that are processes are told which stores have started them", async () => {
     const { config, read } = await configured();
-    const source = await composeToolServers(config, async () => "own", { PARLEY_CALLED_BY: "first" });
+    const source = await composeToolServers(config, { ...needs, env: { PARLEY_CALLED_BY: "first" } });
     await expect.poll(read).toBe("first,own");
     await source?.close();
   });
@@ -43,7 +47,7 @@ describe("servers of tools", () => {
   it("are not started by a process that a node of the same store has started", async () => {
     const { config, read } = await configured();
     const env = { PARLEY_CALLED_BY: "first,own,other" };
-    expect(await composeToolServers(config, async () => "own", env)).toBeUndefined();
+    expect(await composeToolServers(config, { ...needs, env })).toBeUndefined();
     expect(read()).toBe("");
   });
 });

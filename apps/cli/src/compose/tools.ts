@@ -1,3 +1,4 @@
+import type { Secrets } from "@parley/core/ports";
 import type { Tool, ToolSource } from "@parley/core/turn";
 import { omitUndefined } from "@parley/fold";
 import { CliError } from "../cli-error.js";
@@ -38,6 +39,15 @@ export async function composeTools(config: Config): Promise<readonly Tool<never>
   return all;
 }
 
+/** What servers of tools need of the node. */
+export interface ToolServerNeeds {
+  /** Identifies the store. */
+  identify(): Promise<string>;
+  /** Keeps the logins of owners. */
+  readonly secrets: Secrets;
+  readonly env?: Environment;
+}
+
 /** Names the stores whose nodes have started this process, and each other, as servers of tools: ids with commas. */
 const calledByVariable = "PARLEY_CALLED_BY";
 
@@ -47,8 +57,7 @@ const calledByVariable = "PARLEY_CALLED_BY";
  */
 export async function composeToolServers(
   { mcpServers }: Config,
-  identify: () => Promise<string>,
-  env: Environment = process.env,
+  { identify, secrets, env = process.env }: ToolServerNeeds,
 ): Promise<ToolSource | undefined> {
   if (Object.keys(mcpServers).length === 0) return undefined;
   const callers = (env[calledByVariable] ?? "").split(",").filter((id) => id !== "");
@@ -60,7 +69,7 @@ export async function composeToolServers(
     "command" in server ? { ...server, env: { ...server.env, ...calledBy } } : server,
   ]);
   const { createMcpTools } = await import("@parley/tools/mcp");
-  return createMcpTools({ servers: Object.fromEntries(servers), identity: async () => own });
+  return createMcpTools({ servers: Object.fromEntries(servers), identity: async () => own, secrets });
 }
 
 /**

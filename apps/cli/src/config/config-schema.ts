@@ -160,6 +160,10 @@ const mcpServers = z.record(
     z.strictObject({
       url: z.url({ protocol: /^https?$/ }),
       headers: z.record(z.string(), secret).optional(),
+      auth: z.literal("oauth").optional(),
+      clientId: z.string().min(1).optional(),
+      clientSecret: secret.optional(),
+      scopes: z.array(z.string().min(1)).optional(),
       ...mcpServer,
     }),
   ]),

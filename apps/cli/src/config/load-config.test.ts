@@ -88,6 +88,15 @@ describe("the configuration without a file", () => {
       },
       web: { url: "https://mcp.example/mcp", headers: { authorization: "Bearer two" } },
     });
+    const login = { auth: "oauth", clientId: "parley", scopes: ["a"] };
+    json({
+      mcpServers: { tracker: { url: "https://t.example/mcp", ...login, clientSecret: { env: "SECRET" } } },
+    });
+    expect((await load({ SECRET: "three" })).mcpServers).toEqual({
+      tracker: { url: "https://t.example/mcp", headers: {}, ...login, clientSecret: "three" },
+    });
+    expect(await refusal()).toContain("mcpServers.tracker.clientSecret");
+    json({ mcpServers: { files: { command: "npx", env: { TOKEN: { env: "FILES_TOKEN" } } } } });
     expect(await refusal()).toContain(
       "mcpServers.files.env.TOKEN: the environment variable FILES_TOKEN is not set",
     );

@@ -232,8 +232,14 @@ function toolServersOf(
         }),
       );
     if ("url" in server) {
-      const { headers, ...rest } = server;
-      return [name, { ...omitUndefined(rest), url: server.url, headers: lookUpAll("headers", headers) }];
+      const { headers, clientSecret: given, ...rest } = server;
+      const place = ["mcpServers", name, "clientSecret"];
+      const clientSecret = given === undefined ? undefined : lookUp(given, place, env, fault);
+      const secrets = omitUndefined({ clientSecret });
+      return [
+        name,
+        { ...omitUndefined(rest), ...secrets, url: server.url, headers: lookUpAll("headers", headers) },
+      ];
     }
     const { env: given, cwd, ...rest } = server;
     const folder = resolve(base, cwd ?? ".");

@@ -1,5 +1,6 @@
-import { type Command, Option } from "commander";
+import { Argument, type Command, Option } from "commander";
 import { CliError, exitCodes } from "../cli-error.js";
+import type { ConnectOptions } from "../verbs/changing/tool-login.js";
 import type { ContextOptions } from "../verbs/reading/context.js";
 import type { LsOptions } from "../verbs/reading/ls.js";
 import type { MetricsOptions } from "../verbs/reading/metrics.js";
@@ -7,7 +8,7 @@ import type { SearchOptions } from "../verbs/reading/search.js";
 import type { ShowOptions } from "../verbs/reading/show.js";
 import type { TailOptions } from "../verbs/reading/tail.js";
 import type { UsageOptions } from "../verbs/reading/usage.js";
-import { type Act, conversation, count, examples, type JsonOption, json, limit } from "./arguments.js";
+import { type Act, conversation, count, examples, type JsonOption, json, limit, port } from "./arguments.js";
 
 /** Verbs that show what there is. */
 export function addReading(program: Command, act: Act): void {
@@ -136,14 +137,39 @@ export function addReading(program: Command, act: Act): void {
         (await import("../verbs/reading/models.js")).models(options, context),
       ),
     );
-  program
-    .command("tools")
+  addTools(program, act);
+}
+
+function addTools(program: Command, act: Act): void {
+  const tools = program.command("tools").description("tools: list them, log in at the servers of some");
+  const server = () => new Argument("<server>", "its name in `mcpServers`");
+  const verbs = () => import("../verbs/changing/tool-login.js");
+  tools
+    .command("ls", { isDefault: true })
     .description("list the tools that every turn is offered, and which of them ask first")
     .addOption(json())
-    .addHelpText("after", examples("parley tools"))
     .action(
       act(async (context, options: JsonOption) =>
         (await import("../verbs/reading/tools.js")).tools(options, context),
       ),
     );
+  tools
+    .command("connect")
+    .description("log in at a server of tools, in a browser on this machine or another one")
+    .addArgument(server())
+    .addOption(
+      new Option("--port <port>", "where this machine waits for the browser (default: any)").argParser(port),
+    )
+    .option("--no-browser", "only print the address")
+    .action(
+      act(async (context, name: string, options: ConnectOptions) =>
+        (await verbs()).connectServer(name, options, context),
+      ),
+    );
+  tools
+    .command("disconnect")
+    .description("forget the login at a server of tools")
+    .addArgument(server())
+    .action(act(async (context, name: string) => (await verbs()).disconnectServer(name, context)));
+  tools.addHelpText("after", examples("parley tools", "parley tools connect tracker"));
 }

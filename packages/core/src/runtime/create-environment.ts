@@ -68,9 +68,7 @@ export function createEnvironment(options: RuntimeOptions): Environment {
       report,
     }),
     // The list of its servers may change at any time; a step holds on to the one that it began with.
-    get tools() {
-      return tools.list();
-    },
+    toolsOf: (owner) => tools.of(owner),
     toolSource: options.toolSource,
     approvals,
     instructions: options.instructions,

@@ -164,8 +164,8 @@ export interface Environment {
   readonly examiners: readonly (() => Promise<readonly Finding[]>)[];
   /** The same models as one owner uses them: with the windows that were learned for that owner. */
   readonly ownerModels: OwnerModels;
-  /** The tools of every turn, with `ask_user` where it is offered. */
-  readonly tools: readonly Tool<never>[];
+  /** The tools that every turn of an owner is offered, with `ask_user` where it is offered. */
+  toolsOf(owner: string): readonly Tool<never>[];
   /** The source of tools that are not the node's own. */
   readonly toolSource: ToolSource | undefined;
   readonly approvals: ApprovalOptions;

@@ -3,6 +3,7 @@ import type { DoctorResponse, ModelsResponse, ToolsResponse, UsageQuery, UsageRe
 import { ParleyError } from "../errors.js";
 import type { KeyStore } from "../ports/key-store.js";
 import type { StoreCheck } from "../ports/log-store.js";
+import type { ToolLogins } from "../turn/tools/tool-source.js";
 import type { OwnerRuntime } from "./api/owner-runtime.js";
 import { createOwnerRuntime } from "./api/owner-verbs.js";
 import type { ConnectionApi } from "./connections/model-connections.js";
@@ -11,10 +12,10 @@ import { fileCollector } from "./files/file-collector.js";
 import type { FileLimits } from "./files/file-limits.js";
 import { type OpenOptions, openSigned } from "./files/file-verbs.js";
 import type { OpenedFile } from "./files/opened-file.js";
-import { toToolInfo } from "./input/input-verbs.js";
 import { examineRuntime } from "./nodes/examine-runtime.js";
 import { responseRetention } from "./nodes/response-retention.js";
 import { watchOtherNodes } from "./nodes/watch-other-nodes.js";
+import { offeredTools } from "./offered-tools.js";
 import type { RuntimeOptions } from "./runtime-options.js";
 import { createServices } from "./services.js";
 import { answerUsage } from "./usage/usage-range.js";
@@ -26,8 +27,10 @@ export interface Runtime {
   models(): ModelsResponse;
   /** Connections to providers. Absent where the host has none that change while it runs. */
   readonly connections?: ConnectionApi;
-  /** The tools that every turn is offered. */
+  /** The tools that the turns of every owner are offered. */
   tools(): ToolsResponse;
+  /** Logs owners in at servers of tools. Absent where no server wants that. */
+  readonly toolLogins: ToolLogins | undefined;
   /**
    * Finds the file that a signed text gives access to. `conversation_not_found` for one that was not signed here, has
    * expired, or names a file that is gone.
@@ -123,10 +126,8 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     forOwner: (owner) => createOwnerRuntime(services, owner),
     models: () => env.models.list(),
     ...omitUndefined({ connections: env.connections }),
-    tools() {
-      const servers = env.toolSource?.servers() ?? [];
-      return { tools: env.tools.map(toToolInfo), ...(servers.length === 0 ? {} : { servers }) };
-    },
+    tools: () => offeredTools(env),
+    toolLogins: env.toolSource?.logins,
     openSignedFile: (token, options) => openSigned(env, token, options),
     fileLimits: env.fileLimits,
     async usage(query = {}) {

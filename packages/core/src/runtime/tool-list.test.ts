@@ -76,4 +76,34 @@ describe("tools of a source", () => {
     const { providerCalls } = await me.turn(conversationId, turnId);
     expect(providerCalls[1]?.manifest?.prefixBreak).toMatchObject({ at: "tools" });
   });
+
+  it("are an owner's own where a server is, and are waited for when its turn begins", async () => {
+    class OwnTools extends GivenTools {
+      readonly connected = new Set<string>();
+      readonly lists = new Map([
+        ["ann", [tool("tracker__a")]],
+        ["bob", [tool("tracker__b")]],
+      ]);
+      override tools = (owner = "") =>
+        (this.connected.has(owner) ? this.lists.get(owner) : undefined) ?? this.list;
+      async ready(owner: string) {
+        await Promise.resolve();
+        if (owner === "eve") throw new Error("the store is away");
+        this.connected.add(owner);
+      }
+    }
+    const source = new OwnTools();
+    source.list = [tool("shared__x")];
+    const { runtime, offered } = await start(source, [], [[text("Hi.")], [text("Hi.")], [text("Hi.")]]);
+    for (const owner of ["ann", "bob", "eve"]) {
+      const me = runtime.forOwner(owner);
+      const { conversationId, turnId = "" } = await me.send({ message: "Hi" });
+      await expect.poll(async () => (await me.turn(conversationId, turnId)).status).toBe("sealed");
+    }
+    expect(offered()).toEqual([["tracker__a"], ["tracker__b"], ["shared__x"]]);
+    const names = async (owner: string) =>
+      (await runtime.forOwner(owner).tools()).tools.map(({ name }) => name);
+    expect([await names("ann"), await names("bob"), await names("eve")]).toEqual(offered());
+    expect(runtime.tools().tools.map(({ name }) => name)).toEqual(["shared__x"]);
+  });
 });

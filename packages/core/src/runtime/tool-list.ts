@@ -6,23 +6,24 @@ export class ToolList {
   readonly #own: readonly Tool<never>[];
   readonly #source: ToolSource | undefined;
   readonly #names: ReadonlySet<string>;
-  #seen: readonly Tool<never>[] = [];
-  #all: readonly Tool<never>[];
+  /** By the list of the source, which is the same as long as nothing changes. */
+  readonly #lists = new WeakMap<readonly Tool<never>[], readonly Tool<never>[]>();
 
   constructor(own: readonly Tool<never>[], source: ToolSource | undefined) {
     this.#own = own;
     this.#source = source;
     this.#names = new Set(own.map(({ name }) => name));
-    this.#all = own;
   }
 
-  /** The tools as they are now. The same list as long as nothing changes. */
-  list(): readonly Tool<never>[] {
-    const offered = this.#source?.tools() ?? this.#seen;
-    if (offered !== this.#seen) {
-      this.#seen = offered;
-      this.#all = [...this.#own, ...offered.filter(({ name }) => !this.#names.has(name))];
+  /** The tools that an owner's turns are offered now. The same list as long as nothing changes. */
+  of(owner: string): readonly Tool<never>[] {
+    if (this.#source === undefined) return this.#own;
+    const offered = this.#source.tools(owner);
+    let all = this.#lists.get(offered);
+    if (all === undefined) {
+      all = [...this.#own, ...offered.filter(({ name }) => !this.#names.has(name))];
+      this.#lists.set(offered, all);
     }
-    return this.#all;
+    return all;
   }
 }

@@ -21,7 +21,14 @@ export {
   toolDefinition,
   toolOutput,
 } from "./tools/tool.js";
-export { storeCapability, type ToolSource } from "./tools/tool-source.js";
+export {
+  type BegunLogin,
+  type FinishLogin,
+  type LoginReturn,
+  storeCapability,
+  type ToolLogins,
+  type ToolSource,
+} from "./tools/tool-source.js";
 export {
   defaultTurnLimits,
   type StepCommit,

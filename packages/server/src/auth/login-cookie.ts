@@ -5,10 +5,15 @@ const keyCookieName = "parley_key";
 
 /** The token in a `Cookie` header. */
 export function readLoginCookie(header: string | undefined): string | undefined {
+  return readCookie(header, loginCookieName);
+}
+
+/** The value of a cookie in a `Cookie` header. */
+export function readCookie(header: string | undefined, name: string): string | undefined {
   if (header === undefined) return undefined;
   for (const pair of header.split(";")) {
     const [key, value] = pair.trim().split("=", 2);
-    if (key === loginCookieName && value !== undefined && value !== "") return value;
+    if (key === name && value !== undefined && value !== "") return value;
   }
   return undefined;
 }

@@ -11,6 +11,7 @@ import { keyEndpoints } from "./keys.js";
 import { operationEndpoints } from "./operations.js";
 import { queueEndpoints } from "./queue.js";
 import { settingsEndpoints } from "./settings.js";
+import { toolLoginEndpoints } from "./tool-logins.js";
 import { usageEndpoints } from "./usage.js";
 import { webhookEndpoints } from "./webhooks.js";
 
@@ -19,6 +20,7 @@ const all = [
   ...conversationEndpoints,
   ...queueEndpoints,
   ...inputEndpoints,
+  ...toolLoginEndpoints,
   ...compactionEndpoints,
   ...settingsEndpoints,
   ...exportEndpoints,

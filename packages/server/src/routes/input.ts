@@ -75,9 +75,9 @@ export const inputEndpoints = [
     handle: async ({ me, params: { id } }) => ({ id, removed: await me.input.revoke(id) }),
   }),
   endpoint("GET /tools", {
-    summary: "The tools that every turn is offered",
+    summary: "The tools that every turn of the caller is offered, and the servers they come from",
     access: "read",
     response: toolsResponse,
-    handle: async ({ app }) => app.runtime.tools(),
+    handle: ({ me }) => me.tools(),
   }),
 ];

@@ -342,6 +342,11 @@ describe("while the store is away", () => {
     "GET /openapi.json",
     "GET /models",
     "GET /tools",
+    // Here no server of tools wants a login.
+    "POST /tools/:server/connect",
+    "POST /tools/:server/finish",
+    "POST /tools/:server/disconnect",
+    "GET /oauth/callback",
     "GET /me",
     "GET /metrics",
     "POST /logout",

@@ -19,6 +19,7 @@ import {
   type TestServer,
 } from "../test-server.test-support.js";
 import { type CalledRoute, callOf, routeNames } from "./route-calls.test-support.js";
+import { GivenLogins } from "./tool-logins.test-support.js";
 
 async function chat(server: TestServer, message: string, conversationId = "c1"): Promise<AgentEvent[]> {
   const tools = message === "page" ? { tools: [{ name: "page" }] } : {};
@@ -150,7 +151,7 @@ let server: TestServer;
 let document: Document;
 
 beforeEach(async () => {
-  server = await startTestServer({ pace: { keyMs: 0 } });
+  server = await startTestServer({ pace: { keyMs: 0 }, toolSource: new GivenLogins() });
   document = (await server.call("GET", "/openapi.json")).json as Document;
   await chat(server, "hello");
 });

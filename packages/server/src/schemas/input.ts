@@ -1,6 +1,11 @@
 import { z } from "@hono/zod-openapi";
 import type {
   CallerTool,
+  ConnectToolServerRequest,
+  ConnectToolServerResponse,
+  DisconnectToolServerResponse,
+  FinishToolLoginRequest,
+  FinishToolLoginResponse,
   GrantParams,
   GrantsResponse,
   PendingParams,
@@ -9,6 +14,7 @@ import type {
   RespondRequest,
   RespondResponse,
   RevokeGrantResponse,
+  ToolServerParams,
   ToolsResponse,
 } from "@parley/wire";
 import { agree } from "./agree.js";
@@ -122,14 +128,45 @@ export const toolsResponse = agree<ToolsResponse>()(
           .object({
             name: z.string(),
             transport: openWords<"stdio" | "http">(["stdio", "http"]),
-            state: openWords<"connecting" | "ready" | "failed">(["connecting", "ready", "failed"]),
+            state: openWords<"connecting" | "ready" | "failed" | "unconnected">([
+              "connecting",
+              "ready",
+              "failed",
+              "unconnected",
+            ]),
             tools: count,
             problem: z.string().optional(),
+            auth: openWords<"oauth">(["oauth"]).optional(),
           })
           .openapi("ToolServerInfo"),
       )
       .optional(),
   }),
+);
+
+export const toolServerParams = agree<ToolServerParams>()(z.object({ server: z.string().min(1).max(64) }));
+
+export const connectToolServerRequest = agree<ConnectToolServerRequest>()(
+  z.object({ redirectUrl: z.string().max(2_000).optional() }),
+);
+
+export const connectToolServerResponse = agree<ConnectToolServerResponse>()(
+  z.object({ authorizationUrl: z.string(), expiresAt: instant }),
+);
+
+export const finishToolLoginRequest = agree<FinishToolLoginRequest>()(
+  z.object({
+    state: z.string().min(1).max(200),
+    code: z.string().max(8_000).optional(),
+    iss: z.string().max(2_000).optional(),
+    error: z.string().max(200).optional(),
+  }),
+);
+
+export const finishToolLoginResponse = agree<FinishToolLoginResponse>()(z.object({ server: z.string() }));
+
+export const disconnectToolServerResponse = agree<DisconnectToolServerResponse>()(
+  z.object({ server: z.string(), removed: z.boolean() }),
 );
 
 export const callerTool = agree<CallerTool>()(

@@ -20,10 +20,10 @@ class AnswerTooLarge extends Error {
  * A `fetch` for one address: answers are counted, and broken off when they exceed the bound; redirects are not followed,
  * because the headers are for this address alone.
  */
-export function boundedFetch(answerBytes: number): typeof fetch {
+export function boundedFetch(answerBytes: number, inner: typeof fetch = fetch): typeof fetch {
   return async (input, init) => {
     const end = endCall.getStore();
-    const response = await fetch(input, { ...init, redirect: "manual" });
+    const response = await inner(input, { ...init, redirect: "manual" });
     if (response.status >= 300 && response.status < 400) {
       await response.body?.cancel();
       throw new Error("The server redirects, which is not followed; name the address it leads to");

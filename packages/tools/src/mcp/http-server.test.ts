@@ -79,7 +79,7 @@ function connect(url: string, headers = {}, limits: Partial<McpLimits> = {}): To
 
 async function call(source: ToolSource, name: string): Promise<unknown> {
   await expect.poll(() => source.servers()[0]?.state).toBe("ready");
-  const tool = source.tools().find((each) => each.name === `web__${name}`) as Tool<never>;
+  const tool = source.tools("me").find((each) => each.name === `web__${name}`) as Tool<never>;
   const context: ToolContext = {
     conversationId: "c",
     turnId: "t",
@@ -142,7 +142,7 @@ describe("tools of a server over HTTP", () => {
     const own = parley("store-1");
     await expect.poll(() => own.servers()[0]?.state).toBe("failed");
     expect(own.servers()[0]?.problem).toContain("Parley itself");
-    expect(own.tools()).toEqual([]);
+    expect(own.tools("me")).toEqual([]);
     expect(await call(parley("store-2"), "count")).toBe("1");
     expect(await call(connect(url), "count")).toBe("2");
     // It is not tried again: with this pace it would have been, and would now be taken.
@@ -154,6 +154,6 @@ describe("tools of a server over HTTP", () => {
   it("are absent where nobody listens, and come when somebody does", async () => {
     const source = connect("http://127.0.0.1:9/mcp", {}, { retryMs: 60_000 });
     await expect.poll(() => source.servers()[0]?.state).toBe("failed");
-    expect(source.tools()).toEqual([]);
+    expect(source.tools("me")).toEqual([]);
   });
 });

@@ -13,6 +13,8 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { storeCapability, type ToolContext, type ToolQuestion } from "@parley/core/turn";
 import { boundedFetch, withCallEnd } from "./bounded-fetch.js";
 import type { McpLimits } from "./mcp-limits.js";
+import { authorizedFetch, type OwnerTokens } from "./oauth/authorized-fetch.js";
+import { NeedsLogin } from "./oauth/login-error.js";
 import type { McpServerConfig } from "./server-config.js";
 
 /** The last lines that a process wrote to its error output, for people who look for the fault. */
@@ -34,30 +36,32 @@ export class OwnServer extends Error {
   }
 }
 
+/** Whom a connection serves, and who is told of it. */
+export interface ConnectionScope {
+  readonly listChanged: () => void;
+  readonly closed: (why: string) => void;
+  /** Identifies the store that the tools are used for. */
+  readonly identity?: (() => Promise<string>) | undefined;
+  readonly fetch?: typeof fetch | undefined;
+  /** The tokens of the owner that it is for, where owners log in at the server. */
+  readonly tokens?: OwnerTokens | undefined;
+}
+
 /** One connection to a server: from its start to its first failure, never used again after that. */
 export class McpConnection {
   readonly #client: Client;
   readonly #limits: McpLimits;
   readonly #config: McpServerConfig;
-  readonly #identity: (() => Promise<string>) | undefined;
+  readonly #on: ConnectionScope;
   /** The calls under way, by the conversations that they belong to. */
   readonly #calls = new Set<ToolContext>();
   #errors = "";
   #errorsEnd: Promise<unknown> = Promise.resolve();
   #isOpen = false;
 
-  constructor(
-    config: McpServerConfig,
-    limits: McpLimits,
-    on: {
-      readonly listChanged: () => void;
-      readonly closed: (why: string) => void;
-      /** Identifies the store that the tools are used for. */
-      readonly identity?: (() => Promise<string>) | undefined;
-    },
-  ) {
+  constructor(config: McpServerConfig, limits: McpLimits, on: ConnectionScope) {
     this.#config = config;
-    this.#identity = on.identity;
+    this.#on = on;
     this.#limits = limits;
     this.#client = new Client(
       { name: "parley", version: "1" },
@@ -85,7 +89,7 @@ export class McpConnection {
       return await this.list();
     } catch (error) {
       await this.close();
-      if (error instanceof OwnServer) throw error;
+      if (error instanceof OwnServer || error instanceof NeedsLogin) throw error;
       await Promise.race([this.#errorsEnd, delay(errorsMs, undefined, { ref: false })]);
       const said = this.#errors.trim().split("\n").at(-1) ?? "";
       throw new Error(said === "" ? messageOf(error) : `${messageOf(error)}: ${said}`, { cause: error });
@@ -96,7 +100,7 @@ export class McpConnection {
     const store = this.#client.getServerCapabilities()?.experimental?.[storeCapability] as
       | { readonly id?: unknown }
       | undefined;
-    if (store?.id !== undefined && store.id === (await this.#identity?.())) throw new OwnServer();
+    if (store?.id !== undefined && store.id === (await this.#on.identity?.())) throw new OwnServer();
   }
 
   /** Reads the tools, page by page, up to as many as are offered. */
@@ -136,6 +140,7 @@ export class McpConnection {
       return (await withCallEnd((error) => own.abort(error), request)) as CallToolResult;
     } catch (error) {
       if (signal.aborted) throw signal.reason;
+      if (error instanceof NeedsLogin) throw error;
       if (isUnknownSession(error)) {
         void this.close();
         throw new NotSent("The server has lost this connection", { cause: error });
@@ -154,9 +159,11 @@ export class McpConnection {
   #transport(): Transport {
     const config = this.#config;
     if ("url" in config) {
+      const { tokens, fetch } = this.#on;
+      const bounded = boundedFetch(this.#limits.answerBytes, fetch);
       return new StreamableHTTPClientTransport(new URL(config.url), {
         requestInit: { headers: { ...config.headers } },
-        fetch: boundedFetch(this.#limits.answerBytes),
+        fetch: tokens === undefined ? bounded : authorizedFetch(bounded, config.url, tokens),
       });
     }
     const { command, args = [], env, cwd } = config;

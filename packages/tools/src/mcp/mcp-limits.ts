@@ -19,6 +19,11 @@ export interface McpLimits {
   readonly longestRetryMs: number;
   /** A changed list is read at most so often. */
   readonly listMs: number;
+  /** Milliseconds that a turn waits for the servers that its owner has logged in at. */
+  readonly readyMs: number;
+  /** Milliseconds after its last turn when an owner's connections are ended, and the most owners that have some. */
+  readonly idleMs: number;
+  readonly owners: number;
 }
 
 export const defaultMcpLimits: McpLimits = {
@@ -33,4 +38,7 @@ export const defaultMcpLimits: McpLimits = {
   retryMs: 1_000,
   longestRetryMs: 60_000,
   listMs: 1_000,
+  readyMs: 3_000,
+  idleMs: 15 * 60_000,
+  owners: 1_000,
 };

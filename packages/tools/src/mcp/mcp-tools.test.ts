@@ -24,7 +24,7 @@ function start(
 
 async function ready(source: ToolSource): Promise<ReadonlyMap<string, Tool<never>>> {
   await expect.poll(() => source.servers()[0]?.state).toBe("ready");
-  return new Map(source.tools().map((tool) => [tool.name, tool]));
+  return new Map(source.tools("me").map((tool) => [tool.name, tool]));
 }
 
 const stateOf = (source: ToolSource) => source.servers()[0];
@@ -185,11 +185,11 @@ describe("tools of a server that is a process", () => {
   it("change with the server's list, and keep their list while nothing changes", async () => {
     const source = start({}, { limits: { listMs: 10 } });
     await ready(source);
-    const before = source.tools();
-    expect(source.tools()).toBe(before);
+    const before = source.tools("me");
+    expect(source.tools("me")).toBe(before);
     await call(source, "more");
-    await expect.poll(() => source.tools().map(({ name }) => name)).toContain("test__added");
-    expect(source.tools().map(({ name }) => name)).not.toContain("test__more");
+    await expect.poll(() => source.tools("me").map(({ name }) => name)).toContain("test__added");
+    expect(source.tools("me").map(({ name }) => name)).not.toContain("test__more");
   });
 });
 
@@ -200,7 +200,7 @@ describe("a server that fails", () => {
     ["never answers", {}, "silent", /./, 300],
   ])("because it %s has no tools, says why, and holds up nothing", async (_, more, mode, why, connectMs) => {
     const source = start(more, { mode, limits: { connectMs, retryMs: 60_000 } });
-    expect(source.tools()).toEqual([]);
+    expect(source.tools("me")).toEqual([]);
     await expect.poll(() => stateOf(source)?.state).toBe("failed");
     expect(stateOf(source)?.problem).toMatch(why);
   });

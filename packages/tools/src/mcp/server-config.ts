@@ -14,6 +14,13 @@ export interface HttpServer {
   readonly url: string;
   /** Sent with every request to this address, and to no other. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Each owner logs in there, and its tools are those of that login. Default: the headers are all it needs. */
+  readonly auth?: "oauth";
+  /** Parley, as the authorization server knows it. Default: it registers itself. */
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  /** What a login asks for. Default: what the server says it needs. */
+  readonly scopes?: readonly string[];
 }
 
 /** A server of tools that speak the Model Context Protocol. */

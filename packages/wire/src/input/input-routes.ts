@@ -133,12 +133,59 @@ export interface ToolServerInfo {
   /** Stands before the names of its tools, with two underscores between. */
   readonly name: string;
   readonly transport: OpenUnion<"stdio" | "http">;
-  /** Its tools are absent while it is not `ready`. It is connected again by itself. */
-  readonly state: OpenUnion<"connecting" | "ready" | "failed">;
+  /**
+   * Its tools are absent while it is not `ready`. It is connected again by itself, but for one that is `unconnected`: its
+   * owner has to log in there.
+   */
+  readonly state: OpenUnion<"connecting" | "ready" | "failed" | "unconnected">;
   /** The number of its tools that are offered. */
   readonly tools: number;
   /** Why it failed, in its own words. */
   readonly problem?: string;
+  /** Set where each owner logs in: state and tools are those of the caller. */
+  readonly auth?: OpenUnion<"oauth">;
+}
+
+/** A server of tools, by its name. */
+export interface ToolServerParams {
+  readonly server: string;
+}
+
+/** `POST /tools/:server/connect`: begins a login at a server of tools. */
+export interface ConnectToolServerRequest {
+  /**
+   * Where the browser comes back to: `/oauth/callback` of this server, which is the default, or an address of the
+   * caller's own machine, whose caller finishes the login by itself.
+   */
+  readonly redirectUrl?: string | undefined;
+}
+
+/** A login that was begun. */
+export interface ConnectToolServerResponse {
+  /** For a person to open. */
+  readonly authorizationUrl: string;
+  /** Epoch milliseconds: it has to be finished by then. */
+  readonly expiresAt: number;
+}
+
+/** `POST /tools/:server/finish`: what the browser brought back, by the caller that has begun the login. */
+export interface FinishToolLoginRequest {
+  readonly state: string;
+  readonly code?: string | undefined;
+  readonly iss?: string | undefined;
+  readonly error?: string | undefined;
+}
+
+/** The server that the owner is logged in at. */
+export interface FinishToolLoginResponse {
+  readonly server: string;
+}
+
+/** `POST /tools/:server/disconnect`. */
+export interface DisconnectToolServerResponse {
+  readonly server: string;
+  /** False where there was no login. */
+  readonly removed: boolean;
 }
 
 /** `GET /tools`. */

@@ -5,6 +5,11 @@ import type {
   UndoCompactionResponse,
 } from "../compaction.js";
 import type {
+  ConnectToolServerRequest,
+  ConnectToolServerResponse,
+  DisconnectToolServerResponse,
+  FinishToolLoginRequest,
+  FinishToolLoginResponse,
   GrantParams,
   GrantsResponse,
   PendingParams,
@@ -13,6 +18,7 @@ import type {
   RespondRequest,
   RespondResponse,
   RevokeGrantResponse,
+  ToolServerParams,
   ToolsResponse,
 } from "../input/input-routes.js";
 import type { JsonObject } from "../json.js";
@@ -299,6 +305,25 @@ export interface Routes {
   readonly "GET /grants": Get<Nothing, Nothing, GrantsResponse>;
   readonly "DELETE /grants/:id": Write<GrantParams, undefined, RevokeGrantResponse>;
   readonly "GET /tools": Get<Nothing, Nothing, ToolsResponse>;
+  readonly "POST /tools/:server/connect": Write<
+    ToolServerParams,
+    ConnectToolServerRequest,
+    ConnectToolServerResponse
+  >;
+  readonly "POST /tools/:server/finish": Write<
+    ToolServerParams,
+    FinishToolLoginRequest,
+    FinishToolLoginResponse
+  >;
+  readonly "POST /tools/:server/disconnect": Write<ToolServerParams, undefined, DisconnectToolServerResponse>;
+  /** Where a browser comes back to from a login at a server of tools, by the cookie that its beginning has set. */
+  readonly "GET /oauth/callback": {
+    readonly params: Nothing;
+    readonly query: FinishToolLoginRequest;
+    readonly body: undefined;
+    readonly response: string;
+    readonly format: "text";
+  };
 
   readonly "GET /webhooks": Get<Nothing, Nothing, WebhooksResponse>;
   readonly "POST /webhooks": Write<Nothing, CreateWebhookRequest, CreateWebhookResponse>;

@@ -1,4 +1,5 @@
 import type { ToolInfo } from "@parley/wire";
+import { asCalled } from "../../called-as.js";
 import { escapeInvisible } from "../../terminal/data-text.js";
 import { table } from "../../terminal/table.js";
 import type { VerbContext } from "../../verb-context.js";
@@ -11,6 +12,11 @@ export async function tools(options: { readonly json?: boolean }, context: VerbC
   if (options.json) return io.json(found);
   for (const { name, state, problem } of servers) {
     if (state === "ready") continue;
+    if (state === "unconnected") {
+      const advice = `it needs connecting, by \`parley tools connect ${escapeInvisible(name)}\``;
+      io.note(asCalled(`The tools of ${escapeInvisible(name)} are absent: ${advice}`));
+      continue;
+    }
     const why = problem === undefined ? " yet" : `: ${problem}`;
     io.note(`The tools of ${escapeInvisible(name)} are absent: it is not connected${escapeInvisible(why)}`);
   }

@@ -27,7 +27,7 @@ import { resolveParts, storeContent } from "./sent-parts.js";
 
 /** The parts of the environment that admission uses. */
 export type InboxUses = Uses<
-  "clock" | "fileLimits" | "identity" | "ids" | "limits" | "models" | "notifyChanged" | "root" | "tools"
+  "clock" | "fileLimits" | "identity" | "ids" | "limits" | "models" | "notifyChanged" | "root" | "toolsOf"
 >;
 
 /** What a client sends. */
@@ -250,7 +250,7 @@ export class Inbox {
   #prepare(owner: string, input: SendInput, more: readonly MessageContentPart[]): AdmitInput {
     const { clock, ids, identity, limits, models } = this.#env;
     this.checkReady();
-    const tools = this.#toolsOf(input);
+    const tools = this.#toolsOf(owner, input);
     const output = this.#outputOf(input);
     const metadata = this.#metadataOf(input);
     const messageId = input.messageId === undefined ? ids.next() : checkId("messageId", input.messageId);
@@ -329,10 +329,10 @@ export class Inbox {
     }));
   }
 
-  #toolsOf({ tools, ifBusy }: SendInput): StoredTool[] | undefined {
+  #toolsOf(owner: string, { tools, ifBusy }: SendInput): StoredTool[] | undefined {
     if (tools === undefined) return undefined;
     if (ifBusy === "steer") throw invalidField("tools", "a message that joins a running turn brings none");
-    const checked = checkedTools(tools, this.#env.tools);
+    const checked = checkedTools(tools, this.#env.toolsOf(owner));
     this.#checkText("tools", JSON.stringify(checked));
     return checked;
   }

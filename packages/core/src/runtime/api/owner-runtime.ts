@@ -15,6 +15,7 @@ import type {
   QueueMode,
   QueuePayload,
   ReasoningEffort,
+  ToolsResponse,
   TurnDetail,
   TurnMetrics,
   UsageQuery,
@@ -94,6 +95,8 @@ export interface OwnerRuntime {
       }
     | undefined
   >;
+  /** The tools that every turn is offered now, and the servers they come from, with the owner's own logins. */
+  tools(): Promise<ToolsResponse>;
   readonly queue: QueueApi;
   /** Calls that wait for a person or for the caller. */
   readonly input: InputApi;

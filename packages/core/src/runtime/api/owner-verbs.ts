@@ -1,6 +1,7 @@
 import { ParleyError } from "../../errors.js";
 import { fileVerbs } from "../files/file-verbs.js";
 import { inputVerbs } from "../input/input-verbs.js";
+import { offeredTools, toolsReady } from "../offered-tools.js";
 import type { Services } from "../services.js";
 import { runUnkept } from "../turns/unkept-turn.js";
 import { webhookVerbs } from "../webhooks/webhook-verbs.js";
@@ -22,6 +23,10 @@ export function createOwnerRuntime(services: Services, owner: string): OwnerRunt
       // Sent before, to wait: its turn has not come.
       if (turnId === undefined) throw new ParleyError("turn_active", "The message waits in the queue");
       yield* subscriptions.events(owner, conversationId, turnId);
+    },
+    async tools() {
+      await toolsReady(env, owner);
+      return offeredTools(env, owner);
     },
     runUnkept: (input) => runUnkept(scope, input),
     queue: queueVerbs(scope),

@@ -78,7 +78,7 @@ async function respond(
 ): Promise<RespondResponse> {
   const { env, owner, store, inbox, coordinator, recovery } = scope;
   if (!coordinator.alive()) throw new ParleyError("store_unavailable");
-  const limits = { tools: env.tools, bytes: env.limits.messageBytes, owner };
+  const limits = { tools: env.toolsOf(owner), bytes: env.limits.messageBytes, owner };
   const response = await responseEntry(request, answer, sender, limits);
   // A response is never refused for want of room: then another node goes on with the turn.
   const node = coordinator.draining || !inbox.hasRoom(owner) ? "" : env.identity.node;

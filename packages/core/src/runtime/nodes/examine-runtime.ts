@@ -58,9 +58,13 @@ async function examineHost(examiner: () => Promise<readonly Finding[]>): Promise
 }
 
 function toolServerFindings({ toolSource }: Uses<"toolSource">): Finding[] {
-  return (toolSource?.servers() ?? []).map(({ name, state, tools, problem }) =>
-    state === "ready"
-      ? { area: "tools", level: "ok", message: `MCP server ${name}: ${tools} tools` }
+  return (toolSource?.servers() ?? []).map(({ name, state, tools, problem, auth }) =>
+    state === "ready" || auth !== undefined
+      ? {
+          area: "tools",
+          level: "ok",
+          message: `MCP server ${name}: ${auth === undefined ? `${tools} tools` : "each owner logs in there"}`,
+        }
       : {
           area: "tools",
           level: "warning",

@@ -25,7 +25,7 @@ import { retryWhileUnavailable, wait } from "./retry.js";
 
 /** The parts of the environment that recovery uses. */
 export type RecoveryUses = Uses<
-  "clock" | "identity" | "ids" | "lease" | "notifyChanged" | "report" | "root" | "tools" | "wake"
+  "clock" | "identity" | "ids" | "lease" | "notifyChanged" | "report" | "root" | "toolsOf" | "wake"
 >;
 
 const claimsAtOnce = 16;
@@ -271,7 +271,7 @@ export class Recovery implements LeaseHandler {
     const { state } = left;
     const plan = lease.stopRequested
       ? undefined
-      : planToContinue(left, (toolName) => this.#mayRetry(toolName), {
+      : planToContinue(left, (toolName) => this.#mayRetry(owner, toolName), {
           elapsedMs: this.#elapsed(state),
           waitedMs: waitedMsOf(state),
         });
@@ -369,9 +369,9 @@ export class Recovery implements LeaseHandler {
     return retryWhileUnavailable(this.#env, call, this.#stopped);
   }
 
-  #mayRetry(toolName: string): boolean {
+  #mayRetry(owner: string, toolName: string): boolean {
     if (toolName === recallToolName) return true;
-    return this.#env.tools.some((tool) => tool.name === toolName && tool.recovery === "retry");
+    return this.#env.toolsOf(owner).some((tool) => tool.name === toolName && tool.recovery === "retry");
   }
 
   /** A turn of which nothing can be read but that it is open. */

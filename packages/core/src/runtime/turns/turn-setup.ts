@@ -18,6 +18,7 @@ import { showFiles } from "../files/shown-files.js";
 import { callerTools } from "../input/caller-tools.js";
 import type { ModelBinding } from "../models.js";
 import { retryWhileUnavailable, type SignalHolder } from "../nodes/retry.js";
+import { toolsReady } from "../offered-tools.js";
 import type { OwnerModel } from "../owner-models.js";
 import type { StepContextUses } from "./step-context.js";
 import { buildStepContext, type ContextRequest, withFiles } from "./step-context.js";
@@ -26,7 +27,7 @@ import { buildStepContext, type ContextRequest, withFiles } from "./step-context
 export type TurnSetupUses = CompactInTurnUses &
   StepContextUses &
   Defaults &
-  Uses<"instructions" | "keptHistories" | "tools" | "fileLimits" | "derivedFiles">;
+  Uses<"instructions" | "keptHistories" | "toolsOf" | "toolSource" | "fileLimits" | "derivedFiles">;
 
 /** The part of a turn's setup that follows from its conversation and from what was chosen for it. */
 type PreparedTurn = Pick<
@@ -75,6 +76,7 @@ export async function prepareTurn(request: PrepareRequest): Promise<PreparedTurn
   live.model = binding.name;
   live.providerName = binding.providerName;
   const effort = opened.choices.reasoningEffort ?? record.reasoningEffort ?? env.reasoningEffort;
+  await toolsReady(env, live.owner, signal);
   const tools = toolsOf(request, record);
   return {
     provider: binding.provider,
@@ -112,7 +114,7 @@ function contextBuilder(
   const { env, store, live, opened, signal, lost } = request;
   const { binding, userMessages } = start;
   let { record, tools, previous } = start;
-  let offered = env.tools;
+  let offered = env.toolsOf(live.owner);
   const instructions = opened.choices.instructions ?? record.instructions ?? env.instructions;
   const compactor = new TurnCompactor({ env, store, live, binding, userMessages, signal, lost });
   const build = async (turnMessages: ContextRequest["turnMessages"]) => {
@@ -139,8 +141,9 @@ function contextBuilder(
   };
   return async ({ stepId, turnMessages, onCall }): Promise<StepContext> => {
     // A list that changed takes effect with the next step, never under one.
-    if (offered !== env.tools) {
-      offered = env.tools;
+    const newest = env.toolsOf(live.owner);
+    if (offered !== newest) {
+      offered = newest;
       tools = toolsOf(request, record);
     }
     let context = await build(turnMessages);
@@ -173,10 +176,13 @@ function contextBuilder(
  * The node's tools, `recall` where a summary stands for something, and those of the turn's caller. None starts once the
  * turn may be lost.
  */
-function toolsOf({ env, store, opened, mayAct }: PrepareRequest, record: ConversationRecord): Tool<never>[] {
+function toolsOf(
+  { env, store, opened, mayAct, live }: PrepareRequest,
+  record: ConversationRecord,
+): Tool<never>[] {
   const { toolNames } = opened.choices;
   const offered = toolNames === undefined ? undefined : new Set(toolNames);
-  const tools: Tool<never>[] = env.tools.filter(({ name }) => offered?.has(name) ?? true);
+  const tools: Tool<never>[] = env.toolsOf(live.owner).filter(({ name }) => offered?.has(name) ?? true);
   if (record.compacted === true) tools.push(recallTool(store, record.id) as Tool<never>);
   if (opened.choices.tools !== undefined) tools.push(...callerTools(opened.choices.tools, tools));
   return tools.map((tool) => guarded(tool, mayAct));

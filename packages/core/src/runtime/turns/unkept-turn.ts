@@ -12,6 +12,7 @@ import { resolveAddresses } from "../admission/sent-parts.js";
 import type { OwnerScope } from "../api/owner-scope.js";
 import { showFiles } from "../files/shown-files.js";
 import { checkedTools } from "../input/caller-tools.js";
+import { toolsReady } from "../offered-tools.js";
 import { buildStepContext } from "./step-context.js";
 
 /** A turn that leaves nothing behind. */
@@ -74,9 +75,11 @@ async function setupOf({ env, owner, inbox }: OwnerScope, input: UnkeptInput): P
     })),
   );
   const messages = inbox.givenMessages(resolved, conversationId, turnId);
-  const declared = input.tools === undefined ? [] : checkedTools(input.tools, env.tools);
+  await toolsReady(env, owner, signal);
+  const offered = env.toolsOf(owner);
+  const declared = input.tools === undefined ? [] : checkedTools(input.tools, offered);
   const names = input.toolNames === undefined ? undefined : new Set(input.toolNames);
-  const tools: Tool<never>[] = env.tools.filter(({ name }) => names?.has(name) ?? true);
+  const tools: Tool<never>[] = offered.filter(({ name }) => names?.has(name) ?? true);
   const definitions = [...tools.map(toolDefinition), ...declared];
   const store = new InMemoryConversationStore();
   await store.createConversation({ id: conversationId });

@@ -1,0 +1,31 @@
+import type { ToolsResponse } from "@parley/wire";
+import { untilAborted } from "../messages/abort.js";
+import type { Uses } from "./environment.js";
+import { toToolInfo } from "./input/input-verbs.js";
+
+/** Nobody's name: whoever has it has logged in nowhere. */
+const nobody = "";
+
+/** The tools that an owner's turns are offered, and the servers they come from. Without an owner: those of everybody. */
+export function offeredTools(
+  { toolSource, toolsOf }: Uses<"toolSource" | "toolsOf">,
+  owner?: string,
+): ToolsResponse {
+  const servers = toolSource?.servers(owner) ?? [];
+  return { tools: toolsOf(owner ?? nobody).map(toToolInfo), ...(servers.length === 0 ? {} : { servers }) };
+}
+
+/** Longest wait for servers that an owner has logged in at, whatever their source does. */
+const readyMs = 5_000;
+
+/** Gives the servers that an owner has logged in at time to connect. What fails shows in their state. */
+export async function toolsReady(
+  { toolSource }: Uses<"toolSource">,
+  owner: string,
+  signal?: AbortSignal,
+): Promise<void> {
+  if (toolSource?.ready === undefined) return;
+  const late = AbortSignal.timeout(readyMs);
+  const either = signal === undefined ? late : AbortSignal.any([signal, late]);
+  await untilAborted(toolSource.ready(owner, either), either).catch(() => undefined);
+}

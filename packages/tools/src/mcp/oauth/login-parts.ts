@@ -1,0 +1,102 @@
+import {
+  OAuthError,
+  OAuthErrorCode,
+  type StoredOAuthClientInformation,
+  type StoredOAuthTokens,
+} from "@modelcontextprotocol/client";
+import { isParleyError, ParleyError } from "@parley/core/errors";
+import type { HttpServer } from "../server-config.js";
+import type { LoginProvider } from "./login-provider.js";
+import { isLoopbackAddress } from "./oauth-fetch.js";
+import { oauthLimits } from "./oauth-limits.js";
+import { hashOf, type StoredFlow, type StoredLogin } from "./stored-login.js";
+
+/** Parley as the configuration names it to the authorization server. Absent: it registers itself. */
+export function configuredClient({
+  clientId,
+  clientSecret,
+}: HttpServer): StoredOAuthClientInformation | undefined {
+  if (clientId === undefined) return undefined;
+  return { client_id: clientId, ...(clientSecret === undefined ? {} : { client_secret: clientSecret }) };
+}
+
+/** What a login was made with, once the official client has it all. */
+export function partsOf(
+  { url }: HttpServer,
+  provider: LoginProvider,
+): Pick<StoredLogin, "url" | "client" | "discovery"> {
+  const [client, discovery] = [provider.clientInformation(), provider.discoveryState()];
+  if (client === undefined || discovery === undefined) throw new Error("The login has no client");
+  return { url, client, discovery };
+}
+
+/** Tokens, and when they end. */
+export function timed(tokens: StoredOAuthTokens): Pick<StoredLogin, "tokens" | "expiresAt"> {
+  const seconds = tokens.expires_in;
+  return { tokens, ...(seconds === undefined ? {} : { expiresAt: Date.now() + seconds * 1_000 }) };
+}
+
+/** True where a token is about to end. */
+export function isNearEnd({ expiresAt }: StoredLogin): boolean {
+  return expiresAt !== undefined && expiresAt - oauthLimits.earlyMs <= Date.now();
+}
+
+/** True where the browser that comes back is the one that has begun the login. */
+export function isBrowser(flow: StoredFlow | undefined, browser: string): boolean {
+  return flow?.browser !== undefined && flow.browser === hashOf(browser);
+}
+
+/** Refuses an address that a person should not be sent to: it comes from the server, and a browser would run some of them. */
+export function checkPersonAddress(server: string, address: URL): void {
+  const isSafe =
+    address.protocol === "https:" || (address.protocol === "http:" && isLoopbackAddress(address.hostname));
+  if (!isSafe) throw refusedBy(server, "the address to log in at is not https");
+}
+
+/** Refusals after which the same tokens are refused for ever. */
+const finalCodes: readonly string[] = [
+  OAuthErrorCode.InvalidGrant,
+  OAuthErrorCode.InvalidClient,
+  OAuthErrorCode.UnauthorizedClient,
+];
+
+export function isFinal(error: unknown): boolean {
+  return error instanceof OAuthError && finalCodes.includes(error.code);
+}
+
+export function unknownLogin(): ParleyError {
+  return new ParleyError(
+    "invalid_request",
+    "This login is not known, has ended or was begun elsewhere: begin it again",
+  );
+}
+
+/** The failure of a login, in words of our own. */
+export function refusedBy(server: string, why: string): ParleyError {
+  return new ParleyError("provider_rejected", `The login at ${server} failed: ${why}`);
+}
+
+export function cannotRenew(server: string, error: unknown): Error {
+  return new Error(`The login at ${server} could not be renewed now: ${problemOf(error)}`);
+}
+
+/** A failure without the words of the other side, which may hold what was sent to it. */
+export function problemOf(error: unknown): string {
+  if (error instanceof OAuthError) return plainCode(error.code);
+  if (isParleyError(error)) return error.message;
+  const name = error instanceof Error ? error.name : "Error";
+  return name === "TimeoutError"
+    ? "the authorization server did not answer in time"
+    : `the authorization server could not be used (${plainCode(name)})`;
+}
+
+/** A code of the protocol; anything else is not repeated. */
+export function plainCode(code: string): string {
+  return /^[A-Za-z0-9_-]{1,64}$/.test(code) ? code : "an unknown code";
+}
+
+/** A login that cannot be decrypted counts as none: its owner logs in again. */
+export function unlessUnreadable(error: unknown): null {
+  if (isParleyError(error) && error.details?.reason === "secret_unreadable") return null;
+  throw error;
+}

@@ -1,0 +1,207 @@
+import type { ToolContext, ToolSource } from "@parley/core/turn";
+import { openSecrets } from "@parley/store/secrets";
+import { createMemoryLogStore } from "@parley/testing";
+import { createMcpTools } from "@parley/tools/mcp";
+import { OAuthToolServer } from "../../test/harness/oauth-tool-server.js";
+import type { Area } from "./ledger.js";
+
+const victim = "ann";
+const thief = "bob";
+const redirectUrl = "http://127.0.0.1:4141/oauth/callback";
+const never = new AbortController().signal;
+
+/** A source of tools at which owners log in, and what stands beside it. */
+interface Scene {
+  readonly server: OAuthToolServer;
+  /** A server of somebody else, which no token may reach. */
+  readonly other: OAuthToolServer;
+  readonly source: ToolSource;
+  readonly logins: NonNullable<ToolSource["logins"]>;
+}
+
+async function inScene(
+  play: (scene: Scene) => Promise<void>,
+  weaken: (source: ToolSource) => ToolSource = (source) => source,
+  followsRedirects = false,
+): Promise<void> {
+  const [server, other] = [new OAuthToolServer(), new OAuthToolServer()];
+  const url = await server.start();
+  await other.start();
+  const { secrets } = createMemoryLogStore({ clock: Date });
+  const source = weaken(
+    createMcpTools({
+      servers: { tracker: { url, auth: "oauth" } },
+      secrets: openSecrets(secrets, { secret: "a text of the installation, long enough" }),
+      ...(followsRedirects ? { fetch: fetchAlong } : {}),
+    }),
+  );
+  const { logins } = source;
+  try {
+    if (logins !== undefined) await play({ server, other, source, logins });
+  } finally {
+    await source.close();
+    server.stop();
+    other.stop();
+  }
+}
+
+/** A `fetch` that takes its headers along wherever it is sent. */
+const fetchAlong: typeof fetch = async (input, init) => {
+  const answer = await fetch(input, { ...init, redirect: "manual" });
+  const location = answer.headers.get("location");
+  return location === null ? answer : fetch(location, { ...init, redirect: "manual" });
+};
+
+function contextOf(owner: string): ToolContext {
+  const ids = { conversationId: "c", turnId: "t", stepId: "t.0", toolCallId: "call" };
+  return { ...ids, owner, signal: never, output: () => {} };
+}
+
+async function begin({ server, logins }: Scene, owner: string, user: string, browser?: string) {
+  const begun = await logins.start(owner, "tracker", {
+    redirectUrl,
+    ...(browser === undefined ? {} : { browser }),
+  });
+  const { searchParams } = await server.logIn(begun.authorizationUrl, user);
+  const param = (name: string) => searchParams.get(name) ?? undefined;
+  return { state: param("state") ?? "", code: param("code"), iss: param("iss") };
+}
+
+async function connect(scene: Scene, owner: string): Promise<void> {
+  await scene.logins.finish(await begin(scene, owner, owner), { owner });
+}
+
+/** Calls the tool that one owner is offered in a turn of another: the account that answers, or undefined. */
+async function whoami({ source }: Scene, offeredTo: string, turnOf: string): Promise<unknown> {
+  await source.ready?.(offeredTo, never);
+  const tool = source.tools(offeredTo).find(({ name }) => name === "tracker__whoami");
+  try {
+    return ((await tool?.execute({} as never, contextOf(turnOf))) as { content?: unknown } | undefined)
+      ?.content;
+  } catch {
+    return undefined;
+  }
+}
+
+async function isRefused(action: Promise<unknown>): Promise<boolean> {
+  return action.then(
+    () => false,
+    () => true,
+  );
+}
+
+/** One owner's tokens for another's turn. With `weak`, every owner is offered the victim's tools, and is taken for it. */
+export async function attackTokens(area: Area, weak: boolean): Promise<void> {
+  const asVictim = (source: ToolSource): ToolSource => ({
+    ...source,
+    ready: (_, signal) => source.ready?.(victim, signal) ?? Promise.resolve(),
+    tools: () =>
+      source.tools(victim).map((tool) => ({
+        ...tool,
+        execute: (input, context) => tool.execute(input, { ...context, owner: victim }),
+      })),
+  });
+  await inScene(
+    async (scene) => {
+      await connect(scene, victim);
+      area.control("the victim uses its own login", (await whoami(scene, victim, victim)) === victim);
+      const account = await whoami(scene, thief, thief);
+      area.attempt("a turn of an owner without a login", account === undefined, String(account));
+      const borrowed = await whoami(scene, victim, thief);
+      area.attempt("the victim's tool in another owner's turn", borrowed === undefined, String(borrowed));
+      const state = scene.source.servers(thief)[0]?.state;
+      area.attempt("the state of the victim's login", state === "unconnected" || weak, state);
+      await connect(scene, thief);
+      const own = await whoami(scene, thief, thief);
+      area.attempt("a turn of an owner with a login of its own", own === thief, String(own));
+      scene.server.revoke(thief);
+      const after = await whoami(scene, thief, thief);
+      area.attempt("a turn of an owner whose login was taken back", after === undefined, String(after));
+      area.control("the victim's login outlasts that", (await whoami(scene, victim, victim)) === victim);
+    },
+    weak ? asVictim : undefined,
+  );
+}
+
+/**
+ * Confused deputy: a login that one begins and another ends, with the account of whoever was lured. With `weak`, whoever
+ * comes back with a state is believed to have begun the login.
+ */
+export async function attackLoginFlows(area: Area, weak: boolean): Promise<void> {
+  const believing = (source: ToolSource): ToolSource => {
+    const { logins } = source;
+    const believe: NonNullable<ToolSource["logins"]> | undefined = logins && {
+      start: (owner, server, options) => logins.start(owner, server, options),
+      disconnect: (owner, server) => logins.disconnect(owner, server),
+      finish: async (returned, by) =>
+        logins.finish(returned, by).catch(() => logins.finish(returned, { owner: thief })),
+    };
+    return { ...source, ...(believe === undefined ? {} : { logins: believe }) };
+  };
+  await inScene(
+    async (scene) => {
+      const { logins, server } = scene;
+      // The thief's address, opened by the victim: in its browser, and by its own program.
+      for (const browser of [undefined, "the thief's browser"]) {
+        for (const by of [{ browser: "the victim's browser" }, { browser: "" }, { owner: victim }]) {
+          const lured = await begin(scene, thief, victim, browser);
+          const what = `a login of the thief that ends with ${JSON.stringify(by)}`;
+          area.attempt(what, await isRefused(logins.finish(lured, by)));
+        }
+      }
+      const account = await whoami(scene, thief, thief);
+      area.attempt("the victim's account in a turn of the thief", account === undefined, String(account));
+      const stolen = await begin(scene, victim, victim, "the victim's browser");
+      area.attempt(
+        "the victim's login, by the thief's key",
+        weak || (await isRefused(logins.finish(stolen, { owner: thief }))),
+      );
+      const own = await begin(scene, victim, victim, "the victim's browser");
+      const worked = await logins.finish(own, { browser: "the victim's browser" }).then(
+        () => true,
+        () => false,
+      );
+      area.control("the victim's own login", worked);
+      area.attempt("the same a second time", await isRefused(logins.finish(own, { owner: victim })));
+      server.faults.issuer = "https://evil.example";
+      const mixed = await begin(scene, victim, victim);
+      area.attempt(
+        "a login that comes back from another issuer",
+        await isRefused(logins.finish(mixed, { owner: victim })),
+      );
+      delete server.faults.issuer;
+      for (const address of ["javascript:alert(1)", "http://evil.example/a", "data:text/html,x"]) {
+        server.faults.authorizationEndpoint = address;
+        area.attempt(
+          `people sent to ${address}`,
+          await isRefused(logins.start(victim, "tracker", { redirectUrl })),
+        );
+      }
+    },
+    weak ? believing : undefined,
+  );
+}
+
+/** Headers that go along with a redirect. With `weak`, redirects are followed with everything that was sent. */
+export async function attackByRedirects(area: Area, weak: boolean): Promise<void> {
+  await inScene(
+    async (scene) => {
+      const { server, other } = scene;
+      const seen = () =>
+        [...other.calls.map(({ token }) => token), ...other.grants].filter((one) => one !== undefined);
+      await connect(scene, victim);
+      area.control("a call without a redirect", (await whoami(scene, victim, victim)) === victim);
+      server.faults.redirectTo = other.url;
+      await whoami(scene, victim, victim);
+      area.attempt("a call that is redirected", seen().length === 0, seen().join(", "));
+      const before = seen().length;
+      delete server.faults.redirectTo;
+      server.expireTokens();
+      server.faults.redirectTokensTo = `${other.issuer}/token`;
+      await whoami(scene, victim, victim);
+      area.attempt("a renewal that is redirected", seen().length === before, seen().join(", "));
+    },
+    undefined,
+    weak,
+  );
+}
