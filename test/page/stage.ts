@@ -63,7 +63,9 @@ export class Stage {
     options: BrowserContextOptions & { readonly origin?: string } = desktop,
   ): Promise<Tab> {
     const { origin = this.url, ...context } = options;
-    const tab = await Tab.open(await this.#browser.newContext(context), origin);
+    // A service worker answers past what tests hold back or change on the way.
+    const workers = { serviceWorkers: "block" as const, ...context };
+    const tab = await Tab.open(await this.#browser.newContext(workers), origin);
     tab.page.setDefaultTimeout(patience.timeout);
     this.#tabs.push(tab);
     await tab.page.goto(path.startsWith("about:") ? path : origin + path);

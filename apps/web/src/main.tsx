@@ -4,6 +4,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { askAccess } from "./app/access/access.js";
 import { App } from "./app/app.js";
+import { keepPageOffline } from "./app/offline-page.js";
 import { steadyPace } from "./app/steady-pace.js";
 import { followTheme } from "./app/theme.js";
 import { commitDeletesOnLeave } from "./list/conversation-actions.js";
@@ -13,6 +14,7 @@ const client = createClient({ url: location.origin, schedule: steadyPace(), stor
 void askAccess(client);
 followTheme();
 commitDeletesOnLeave();
+keepPageOffline();
 
 const root = document.getElementById("root");
 if (root === null) throw new Error("The page has no root element");

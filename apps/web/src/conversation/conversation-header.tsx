@@ -9,10 +9,12 @@ import {
   FoldVertical,
   GitFork,
   Pencil,
+  Printer,
   SquarePen,
   Trash2,
 } from "lucide-react";
 import { memo, useState } from "react";
+import { useMayWrite } from "../app/access/access.js";
 import { openInspector, showOverlay, toggleInspector, useLayout } from "../app/layout/layout-store.js";
 import { SidebarToggle } from "../app/layout/sidebar-toggle.js";
 import { conversationPath, Link } from "../app/router.js";
@@ -23,6 +25,8 @@ import { Menu, MenuAction, MenuLine } from "../ui/overlay/menu.js";
 import { Tooltip } from "../ui/overlay/tooltip.js";
 import { EditableTitle } from "../ui/text/editable-title.js";
 import { formatTokens } from "../ui/text/format.js";
+import { useConversationActions } from "./conversation-context.js";
+import { printConversation } from "./print-conversation.js";
 
 export interface ConversationHeaderProps {
   readonly meta: ConversationMeta | undefined;
@@ -45,6 +49,8 @@ export const ConversationHeader = memo(function ConversationHeader({
   parentId,
 }: ConversationHeaderProps) {
   const client = useClient();
+  const mayWrite = useMayWrite();
+  const { handle } = useConversationActions();
   const [renaming, setRenaming] = useState(false);
   const inspecting = useLayout((state) => state.inspectorOpen);
   return (
@@ -61,6 +67,8 @@ export const ConversationHeader = memo(function ConversationHeader({
         <h1 className="min-w-0 flex-1 truncate px-1.5 text-base font-medium">
           {meta === undefined ? (
             <span className="text-faint">Conversation</span>
+          ) : !mayWrite ? (
+            <bdi>{meta.title === "" ? "Untitled" : meta.title.slice(0, 300)}</bdi>
           ) : (
             <button
               type="button"
@@ -105,16 +113,27 @@ export const ConversationHeader = memo(function ConversationHeader({
               </button>
             }
           >
-            <MenuAction icon={<Pencil aria-hidden />} onSelect={() => setRenaming(true)}>
-              Rename
-            </MenuAction>
-            <MenuAction icon={<FoldVertical aria-hidden />} onSelect={() => showOverlay("compaction")}>
-              Compact
-            </MenuAction>
+            {mayWrite && (
+              <>
+                <MenuAction icon={<Pencil aria-hidden />} onSelect={() => setRenaming(true)}>
+                  Rename
+                </MenuAction>
+                <MenuAction icon={<FoldVertical aria-hidden />} onSelect={() => showOverlay("compaction")}>
+                  Compact
+                </MenuAction>
+              </>
+            )}
             <MenuAction icon={<Download aria-hidden />} onSelect={() => openInspector(undefined, "facts")}>
               Export
             </MenuAction>
-            {status === "closed" ? (
+            <MenuAction
+              icon={<Printer aria-hidden />}
+              keys="Mod+P"
+              onSelect={() => void printConversation(handle)}
+            >
+              Print
+            </MenuAction>
+            {!mayWrite ? null : status === "closed" ? (
               <MenuAction icon={<ArchiveRestore aria-hidden />} onSelect={() => void reopen(client, meta.id)}>
                 Reopen
               </MenuAction>
@@ -123,10 +142,14 @@ export const ConversationHeader = memo(function ConversationHeader({
                 Close
               </MenuAction>
             )}
-            <MenuLine />
-            <MenuAction icon={<Trash2 aria-hidden />} danger onSelect={() => deleteSoon(client, meta)}>
-              Delete
-            </MenuAction>
+            {mayWrite && (
+              <>
+                <MenuLine />
+                <MenuAction icon={<Trash2 aria-hidden />} danger onSelect={() => deleteSoon(client, meta)}>
+                  Delete
+                </MenuAction>
+              </>
+            )}
           </Menu>
         </>
       )}

@@ -3,12 +3,14 @@ import { fileParts } from "@parley/client/files";
 import { useClient, useConversation } from "@parley/client/react";
 import { CircleAlert, MessageCircleOff } from "lucide-react";
 import { useCallback, useMemo, useState } from "react";
+import { useMayWrite } from "../app/access/access.js";
 import { newId } from "../app/new-id.js";
 import { usePageTitle } from "../app/page-title.js";
 import { reportFailure } from "../app/report-failure.js";
 import { conversationPath, navigate } from "../app/router.js";
 import { Composer } from "../composer/composer.js";
 import { composerId } from "../composer/focus-composer.js";
+import { ReadOnlyNote } from "../composer/read-only-note.js";
 import { branchPoints } from "../list/branches.js";
 import type { FamilyFound } from "../list/read-family.js";
 import { useFamily } from "../list/use-family.js";
@@ -32,6 +34,7 @@ export interface ConversationViewProps {
 /** One conversation: its header, its messages and the composer. */
 export function ConversationView({ conversationId, seq }: ConversationViewProps) {
   const { state, handle } = useConversation(conversationId);
+  const mayWrite = useMayWrite();
   const family = useFamily(conversationId, state.meta);
   const actions = useActions(conversationId, handle, state, family);
   const { edit } = actions;
@@ -68,7 +71,8 @@ export function ConversationView({ conversationId, seq }: ConversationViewProps)
         ) : (
           <Transcript state={state} seq={seq} />
         )}
-        {!missing && (
+        {!missing && !mayWrite && <ReadOnlyNote />}
+        {!missing && mayWrite && (
           <Composer
             conversationId={conversationId}
             handle={handle}

@@ -2,10 +2,12 @@ import type { ConversationHandle, ConversationState } from "@parley/client";
 import { useClient } from "@parley/client/react";
 import { waitingCallsOf } from "@parley/client/tool-calls";
 import { useMemo } from "react";
+import { useMayWrite } from "../app/access/access.js";
 import { type Command, useRegisterCommands } from "../app/commands/commands.js";
 import { closeInspector, toggleInspector, useLayout } from "../app/layout/layout-store.js";
 import { reportFailure } from "../app/report-failure.js";
 import { close, deleteSoon, reopen } from "../list/conversation-actions.js";
+import { printConversation } from "./print-conversation.js";
 
 /** Moves the focus to the first request that is shown. */
 function focusRequest(): void {
@@ -17,6 +19,7 @@ function focusRequest(): void {
 /** Offers what can be done with the conversation that is shown. */
 export function useConversationCommands(state: ConversationState, handle: ConversationHandle): void {
   const client = useClient();
+  const mayWrite = useMayWrite();
   const running = state.activeTurn !== undefined;
   const waits = waitingCallsOf(state).length > 0;
   const { meta, status } = state;
@@ -24,6 +27,28 @@ export function useConversationCommands(state: ConversationState, handle: Conver
   const title = meta?.title ?? "";
   const commands = useMemo((): readonly Command[] => {
     if (id === undefined) return [];
+    const changing: readonly Command[] = [
+      status === "closed"
+        ? {
+            id: "reopen",
+            title: "Reopen the conversation",
+            group: "Conversation",
+            run: () => void reopen(client, id),
+          }
+        : {
+            id: "close",
+            title: "Close the conversation",
+            group: "Conversation",
+            keywords: ["archive", "hide"],
+            run: () => void close(client, id),
+          },
+      {
+        id: "delete",
+        title: "Delete the conversation",
+        group: "Conversation",
+        run: () => deleteSoon(client, { id, title }),
+      },
+    ];
     return [
       {
         id: "inspector",
@@ -32,6 +57,14 @@ export function useConversationCommands(state: ConversationState, handle: Conver
         keys: "Mod+I",
         keywords: ["context", "tokens", "timeline", "manifest"],
         run: toggleInspector,
+      },
+      {
+        id: "print",
+        title: "Print the conversation",
+        group: "Conversation",
+        keys: "Mod+P",
+        keywords: ["paper", "pdf"],
+        run: () => void printConversation(handle),
       },
       ...(running
         ? [
@@ -60,27 +93,8 @@ export function useConversationCommands(state: ConversationState, handle: Conver
             } as const,
           ]
         : []),
-      status === "closed"
-        ? {
-            id: "reopen",
-            title: "Reopen the conversation",
-            group: "Conversation",
-            run: () => void reopen(client, id),
-          }
-        : {
-            id: "close",
-            title: "Close the conversation",
-            group: "Conversation",
-            keywords: ["archive", "hide"],
-            run: () => void close(client, id),
-          },
-      {
-        id: "delete",
-        title: "Delete the conversation",
-        group: "Conversation",
-        run: () => deleteSoon(client, { id, title }),
-      },
+      ...(mayWrite ? changing : []),
     ];
-  }, [client, handle, id, title, running, waits, status]);
+  }, [client, handle, id, title, running, waits, status, mayWrite]);
   useRegisterCommands(commands);
 }

@@ -2,6 +2,7 @@ import { useClient } from "@parley/client/react";
 import type { ConversationMeta } from "@parley/wire";
 import { Archive, ArchiveRestore, Ellipsis, Pencil, Trash2 } from "lucide-react";
 import { type KeyboardEvent, memo, useState } from "react";
+import { useMayWrite } from "../app/access/access.js";
 import { closeDrawer } from "../app/layout/layout-store.js";
 import { conversationPath, Link } from "../app/router.js";
 import { cx } from "../ui/cx.js";
@@ -31,12 +32,14 @@ export const ConversationEntry = memo(function ConversationEntry({
   family,
 }: ConversationEntryProps) {
   const client = useClient();
+  const mayWrite = useMayWrite();
   const isUnread = useUnread(({ ids }) => ids.has(meta.id));
   const [renaming, setRenaming] = useState<"this" | "all">();
   const ids = (family ?? [meta]).map(({ id }) => id);
   const title = meta.title === "" ? "Untitled" : meta.title.slice(0, 200);
   const onKey = (event: KeyboardEvent<HTMLElement>) => {
     moveFocus(event);
+    if (!mayWrite) return;
     if (event.key === "F2") {
       event.preventDefault();
       setRenaming("this");
@@ -85,52 +88,54 @@ export const ConversationEntry = memo(function ConversationEntry({
           <TimeAgo at={meta.lastActivityAt} />
         </span>
       </Link>
-      <div className="absolute right-1 opacity-0 group-focus-within/entry:opacity-100 group-hover/entry:opacity-100 has-[[data-popup-open]]:opacity-100 touch:opacity-100">
-        <Menu
-          trigger={
-            <button type="button" aria-label={`Menu of ${title}`} className={iconButtonClass("small")}>
-              <Ellipsis aria-hidden />
-            </button>
-          }
-        >
-          <MenuAction icon={<Pencil aria-hidden />} keys="F2" onSelect={() => setRenaming("this")}>
-            {family === undefined ? "Rename" : "Rename this branch"}
-          </MenuAction>
-          {family !== undefined && (
-            <MenuAction icon={<Pencil aria-hidden />} onSelect={() => setRenaming("all")}>
-              Rename all {ids.length} branches
-            </MenuAction>
-          )}
-          {meta.status === "closed" ? (
-            <MenuAction icon={<ArchiveRestore aria-hidden />} onSelect={() => void reopen(client, meta.id)}>
-              Reopen
-            </MenuAction>
-          ) : (
-            <MenuAction icon={<Archive aria-hidden />} onSelect={() => void close(client, meta.id)}>
-              {family === undefined ? "Close" : "Close this branch"}
-            </MenuAction>
-          )}
-          {family !== undefined && (
-            <MenuAction icon={<Archive aria-hidden />} onSelect={() => void close(client, ...ids)}>
-              Close all {ids.length} branches
-            </MenuAction>
-          )}
-          <MenuLine />
-          <MenuAction
-            icon={<Trash2 aria-hidden />}
-            keys="Del"
-            danger
-            onSelect={() => deleteSoon(client, meta)}
+      {mayWrite && (
+        <div className="absolute right-1 opacity-0 group-focus-within/entry:opacity-100 group-hover/entry:opacity-100 has-[[data-popup-open]]:opacity-100 touch:opacity-100">
+          <Menu
+            trigger={
+              <button type="button" aria-label={`Menu of ${title}`} className={iconButtonClass("small")}>
+                <Ellipsis aria-hidden />
+              </button>
+            }
           >
-            {family === undefined ? "Delete" : "Delete this branch"}
-          </MenuAction>
-          {family !== undefined && (
-            <MenuAction icon={<Trash2 aria-hidden />} danger onSelect={() => deleteSoon(client, ...family)}>
-              Delete all {ids.length} branches
+            <MenuAction icon={<Pencil aria-hidden />} keys="F2" onSelect={() => setRenaming("this")}>
+              {family === undefined ? "Rename" : "Rename this branch"}
             </MenuAction>
-          )}
-        </Menu>
-      </div>
+            {family !== undefined && (
+              <MenuAction icon={<Pencil aria-hidden />} onSelect={() => setRenaming("all")}>
+                Rename all {ids.length} branches
+              </MenuAction>
+            )}
+            {meta.status === "closed" ? (
+              <MenuAction icon={<ArchiveRestore aria-hidden />} onSelect={() => void reopen(client, meta.id)}>
+                Reopen
+              </MenuAction>
+            ) : (
+              <MenuAction icon={<Archive aria-hidden />} onSelect={() => void close(client, meta.id)}>
+                {family === undefined ? "Close" : "Close this branch"}
+              </MenuAction>
+            )}
+            {family !== undefined && (
+              <MenuAction icon={<Archive aria-hidden />} onSelect={() => void close(client, ...ids)}>
+                Close all {ids.length} branches
+              </MenuAction>
+            )}
+            <MenuLine />
+            <MenuAction
+              icon={<Trash2 aria-hidden />}
+              keys="Del"
+              danger
+              onSelect={() => deleteSoon(client, meta)}
+            >
+              {family === undefined ? "Delete" : "Delete this branch"}
+            </MenuAction>
+            {family !== undefined && (
+              <MenuAction icon={<Trash2 aria-hidden />} danger onSelect={() => deleteSoon(client, ...family)}>
+                Delete all {ids.length} branches
+              </MenuAction>
+            )}
+          </Menu>
+        </div>
+      )}
     </div>
   );
 });

@@ -1,7 +1,7 @@
 import { useClient } from "@parley/client/react";
 import { Download, Trash2, Upload } from "lucide-react";
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
-import { useAccess } from "../app/access/access.js";
+import { useMayWrite } from "../app/access/access.js";
 import { reportFailure } from "../app/report-failure.js";
 import { showToast } from "../app/toasts.js";
 import { Button } from "../ui/button.js";
@@ -20,10 +20,7 @@ const confirmation = "delete all";
 /** Export, import and deletion of all conversations. */
 export function DataSection() {
   const client = useClient();
-  const mayWrite = useAccess(
-    (state) =>
-      state.phase === "granted" && state.me.scopes.some((scope) => scope === "write" || scope === "admin"),
-  );
+  const mayWrite = useMayWrite();
   const [running, setRunning] = useState<Running>();
   const [imported, setImported] = useState<Imported>();
   const abort = useRef<AbortController>(undefined);

@@ -1,6 +1,9 @@
 import { useClient } from "@parley/client/react";
 import type { ToolInfo, ToolServerInfo } from "@parley/wire";
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { reportFailure } from "../app/report-failure.js";
+import { safeHref } from "../conversation/markdown/safe-link.js";
 import { DataText } from "../input/data-text.js";
 import { inspectorQueries } from "../inspector/inspector-queries.js";
 import { ProblemNote } from "../inspector/problem-note.js";
@@ -42,7 +45,7 @@ export function ToolsSection() {
       ) : (
         <ul className="mb-6 divide-y divide-line rounded-lg border border-line">
           {servers.map((server) => (
-            <ServerEntry key={server.name} server={server} />
+            <ServerEntry key={server.name} server={server} onChanged={() => void tools.refetch()} />
           ))}
         </ul>
       )}
@@ -65,10 +68,16 @@ export function ToolsSection() {
   );
 }
 
-const stateTones = { ready: "good", connecting: "plain", failed: "danger" } as const;
+const stateTones = { ready: "good", connecting: "plain", failed: "danger", unconnected: "warn" } as const;
 
-function ServerEntry({ server }: { readonly server: ToolServerInfo }) {
-  const { name, transport, state, tools, problem } = server;
+function ServerEntry({
+  server,
+  onChanged,
+}: {
+  readonly server: ToolServerInfo;
+  readonly onChanged: () => void;
+}) {
+  const { name, transport, state, tools, problem, auth } = server;
   const tone = state in stateTones ? stateTones[state as keyof typeof stateTones] : "warn";
   return (
     <li className="px-3 py-2.5 text-sm">
@@ -80,7 +89,8 @@ function ServerEntry({ server }: { readonly server: ToolServerInfo }) {
           {transport === "stdio" ? "local process" : "HTTP"}
           {state === "ready" && `, ${tools === 1 ? "1 tool" : `${tools} tools`}`}
         </span>
-        <Badge tone={tone}>{state}</Badge>
+        <Badge tone={tone}>{state === "unconnected" ? "needs your login" : state}</Badge>
+        {auth !== undefined && <LoginButton server={server} onChanged={onChanged} />}
       </div>
       {problem !== undefined && (
         <p className="mt-1 text-xs break-words text-danger">
@@ -88,6 +98,65 @@ function ServerEntry({ server }: { readonly server: ToolServerInfo }) {
         </p>
       )}
     </li>
+  );
+}
+
+/** Logs in at a server of tools, in a tab of its own, or out again. The list shows by itself when that is done. */
+function LoginButton({
+  server: { name, state },
+  onChanged,
+}: {
+  readonly server: ToolServerInfo;
+  readonly onChanged: () => void;
+}) {
+  const client = useClient();
+  const [isBusy, setIsBusy] = useState(false);
+  const [address, setAddress] = useState<string>();
+  const params = { server: name };
+  const run = async (failure: string, work: () => Promise<void>) => {
+    setIsBusy(true);
+    try {
+      await work();
+      onChanged();
+    } catch (error) {
+      reportFailure(failure, error);
+    } finally {
+      setIsBusy(false);
+    }
+  };
+  const connect = () =>
+    run("The login could not be begun", async () => {
+      const { authorizationUrl } = await client.request("POST /tools/:server/connect", { params, body: {} });
+      const safe = safeHref(authorizationUrl);
+      if (safe === undefined) throw new Error("The server gave an address that is no web page.");
+      // A browser that blocks new tabs leaves the link to follow.
+      setAddress(window.open(safe, "_blank", "noopener") === null ? safe : undefined);
+    });
+  const disconnect = () =>
+    run("Not disconnected", async () => {
+      await client.request("POST /tools/:server/disconnect", { params });
+      setAddress(undefined);
+    });
+  if (state !== "unconnected") {
+    return (
+      <Button size="small" tone="quiet" disabled={isBusy} onClick={() => void disconnect()}>
+        Disconnect
+      </Button>
+    );
+  }
+  return address === undefined ? (
+    <Button size="small" tone="primary" disabled={isBusy} onClick={() => void connect()}>
+      Log in
+    </Button>
+  ) : (
+    <a
+      href={address}
+      target="_blank"
+      rel="noopener noreferrer"
+      className="rounded-sm text-sm text-accent underline"
+    >
+      Open the login page
+    </a>
   );
 }
 

@@ -2,7 +2,7 @@ import { useClient, useConnection } from "@parley/client/react";
 import type { UploadInfo } from "@parley/wire";
 import { Clock, Hand, Hourglass, Layers, ScrollText, TriangleAlert } from "lucide-react";
 import { type KeyboardEvent, type ReactElement, useCallback, useRef, useState } from "react";
-import { useAccess } from "../app/access/access.js";
+import { useAccess, useMayWrite } from "../app/access/access.js";
 import { SidebarToggle } from "../app/layout/sidebar-toggle.js";
 import { isDemoModel, useModels } from "../app/models.js";
 import { newId } from "../app/new-id.js";
@@ -13,6 +13,7 @@ import { ComposerField, type ComposerFieldHandle } from "../composer/composer-fi
 import { newDraft, putBack } from "../composer/drafts.js";
 import { focusComposer } from "../composer/focus-composer.js";
 import { takeNewSettings } from "../composer/new-settings.js";
+import { ReadOnlyNote } from "../composer/read-only-note.js";
 import { isSendKey } from "../composer/send-key.js";
 import { SettingPickers } from "../composer/setting-pickers.js";
 import { takeMessage } from "../composer/take-message.js";
@@ -42,6 +43,7 @@ const examples: readonly { readonly text: string; readonly shows: string; readon
 export function Welcome() {
   const models = useModels();
   const demo = isDemoModel(models?.defaultModel);
+  const mayWrite = useMayWrite();
   const field = useRef<ComposerFieldHandle>(null);
   const start = useStart();
   const [noText, setNoText] = useState(true);
@@ -64,6 +66,7 @@ export function Welcome() {
     event.preventDefault();
     submit();
   };
+  if (!mayWrite) return <ReadingWelcome />;
   return (
     <main className="flex min-w-0 flex-1 flex-col">
       <div className="flex h-14 shrink-0 items-center px-2 sm:px-3">
@@ -123,6 +126,23 @@ export function Welcome() {
           right={<SendButton empty={empty} onSend={submit} />}
         />
       </ComposerFrame>
+    </main>
+  );
+}
+
+/** The first page of a key that may only read. */
+function ReadingWelcome() {
+  return (
+    <main className="flex min-w-0 flex-1 flex-col">
+      <div className="flex h-14 shrink-0 items-center px-2 sm:px-3">
+        <SidebarToggle />
+        <span className="px-1.5 font-semibold md:hidden">Parley</span>
+      </div>
+      <div className="mx-auto w-full max-w-[46rem] flex-1 space-y-6 overflow-y-auto px-4 pt-[clamp(0.5rem,14dvh,9rem)] pb-6 sm:px-6">
+        <h1 className="text-xl font-semibold tracking-tight">What would you like to read?</h1>
+        <Recent />
+      </div>
+      <ReadOnlyNote />
     </main>
   );
 }

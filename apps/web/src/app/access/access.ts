@@ -13,6 +13,14 @@ export type AccessState =
 /** Who the server takes us for. */
 export const useAccess = create<AccessState>()(() => ({ phase: "asking" }));
 
+/** Whether our key may change anything. Without that, the page is for reading. */
+export function useMayWrite(): boolean {
+  return useAccess(
+    (state) =>
+      state.phase !== "granted" || state.me.scopes.some((scope) => scope === "write" || scope === "admin"),
+  );
+}
+
 /** Asks the server who we are. */
 export async function askAccess(client: ParleyClient): Promise<void> {
   useAccess.setState({ phase: "asking" }, true);

@@ -14,7 +14,7 @@ export function RowActions({
   return (
     <div
       className={cx(
-        "flex min-h-7 flex-wrap items-center gap-0.5 transition-opacity",
+        "flex min-h-7 print:hidden flex-wrap items-center gap-0.5 transition-opacity",
         align === "end" ? "justify-end" : "-ml-1.5",
         !always &&
           "opacity-0 group-hover/row:opacity-100 focus-within:opacity-100 has-[[data-popup-open]]:opacity-100 touch:opacity-100",

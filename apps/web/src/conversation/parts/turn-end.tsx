@@ -2,6 +2,7 @@ import type { Failure, TurnState } from "@parley/client";
 import { formatCost } from "@parley/client/usage";
 import { Activity, CircleStop, RefreshCw, StepForward, TriangleAlert } from "lucide-react";
 import { memo, type ReactNode } from "react";
+import { useMayWrite } from "../../app/access/access.js";
 import { openInspector } from "../../app/layout/layout-store.js";
 import { newId } from "../../app/new-id.js";
 import { Button } from "../../ui/button.js";
@@ -22,7 +23,9 @@ export const TurnEnd = memo(function TurnEnd({ row }: { readonly row: EndRow }) 
   const failure = failureOf(row);
   const text = joinedText(answer);
   const question = joinedText(opening);
+  const mayWrite = useMayWrite();
   const canBranch =
+    mayWrite &&
     opening[0]?.firstSeq !== undefined &&
     (question !== "" || opening.some((message) => messageFiles(message).length > 0));
   const again = () => void branch(opening, question);
@@ -30,7 +33,7 @@ export const TurnEnd = memo(function TurnEnd({ row }: { readonly row: EndRow }) 
     <div className="group/row pb-2">
       {failure !== undefined && <ErrorCard failure={failure} onRetry={canBranch ? again : undefined} />}
       <EndNote reason={turn?.reason} failed={failure !== undefined}>
-        {last && cutReasons.has(turn?.reason ?? "") && <ContinueButton />}
+        {last && mayWrite && cutReasons.has(turn?.reason ?? "") && <ContinueButton />}
       </EndNote>
       {failure === undefined && turn?.reason === "stop" && isEmpty(answer) && (
         <p className="my-1.5 text-sm text-soft">The model gave an empty answer.</p>

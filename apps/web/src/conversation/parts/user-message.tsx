@@ -1,6 +1,7 @@
 import type { FileReference, UploadInfo } from "@parley/wire";
 import { CornerDownRight, Pencil } from "lucide-react";
 import { memo } from "react";
+import { useMayWrite } from "../../app/access/access.js";
 import { useAway } from "../../app/access/use-away.js";
 import { FailedSend, TakeBackButtons, type UnsentMessage } from "../../composer/unsent-message.js";
 import { MessageFiles } from "../../files/message-files.js";
@@ -22,6 +23,7 @@ import { RowActions } from "./row-actions.js";
 
 /** What the user said, with what can be done about it. */
 export const UserMessage = memo(function UserMessage({ row }: { readonly row: UserRow }) {
+  const mayWrite = useMayWrite();
   const { conversationId, editingId, edit, branches } = useConversationActions();
   const { message, steered, opening } = row;
   const text = messageText(message);
@@ -68,7 +70,7 @@ export const UserMessage = memo(function UserMessage({ row }: { readonly row: Us
               </time>
             )}
             <CopyButton text={text} label="Copy message" />
-            {opening && message.status === "committed" && (
+            {opening && mayWrite && message.status === "committed" && (
               <IconButton
                 size="small"
                 label="Edit message"

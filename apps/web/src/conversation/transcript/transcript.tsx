@@ -15,6 +15,7 @@ import { Step } from "../parts/step.js";
 import { Note, Summary } from "../parts/summary.js";
 import { TurnEnd } from "../parts/turn-end.js";
 import { UserMessage } from "../parts/user-message.js";
+import { usePrinting } from "../print-conversation.js";
 import { estimateHeight } from "./estimate-height.js";
 import { endZone, useFollowEnd } from "./follow-end.js";
 import { buildRows, type Row, rowOfSeq } from "./rows.js";
@@ -35,6 +36,7 @@ export interface TranscriptProps {
 export function Transcript({ state, seq }: TranscriptProps) {
   const box = useRef<HTMLDivElement>(null);
   const rows = useRows(state);
+  const isPrinting = usePrinting((each) => each.isPrinting);
   const { following, follow, letGo } = useFollowEnd(box, seq === undefined);
   const virtualizer = useVirtualizer({
     count: rows.length,
@@ -65,6 +67,7 @@ export function Transcript({ state, seq }: TranscriptProps) {
   useLoadEarlier(box, state);
   useOwnMessage(rows, toEnd);
 
+  if (isPrinting) return <AllRows rows={rows} />;
   return (
     <div className="relative min-h-0 flex-1">
       <div
@@ -104,6 +107,21 @@ export function Transcript({ state, seq }: TranscriptProps) {
           </Button>
         </div>
       )}
+    </div>
+  );
+}
+
+/** Every message, for the printer. */
+function AllRows({ rows }: { readonly rows: readonly Row[] }) {
+  return (
+    <div role="log" aria-label="Messages" className="min-h-0 flex-1 overflow-y-auto print:overflow-visible">
+      <div className="mx-auto w-full max-w-[46rem] px-4 sm:px-6 print:max-w-none print:px-0">
+        {rows.map((row) => (
+          <ErrorBoundary key={row.key} fallback={() => <BrokenRow />}>
+            <RowView row={row} />
+          </ErrorBoundary>
+        ))}
+      </div>
     </div>
   );
 }
