@@ -4,6 +4,7 @@ import { findings } from "./axe.js";
 import { asked, exportOf, said } from "./prepared-conversation.js";
 import { describePage } from "./stage.js";
 import { desktop, patience, type Tab } from "./tab.js";
+import { type Piece, Upstream } from "./upstream.js";
 
 const dot =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -119,13 +120,38 @@ const open = async (tab: Tab, text: string) => {
   await tab.log.getByText(text).last().waitFor();
 };
 
-describePage("rich answers", {}, (stage) => {
+/** What the model says next waits for these. */
+const steps = Array.from({ length: 3 }, () => {
+  let go: () => void = () => undefined;
+  const gone = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  return { go, gone };
+});
+
+let upstream: Upstream | undefined;
+
+async function config(): Promise<object> {
+  upstream = await Upstream.start(async function* (): AsyncIterable<Piece> {
+    yield { text: "The sum is $$\\sum_{i=1}^{n} *i* " };
+    await steps[0]?.gone;
+    yield { text: "= \\frac{n(n+1)}{2}$$ and\n\n```html\n<h1>First</h1>\n" };
+    await steps[1]?.gone;
+    yield { text: "<h2>Second</h2>\n" };
+    await steps[2]?.gone;
+    yield { text: "```\n\nThe end." };
+  });
+  return { models: { local: upstream.credential } };
+}
+
+describePage("rich answers", config, (stage) => {
   const calls = createSocket("udp4");
   let called = 0;
   calls.on("message", () => {
     called += 1;
   });
   afterAll(() => calls.close());
+  afterAll(() => upstream?.end());
   beforeAll(async () => {
     await new Promise<void>((resolve) => calls.bind(0, "127.0.0.1", resolve));
     const turn = (question: string, answer: string) => [[asked(question), said(answer)]];
@@ -327,6 +353,24 @@ describePage("rich answers", {}, (stage) => {
       /frames\/artifact/,
       /policy: frame-src/,
     );
+  });
+
+  it("shows a formula as it is written until it ends, and runs what is still being written", async () => {
+    const tab = await stage().open();
+    await tab.begin("a sum, please");
+    const source = tab.answers.last().locator(".md-formula-source");
+    await expect.poll(() => source.innerText(), patience).toBe("$$\\sum_{i=1}^{n} *i* ");
+    expect(await tab.answers.last().locator("em").count()).toBe(0);
+    steps[0]?.go();
+    await tab.answers.last().locator(".katex-display").waitFor();
+    await tab.log.getByRole("button", { name: "Preview" }).click();
+    const frame = tab.page.getByRole("complementary", { name: "Preview" }).frameLocator("iframe");
+    await frame.getByRole("heading", { name: "First" }).waitFor();
+    steps[1]?.go();
+    await frame.getByRole("heading", { name: "Second" }).waitFor();
+    steps[2]?.go();
+    await tab.ended(1);
+    await frame.getByRole("heading", { name: "Second" }).waitFor();
   });
 
   it("shows the beginning and the end of a very long answer, and its middle when it is asked for", async () => {

@@ -12,8 +12,29 @@ export interface Drawing {
   readonly height: number;
 }
 
+/** The drawings of late: what is scrolled back into view stands there at once, as tall as it was. */
+const kept = new Map<string, Drawing>();
+const mostKept = 40;
+
+/** The drawing of a diagram, if it was made before. */
+export function keptDrawing(source: string, dark: boolean): Drawing | undefined {
+  return kept.get(keyOf(source, dark));
+}
+
 /** Draws a diagram. Rejects with what is wrong with it. */
 export async function drawDiagram(source: string, dark: boolean): Promise<Drawing> {
+  const drawing = keptDrawing(source, dark) ?? (await draw(source, dark));
+  kept.delete(keyOf(source, dark));
+  kept.set(keyOf(source, dark), drawing);
+  for (const oldest of [...kept.keys()].slice(0, -mostKept)) kept.delete(oldest);
+  return drawing;
+}
+
+function keyOf(source: string, dark: boolean): string {
+  return `${dark ? "dark" : "light"} ${source}`;
+}
+
+async function draw(source: string, dark: boolean): Promise<Drawing> {
   if (source.length > longestSource) throw new Error("The diagram is too large to be drawn.");
   const { svg, width, height } = await diagrams.ask({ source, dark });
   if (typeof svg !== "string" || svg.length > longestDrawing)

@@ -1,5 +1,5 @@
 import type { Token, Tokens } from "marked";
-import { createElement, Fragment, memo, type ReactNode, useContext, useMemo } from "react";
+import { createElement, Fragment, memo, type ReactNode, useContext, useMemo, useState } from "react";
 import remend from "remend";
 import { BlockContext, GrowingContext } from "./block-context.js";
 import { CodeFence } from "./code/code-fence.js";
@@ -177,11 +177,12 @@ function NestedCode({ token }: { readonly token: Tokens.Code }) {
   );
 }
 
-/** A fold. Until its end has come it stays open, so that nothing is written out of sight. */
+/** A fold. One that was written before the reader's eyes stays open: what is being read does not go away. */
 function Details({ token }: { readonly token: DetailsToken }) {
   const growing = useContext(GrowingContext);
+  const [isOpen] = useState(token.isOpen || growing);
   return (
-    <details className="md-details" open={token.isOpen || growing} dir="auto">
+    <details className="md-details" open={isOpen} dir="auto">
       <summary>
         <Inline tokens={token.summary} />
       </summary>

@@ -4,7 +4,7 @@ import { BlockContext } from "./block-context.js";
 import type { References } from "./syntax/document.js";
 
 /** The footnotes that a text has and mentions, in the order of their numbers. */
-export function numberedFootnotes({ footnotes, mentioned }: References): readonly string[] {
+function numberedFootnotes({ footnotes, mentioned }: References): readonly string[] {
   return [...mentioned].filter((label) => footnotes.has(label));
 }
 

@@ -1,6 +1,6 @@
 import { ExternalLink, Image, ImageOff } from "lucide-react";
 import { useEffect, useState } from "react";
-import { fetchPicture } from "../../artifacts/picture-frame.js";
+import { fetchPicture, keptPicture } from "../../artifacts/picture-frame.js";
 import { Button } from "../../ui/button.js";
 import { Spinner } from "../../ui/loading/spinner.js";
 import { imageSource } from "./safe-image.js";
@@ -67,7 +67,12 @@ function RemotePicture({
   readonly host: string;
   readonly name: string;
 }) {
-  const [state, setState] = useState<Loading>({ phase: "asked" });
+  const [state, setState] = useState<Loading>(() => {
+    const picture = keptPicture(address);
+    return picture === undefined
+      ? { phase: "asked" }
+      : { phase: "shown", address: URL.createObjectURL(picture) };
+  });
   const shown = state.phase === "shown" ? state.address : undefined;
   useEffect(() => () => void (shown === undefined || URL.revokeObjectURL(shown)), [shown]);
   if (state.phase === "shown") return <ShownPicture address={state.address} name={name} />;

@@ -1,7 +1,7 @@
 import { Code, TriangleAlert } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useTheme } from "../../../app/theme.js";
-import { type Drawing, drawDiagram } from "../../../artifacts/diagram-frame.js";
+import { type Drawing, drawDiagram, keptDrawing } from "../../../artifacts/diagram-frame.js";
 import { Button } from "../../../ui/button.js";
 import { Spinner } from "../../../ui/loading/spinner.js";
 import { BigText } from "../../../ui/text/big-text.js";
@@ -70,12 +70,18 @@ export function Diagram({
 }
 
 function useDrawing(source: string, dark: boolean): State {
-  const [state, setState] = useState<State>({ phase: "drawing" });
+  const [state, setState] = useState<State>(() => {
+    const drawing = keptDrawing(source, dark);
+    return drawing === undefined ? { phase: "drawing" } : drawn(drawing);
+  });
   useEffect(() => {
     let isGone = false;
     drawDiagram(source, dark).then(
       (drawing) => {
-        if (!isGone) setState({ phase: "drawn", drawing, address: URL.createObjectURL(drawing.picture) });
+        if (isGone) return;
+        setState((before) =>
+          before.phase === "drawn" && before.drawing === drawing ? before : drawn(drawing),
+        );
       },
       (error: unknown) => {
         if (!isGone)
@@ -89,6 +95,10 @@ function useDrawing(source: string, dark: boolean): State {
   const address = state.phase === "drawn" ? state.address : undefined;
   useEffect(() => () => void (address === undefined || URL.revokeObjectURL(address)), [address]);
   return state;
+}
+
+function drawn(drawing: Drawing): State {
+  return { phase: "drawn", drawing, address: URL.createObjectURL(drawing.picture) };
 }
 
 /** The kind of the diagram, as its source begins. */

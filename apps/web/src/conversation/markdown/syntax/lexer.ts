@@ -37,11 +37,6 @@ export interface FootnoteMarkToken extends Tokens.Generic {
   readonly label: string;
 }
 
-/** Lines that are shown as they are. */
-export interface PlainToken extends Tokens.Generic {
-  readonly type: "plain";
-}
-
 /** More quotes and lists inside each other are shown as text: each level costs a pass over what it holds. */
 const deepest = 40;
 const containerMark = /[ \t]*(?:>|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))/y;
