@@ -301,6 +301,25 @@ describe("the MCP route", () => {
     expect(rates).toContain(429);
   });
 
+  it.each([{}, { _meta: { progressToken: "p" } }])(
+    "ends the wait of a caller that leaves, with %j, and gives its place to others",
+    async (more) => {
+      const server = await startTestServer({ limits: { connectionsPerKey: 1 } });
+      const leave = new AbortController();
+      const message = { name: "send_message", arguments: { message: "wait", conversationId: "c" }, ...more };
+      const body = rpc("tools/call", message);
+      const waiting = server.call("POST", "/mcp", { body, headers: accept, signal: leave.signal });
+      await expect.poll(() => server.runtime.status().runningTurns).toBe(1);
+      expect((await server.call("POST", "/mcp", { body: rpc("ping"), headers: accept })).status).toBe(429);
+      leave.abort();
+      await expect(waiting).rejects.toThrow();
+      await expect
+        .poll(async () => (await server.call("POST", "/mcp", { body: rpc("ping"), headers: accept })).status)
+        .toBe(200);
+      expect(server.runtime.status().runningTurns).toBe(1);
+    },
+  );
+
   it("breaks a wait off when the key is revoked", async () => {
     const server = await startTestServer({ auth: "keys", pace: { keyMs: 50 } });
     const key = await server.key("ann");
