@@ -231,9 +231,9 @@ describePage("the speed of the page", config, (stage) => {
     expect(early).toBeLessThan(0.4);
     expect(late).toBeLessThan(Math.max(0.3, 1.5 * early));
     // The first lines stand as they stood, and all of them are there.
-    const code = tab.answers.last().locator("pre");
-    expect(await code.evaluate((pre) => pre.textContent?.split("\n").length)).toBeGreaterThan(2_000);
-    expect(await code.innerText()).toContain('const value0 = "word1"');
+    const code = (await tab.answers.last().locator("pre").textContent()) ?? "";
+    expect(code.split("\n").length).toBeGreaterThan(2_000);
+    expect(code.startsWith('const value0 = "word1"')).toBe(true);
   }, 120_000);
 
   it("is not held up by half a megabyte in one line, pasted, typed into, sent and shown", async () => {
