@@ -1,4 +1,5 @@
 import type { ParleyClient } from "@parley/client";
+import { saveBlob } from "../ui/download.js";
 
 /** The forms that a conversation can be saved in. */
 export type ExportFormat = "markdown" | "jsonl";
@@ -17,17 +18,6 @@ export async function saveConversation(
   const pieces: string[] = [];
   for await (const piece of client.exportConversation(conversation.id, format)) pieces.push(piece);
   saveBlob(new Blob(pieces, { type: forms[format].mediaType }), exportName(conversation, format));
-}
-
-/** Hands a blob to the browser as a download. */
-export function saveBlob(blob: Blob, name: string): void {
-  const address = URL.createObjectURL(blob);
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = name;
-  link.click();
-  // The browser has taken the address by the next task.
-  setTimeout(() => URL.revokeObjectURL(address), 0);
 }
 
 /** The name of the file: the title without what file systems and terminals stumble over, else the conversation's id. */

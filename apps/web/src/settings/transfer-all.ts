@@ -1,6 +1,6 @@
 import type { ParleyClient } from "@parley/client";
 import { conversationsIn, readLines } from "@parley/client/exported";
-import { saveBlob } from "../inspector/export-conversation.js";
+import { saveBlob } from "../ui/download.js";
 
 /** How far a long work has come. */
 export type OnProgress = (done: number, all: number | undefined) => void;
