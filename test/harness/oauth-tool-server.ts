@@ -15,6 +15,8 @@ interface Grant {
 export interface ServerFaults {
   /** Names another issuer than its own in the address that the browser comes back to. */
   issuer?: string;
+  /** The authorization server that it names. */
+  authorizationServer?: string;
   /** Where requests to the tools are redirected to. */
   redirectTo?: string;
   /** Where requests for tokens are redirected to. */
@@ -104,7 +106,7 @@ export class OAuthToolServer {
     if (pathname === "/.well-known/oauth-protected-resource/mcp")
       return void json({
         resource: this.url,
-        authorization_servers: [this.issuer],
+        authorization_servers: [this.faults.authorizationServer ?? this.issuer],
         scopes_supported: ["tools"],
       });
     if (pathname === "/.well-known/oauth-authorization-server") return void json(this.#metadata());
@@ -151,7 +153,12 @@ export class OAuthToolServer {
       return;
     }
     const code = randomUUID();
-    this.#codes.set(code, { user: String(request.headers["x-user"]), client, challenge, redirectUri });
+    this.#codes.set(code, {
+      user: String(request.headers["x-user"] ?? "a person"),
+      client,
+      challenge,
+      redirectUri,
+    });
     const back = new URL(redirectUri);
     back.searchParams.set("code", code);
     back.searchParams.set("state", params.get("state") ?? "");

@@ -163,6 +163,7 @@ const mcpServers = z.record(
       auth: z.literal("oauth").optional(),
       clientId: z.string().min(1).optional(),
       clientSecret: secret.optional(),
+      issuer: z.url({ protocol: /^https?$/ }).optional(),
       scopes: z.array(z.string().min(1)).optional(),
       ...mcpServer,
     }),

@@ -83,6 +83,8 @@ export const settingDescriptions: Readonly<Record<string, string>> = {
   "mcpServers.*.auth": "oauth: each owner logs in there, by parley tools connect or on the page.",
   "mcpServers.*.clientId": "Parley, as the authorization server knows it. Default: it registers itself.",
   "mcpServers.*.clientSecret": "Its secret, where it has one.",
+  "mcpServers.*.issuer":
+    "The authorization server that the secret is for. Default: one at the origin of the url.",
   "mcpServers.*.scopes": "What a login asks for. Default: what the server says it needs.",
   "mcpServers.*.tools": "Which of its tools are offered.",
   "mcpServers.*.tools.allow": "Names; * stands for any characters. Default: all.",

@@ -19,6 +19,8 @@ export interface HttpServer {
   /** Parley, as the authorization server knows it. Default: it registers itself. */
   readonly clientId?: string;
   readonly clientSecret?: string;
+  /** The authorization server that `clientSecret` is for. Default: one at the origin of `url`. */
+  readonly issuer?: string;
   /** What a login asks for. Default: what the server says it needs. */
   readonly scopes?: readonly string[];
 }

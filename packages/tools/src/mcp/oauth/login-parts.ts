@@ -20,6 +20,25 @@ export function configuredClient({
   return { client_id: clientId, ...(clientSecret === undefined ? {} : { client_secret: clientSecret }) };
 }
 
+/**
+ * Refuses an authorization server that the client's secret is not for: the server of tools names it, and could name its
+ * own to get the secret.
+ */
+export function checkIssuer(
+  server: string,
+  { url, issuer = url, clientSecret }: HttpServer,
+  provider: LoginProvider,
+): void {
+  if (clientSecret === undefined) return;
+  const named = provider.discoveryState()?.authorizationServerUrl;
+  const { origin } = new URL(issuer);
+  if (named !== undefined && new URL(named).origin === origin) return;
+  throw refusedBy(
+    server,
+    `it names an authorization server that is not ${origin} (\`issuer\` in the configuration)`,
+  );
+}
+
 /** What a login was made with, once the official client has it all. */
 export function partsOf(
   { url }: HttpServer,

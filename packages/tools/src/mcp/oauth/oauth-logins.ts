@@ -9,6 +9,7 @@ import type { OwnerTokens } from "./authorized-fetch.js";
 import { NeedsLogin } from "./login-error.js";
 import {
   cannotRenew,
+  checkIssuer,
   checkPersonAddress,
   configuredClient,
   isBrowser,
@@ -90,6 +91,7 @@ export class OAuthLogins implements ToolLogins {
     await this.#ask(server, () =>
       auth(provider, { serverUrl: config.url, fetchFn, ...(scope === undefined ? {} : { scope }) }),
     );
+    checkIssuer(server, config, provider);
     const { authorizationUrl } = provider;
     if (authorizationUrl === undefined) throw refusedBy(server, "it gave no address to log in at");
     checkPersonAddress(server, authorizationUrl);

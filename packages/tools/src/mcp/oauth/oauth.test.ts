@@ -205,6 +205,23 @@ describe("a server that owners log in at", () => {
     expect(new URL(begun.authorizationUrl).searchParams.get("client_id")).toBe("known");
     expect(server.registered).toHaveLength(1);
   });
+
+  it("keeps the client's secret for the authorization server that it is for", async () => {
+    const [server, elsewhere] = [await startServer(), await startServer()];
+    server.faults.authorizationServer = elsewhere.issuer;
+    const client = { clientId: "known", clientSecret: "planted" };
+    const node = startNode(createStore(), server.url, { config: client });
+    await expect(node.logins.start("ann", "tracker", { redirectUrl })).rejects.toThrow(/issuer/);
+    expect(elsewhere.grants).toEqual([]);
+    const config = { ...client, issuer: elsewhere.issuer };
+    const named = startNode(createStore(), server.url, { config });
+    const { authorizationUrl } = await named.logins.start("ann", "tracker", { redirectUrl });
+    expect(new URL(authorizationUrl).origin).toBe(elsewhere.issuer);
+    delete server.faults.authorizationServer;
+    expect((await node.logins.start("ann", "tracker", { redirectUrl })).authorizationUrl).toContain(
+      server.issuer,
+    );
+  });
 });
 
 describe("a login", () => {
