@@ -60,6 +60,7 @@ describePage("the page while nothing arrives", config, (stage) => {
     const failed = await tab.begin("Are you out of order?");
     const card = tab.log.getByRole("group", { name: "Error" });
     await card.getByText("The provider is overloaded or failed").waitFor(patience);
+    await tab.list.getByRole("link", { name: /Are you out of order\?.*Failed/ }).waitFor(patience);
     await card.getByRole("button", { name: "Retry with another model" }).click();
     expect(await tab.page.getByRole("menuitem").allInnerTexts()).toEqual(["demo/demo"]);
     await tab.page.getByRole("menuitem", { name: "demo/demo" }).click();

@@ -84,6 +84,7 @@ const metaShape = {
   parentId: z.string().optional(),
   forkedAtSeq: count.optional(),
   waiting: waitingInfo.optional(),
+  lastReason: turnReason.optional(),
 };
 
 export const conversationMeta = agree<ConversationMeta>()(z.object(metaShape).openapi("ConversationMeta"));
