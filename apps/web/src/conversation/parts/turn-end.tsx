@@ -18,9 +18,11 @@ import { RowActions } from "./row-actions.js";
 
 /** How a turn ended, what it cost, and what can be done with its answer. */
 export const TurnEnd = memo(function TurnEnd({ row }: { readonly row: EndRow }) {
-  const { branch } = useConversationActions();
+  const { branch, handle } = useConversationActions();
   const { turn, opening, answer, last } = row;
   const failure = failureOf(row);
+  // Of an imported turn the model is not known.
+  const inUse = handle.getState().meta?.effective?.model;
   const text = joinedText(answer);
   const question = joinedText(opening);
   const mayWrite = useMayWrite();
@@ -32,7 +34,7 @@ export const TurnEnd = memo(function TurnEnd({ row }: { readonly row: EndRow }) 
   return (
     <div className="group/row pb-2">
       {failure !== undefined && (
-        <ErrorCard failure={failure} model={turn?.model} onRetry={canBranch ? again : undefined} />
+        <ErrorCard failure={failure} model={turn?.model ?? inUse} onRetry={canBranch ? again : undefined} />
       )}
       <EndNote reason={turn?.reason} failed={failure !== undefined}>
         {last && mayWrite && cutReasons.has(turn?.reason ?? "") && <ContinueButton />}
