@@ -103,7 +103,7 @@ describePage("the page on a first visit", {}, (stage) => {
     await tab.stopButton.click();
     await tab.ended(1);
     await tab.list.getByText("Working").waitFor({ state: "detached" });
-    expect(await card.innerText()).toMatch(/Failed/);
+    expect(await card.innerText()).toMatch(/Stopped/);
   });
 
   it("shows a failed turn with its cause, keeps what was said, and retries as a branch", async () => {

@@ -10,6 +10,13 @@ export type Piece =
 /** Says what is answered to a question, piece by piece. `results`: how many tools have answered since it was asked. */
 export type Script = (question: string, results: number) => AsyncIterable<Piece> | Iterable<Piece>;
 
+/** A refusal in place of an answer. */
+export interface Refusal {
+  readonly status: number;
+  /** Seconds. */
+  readonly retryAfter?: number;
+}
+
 /** What the server was asked, as it came. */
 type Asked = Readonly<Record<string, unknown>>;
 
@@ -27,7 +34,12 @@ export class Upstream {
   /** With a key, whoever has another one is refused. `models` is what the server lists. */
   static async start(
     script: Script,
-    options: { readonly key?: string; readonly models?: readonly object[] } = {},
+    options: {
+      readonly key?: string;
+      readonly models?: readonly object[];
+      /** Called with each question: the refusal that it gets, if it gets one. */
+      readonly refuse?: (question: string) => Refusal | undefined;
+    } = {},
   ): Promise<Upstream> {
     const requests: Asked[] = [];
     const { key, models = [{ id: "example", context_length: 128_000 }] } = options;
@@ -49,6 +61,14 @@ export class Upstream {
         for await (const piece of request) body += String(piece);
         const asked = JSON.parse(body) as Asked;
         requests.push(asked);
+        const refusal = options.refuse?.(questionOf(asked));
+        if (refusal !== undefined) {
+          const { status, retryAfter } = refusal;
+          const after = retryAfter === undefined ? {} : { "retry-after": String(retryAfter) };
+          response.writeHead(status, { "content-type": "application/json", ...after });
+          response.end(JSON.stringify({ error: { message: "Not now" } }));
+          return;
+        }
         const speak = request.url?.endsWith("/responses") === true ? respond : complete;
         await speak(asked, response, script);
       } catch {
@@ -170,6 +190,10 @@ async function complete(request: Asked, response: ServerResponse, script: Script
     usage: { prompt_tokens, completion_tokens, prompt_tokens_details: { cached_tokens } },
   });
   response.end("data: [DONE]\n\n");
+}
+
+function questionOf({ messages = [] }: Asked): string {
+  return textOf((messages as readonly Said[]).findLast(({ role }) => role === "user")?.content);
 }
 
 function textOf(content: unknown): string {

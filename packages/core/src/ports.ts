@@ -1,5 +1,5 @@
 import type { AgentContext, Extensions } from "@parley/http";
-import type { ContextManifest, Cost, ModelPrices, ReasoningEffort } from "@parley/wire";
+import type { ContextManifest, Cost, ErrorCode, ModelPrices, ReasoningEffort } from "@parley/wire";
 import type { ParleyError } from "./errors.js";
 import type { CanonicalMessage } from "./messages/canonical/canonical-message.js";
 import type {
@@ -102,6 +102,15 @@ export interface ProviderCallParams {
    * answer before its caller sees it, and does not give up waiting earlier by itself.
    */
   limits?: AnswerLimits;
+  /** Called before each wait after which the adapter makes the same call again. */
+  onRetry?: (retry: ProviderRetry) => void;
+}
+
+/** A call that failed before anything of its answer was visible, and that its adapter makes again. */
+export interface ProviderRetry {
+  code: ErrorCode;
+  /** The wait before the call is made again. */
+  delayMs: number;
 }
 
 /** Why a call's generation ended. */

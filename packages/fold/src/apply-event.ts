@@ -1,10 +1,12 @@
 import type {
+  ActiveTurn,
   AgentEvent,
   Chunk,
   ConversationMeta,
   ConversationStatus,
   StepId,
   TurnDoneEvent,
+  TurnProgressEvent,
   TurnReasoningDeltaEvent,
   TurnSealedEvent,
   TurnTextDeltaEvent,
@@ -72,7 +74,7 @@ export function applyEvent(
       return withWholePart(fold, of, partIndex, chunk);
     }
     case "tool-result": {
-      const { turnId, stepId, toolCallId, toolName, content, isError, durationMs } = event;
+      const { turnId, stepId, toolCallId, toolName, content, isError, durationMs, interrupted } = event;
       const chunk: Chunk = {
         type: "tool-result",
         toolCallId,
@@ -80,7 +82,7 @@ export function applyEvent(
         content,
         isError,
         stepId,
-        ...omitUndefined({ durationMs }),
+        ...omitUndefined({ durationMs, interrupted }),
       };
       const of = { id: event.messageId ?? `${stepId}:${toolCallId}`, role: "tool" as const, turnId, stepId };
       return withWholePart(fold, of, 0, chunk);
@@ -116,6 +118,8 @@ export function applyEvent(
       const { code = "internal", message, retryable = isRetryable(code) } = event;
       return updateTurn(fold, event.turnId, (turn) => ({ ...turn, error: { code, message, retryable } }));
     }
+    case "turn-progress":
+      return fold.activeTurn?.turnId === event.turnId ? withProgress(fold, fold.activeTurn, event) : fold;
     case "done":
       return finish(fold, event);
     case "turn-sealed":
@@ -192,6 +196,15 @@ function updateTurn(
   return { ...fold, turns: withTurn(fold.turns, turn), activeTurn: activeFrom(turn, fold.activeTurn) };
 }
 
+/** With the state of the running turn while it shows nothing new, or without one. */
+function withProgress(
+  fold: ConversationFold,
+  { progress: _, ...active }: ActiveTurn,
+  { progress }: Pick<TurnProgressEvent, "progress">,
+): ConversationFold {
+  return { ...fold, activeTurn: { ...active, ...omitUndefined({ progress }) } };
+}
+
 /** What is known of the turn that runs. */
 export function activeFrom(
   turn: TurnState,
@@ -199,9 +212,10 @@ export function activeFrom(
 ): ConversationFold["activeTurn"] {
   const { turnId, model, startedAt } = turn;
   if (before?.turnId === turnId && before.model === model && before.startedAt === startedAt) return before;
+  const progress = before?.turnId === turnId ? before.progress : undefined;
   return {
     turnId,
-    ...omitUndefined({ model, startedAt }),
+    ...omitUndefined({ model, startedAt, progress }),
   };
 }
 

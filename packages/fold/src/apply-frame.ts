@@ -63,7 +63,8 @@ function withSurroundings(
   return withQueue(activeTurn === undefined ? next : withActive(next, activeTurn), around.queue);
 }
 
-function withActive(fold: ConversationFold, { turnId, model, startedAt }: ActiveTurn): ConversationFold {
+function withActive(fold: ConversationFold, activeTurn: ActiveTurn): ConversationFold {
+  const { turnId, model, startedAt } = activeTurn;
   const known = turnOf(fold.turns, turnId);
   if (isOver(known)) return fold;
   const turn: TurnState = {
@@ -71,7 +72,7 @@ function withActive(fold: ConversationFold, { turnId, model, startedAt }: Active
     status: "running",
     ...omitUndefined({ model, startedAt }),
   };
-  return { ...fold, turns: withTurn(fold.turns, turn), activeTurn: activeFrom(turn, fold.activeTurn) };
+  return { ...fold, turns: withTurn(fold.turns, turn), activeTurn: activeFrom(turn, activeTurn) };
 }
 
 /** Forgets what is provisional of a turn: its messages, and the figures of steps that left no row. */
@@ -93,7 +94,9 @@ function withReset(fold: ConversationFold, turnId: string | undefined): Conversa
     ...turn
   } = known;
   const steps = turn.steps.filter(({ stepId }) => committed.has(stepId));
-  return { ...fold, log, turns: withTurn(fold.turns, { ...turn, steps, toolOutput: nothingPrinted }) };
+  const active = fold.activeTurn?.turnId === turnId ? activeFrom(turn, undefined) : fold.activeTurn;
+  const turns = withTurn(fold.turns, { ...turn, steps, toolOutput: nothingPrinted });
+  return { ...fold, log, turns, activeTurn: active };
 }
 
 /** Forgets the whole log. The state around it stays, as the snapshot before the reset described it. */

@@ -1,7 +1,10 @@
 import type { AgentEvent } from "@parley/wire";
 
-/** The events that are numbered within a turn: all but the ones that stand outside it. */
-export type TurnEvent = Exclude<AgentEvent, { type: "status" } | { type: "turn-sealed" }>;
+/** The events that are numbered within a turn: all but the ones that stand outside it, and what is live only. */
+export type TurnEvent = Exclude<
+  AgentEvent,
+  { type: "status" } | { type: "turn-sealed" } | { type: "turn-progress" }
+>;
 
 /** An event of a turn with its number. */
 export interface NumberedEvent {
@@ -123,6 +126,7 @@ export const eventTraits: { readonly [Kind in AgentEvent["type"]]: TraitsOf<Kind
     generated: false,
     inRows: true,
   },
+  "turn-progress": { durable: "no", increment: false, observed: false, generated: false, inRows: false },
   error: {
     durable: "no",
     increment: false,

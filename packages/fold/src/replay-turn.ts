@@ -199,7 +199,7 @@ function assistantEvents(
 function resultEvents(ids: TurnIds, message: CommittedMessage): TurnEvent[] {
   return message.chunks.flatMap((chunk): TurnEvent[] => {
     if (chunk.type !== "tool-result") return [];
-    const { toolCallId, toolName, content, isError, durationMs } = chunk;
+    const { toolCallId, toolName, content, isError, durationMs, interrupted } = chunk;
     const stepId = (chunk.stepId ?? message.stepId ?? "") as StepId;
     return [
       {
@@ -211,7 +211,7 @@ function resultEvents(ids: TurnIds, message: CommittedMessage): TurnEvent[] {
         content,
         isError,
         messageId: message.id,
-        ...omitUndefined({ durationMs }),
+        ...omitUndefined({ durationMs, interrupted }),
       },
     ];
   });

@@ -167,6 +167,10 @@ export class DefaultHttpClient implements HttpClient {
           category: failure.category,
           status: failure.status,
         });
+        const { onRetry } = call.options;
+        if (onRetry !== undefined) {
+          this.#observer.quietly("onRetry", () => onRetry({ error: failure, attempt, delayMs }));
+        }
         await this.#sleep(delayMs, pause);
       } finally {
         pause.release();

@@ -42,6 +42,7 @@ export type {
   HttpHeaders,
   HttpMethod,
   HttpRequestOptions,
+  HttpRetry,
   Query,
   QueryValue,
   UrlParts,

@@ -76,11 +76,12 @@ const resultFields = new Set([
   "stepId",
   "isError",
   "durationMs",
+  "interrupted",
   "providerMetadata",
 ]);
 
 function ownResult(part: Stored, name: string, toolCallId: string): MessageContentPart | undefined {
-  const { resultText, isError, stepId, durationMs } = part;
+  const { resultText, isError, stepId, durationMs, interrupted } = part;
   if (typeof resultText !== "string" || !hasOnly(part, resultFields)) return undefined;
   const result: MessageContentPart = {
     type: "tool-result",
@@ -92,6 +93,7 @@ function ownResult(part: Stored, name: string, toolCallId: string): MessageConte
   if ("isError" in part) result.isError = isError === true;
   if (typeof stepId === "string") result.stepId = stepId;
   if (typeof durationMs === "number") result.durationMs = durationMs;
+  if (typeof interrupted === "boolean") result.interrupted = interrupted;
   return withMetadata(result, part);
 }
 

@@ -41,7 +41,7 @@ export function checkEventOrder(events: Iterable<AgentEvent>, options: EventOrde
   return violations;
 }
 
-type TurnEvent = Exclude<AgentEvent, { type: "status" }>;
+type TurnEvent = Exclude<AgentEvent, { type: "status" } | { type: "turn-progress" }>;
 
 class ConversationOrder {
   readonly #lastEvent: "turn-sealed" | "done";
@@ -70,6 +70,7 @@ class ConversationOrder {
       return;
     }
     if (event.turnId !== turn.turnId) yield `of turn ${event.turnId} inside turn ${turn.turnId}`;
+    if (event.type === "turn-progress") return;
     yield* turn.take(event);
     if (event.type === "turn-sealed") yield* this.#checkSeqs(event);
     if (event.type === this.#lastEvent) this.#turn = undefined;

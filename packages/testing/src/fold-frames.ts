@@ -128,7 +128,7 @@ export class FrameFold {
         return;
       }
       case "tool-result": {
-        const { toolCallId, toolName, content, isError, stepId, durationMs } = event;
+        const { toolCallId, toolName, content, isError, stepId, durationMs, interrupted } = event;
         this.#open(event.messageId ?? "", "tool", event.turnId)?.parts.set(0, {
           type: "tool-result",
           toolCallId,
@@ -136,7 +136,7 @@ export class FrameFold {
           content,
           isError,
           stepId,
-          ...omitUndefined({ durationMs }),
+          ...omitUndefined({ durationMs, interrupted }),
         });
         return;
       }

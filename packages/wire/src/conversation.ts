@@ -1,5 +1,7 @@
 import type { ReasoningEffort } from "./figures/usage.js";
 import type { WaitingInfo } from "./input/input-entry.js";
+import type { OpenUnion } from "./json.js";
+import type { TurnReason } from "./log/turn-reason.js";
 
 /**
  * `active`: a turn is running, or waits for input. `idle`: none is. `closed`: put away, but not deleted; a send reopens it. The
@@ -43,4 +45,6 @@ export interface ConversationMeta {
   readonly forkedAtSeq?: number;
   /** Requests of the open turn that nobody has answered. Absent: there are none. */
   readonly waiting?: WaitingInfo;
+  /** Why its newest turn ended. Absent: a turn is open, or it has had none of its own. */
+  readonly lastReason?: OpenUnion<TurnReason>;
 }

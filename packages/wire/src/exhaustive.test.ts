@@ -54,6 +54,7 @@ function turnOf(event: AgentEvent): string | undefined {
     case "input-request":
     case "input-response":
     case "output-invalid":
+    case "turn-progress":
       return event.turnId;
     default:
       return event satisfies never;

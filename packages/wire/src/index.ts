@@ -64,6 +64,8 @@ export type {
   TurnInputRequestEvent,
   TurnInputResponseEvent,
   TurnOutputInvalidEvent,
+  TurnProgress,
+  TurnProgressEvent,
   TurnReasoningDeltaEvent,
   TurnSealedEvent,
   TurnStartEvent,

@@ -7,6 +7,7 @@ import { counted, duration } from "../terminal/figures.js";
 import type { Highlight } from "../terminal/highlighter.js";
 import { emptyLine, entered, type Key, type LineState, pressKey, withText } from "../terminal/line-editor.js";
 import { viewLine } from "../terminal/line-view.js";
+import { progressWords } from "../terminal/progress-words.js";
 import { safeJson, safeLine, safeText } from "../terminal/safe-text.js";
 import { Screen } from "../terminal/screen.js";
 import { clip, textWidth } from "../terminal/text-width.js";
@@ -150,6 +151,8 @@ export class ChatApp {
     const now = Date.now();
     this.#quietSince = isQuiet ? (this.#quietSince ?? now) : undefined;
     const ms = now - (this.#quietSince ?? now);
+    const progress = isQuiet ? this.#desk.state.activeTurn?.progress : undefined;
+    if (progress !== undefined) return [this.#io.style.dim(safeLine(progressWords(progress, now)))];
     if (ms < waitShownFromMs) return [];
     return [this.#io.style.dim(`Waiting for the model · ${duration(ms - (ms % 1_000))}`)];
   }

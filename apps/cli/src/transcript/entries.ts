@@ -54,7 +54,7 @@ export interface ToolEntry extends EntryBase {
   readonly input: string;
   /** What it has printed while it works. */
   readonly output: string;
-  readonly status: "running" | "waiting" | "done" | "failed";
+  readonly status: "running" | "waiting" | "done" | "stopped" | "failed";
   readonly result?: string;
   readonly durationMs?: number;
   /** The request for somebody's decision, where the call needed one. */
@@ -249,7 +249,7 @@ function resultOf(
 ): Pick<ToolEntry, "done" | "status" | "result"> & { durationMs?: number } {
   return {
     done: true,
-    status: result.isError ? "failed" : "done",
+    status: result.interrupted ? "stopped" : result.isError ? "failed" : "done",
     result: result.content,
     ...omitUndefined({ durationMs: result.durationMs }),
   };

@@ -89,7 +89,9 @@ export function renderTool(
       ? style.yellow(status === "waiting" ? "?" : spinner || "•")
       : status === "failed"
         ? style.red("✗")
-        : style.green("✓");
+        : status === "stopped"
+          ? style.dim("■")
+          : style.green("✓");
   const time = status === "running" ? elapsedMs : entry.durationMs;
   const took = time === undefined ? "" : ` ${duration(time)}`;
   const name = safeLine(entry.name);

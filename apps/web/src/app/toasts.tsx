@@ -43,7 +43,7 @@ export function Toasts() {
     <ul
       aria-label="Notifications"
       aria-live="polite"
-      className="pointer-events-none fixed inset-x-0 bottom-0 z-50 flex flex-col items-center gap-2 px-4 pb-[calc(9.5rem+env(safe-area-inset-bottom))]"
+      className="pointer-events-none fixed inset-x-0 bottom-0 z-50 flex flex-col items-center gap-2 px-4 pb-[calc(var(--composer-height,8.5rem)+1rem)]"
     >
       {toasts.map((toast) => (
         <ToastCard key={toast.id} toast={toast} />

@@ -20,9 +20,11 @@ import {
   type CompactionProblem,
   compactionProblem,
   messageCount,
+  nothingOlder,
   previewWords,
   resultWords,
 } from "./compaction-words.js";
+import { mayCompact } from "./may-compact.js";
 import { undoCompaction } from "./undo-compaction.js";
 
 const defaultKeep = "10";
@@ -56,7 +58,11 @@ function OpenDialog({
   const [model, setModel] = useState("");
   const keepLastN = /^\d{1,6}$/.test(keep) ? Number(keep) : undefined;
   const isBusy = useConversationSelector(conversationId, ({ activeTurn }) => activeTurn !== undefined);
-  const preview = usePreview(conversationId, keepLastN, isBusy);
+  const hasEnough = useConversationSelector(
+    conversationId,
+    (state) => state.phase !== "ready" || mayCompact(state, keepLastN ?? Number(defaultKeep)),
+  );
+  const preview = usePreview(conversationId, keepLastN, isBusy || !hasEnough);
   const compact = useCompact(conversationId);
   const close = () => onOpenChange(false);
   const request: CompactRequest = {
@@ -78,9 +84,11 @@ function OpenDialog({
     ? compactionProblem(compact.error, keepLastN ?? 0)
     : isBusy && !compact.isPending
       ? turnRuns
-      : preview.isError
-        ? compactionProblem(preview.error, keepLastN ?? 0)
-        : undefined;
+      : !hasEnough && keepLastN !== undefined
+        ? nothingOlder(keepLastN)
+        : preview.isError
+          ? compactionProblem(preview.error, keepLastN ?? 0)
+          : undefined;
   return (
     <Dialog
       open={open}
@@ -98,7 +106,13 @@ function OpenDialog({
             </Button>
             <Button
               tone="primary"
-              disabled={preview.data === undefined || preview.isFetching || isBusy || keepLastN === undefined}
+              disabled={
+                preview.data === undefined ||
+                preview.isFetching ||
+                isBusy ||
+                !hasEnough ||
+                keepLastN === undefined
+              }
               onClick={() => compact.mutate(request)}
             >
               Compact
@@ -145,7 +159,7 @@ interface AskedPreview extends CompactionPreview {
   readonly keepLastN: number;
 }
 
-function usePreview(conversationId: string, keepLastN: number | undefined, isBusy: boolean) {
+function usePreview(conversationId: string, keepLastN: number | undefined, isUseless: boolean) {
   const client = useClient();
   const settled = useSettled(keepLastN, 250);
   return useQuery(
@@ -160,7 +174,7 @@ function usePreview(conversationId: string, keepLastN: number | undefined, isBus
         });
         return { ...preview, keepLastN: keep };
       },
-      enabled: settled !== undefined && !isBusy,
+      enabled: settled !== undefined && settled === keepLastN && !isUseless,
       placeholderData: keepPreviousData,
       // What it covers grows with every message.
       staleTime: 0,

@@ -22,14 +22,7 @@ export function compactionProblem(error: unknown, keepLastN: number): Compaction
         tone: "notice",
       };
     case "nothing_to_compact":
-      return {
-        title: "There is nothing to compact",
-        text:
-          keepLastN > 0
-            ? `Nothing worth a summary is older than the newest ${messageCount(keepLastN)}. Keep fewer to cover more.`
-            : "The conversation is too short for a summary.",
-        tone: "notice",
-      };
+      return nothingOlder(keepLastN);
     case "canceled":
       return { title: "Stopped", text: "Nothing was changed.", tone: "notice" };
     case "conversation_closed":
@@ -41,6 +34,18 @@ export function compactionProblem(error: unknown, keepLastN: number): Compaction
     default:
       return { title: "It was not compacted", text: problemText(error), tone: "failure" };
   }
+}
+
+/** Nothing is older than the messages to keep, or so little that a summary would gain nothing. */
+export function nothingOlder(keepLastN: number): CompactionProblem {
+  return {
+    title: "There is nothing to compact",
+    text:
+      keepLastN > 0
+        ? `Nothing worth a summary is older than the newest ${messageCount(keepLastN)}. Keep fewer to cover more.`
+        : "The conversation is too short for a summary.",
+    tone: "notice",
+  };
 }
 
 /** What a compaction would do that was asked to keep so many messages. */

@@ -2,7 +2,15 @@ import type { ConversationHandle, PendingMessage } from "@parley/client";
 import { useClient } from "@parley/client/react";
 import type { ConversationMeta, QueueMode, QueuePayload } from "@parley/wire";
 import { Archive, ArrowUp, CornerDownRight, ListEnd, Square } from "lucide-react";
-import { type KeyboardEvent, memo, type ReactNode, useCallback, useRef, useState } from "react";
+import {
+  type KeyboardEvent,
+  memo,
+  type ReactNode,
+  useCallback,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
 import { newId } from "../app/new-id.js";
 import { reportFailure } from "../app/report-failure.js";
 import { AttachButton } from "../files/attach-button.js";
@@ -160,8 +168,24 @@ export function ComposerFrame({
   readonly hint: ReactNode;
   readonly children: ReactNode;
 }) {
+  const frame = useRef<HTMLElement>(null);
+  useLayoutEffect(() => {
+    const element = frame.current;
+    if (element === null) return;
+    const { style } = document.documentElement;
+    // Notes stand above it, however tall it is.
+    const observer = new ResizeObserver(() =>
+      style.setProperty("--composer-height", `${element.offsetHeight}px`),
+    );
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      style.removeProperty("--composer-height");
+    };
+  }, []);
   return (
     <section
+      ref={frame}
       aria-label="Composer"
       className="mx-auto w-full max-w-[46rem] shrink-0 px-3 pb-[max(0.5rem,env(safe-area-inset-bottom))] sm:px-6"
     >

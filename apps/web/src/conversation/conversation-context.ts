@@ -10,11 +10,14 @@ export interface ConversationActions {
   /** The message that is being edited. */
   readonly editingId: string | undefined;
   readonly edit: (messageId: string | undefined) => void;
-  /** Goes another way: a fork in front of these messages, opened by this text and by their files, or by other ones. */
+  /**
+   * Goes another way: a fork in front of these messages, opened by this text and by their files, or by other ones. A
+   * model that is named becomes the fork's.
+   */
   readonly branch: (
     opening: readonly MessageState[],
     text: string,
-    parts?: readonly SentPart[],
+    other?: { readonly parts?: readonly SentPart[] | undefined; readonly model?: string | undefined },
   ) => Promise<void>;
   /** Where this conversation has siblings, by the last seq that they share. */
   readonly branches: ReadonlyMap<number, BranchPoint>;

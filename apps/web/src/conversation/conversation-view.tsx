@@ -103,7 +103,7 @@ function useActions(
     [family, conversationId],
   );
   const branch = useCallback<ConversationActions["branch"]>(
-    async (opening, text, parts = fileParts(conversationId, opening)) => {
+    async (opening, text, { parts = fileParts(conversationId, opening), model } = {}) => {
       const firstSeq = opening[0]?.firstSeq;
       if (firstSeq === undefined) return;
       try {
@@ -115,8 +115,14 @@ function useActions(
             message: text,
             messageId: newId(),
             ...(parts.length > 0 ? { parts } : {}),
+            ...(model === undefined ? {} : { model }),
           },
         });
+        if (model !== undefined) {
+          // For the turns that follow, too.
+          const params = { id: conversation.id };
+          await client.request("PUT /conversations/:id/model", { params, body: { model } });
+        }
         setEditingId(undefined);
         navigate(conversationPath(conversation.id));
       } catch (error) {

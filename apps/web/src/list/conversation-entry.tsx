@@ -83,7 +83,12 @@ export const ConversationEntry = memo(function ConversationEntry({
         >
           {title}
         </bdi>
-        <StatusDot status={meta.status} waiting={meta.waiting} isUnread={isUnread} />
+        <StatusDot
+          status={meta.status}
+          waiting={meta.waiting}
+          isUnread={isUnread}
+          isFailed={meta.lastReason === "error"}
+        />
         <span className="shrink-0 text-xs text-faint group-focus-within/entry:opacity-0 group-hover/entry:opacity-0 touch:mr-9 touch:opacity-100!">
           <TimeAgo at={meta.lastActivityAt} />
         </span>

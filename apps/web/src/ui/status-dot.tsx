@@ -12,23 +12,28 @@ const waitingLook = { label: "Waits for a decision", look: "bg-warn" };
 
 const unreadLook = { label: "Unread", look: "bg-accent" };
 
-/** Whether a conversation is at work, or waits for someone. Idle ones show nothing, so that the others stand out. */
+const failedLook = { label: "Failed", look: "bg-danger" };
+
+/** Whether a conversation is at work, waits for someone, or has failed. Other idle ones show nothing, so that the others stand out. */
 export function StatusDot({
   status,
   waiting,
   isUnread = false,
+  isFailed = false,
 }: {
   readonly status: ConversationStatus;
   readonly waiting?: WaitingInfo | undefined;
   /** A turn has ended in it and was not seen. */
   readonly isUnread?: boolean;
+  /** Its newest turn failed. */
+  readonly isFailed?: boolean;
 }) {
-  const { label, look } =
-    waiting !== undefined ? waitingLook : isUnread && status === "idle" ? unreadLook : looks[status];
+  const idleLook = isFailed ? failedLook : isUnread ? unreadLook : looks.idle;
+  const { label, look } = waiting !== undefined ? waitingLook : status === "idle" ? idleLook : looks[status];
   return (
     <span className="inline-flex size-2 shrink-0 items-center justify-center">
       <span aria-hidden className={cx("size-2 rounded-full", look)} />
-      {(status !== "idle" || isUnread) && <span className="sr-only">{label}</span>}
+      {(status !== "idle" || isUnread || isFailed) && <span className="sr-only">{label}</span>}
     </span>
   );
 }

@@ -57,6 +57,8 @@ export interface ToolResultContentPart extends PartExtras {
   stepId?: string;
   /** How long the tool took. */
   durationMs?: number;
+  /** The tool was stopped, or its node went away, before it had answered: the text only says so. */
+  interrupted?: boolean;
 }
 
 /** Data beside the conversation, such as an opaque output of a provider. Never shown to a model as text. */

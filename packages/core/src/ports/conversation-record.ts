@@ -1,4 +1,4 @@
-import type { ConversationStatus, QueueMode, ReasoningEffort } from "@parley/wire";
+import type { ConversationStatus, QueueMode, ReasoningEffort, TurnReason } from "@parley/wire";
 import type { ConversationId, ConversationMessage, TurnId } from "../messages/message.js";
 import type { OpenInputs } from "./input-store.js";
 
@@ -89,6 +89,8 @@ export interface ConversationRecord extends ConversationSettings {
   contextSize?: number;
   /** The model of the newest turn that names one, open or sealed, inherited ones included. */
   lastModel?: string;
+  /** Why its own newest turn ended. Absent: a turn is open, or it has had none. */
+  lastReason?: TurnReason;
 }
 
 /** What runs in a conversation, and who holds it. */

@@ -164,9 +164,11 @@ function sourcesIn(parts: readonly MessageContentPart[]): SourceChunk[] {
   });
 }
 
-function callParams({ output }: TurnSetup, { params, context }: Step): ProviderCallParams {
+function callParams(setup: TurnSetup, { params, context }: Step): ProviderCallParams {
+  const { output, onRetry } = setup;
   return {
     ...params,
+    ...(onRetry === undefined ? {} : { onRetry: (retry) => setup.onRetry?.(retry) }),
     messages: context.messages,
     ...omitUndefined({ maxTokens: context.maxTokens }),
     ...(output === undefined ? {} : { output: providerOutput(output) }),

@@ -13,7 +13,13 @@ import type { ConversationMessage, TokenUsage } from "../messages/message.js";
 import type { MessageContentPart, ToolCallContentPart } from "../messages/part.js";
 import { type AnswerLimits, defaultAnswerLimits } from "../ports/answer-limits.js";
 import type { TurnOutputChoice } from "../ports/conversation-record.js";
-import type { ProviderAdapter, ProviderCallParams, ProviderCallRecord, ProviderMessage } from "../ports.js";
+import type {
+  ProviderAdapter,
+  ProviderCallParams,
+  ProviderCallRecord,
+  ProviderMessage,
+  ProviderRetry,
+} from "../ports.js";
 import type { AskedCall, InputRequest, TurnInputs } from "./approval/turn-inputs.js";
 import type { Tool } from "./tools/tool.js";
 
@@ -126,6 +132,8 @@ export interface TurnSetup {
   readonly prices?: ModelPrices;
   /** Receives each call that the turn makes, as it is recorded. */
   onCall?(call: ProviderCallRecord): void;
+  /** Called when a call of the model failed and is made again. */
+  onRetry?(retry: ProviderRetry): void;
   /**
    * The tools that run here. Without any, calls are left to the caller and the turn makes one step. In a step that also
    * calls tools which are only declared, these run, and the turn ends for the others.

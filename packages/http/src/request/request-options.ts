@@ -1,3 +1,4 @@
+import type { HttpError } from "../errors.js";
 import type { RequestBudget, ResilienceProfile } from "../resilience/resilience.js";
 
 /** The methods a request may use. */
@@ -38,6 +39,15 @@ export interface AgentContext {
 /** Free-form annotations for interceptors and telemetry. Never sent. */
 export type Extensions = Record<string, unknown>;
 
+/** A failed attempt after which the request is sent again. */
+export interface HttpRetry {
+  readonly error: HttpError;
+  /** The attempt that failed, from 1. */
+  readonly attempt: number;
+  /** The wait before the next attempt. */
+  readonly delayMs: number;
+}
+
 /** One logical request. The client may send it several times. */
 export interface HttpRequestOptions {
   /** A stable name of what is being done, for metrics, traces and messages. */
@@ -65,6 +75,8 @@ export interface HttpRequestOptions {
   extensions?: Extensions;
   /** Ends the request at any stage: its error has the category `canceled`, and it is never retried. */
   signal?: AbortSignal;
+  /** Called before each wait for another attempt, with the failure of the last one. A throw is logged, nothing more. */
+  onRetry?: (retry: HttpRetry) => void;
   /** The most bytes that `requestJson`, `requestText` and `requestArrayBuffer` take. Default: no limit. */
   maxResponseBytes?: number;
   /**

@@ -147,6 +147,7 @@ export class AnthropicProviderAdapter implements ProviderAdapter {
       },
       signal,
       limits: params.limits,
+      onRetry: params.onRetry,
       streamRetries: this.#settings.streamRetries,
     });
     return { stream, fold: () => current };

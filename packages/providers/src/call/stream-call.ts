@@ -5,13 +5,19 @@ import {
   TextDelta,
   toProviderFailure,
 } from "@parley/core/messages";
-import type { AnswerLimits, ProviderStream, ProviderStreamEvent } from "@parley/core/ports";
+import type {
+  AnswerLimits,
+  ProviderCallParams,
+  ProviderStream,
+  ProviderStreamEvent,
+} from "@parley/core/ports";
 import {
   createSseParser,
   type HttpClient,
   HttpError,
   type HttpRequestOptions,
   type HttpResponse,
+  type HttpRetry,
   readBytes,
 } from "@parley/http";
 import { type AnswerBounds, boundsFor, readText, tooLarge } from "./answer-bounds.js";
@@ -49,6 +55,8 @@ export interface StreamCall<VendorEvent> {
   readonly limits: AnswerLimits | undefined;
   /** The events that an answer in one piece of JSON stands for, from a server that does not stream. */
   readonly eventsOfBody?: (body: unknown) => readonly VendorEvent[];
+  /** Called before each wait after which the call is made again. */
+  readonly onRetry?: ProviderCallParams["onRetry"] | undefined;
   /** Another request for the same call where this failure can be avoided that way. Asked at most once. */
   readonly recover?: (error: ParleyError) => CallRequest | undefined;
   /** How often a call that failed inside its stream, before anything was visible, is made again. Default 2. */
@@ -117,7 +125,9 @@ async function produce<VendorEvent>(
       writer.write({ type: "error", error: hideHeaders(error, request.headers) });
       return;
     }
-    await (call.wait ?? pause)(error.retryAfterMs ?? firstRetryMs * 2 ** retry, writer.signal);
+    const delayMs = error.retryAfterMs ?? firstRetryMs * 2 ** retry;
+    call.onRetry?.({ code: error.code, delayMs });
+    await (call.wait ?? pause)(delayMs, writer.signal);
     retry += 1;
   }
 }
@@ -148,9 +158,12 @@ class Attempt<VendorEvent> {
 
   /** Undefined when the call ended well, else why it failed. */
   async run(request: CallRequest): Promise<ParleyError | undefined> {
-    const { provider } = this.#call;
+    const { provider, http, onRetry } = this.#call;
+    const { signal } = this.#writer;
     try {
-      const response = await this.#call.http.requestRaw({ ...request, signal: this.#writer.signal });
+      const response = await http.requestRaw(
+        onRetry === undefined ? { ...request, signal } : { ...request, signal, onRetry: this.#tellRetry },
+      );
       this.answered = true;
       if (this.#call.eventsOfBody !== undefined && isJson(response)) {
         const body = parseEvent(provider, await readText(response, provider, this.#bounds.eventBytes));
@@ -168,6 +181,11 @@ class Attempt<VendorEvent> {
     }
     return this.#failure;
   }
+
+  readonly #tellRetry = ({ error, delayMs }: HttpRetry): void => {
+    const { provider, readFailure, onRetry } = this.#call;
+    onRetry?.({ code: toProviderError(error, provider, readFailure).code, delayMs });
+  };
 
   async #readEvents(response: HttpResponse): Promise<void> {
     let closing: ReturnType<typeof setTimeout> | undefined;

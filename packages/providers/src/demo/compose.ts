@@ -107,13 +107,15 @@ const repertoire: readonly {
   { words: ["long"], beats: () => [think("A long one. I shall pace myself."), say(longAnswer)] },
   {
     words: ["time", "clock", "date", "day"],
-    beats: ({ tools, asked }) =>
-      tools.has("current_time")
-        ? [
-            think("I have no watch, but there is a tool for it."),
-            call("current_time", { timeZone: zoneOf(asked) }),
-          ]
-        : undefined,
+    beats: ({ tools, asked }) => {
+      if (!tools.has("current_time")) return undefined;
+      const expression = tools.has("calculator") ? findExpression(asked) : undefined;
+      return [
+        think("I have no watch, but there is a tool for it."),
+        call("current_time", { timeZone: zoneOf(asked) }),
+        ...(expression === undefined ? [] : [call("calculator", { expression })]),
+      ];
+    },
   },
   {
     words: ["file", "folder"],
@@ -168,7 +170,8 @@ const withoutEnd = (text: string) => text.replace(/[\s.!?]+$/u, "").trim();
 
 function afterTools(scene: Scene): readonly Beat[] {
   const lines = scene.results.map(
-    ({ tool, text, isError }) => `- \`${tool}\` ${isError ? "failed:" : "says"} ${oneLine(text)}`,
+    ({ tool, text, isError }) =>
+      `- \`${tool}\` ${isError ? "failed:" : "says"} ${oneLine(resultWords(text))}`,
   );
   const count = scene.results.length;
   const beats: Beat[] = [
@@ -183,6 +186,32 @@ function afterTools(scene: Scene): readonly Beat[] {
     );
   }
   return beats;
+}
+
+/** Puts a result into words: the usual answers of the built-in tools in a sentence, other objects as a list of fields. */
+function resultWords(text: string): string {
+  const value = objectFrom(text);
+  if (value === undefined) return text;
+  const { local, timeZone, expression, value: result, ...others } = value;
+  if (typeof local === "string") return `it is ${local}`;
+  if (typeof expression === "string" && result !== undefined) {
+    return `${expression.replaceAll("*", "×")} = ${wordOf(result)}`;
+  }
+  const fields = { timeZone, expression, value: result, ...others };
+  return Object.entries(fields)
+    .flatMap(([name, field]) => (field === undefined ? [] : [`${name}: ${wordOf(field)}`]))
+    .join(", ");
+}
+
+const wordOf = (value: unknown) => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
+
+function objectFrom(text: string): Readonly<Record<string, unknown>> | undefined {
+  if (!text.startsWith("{")) return undefined;
+  try {
+    return JSON.parse(text) as Readonly<Record<string, unknown>>;
+  } catch {
+    return undefined;
+  }
 }
 
 function smallTalk(scene: Scene): readonly Beat[] {

@@ -107,6 +107,31 @@ describe("the demo model", () => {
     expect(await textOf(request(then))).toContain("`current_time` says noon");
   });
 
+  it("does both of two things that it was asked for, and puts the results into words", async () => {
+    const asked = user("What time is it, and what is 17*23?");
+    const { toolCalls } = await demo().complete(request([asked]));
+    expect(toolCalls).toMatchObject([
+      { name: "current_time", arguments: { timeZone: "UTC" } },
+      { name: "calculator", arguments: { expression: "17*23" } },
+    ]);
+    const time = {
+      iso: "2026-05-04T10:00:00.000Z",
+      timeZone: "UTC",
+      local: "Monday 4 May 2026 at 10:00:00 UTC",
+    };
+    const then = [
+      asked,
+      called("current_time", "1"),
+      called("calculator", "2"),
+      answered("current_time", "1", JSON.stringify(time)),
+      answered("calculator", "2", JSON.stringify({ expression: "17*23", value: 391 })),
+    ];
+    const text = await textOf(request(then));
+    expect(text).toContain("it is Monday 4 May 2026 at 10:00:00 UTC");
+    expect(text).toContain("17×23 = 391");
+    expect(text).not.toContain("{");
+  });
+
   it("calculates with the calculator", async () => {
     const { toolCalls } = await demo().complete(request([user("please work out (3 + 4) * 12 for me")]));
     expect(toolCalls).toMatchObject([{ name: "calculator", arguments: { expression: "(3 + 4) * 12" } }]);

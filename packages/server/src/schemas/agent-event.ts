@@ -4,7 +4,7 @@ import { agree } from "./agree.js";
 import { sourceChunk } from "./chunk.js";
 import { inputRequestEntry, inputResponseEntry, waitingInfo } from "./input-entry.js";
 import { outputInvalidEntry, turnOutput } from "./output.js";
-import { count, instant, openErrorCode, providerMetadata, stepId, turnReason } from "./scalars.js";
+import { count, instant, openErrorCode, openWords, providerMetadata, stepId, turnReason } from "./scalars.js";
 import { costSum, usage } from "./usage.js";
 
 const ofTurn = { conversationId: z.string(), turnId: z.string() };
@@ -13,6 +13,15 @@ const ofPart = {
   partIndex: count.optional(),
   providerMetadata: providerMetadata.optional(),
 };
+/** The state of a turn that shows nothing new. */
+export const turnProgress = z
+  .object({
+    activity: openWords<"retrying" | "compacting">(["retrying", "compacting"]),
+    since: instant,
+    retryAt: instant.optional(),
+    code: openErrorCode.optional(),
+  })
+  .openapi("TurnProgress");
 const delivered = z.object({ messageId: z.string(), text: z.string() });
 const delta = { ...ofTurn, delta: z.string(), stepId: stepId.optional(), ...ofPart };
 
@@ -60,6 +69,7 @@ export const agentEvent = agree<AgentEvent>()(
         content: z.string(),
         isError: z.boolean(),
         durationMs: z.number().optional(),
+        interrupted: z.boolean().optional(),
         messageId: z.string().optional(),
         providerMetadata: providerMetadata.optional(),
       }),
@@ -102,6 +112,7 @@ export const agentEvent = agree<AgentEvent>()(
         genTotalMs: z.number().optional(),
         sources: z.array(sourceChunk).optional(),
       }),
+      z.object({ type: z.literal("turn-progress"), ...ofTurn, progress: turnProgress.optional() }),
       z.object({
         type: z.literal("error"),
         ...ofTurn,

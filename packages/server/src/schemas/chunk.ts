@@ -73,6 +73,7 @@ const chunk = agree<Chunk>()(
         isError: z.boolean(),
         stepId: stepId.optional(),
         durationMs: z.number().optional(),
+        interrupted: z.boolean().optional(),
         ...own,
       }),
       z.object({ type: z.literal("error"), message: z.string(), code: openErrorCode.optional(), ...own }),

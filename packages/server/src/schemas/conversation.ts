@@ -22,6 +22,7 @@ import type {
   TurnDetail,
   TurnParams,
 } from "@parley/wire";
+import { turnProgress } from "./agent-event.js";
 import { agree } from "./agree.js";
 import { storedChunk } from "./chunk.js";
 import { waitingInfo } from "./input-entry.js";
@@ -83,6 +84,7 @@ const metaShape = {
   parentId: z.string().optional(),
   forkedAtSeq: count.optional(),
   waiting: waitingInfo.optional(),
+  lastReason: turnReason.optional(),
 };
 
 export const conversationMeta = agree<ConversationMeta>()(z.object(metaShape).openapi("ConversationMeta"));
@@ -91,6 +93,7 @@ export const activeTurn = z.object({
   turnId: z.string(),
   model: z.string().optional(),
   startedAt: instant.optional(),
+  progress: turnProgress.optional(),
 });
 
 export const conversationDetail = agree<ConversationDetail>()(

@@ -38,9 +38,17 @@ export function recordOf(db: MemoryDatabase, log: Log): ConversationRecord {
       : {}),
     ...omitUndefined({ archiveOf: log.archiveOf }),
     ...(active === undefined ? {} : { active: activeLeaseOf(log, active) }),
-    ...omitUndefined({ contextSize: log.contextSize, lastModel: log.lastModel }),
+    ...omitUndefined({
+      contextSize: log.contextSize,
+      lastModel: log.lastModel,
+      lastReason: lastReasonOf(log),
+    }),
   };
   return Object.keys(settings).length === 0 ? head : { ...settings, ...head };
+}
+
+function lastReasonOf({ active, turns }: Log): ConversationRecord["lastReason"] {
+  return active?.purpose === "turn" ? undefined : turns.at(-1)?.sealed?.reason;
 }
 
 function parentOf({ parent, importedParent }: Log): Pick<ConversationRecord, "parentId" | "parentSeq"> {

@@ -16,6 +16,7 @@ import { takeoverCases } from "./nodes/takeover.js";
 import { observingCases } from "./observing.js";
 import { limitCases } from "./turns/limits.js";
 import { outputCases } from "./turns/output.js";
+import { progressCases } from "./turns/progress.js";
 import { queueCases } from "./turns/queue.js";
 import { receiptCases } from "./turns/receipts.js";
 import { refusedSealCases } from "./turns/refused-seals.js";
@@ -48,6 +49,7 @@ export function runtimeContract(make: () => RuntimeFixture | Promise<RuntimeFixt
     takeover: takeoverCases,
     "refused seal": refusedSealCases,
     leaving: leavingCases,
+    progress: progressCases,
     stopping: stoppingCases,
     waiting: [...waitingCases, ...waitingNodeCases, ...waitingEndCases, ...toolQuestionCases],
     output: outputCases,

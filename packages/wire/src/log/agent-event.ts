@@ -17,6 +17,7 @@ import type { TurnReason } from "./turn-reason.js";
  * `input-response`s, `tool-output`s and `tool-result`s, and at most one `steering`, or an `output-invalid`; then perhaps `error`; and always `done` and `turn-sealed`, also after a stop, a
  * failure or a crash. `status` stands outside: `active` before the turn, `idle` after it, unless the next turn
  * follows at once; and `active` with `waiting` in the middle of a turn that goes on when a request is answered.
+ * `turn-progress` may come anywhere inside a turn.
  *
  * What an event promises: `input-request`, `input-response`, `tool-result`, `output-invalid`, `steering` and `turn-sealed` are
  * durable when they are seen, and a tool starts only after its call, and the decision on it, are durable. A delta promises nothing: it is provisional, and after a crash
@@ -41,7 +42,8 @@ export type AgentEvent =
   | TurnErrorEvent
   | TurnDoneEvent
   | TurnSealedEvent
-  | TurnSteeringEvent;
+  | TurnSteeringEvent
+  | TurnProgressEvent;
 
 /** The conversation's status changed. Not journaled: it is told live and read from the metadata later. */
 export interface StatusEvent {
@@ -156,6 +158,8 @@ export interface TurnToolResultEvent {
   readonly isError: boolean;
   /** From dispatch to result, by the server's clock. */
   readonly durationMs?: number;
+  /** The tool was stopped, or its node went away, before it had answered: `content` only says so. */
+  readonly interrupted?: boolean;
   /** The tool message that the result will be. */
   readonly messageId?: string;
   readonly providerMetadata?: ProviderMetadata;
@@ -305,4 +309,28 @@ export interface TurnSteeringEvent {
   readonly messages?: readonly DeliveredMessage[];
   /** Epoch milliseconds. */
   readonly createdAt?: number;
+}
+
+/**
+ * The turn's state while nothing of its answer arrives. Live only: it is in no log, no journal and no export, a client
+ * that joins later reads the state from `ActiveTurn`, and clients on another node are not sent it.
+ */
+export interface TurnProgressEvent {
+  readonly type: "turn-progress";
+  readonly conversationId: string;
+  readonly turnId: string;
+  /** Absent: the state that was published before has ended. */
+  readonly progress?: TurnProgress;
+}
+
+/** The reason why a running turn shows nothing new, where it is another than that the model has not answered yet. */
+export interface TurnProgress {
+  /** `retrying`: the call of the model failed and is made again. `compacting`: older messages are being summarized. */
+  readonly activity: OpenUnion<"retrying" | "compacting">;
+  /** Epoch milliseconds. */
+  readonly since: number;
+  /** Of `retrying`: when the call is made again, in epoch milliseconds. */
+  readonly retryAt?: number;
+  /** Of `retrying`: why the call failed. */
+  readonly code?: OpenUnion<ErrorCode>;
 }

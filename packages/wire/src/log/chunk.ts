@@ -76,6 +76,8 @@ export interface ToolResultChunk {
   readonly stepId?: StepId;
   /** How long the tool took, from dispatch to result. */
   readonly durationMs?: number;
+  /** The tool was stopped, or its node went away, before it had answered: `content` only says so. */
+  readonly interrupted?: boolean;
   readonly providerMetadata?: ProviderMetadata;
 }
 

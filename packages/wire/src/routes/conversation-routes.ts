@@ -4,6 +4,7 @@ import type { TurnMetrics } from "../figures/metrics.js";
 import type { ReasoningEffort } from "../figures/usage.js";
 import type { WaitingInfo } from "../input/input-entry.js";
 import type { JsonObject, OpenUnion } from "../json.js";
+import type { TurnProgress } from "../log/agent-event.js";
 import type { Cursor } from "../log/cursor.js";
 import type { StoredChunk } from "../log/stored-chunk.js";
 import type { TurnReason } from "../log/turn-reason.js";
@@ -78,6 +79,8 @@ export interface ActiveTurn {
   readonly model?: string;
   /** Epoch milliseconds. */
   readonly startedAt?: number;
+  /** The turn's state while nothing of its answer arrives, as far as the node that was asked knows it. */
+  readonly progress?: TurnProgress;
 }
 
 /** `GET /conversations/:id/meta`: the metadata and what is going on right now, read at one point in time. */

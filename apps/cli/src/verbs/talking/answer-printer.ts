@@ -5,6 +5,7 @@ import type { Io } from "../../io.js";
 import { dataStart } from "../../terminal/data-text.js";
 import { duration, tokens } from "../../terminal/figures.js";
 import { MarkdownStream } from "../../terminal/markdown-stream.js";
+import { progressWords } from "../../terminal/progress-words.js";
 import { safeLine, safeText } from "../../terminal/safe-text.js";
 import { Screen } from "../../terminal/screen.js";
 import { clip } from "../../terminal/text-width.js";
@@ -29,6 +30,14 @@ export interface PrintOptions {
   readonly schema?: string;
 }
 
+/** Events that are noted beside the answer. */
+const notedTypes: ReadonlySet<string> = new Set<AgentEvent["type"]>([
+  "tool-call",
+  "tool-result",
+  "turn-progress",
+  "error",
+]);
+
 /** The printer that suits the options and the terminal. */
 export function createAnswerPrinter(io: Io, options: PrintOptions): AnswerPrinter {
   if (options.jsonl) return jsonLines(io);
@@ -41,8 +50,7 @@ export function createAnswerPrinter(io: Io, options: PrintOptions): AnswerPrinte
   return {
     pause: (fold) => printer.pause(fold),
     take(event, fold) {
-      if (event.type === "tool-call" || event.type === "tool-result" || event.type === "error")
-        printer.pause(fold);
+      if (notedTypes.has(event.type)) printer.pause(fold);
       notes(event);
       printer.take(event, fold);
     },
@@ -86,11 +94,14 @@ function noteEvents(io: Io): (event: AgentEvent | { readonly type: "again" }) =>
         errorStyle.dim(`• ${safeLine(event.toolName)} ${clip(dataStart(event.argumentsText ?? ""), 100)}`),
       );
     } else if (event.type === "tool-result") {
-      const mark = event.isError ? errorStyle.red("✗") : errorStyle.green("✓");
+      const failed = event.isError ? errorStyle.red("✗") : errorStyle.green("✓");
+      const mark = event.interrupted ? errorStyle.dim("■") : failed;
       const took = event.durationMs === undefined ? "" : ` ${duration(event.durationMs)}`;
       io.note(`${mark} ${errorStyle.dim(`${safeLine(event.toolName)}${took}`)}`);
     } else if (event.type === "error") {
       io.warn(errorStyle.red(`✗ ${event.code ?? "error"}: ${safeLine(event.message)}`));
+    } else if (event.type === "turn-progress" && event.progress !== undefined) {
+      io.note(errorStyle.dim(`• ${safeLine(progressWords(event.progress, event.progress.since))}`));
     } else if (event.type === "output-invalid") {
       const { attempt, errors } = event.output;
       io.note(

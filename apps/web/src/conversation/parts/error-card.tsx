@@ -1,18 +1,23 @@
 import type { Failure } from "@parley/client";
-import { CircleAlert, FoldVertical, RotateCcw } from "lucide-react";
+import { ChevronDown, CircleAlert, FoldVertical, RotateCcw } from "lucide-react";
 import { showOverlay } from "../../app/layout/layout-store.js";
+import { useModels } from "../../app/models.js";
 import { Badge } from "../../ui/badge.js";
 import { Button } from "../../ui/button.js";
+import { Menu, MenuAction } from "../../ui/overlay/menu.js";
 import { BigText } from "../../ui/text/big-text.js";
 import { errorWords } from "./error-words.js";
 
 export interface ErrorCardProps {
   readonly failure: Failure;
-  readonly onRetry?: (() => void) | undefined;
+  /** Asks the same again, of another model where one is named. */
+  readonly onRetry?: ((model?: string) => void) | undefined;
+  /** The model that failed. */
+  readonly model?: string | undefined;
 }
 
 /** Why a turn failed: what that means, what to do, whether trying again helps, and what was said exactly. */
-export function ErrorCard({ failure, onRetry }: ErrorCardProps) {
+export function ErrorCard({ failure, onRetry, model }: ErrorCardProps) {
   const { title, advice } = errorWords(failure.code);
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms
@@ -43,17 +48,47 @@ export function ErrorCard({ failure, onRetry }: ErrorCardProps) {
             </details>
           )}
         </div>
+      </div>
+      <div className="mt-2 flex flex-wrap justify-end gap-2 empty:hidden">
         {failure.code === "context_overflow" && (
           <Button size="small" onClick={() => showOverlay("compaction")}>
             <FoldVertical aria-hidden className="size-3.5" /> Compact
           </Button>
         )}
+        {onRetry !== undefined && <OtherModels failed={model} onChoose={onRetry} />}
         {failure.retryable && onRetry !== undefined && (
-          <Button size="small" onClick={onRetry}>
+          <Button size="small" onClick={() => onRetry()}>
             <RotateCcw aria-hidden className="size-3.5" /> Retry
           </Button>
         )}
       </div>
     </div>
+  );
+}
+
+/** Offers the models that have not failed, to ask the same of one of them. */
+function OtherModels({
+  failed,
+  onChoose,
+}: {
+  readonly failed: string | undefined;
+  readonly onChoose: (model: string) => void;
+}) {
+  const others = useModels()?.models.filter((name) => name !== failed) ?? [];
+  if (others.length === 0) return null;
+  return (
+    <Menu
+      trigger={
+        <Button size="small">
+          Retry with another model <ChevronDown aria-hidden className="size-3.5" />
+        </Button>
+      }
+    >
+      {others.map((name) => (
+        <MenuAction key={name} onSelect={() => onChoose(name)}>
+          {name}
+        </MenuAction>
+      ))}
+    </Menu>
   );
 }

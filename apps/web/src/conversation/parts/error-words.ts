@@ -46,11 +46,18 @@ const words: Readonly<Record<ErrorCode, ErrorWords>> = {
     advice: "Check the key in the server's settings.",
   },
   provider_rejected: {
-    title: "The provider refused the request",
-    advice: "Change the message or the model.",
+    title: "The provider does not accept this request",
+    advice: "Its reason is below. Change the message, the settings or the model.",
   },
-  provider_overloaded: { title: "The provider is overloaded", advice: "Try again in a moment." },
-  content_filtered: { title: "The provider withheld the answer", advice: "Change the message." },
+  provider_overloaded: {
+    title: "The provider is overloaded or failed",
+    advice: "The request was fine. Try again in a moment, or ask another model.",
+  },
+  content_filtered: {
+    title: "The provider declined to answer",
+    advice:
+      "Its rules for content do not allow this request or its answer. Rephrase it, or ask another model.",
+  },
   timeout: {
     title: "It took too long",
     advice: "Try again. If the model needs longer, raise the limit that is named below.",

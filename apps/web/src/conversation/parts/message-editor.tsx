@@ -67,7 +67,7 @@ export function MessageEditor({ message, text }: MessageEditorProps) {
       ),
       ...added.map(({ id }) => ({ type: "file" as const, uploadId: id })),
     ];
-    branch([message], value.trim() === "" ? "" : value, parts).finally(() => {
+    branch([message], value.trim() === "" ? "" : value, { parts }).finally(() => {
       setBusy(false);
       // Where it was not sent, they are still here.
       uploads.restore(added);

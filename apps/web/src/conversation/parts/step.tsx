@@ -16,7 +16,7 @@ type Segment =
 
 /** One step of the answer: reasoning, words, and the tools that were called together. */
 export const Step = memo(function Step({ row }: { readonly row: StepRow }) {
-  const { message, results, inputs, files, liveTurn, first } = row;
+  const { message, results, inputs, files, toolsSince, liveTurn, first } = row;
   const { conversationId } = useConversationActions();
   const lastSaid = message.parts.findLastIndex(
     ({ chunk }) => chunk.type === "text" || chunk.type === "tool-call",
@@ -45,6 +45,7 @@ export const Step = memo(function Step({ row }: { readonly row: StepRow }) {
                     result={resultOf.get(call.toolCallId)}
                     inputs={inputsOf.get(call.toolCallId)}
                     output={liveTurn?.toolOutput[call.toolCallId] ?? ""}
+                    startedAt={toolsSince}
                     live={liveTurn !== undefined}
                   />
                 );

@@ -1,6 +1,6 @@
 import type { CallInput } from "@parley/client";
 import type { ToolCallChunk, ToolResultChunk } from "@parley/wire";
-import { Ban, Check, ChevronRight, CircleAlert } from "lucide-react";
+import { Ban, Check, ChevronRight, CircleAlert, CircleStop } from "lucide-react";
 import { memo, type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 import { focusComposer } from "../../composer/focus-composer.js";
 import { DecisionLine } from "../../input/decision-line.js";
@@ -24,6 +24,8 @@ export interface ToolCardProps {
   readonly inputs?: readonly CallInput[] | undefined;
   /** What the tool has printed so far. */
   readonly output: string;
+  /** When it was started, in epoch milliseconds, as far as the log tells. */
+  readonly startedAt?: number | undefined;
   /** Whether its turn is running, so that a call without a result is at work. */
   readonly live: boolean;
 }
@@ -54,7 +56,7 @@ function focusNext(requestId: string): void {
 }
 
 /** A line that says what was called and how it went; its input, output and result when it is opened. */
-function RanCall({ call, result, inputs = [], output, live }: ToolCardProps) {
+function RanCall({ call, result, inputs = [], output, startedAt, live }: ToolCardProps) {
   const id = useId();
   const [chosen, setChosen] = useState<boolean>();
   const running = result === undefined && live;
@@ -69,11 +71,14 @@ function RanCall({ call, result, inputs = [], output, live }: ToolCardProps) {
       ? "lost"
       : denied
         ? "denied"
-        : result.isError
-          ? "failed"
-          : "done";
+        : result.interrupted
+          ? "stopped"
+          : result.isError
+            ? "failed"
+            : "done";
   const summary = running && output !== "" ? lastLine(output) : toolSummary(call?.input, call?.argumentsText);
-  const elapsed = useElapsed(running);
+  // A call that waited for a decision began with it.
+  const elapsed = useElapsed(running, inputs[0]?.respondedAt ?? startedAt);
   // A call that was denied did not run.
   const duration = denied ? undefined : (result?.durationMs ?? elapsed);
   return (
@@ -97,6 +102,7 @@ function RanCall({ call, result, inputs = [], output, live }: ToolCardProps) {
             {decisionWords(decision, inputs[0]?.request.kind).outcome}
           </Badge>
         )}
+        {status === "stopped" && <Badge tone="plain">Stopped</Badge>}
         {duration !== undefined && (
           <span className="tabular shrink-0 text-xs text-faint">{formatDuration(duration)}</span>
         )}
@@ -121,7 +127,7 @@ function RanCall({ call, result, inputs = [], output, live }: ToolCardProps) {
           )}
           {result === undefined && output !== "" && <LiveOutput output={output} />}
           {result !== undefined && (
-            <Section title={result.isError ? "Error" : "Result"} copy={() => result.content}>
+            <Section title={sectionTitle(result)} copy={() => result.content}>
               <BigText mono text={result.content === "" ? "(nothing)" : result.content} lines={20} />
             </Section>
           )}
@@ -134,7 +140,14 @@ function RanCall({ call, result, inputs = [], output, live }: ToolCardProps) {
   );
 }
 
-function StatusIcon({ status }: { readonly status: "running" | "done" | "failed" | "denied" | "lost" }) {
+function sectionTitle({ isError, interrupted }: ToolResultChunk): string {
+  if (interrupted) return "Stopped";
+  return isError ? "Error" : "Result";
+}
+
+type CallStatus = "running" | "done" | "failed" | "denied" | "stopped" | "lost";
+
+function StatusIcon({ status }: { readonly status: CallStatus }) {
   if (status === "running") return <Spinner label="Running: " className="text-accent" />;
   if (status === "done") {
     return (
@@ -149,6 +162,14 @@ function StatusIcon({ status }: { readonly status: "running" | "done" | "failed"
       <span className="text-warn">
         <Ban aria-hidden className="size-4" />
         <span className="sr-only">{"Denied: "}</span>
+      </span>
+    );
+  }
+  if (status === "stopped") {
+    return (
+      <span className="text-faint">
+        <CircleStop aria-hidden className="size-4" />
+        <span className="sr-only">{"Stopped: "}</span>
       </span>
     );
   }
@@ -201,17 +222,22 @@ function LiveOutput({ output }: { readonly output: string }) {
   );
 }
 
-/** How long the tool has been at work, as this tab sees it; nothing until a second has passed. */
-function useElapsed(running: boolean): number | undefined {
+/** How long the tool has been at work, by the log or else as this tab sees it; nothing until a second has passed. */
+function useElapsed(running: boolean, startedAt: number | undefined): number | undefined {
   const [elapsed, setElapsed] = useState<number>();
   useEffect(() => {
     if (!running) {
       setElapsed(undefined);
       return;
     }
-    const from = Date.now();
-    const timer = setInterval(() => setElapsed(Math.floor((Date.now() - from) / 1_000) * 1_000), 1_000);
+    const from = Math.min(startedAt ?? Number.POSITIVE_INFINITY, Date.now());
+    const look = () => {
+      const ms = Date.now() - from;
+      setElapsed(ms < 1_000 ? undefined : ms - (ms % 1_000));
+    };
+    look();
+    const timer = setInterval(look, 1_000);
     return () => clearInterval(timer);
-  }, [running]);
+  }, [running, startedAt]);
   return running ? elapsed : undefined;
 }

@@ -18,9 +18,11 @@ import { RowActions } from "./row-actions.js";
 
 /** How a turn ended, what it cost, and what can be done with its answer. */
 export const TurnEnd = memo(function TurnEnd({ row }: { readonly row: EndRow }) {
-  const { branch } = useConversationActions();
+  const { branch, handle } = useConversationActions();
   const { turn, opening, answer, last } = row;
   const failure = failureOf(row);
+  // Of an imported turn the model is not known.
+  const inUse = handle.getState().meta?.effective?.model;
   const text = joinedText(answer);
   const question = joinedText(opening);
   const mayWrite = useMayWrite();
@@ -28,10 +30,12 @@ export const TurnEnd = memo(function TurnEnd({ row }: { readonly row: EndRow }) 
     mayWrite &&
     opening[0]?.firstSeq !== undefined &&
     (question !== "" || opening.some((message) => messageFiles(message).length > 0));
-  const again = () => void branch(opening, question);
+  const again = (model?: string) => void branch(opening, question, { model });
   return (
     <div className="group/row pb-2">
-      {failure !== undefined && <ErrorCard failure={failure} onRetry={canBranch ? again : undefined} />}
+      {failure !== undefined && (
+        <ErrorCard failure={failure} model={turn?.model ?? inUse} onRetry={canBranch ? again : undefined} />
+      )}
       <EndNote reason={turn?.reason} failed={failure !== undefined}>
         {last && mayWrite && cutReasons.has(turn?.reason ?? "") && <ContinueButton />}
       </EndNote>
@@ -45,7 +49,7 @@ export const TurnEnd = memo(function TurnEnd({ row }: { readonly row: EndRow }) 
             size="small"
             label="Regenerate answer"
             icon={<RefreshCw aria-hidden />}
-            onClick={again}
+            onClick={() => again()}
           />
         )}
         {row.turnId !== undefined && (
@@ -114,7 +118,8 @@ const notes: Readonly<Record<string, string>> = {
   aborted: "Stopped. What was said until then is kept.",
   interrupted: "Interrupted: the server went away while it answered. What was said until then is kept.",
   length: "Cut off: the answer reached the model's output limit.",
-  "content-filter": "Cut off: the provider withheld the rest.",
+  "content-filter":
+    "Ended by the provider: its rules for content do not allow the rest. Rephrase the question, or ask another model.",
   "max-steps": "Cut off: the turn reached its limit of steps.",
   "tool-calls": "Ended with a call to a tool that this server does not have.",
 };

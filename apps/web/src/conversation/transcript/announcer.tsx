@@ -3,6 +3,7 @@ import { waitingCallsOf } from "@parley/client/tool-calls";
 import { useEffect, useRef, useState } from "react";
 import { joinedText } from "../message-text.js";
 import { spokenText } from "./spoken-text.js";
+import { waitingWords } from "./waiting-words.js";
 
 /** Tells screen readers that a turn has begun, what it asks for, and what it said once it is over: not one word each. */
 export function Announcer({ state }: { readonly state: ConversationState }) {
@@ -24,6 +25,12 @@ export function Announcer({ state }: { readonly state: ConversationState }) {
   useEffect(() => {
     if (waiting.length > 0) setSaid(asking(waiting));
   }, [asked]);
+  const progress = state.activeTurn?.progress;
+  useEffect(() => {
+    if (progress === undefined) return;
+    const { text, cause } = waitingWords("model", progress, 0);
+    setSaid(cause === undefined ? `${text}.` : `${text}. ${cause}.`);
+  }, [progress]);
   return (
     <p aria-live="polite" className="sr-only">
       {said}

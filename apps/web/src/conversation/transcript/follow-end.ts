@@ -12,10 +12,13 @@ export function useFollowEnd(
   startsAtEnd: boolean,
 ): {
   readonly following: boolean;
+  /** The end is out of view. Who has let go may still see it. */
+  readonly away: boolean;
   readonly follow: () => void;
   readonly letGo: () => void;
 } {
   const [following, setFollowing] = useState(startsAtEnd);
+  const [away, setAway] = useState(false);
   const now = useRef(following);
   now.current = following;
   const lastTop = useRef(0);
@@ -45,7 +48,9 @@ export function useFollowEnd(
       if (y > touchY + 2) letGo();
       touchY = y;
     };
+    const look = () => setAway(distance() > endZone);
     const onScroll = () => {
+      look();
       const { scrollTop: top, scrollHeight: height } = element;
       const down = top > lastTop.current;
       const grew = height > lastHeight.current && top >= lastTop.current;
@@ -60,12 +65,17 @@ export function useFollowEnd(
         setFollowing(true);
       }
     };
+    // What arrives below moves nobody who has let go, so it comes without a scroll.
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    if (element.firstElementChild !== null) observer.observe(element.firstElementChild);
     element.addEventListener("wheel", onWheel, { passive: true });
     element.addEventListener("touchstart", onTouchStart, { passive: true });
     element.addEventListener("touchmove", onTouchMove, { passive: true });
     element.addEventListener("keydown", onKey);
     element.addEventListener("scroll", onScroll, { passive: true });
     return () => {
+      observer.disconnect();
       element.removeEventListener("wheel", onWheel);
       element.removeEventListener("touchstart", onTouchStart);
       element.removeEventListener("touchmove", onTouchMove);
@@ -75,5 +85,5 @@ export function useFollowEnd(
   }, [box]);
   const follow = useCallback(() => setFollowing(true), []);
   const letGo = useCallback(() => setFollowing(false), []);
-  return { following, follow, letGo };
+  return { following, away, follow, letGo };
 }

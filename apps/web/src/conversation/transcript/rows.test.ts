@@ -137,7 +137,9 @@ describe("buildRows", () => {
     const streaming = message("assistant", "1", [text("he")], { status: "streaming" });
     expect(kinds(buildRows(stateOf([user, streaming], running)))).toBe("user step");
     const called = message("assistant", "1", [call("a")]);
-    expect(kinds(buildRows(stateOf([user, called], running)))).toBe("user step");
+    const atWork = buildRows(stateOf([user, called], running));
+    expect(kinds(atWork)).toBe("user step waiting");
+    expect(atWork[2]).toMatchObject({ on: "tool" });
     const answered = message("tool", "1", [result("a")]);
     expect(kinds(buildRows(stateOf([user, called, answered], running)))).toBe("user step waiting");
     const waitsSince = (messages: MessageState[], startedAt: number) => {
@@ -146,6 +148,32 @@ describe("buildRows", () => {
     };
     expect(waitsSince([{ ...user, createdAt: 5 }], 7)).toBe(7);
     expect(waitsSince([user, called, { ...answered, createdAt: 30 }], 7)).toBe(30);
+  });
+
+  it("waits for a model that has stopped in the middle of its answer, and has the server's reason", () => {
+    const user = message("user", "1", [text("hi")]);
+    const streaming = message("assistant", "1", [text("he")], { status: "streaming" });
+    const running = turn("1", "running");
+    const stalled = buildRows(stateOf([user, streaming], [running]), [], 40);
+    expect(kinds(stalled)).toBe("user step waiting");
+    expect(stalled[2]).toMatchObject({ on: "model", since: 40 });
+    const progress = { activity: "compacting", since: 3 };
+    const active = { turnId: "1", progress };
+    const [, row] = buildRows({ ...stateOf([user], [running]), activeTurn: active });
+    expect(row).toMatchObject({ kind: "waiting", on: "model", progress });
+  });
+
+  it("knows when tools were started: when their step was written, which the log tells after a reload", () => {
+    const stepId = "1.0" as StepId;
+    const called = message("assistant", "1", [call("a")], { stepId, createdAt: 1_000 });
+    const steps = [{ stepId, complete: true, genTotalMs: 250 }];
+    const running = { ...turn("1", "running"), steps };
+    const user = message("user", "1", [text("hi")]);
+    const [, step, waiting] = buildRows(stateOf([user, called], [running]));
+    expect(step).toMatchObject({ kind: "step", toolsSince: 1_250 });
+    expect(waiting).toMatchObject({ on: "tool", since: 1_250 });
+    const [, done] = buildRows(stateOf([user, called, message("tool", "1", [result("a")])], [running]));
+    expect(done).toMatchObject({ toolsSince: undefined });
   });
 
   it("shows requests and decisions with their calls, and does not wait for the model meanwhile", () => {
@@ -180,7 +208,8 @@ describe("buildRows", () => {
     );
     const running = [turn("1", "running")];
     const rows = buildRows(stateOf([user, called, asked, answered], running));
-    expect(kinds(rows)).toBe("user step");
+    expect(kinds(rows)).toBe("user step waiting");
+    expect(rows[2]).toMatchObject({ on: "person" });
     expect(rows[1]).toMatchObject({ inputs: [undefined, [{ request: { requestId: "q" } }]] });
     const denied = [user, called, asked, answered, decided, message("tool", "1", [result("b")], { stepId })];
     const later = buildRows(stateOf(denied, running), rows);

@@ -1,7 +1,8 @@
 import type { CallInput, ConversationState, MessageState, TurnState } from "@parley/client";
 import { toolCallsOf } from "@parley/client/tool-calls";
-import type { FileReference, SystemChunk, ToolResultChunk } from "@parley/wire";
+import type { FileReference, SystemChunk, ToolResultChunk, TurnProgress } from "@parley/wire";
 import { messageFiles } from "../message-text.js";
+import type { WaitingOn } from "./waiting-words.js";
 
 /*
  * What the list of messages draws, one row after the other. A message of the assistant is a row of its own, with the
@@ -34,6 +35,8 @@ export interface StepRow {
   readonly inputs: readonly (readonly CallInput[] | undefined)[];
   /** Files that its tools returned, in the order of the calls. */
   readonly files: readonly FileReference[];
+  /** When its tools were started, in epoch milliseconds; undefined where none is at work, or it is not known. */
+  readonly toolsSince: number | undefined;
   /** The turn it belongs to, while that is running: its tools may print. */
   readonly liveTurn: TurnState | undefined;
   /** The first row of its turn's answer. */
@@ -75,6 +78,9 @@ export interface WaitingRow {
   readonly turnId: string | undefined;
   /** Since when, in epoch milliseconds; undefined where the server has not said yet. */
   readonly since: number | undefined;
+  readonly on: WaitingOn;
+  /** Why it takes longer, where the server has said so. */
+  readonly progress: TurnProgress | undefined;
 }
 
 interface Group {
@@ -82,8 +88,15 @@ interface Group {
   readonly messages: MessageState[];
 }
 
-/** Rows for a state. Those that did not change keep their identity from `previous`, so that they are not drawn again. */
-export function buildRows(state: ConversationState, previous: readonly Row[] = []): readonly Row[] {
+/**
+ * Rows for a state. Those that did not change keep their identity from `previous`, so that they are not drawn again.
+ * `quietSince`: since when nothing has arrived of a turn that had begun to answer.
+ */
+export function buildRows(
+  state: ConversationState,
+  previous: readonly Row[] = [],
+  quietSince?: number,
+): readonly Row[] {
   const known = new Map(previous.map((row) => [row.key, row]));
   const groups = groupByTurn(state.messages);
   const rows: Row[] = [];
@@ -93,13 +106,18 @@ export function buildRows(state: ConversationState, previous: readonly Row[] = [
   };
   const lastTurn = groups.findLastIndex((group) => group.messages.some(isTalk));
   for (const [index, group] of groups.entries()) {
-    addGroup(add, group, state, index === lastTurn);
+    addGroup(add, group, state, { last: index === lastTurn, quietSince });
   }
   const same = rows.length === previous.length && rows.every((row, index) => row === previous[index]);
   return same ? previous : rows;
 }
 
-function addGroup(add: (row: Row) => void, group: Group, state: ConversationState, last: boolean): void {
+function addGroup(
+  add: (row: Row) => void,
+  group: Group,
+  state: ConversationState,
+  { last, quietSince }: { readonly last: boolean; readonly quietSince: number | undefined },
+): void {
   const turn = group.turnId === undefined ? undefined : state.turns[group.turnId];
   const running = isRunning(group, turn, state);
   const liveTurn = running ? turn : undefined;
@@ -123,19 +141,26 @@ function addGroup(add: (row: Row) => void, group: Group, state: ConversationStat
       const own = callsOf(message).map((id) => results.get(id));
       const inputs = asks ? inputsOf(state, message) : none;
       const returned = callsOf(message).flatMap((id) => files.get(id) ?? []);
-      add({ kind: "step", key, message, results: own, inputs, files: returned, liveTurn, first });
+      const isAtWork = liveTurn !== undefined && own.includes(undefined);
+      const toolsSince = isAtWork ? generatedAt(message, liveTurn) : undefined;
+      add({ kind: "step", key, message, results: own, inputs, files: returned, toolsSince, liveTurn, first });
       first = false;
     } else if (resultIdsOf(message).some((id) => !called.has(id))) {
       // The call is outside of the window that is loaded: its result stands by itself.
-      add({ kind: "step", key, message, results: [], inputs: none, files: [], liveTurn, first });
+      const nothing = { results: [], inputs: none, files: [], toolsSince: undefined };
+      add({ kind: "step", key, message, ...nothing, liveTurn, first });
       answered = true;
       first = false;
     }
   }
   const talk = group.messages.some(isTalk);
   if (running) {
-    if (isWaiting(group.messages, results)) {
-      add({ kind: "waiting", key: "waiting", turnId: group.turnId, since: lastSignOf(group, turn) });
+    const on = waitsOn(group.messages, results, state);
+    const since = on === undefined ? quietSince : lastSignOf(group, turn);
+    if (on !== undefined || quietSince !== undefined) {
+      const { turnId } = group;
+      const progress = state.activeTurn?.turnId === turnId ? state.activeTurn?.progress : undefined;
+      add({ kind: "waiting", key: "waiting", turnId, since, on: on ?? "model", progress });
     }
   } else if (
     talk &&
@@ -190,21 +215,42 @@ function isRunning(group: Group, turn: TurnState | undefined, state: Conversatio
   return state.activeTurn?.turnId === group.turnId;
 }
 
-function isWaiting(
+/** Who has to act before something new can be seen; undefined while the answer is being written. */
+function waitsOn(
   messages: readonly MessageState[],
   results: ReadonlyMap<string, ToolResultChunk>,
-): boolean {
+  state: ConversationState,
+): WaitingOn | undefined {
   const last = messages.findLast((message) => message.role !== "tool" && !isInputEntry(message));
-  if (last === undefined || last.role === "user" || last.role === "system") return true;
+  if (last === undefined || last.role === "user" || last.role === "system") return "model";
   const calls = callsOf(last);
-  if (calls.length > 0) return calls.every((id) => results.has(id));
-  return last.parts.every(({ chunk }) => "text" in chunk && chunk.text === "");
+  if (calls.length === 0) {
+    return last.parts.every(({ chunk }) => "text" in chunk && chunk.text === "") ? "model" : undefined;
+  }
+  const open = calls.filter((id) => !results.has(id));
+  if (open.length === 0) return "model";
+  const kinds = new Map<string, string>();
+  for (const inputs of inputsOf(state, last)) {
+    const undecided = inputs?.find(({ response }) => response === undefined)?.request;
+    if (undecided !== undefined) kinds.set(undecided.toolCallId, undecided.kind);
+  }
+  if (open.some((id) => !kinds.has(id))) return "tool";
+  return open.every((id) => kinds.get(id) === "tool-output") ? "caller" : "person";
 }
 
 /** When the turn began, or its last message was made, whichever came later. */
 function lastSignOf({ messages }: Group, turn: TurnState | undefined): number | undefined {
-  const times = [turn?.startedAt, messages.at(-1)?.createdAt].filter((time) => time !== undefined);
+  const last = messages.at(-1);
+  const made = last === undefined ? undefined : generatedAt(last, turn);
+  const times = [turn?.startedAt, made].filter((time) => time !== undefined);
   return times.length === 0 ? undefined : Math.max(...times);
+}
+
+/** When a message was complete: the message of a step has the time at which its model was asked. */
+function generatedAt({ createdAt, stepId, role }: MessageState, turn: TurnState | undefined) {
+  if (createdAt === undefined || role !== "assistant") return createdAt;
+  const step = turn?.steps.findLast((each) => each.stepId === stepId);
+  return createdAt + Math.round(step?.genTotalMs ?? 0);
 }
 
 const none: readonly undefined[] = [];

@@ -19,6 +19,7 @@ import { usePrinting } from "../print-conversation.js";
 import { estimateHeight } from "./estimate-height.js";
 import { endZone, useFollowEnd } from "./follow-end.js";
 import { buildRows, type Row, rowOfSeq } from "./rows.js";
+import { useQuietSince } from "./use-quiet-since.js";
 import { Waiting } from "./waiting.js";
 
 /** Room above the first row, where loading what is earlier is shown. */
@@ -37,7 +38,7 @@ export function Transcript({ state, seq }: TranscriptProps) {
   const box = useRef<HTMLDivElement>(null);
   const rows = useRows(state);
   const isPrinting = usePrinting((each) => each.isPrinting);
-  const { following, follow, letGo } = useFollowEnd(box, seq === undefined);
+  const { following, away, follow, letGo } = useFollowEnd(box, seq === undefined);
   const virtualizer = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box.current,
@@ -100,7 +101,7 @@ export function Transcript({ state, seq }: TranscriptProps) {
           })}
         </div>
       </div>
-      {!following && (
+      {!following && away && (
         <div className="pointer-events-none absolute inset-x-0 bottom-3 flex justify-center">
           <Button size="small" className="pointer-events-auto rounded-full shadow-pop" onClick={toEnd}>
             <ArrowDown aria-hidden className="size-3.5" /> Jump to latest
@@ -139,7 +140,7 @@ const RowView = memo(function RowView({ row }: { readonly row: Row }) {
     case "note":
       return <Note row={row} />;
     case "waiting":
-      return <Waiting key={row.since} since={row.since} />;
+      return <Waiting key={`${row.on} ${row.progress?.since ?? row.since}`} row={row} />;
   }
 });
 
@@ -176,10 +177,11 @@ function Beginning({ state }: { readonly state: ConversationState }) {
 
 function useRows(state: ConversationState): readonly Row[] {
   const previous = useRef<readonly Row[]>([]);
+  const quietSince = useQuietSince(state);
   return useMemo(() => {
-    previous.current = buildRows(state, previous.current);
+    previous.current = buildRows(state, previous.current, quietSince);
     return previous.current;
-  }, [state]);
+  }, [state, quietSince]);
 }
 
 /** Loads and shows a place in the log, and marks it for a moment. */

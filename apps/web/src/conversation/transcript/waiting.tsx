@@ -1,28 +1,31 @@
+import { Hand } from "lucide-react";
 import { useEffect, useState } from "react";
-import { formatDuration } from "../../ui/text/format.js";
+import type { WaitingRow } from "./rows.js";
+import { waitingWords } from "./waiting-words.js";
 
-/** Shorter waits are usual, and not worth a word. */
-const shownFromMs = 3_000;
-
-/** The turn runs and shows nothing yet: says how long that has been, because some models think in silence. */
-export function Waiting({ since }: { readonly since: number | undefined }) {
-  const elapsed = useElapsed(since);
+/** The turn runs and shows nothing new: says what it waits for, and for how long, because some models think in silence. */
+export function Waiting({ row }: { readonly row: WaitingRow }) {
+  const { on, progress } = row;
+  const elapsed = useElapsed(progress?.since ?? row.since);
+  const { text, cause, shown } = waitingWords(on, progress, elapsed);
   return (
-    <div className="flex h-12 items-center gap-1.5 text-faint">
-      <span className="sr-only">Waiting for the model</span>
-      {[0, 1, 2].map((dot) => (
-        <span
-          key={dot}
-          aria-hidden
-          className="size-1.5 animate-pulse-soft rounded-full bg-current"
-          style={{ animationDelay: `${dot * 200}ms` }}
-        />
-      ))}
-      {elapsed >= shownFromMs && (
-        <span aria-hidden className="ml-1 text-sm tabular">
-          Waiting for the model · {formatDuration(elapsed)}
-        </span>
+    <div data-waiting={on} className="flex min-h-12 items-center gap-1.5 py-1.5 text-faint">
+      {on === "person" ? (
+        <Hand aria-hidden className="size-4 shrink-0 text-warn" />
+      ) : (
+        [0, 1, 2].map((dot) => (
+          <span
+            key={dot}
+            aria-hidden
+            className="size-1.5 shrink-0 animate-pulse-soft rounded-full bg-current"
+            style={{ animationDelay: `${dot * 200}ms` }}
+          />
+        ))
       )}
+      <span className={shown ? "tabular ml-1 text-sm" : "sr-only"}>
+        {text}
+        {cause !== undefined && <span className="text-soft"> · {cause}</span>}
+      </span>
     </div>
   );
 }

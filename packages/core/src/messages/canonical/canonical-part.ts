@@ -98,7 +98,14 @@ function fromInvocation(part: Fields, role: MessageRole, place: PartPlace): Read
   const { toolCallId } = part;
   const id = typeof toolCallId === "string" && toolCallId !== "" ? toolCallId : callIdAt(place);
   const { args: _, argsText: _text, providerMetadata: _call, ...outcome } = part;
-  const { result: _result, resultText: _answer, isError: _error, durationMs: _ms, ...request } = part;
+  const {
+    result: _result,
+    resultText: _answer,
+    isError: _error,
+    durationMs: _ms,
+    interrupted: _cut,
+    ...request
+  } = part;
   return {
     part: callOf({ ...request, toolCallId: id }, place),
     result: resultOf({ ...outcome, toolCallId: id }, place),

@@ -88,6 +88,7 @@ export function isOwnPart(part: unknown): part is MessageContentPart {
         part.result !== undefined &&
         isOptional(part.stepId, "string") &&
         isOptional(part.durationMs, "number") &&
+        isOptional(part.interrupted, "boolean") &&
         isOptional(part.isError, "boolean")
       );
     case "metadata":
@@ -152,10 +153,20 @@ const resultFields = new Set([
   "stepId",
   "isError",
   "durationMs",
+  "interrupted",
 ]);
 
 function normalizeResult(part: Fields, place: PartPlace): OwnToolResultPart {
-  const { name, result: given, resultText: text, toolCallId, stepId, isError, durationMs } = part;
+  const {
+    name,
+    result: given,
+    resultText: text,
+    toolCallId,
+    stepId,
+    isError,
+    durationMs,
+    interrupted,
+  } = part;
   const resultText = typeof text === "string" ? text : textFor(given);
   return {
     type: "tool-result",
@@ -167,6 +178,7 @@ function normalizeResult(part: Fields, place: PartPlace): OwnToolResultPart {
     isError: isError === true,
     ...(typeof stepId === "string" ? { stepId } : {}),
     ...(typeof durationMs === "number" ? { durationMs } : {}),
+    ...(typeof interrupted === "boolean" ? { interrupted } : {}),
     ...fieldsBeside(part, resultFields),
   } as OwnToolResultPart;
 }

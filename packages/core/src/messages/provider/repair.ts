@@ -51,6 +51,7 @@ export function interruptedResult(assistant: ConversationMessage, callIndex: num
         resultText: interruptedResultText,
         toolCallId: toolCallId ?? "",
         isError: true,
+        interrupted: true,
         ...omitUndefined({ stepId }),
       },
     ],

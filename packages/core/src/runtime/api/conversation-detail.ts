@@ -42,7 +42,7 @@ export function conversationDetail(
           activeTurn: {
             turnId: active.turnId,
             startedAt: active.startedAt,
-            ...omitUndefined({ model }),
+            ...omitUndefined({ model, progress: live?.progress }),
           },
         }
       : {}),

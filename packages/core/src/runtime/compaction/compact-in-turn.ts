@@ -69,6 +69,7 @@ export class TurnCompactor {
       if (plan === undefined) {
         throw new ParleyError("nothing_to_compact", "What is left is the turn's own input and its last step");
       }
+      live.publishProgress({ activity: "compacting", since: env.clock.now() });
       const summary = await summarize(env, binding, plan, signal, onCall);
       const summaryTokens = env.tokens.countText(summary, binding.name);
       if (!env.compaction.isWorthwhile({ summaryTokens, coveredTokens: plan.estimatedTokens })) {
@@ -80,6 +81,8 @@ export class TurnCompactor {
       this.#notBelow = env.compaction.retryAbove(estimatedTokens);
       if (!signal.aborted) env.report(error, "compaction", live.conversationId);
       return false;
+    } finally {
+      live.publishProgress(undefined);
     }
   }
 

@@ -258,8 +258,8 @@ function notCovered(frame: SubscriptionFrame, point: JoinPoint): SubscriptionFra
   }
   const place = readCursor(frame.cursor);
   if (place.seq < point.seq) return undefined;
-  // A status has no number of its own, and says nothing new when it comes twice.
-  if (frame.event.type === "status") return frame;
+  // These have no numbers of their own, and say nothing new when they come twice.
+  if (frame.event.type === "status" || frame.event.type === "turn-progress") return frame;
   if (place.open === undefined || point.open === undefined) return frame;
   if (place.open.turnId !== point.open.turnId) return frame;
   if (place.open.epoch !== point.open.epoch) return place.open.epoch < point.open.epoch ? undefined : frame;

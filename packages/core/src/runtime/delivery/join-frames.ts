@@ -31,6 +31,7 @@ export function wholeTurnFrames(view: OpenTurn): SubscriptionFrame[] {
     if (published.take(event)) frames.push(eventFrame(event, view.cursorAt(n)));
   }
   if (view.waiting !== undefined) frames.push(view.waitingFrame());
+  if (view.progress !== undefined) frames.push(view.progressFrame());
   return frames;
 }
 

@@ -7,7 +7,15 @@ import {
   type SubscriptionFrame,
   type TurnEvent,
 } from "@parley/fold";
-import type { Cursor, OutputVerdict, StepMetrics, TurnOutput, TurnReason, WaitingInfo } from "@parley/wire";
+import type {
+  Cursor,
+  OutputVerdict,
+  StepMetrics,
+  TurnOutput,
+  TurnProgress,
+  TurnReason,
+  WaitingInfo,
+} from "@parley/wire";
 import { ParleyError } from "../../errors.js";
 import type { OpenTurnState, SealResult, TurnRecord } from "../../ports/log-store.js";
 import type { HistoryEntry } from "../../ports.js";
@@ -72,6 +80,8 @@ export class OpenTurn {
   committedN: number;
   /** What the turn waits for while nobody holds it. */
   waiting: WaitingInfo | undefined;
+  /** The state of a turn that runs here and shows nothing new. */
+  #progress: TurnProgress | undefined;
   #entries: HistoryEntry[];
   #tail: EventTail;
   #publishedN: number;
@@ -165,6 +175,7 @@ export class OpenTurn {
   emit(event: TurnEvent): Promise<void> | undefined {
     const writer = this.#writer;
     if (writer === undefined) return undefined;
+    if (this.#progress !== undefined) this.publishProgress(undefined);
     const n = this.#tail.push(event);
     writer.appended(event);
     if (eventTraits[event.type].durable === "journal") return this.#publishDurable(writer, n, event);
@@ -235,6 +246,29 @@ export class OpenTurn {
     if (audience !== undefined) deliver(audience, this.waitingFrame());
   }
 
+  /** The state of the turn while it runs here and shows nothing new. */
+  get progress(): TurnProgress | undefined {
+    return this.#progress;
+  }
+
+  /** Publishes why the turn shows nothing new, or that this is over. The next event ends it as well. Kept nowhere. */
+  publishProgress(progress: TurnProgress | undefined): void {
+    if (this.#writer === undefined || progress === this.#progress) return;
+    this.#progress = progress;
+    const audience = this.#audience();
+    if (audience !== undefined) deliver(audience, this.progressFrame());
+  }
+
+  /** Makes the frame of the turn's progress. */
+  progressFrame(): SubscriptionFrame {
+    const { conversationId, turnId } = this;
+    const event = { type: "turn-progress" as const, conversationId, turnId };
+    return eventFrame(
+      { ...event, ...omitUndefined({ progress: this.#progress }) },
+      this.#cursor(this.#publishedN),
+    );
+  }
+
   /** Makes the frame of a turn's status: that it waits, or that it goes on. */
   waitingFrame(): SubscriptionFrame {
     const { conversationId, waiting } = this;
@@ -254,6 +288,7 @@ export class OpenTurn {
    */
   leave(isLost: boolean): void {
     this.#writer = undefined;
+    this.#progress = undefined;
     this.#published = undefined;
     this.#tail = new EventTail(this.committedN);
     this.#publishedN = this.committedN;

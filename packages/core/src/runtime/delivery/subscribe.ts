@@ -414,7 +414,7 @@ export class Subscriptions {
             activeTurn: {
               turnId: turn.turnId,
               startedAt: turn.startedAt,
-              ...omitUndefined({ model: turn.model }),
+              ...omitUndefined({ model: turn.model, progress: turn.progress }),
             },
           }),
     };

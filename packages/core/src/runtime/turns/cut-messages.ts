@@ -85,6 +85,7 @@ export const missingResult = {
   result: interruptedResultText,
   resultText: interruptedResultText,
   isError: true,
+  interrupted: true,
 } as const;
 
 /** The beginning of a text that takes so many bytes as JSON; undefined where there is no room for any of it. */

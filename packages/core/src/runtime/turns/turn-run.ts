@@ -258,6 +258,10 @@ export class TurnRun {
           draining: () => this.#host.draining(),
           commitStep: (commit) => this.#commit(commit),
         },
+        onRetry: ({ code, delayMs }) => {
+          const since = env.clock.now();
+          live.publishProgress({ activity: "retrying", since, retryAt: since + delayMs, code });
+        },
         onCall: (call) =>
           env.spending.made(call, {
             owner,

@@ -5,6 +5,8 @@ import { textOfValue } from "../../messages/part.js";
 export interface DecidedAnswer {
   readonly text: string;
   readonly isError: boolean;
+  /** The turn ended before the call was run. */
+  readonly interrupted?: boolean;
 }
 
 /** Returns the result of a call that was decided and does not run; undefined for one that is to run. */
@@ -18,6 +20,7 @@ export function decidedAnswer(response: InputResponseEntry, kind: string): Decid
 export const unstartedAnswer: DecidedAnswer = {
   text: "This call was approved, but the turn ended before it was run.",
   isError: true,
+  interrupted: true,
 };
 
 /** Makes the response to a request that nobody answered. */

@@ -12,13 +12,15 @@ import type { TurnSetup } from "../turn.js";
 export interface Answer {
   readonly text: string;
   readonly isError: boolean;
+  /** The tool was cut off before it had answered. */
+  readonly interrupted?: boolean;
   /** Files that come with the answer. */
   readonly files?: readonly MessageContentPart[];
 }
 
 /** Returns the answer to a call whose tool was cut off: it may or may not have taken effect. */
 export function interrupted(): Answer {
-  return { text: interruptedResultText, isError: true };
+  return { text: interruptedResultText, isError: true, interrupted: true };
 }
 
 /** Makes a result: the message that is kept and the event that is emitted. */
@@ -32,7 +34,8 @@ export function toolResult(
   const { conversationId, turnId } = setup;
   const stepId = stepIdOf(turnId, step.index);
   const toolCallId = call.toolCallId ?? "";
-  const { text, isError } = answer;
+  const { text, isError, interrupted: isCut } = answer;
+  const cut = isCut === true ? { interrupted: true } : {};
   const part: ToolResultContentPart = {
     type: "tool-result",
     name: call.name,
@@ -42,6 +45,7 @@ export function toolResult(
     resultText: text,
     isError,
     durationMs,
+    ...cut,
   };
   const message: ConversationMessage = {
     id: step.ids.next(),
@@ -60,6 +64,7 @@ export function toolResult(
     content: text,
     isError,
     durationMs,
+    ...cut,
     messageId: message.id,
   };
   return { message, event };

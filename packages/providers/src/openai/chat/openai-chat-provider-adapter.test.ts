@@ -1,4 +1,4 @@
-import type { ProviderCallParams } from "@parley/core/ports";
+import type { ProviderCallParams, ProviderRetry } from "@parley/core/ports";
 import { createDefaultHttpClient, type HttpRequestOptions, type ResilienceProfile } from "@parley/http";
 import { createNodeTransport } from "@parley/http/node";
 import { type ProviderScenario, providerContract } from "@parley/testing";
@@ -226,12 +226,16 @@ describe("failures", () => {
     const server = await serve(async (answer, _, n) => {
       if (n === 1) await answer.send([chatChunk({ role: "assistant" })]).then(answer.reset);
       else if (n === 2) await answer.send([{ error: { code: 503, message: "m" } }]).then(answer.end);
+      else if (n === 3) await answer.json(429, { error: { message: "slow down" } });
       else await answer.send([...chatChunks(spoken), "[DONE]"]).then(answer.end);
     });
-    const events = await read(await adapterFor(server.url).completeStream(params));
+    const told: string[] = [];
+    const onRetry = ({ code, delayMs }: ProviderRetry) => told.push(`${code} ${delayMs >= 0}`);
+    const events = await read(await adapterFor(server.url).completeStream({ ...params, onRetry }));
     expect(textIn(events)).toBe("Hello there, friend.");
     expect(codeOf(events)).toBe("done");
-    expect(server.seen).toHaveLength(3);
+    expect(server.seen).toHaveLength(4);
+    expect(told).toEqual(["network true", "provider_overloaded true", "rate_limited true"]);
   });
 
   it.each([

@@ -174,6 +174,7 @@ export class OpenAIChatProviderAdapter implements ProviderAdapter {
       },
       signal: params.signal,
       limits: params.limits,
+      onRetry: params.onRetry,
       streamRetries: config.streamRetries,
     });
   }

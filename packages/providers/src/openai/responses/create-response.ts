@@ -1,5 +1,5 @@
 import type { MessageOrigin, TokenUsage } from "@parley/core/messages";
-import type { AnswerLimits } from "@parley/core/ports";
+import type { AnswerLimits, ProviderRetry } from "@parley/core/ports";
 import type { AgentContext, Extensions } from "@parley/http";
 
 /** Who speaks. `tool` carries results; the API has no such role, so it is lowered to what it has. */
@@ -91,6 +91,8 @@ export interface CreateResponseOptions {
   signal?: AbortSignal;
   /** What the caller holds the answer to; see `ProviderCallParams.limits`. */
   limits?: AnswerLimits;
+  /** Called before each wait after which the call is made again. */
+  onRetry?: (retry: ProviderRetry) => void;
   /** Whom the answer is ascribed to. Default: `openai` and the request's model. */
   origin?: MessageOrigin;
 }

@@ -99,7 +99,7 @@ export class OpenAIProviderAdapter implements ProviderAdapter {
       origin,
       ...omitUndefined({ agentContext: params.agentContext, extensions: params.metadata.extensions }),
       ...(chains ? { conversationState: state ?? {} } : {}),
-      ...omitUndefined({ signal: params.signal, limits: params.limits }),
+      ...omitUndefined({ signal: params.signal, limits: params.limits, onRetry: params.onRetry }),
     };
     return { request, options, state };
   }

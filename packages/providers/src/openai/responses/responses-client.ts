@@ -88,6 +88,7 @@ function openCall(
         : undefined,
     signal: options.signal,
     limits: options.limits,
+    onRetry: options.onRetry,
     streamRetries: config.streamRetries,
   });
   return toResponseStream(events, request.model);

@@ -126,6 +126,7 @@ export class TurnProjection {
         if (event.waiting?.turnId === this.#turnId) this.#wait();
         return;
       case "output-invalid":
+      case "turn-progress":
       case "usage":
         return;
       default:

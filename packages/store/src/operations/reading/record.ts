@@ -1,5 +1,5 @@
 import type { ActiveLease, ConversationRecord } from "@parley/core/ports";
-import type { ConversationStatus } from "@parley/wire";
+import type { ConversationStatus, TurnReason } from "@parley/wire";
 import type { Connection } from "../../database.js";
 import { readSettings, settingsOf } from "../../settings-columns.js";
 import { originalJson, originalText, storedText } from "../../stored-text.js";
@@ -21,6 +21,8 @@ export const recordColumns = `
   h.stop_requested_at IS NOT NULL AS stop_requested, date_part('epoch', h.started_at) * 1000 AS started_ms,
   (SELECT t.model FROM parley.conversation_turn t
     WHERE h.turn_id IS NOT NULL AND t.log = h.log AND t.ordinal = h.turn_count) AS turn_model,
+  (SELECT t.reason FROM parley.conversation_turn t
+    WHERE h.turn_id IS NULL AND t.log = h.log AND t.ordinal = h.turn_count) AS last_reason,
   date_part('epoch', h.waiting_since) * 1000 AS waiting_ms,
   (SELECT json_agg(r.kind ORDER BY r.place)::text FROM parley.input_request r
     WHERE h.turn_id IS NOT NULL AND r.log = h.log AND r.turn = h.turn_count AND r.response IS NULL) AS open_kinds,
@@ -41,6 +43,7 @@ interface RecordRow {
   compacted: boolean;
   context_size: number | null;
   last_model: string | null;
+  last_reason: string | null;
   created_ms: number;
   activity_ms: number;
   changed_at: number;
@@ -82,6 +85,7 @@ export function recordOf(read: Record<string, unknown>): ConversationRecord {
     queuePaused: row.queue_paused,
     ...(row.context_size === null ? {} : { contextSize: row.context_size }),
     ...(row.last_model === null ? {} : { lastModel: originalText(row.last_model) }),
+    ...(row.last_reason === null ? {} : { lastReason: originalText(row.last_reason) as TurnReason }),
   };
 }
 

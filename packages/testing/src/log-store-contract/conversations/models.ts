@@ -15,6 +15,24 @@ async function turnWith(
 /** A turn's model is fixed when it opens, and a conversation goes on with it. */
 export const modelCases: readonly TopicCase[] = [
   {
+    name: "a record tells why the newest turn ended, unless one is open",
+    async run(s) {
+      const id = uniqueId();
+      const reasons = async () => {
+        const listed = (await s.store.list({ limit: 100 })).conversations.find((each) => each.id === id);
+        return [(await s.store.get(id))?.lastReason, listed?.lastReason];
+      };
+      const failed = await s.start(id);
+      checkEqual(await reasons(), [undefined, undefined], "while the first one is open");
+      await s.seal(failed, [], { reason: "error" });
+      checkEqual(await reasons(), ["error", "error"], "when it has failed");
+      const next = await s.start(id);
+      checkEqual(await reasons(), [undefined, undefined], "while the next one is open");
+      await s.seal(next, [message(id, { role: "assistant" })]);
+      checkEqual(await reasons(), ["stop", "stop"], "when that has answered");
+    },
+  },
+  {
     name: "a turn has its own model, else the conversation's, else that of the last turn, else the default",
     async run(s) {
       const id = uniqueId();

@@ -2,7 +2,7 @@ import { check, checkEqual } from "../../contract-case.js";
 import { gate } from "../../gate.js";
 import { hang, pause, text, toolCall, usage } from "../../provider/script.js";
 import { createScriptedProvider } from "../../provider/scripted-provider.js";
-import { always, only, type RuntimeTopicCase, transcript } from "../world.js";
+import { always, ofType, only, type RuntimeTopicCase, transcript } from "../world.js";
 import { waiting } from "./queue.js";
 
 const interrupted = "[failed: The call was interrupted before it had a result.]";
@@ -58,6 +58,29 @@ export const stoppingCases: RuntimeTopicCase[] = [
       await node.me.stop(conversationId);
       await world.until(() => follow.has("turn-sealed", turnId), "the turn is sealed");
       follow.checkOrder();
+      const results = ofType(follow.events, "tool-result");
+      const cut = results.map(({ toolName, interrupted: isCut = false }) => [toolName, isCut]);
+      checkEqual(
+        cut,
+        [
+          ["quick", false],
+          ["stubborn", true],
+          ["stubborn", true],
+        ],
+        "the results that say so",
+      );
+      const rows = (await world.log(node, conversationId)).flatMap(({ chunk }) =>
+        chunk.type === "tool-result" ? [[chunk.toolName, chunk.interrupted ?? false]] : [],
+      );
+      checkEqual(
+        rows,
+        [
+          ["stubborn", true],
+          ["quick", false],
+          ["stubborn", true],
+        ],
+        "the rows that say so",
+      );
       checkEqual(
         transcript(await world.log(node, conversationId)),
         [
