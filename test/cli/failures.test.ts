@@ -140,7 +140,9 @@ describe("a full disk", { timeout: 240_000 }, () => {
       ["unshare", "-m"],
     );
     expect(ended.stderr).toMatch(/^parley: The disk is full/);
-    expect(ended.stdout).toMatch(/"value":42[\s\S]*ended with 1\n[\s\S]*› What is 6 \* 7\?[\s\S]*"value":42/);
+    expect(ended.stdout).toMatch(
+      /6 × 7 = 42[\s\S]*ended with 1\n[\s\S]*› What is 6 \* 7\?[\s\S]*"value":42[\s\S]*6 × 7 = 42/,
+    );
   });
 });
 

@@ -25,6 +25,13 @@ function withoutId({ conversationId: _, ...batch }: Record<string, unknown>): un
   return batch;
 }
 
+/** Reads all of a store, without what that version did not know of: how the newest turn of a conversation ended. */
+async function readAsBefore(root: Parameters<typeof readStore>[0]): Promise<unknown> {
+  return JSON.parse(JSON.stringify(await readStore(root)), (key, value: unknown) =>
+    key === "lastReason" ? undefined : value,
+  );
+}
+
 /** A database that is given up in the middle of its work, as a killed process gives it up. */
 function dyingAt(database: Database, statements: number): Database {
   let left = statements;
@@ -63,7 +70,7 @@ function carriesOver(open: () => Promise<Opened>): void {
     const progress: MigrationProgress[] = [];
     await migrate(database, { rowsAtOnce: 7, onProgress: (each) => progress.push(each) });
     const root = openLogStore(database);
-    expect(await readStore(root)).toEqual(reads);
+    expect(await readAsBefore(root)).toEqual(reads);
     const messages = progress.filter(({ table }) => table === "conversation_message");
     expect(messages.length).toBeGreaterThan(5);
     expect(messages.every(({ copied, of }, place) => copied <= of && copied > 7 * place - 7)).toBe(true);
@@ -104,7 +111,7 @@ function carriesOver(open: () => Promise<Opened>): void {
       }
     }
     expect(kills).toBeGreaterThan(8);
-    expect(await readStore(openLogStore(database))).toEqual(reads);
+    expect(await readAsBefore(openLogStore(database))).toEqual(reads);
   }, 120_000);
 
   it("is carried over to another schema, beside tables of the same names that belong to others", async () => {
@@ -113,12 +120,12 @@ function carriesOver(open: () => Promise<Opened>): void {
     await migrate(database, { schema: "second_name" });
     await execute("CREATE TABLE public.conversation (mine int); CREATE TABLE public.node (mine int)");
     const root = openLogStore(database, { schema: "second_name" });
-    expect(await readStore(root)).toEqual(reads);
+    expect(await readAsBefore(root)).toEqual(reads);
     const other = openLogStore(database);
     await other.migrate();
     expect((await other.forOwner("ada").list({ limit: 5 })).conversations).toEqual([]);
     await other.forOwner("ada").create({ id: "ada-long", settings: { title: "Another one" } });
-    expect(await readStore(root)).toEqual(reads);
+    expect(await readAsBefore(root)).toEqual(reads);
   });
 }
 

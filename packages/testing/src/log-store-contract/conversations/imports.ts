@@ -100,7 +100,7 @@ export const importCases: readonly TopicCase[] = [
       checkEqual(await s.otherStore.get(id), conversation, "the record");
       const { changedAt: _, log: _log, ...record } = conversation;
       const { createdAt, lastActivityAt } = input;
-      const seqs = { lastSeq: 6, sealedSeq: 6, contextSize: 321 };
+      const seqs = { lastSeq: 6, sealedSeq: 6, contextSize: 321, lastReason: "stop" as const };
       const rest = { id, status: "idle" as const, queue: [], queuePaused: false };
       checkEqual(record, { ...settings, ...rest, ...seqs, createdAt, lastActivityAt }, "the record");
       checkEqual(
