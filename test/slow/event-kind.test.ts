@@ -10,7 +10,7 @@ let tree: TreeCopy;
 beforeAll(() => {
   tree = copyTree();
   const events = tree.read(eventFile);
-  const planted = `${events.replace("  | TurnSteeringEvent;", "  | TurnSteeringEvent\n  | PlantedEvent;")}
+  const planted = `${events.replace("  | TurnSteeringEvent\n", "  | TurnSteeringEvent\n  | PlantedEvent\n")}
 /** A kind that nothing handles yet. */
 export interface PlantedEvent {
   readonly type: "planted";
