@@ -17,7 +17,7 @@ const printed: Record<string, readonly string[]> = {
     "the history has what was streamed",
     "2 messages by a route of its own",
   ],
-  "engine.mjs": ["[calls calculator]", '"value":84', "2 model calls, reason stop"],
+  "engine.mjs": ["[calls calculator]", "= 84", "2 model calls, reason stop"],
   "mount-server.mjs": ["The application", "the turn ended: stop", "the log has what was streamed"],
   "openai-sdk.mjs": ["Model: demo/demo", "mcp_call, reasoning, message", "Replayed", 'Data: {"city":"demo"}'],
   "resume.mjs": [
