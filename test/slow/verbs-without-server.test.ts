@@ -1,0 +1,3 @@
+import { describeVerbs } from "../cli/verbs-suite.js";
+
+describeVerbs("without a server");
