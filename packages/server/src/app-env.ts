@@ -36,6 +36,8 @@ export interface AppContext {
   readonly ping: Beat;
   readonly telemetry: Telemetry | undefined;
   readonly version: string;
+  /** Whether JSON answers are compressed here, and not by a host. */
+  readonly compresses: boolean;
   /** Identifies this server among all that ever listened at its address. */
   readonly instance: string;
   /** The published contract. */

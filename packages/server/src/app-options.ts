@@ -24,6 +24,11 @@ export interface AppOptions {
   readonly faces?: readonly Face[];
   /** The folder of a built page. */
   readonly page?: { readonly folder: string };
+  /**
+   * JSON answers above 1 KB are compressed for callers that can read it. Default false, for a host may compress by itself;
+   * `serve` sets it.
+   */
+  readonly compress?: boolean;
   /** Default: silent. */
   readonly logger?: Logger;
   /** Told in the contract. */

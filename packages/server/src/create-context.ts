@@ -50,6 +50,7 @@ export function createContext(
     ping: new Beat(clock, pace.pingMs),
     telemetry,
     version: options.version ?? "0.1.0",
+    compresses: options.compress ?? false,
     instance: options.instance ?? randomUUID(),
     ...own,
     checkDraining() {

@@ -393,3 +393,23 @@ describe("mounted in another app", () => {
     expect(answer.status).toBe(400);
   });
 });
+
+describe("a long JSON answer", () => {
+  const asked = { headers: { "accept-encoding": "gzip" } };
+
+  it("is compressed by a server, and left to the host of an app that is mounted", async () => {
+    const server = await serve(runtime, { port: 0 });
+    try {
+      const served = await fetch(`${server.url}/openapi.json`, asked);
+      expect(served.headers.get("content-encoding")).toBe("gzip");
+      expect(await served.json()).toHaveProperty("openapi");
+    } finally {
+      await server.close();
+    }
+    const app = createApp(runtime, { auth: "open" });
+    const mounted = await app.fetch(new Request("http://localhost/openapi.json", asked));
+    expect(mounted.headers.get("content-encoding")).toBeNull();
+    expect(await mounted.json()).toHaveProperty("openapi");
+    await app.close();
+  });
+});

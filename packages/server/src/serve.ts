@@ -48,7 +48,7 @@ export async function serve(runtime: Runtime, options: ServeOptions = {}): Promi
   const host = options.host ?? "127.0.0.1";
   const auth = await authFor(runtime, options, host);
   const hosts = [...(options.hosts ?? []), ...(isWildcard(host) ? [] : [host])];
-  const app = createApp(runtime, { ...options, auth, hosts });
+  const app = createApp(runtime, { compress: true, ...options, auth, hosts });
   const frameBytes = options.limits?.frameBytes ?? defaultServerLimits.frameBytes;
   const listener = getRequestListener(app.hono.fetch as Parameters<typeof getRequestListener>[0], {
     // Browsers always say whom they mean, and HTTP/1.1 must; others need not.

@@ -125,14 +125,14 @@ function makeEndpoint<Name extends string, Shape extends Route>(
         countStranger(c, app);
         throw refusal;
       });
-      return asResponse(c, await definition.handle(call));
+      return asResponse(c, app, await definition.handle(call));
     }
     const caller = await admitRequest(c, app);
     checkScope(caller, definition.access);
     if (definition.isWork ?? writes) app.checkDraining();
     const call = await readCall(c, app, definition);
     const me = app.runtime.forOwner(caller.owner);
-    return asResponse(c, await definition.handle({ ...call, caller, me }));
+    return asResponse(c, app, await definition.handle({ ...call, caller, me }));
   };
   // The names of the schemas' types are erased here: outside they are only published.
   return { ...(definition as unknown as Contract<Route>), name, access: definition.access, respond };
@@ -159,8 +159,9 @@ async function readCall<Shape extends Route>(
   return { params, query, body, c, app } as Call<Shape>;
 }
 
-async function asResponse(c: Context<AppEnv>, answer: unknown): Promise<Response> {
+async function asResponse(c: Context<AppEnv>, app: AppContext, answer: unknown): Promise<Response> {
   if (answer instanceof Response) return answer;
-  const { body, headers } = await jsonBody(answer, c.req.header("accept-encoding"));
+  const accepted = app.compresses ? c.req.header("accept-encoding") : undefined;
+  const { body, headers } = await jsonBody(answer, accepted);
   return c.body(body, 200, headers);
 }
