@@ -230,6 +230,8 @@ describePage("hostile content on the page", config, (stage) => {
     await tab.ended(1);
     expect(await lively(tab)).toEqual(harmless);
     expect(await tab.tooWide()).toEqual([]);
+    // The formula stands there as it was written until the part that draws it has come.
+    await expect.poll(() => tab.answers.last().innerText(), patience).not.toContain("$$\\href");
     // Read from the log as a whole it is the same text.
     const pieced = await tab.answers.last().innerText();
     expect(pieced).toContain("<script>window.hacked");
