@@ -13,7 +13,7 @@ const nothing: NewSettings = { model: null, reasoningEffort: null, instructions:
 const efforts: readonly string[] = ["low", "medium", "high", "xhigh", "max"] satisfies ReasoningEffort[];
 const storedKey = "parley.new-conversations";
 
-/** What every new conversation of this browser starts with. */
+/** The settings that every new conversation of this browser starts with. */
 export const useDefaultSettings = create<NewSettings>()(() => readDefaults(readStored(storedKey)));
 
 /** The choices for the next new conversation. */

@@ -1,11 +1,11 @@
 import type { KeyboardEvent } from "react";
 
-/** Whether the keyboard is on the screen: its Enter makes a new line, and a button sends. */
+/** Returns true for a keyboard on the screen: its Enter makes a new line, and a button sends. */
 export function isTouchKeyboard(): boolean {
   return matchMedia("(hover: none) and (pointer: coarse)").matches;
 }
 
-/** Whether a key sends the message: Enter without Shift; on a touch keyboard only together with Ctrl or Cmd. */
+/** Returns true for a key that sends the message: Enter without Shift; on a touch keyboard only with Ctrl or Cmd. */
 export function isSendKey(event: KeyboardEvent): boolean {
   if (event.key !== "Enter" || event.shiftKey) return false;
   return event.metaKey || event.ctrlKey || !isTouchKeyboard();

@@ -13,7 +13,7 @@ export type AccessState =
 /** Who the server takes us for. */
 export const useAccess = create<AccessState>()(() => ({ phase: "asking" }));
 
-/** Whether our key may change anything. Without that, the page is for reading. */
+/** Returns true where our key may change something. Without that, the page is for reading. */
 export function useMayWrite(): boolean {
   return useAccess(
     (state) =>
